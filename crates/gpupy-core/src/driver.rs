@@ -1,0 +1,275 @@
+//! The driver contract: 14 functions, and who checks what.
+//!
+//! Owns the [`Driver`] trait and the structs of its arguments. The functions are those of the GpuPy
+//! thesis (section 4.7); what has been added since stands in the structs, which may grow.
+//!
+//! **Who checks what.** The core promises, and a driver need not check again: programs passed
+//! `ir::Program::verify`; handles are live and of this driver; ranges lie inside their blocks;
+//! operand and destination dtypes are those of the program; every access of a launch stays inside
+//! its operand for every point of the launch's shape (and for a reduce form, of its input space);
+//! no destination is also an operand; no launch has an empty shape; dtypes are among the
+//! capabilities. A driver promises: an error leaves every block but the destinations as it was;
+//! nothing panics; every element of a destination that the launch does not name stays as it was.
+//!
+//! **Threads.** The core calls a driver from one thread at a time, but from any thread. A driver
+//! whose API is bound to one thread keeps a thread of its own inside.
+//!
+//! Not here: the cache that owns blocks (`cache.rs`), the choice of programs (`partition.rs`).
+
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::ir::{Fingerprint, Program};
+use crate::op::Op;
+
+/// Limits that a user may lower; 0 means the device's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// Largest block, in bytes.
+    pub block_bytes: u64,
+    /// Memory for all blocks together, in bytes.
+    pub device_bytes: u64,
+    /// Lowered limits of the driver's own resource counter, slot by slot; 0 keeps a slot as it is.
+    pub resources: Resources,
+}
+
+/// What `init` found out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capabilities {
+    /// The device's name, as its API gives it.
+    pub device: String,
+    /// True for a hardware GPU, false for the CPU and software rasterisers.
+    pub hardware: bool,
+    /// The dtypes that blocks may have.
+    pub dtypes: Vec<DType>,
+    /// Elements in the largest block (of any dtype), at least 1.
+    pub max_block_len: usize,
+    /// The most destinations of one program, at least 1.
+    pub max_dests: usize,
+    /// True when programs of the reduce form can be evaluated.
+    pub reduce: bool,
+    /// True when arithmetic may take or give zero where IEEE 754 has a subnormal number.
+    pub flushes_subnormals: bool,
+    /// The names of the slots of [`Resources`] and their limits in force, for people to read.
+    pub resources: Vec<(&'static str, u32)>,
+}
+
+/// What a driver can do for an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Method {
+    /// Nothing: it is done elsewhere.
+    Absent,
+    /// Everything, within the bound of the operation table.
+    Native,
+    /// The driver asks the core to put this program in its place: a map of rank 1 without operands
+    /// and accesses, whose parameters are the operation's operands and whose one destination is the
+    /// result. It may only use native operations.
+    Lowered(Program),
+}
+
+/// A handle of a block: a driver's own number, meaningless to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockId(pub u64);
+
+/// What to allocate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockSpec {
+    /// The dtype of the elements.
+    pub dtype: DType,
+    /// How many elements, at least 1 and at most [`Capabilities::max_block_len`].
+    pub len: usize,
+}
+
+/// The numbers behind an access of a program: element `offset + Σ strides[k] · i[k]`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Access {
+    /// Elements from the start of the block.
+    pub offset: i64,
+    /// Elements a step of each axis of the iteration space.
+    pub strides: smallvec::SmallVec<[i64; 4]>,
+}
+
+/// Where a program's value goes: element `offset + Σ strides[k] · i[k]` of a block, which no two
+/// points share. In a reduce form the points are those of the output space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dest {
+    /// The block.
+    pub block: BlockId,
+    /// The elements.
+    pub access: Access,
+    /// True when the launch writes every element of the block, in C order: `offset` is 0 and the
+    /// strides are contiguous. A driver may then forget what the block held.
+    pub whole: bool,
+}
+
+/// One evaluation of a program.
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    /// The code.
+    pub program: &'a Program,
+    /// The code's name, for caches of compiled kernels.
+    pub fingerprint: Fingerprint,
+    /// The iteration space (of a reduce form: the input space); no axis is 0.
+    pub shape: &'a [usize],
+    /// The operand blocks.
+    pub operands: &'a [BlockId],
+    /// The bits of the scalar parameters, zero-extended.
+    pub params: &'a [u64],
+    /// The numbers of the accesses.
+    pub accesses: &'a [Access],
+    /// The destinations.
+    pub dests: &'a [Dest],
+}
+
+/// What an evaluation cost beyond the launch itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evaluated {
+    /// Kernels compiled for it because no compiled one fitted.
+    pub compiled: u32,
+    /// Kernels compiled for it with its scalars as literals, in place of one that would have done.
+    pub specialised: u32,
+    /// Device launches (draws, dispatches); at least 1.
+    pub launches: u32,
+}
+
+/// A driver's own account of what a program needs: 8 counts, whose meaning only the driver knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources(pub [u32; 8]);
+
+/// Something whose need `resource_get` tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// One operation giving this dtype.
+    Op(Op, DType),
+    /// One operand block, with its load and access.
+    Operand(DType),
+    /// One scalar parameter.
+    Param(DType),
+    /// One index value, with its access.
+    Index,
+    /// One destination.
+    Dest(DType),
+}
+
+/// The answer of `check_ir`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// True when the program can be evaluated in one piece.
+    pub fits: bool,
+    /// What it really needs.
+    pub resources: Resources,
+}
+
+/// A device, or something that acts as one.
+pub trait Driver: Send {
+    /// Opens the device.
+    ///
+    /// - **Units:** the configuration's limits are bytes; 0 means the device's own.
+    /// - **Bounds:** limits can only be lowered; a higher one counts as the device's own.
+    /// - **Ordering:** called once, before everything else, and again only after `cleanup`.
+    ///
+    /// # Errors
+    /// - `Unavailable`: the driver cannot start here; the message says why and what to install.
+    ///   Nothing is left open.
+    fn init(&mut self, config: &Config) -> Result<Capabilities>;
+
+    /// Closes the device and frees every block.
+    ///
+    /// - **Ordering:** waits for work that still runs. Every handle is dead afterwards. Never
+    ///   fails; after a failed `init`, or a second time, it does nothing.
+    fn cleanup(&mut self);
+
+    /// Tells how the driver does an operation.
+    ///
+    /// - **Bounds:** `dtype` is the dtype of the first value operand (of a cast: of the result).
+    /// - **Ordering:** the answer is the same from `init` to `cleanup`.
+    fn get_method(&self, op: Op, dtype: DType) -> Method;
+
+    /// Allocates a block; what it holds is undefined.
+    ///
+    /// - **Units:** `len` counts elements.
+    /// - **Bounds:** `1 <= len <= max_block_len`; `dtype` is among the capabilities.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no room now. The core evicts a block and asks again.
+    /// - `DeviceLost`: every handle is dead.
+    fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId>;
+
+    /// Frees a block.
+    ///
+    /// - **Ordering:** may be called while queued work still uses the block; the driver keeps it
+    ///   until that is done. Never fails.
+    fn block_free(&mut self, block: BlockId);
+
+    /// Copies part of a block to host memory, after waiting for the work that writes it.
+    ///
+    /// - **Units:** `offset` counts elements; `out` is whole elements of the block's dtype, C order,
+    ///   native endian.
+    /// - **Bounds:** `offset` and the elements of `out` lie inside the block.
+    /// - **Empty:** an empty `out` succeeds, and waits.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: every handle is dead; `out` is undefined.
+    /// - `Poisoned`: the evaluation that should have written the block failed; the source says how.
+    fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()>;
+
+    /// Copies host memory into part of a block.
+    ///
+    /// - **Units:** `offset` counts elements; `data` is whole elements of the block's dtype, C
+    ///   order, native endian.
+    /// - **Bounds:** `offset` and the elements of `data` lie inside the block.
+    /// - **Empty:** empty `data` succeeds and does nothing.
+    /// - **Ordering:** `data` may be reused on return; evaluations queued before see the old
+    ///   contents, later ones the new.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: every handle is dead.
+    fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()>;
+
+    /// Tells whether a program can be evaluated in one piece, and what it needs.
+    ///
+    /// - **Ordering:** the answer for a program is the same from `init` to `cleanup`.
+    ///
+    /// # Errors
+    /// - `Unsupported`: it uses an operation, dtype or form that the driver lacks; splitting would
+    ///   not help.
+    fn check_ir(&mut self, program: &Program) -> Result<Check>;
+
+    /// Evaluates a program into its destinations.
+    ///
+    /// - **Bounds:** see "who checks what" above.
+    /// - **Ordering:** may return before the device is done; everything called later behaves as if
+    ///   it were. Operands may be freed on return.
+    ///
+    /// # Errors
+    /// - `Refused`: the device's compiler would not have the program. Blocks are as they were.
+    /// - `OutOfMemory`: no room for what the driver itself needs. Destinations are undefined.
+    /// - `DeviceLost`: every handle is dead.
+    fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated>;
+
+    /// An upper bound of what one part of a program needs.
+    ///
+    /// - **Bounds:** the sum over a program's parts is never below what `check_ir` finds for it.
+    fn resource_get(&self, part: Part) -> Resources;
+
+    /// The empty account.
+    fn resource_zero(&self) -> Resources {
+        Resources::default()
+    }
+
+    /// Adds `other` to `total`; a count that would overflow stays at the highest.
+    fn resource_add(&self, total: &mut Resources, other: &Resources) {
+        for (t, o) in total.0.iter_mut().zip(other.0) {
+            *t = t.saturating_add(o);
+        }
+    }
+
+    /// Takes `other` from `total`; a count that would fall below 0 stays at 0.
+    fn resource_sub(&self, total: &mut Resources, other: &Resources) {
+        for (t, o) in total.0.iter_mut().zip(other.0) {
+            *t = t.saturating_sub(o);
+        }
+    }
+
+    /// True when a program with this account can be evaluated in one piece.
+    fn resource_check(&self, resources: &Resources) -> bool;
+}

@@ -1,0 +1,170 @@
+//! The one error type of every crate here.
+//!
+//! Owns [`Error`] and [`ErrorKind`]. Invariant: an error displays as one line,
+//! `operation: what happened (key: value, …)`.
+//!
+//! Not here: the mapping to Python's exceptions (the Python module has it, in one place).
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What a caller can act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The device has no room; free something and ask again.
+    OutOfMemory,
+    /// The driver cannot do this operation, dtype or form at all.
+    Unsupported,
+    /// The device refused a program that `check_ir` accepted; a smaller one may do.
+    Refused,
+    /// The device is gone, and with it the contents of its blocks.
+    DeviceLost,
+    /// The driver cannot start here.
+    Unavailable,
+    /// Shapes that do not broadcast, or a shape that does not fit.
+    Shape,
+    /// An index outside its axis.
+    Index,
+    /// A dtype that does not fit the operation.
+    DType,
+    /// A name that nothing has.
+    Unknown,
+    /// A malformed program, handle or argument: a mistake of the caller's.
+    Invalid,
+    /// A value whose evaluation failed before; the source says how.
+    Poisoned,
+}
+
+impl ErrorKind {
+    /// The kind in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            ErrorKind::OutOfMemory => "out of memory",
+            ErrorKind::Unsupported => "not supported",
+            ErrorKind::Refused => "refused by the device",
+            ErrorKind::DeviceLost => "device lost",
+            ErrorKind::Unavailable => "not available",
+            ErrorKind::Shape => "shapes do not fit",
+            ErrorKind::Index => "index out of range",
+            ErrorKind::DType => "wrong dtype",
+            ErrorKind::Unknown => "unknown name",
+            ErrorKind::Invalid => "invalid argument",
+            ErrorKind::Poisoned => "evaluation failed earlier",
+        }
+    }
+}
+
+/// An error: its kind, the operation that failed, what it said, facts, and the cause.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: ErrorKind,
+    operation: &'static str,
+    message: Option<String>,
+    facts: Vec<(&'static str, String)>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+/// A result with gpupy's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of `kind` in `operation`.
+    pub fn new(kind: ErrorKind, operation: &'static str) -> Error {
+        Error(Box::new(Inner { kind, operation, message: None, facts: Vec::new(), source: None }))
+    }
+
+    /// Says more than the kind's own words; lower case, no full stop.
+    pub fn says(mut self, message: impl Into<String>) -> Error {
+        self.0.message = Some(message.into());
+        self
+    }
+
+    /// Adds a fact.
+    pub fn with(mut self, key: &'static str, value: impl ToString) -> Error {
+        self.0.facts.push((key, value.to_string()));
+        self
+    }
+
+    /// Adds the cause.
+    pub fn from_source(
+        mut self,
+        source: impl std::error::Error + Send + Sync + 'static,
+    ) -> Error {
+        self.0.source = Some(Arc::new(source));
+        self
+    }
+
+    /// What to act on.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The operation that failed.
+    pub fn operation(&self) -> &'static str {
+        self.0.operation
+    }
+
+    /// The message without operation and facts.
+    pub fn message(&self) -> &str {
+        self.0.message.as_deref().unwrap_or(self.0.kind.words())
+    }
+
+    /// The facts, in the order in which they were added.
+    pub fn facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.facts.iter().map(|(k, v)| (*k, v.as_str()))
+    }
+
+    /// The value of one fact.
+    pub fn fact(&self, key: &str) -> Option<&str> {
+        self.facts().find(|(k, _)| *k == key).map(|(_, v)| v)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.operation(), self.message())?;
+        for (i, (key, value)) in self.facts().enumerate() {
+            write!(f, "{}{key}: {value}", if i == 0 { " (" } else { ", " })?;
+        }
+        if !self.0.facts.is_empty() {
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        match &self.0.source {
+            Some(source) => write!(f, ": {source:?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|s| &**s as &(dyn std::error::Error + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_with_its_facts() {
+        let error = Error::new(ErrorKind::OutOfMemory, "block_alloc")
+            .with("driver", "gl")
+            .with("bytes", 1 << 30);
+        assert_eq!(
+            error.to_string(),
+            "block_alloc: out of memory (driver: gl, bytes: 1073741824)"
+        );
+    }
+}

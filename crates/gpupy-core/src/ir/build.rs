@@ -1,0 +1,252 @@
+//! Builds programs: numbers values, shares equal ones, keeps slots.
+//!
+//! Owns [`Builder`]. Invariant: pure instructions that are equal become one (value numbering within
+//! the region where they stand).
+//!
+//! Not here: which nodes of an expression go into a program (`partition.rs`).
+
+use super::{AccessKind, Form, Inst, Program};
+use crate::dtype::DType;
+use crate::op::{Op, Rule};
+use crate::scalar::Scalar;
+use rustc_hash::FxHashMap;
+
+/// A program under construction.
+pub struct Builder {
+    program: Program,
+    /// Equal pure instructions, one map for each open region.
+    seen: Vec<FxHashMap<Inst, u32>>,
+}
+
+impl Builder {
+    /// Starts a program over an iteration space of `rank` axes.
+    pub fn new(form: Form, rank: u32) -> Builder {
+        Builder {
+            program: Program {
+                form,
+                rank,
+                operands: Vec::new(),
+                params: Vec::new(),
+                accesses: Vec::new(),
+                dests: Vec::new(),
+                insts: Vec::new(),
+                extra: Vec::new(),
+            },
+            seen: vec![FxHashMap::default()],
+        }
+    }
+
+    /// Adds an operand block and gives its slot.
+    pub fn operand(&mut self, dtype: DType) -> u32 {
+        push(&mut self.program.operands, dtype)
+    }
+
+    /// Adds an access and gives its slot.
+    pub fn access(&mut self, kind: AccessKind) -> u32 {
+        push(&mut self.program.accesses, kind)
+    }
+
+    /// Adds a scalar parameter and gives its value.
+    pub fn param(&mut self, dtype: DType) -> u32 {
+        let slot = push(&mut self.program.params, dtype);
+        self.pure(Op::Param, dtype, [slot, 0, 0])
+    }
+
+    /// A literal's value.
+    pub fn constant(&mut self, scalar: Scalar) -> u32 {
+        let args = [scalar.bits as u32, (scalar.bits >> 32) as u32, 0];
+        self.pure(Op::Const, scalar.dtype, args)
+    }
+
+    /// The affine number of an access, an int32.
+    pub fn index(&mut self, access: u32) -> u32 {
+        self.pure(Op::Index, DType::I32, [access, 0, 0])
+    }
+
+    /// An operand's element at an access.
+    pub fn load(&mut self, operand: u32, access: u32) -> u32 {
+        let dtype = self.program.operands[operand as usize];
+        self.pure(Op::Load, dtype, [operand, access, 0])
+    }
+
+    /// An operand's element at a computed int32 index.
+    pub fn gather(&mut self, operand: u32, index: u32) -> u32 {
+        let dtype = self.program.operands[operand as usize];
+        self.pure(Op::Gather, dtype, [operand, index, 0])
+    }
+
+    /// A cast or bitcast.
+    pub fn convert(&mut self, op: Op, value: u32, to: DType) -> u32 {
+        self.pure(op, to, [value, 0, 0])
+    }
+
+    /// A scalar operation; the result's dtype follows from the table.
+    ///
+    /// # Panics
+    /// When the operation does not take the operands' dtypes: a mistake of the caller's, which the
+    /// public front ends check before they record.
+    pub fn op(&mut self, op: Op, values: &[u32]) -> u32 {
+        let dtypes: Vec<DType> = values.iter().map(|v| self.dtype(*v)).collect();
+        let dtype = op
+            .result_dtype(&dtypes, DType::Bool)
+            .unwrap_or_else(|| panic!("{op:?} does not take {dtypes:?}"));
+        let mut args = [0; 3];
+        args[..values.len()].copy_from_slice(values);
+        self.pure(op, dtype, args)
+    }
+
+    /// Opens a loop that runs `count` (an int32 value) times, carrying values that start as given.
+    /// Gives the region's name, for `carry`, `iter`, `end` and `result`.
+    pub fn begin_loop(&mut self, count: u32, starts: &[u32]) -> u32 {
+        let (at, len) = self.list(starts);
+        self.open(Op::Loop, [count, at, len])
+    }
+
+    /// Opens the first branch of a choice. Gives the region's name.
+    pub fn begin_if(&mut self, condition: u32) -> u32 {
+        self.open(Op::If, [condition, 0, 0])
+    }
+
+    /// Carried value number `k` of the loop `region`.
+    pub fn carry(&mut self, region: u32, k: u32) -> u32 {
+        let start = self.program.insts[region as usize].args[1] + k;
+        let dtype = self.dtype(self.program.extra[start as usize]);
+        self.pure(Op::Carry, dtype, [region, k, 0])
+    }
+
+    /// The number of the loop's iteration.
+    pub fn iter(&mut self, region: u32) -> u32 {
+        self.pure(Op::Iter, DType::I32, [region, 0, 0])
+    }
+
+    /// Ends the first branch with its values and opens the second.
+    pub fn begin_else(&mut self, region: u32, values: &[u32]) {
+        let (at, len) = self.list(values);
+        self.seen.pop();
+        self.raw(Op::Else, DType::Bool, [region, at, len]);
+        self.seen.push(FxHashMap::default());
+    }
+
+    /// Ends a region with its values.
+    pub fn end(&mut self, region: u32, values: &[u32]) {
+        let (at, len) = self.list(values);
+        self.seen.pop();
+        self.raw(Op::End, DType::Bool, [region, at, len]);
+    }
+
+    /// Value number `k` of the finished region, of the given dtype.
+    pub fn result(&mut self, region: u32, k: u32, dtype: DType) -> u32 {
+        self.pure(Op::Result, dtype, [region, k, 0])
+    }
+
+    /// The reduction of a value; everything after it belongs to the epilogue.
+    pub fn reduce(&mut self, value: u32) -> u32 {
+        let dtype = self.dtype(value);
+        for map in &mut self.seen {
+            map.clear();
+        }
+        self.raw(Op::Reduce, dtype, [value, 0, 0])
+    }
+
+    /// Writes a value to a new destination.
+    pub fn store(&mut self, value: u32) {
+        let dtype = self.dtype(value);
+        let slot = push(&mut self.program.dests, dtype);
+        self.raw(Op::Store, dtype, [slot, value, 0]);
+    }
+
+    /// Copies the body of `callee` (see `driver::Method::Lowered`) with these values in place of
+    /// its parameters, and gives the value that it stores.
+    pub fn inline(&mut self, callee: &Program, values: &[u32]) -> u32 {
+        let mut renamed: Vec<u32> = Vec::with_capacity(callee.insts.len());
+        let mut stored = 0;
+        for inst in &callee.insts {
+            let name = |v: u32| renamed[v as usize];
+            let list = |from: u32, len: u32| -> Vec<u32> {
+                callee.extra[from as usize..(from + len) as usize].iter().map(|v| name(*v)).collect()
+            };
+            let [a, b, c] = inst.args;
+            let new = match inst.op {
+                Op::Param => values[a as usize],
+                Op::Const => self.pure(Op::Const, inst.dtype, inst.args),
+                Op::Loop => {
+                    let starts = list(b, c);
+                    self.begin_loop(name(a), &starts)
+                }
+                Op::If => self.begin_if(name(a)),
+                Op::Carry => self.carry(name(a), b),
+                Op::Iter => self.iter(name(a)),
+                Op::Else => {
+                    let values = list(b, c);
+                    self.begin_else(name(a), &values);
+                    0
+                }
+                Op::End => {
+                    let values = list(b, c);
+                    self.end(name(a), &values);
+                    0
+                }
+                Op::Result => self.result(name(a), b, inst.dtype),
+                Op::Store => {
+                    stored = name(b);
+                    0
+                }
+                op => {
+                    let mut args = inst.args;
+                    for arg in args.iter_mut().take(op.info().arity as usize) {
+                        *arg = name(*arg);
+                    }
+                    self.pure(op, inst.dtype, args)
+                }
+            };
+            renamed.push(new);
+        }
+        stored
+    }
+
+    /// The dtype of a value.
+    pub fn dtype(&self, value: u32) -> DType {
+        self.program.insts[value as usize].dtype
+    }
+
+    /// The finished program.
+    pub fn finish(self) -> Program {
+        self.program
+    }
+
+    fn open(&mut self, op: Op, args: [u32; 3]) -> u32 {
+        let region = self.raw(op, DType::Bool, args);
+        self.seen.push(FxHashMap::default());
+        region
+    }
+
+    fn list(&mut self, values: &[u32]) -> (u32, u32) {
+        let at = self.program.extra.len() as u32;
+        self.program.extra.extend_from_slice(values);
+        (at, values.len() as u32)
+    }
+
+    fn raw(&mut self, op: Op, dtype: DType, args: [u32; 3]) -> u32 {
+        push(&mut self.program.insts, Inst { op, dtype, args })
+    }
+
+    fn pure(&mut self, op: Op, dtype: DType, args: [u32; 3]) -> u32 {
+        debug_assert!(op.info().rule != Rule::Special || op.info().arity == 0 || op == Op::Gather);
+        let inst = Inst { op, dtype, args };
+        for map in &self.seen {
+            if let Some(found) = map.get(&inst) {
+                return *found;
+            }
+        }
+        let value = push(&mut self.program.insts, inst);
+        if let Some(map) = self.seen.last_mut() {
+            map.insert(inst, value);
+        }
+        value
+    }
+}
+
+fn push<T>(list: &mut Vec<T>, item: T) -> u32 {
+    list.push(item);
+    (list.len() - 1) as u32
+}

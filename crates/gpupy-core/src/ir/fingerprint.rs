@@ -1,0 +1,74 @@
+//! The name of a program: 128 bits that depend on nothing but its contents.
+//!
+//! Owns [`Fingerprint`]. Invariant: the same program has the same fingerprint in every process, on
+//! every machine and in every version that keeps the IR's memory form, so that compiled kernels
+//! can lie on disk under it.
+//!
+//! Not here: caches that use it (drivers).
+
+use super::{Form, Program};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A stable 128-bit name of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Fingerprint(pub u128);
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl Program {
+    /// The program's fingerprint.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut hash = Hash::new();
+        match self.form {
+            Form::Map => hash.word(0),
+            Form::Reduce { op } => hash.word(1 | (op as u64) << 8),
+        }
+        hash.word(u64::from(self.rank));
+        for dtypes in [&self.operands, &self.params, &self.dests] {
+            hash.word(dtypes.len() as u64);
+            dtypes.iter().for_each(|d| hash.word(*d as u64));
+        }
+        hash.word(self.accesses.len() as u64);
+        self.accesses.iter().for_each(|a| hash.word(*a as u64));
+        hash.word(self.insts.len() as u64);
+        for inst in &self.insts {
+            let [a, b, c] = inst.args;
+            hash.word(inst.op as u64 | (inst.dtype as u64) << 16 | u64::from(a) << 32);
+            hash.word(u64::from(b) | u64::from(c) << 32);
+        }
+        hash.word(self.extra.len() as u64);
+        self.extra.iter().for_each(|e| hash.word(u64::from(*e)));
+        hash.finish()
+    }
+}
+
+/// Two 64-bit lanes of multiply-and-fold mixing; not cryptographic, and need not be: a program's
+/// author gains nothing from a collision of his own kernels.
+struct Hash([u64; 2]);
+
+const MULTIPLIERS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
+
+impl Hash {
+    fn new() -> Hash {
+        Hash([0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344])
+    }
+
+    fn word(&mut self, word: u64) {
+        for (lane, multiplier) in self.0.iter_mut().zip(MULTIPLIERS) {
+            let wide = u128::from(*lane ^ word) * u128::from(multiplier);
+            // Folding loses nothing of the running state: the lane itself is added back in.
+            *lane = lane.rotate_left(23).wrapping_add(wide as u64 ^ (wide >> 64) as u64);
+        }
+    }
+
+    fn finish(mut self) -> Fingerprint {
+        self.word(0x5bd1_e995);
+        self.word(0);
+        Fingerprint(u128::from(self.0[0]) << 64 | u128::from(self.0[1]))
+    }
+}

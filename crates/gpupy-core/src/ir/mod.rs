@@ -1,0 +1,119 @@
+//! The IR: the driver-independent code of one kernel.
+//!
+//! Owns [`Program`], [`Inst`], [`AccessKind`] and [`Form`]. A program is flat arrays of plain
+//! integers in static single assignment: an instruction's value is named by its position. Numbers
+//! that differ from launch to launch (offsets, strides, shapes, scalars) are not part of it, so one
+//! program serves every block of a value and every iteration of a loop.
+//!
+//! Invariants: `verify` accepts every program that `Builder` makes; `parse(print(p)) == p`; equal
+//! programs have equal fingerprints.
+//!
+//! Not here: what instructions compute (`op_eval.rs`), how a launch looks (`driver.rs`), how
+//! expressions become programs (`kernel.rs`).
+
+mod build;
+mod fingerprint;
+mod text;
+mod verify;
+
+pub use build::Builder;
+pub use fingerprint::Fingerprint;
+
+use crate::dtype::DType;
+use crate::op::Op;
+use serde::{Deserialize, Serialize};
+
+/// Elements that one step of a reduction combines into one; see [`Form::Reduce`].
+pub const REDUCE_CHUNK: usize = 256;
+/// Running results that a step of a reduction keeps side by side; see [`Form::Reduce`].
+pub const REDUCE_LANES: usize = 16;
+
+/// The header of a program: what its iteration space means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Form {
+    /// Every instruction runs once for each point of the launch's shape.
+    Map,
+    /// One step of a reduction along the last axis of the launch's shape (the *input space*), which
+    /// has `n` points along it. The *output space* has `ceil(n / 256)` there, otherwise the same.
+    ///
+    /// Instructions before `reduce` (the prologue) run for each point of the input space, those
+    /// after it (the epilogue) for each point of the output space, where accesses count output
+    /// coordinates. Output point `c` combines input points `256 c + k`, `0 <= k < 256`, that exist:
+    /// lane `l` (of 16) combines `k = l, l + 16, l + 32, …` in that order, from left to right; then
+    /// lane `l` combines lane `l + 8` for `l < 8`, lane `l + 4` for `l < 4`, `l + 2`, `l + 1`, the
+    /// lower lane always the left operand. Lanes and points that do not exist are skipped. This is
+    /// the canonical tree; it does not depend on driver, threads or block length.
+    Reduce {
+        /// The combining operation.
+        op: Op,
+    },
+}
+
+/// How an access walks over the iteration space; the numbers come with the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum AccessKind {
+    /// The strides are those of a C-contiguous array of the launch's shape; any offset.
+    Contiguous = 0,
+    /// All strides are 0: one element for all points.
+    Uniform = 1,
+    /// Any strides, negative and zero ones too.
+    Affine = 2,
+}
+
+/// One instruction. Arguments mean what the operation's row in `op.rs` says: positions of earlier
+/// instructions, slots, or ranges of [`Program::extra`]. Unused arguments are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Inst {
+    /// The operation.
+    pub op: Op,
+    /// The dtype of its value; of control instructions without a value, `bool`.
+    pub dtype: DType,
+    /// The arguments.
+    pub args: [u32; 3],
+}
+
+/// The code of one kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Program {
+    /// What the iteration space means.
+    pub form: Form,
+    /// Axes of the iteration space, at least 1.
+    pub rank: u32,
+    /// The dtypes of the operand blocks.
+    pub operands: Vec<DType>,
+    /// The dtypes of the scalar parameters.
+    pub params: Vec<DType>,
+    /// The kinds of the accesses.
+    pub accesses: Vec<AccessKind>,
+    /// The dtypes of the destinations; each has exactly one `store`.
+    pub dests: Vec<DType>,
+    /// The instructions, defined before use.
+    pub insts: Vec<Inst>,
+    /// Value lists of control instructions.
+    pub extra: Vec<u32>,
+}
+
+impl Program {
+    /// How many instructions compute (neither leaves, control nor stores).
+    pub fn operation_count(&self) -> usize {
+        self.insts.iter().filter(|i| i.op.is_scalar_op()).count()
+    }
+
+    /// The values that instruction `inst` uses, in order.
+    pub fn uses(&self, inst: &Inst) -> impl Iterator<Item = u32> + '_ {
+        let args = inst.args;
+        let arity = inst.op.info().arity as usize;
+        let direct: ([u32; 3], usize) = match inst.op {
+            Op::Gather | Op::Store => ([args[1], 0, 0], 1),
+            _ => (args, arity),
+        };
+        let list = match inst.op {
+            Op::Loop | Op::Else | Op::End => args[1] as usize..(args[1] + args[2]) as usize,
+            _ => 0..0,
+        };
+        let extra = self.extra.get(list).unwrap_or(&[]);
+        direct.0.into_iter().take(direct.1).chain(extra.iter().copied())
+    }
+}

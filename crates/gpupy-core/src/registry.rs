@@ -1,0 +1,65 @@
+//! The drivers that a program may choose from, by name.
+//!
+//! Owns [`Registry`]. The core names no driver: what assembles them (the Python module, the
+//! conformance command) registers a constructor for each, best first.
+//!
+//! Not here: opening and choosing (`context.rs`).
+
+use crate::driver::Driver;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Makes a driver that is not yet open.
+pub type Constructor = fn() -> Box<dyn Driver>;
+
+/// Named constructors, in order of preference.
+#[derive(Clone, Default)]
+pub struct Registry {
+    entries: Vec<(&'static str, Constructor)>,
+}
+
+impl Registry {
+    /// A registry of nothing.
+    pub fn new() -> Registry {
+        Registry::default()
+    }
+
+    /// Adds a driver, less preferred than those before it.
+    pub fn register(mut self, name: &'static str, constructor: Constructor) -> Registry {
+        self.entries.push((name, constructor));
+        self
+    }
+
+    /// The names, best first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.entries.iter().map(|(name, _)| *name)
+    }
+
+    /// The position of a driver.
+    ///
+    /// # Errors
+    /// - `Unknown`: nothing has that name; the message lists those that exist.
+    pub fn find(&self, name: &str) -> Result<usize> {
+        self.entries.iter().position(|(n, _)| *n == name).ok_or_else(|| {
+            let known: Vec<_> = self.names().chain(["auto"]).map(|n| format!("`{n}`")).collect();
+            Error::new(ErrorKind::Unknown, "use").says(format!(
+                "there is no driver `{name}`; choose one of {}",
+                known.join(", ")
+            ))
+        })
+    }
+
+    /// The name and constructor at a position.
+    pub fn get(&self, position: usize) -> Option<(&'static str, Constructor)> {
+        self.entries.get(position).copied()
+    }
+
+    /// How many drivers there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True when there is no driver at all.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
