@@ -1,0 +1,175 @@
+//! The software driver: the 14 functions of the contract, at their shortest. Read this first when
+//! you write a driver; every other driver keeps the same files for the same duties.
+//!
+//! Owns [`Soft`]. It evaluates one operation at a time on host memory, which makes it slow, plainly
+//! right, and a test of partitioning. Invariants: `check_ir` and `eval_ir` agree; no function panics
+//! on what the contract allows.
+//!
+//! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself
+//! (`eval.rs`), what operations compute (`gpupy_core::op_eval`).
+
+mod blocks;
+mod eval;
+mod resources;
+
+use blocks::Blocks;
+use gpupy_core::driver::{
+    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
+    Resources,
+};
+use gpupy_core::ir::Program;
+use gpupy_core::op::{Op, Rule};
+use gpupy_core::{DType, Error, ErrorKind, Result, op_eval};
+
+/// The name under which a program asks for this driver.
+pub const NAME: &str = "soft";
+
+/// What blocks may hold. More would work; these are what every driver has.
+const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
+
+/// Elements of the largest block, unless the configuration says less.
+const MAX_BLOCK_LEN: u64 = 1 << 28;
+
+/// A software driver, closed.
+pub fn new() -> Box<dyn Driver> {
+    Box::new(Soft::default())
+}
+
+/// The software driver.
+#[derive(Default)]
+pub struct Soft {
+    blocks: Blocks,
+    limits: Resources,
+}
+
+impl Driver for Soft {
+    fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        // A limit of 0 means "as much as you can"; a limit above what we can does not help.
+        let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
+        self.limits = resources::limits(&config.resources);
+        self.blocks = Blocks::new(at_most(config.device_bytes, u64::MAX));
+        let widest = DTYPES
+            .iter()
+            .map(|dtype| dtype.size() as u64)
+            .max()
+            .unwrap_or(1);
+        let max_block_len = at_most(config.block_bytes / widest, MAX_BLOCK_LEN);
+        Ok(Capabilities {
+            device: "one operation at a time on the CPU".to_string(),
+            hardware: false,
+            dtypes: DTYPES.to_vec(),
+            // A configuration of less than one element still means one.
+            max_block_len: if config.block_bytes == 0 {
+                MAX_BLOCK_LEN
+            } else {
+                max_block_len.max(1)
+            } as usize,
+            max_dests: self.limits.0[resources::DESTINATIONS] as usize,
+            reduce: true,
+            flushes_subnormals: false,
+            resources: resources::named(&self.limits),
+        })
+    }
+
+    fn cleanup(&mut self) {
+        self.blocks = Blocks::default();
+    }
+
+    fn get_method(&self, op: Op, dtype: DType) -> Method {
+        let native = match op {
+            Op::Loop | Op::Carry | Op::Iter | Op::If | Op::Else | Op::End | Op::Result => false,
+            // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
+            Op::Cast => DTYPES
+                .iter()
+                .all(|from| op_eval::function(op, *from, dtype).is_some()),
+            _ if op.info().rule == Rule::Special => true,
+            _ => op_eval::function(op, dtype, dtype).is_some(),
+        };
+        if native && DTYPES.contains(&dtype) {
+            Method::Native
+        } else {
+            Method::Absent
+        }
+    }
+
+    fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        self.blocks.alloc(spec)
+    }
+
+    fn block_free(&mut self, block: BlockId) {
+        self.blocks.free(block);
+    }
+
+    fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        let block = self.blocks.get(block)?;
+        let start = offset * block.dtype.size();
+        let bytes = block.bytes.get(start..start + out.len());
+        out.copy_from_slice(bytes.ok_or_else(|| blocks::outside("block_read", block))?);
+        Ok(())
+    }
+
+    fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        let mut block = self.blocks.take(block)?;
+        let start = offset * block.dtype.size();
+        let result = match block.bytes.get_mut(start..start + data.len()) {
+            Some(bytes) => Ok(bytes.copy_from_slice(data)),
+            None => Err(blocks::outside("block_write", &block)),
+        };
+        self.blocks.put_back(block);
+        result
+    }
+
+    fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        for inst in &program.insts {
+            let first = program
+                .uses(inst)
+                .next()
+                .map(|value| &program.insts[value as usize]);
+            let dtype = match (inst.op, first) {
+                (Op::Cast, _) | (_, None) => inst.dtype,
+                (_, Some(operand)) => operand.dtype,
+            };
+            if self.get_method(inst.op, dtype) == Method::Absent {
+                return Err(Error::new(ErrorKind::Unsupported, "check_ir")
+                    .with("driver", NAME)
+                    .with("operation", inst.op.info().name)
+                    .with("dtype", dtype));
+            }
+        }
+        let resources = resources::of_program(self, program);
+        Ok(Check {
+            fits: self.resource_check(&resources),
+            resources,
+        })
+    }
+
+    fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        let check = self.check_ir(launch.program)?;
+        if !check.fits {
+            return Err(Error::new(ErrorKind::Refused, "eval_ir")
+                .with("driver", NAME)
+                .with("operations", check.resources.0[resources::OPERATIONS])
+                .with("limit", self.limits.0[resources::OPERATIONS]));
+        }
+        eval::launch(&mut self.blocks, launch)?;
+        Ok(Evaluated {
+            compiled: 0,
+            specialised: 0,
+            launches: 1,
+        })
+    }
+
+    fn resource_get(&self, part: Part) -> Resources {
+        resources::of_part(part)
+    }
+
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
+
+    fn resource_check(&self, resources: &Resources) -> bool {
+        resources
+            .0
+            .iter()
+            .zip(self.limits.0)
+            .all(|(need, limit)| *need <= limit)
+    }
+}
