@@ -278,6 +278,14 @@ impl Op {
         if operands.len() != row.arity as usize {
             return None;
         }
+        // NumPy refuses these for bools, or promotes the bools first.
+        let not_bools = matches!(
+            self,
+            Op::Neg | Op::Sign | Op::Sub | Op::FloorDiv | Op::Mod | Op::Shl | Op::Shr
+        );
+        if not_bools && operands[0] == DType::Bool {
+            return None;
+        }
         let same = || operands.windows(2).all(|w| w[0] == w[1]).then(|| operands[0]);
         let bool_or_int = |d: DType| d.is_int() || d == DType::Bool;
         match row.rule {

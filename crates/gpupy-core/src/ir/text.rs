@@ -1,1 +1,368 @@
-//! Skeleton.
+//! The text form of programs, for people, tools and tests.
+//!
+//! Owns `Display` and `FromStr` of [`Program`]. Invariant: `parse(print(p)) == p` for every program
+//! that passes `verify`. Both directions follow one table, [`layout`].
+//!
+//! Not here: whether a program that was read makes sense (`verify.rs`); the form's grammar in words
+//! (`docs/ir.md`).
+
+use super::{AccessKind, Form, Inst, Program};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind};
+use crate::op::Op;
+use crate::scalar::Scalar;
+use std::fmt::{self, Write};
+use std::str::{FromStr, SplitWhitespace};
+
+/// How an argument of an instruction is written.
+#[derive(Clone, Copy)]
+enum Arg {
+    /// `%7`: an instruction.
+    Value,
+    /// A letter and a number: a slot of one of the header's lists.
+    Slot(char),
+    /// `7`: a number.
+    Number,
+    /// `0x3f800000`: the bits of a literal, in two arguments.
+    Bits,
+    /// `(%1 %2)`: values listed in `extra`, in two arguments.
+    List,
+}
+
+/// The arguments of an operation, in order.
+fn layout(op: Op) -> &'static [Arg] {
+    use Arg::{Bits, List, Number, Slot, Value};
+    match op {
+        Op::Const => &[Bits],
+        Op::Param => &[Slot('p')],
+        Op::Index => &[Slot('a')],
+        Op::Load => &[Slot('o'), Slot('a')],
+        Op::Gather => &[Slot('o'), Value],
+        Op::Loop => &[Value, List],
+        Op::Carry | Op::Result => &[Value, Number],
+        Op::Iter => &[Value],
+        Op::Else | Op::End => &[Value, List],
+        Op::Store => &[Slot('d'), Value],
+        op => &[Value; 3][..op.info().arity as usize],
+    }
+}
+
+/// True for instructions that others name: those with a value, and the beginnings of regions.
+fn is_named(op: Op) -> bool {
+    !matches!(op, Op::Else | Op::End | Op::Store)
+}
+
+/// True for instructions with a value.
+fn has_dtype(op: Op) -> bool {
+    is_named(op) && !matches!(op, Op::Loop | Op::If)
+}
+
+const KINDS: [(AccessKind, &str); 3] = [
+    (AccessKind::Contiguous, "contiguous"),
+    (AccessKind::Uniform, "uniform"),
+    (AccessKind::Affine, "affine"),
+];
+
+impl fmt::Display for AccessKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            KINDS
+                .iter()
+                .find(|(kind, _)| kind == self)
+                .map_or("", |(_, name)| name),
+        )
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.form {
+            Form::Map => writeln!(f, "form map")?,
+            Form::Reduce { op } => writeln!(f, "form reduce {}", op.info().name)?,
+        }
+        writeln!(f, "rank {}", self.rank)?;
+        header(f, "operands", &self.operands)?;
+        header(f, "params", &self.params)?;
+        header(f, "accesses", &self.accesses)?;
+        header(f, "dests", &self.dests)?;
+        let mut depth = 0;
+        for (at, inst) in self.insts.iter().enumerate() {
+            if matches!(inst.op, Op::Else | Op::End) {
+                depth -= 1;
+            }
+            write!(
+                f,
+                "{:indent$}",
+                "",
+                indent = 2 * usize::try_from(depth).unwrap_or(0)
+            )?;
+            self.print(f, at, inst)?;
+            if matches!(inst.op, Op::Loop | Op::If | Op::Else) {
+                depth += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn header(f: &mut fmt::Formatter<'_>, word: &str, items: &[impl fmt::Display]) -> fmt::Result {
+    f.write_str(word)?;
+    for item in items {
+        write!(f, " {item}")?;
+    }
+    f.write_char('\n')
+}
+
+impl Program {
+    fn print(&self, f: &mut fmt::Formatter<'_>, at: usize, inst: &Inst) -> fmt::Result {
+        if is_named(inst.op) {
+            write!(f, "%{at} = ")?;
+        }
+        f.write_str(inst.op.info().name)?;
+        if has_dtype(inst.op) {
+            write!(f, " {}", inst.dtype)?;
+        }
+        let mut args = inst.args.into_iter();
+        let mut next = || args.next().unwrap_or(0);
+        for arg in layout(inst.op) {
+            match arg {
+                Arg::Value => write!(f, " %{}", next())?,
+                Arg::Slot(letter) => write!(f, " {letter}{}", next())?,
+                Arg::Number => write!(f, " {}", next())?,
+                Arg::Bits => {
+                    let scalar = Scalar {
+                        dtype: inst.dtype,
+                        bits: u64::from(next()) | u64::from(next()) << 32,
+                    };
+                    let digits = 2 + 2 * inst.dtype.size();
+                    write!(f, " {:#0digits$x}  # {scalar}", scalar.bits)?;
+                }
+                Arg::List => {
+                    let (from, len) = (next() as usize, next() as usize);
+                    let values = self
+                        .extra
+                        .get(from..from.saturating_add(len))
+                        .unwrap_or(&[]);
+                    let values: Vec<_> = values.iter().map(|v| format!("%{v}")).collect();
+                    write!(f, " ({})", values.join(" "))?;
+                }
+            }
+        }
+        f.write_char('\n')
+    }
+}
+
+impl FromStr for Program {
+    type Err = Error;
+
+    /// Reads the text form. Blank lines and everything from a `#` on do not count.
+    ///
+    /// The result is well formed only as far as the text form goes: call `verify` on what comes
+    /// from outside.
+    ///
+    /// # Errors
+    /// - `Invalid`: the text is not that form; the number of the line stands beside the message.
+    fn from_str(text: &str) -> Result<Program, Error> {
+        let mut program = Program {
+            form: Form::Map,
+            rank: 0,
+            operands: Vec::new(),
+            params: Vec::new(),
+            accesses: Vec::new(),
+            dests: Vec::new(),
+            insts: Vec::new(),
+            extra: Vec::new(),
+        };
+        let mut heads = 0;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or("");
+            // Parentheses are words of their own; commas may stand between words.
+            let line = line
+                .replace('(', " ( ")
+                .replace(')', " ) ")
+                .replace(',', " ");
+            let mut words = Words {
+                words: line.split_whitespace(),
+            };
+            if line.trim().is_empty() {
+                continue;
+            }
+            let read = if heads < HEADS.len() {
+                heads += 1;
+                program.read_head(HEADS[heads - 1], &mut words)
+            } else {
+                program.read_inst(&mut words)
+            };
+            read.and_then(|()| words.end()).map_err(|said| {
+                Error::new(ErrorKind::Invalid, "parse")
+                    .says(said)
+                    .with("line", number + 1)
+            })?;
+        }
+        if heads < HEADS.len() {
+            return Err(Error::new(ErrorKind::Invalid, "parse")
+                .says(format!("the text ends before the line `{}`", HEADS[heads])));
+        }
+        Ok(program)
+    }
+}
+
+/// The first words of the header's lines.
+const HEADS: [&str; 6] = ["form", "rank", "operands", "params", "accesses", "dests"];
+
+type Read<T = ()> = Result<T, String>;
+
+impl Program {
+    fn read_head(&mut self, head: &str, words: &mut Words<'_>) -> Read {
+        words.exactly(head)?;
+        match head {
+            "form" => {
+                self.form = match words.next("`map` or `reduce`")? {
+                    "map" => Form::Map,
+                    "reduce" => Form::Reduce { op: words.op()? },
+                    other => return Err(format!("there is no form `{other}`")),
+                }
+            }
+            "rank" => self.rank = words.number("")?,
+            "operands" => self.operands = words.rest(dtype)?,
+            "params" => self.params = words.rest(dtype)?,
+            "accesses" => self.accesses = words.rest(access)?,
+            _ => self.dests = words.rest(dtype)?,
+        }
+        Ok(())
+    }
+
+    fn read_inst(&mut self, words: &mut Words<'_>) -> Read {
+        let mut first = words.next("an instruction")?;
+        let named = first.starts_with('%');
+        if named {
+            let at = number("%", first)?;
+            if at as usize != self.insts.len() {
+                let due = self.insts.len();
+                return Err(format!("this is instruction `%{due}`, not `%{at}`"));
+            }
+            words.exactly("=")?;
+            first = words.next("an operation")?;
+        }
+        let op = Op::from_name(first).ok_or_else(|| format!("there is no operation `{first}`"))?;
+        match (named, is_named(op)) {
+            (true, false) => return Err(format!("`{first}` has no value to name")),
+            (false, true) => {
+                return Err(format!(
+                    "`{first}` lacks its name, `%{} =`",
+                    self.insts.len()
+                ));
+            }
+            _ => {}
+        }
+        let mut dtype = if has_dtype(op) {
+            dtype(words.next("a dtype")?)?
+        } else {
+            DType::Bool
+        };
+        let mut args = Vec::with_capacity(3);
+        for arg in layout(op) {
+            match arg {
+                Arg::Value => args.push(words.number("%")?),
+                Arg::Slot(letter) => args.push(words.number(letter.encode_utf8(&mut [0; 4]))?),
+                Arg::Number => args.push(words.number("")?),
+                Arg::Bits => {
+                    let bits = bits(words.next("bits")?)?;
+                    args.extend([bits as u32, (bits >> 32) as u32]);
+                }
+                Arg::List => {
+                    let from = self.extra.len();
+                    words.exactly("(")?;
+                    loop {
+                        match words.next("`)`")? {
+                            ")" => break,
+                            value => self.extra.push(number("%", value)?),
+                        }
+                    }
+                    args.extend([from as u32, (self.extra.len() - from) as u32]);
+                }
+            }
+        }
+        args.resize(3, 0);
+        if op == Op::Store {
+            // A store's dtype is its destination's; `verify` finds one that does not exist.
+            dtype = self.dests.get(args[0] as usize).copied().unwrap_or(dtype);
+        }
+        self.insts.push(Inst {
+            op,
+            dtype,
+            args: [args[0], args[1], args[2]],
+        });
+        Ok(())
+    }
+}
+
+/// The words of a line that are still to be read.
+struct Words<'a> {
+    words: SplitWhitespace<'a>,
+}
+
+impl<'a> Words<'a> {
+    fn next(&mut self, wanted: &str) -> Read<&'a str> {
+        self.words
+            .next()
+            .ok_or_else(|| format!("the line ends where {wanted} should be"))
+    }
+
+    fn exactly(&mut self, wanted: &str) -> Read {
+        match self.next(&format!("`{wanted}`"))? {
+            word if word == wanted => Ok(()),
+            other => Err(format!("`{other}` stands where `{wanted}` should be")),
+        }
+    }
+
+    fn number(&mut self, prefix: &str) -> Read<u32> {
+        number(prefix, self.next("a number")?)
+    }
+
+    fn op(&mut self) -> Read<Op> {
+        let name = self.next("an operation")?;
+        Op::from_name(name).ok_or_else(|| format!("there is no operation `{name}`"))
+    }
+
+    fn rest<T>(&mut self, read: impl Fn(&str) -> Read<T>) -> Read<Vec<T>> {
+        self.words.by_ref().map(read).collect()
+    }
+
+    fn end(&mut self) -> Read {
+        match self.words.next() {
+            None => Ok(()),
+            Some(word) => Err(format!("`{word}` stands where the line should end")),
+        }
+    }
+}
+
+fn number(prefix: &str, word: &str) -> Read<u32> {
+    let digits = word.strip_prefix(prefix);
+    digits
+        .and_then(|digits| digits.parse().ok())
+        .ok_or_else(|| {
+            format!(
+                "`{word}` stands where `{prefix}` and a number from 0 to {} should be",
+                u32::MAX
+            )
+        })
+}
+
+fn bits(word: &str) -> Read<u64> {
+    let digits = word.strip_prefix("0x");
+    digits
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+        .ok_or_else(|| format!("`{word}` stands where bits like `0x3f800000` should be"))
+}
+
+fn dtype(word: &str) -> Read<DType> {
+    DType::from_name(word).ok_or_else(|| format!("there is no dtype `{word}`"))
+}
+
+fn access(word: &str) -> Read<AccessKind> {
+    let found = KINDS.iter().find(|(_, name)| *name == word);
+    found
+        .map(|(kind, _)| *kind)
+        .ok_or_else(|| format!("there is no access `{word}`"))
+}

@@ -1,1 +1,381 @@
-//! Skeleton.
+//! Checks that a program is well formed, so that drivers need not.
+//!
+//! Owns `Program::verify`. Invariants: a program that passes has no argument out of range, no value
+//! used outside its region or before its definition, only dtypes that the operation table allows,
+//! and one memory form (unused arguments are 0, value lists follow each other without gaps), so
+//! that what means the same prints and hashes the same.
+//!
+//! Not here: the numbers of a launch (the core computes them with the program).
+
+use super::{Form, Inst, Program};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::{Op, Rule};
+
+/// The most axes of an iteration space, as NumPy's.
+const MAX_RANK: u32 = 64;
+
+impl Program {
+    /// Checks everything that a driver relies on.
+    ///
+    /// # Errors
+    /// - `Invalid`: the program is malformed; the message says how, and the number of the
+    ///   instruction stands beside it.
+    pub fn verify(&self) -> Result<()> {
+        if self.rank == 0 || self.rank > MAX_RANK {
+            let rank = self.rank;
+            return Err(invalid(format!(
+                "rank `{rank}` is not between 1 and {MAX_RANK}"
+            )));
+        }
+        if self.dests.is_empty() {
+            return Err(invalid("the program has no destination".into()));
+        }
+        let mut walk = Walk::new(self);
+        for (at, inst) in self.insts.iter().enumerate() {
+            walk.inst(at, inst).map_err(|said| {
+                invalid(said)
+                    .with("instruction", at)
+                    .with("operation", inst.op.info().name)
+            })?;
+        }
+        walk.end().map_err(invalid)
+    }
+}
+
+fn invalid(said: String) -> Error {
+    Error::new(ErrorKind::Invalid, "verify").says(said)
+}
+
+type Checked<T = ()> = std::result::Result<T, String>;
+
+/// What may be said of an instruction's value.
+#[derive(Clone, Copy, PartialEq)]
+enum Seen {
+    /// It has no value, and is no finished region.
+    Nothing,
+    /// It can be used here.
+    Value,
+    /// A finished region whose results can be used here.
+    Region,
+    /// It was usable in a region that has ended, or before the reduction.
+    Gone,
+}
+
+/// A region that is open.
+struct Open {
+    /// The instruction that opened it.
+    at: usize,
+    /// The dtypes of its values: a loop's from the start, a choice's once the first branch ends.
+    dtypes: Option<Vec<DType>>,
+    /// Where the branch that is open now began.
+    from: usize,
+    is_loop: bool,
+}
+
+struct Walk<'a> {
+    program: &'a Program,
+    seen: Vec<Seen>,
+    open: Vec<Open>,
+    /// The dtypes of the results of finished regions, by the instruction that opened them.
+    results: Vec<Option<Vec<DType>>>,
+    /// How much of `extra` is accounted for.
+    listed: usize,
+    stored: Vec<bool>,
+    reduced: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(program: &'a Program) -> Walk<'a> {
+        Walk {
+            program,
+            seen: Vec::with_capacity(program.insts.len()),
+            open: Vec::new(),
+            results: vec![None; program.insts.len()],
+            listed: 0,
+            stored: vec![false; program.dests.len()],
+            reduced: false,
+        }
+    }
+
+    fn inst(&mut self, at: usize, inst: &Inst) -> Checked {
+        let [a, b, c] = inst.args;
+        let mut seen = Seen::Value;
+        let mut used = inst.op.info().arity as usize;
+        match inst.op {
+            Op::Const => {
+                used = 2;
+                literal(inst.dtype, u64::from(a) | u64::from(b) << 32)?;
+            }
+            Op::Param => {
+                used = 1;
+                gives(inst, slot("parameter", &self.program.params, a)?)?;
+            }
+            Op::Index => {
+                used = 1;
+                slot("access", &self.program.accesses, a)?;
+                gives(inst, DType::I32)?;
+            }
+            Op::Load => {
+                used = 2;
+                gives(inst, slot("operand", &self.program.operands, a)?)?;
+                slot("access", &self.program.accesses, b)?;
+            }
+            Op::Gather => {
+                used = 2;
+                gives(inst, slot("operand", &self.program.operands, a)?)?;
+                self.takes("index", b, DType::I32)?;
+            }
+            Op::Loop => {
+                used = 3;
+                self.takes("count", a, DType::I32)?;
+                let dtypes = self.list(b, c)?;
+                let region = Open {
+                    at,
+                    dtypes: Some(dtypes),
+                    from: at + 1,
+                    is_loop: true,
+                };
+                self.open.push(region);
+                seen = Seen::Nothing;
+            }
+            Op::If => {
+                self.takes("condition", a, DType::Bool)?;
+                self.open.push(Open {
+                    at,
+                    dtypes: None,
+                    from: at + 1,
+                    is_loop: false,
+                });
+                seen = Seen::Nothing;
+            }
+            Op::Else => {
+                used = 3;
+                let dtypes = self.list(b, c)?;
+                self.leave(a, at, |region| match (&region.dtypes, region.is_loop) {
+                    (_, true) => Err(format!("region `{a}` is a loop")),
+                    (Some(_), _) => Err(format!("region `{a}` has its `else` already")),
+                    (None, _) => Ok(()),
+                })?;
+                if let Some(region) = self.open.last_mut() {
+                    region.dtypes = Some(dtypes);
+                    region.from = at + 1;
+                }
+                seen = Seen::Nothing;
+            }
+            Op::End => {
+                used = 3;
+                let dtypes = self.list(b, c)?;
+                self.leave(a, at, |region| match &region.dtypes {
+                    None => Err(format!("region `{a}` has no `else`")),
+                    Some(first) if *first != dtypes => Err(format!(
+                        "region `{a}` gives {} here and {} before",
+                        names(&dtypes),
+                        names(first)
+                    )),
+                    Some(_) => Ok(()),
+                })?;
+                self.open.pop();
+                self.results[a as usize] = Some(dtypes);
+                self.seen[a as usize] = Seen::Region;
+                seen = Seen::Nothing;
+            }
+            Op::Carry | Op::Iter => {
+                let region = self.open.iter().find(|r| r.is_loop && r.at == a as usize);
+                let region = region.ok_or_else(|| format!("no loop `{a}` is open here"))?;
+                let carried = region.dtypes.as_deref().unwrap_or(&[]);
+                if inst.op == Op::Carry {
+                    used = 2;
+                    gives(inst, slot("carried value", carried, b)?)?;
+                } else {
+                    used = 1;
+                    gives(inst, DType::I32)?;
+                }
+            }
+            Op::Result => {
+                used = 2;
+                if self.seen.get(a as usize) != Some(&Seen::Region) {
+                    return Err(format!("`{a}` is no finished region that can be seen here"));
+                }
+                let dtypes = self.results[a as usize].as_deref().unwrap_or(&[]);
+                gives(inst, slot("result", dtypes, b)?)?;
+            }
+            Op::Reduce => {
+                let dtype = self.value(a)?;
+                self.reduction(dtype)?;
+                gives(inst, dtype)?;
+                self.hide(0);
+            }
+            Op::Store => {
+                used = 2;
+                self.store(a, b)?;
+                gives(inst, self.program.dests[a as usize])?;
+                seen = Seen::Nothing;
+            }
+            op => self.operation(op, inst)?,
+        }
+        if seen == Seen::Nothing && inst.op != Op::Store {
+            gives(inst, DType::Bool)?;
+        }
+        if let Some(arg) = inst.args[used..].iter().find(|arg| **arg != 0) {
+            return Err(format!("an unused argument is `{arg}`, not 0"));
+        }
+        self.seen.push(seen);
+        Ok(())
+    }
+
+    fn end(self) -> Checked {
+        if let Some(region) = self.open.last() {
+            return Err(format!("region `{}` has no `end`", region.at));
+        }
+        if self.listed != self.program.extra.len() {
+            let (listed, all) = (self.listed, self.program.extra.len());
+            return Err(format!("instructions name {listed} of {all} listed values"));
+        }
+        if let Some(dest) = self.stored.iter().position(|stored| !stored) {
+            return Err(format!("destination `{dest}` has no `store`"));
+        }
+        match self.program.form {
+            Form::Reduce { .. } if !self.reduced => {
+                Err("the reduce form has no `reduce`".to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The dtype of a value that can be used here.
+    fn value(&self, number: u32) -> Checked<DType> {
+        let at = number as usize;
+        match self.seen.get(at) {
+            Some(Seen::Value) => Ok(self.program.insts[at].dtype),
+            Some(Seen::Gone) => Err(format!("value `{number}` cannot be seen here")),
+            Some(_) => Err(format!("instruction `{number}` has no value")),
+            None => Err(format!("value `{number}` is not defined before")),
+        }
+    }
+
+    fn takes(&self, what: &str, number: u32, wanted: DType) -> Checked {
+        let dtype = self.value(number)?;
+        if dtype == wanted {
+            return Ok(());
+        }
+        Err(format!("the {what} is `{dtype}`, not `{wanted}`"))
+    }
+
+    /// The dtypes of a list of values, which has to follow the lists before it.
+    fn list(&mut self, from: u32, len: u32) -> Checked<Vec<DType>> {
+        let (start, end) = (from as usize, from as usize + len as usize);
+        let values = self.program.extra.get(start..end).ok_or_else(|| {
+            let all = self.program.extra.len();
+            format!("values `{start}..{end}` are not among the {all} listed ones")
+        })?;
+        if start != self.listed {
+            let before = self.listed;
+            return Err(format!(
+                "the value list starts at `{start}`, not at {before}"
+            ));
+        }
+        self.listed = end;
+        values.iter().map(|value| self.value(*value)).collect()
+    }
+
+    /// Ends a branch of the innermost region, which has to be number `region`.
+    fn leave(&mut self, region: u32, at: usize, fits: impl Fn(&Open) -> Checked) -> Checked {
+        let open = self.open.last().filter(|open| open.at == region as usize);
+        let open =
+            open.ok_or_else(|| format!("region `{region}` is not the innermost open one"))?;
+        fits(open)?;
+        self.hide(open.from);
+        debug_assert_eq!(self.seen.len(), at);
+        Ok(())
+    }
+
+    fn hide(&mut self, from: usize) {
+        for seen in &mut self.seen[from..] {
+            *seen = Seen::Gone;
+        }
+    }
+
+    fn operation(&self, op: Op, inst: &Inst) -> Checked {
+        let row = op.info();
+        debug_assert!(row.rule != Rule::Special);
+        let mut dtypes = [DType::Bool; 3];
+        for (dtype, arg) in dtypes.iter_mut().zip(inst.args).take(row.arity as usize) {
+            *dtype = self.value(arg)?;
+        }
+        let dtypes = &dtypes[..row.arity as usize];
+        match op.result_dtype(dtypes, inst.dtype) {
+            Some(dtype) => gives(inst, dtype),
+            None => Err(format!("`{}` does not take {}", row.name, names(dtypes))),
+        }
+    }
+
+    fn reduction(&mut self, dtype: DType) -> Checked {
+        let Form::Reduce { op } = self.program.form else {
+            return Err("the map form has no `reduce`".to_string());
+        };
+        if !self.open.is_empty() {
+            return Err("`reduce` stands inside a region".to_string());
+        }
+        if std::mem::replace(&mut self.reduced, true) {
+            return Err("there is a second `reduce`".to_string());
+        }
+        if !op.reduces(dtype) {
+            return Err(format!("`{}` does not reduce `{dtype}`", op.info().name));
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, dest: u32, value: u32) -> Checked {
+        self.takes(
+            "stored value",
+            value,
+            slot("destination", &self.program.dests, dest)?,
+        )?;
+        if !self.open.is_empty() {
+            return Err("`store` stands inside a region".to_string());
+        }
+        if self.program.form != Form::Map && !self.reduced {
+            return Err("`store` stands before `reduce`".to_string());
+        }
+        if std::mem::replace(&mut self.stored[dest as usize], true) {
+            return Err(format!("destination `{dest}` has a second `store`"));
+        }
+        Ok(())
+    }
+}
+
+fn slot<T: Copy>(what: &str, slots: &[T], number: u32) -> Checked<T> {
+    slots.get(number as usize).copied().ok_or_else(|| {
+        format!(
+            "{what} `{number}` is not among the {} that the program has",
+            slots.len()
+        )
+    })
+}
+
+fn gives(inst: &Inst, dtype: DType) -> Checked {
+    if inst.dtype == dtype {
+        return Ok(());
+    }
+    Err(format!("the dtype is `{}`, not `{dtype}`", inst.dtype))
+}
+
+fn literal(dtype: DType, bits: u64) -> Checked {
+    let most = match dtype {
+        DType::C64 | DType::C128 => return Err(format!("`{dtype}` has no literals")),
+        DType::Bool => 1,
+        _ => u64::MAX >> (64 - 8 * dtype.size()),
+    };
+    if bits <= most {
+        return Ok(());
+    }
+    Err(format!(
+        "`{bits:#x}` is not among the bits of `{dtype}`, at most {most:#x}"
+    ))
+}
+
+fn names(dtypes: &[DType]) -> String {
+    let names: Vec<_> = dtypes.iter().map(|dtype| format!("`{dtype}`")).collect();
+    format!("({})", names.join(", "))
+}
