@@ -180,7 +180,8 @@ pub trait Driver: Send {
 
     /// Tells how the driver does an operation.
     ///
-    /// - **Bounds:** `dtype` is the dtype of the first value operand (of a cast: of the result).
+    /// - **Bounds:** `dtype` is the dtype of the first operand; of a cast, bitcast or select, of
+    ///   the result.
     /// - **Ordering:** the answer is the same from `init` to `cleanup`.
     fn get_method(&self, op: Op, dtype: DType) -> Method;
 
@@ -242,7 +243,7 @@ pub trait Driver: Send {
     ///
     /// # Errors
     /// - `Refused`: the device's compiler would not have the program. Blocks are as they were.
-    /// - `OutOfMemory`: no room for what the driver itself needs. Destinations are undefined.
+    /// - `OutOfMemory`: no room for what the driver itself needs. Blocks are as they were.
     /// - `DeviceLost`: every handle is dead.
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated>;
 

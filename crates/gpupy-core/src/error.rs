@@ -74,7 +74,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of `kind` in `operation`.
     pub fn new(kind: ErrorKind, operation: &'static str) -> Error {
-        Error(Box::new(Inner { kind, operation, message: None, facts: Vec::new(), source: None }))
+        Error(Box::new(Inner {
+            kind,
+            operation,
+            message: None,
+            facts: Vec::new(),
+            source: None,
+        }))
     }
 
     /// Says more than the kind's own words; lower case, no full stop.
@@ -90,10 +96,7 @@ impl Error {
     }
 
     /// Adds the cause.
-    pub fn from_source(
-        mut self,
-        source: impl std::error::Error + Send + Sync + 'static,
-    ) -> Error {
+    pub fn from_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
         self.0.source = Some(Arc::new(source));
         self
     }
@@ -149,7 +152,10 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_ref().map(|s| &**s as &(dyn std::error::Error + 'static))
+        self.0
+            .source
+            .as_ref()
+            .map(|s| &**s as &(dyn std::error::Error + 'static))
     }
 }
 

@@ -1,14 +1,60 @@
-//! The core of gpupy: values, views, partitioning, the IR, and the driver contract.
+//! The core of gpupy: arrays whose operations are recorded as expressions, and evaluated block by
+//! block on whatever driver is chosen.
+//!
+//! The way of the data, and the file of each step:
+//!
+//! ```text
+//! array.rs      a view of a base; a base has a current value, which writing replaces
+//! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
+//! context.rs    something is read: the driver is opened, the engine asked
+//! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes
+//! walk.rs       from a tile down to what is computed, views composed on the way (access.rs)
+//! partition.rs  the walk is cut into kernels within the driver's limits
+//! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch
+//! driver.rs     14 functions: the contract; registry.rs names those who keep it
+//! cache.rs      blocks on the device, least recently used first out; transfer.rs moves them
+//! ```
+//!
+//! Facts about operations stand in one table, `op.rs`; what they mean to the bit, in `op_eval.rs`.
 
+mod access;
+mod array;
+mod assign;
+mod cache;
+mod context;
 pub mod driver;
-pub mod dtype;
-pub mod error;
+mod dtype;
+mod error;
+mod evaluate;
+mod host;
+mod intern;
 pub mod ir;
+mod kernel;
 pub mod op;
 pub mod op_eval;
+mod partition;
+mod ranges;
+mod record;
 pub mod registry;
-pub mod scalar;
+mod scalar;
+mod settings;
+mod stats;
+mod tiling;
+mod transfer;
+mod value;
+mod view;
+mod walk;
 
+pub use array::{Arg, Array};
+pub use context::{Context, HostArray};
+pub use driver::{Capabilities, Driver};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};
+pub use host::HostBuffer;
+pub use op::Op;
+pub use registry::{Constructor, Registry};
 pub use scalar::Scalar;
+pub use settings::Settings;
+pub use stats::Stats;
+pub use value::Value;
+pub use view::{View, broadcast_shapes};

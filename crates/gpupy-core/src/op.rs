@@ -263,7 +263,9 @@ impl Op {
 
     /// The operation behind a NumPy function's name.
     pub fn from_numpy(name: &str) -> Option<Op> {
-        OPS.iter().find(|row| row.numpy.contains(&name)).map(|row| row.op)
+        OPS.iter()
+            .find(|row| row.numpy.contains(&name))
+            .map(|row| row.op)
     }
 
     /// True for operations that compute one value from values alone.
@@ -286,7 +288,12 @@ impl Op {
         if not_bools && operands[0] == DType::Bool {
             return None;
         }
-        let same = || operands.windows(2).all(|w| w[0] == w[1]).then(|| operands[0]);
+        let same = || {
+            operands
+                .windows(2)
+                .all(|w| w[0] == w[1])
+                .then(|| operands[0])
+        };
         let bool_or_int = |d: DType| d.is_int() || d == DType::Bool;
         match row.rule {
             Rule::Special => None,
@@ -298,8 +305,9 @@ impl Op {
             Rule::Logic => same().filter(|d| *d == DType::Bool),
             Rule::Cast => Some(to),
             Rule::Bitcast => (operands[0].size() == to.size()).then_some(to),
-            Rule::Select => (operands[0] == DType::Bool && operands[1] == operands[2])
-                .then(|| operands[1]),
+            Rule::Select => {
+                (operands[0] == DType::Bool && operands[1] == operands[2]).then(|| operands[1])
+            }
         }
     }
 
@@ -327,7 +335,11 @@ mod tests {
             assert_eq!(Op::from_name(row.name), Some(row.op));
             assert_eq!(row.op.info().name, row.name);
             for other in &OPS[i + 1..] {
-                assert!(row.numpy.iter().all(|n| !other.numpy.contains(n)), "{}", row.name);
+                assert!(
+                    row.numpy.iter().all(|n| !other.numpy.contains(n)),
+                    "{}",
+                    row.name
+                );
             }
         }
     }

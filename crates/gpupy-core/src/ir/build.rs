@@ -163,7 +163,10 @@ impl Builder {
         for inst in &callee.insts {
             let name = |v: u32| renamed[v as usize];
             let list = |from: u32, len: u32| -> Vec<u32> {
-                callee.extra[from as usize..(from + len) as usize].iter().map(|v| name(*v)).collect()
+                callee.extra[from as usize..(from + len) as usize]
+                    .iter()
+                    .map(|v| name(*v))
+                    .collect()
             };
             let [a, b, c] = inst.args;
             let new = match inst.op {

@@ -96,6 +96,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// A map without instructions.
+    pub(crate) fn empty() -> Program {
+        Builder::new(Form::Map, 1).finish()
+    }
+
     /// How many instructions compute (neither leaves, control nor stores).
     pub fn operation_count(&self) -> usize {
         self.insts.iter().filter(|i| i.op.is_scalar_op()).count()
@@ -114,6 +119,10 @@ impl Program {
             _ => 0..0,
         };
         let extra = self.extra.get(list).unwrap_or(&[]);
-        direct.0.into_iter().take(direct.1).chain(extra.iter().copied())
+        direct
+            .0
+            .into_iter()
+            .take(direct.1)
+            .chain(extra.iter().copied())
     }
 }

@@ -1,0 +1,289 @@
+//! Arrays: views of bases.
+//!
+//! Owns [`Array`] and its base. A base is an identity whose current value can be replaced by
+//! writing; arrays that view one base alias each other as NumPy's do. A recorded expression holds
+//! the value that a base had then, not the base. Invariant: the values of one base all have the
+//! dtype and shape with which it was made.
+//!
+//! Not here: recording operations (`record.rs`), reading and evaluating (`context.rs`).
+
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::host::HostBuffer;
+use crate::scalar::Scalar;
+use crate::value::{Input, NodeOp, Value};
+use crate::view::{Shape, Strides, View, size_of};
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What the user holds: a view of a base.
+#[derive(Clone)]
+pub struct Array {
+    base: Arc<Base>,
+    view: View,
+}
+
+struct Base {
+    dtype: DType,
+    len: usize,
+    current: Mutex<Current>,
+}
+
+/// A base's present value, and how often it was replaced.
+pub(crate) struct Current {
+    pub value: Value,
+    pub version: u64,
+}
+
+/// An operand: an array, or a scalar that broadcasts to anything.
+#[derive(Clone, Copy)]
+pub enum Arg<'a> {
+    /// An array.
+    Array(&'a Array),
+    /// A scalar.
+    Scalar(Scalar),
+}
+
+impl Array {
+    /// A new base with this value, seen whole.
+    pub fn from_value(value: Value) -> Array {
+        let view = View::contiguous(value.shape());
+        Array::with_view(value, view)
+    }
+
+    /// A new base with this value, seen through a view.
+    pub(crate) fn with_view(value: Value, view: View) -> Array {
+        let base = Base {
+            dtype: value.dtype(),
+            len: value.len(),
+            current: Mutex::new(Current { value, version: 0 }),
+        };
+        Array {
+            base: Arc::new(base),
+            view,
+        }
+    }
+
+    /// An array that holds a copy of these elements: C order, native endian.
+    ///
+    /// # Errors
+    /// - `Shape`: the bytes are not exactly the elements of the shape.
+    pub fn from_bytes(dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
+        let wanted = checked_size(shape)?.checked_mul(dtype.size());
+        if wanted != Some(bytes.len()) {
+            return Err(Error::new(ErrorKind::Shape, "array")
+                .says("the bytes are not the elements of the shape")
+                .with("bytes", bytes.len())
+                .with("shape", format!("{shape:?}"))
+                .with("dtype", dtype));
+        }
+        let buffer = Arc::new(HostBuffer::from_bytes(bytes));
+        Ok(Array::from_value(Value::host(dtype, shape, buffer)))
+    }
+
+    /// An array whose elements are all `scalar`; it takes no memory.
+    ///
+    /// # Errors
+    /// - `Shape`: there would be more elements than positions.
+    pub fn full(shape: &[usize], scalar: Scalar) -> Result<Array> {
+        checked_size(shape)?;
+        Ok(Array::from_value(Value::constant(shape, scalar)))
+    }
+
+    /// The coordinate of each element along `axis`, an int32; computed where it is used.
+    ///
+    /// # Errors
+    /// - `Index`: there is no such axis, or it is too long for an int32.
+    /// - `Shape`: there would be more elements than positions.
+    pub fn index(shape: &[usize], axis: usize) -> Result<Array> {
+        checked_size(shape)?;
+        if shape
+            .get(axis)
+            .is_none_or(|extent| *extent > i32::MAX as usize)
+        {
+            return Err(Error::new(ErrorKind::Index, "index")
+                .says("there is no such axis, or it is too long for int32")
+                .with("axis", axis)
+                .with("shape", format!("{shape:?}")));
+        }
+        let op = NodeOp::Index(axis as u32);
+        Ok(Array::from_value(Value::expr(
+            DType::I32,
+            shape.into(),
+            op,
+            SmallVec::new(),
+        )))
+    }
+
+    /// Extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.view.shape
+    }
+
+    /// Elements a step of each axis.
+    pub fn strides(&self) -> &[isize] {
+        &self.view.strides
+    }
+
+    /// The position of the first element in the base.
+    pub fn offset(&self) -> isize {
+        self.view.offset
+    }
+
+    /// The elements' dtype.
+    pub fn dtype(&self) -> DType {
+        self.base.dtype
+    }
+
+    /// The number of axes.
+    pub fn ndim(&self) -> usize {
+        self.view.shape.len()
+    }
+
+    /// The number of elements.
+    pub fn size(&self) -> usize {
+        self.view.size()
+    }
+
+    /// True when the elements stand one after another in C order.
+    pub fn is_contiguous(&self) -> bool {
+        self.view.is_contiguous()
+    }
+
+    /// True when both view the same base, so that writing one may change the other.
+    pub fn shares_base(&self, other: &Array) -> bool {
+        Arc::ptr_eq(&self.base, &other.base)
+    }
+
+    /// True when this array shows its whole base in C order.
+    pub fn is_whole(&self) -> bool {
+        self.view.offset == 0 && self.size() == self.base.len && self.is_contiguous()
+    }
+
+    /// How often the base was written.
+    pub fn version(&self) -> u64 {
+        self.current().version
+    }
+
+    /// The view itself.
+    pub fn layout(&self) -> &View {
+        &self.view
+    }
+
+    /// Another view of the same base.
+    ///
+    /// # Errors
+    /// - `Index`: it would leave the base.
+    /// - `Shape`: shape and strides differ in length.
+    pub fn view(&self, shape: &[usize], strides: &[isize], offset: isize) -> Result<Array> {
+        if shape.len() != strides.len() {
+            return Err(Error::new(ErrorKind::Shape, "view")
+                .says("shape and strides differ in length")
+                .with("shape", format!("{shape:?}"))
+                .with("strides", format!("{strides:?}")));
+        }
+        let view = View {
+            offset,
+            shape: shape.into(),
+            strides: strides.into(),
+        };
+        if let Some((low, high)) = view.extent()
+            && (low < 0 || high >= self.base.len as isize)
+        {
+            return Err(Error::new(ErrorKind::Index, "view")
+                .says("the view leaves its base")
+                .with("lowest", low)
+                .with("highest", high)
+                .with("elements", self.base.len));
+        }
+        Ok(self.seen_as(view))
+    }
+
+    /// `len` elements of an axis from `start`, each `step` further. All lie inside the axis.
+    pub fn slice_axis(&self, axis: usize, start: usize, len: usize, step: isize) -> Array {
+        self.seen_as(self.view.slice_axis(axis, start, len, step))
+    }
+
+    /// Element `index` (inside the axis) of an axis, which goes away.
+    pub fn index_axis(&self, axis: usize, index: usize) -> Array {
+        self.seen_as(self.view.index_axis(axis, index))
+    }
+
+    /// The axes in another order, a permutation.
+    pub fn transpose(&self, order: &[usize]) -> Array {
+        self.seen_as(self.view.transpose(order))
+    }
+
+    /// A new axis of extent 1 before `axis`.
+    pub fn insert_axis(&self, axis: usize) -> Array {
+        self.seen_as(self.view.insert_axis(axis))
+    }
+
+    /// The view repeated to a shape.
+    ///
+    /// # Errors
+    /// - `Shape`: it does not broadcast to `shape`.
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Array> {
+        Ok(self.seen_as(self.view.broadcast_to(shape)?))
+    }
+
+    /// The same elements under another shape of the same size, when that is a view.
+    pub fn reshape(&self, shape: &[usize]) -> Option<Array> {
+        self.view.reshape(shape).map(|view| self.seen_as(view))
+    }
+
+    pub(crate) fn seen_as(&self, view: View) -> Array {
+        Array {
+            base: self.base.clone(),
+            view,
+        }
+    }
+
+    pub(crate) fn current(&self) -> MutexGuard<'_, Current> {
+        self.base
+            .current
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The base's value now.
+    pub fn value(&self) -> Value {
+        self.current().value.clone()
+    }
+
+    /// This array as an operand broadcast to `shape`, with the value that it has now.
+    pub(crate) fn operand(&self, shape: &Shape) -> Result<(Input, Option<Value>)> {
+        let value = self.value();
+        if let crate::value::Kind::Constant(scalar) = value.0.kind {
+            return Ok((Input::Scalar(scalar), None));
+        }
+        let strides: Strides = if self.view.shape == *shape {
+            self.view.strides.clone()
+        } else {
+            self.view.broadcast_to(shape)?.strides
+        };
+        let input = Input::View {
+            id: value.id(),
+            offset: self.view.offset,
+            strides,
+        };
+        Ok((input, Some(value)))
+    }
+}
+
+/// The number of elements, when memory could ever count them.
+pub(crate) fn checked_size(shape: &[usize]) -> Result<usize> {
+    let mut size = 1usize;
+    for extent in shape.iter().filter(|e| **e != 0) {
+        size = size
+            .checked_mul(*extent)
+            .filter(|s| *s <= isize::MAX as usize / 16)
+            .ok_or_else(|| {
+                Error::new(ErrorKind::Shape, "array").says(
+                    "array is too big; `arr.size * arr.dtype.itemsize` is larger than the \
+                     maximum possible size.",
+                )
+            })?;
+    }
+    Ok(size_of(shape))
+}

@@ -1,0 +1,351 @@
+//! Assignment: a tile of a value that is another value with some elements replaced.
+//!
+//! Owns the rule when this happens in place: when nobody else holds the old value, its block is
+//! written and handed over; otherwise the old tile is copied first. Sources are evaluated straight
+//! into the destination's positions. Invariant: the old value's block is handed over only after the
+//! write succeeded.
+//!
+//! Not here: recording assignments (`record.rs`).
+
+use crate::access::{self, Coordinates};
+use crate::cache::Part;
+use crate::driver::{Access, BlockId, BlockSpec};
+use crate::error::{Error, ErrorKind, Result};
+use crate::evaluate::{Destination, Engine};
+use crate::host::HostBuffer;
+use crate::ir::{AccessKind, Form};
+use crate::partition::Flow;
+use crate::scalar::Scalar;
+use crate::tiling::Tile;
+use crate::value::{Input, Kind, NodeOp, Value};
+use crate::view::{Shape, contiguous_strides, size_of};
+use crate::walk::{Start, Walk};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The part of the assigned view that lies in a tile: first point and extents.
+type Window = (Shape, Shape);
+
+impl Engine {
+    /// Evaluates a tile of an assignment's value, or tells what it needs first.
+    pub fn assign(&mut self, value: &Value, tile: &Tile, device: usize) -> Result<Flow> {
+        let Kind::Expr {
+            op:
+                NodeOp::Assign {
+                    offset,
+                    shape,
+                    strides,
+                },
+            inputs,
+        } = &value.0.kind
+        else {
+            return Ok(Flow::Done);
+        };
+        let (old, source) = {
+            let state = value.state();
+            match state.operands.as_slice() {
+                [Some(old), source] => (old.clone(), source.clone()),
+                _ => {
+                    return Err(Error::new(ErrorKind::DeviceLost, "assign")
+                        .says("a value was lost with its device and cannot be computed again"));
+                }
+            }
+        };
+        let region = access::access(*offset, strides);
+        let window = access::coordinates(&region, shape, value.shape())
+            .and_then(|found| window(&found, shape, tile));
+        let Some((first, extents)) = window else {
+            return self.assign_on_host(value, &old, (&inputs[1], source.as_ref()), device);
+        };
+        let points = size_of(&extents);
+        let covered = points == tile.range.len();
+        if !covered
+            && !matches!(old.0.kind, Kind::Constant(_))
+            && !old.state().computed.covers(tile.range.clone())
+        {
+            return Ok(Flow::Needs(vec![(old, tile.range.clone())]));
+        }
+        let walk = if points == 0 {
+            None
+        } else {
+            match source_walk(&inputs[1], source.as_ref(), &first, &extents)? {
+                Ok(walk) => Some(walk),
+                Err(needs) => return Ok(Flow::Needs(needs)),
+            }
+        };
+        // From here on nothing else needs to be computed first, unless a piece has to be collapsed,
+        // which leaves the old block as it was.
+        drop(source);
+        let sole = {
+            drop(old);
+            let state = value.state();
+            state
+                .operands
+                .first()
+                .and_then(Option::as_ref)
+                .is_some_and(Value::is_sole)
+        };
+        let Some(old) = value.state().operands.first().cloned().flatten() else {
+            return Err(Error::new(ErrorKind::DeviceLost, "assign"));
+        };
+        let constant = match old.0.kind {
+            Kind::Constant(scalar) => Some(scalar),
+            _ => None,
+        };
+        let in_place = sole && !covered && constant.is_none();
+        let part = Part::Tile(tile.number);
+        let block = if in_place {
+            self.operand_block(device, &old, &part)?
+        } else {
+            let spec = BlockSpec {
+                dtype: value.dtype(),
+                len: tile.range.len(),
+            };
+            let Engine { devices, stats } = self;
+            match devices.get_mut(device).and_then(Option::as_mut) {
+                Some(open) => open.alloc(spec, stats)?,
+                None => return Err(Error::new(ErrorKind::DeviceLost, "assign")),
+            }
+        };
+        if in_place {
+            self.device(device)?.pin(old.id(), &part);
+        }
+        let written = if in_place || covered {
+            Ok(Flow::Done)
+        } else {
+            self.fill_block(&old, constant, tile, device, block)
+        };
+        let written = match (written, walk) {
+            (Ok(Flow::Done), Some(walk)) => {
+                let mut at = Access {
+                    offset: *offset as i64 - tile.range.start as i64,
+                    strides: SmallVec::new(),
+                };
+                for (stride, start) in strides.iter().zip(&first) {
+                    at.offset += *stride as i64 * *start as i64;
+                    at.strides.push(*stride as i64);
+                }
+                if at.strides.is_empty() {
+                    at.strides.push(0);
+                }
+                let contiguous = access::kind(&at, &walk.space) == AccessKind::Contiguous;
+                let whole = covered && (contiguous || points == 1) && at.offset == 0;
+                let dest = Destination::Block {
+                    block,
+                    access: at,
+                    whole,
+                };
+                self.run(walk, Form::Map, dest, device)
+            }
+            (other, _) => other,
+        };
+        if in_place {
+            self.device(device)?.unpin(old.id(), &part);
+        }
+        match written {
+            Ok(Flow::Done) => {
+                let open = self.device(device)?;
+                if in_place {
+                    open.hand_over(&old, value, tile);
+                    let mut state = old.state();
+                    if !state.on_host.covers(tile.range.clone()) {
+                        state.computed.remove(tile.range.clone());
+                    }
+                } else {
+                    open.insert(value, part, block, tile.range.clone());
+                }
+                value.mark_computed(tile.range.clone());
+                Ok(Flow::Done)
+            }
+            other => {
+                if !in_place {
+                    self.device(device)?.driver.block_free(block);
+                }
+                other
+            }
+        }
+    }
+
+    /// Copies a tile of the old value, or its constant, into a new block.
+    fn fill_block(
+        &mut self,
+        old: &Value,
+        constant: Option<Scalar>,
+        tile: &Tile,
+        device: usize,
+        block: BlockId,
+    ) -> Result<Flow> {
+        let space: Shape = [tile.range.len()].into_iter().collect();
+        let start = constant.map_or(Start::Value(old), Start::Scalar);
+        let at = access::access(tile.range.start as isize, &[1]);
+        match Walk::new(start, at, space)? {
+            Ok(walk) => {
+                let access = access::access(0, &[1]);
+                let dest = Destination::Block {
+                    block,
+                    access,
+                    whole: true,
+                };
+                self.run(walk, Form::Map, dest, device)
+            }
+            Err(needs) => Ok(Flow::Needs(needs)),
+        }
+    }
+
+    /// An assignment whose view does not follow the value's axes: done in host memory.
+    fn assign_on_host(
+        &mut self,
+        value: &Value,
+        old: &Value,
+        (input, source): (&Input, Option<&Value>),
+        device: usize,
+    ) -> Result<Flow> {
+        let Kind::Expr {
+            op:
+                NodeOp::Assign {
+                    offset,
+                    shape,
+                    strides,
+                },
+            ..
+        } = &value.0.kind
+        else {
+            return Ok(Flow::Done);
+        };
+        let mut needs: Vec<_> = Vec::new();
+        for operand in [Some(old), source].into_iter().flatten() {
+            if !operand.is_computed() {
+                needs.push((operand.clone(), 0..operand.len()));
+            }
+        }
+        if !needs.is_empty() {
+            return Ok(Flow::Needs(needs));
+        }
+        self.device(device)?;
+        let (len, size) = (value.len(), value.dtype().size());
+        self.bring_to_host(old, 0..len)?;
+        let from = old.host_buffer();
+        // SAFETY: all of the old value is in its evaluated map, so nobody writes it.
+        let buffer = HostBuffer::from_bytes(unsafe { from.bytes(0..len * size) });
+        let data = match (input, source) {
+            (Input::Scalar(scalar), _) => scalar.bytes()[..size].repeat(size_of(shape)),
+            (
+                Input::View {
+                    offset, strides, ..
+                },
+                Some(source),
+            ) => {
+                self.bring_to_host(source, 0..source.len())?;
+                let host = source.host_buffer();
+                // SAFETY: as above.
+                let bytes = unsafe { host.bytes(0..source.len() * size) };
+                crate::cache::gather(bytes, size, &access::access(*offset, strides), shape)?
+            }
+            (Input::View { .. }, None) => return Err(Error::new(ErrorKind::DeviceLost, "assign")),
+        };
+        {
+            // SAFETY: the buffer is new and ours alone.
+            let bytes = unsafe { buffer.bytes_mut(0..len * size) };
+            scatter(bytes, size, &access::access(*offset, strides), shape, &data);
+        }
+        let mut state = value.state();
+        state.host = Some(Arc::new(buffer));
+        state.on_host.insert(0..len);
+        drop(state);
+        value.mark_computed(0..len);
+        Ok(Flow::Done)
+    }
+}
+
+/// The walk that gives the source's elements for a window of the assigned view.
+fn source_walk(
+    input: &Input,
+    source: Option<&Value>,
+    first: &[usize],
+    extents: &[usize],
+) -> Result<std::result::Result<Walk, crate::walk::Needs>> {
+    let mut at = match input {
+        Input::View {
+            offset, strides, ..
+        } => access::access(*offset, strides),
+        Input::Scalar(_) => Access {
+            offset: 0,
+            strides: SmallVec::from_elem(0, extents.len()),
+        },
+    };
+    for (stride, start) in at.strides.iter().zip(first) {
+        at.offset += stride * *start as i64;
+    }
+    let mut space: Shape = extents.into();
+    if space.is_empty() {
+        space.push(1);
+        at.strides.push(0);
+    }
+    Walk::new(Start::input(input, source)?, at, space)
+}
+
+/// The window of a view over coordinates that lies in a tile, or `None` where several axes of the
+/// view move along one axis of the value.
+fn window(coordinates: &Coordinates, shape: &[usize], tile: &Tile) -> Option<Window> {
+    let mut first: Shape = SmallVec::from_elem(0, shape.len());
+    let mut extents: Shape = shape.into();
+    let mut empty = false;
+    for (axis, coordinate) in coordinates.iter().enumerate() {
+        let (low, high) = (
+            tile.origin[axis] as i64,
+            (tile.origin[axis] + tile.shape[axis]) as i64,
+        );
+        let mut movers = (0..shape.len()).filter(|k| shape[*k] != 1 && coordinate.strides[*k] != 0);
+        match (movers.next(), movers.next()) {
+            (None, _) => empty |= coordinate.offset < low || coordinate.offset >= high,
+            (Some(k), None) => {
+                let (at, step) = (coordinate.offset, coordinate.strides[k]);
+                let inside = |i: &usize| {
+                    let c = at + step * *i as i64;
+                    c >= low && c < high
+                };
+                // Coordinates move one way, so the points inside are neighbours.
+                let bound = |edge: i64| (edge - at).div_euclid(step).clamp(0, shape[k] as i64);
+                let (a, b) = if step > 0 { (low, high) } else { (high, low) };
+                let from = (bound(a).max(1) as usize - 1..shape[k]).find(inside);
+                let till = (0..=(bound(b) as usize).min(shape[k] - 1))
+                    .rev()
+                    .find(inside);
+                match (from, till) {
+                    (Some(from), Some(till)) if from <= till => {
+                        // An axis of the view may move along several axes of the value.
+                        let start = first[k].max(from);
+                        let end = (first[k] + extents[k]).min(till + 1);
+                        first[k] = start;
+                        extents[k] = end.saturating_sub(start);
+                    }
+                    _ => empty = true,
+                }
+            }
+            (Some(_), Some(_)) => return None,
+        }
+    }
+    if empty {
+        extents.iter_mut().for_each(|e| *e = 0);
+        if extents.is_empty() {
+            // A view of no axes outside the tile: no points, which only an extent can say.
+            return Some((first, [0].into_iter().collect()));
+        }
+    }
+    Some((first, extents))
+}
+
+/// Writes elements in C order of `shape` to the positions of an access.
+pub(crate) fn scatter(bytes: &mut [u8], size: usize, walk: &Access, shape: &[usize], data: &[u8]) {
+    let strides = contiguous_strides(shape);
+    for (n, element) in data.chunks_exact(size).enumerate() {
+        let mut position = walk.offset;
+        let mut rest = n as isize;
+        for (axis, step) in strides.iter().enumerate() {
+            position += walk.strides[axis] * (rest / step) as i64;
+            rest %= step;
+        }
+        let at = position as usize * size;
+        bytes[at..at + size].copy_from_slice(element);
+    }
+}

@@ -1,0 +1,497 @@
+//! Contexts: what a front end talks to.
+//!
+//! Owns [`Context`]: the registry, the chosen driver, and the engine behind a lock. Invariants: no
+//! device is opened before something needs one; recording takes no lock of the engine; `auto` goes
+//! on to the next driver when one does not start.
+//!
+//! Not here: what recorded operations become (`record.rs`), evaluation (`evaluate.rs`).
+
+use crate::access;
+use crate::array::{Arg, Array};
+use crate::assign::scatter;
+use crate::cache::Device;
+use crate::driver::{Capabilities, Config, Method};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::evaluate::Engine;
+use crate::host::HostBuffer;
+use crate::op::Op;
+use crate::record;
+use crate::registry::Registry;
+use crate::scalar::Scalar;
+use crate::settings::Settings;
+use crate::stats::Stats;
+use crate::value::{Kind, Value};
+use crate::view::{Shape, Strides, View, size_of};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A handle of one engine with its drivers; clones share it.
+#[derive(Clone)]
+pub struct Context {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    registry: Registry,
+    settings: Settings,
+    state: Mutex<State>,
+}
+
+struct State {
+    engine: Engine,
+    /// The driver that the user asked for: a name of the registry, or `auto`.
+    wanted: String,
+    /// The position of the driver in use, once it is open.
+    chosen: Option<usize>,
+}
+
+/// Elements in host memory, as a read gives them: immutable, shared with the value where possible.
+#[derive(Clone)]
+pub struct HostArray {
+    buffer: Arc<HostBuffer>,
+    dtype: DType,
+    view: View,
+}
+
+impl HostArray {
+    /// The elements' dtype.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.view.shape
+    }
+
+    /// Elements a step of each axis.
+    pub fn strides(&self) -> &[isize] {
+        &self.view.strides
+    }
+
+    /// The address of the first element. It stays valid while this or a clone lives.
+    pub fn as_ptr(&self) -> *const u8 {
+        let offset = self.view.offset.max(0) as usize * self.dtype.size();
+        // Views stay inside their value, so this is in the buffer (or its end, when empty).
+        self.buffer
+            .as_ptr()
+            .wrapping_add(offset.min(self.buffer.len()))
+    }
+
+    /// A copy of the elements in C order.
+    pub fn to_vec(&self) -> Vec<u8> {
+        if self.view.size() == 0 {
+            return Vec::new();
+        }
+        let walk = access::access(self.view.offset, &self.view.strides);
+        let end = self.view.extent().map_or(0, |(_, high)| high as usize + 1);
+        // SAFETY: a read gives only evaluated elements, which are never written again.
+        let bytes = unsafe { self.buffer.bytes(0..end * self.dtype.size()) };
+        if self.view.is_contiguous() {
+            return bytes[self.view.offset as usize * self.dtype.size()..].to_vec();
+        }
+        // The view is inside the bytes by construction.
+        crate::cache::gather(bytes, self.dtype.size(), &walk, &self.view.shape).unwrap_or_default()
+    }
+}
+
+impl Context {
+    /// A context over these drivers; opens none.
+    pub fn new(registry: Registry, settings: Settings) -> Context {
+        let devices = (0..registry.len()).map(|_| None).collect();
+        let state = State {
+            engine: Engine {
+                devices,
+                stats: Stats::default(),
+            },
+            wanted: settings.driver.clone(),
+            chosen: None,
+        };
+        Context {
+            inner: Arc::new(Inner {
+                registry,
+                settings,
+                state: Mutex::new(state),
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.inner
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names that can be chosen, best first, without `auto`.
+    pub fn driver_names(&self) -> Vec<&'static str> {
+        self.inner.registry.names().collect()
+    }
+
+    /// Chooses a driver and opens it. Arrays keep their values, wherever they are.
+    ///
+    /// # Errors
+    /// - `Unknown`: nothing has that name; the message lists those that exist.
+    /// - `Unavailable`: it cannot start; the choice stays as it was.
+    pub fn use_driver(&self, name: &str) -> Result<()> {
+        let mut state = self.state();
+        let chosen = self.choose(&mut state, name)?;
+        state.wanted = name.to_string();
+        state.chosen = Some(chosen);
+        Ok(())
+    }
+
+    /// What the user asked for: a driver's name, or `auto`.
+    pub fn wanted_driver(&self) -> String {
+        self.state().wanted.clone()
+    }
+
+    /// The driver in use and its capabilities; opens it at need.
+    ///
+    /// # Errors
+    /// As `use_driver`.
+    pub fn driver(&self) -> Result<(&'static str, Capabilities)> {
+        let mut state = self.state();
+        let position = self.current(&mut state)?;
+        let device = state.engine.device(position)?;
+        Ok((device.name, device.caps.clone()))
+    }
+
+    /// Every driver with what it can, or why it does not start. Opens those that are not open.
+    pub fn drivers(&self) -> Vec<(&'static str, Result<Capabilities>)> {
+        let mut state = self.state();
+        (0..self.inner.registry.len())
+            .filter_map(|position| {
+                let (name, _) = self.inner.registry.get(position)?;
+                let found = self.open(&mut state.engine, position);
+                Some((
+                    name,
+                    found.and_then(|()| Ok(state.engine.device(position)?.caps.clone())),
+                ))
+            })
+            .collect()
+    }
+
+    /// Whether the driver in use does an operation on operands of this dtype (of a cast or select:
+    /// giving it). False too when no driver starts.
+    pub fn supports(&self, op: Op, dtype: DType) -> bool {
+        let mut state = self.state();
+        let Ok(position) = self.current(&mut state) else {
+            return false;
+        };
+        state.engine.device(position).is_ok_and(|device| {
+            device.caps.dtypes.contains(&dtype)
+                && device.driver.get_method(op, dtype) != Method::Absent
+        })
+    }
+
+    /// Counts since the context was made or they were reset.
+    pub fn stats(&self) -> Stats {
+        self.state().engine.stats
+    }
+
+    /// Sets all counts to zero.
+    pub fn reset_stats(&self) {
+        self.state().engine.stats = Stats::default();
+    }
+
+    /// Blocks on all devices.
+    pub fn block_count(&self) -> usize {
+        let mut state = self.state();
+        state
+            .engine
+            .devices
+            .iter_mut()
+            .flatten()
+            .map(|device| {
+                device.sweep();
+                device.block_count()
+            })
+            .sum()
+    }
+
+    /// A scalar operation on operands that broadcast; records only.
+    ///
+    /// # Errors
+    /// - `Shape`, `DType`: the operands do not fit.
+    /// - any error of an evaluation, when so much was pending that it had to run.
+    pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
+        self.bounded(record::apply(op, args)?)
+    }
+
+    /// A cast by value.
+    ///
+    /// # Errors
+    /// As `apply`.
+    pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
+        self.bounded(record::cast(array, dtype)?)
+    }
+
+    /// A reduction over distinct axes by the canonical tree.
+    ///
+    /// # Errors
+    /// - `Shape`: nothing to reduce. `DType`: the operation does not reduce this dtype.
+    pub fn reduce(&self, op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
+        self.bounded(record::reduce(op, array, axes, keepdims)?)
+    }
+
+    /// A new base with the same elements.
+    pub fn copy(&self, array: &Array) -> Array {
+        record::copy(array)
+    }
+
+    /// Writes into a view, with broadcasting. The source is read as it is before the write.
+    ///
+    /// # Errors
+    /// - `Shape`, `DType`: the source does not fit. The destination is unchanged then.
+    pub fn assign(&self, dest: &Array, source: Arg<'_>) -> Result<()> {
+        let source = record::source_of(dest, source)?;
+        if dest.size() == 0 {
+            return Ok(());
+        }
+        let replaced = {
+            let mut current = dest.current();
+            let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
+            let old = std::mem::replace(&mut current.value, empty);
+            current.value = match host_write(&old, dest, &source.0) {
+                Some(written) => written,
+                None => record::assigned(old, dest, source),
+            };
+            current.version += 1;
+            current.value.clone()
+        };
+        self.bound(&replaced)
+    }
+
+    /// Evaluates arrays on the device and waits; nothing is read back.
+    ///
+    /// # Errors
+    /// Any error of the driver; no value is lost.
+    pub fn evaluate(&self, arrays: &[&Array]) -> Result<()> {
+        for array in arrays {
+            let value = array.value();
+            self.compute(&value, 0..value.len())?;
+        }
+        let mut state = self.state();
+        for array in arrays {
+            let value = array.value();
+            for device in state.engine.devices.iter_mut().flatten() {
+                device.wait_for(value.id())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of an array in host memory, evaluated as far as they are needed.
+    ///
+    /// # Errors
+    /// Any error of the driver; no value is lost.
+    pub fn read(&self, array: &Array) -> Result<HostArray> {
+        let value = array.value();
+        let view = array.layout().clone();
+        let dtype = array.dtype();
+        let Some((low, high)) = view.extent() else {
+            return Ok(HostArray {
+                buffer: Arc::new(HostBuffer::new(0)),
+                dtype,
+                view,
+            });
+        };
+        let range = low as usize..high as usize + 1;
+        if self.is_sparse(&value, &view)? {
+            return self.read(&record::copy(array));
+        }
+        if !value.state().on_host.covers(range.clone()) {
+            self.compute(&value, range.clone())?;
+            self.state().engine.bring_to_host(&value, range)?;
+        }
+        Ok(HostArray {
+            buffer: value.host_buffer(),
+            dtype,
+            view,
+        })
+    }
+
+    /// One element; evaluates no more than its block and moves no more than it.
+    ///
+    /// # Errors
+    /// - `Index`: outside the array. Any error of the driver.
+    pub fn item(&self, array: &Array, index: &[usize]) -> Result<Scalar> {
+        let inside = index.len() == array.ndim()
+            && index
+                .iter()
+                .zip(array.shape())
+                .all(|(i, extent)| i < extent);
+        if !inside {
+            return Err(Error::new(ErrorKind::Index, "item")
+                .says("the index is outside the array")
+                .with("index", format!("{index:?}"))
+                .with("shape", format!("{:?}", array.shape())));
+        }
+        let steps = index
+            .iter()
+            .zip(array.strides())
+            .map(|(i, s)| *i as isize * s);
+        let position = (array.offset() + steps.sum::<isize>()) as usize;
+        let value = array.value();
+        self.compute(&value, position..position + 1)?;
+        self.state().engine.element(&value, position)
+    }
+
+    /// Whether reading a view would compute much more than it shows; then the view is computed as a
+    /// value of its own.
+    fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {
+        if value.is_computed() || view.size() * 8 > value.len() {
+            return Ok(false);
+        }
+        let Some((low, high)) = view.extent() else {
+            return Ok(false);
+        };
+        let mut state = self.state();
+        let position = self.current(&mut state)?;
+        let tiling = state.engine.device(position)?.tiling(value.shape());
+        let tiles = tiling.numbers(low as usize..high as usize + 1);
+        // Within few blocks, the rest of them will be wanted too.
+        Ok(tiles.len() > 2)
+    }
+
+    fn compute(&self, value: &Value, range: std::ops::Range<usize>) -> Result<()> {
+        if matches!(value.0.kind, Kind::Host | Kind::Constant(_))
+            || value.state().computed.covers(range.clone())
+        {
+            return Ok(());
+        }
+        let mut state = self.state();
+        let first = self.current(&mut state)?;
+        let mut order = vec![first];
+        let result = state.engine.evaluate(value, range.clone(), &order);
+        match result {
+            Err(error)
+                if self.inner.settings.driver_fallback && error.kind() != ErrorKind::Invalid =>
+            {
+                // The rest of the ladder is opened only when it is needed.
+                for position in 0..self.inner.registry.len() {
+                    if position != first && self.open(&mut state.engine, position).is_ok() {
+                        order.push(position);
+                    }
+                }
+                // A lost device may start again.
+                if self.open(&mut state.engine, first).is_err() {
+                    order.remove(0);
+                }
+                if order.is_empty() || order == [first] && error.kind() != ErrorKind::DeviceLost {
+                    return Err(error);
+                }
+                state
+                    .engine
+                    .evaluate(value, range, &order)
+                    .map_err(|_| error)
+            }
+            other => other,
+        }
+    }
+
+    fn bounded(&self, array: Array) -> Result<Array> {
+        self.bound(&array.value())?;
+        Ok(array)
+    }
+
+    /// Evaluates a value when too much is pending behind it.
+    fn bound(&self, value: &Value) -> Result<()> {
+        if value.0.depth < self.inner.settings.flush_depth {
+            return Ok(());
+        }
+        self.state().engine.stats.automatic_flushes += 1;
+        self.compute(value, 0..value.len())
+    }
+
+    /// The driver in use, opened at need.
+    fn current(&self, state: &mut State) -> Result<usize> {
+        if let Some(chosen) = state.chosen {
+            self.open(&mut state.engine, chosen)?;
+            return Ok(chosen);
+        }
+        let wanted = state.wanted.clone();
+        let chosen = self.choose(state, &wanted)?;
+        state.chosen = Some(chosen);
+        Ok(chosen)
+    }
+
+    fn choose(&self, state: &mut State, name: &str) -> Result<usize> {
+        if name != "auto" {
+            let position = self.inner.registry.find(name)?;
+            self.open(&mut state.engine, position)?;
+            return Ok(position);
+        }
+        // Hardware first, then the order of registration.
+        let mut first = None;
+        let mut reasons = Vec::new();
+        for position in 0..self.inner.registry.len() {
+            match self.open(&mut state.engine, position) {
+                Ok(()) if state.engine.device(position)?.caps.hardware => return Ok(position),
+                Ok(()) => first = first.or(Some(position)),
+                Err(error) => reasons.push(error.to_string()),
+            }
+        }
+        first.ok_or_else(|| {
+            Error::new(ErrorKind::Unavailable, "use")
+                .says(format!("no driver starts: {}", reasons.join("; ")))
+        })
+    }
+
+    fn open(&self, engine: &mut Engine, position: usize) -> Result<()> {
+        if engine.devices.get(position).is_some_and(Option::is_some) {
+            return Ok(());
+        }
+        let Some((name, constructor)) = self.inner.registry.get(position) else {
+            return Err(Error::new(ErrorKind::Unknown, "use").says("there is no such driver"));
+        };
+        let mut driver = constructor();
+        let config = Config {
+            block_bytes: self.inner.settings.block_bytes,
+            device_bytes: self.inner.settings.device_bytes,
+            resources: self.inner.settings.resources,
+        };
+        let caps = driver
+            .init(&config)
+            .map_err(|error| error.with("driver", name))?;
+        engine.devices[position] = Some(Device::new(name, driver, caps));
+        Ok(())
+    }
+}
+
+/// Writes a scalar straight into host memory, when the old value is there, complete, in nobody
+/// else's hands, and on no device. Gives the value that takes the old one's place.
+fn host_write(old: &Value, dest: &Array, source: &crate::value::Input) -> Option<Value> {
+    let crate::value::Input::Scalar(scalar) = source else {
+        return None;
+    };
+    if !old.is_sole() || (dest.is_whole() && dest.size() > 1) {
+        return None;
+    }
+    let mut state = old.state();
+    let complete = state.on_host.covers(0..old.len()) && state.watchers.is_empty();
+    if !complete
+        || state
+            .host
+            .as_ref()
+            .is_none_or(|host| Arc::strong_count(host) != 1)
+    {
+        return None;
+    }
+    let host = state.host.take()?;
+    drop(state);
+    let size = dest.dtype().size();
+    let (shape, strides): (&Shape, &Strides) = (&dest.layout().shape, &dest.layout().strides);
+    let data = scalar.bytes()[..size].repeat(size_of(shape));
+    // SAFETY: this is the only handle of the buffer, and the old value is gone after this.
+    let bytes = unsafe { host.bytes_mut(0..old.len() * size) };
+    scatter(
+        bytes,
+        size,
+        &access::access(dest.offset(), strides),
+        shape,
+        &data,
+    );
+    Some(Value::host(dest.dtype(), old.shape(), host))
+}

@@ -1,0 +1,255 @@
+//! Kernels: the program of a piece of a walk, and the numbers of its launch.
+//!
+//! Owns [`Kernel`]. Nodes are emitted depth first, larger sub-trees first, so that values are used
+//! soon after they are computed (article, section 4.8); the order depends on structure alone, so
+//! that equal pieces are equal programs. Axes that every access walks over alike are merged.
+//!
+//! Not here: which nodes form a piece (`partition.rs`), where blocks come from (`cache.rs`).
+
+use crate::access;
+use crate::cache::{Device, Part, Placed};
+use crate::driver::{Access, Method};
+use crate::dtype::DType;
+use crate::ir::{Builder, Form, Program};
+use crate::op::Op;
+use crate::value::Value;
+use crate::view::Shape;
+use crate::walk::{Child, Role, Walk};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// A program and what its launch needs besides blocks.
+pub(crate) struct Kernel {
+    pub program: Program,
+    /// The iteration space after merging axes.
+    pub space: Shape,
+    /// The operands' values and parts.
+    pub operands: Vec<(Value, Part)>,
+    pub params: Vec<u64>,
+    pub accesses: Vec<Access>,
+    /// The destination's access over the merged (output) space.
+    pub dest: Access,
+    /// The nodes in the order of emission, for finding waypoints.
+    pub order: Vec<u32>,
+}
+
+/// What a kernel computes: the form, the value's dtype, and where it writes.
+pub(crate) struct Target<'a> {
+    pub form: Form,
+    /// Over the space (of a reduce form: the output space).
+    pub dest: &'a Access,
+}
+
+/// The nodes of the piece below `root`, in the order of emission: children before parents, the
+/// larger sub-tree first. `collapsed` nodes count as leaves.
+pub(crate) fn emission_order(walk: &Walk, root: u32, collapsed: &[bool], size: &[u32]) -> Vec<u32> {
+    enum Step {
+        Enter(u32),
+        Leave(u32),
+    }
+    let mut order = Vec::new();
+    let mut seen = vec![false; walk.nodes.len()];
+    let mut stack = vec![Step::Enter(root)];
+    while let Some(step) = stack.pop() {
+        match step {
+            Step::Leave(node) => order.push(node),
+            Step::Enter(node) => {
+                if std::mem::replace(&mut seen[node as usize], true) {
+                    continue;
+                }
+                stack.push(Step::Leave(node));
+                if collapsed[node as usize] {
+                    continue;
+                }
+                if let Role::Apply(_, children) = &walk.nodes[node as usize].role {
+                    let mut below: SmallVec<[u32; 3]> = nodes_of(children).collect();
+                    // The last pushed is entered first; ties go left to right.
+                    below.reverse();
+                    below.sort_by_key(|child| size[*child as usize]);
+                    stack.extend(below.into_iter().map(Step::Enter));
+                }
+            }
+        }
+    }
+    order
+}
+
+/// The nodes among children.
+pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
+    children.iter().filter_map(|child| match child {
+        Child::Node(node) => Some(*node),
+        Child::Scalar(_) => None,
+    })
+}
+
+/// Builds the kernel of the piece below `root`.
+pub(crate) fn build(
+    device: &Device,
+    walk: &Walk,
+    root: Child,
+    collapsed: &[bool],
+    size: &[u32],
+    target: &Target<'_>,
+) -> Kernel {
+    let order = match root {
+        Child::Node(node) => emission_order(walk, node, collapsed, size),
+        Child::Scalar(_) => Vec::new(),
+    };
+    let is_leaf = |node: u32| {
+        collapsed[node as usize] || matches!(walk.nodes[node as usize].role, Role::Leaf)
+    };
+    // The accesses before merging: of leaves within their blocks, of index values.
+    let placed: Vec<Option<Placed>> = order
+        .iter()
+        .map(|n| {
+            let node = &walk.nodes[*n as usize];
+            match &node.role {
+                _ if is_leaf(*n) => Some(device.place(&node.value, &node.access, &walk.space)),
+                Role::Index(coordinate) => Some(Placed {
+                    part: Part::Tile(0),
+                    access: coordinate.clone(),
+                }),
+                _ => None,
+            }
+        })
+        .collect();
+    let reduce = matches!(target.form, Form::Reduce { .. });
+    let walks = placed
+        .iter()
+        .flatten()
+        .map(|p| &p.access)
+        .chain([target.dest]);
+    let merged = merge_axes(&walk.space, walks, reduce);
+    let space: Shape = merged.iter().map(|group| group.1).collect();
+    let merge = |access: &Access| Access {
+        offset: access.offset,
+        strides: merged.iter().map(|group| access.strides[group.0]).collect(),
+    };
+
+    let mut builder = Builder::new(target.form, space.len() as u32);
+    let mut kernel = Kernel {
+        program: Program::empty(),
+        dest: merge(target.dest),
+        space,
+        operands: Vec::new(),
+        params: Vec::new(),
+        accesses: Vec::new(),
+        order,
+    };
+    let mut value_of: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut access_slots: FxHashMap<Access, u32> = FxHashMap::default();
+    let mut operand_slots: FxHashMap<(u64, Part), u32> = FxHashMap::default();
+    let order = std::mem::take(&mut kernel.order);
+    for (n, placed) in order.iter().zip(placed) {
+        let node = &walk.nodes[*n as usize];
+        let slot = placed.as_ref().map(|placed| {
+            let walked = merge(&placed.access);
+            let kind = access::kind(&walked, &kernel.space);
+            *access_slots.entry(walked.clone()).or_insert_with(|| {
+                kernel.accesses.push(walked);
+                builder.access(kind)
+            })
+        });
+        let emitted = match (&node.role, slot, placed) {
+            (Role::Index(_), Some(slot), _) if !is_leaf(*n) => builder.index(slot),
+            (_, Some(slot), Some(placed)) => {
+                let key = (node.value.id(), placed.part.clone());
+                let operand = *operand_slots.entry(key).or_insert_with(|| {
+                    kernel.operands.push((node.value.clone(), placed.part));
+                    builder.operand(node.value.dtype())
+                });
+                builder.load(operand, slot)
+            }
+            (Role::Apply(op, children), _, _) => {
+                let mut values: SmallVec<[u32; 3]> = SmallVec::new();
+                for child in children {
+                    values.push(match child {
+                        Child::Node(node) => value_of[node],
+                        Child::Scalar(scalar) => {
+                            kernel.params.push(scalar.bits);
+                            builder.param(scalar.dtype)
+                        }
+                    });
+                }
+                emit(device, &mut builder, *op, node.value.dtype(), &values)
+            }
+            // Leaves and index values have an access.
+            (Role::Leaf | Role::Index(_), ..) => continue,
+        };
+        value_of.insert(*n, emitted);
+    }
+    let mut result = match root {
+        Child::Node(node) => value_of[&node],
+        Child::Scalar(scalar) => {
+            kernel.params.push(scalar.bits);
+            builder.param(scalar.dtype)
+        }
+    };
+    if reduce {
+        result = builder.reduce(result);
+    }
+    builder.store(result);
+    kernel.program = builder.finish();
+    kernel.order = order;
+    debug_assert!(
+        kernel.program.verify().is_ok(),
+        "{}: {:?}",
+        kernel.program,
+        kernel.program.verify().err()
+    );
+    kernel
+}
+
+fn emit(device: &Device, builder: &mut Builder, op: Op, dtype: DType, values: &[u32]) -> u32 {
+    if matches!(op, Op::Cast | Op::Bitcast) {
+        if builder.dtype(values[0]) == dtype {
+            return values[0];
+        }
+        return builder.convert(op, values[0], dtype);
+    }
+    let asked = method_dtype(op, dtype, values.first().map(|v| builder.dtype(*v)));
+    match device.driver.get_method(op, asked) {
+        Method::Lowered(program) => builder.inline(&program, values),
+        // An absent operation stays: `check_ir` refuses it by name.
+        Method::Native | Method::Absent => builder.op(op, values),
+    }
+}
+
+/// The dtype by which a driver is asked for a method: the first value operand's (see
+/// `Driver::get_method`), which for a selection is the second operand's.
+pub(crate) fn method_dtype(op: Op, result: DType, first: Option<DType>) -> DType {
+    match op {
+        Op::Cast | Op::Bitcast | Op::Select => result,
+        _ => first.unwrap_or(result),
+    }
+}
+
+/// Groups of neighbouring axes that every access walks over as one axis: for each, the axis whose
+/// stride is the group's, and its extent. The last axis of a reduce form stays alone.
+fn merge_axes<'a>(
+    space: &[usize],
+    walks: impl Iterator<Item = &'a Access> + Clone,
+    reduce: bool,
+) -> SmallVec<[(usize, usize); 4]> {
+    let mut groups: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+    for (axis, extent) in space.iter().enumerate() {
+        let keep = reduce && axis + 1 == space.len();
+        if *extent == 1 && !keep {
+            continue;
+        }
+        if let Some(group) = groups.last_mut()
+            && !keep
+            && walks
+                .clone()
+                .all(|walk| walk.strides[group.0] == walk.strides[axis] * *extent as i64)
+        {
+            *group = (axis, group.1 * extent);
+            continue;
+        }
+        groups.push((axis, *extent));
+    }
+    if groups.is_empty() {
+        groups.push((space.len() - 1, 1));
+    }
+    groups
+}

@@ -1,0 +1,294 @@
+//! Partitioning: which nodes of a walk go into one kernel (thesis, figure 4.7; article, 4.8).
+//!
+//! Owns [`Evaluation`]: one walk on its way through a device. Nodes are taken children first; each
+//! has an upper bound of what its piece needs, the sum of its children's. Only when a bound exceeds
+//! the driver's limits is the exact program built and asked about; when that exceeds them too,
+//! children are collapsed (evaluated into blocks), the largest first, until it fits. Invariants:
+//! every piece that is launched was accepted by `check_ir` or lies under the bound; a shared node
+//! that is costly is evaluated once.
+//!
+//! Not here: launching (`evaluate.rs`), code (`kernel.rs`).
+
+use crate::driver::{Part, Resources};
+use crate::error::{Error, ErrorKind, Result};
+use crate::evaluate::{Destination, Engine};
+use crate::ir::Form;
+use crate::kernel::{self, Kernel, Target, emission_order, nodes_of};
+use crate::view::contiguous_strides;
+use crate::walk::{Child, Needs, RECOMPUTE, Role, Walk};
+use smallvec::SmallVec;
+
+/// Whether a step is done, or other values must be computed before it is tried again.
+pub(crate) enum Flow {
+    Done,
+    Needs(Needs),
+}
+
+/// One walk on its way through a device.
+pub(crate) struct Evaluation<'e> {
+    pub engine: &'e mut Engine,
+    pub device: usize,
+    pub walk: Walk,
+    /// Nodes that count as leaves because their elements are in a block now.
+    pub collapsed: Vec<bool>,
+    /// Operations in the piece below each node, shared ones counted again; saturating.
+    pub size: Vec<u32>,
+    need: Vec<Resources>,
+    parents: Vec<SmallVec<[u32; 2]>>,
+}
+
+impl<'e> Evaluation<'e> {
+    pub fn new(engine: &'e mut Engine, device: usize, walk: Walk) -> Evaluation<'e> {
+        let count = walk.nodes.len();
+        let mut parents = vec![SmallVec::new(); count];
+        for (n, node) in walk.nodes.iter().enumerate() {
+            if let Role::Apply(_, children) = &node.role {
+                for child in nodes_of(children) {
+                    parents[child as usize].push(n as u32);
+                }
+            }
+        }
+        Evaluation {
+            engine,
+            device,
+            walk,
+            collapsed: vec![false; count],
+            size: vec![0; count],
+            need: vec![Resources::default(); count],
+            parents,
+        }
+    }
+
+    /// Evaluates everything but the last piece, whose kernel is left to launch.
+    ///
+    /// # Errors
+    /// - `Unsupported`: the driver lacks an operation of the walk.
+    /// - `Refused`: one operation alone exceeds the driver's limits.
+    pub fn partition(&mut self) -> Result<Flow> {
+        let mut order: Vec<u32> = (0..self.walk.nodes.len() as u32).collect();
+        order.sort_unstable_by_key(|n| self.walk.nodes[*n as usize].value.id());
+        for node in order {
+            if let Flow::Needs(needs) = self.settle(node)? {
+                return Ok(Flow::Needs(needs));
+            }
+        }
+        Ok(Flow::Done)
+    }
+
+    /// Finds what the piece below a node needs, and makes it fit.
+    fn settle(&mut self, node: u32) -> Result<Flow> {
+        let n = node as usize;
+        let driver = &self.engine.device(self.device)?.driver;
+        let dtype = self.walk.nodes[n].value.dtype();
+        let mut need = driver.resource_zero();
+        let children: SmallVec<[u32; 3]> = match &self.walk.nodes[n].role {
+            Role::Leaf => {
+                self.need[n] = driver.resource_get(Part::Operand(dtype));
+                return Ok(Flow::Done);
+            }
+            Role::Index(_) => {
+                self.need[n] = driver.resource_get(Part::Index);
+                self.size[n] = 1;
+                return Ok(Flow::Done);
+            }
+            Role::Apply(op, children) => {
+                driver.resource_add(&mut need, &driver.resource_get(Part::Op(*op, dtype)));
+                for child in children {
+                    if let Child::Scalar(scalar) = child {
+                        let param = driver.resource_get(Part::Param(scalar.dtype));
+                        driver.resource_add(&mut need, &param);
+                    }
+                }
+                nodes_of(children).collect()
+            }
+        };
+        let mut size = 1u32;
+        for (i, child) in children.iter().enumerate() {
+            // An operand that stands twice is one node.
+            if !children[..i].contains(child) {
+                driver.resource_add(&mut need, &self.need[*child as usize]);
+                size = size.saturating_add(self.size[*child as usize]);
+            }
+        }
+        self.need[n] = need;
+        self.size[n] = size;
+        if self.fits(node)? {
+            return Ok(Flow::Done);
+        }
+        let mut children = children;
+        children.sort_by_key(|child| std::cmp::Reverse(self.size[*child as usize]));
+        for child in children {
+            if self.is_leaf(child) {
+                continue;
+            }
+            let before = self.need[child as usize];
+            if let Flow::Needs(needs) = self.collapse(child)? {
+                return Ok(Flow::Needs(needs));
+            }
+            let driver = &self.engine.device(self.device)?.driver;
+            let after = self.need[child as usize];
+            driver.resource_sub(&mut self.need[n], &before);
+            driver.resource_add(&mut self.need[n], &after);
+            if self.fits(node)? {
+                return Ok(Flow::Done);
+            }
+        }
+        Err(Error::new(ErrorKind::Refused, "partition")
+            .says("one operation alone exceeds the driver's limits")
+            .with("driver", self.engine.device(self.device)?.name)
+            .with("operation", self.describe(node)))
+    }
+
+    /// Whether the piece below a node fits: by its bound, or exactly; an exact need replaces the
+    /// bound.
+    fn fits(&mut self, node: u32) -> Result<bool> {
+        let dtype = self.walk.nodes[node as usize].value.dtype();
+        let driver = &self.engine.device(self.device)?.driver;
+        let dest = driver.resource_get(Part::Dest(dtype));
+        let mut total = self.need[node as usize];
+        driver.resource_add(&mut total, &dest);
+        if driver.resource_check(&total) {
+            return Ok(true);
+        }
+        let program = self.kernel(node)?.program;
+        let driver = &mut self.engine.device(self.device)?.driver;
+        let check = driver.check_ir(&program)?;
+        if check.fits {
+            let mut exact = check.resources;
+            driver.resource_sub(&mut exact, &dest);
+            self.need[node as usize] = exact;
+        }
+        Ok(check.fits)
+    }
+
+    /// The map kernel of the piece below a node, with a contiguous destination.
+    fn kernel(&mut self, node: u32) -> Result<Kernel> {
+        let dest = crate::access::access(0, &contiguous_strides(&self.walk.space));
+        let target = Target {
+            form: Form::Map,
+            dest: &dest,
+        };
+        let device = self.engine.device(self.device)?;
+        Ok(kernel::build(
+            device,
+            &self.walk,
+            Child::Node(node),
+            &self.collapsed,
+            &self.size,
+            &target,
+        ))
+    }
+
+    /// Evaluates the piece below a node into a block; costly nodes in it that other pieces need too
+    /// go first.
+    pub fn collapse(&mut self, node: u32) -> Result<Flow> {
+        let mut stack = vec![node];
+        while let Some(top) = stack.last().copied() {
+            if self.is_leaf(top) {
+                stack.pop();
+                continue;
+            }
+            if let Some(shared) = self.shared_below(top) {
+                stack.push(shared);
+                continue;
+            }
+            if let Flow::Needs(needs) = self.evaluate_piece(top)? {
+                return Ok(Flow::Needs(needs));
+            }
+            stack.pop();
+        }
+        Ok(Flow::Done)
+    }
+
+    /// Launches the piece below a node into its value's tile, and counts it as a leaf from then on.
+    fn evaluate_piece(&mut self, node: u32) -> Result<Flow> {
+        let value = self.walk.nodes[node as usize].value.clone();
+        let Some(tile) = self.own_tile(node)? else {
+            let access = &self.walk.nodes[node as usize].access;
+            let reach = crate::access::reach(access, &self.walk.space);
+            return Ok(Flow::Needs(vec![(value, reach)]));
+        };
+        let dtype = value.dtype();
+        let flow = self.launch(
+            Child::Node(node),
+            &Destination::Tile { value, tile },
+            Form::Map,
+        )?;
+        if let Flow::Done = flow {
+            let driver = &self.engine.device(self.device)?.driver;
+            self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
+            self.collapsed[node as usize] = true;
+            self.size[node as usize] = 0;
+        }
+        Ok(flow)
+    }
+
+    /// A node in the piece below `root` that another piece needs too and that is costly to compute
+    /// again: the last one in the order of emission.
+    fn shared_below(&self, root: u32) -> Option<u32> {
+        let order = emission_order(&self.walk, root, &self.collapsed, &self.size);
+        let mut inside = vec![false; self.walk.nodes.len()];
+        order.iter().for_each(|n| inside[*n as usize] = true);
+        order.iter().rev().copied().find(|n| {
+            *n != root
+                && !self.is_leaf(*n)
+                && self.size[*n as usize] >= RECOMPUTE
+                && self.parents[*n as usize]
+                    .iter()
+                    .any(|p| !inside[*p as usize])
+        })
+    }
+
+    /// Where a refused piece is cut: the last node in the order of emission after which nothing but
+    /// its own value is still needed (the article's waypoint), or else the largest child.
+    pub fn waypoint(&self, root: u32) -> Option<u32> {
+        let order = emission_order(&self.walk, root, &self.collapsed, &self.size);
+        let mut position = vec![usize::MAX; self.walk.nodes.len()];
+        order
+            .iter()
+            .enumerate()
+            .for_each(|(i, n)| position[*n as usize] = i);
+        let last_use = |n: u32| {
+            let parents = self.parents[n as usize].iter();
+            parents
+                .map(|p| position[*p as usize])
+                .filter(|p| *p != usize::MAX)
+                .max()
+                .unwrap_or(0)
+        };
+        let mut busy_until = 0;
+        let mut found = None;
+        for (i, n) in order.iter().enumerate() {
+            if *n != root && busy_until <= i && !self.is_leaf(*n) && self.size[*n as usize] > 1 {
+                found = Some(*n);
+            }
+            // Leaves and index values are as cheap to have again as a block's load.
+            if !self.is_leaf(*n) && self.size[*n as usize] > 1 {
+                busy_until = busy_until.max(last_use(*n));
+            }
+        }
+        found.or_else(|| {
+            let Role::Apply(_, children) = &self.walk.nodes[root as usize].role else {
+                return None;
+            };
+            nodes_of(children)
+                .filter(|child| !self.is_leaf(*child))
+                .max_by_key(|child| self.size[*child as usize])
+        })
+    }
+
+    pub fn is_leaf(&self, node: u32) -> bool {
+        self.collapsed[node as usize] || matches!(self.walk.nodes[node as usize].role, Role::Leaf)
+    }
+
+    /// What a node computes, for messages.
+    pub fn describe(&self, node: u32) -> String {
+        let node = &self.walk.nodes[node as usize];
+        let name = match &node.role {
+            Role::Leaf => "load",
+            Role::Index(_) => "index",
+            Role::Apply(op, _) => op.info().name,
+        };
+        format!("{name} of {}", node.value.dtype())
+    }
+}

@@ -1,0 +1,293 @@
+//! Recording: operations on arrays become expressions; nothing is computed.
+//!
+//! Owns the functions that turn a call into a value: broadcasting, constant folding, reduction
+//! steps, assignments. Invariant: what is recorded refers to values, so later writes do not change
+//! it.
+//!
+//! Not here: promotion of dtypes (the front end's), evaluation (`evaluate.rs`).
+
+use crate::array::{Arg, Array, checked_size};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::REDUCE_CHUNK;
+use crate::op::Op;
+use crate::op_eval;
+use crate::scalar::Scalar;
+use crate::value::{Input, Kind, NodeOp, Value};
+use crate::view::{Shape, View, broadcast_shapes, contiguous_strides, shape_words};
+use smallvec::{SmallVec, smallvec};
+
+/// A scalar operation on operands that broadcast.
+///
+/// # Errors
+/// - `Shape`: the operands do not broadcast.
+/// - `DType`: the operation does not take these dtypes.
+pub fn apply(op: Op, args: &[Arg<'_>]) -> Result<Array> {
+    convert(op, args, DType::Bool)
+}
+
+/// A cast by value to `dtype`.
+pub fn cast(array: &Array, dtype: DType) -> Result<Array> {
+    if array.dtype() == dtype {
+        return Ok(copy(array));
+    }
+    convert(Op::Cast, &[Arg::Array(array)], dtype)
+}
+
+/// A new base with the same elements.
+pub fn copy(array: &Array) -> Array {
+    let value = array.value();
+    if let Kind::Constant(scalar) = value.0.kind {
+        return Array::from_value(Value::constant(array.shape(), scalar));
+    }
+    if array.is_whole() {
+        // The same elements in the same order: the value itself, seen under this array's shape.
+        return Array::with_view(value, array.layout().clone());
+    }
+    Array::from_value(seen(value, array.layout().clone()))
+}
+
+/// A value of the view's own shape with the elements that it shows.
+fn seen(value: Value, view: View) -> Value {
+    if view == View::contiguous(value.shape()) {
+        return value;
+    }
+    let View {
+        offset,
+        shape,
+        strides,
+    } = view;
+    let dtype = value.dtype();
+    let input = (
+        Input::View {
+            id: value.id(),
+            offset,
+            strides,
+        },
+        Some(value),
+    );
+    Value::expr(dtype, shape, NodeOp::Apply(Op::Cast), smallvec![input])
+}
+
+fn convert(op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
+    let dtypes: SmallVec<[DType; 3]> = args
+        .iter()
+        .map(|arg| match arg {
+            Arg::Array(array) => array.dtype(),
+            Arg::Scalar(scalar) => scalar.dtype,
+        })
+        .collect();
+    let dtype = op.result_dtype(&dtypes, to).ok_or_else(|| {
+        Error::new(ErrorKind::DType, op.info().name)
+            .says("the operation does not take these dtypes")
+            .with("dtypes", format!("{dtypes:?}"))
+    })?;
+    let shape = common_shape(args)?;
+    let mut inputs: SmallVec<[(Input, Option<Value>); 3]> = SmallVec::new();
+    for arg in args {
+        inputs.push(match arg {
+            Arg::Array(array) => array.operand(&shape)?,
+            Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
+        });
+    }
+    if let Some(scalar) = fold(op, dtype, &inputs) {
+        return Array::full(&shape, scalar);
+    }
+    Ok(Array::from_value(Value::expr(
+        dtype,
+        shape,
+        NodeOp::Apply(op),
+        inputs,
+    )))
+}
+
+fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
+    let mut arrays = args.iter().filter_map(|arg| match arg {
+        Arg::Array(array) => Some(array.shape()),
+        Arg::Scalar(_) => None,
+    });
+    let Some(first) = arrays.next() else {
+        return Ok(Shape::new());
+    };
+    let mut all: SmallVec<[&[usize]; 3]> = smallvec![first];
+    all.extend(arrays);
+    if all.iter().all(|shape| *shape == first) {
+        return Ok(first.into());
+    }
+    let shape = broadcast_shapes(&all)?;
+    checked_size(&shape)?;
+    Ok(shape)
+}
+
+/// The value of an operation whose operands are all known scalars.
+fn fold(op: Op, dtype: DType, inputs: &[(Input, Option<Value>)]) -> Option<Scalar> {
+    let scalars: SmallVec<[Scalar; 3]> = inputs
+        .iter()
+        .map(|(input, _)| match input {
+            Input::Scalar(scalar) => Some(*scalar),
+            Input::View { .. } => None,
+        })
+        .collect::<Option<_>>()?;
+    // Functions differ between devices within their bound, so only exact operations are folded:
+    // the result must not depend on where it is computed.
+    (op.info().ulp == 0.0)
+        .then(|| op_eval::eval(op, dtype, &scalars))
+        .flatten()
+}
+
+/// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
+///
+/// # Errors
+/// - `Shape`: there is nothing to reduce along the axes, and something to give.
+/// - `DType`: the operation does not reduce this dtype.
+pub fn reduce(op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
+    if !op.reduces(array.dtype()) {
+        return Err(Error::new(ErrorKind::DType, "reduce")
+            .says("the operation does not reduce this dtype")
+            .with("operation", op.info().name)
+            .with("dtype", array.dtype()));
+    }
+    let kept: SmallVec<[usize; 4]> = (0..array.ndim()).filter(|a| !axes.contains(a)).collect();
+    let gone: SmallVec<[usize; 4]> = (0..array.ndim()).filter(|a| axes.contains(a)).collect();
+    let mut out: Shape = kept.iter().map(|a| array.shape()[*a]).collect();
+    let mut n: usize = gone.iter().map(|a| array.shape()[*a]).product();
+    if n == 0 && !out.contains(&0) {
+        return Err(Error::new(ErrorKind::Shape, "reduce")
+            .says("nothing to reduce")
+            .with("operation", op.info().name));
+    }
+    // Kept axes first, reduced axes merged into one last axis.
+    let order: SmallVec<[usize; 4]> = kept.iter().chain(&gone).copied().collect();
+    let moved = array.transpose(&order);
+    let mut flat: Shape = out.clone();
+    flat.push(n.max(1));
+    let mut current = match moved.reshape(&flat) {
+        Some(view) => view,
+        None if n == 0 => Array::full(&flat, Scalar::zero(array.dtype()))?,
+        None => {
+            let copied = copy(&moved);
+            copied.reshape(&flat).unwrap_or(copied)
+        }
+    };
+    let first = current.clone();
+    loop {
+        let shape: Shape = out
+            .iter()
+            .copied()
+            .chain([n.div_ceil(REDUCE_CHUNK).max(1)])
+            .collect();
+        let input = current.operand(&current.shape().into())?;
+        let inputs = match input {
+            // A constant array still has to be combined as often as it has elements.
+            (Input::Scalar(scalar), _) => {
+                let given = materialised_constant(scalar, first.shape())?;
+                current = given;
+                smallvec![current.operand(&current.shape().into())?]
+            }
+            other => smallvec![other],
+        };
+        let node = NodeOp::Reduce { op, n: n.max(1) };
+        let value = Value::expr(array.dtype(), shape, node, inputs);
+        current = Array::from_value(value);
+        n = n.div_ceil(REDUCE_CHUNK);
+        if n <= 1 {
+            break;
+        }
+    }
+    if keepdims {
+        out = (array.shape().iter().enumerate())
+            .map(|(axis, extent)| if axes.contains(&axis) { 1 } else { *extent })
+            .collect();
+    }
+    let view = View::contiguous(&out);
+    Ok(current.seen_as(view))
+}
+
+/// An expression all of whose elements are `scalar`: zero times any index, bit by bit.
+fn materialised_constant(scalar: Scalar, shape: &[usize]) -> Result<Array> {
+    let index = Array::index(shape, 0)?;
+    let never = apply(Op::Lt, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(0))])?;
+    apply(
+        Op::Select,
+        &[Arg::Array(&never), Arg::Scalar(scalar), Arg::Scalar(scalar)],
+    )
+}
+
+/// What writing `source` into the view `dest` reads.
+///
+/// # Errors
+/// - `Shape`: the source does not broadcast to the view; the words are NumPy's.
+/// - `DType`: the source's dtype is not the destination's.
+pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<(Input, Option<Value>)> {
+    let dtype = match source {
+        Arg::Array(array) => array.dtype(),
+        Arg::Scalar(scalar) => scalar.dtype,
+    };
+    if dtype != dest.dtype() {
+        return Err(Error::new(ErrorKind::DType, "assign")
+            .says("the source's dtype is not the destination's")
+            .with("source", dtype)
+            .with("destination", dest.dtype()));
+    }
+    let array = match source {
+        Arg::Scalar(scalar) => return Ok((Input::Scalar(scalar), None)),
+        Arg::Array(array) => array,
+    };
+    let target: Shape = dest.shape().into();
+    // NumPy lets a source have leading axes of extent 1 that the destination lacks.
+    let extra = array.ndim().saturating_sub(target.len());
+    let mut trimmed = array.clone();
+    if array.shape()[..extra].iter().all(|extent| *extent == 1) {
+        for _ in 0..extra {
+            trimmed = trimmed.index_axis(0, 0);
+        }
+    }
+    trimmed.operand(&target).map_err(|_| {
+        Error::new(ErrorKind::Shape, "assign").says(format!(
+            "could not broadcast input array from shape {} into shape {}",
+            shape_words(array.shape()),
+            shape_words(&target)
+        ))
+    })
+}
+
+/// The value of a base after writing an operand (see `source_of`) into the view `dest` of it.
+pub(crate) fn assigned(old: Value, dest: &Array, source: (Input, Option<Value>)) -> Value {
+    let View {
+        offset,
+        shape,
+        strides,
+    } = dest.layout().clone();
+    if dest.is_whole() && shape[..] == *old.shape() {
+        match &source {
+            (Input::Scalar(scalar), _) => return Value::constant(old.shape(), *scalar),
+            // The whole base is replaced: its new value is the source itself, or a copy of a view.
+            (
+                Input::View {
+                    offset, strides, ..
+                },
+                Some(value),
+            ) => {
+                let view = View {
+                    offset: *offset,
+                    shape,
+                    strides: strides.clone(),
+                };
+                return seen(value.clone(), view);
+            }
+            (Input::View { .. }, None) => {}
+        }
+    }
+    let input = Input::View {
+        id: old.id(),
+        offset: 0,
+        strides: contiguous_strides(old.shape()),
+    };
+    let (dtype, old_shape) = (old.dtype(), Shape::from(old.shape()));
+    let op = NodeOp::Assign {
+        offset,
+        shape: dest.shape().into(),
+        strides,
+    };
+    Value::expr(dtype, old_shape, op, smallvec![(input, Some(old)), source])
+}

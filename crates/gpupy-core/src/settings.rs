@@ -1,0 +1,107 @@
+//! Settings of a context, from the environment or by hand.
+//!
+//! Owns [`Settings`] and the names of the environment variables that the core reads.
+//!
+//! Not here: what drivers make of the limits (`driver::Config`).
+
+use crate::driver::Resources;
+use crate::error::{Error, ErrorKind, Result};
+
+/// What a context is told before it opens a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The driver's name, or `auto`. `GPUPY_DRIVER`.
+    pub driver: String,
+    /// Largest block in bytes; 0 means the device's own. `GPUPY_BLOCK_BYTES`.
+    pub block_bytes: u64,
+    /// Memory for all blocks of a device in bytes; 0 means the device's own. `GPUPY_DEVICE_BYTES`.
+    pub device_bytes: u64,
+    /// Lowered limits of the driver's resource counter; 0 keeps a slot as it is.
+    pub resources: Resources,
+    /// Whether a block that the chosen driver cannot evaluate may be evaluated by the next.
+    pub driver_fallback: bool,
+    /// Operations that may be pending in a chain before it is evaluated by itself.
+    pub flush_depth: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            driver: "auto".into(),
+            block_bytes: 0,
+            device_bytes: 0,
+            resources: Resources::default(),
+            driver_fallback: true,
+            flush_depth: 1 << 16,
+        }
+    }
+}
+
+impl Settings {
+    /// The defaults, changed by the environment.
+    ///
+    /// # Errors
+    /// - `Invalid`: a size is not a number of bytes.
+    pub fn from_env() -> Result<Settings> {
+        let mut settings = Settings::default();
+        if let Some(name) = read("GPUPY_DRIVER") {
+            settings.driver = name;
+        }
+        if let Some(words) = read("GPUPY_BLOCK_BYTES") {
+            settings.block_bytes = parse_bytes("GPUPY_BLOCK_BYTES", &words)?;
+        }
+        if let Some(words) = read("GPUPY_DEVICE_BYTES") {
+            settings.device_bytes = parse_bytes("GPUPY_DEVICE_BYTES", &words)?;
+        }
+        Ok(settings)
+    }
+}
+
+fn read(name: &str) -> Option<String> {
+    std::env::var(name)
+        .ok()
+        .map(|v| v.trim().to_string())
+        .filter(|v| !v.is_empty())
+}
+
+/// A number of bytes, with an optional `K`, `M` or `G` (powers of 1024) behind it.
+fn parse_bytes(name: &'static str, words: &str) -> Result<u64> {
+    let upper = words.to_ascii_uppercase();
+    let digits = upper.trim_end_matches(['K', 'M', 'G']);
+    let unit = match &upper[digits.len()..] {
+        "" => Some(1u64),
+        "K" => Some(1 << 10),
+        "M" => Some(1 << 20),
+        "G" => Some(1 << 30),
+        _ => None,
+    };
+    unit.zip(digits.trim().parse::<u64>().ok())
+        .and_then(|(unit, count)| count.checked_mul(unit))
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "settings")
+                .says(format!(
+                    "{name} is not a number of bytes (such as 65536, 64K, 512M, 2G)"
+                ))
+                .with("value", format!("`{words}`"))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_bytes_with_binary_units() {
+        let check = |words: &str, want: Option<u64>| {
+            assert_eq!(parse_bytes("X", words).ok(), want, "{words}");
+        };
+        check("4096", Some(4096));
+        check("64k", Some(65536));
+        check("2G", Some(2 << 30));
+        check("0", None);
+        check("64 KB", None);
+        check("many", None);
+        check("99999999999G", None);
+    }
+}

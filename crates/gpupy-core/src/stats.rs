@@ -1,0 +1,34 @@
+//! Counts of what evaluation did.
+//!
+//! Owns [`Stats`]. Tests assert on counts, never on times.
+//!
+//! Not here: fallbacks to NumPy, which the Python module counts with the user's line.
+
+/// Running counts of a context since it was made or they were reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Kernels compiled because no compiled one fitted.
+    pub kernels_compiled: u64,
+    /// Kernels compiled again with scalars as literals.
+    pub kernels_specialised: u64,
+    /// Launches (draws, dispatches) on any driver.
+    pub launches: u64,
+    /// Computing instructions in the programs launched; not multiplied by elements.
+    pub instructions: u64,
+    /// Bytes from host to device.
+    pub bytes_uploaded: u64,
+    /// Bytes from device to host.
+    pub bytes_downloaded: u64,
+    /// Blocks taken from the device to make room.
+    pub evictions: u64,
+    /// Operand blocks found on the device.
+    pub cache_hits: u64,
+    /// Operand blocks that had to be uploaded or gathered.
+    pub cache_misses: u64,
+    /// Blocks of values evaluated because they were needed.
+    pub blocks_evaluated: u64,
+    /// Values evaluated because so many operations had been recorded.
+    pub automatic_flushes: u64,
+    /// Blocks evaluated by another driver than the chosen one, which could not.
+    pub driver_fallbacks: u64,
+}

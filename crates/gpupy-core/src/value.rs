@@ -1,0 +1,330 @@
+//! Values: immutable elements of an array, given or still to be computed.
+//!
+//! Owns [`Value`], the nodes of the expression graph, and the evaluated maps. A value is host data,
+//! a constant, or an expression over views of other values. Invariants: what a value's elements are
+//! never changes; an expression keeps its operands until every element is computed and stored
+//! somewhere; equal expressions are one value (`intern.rs`); dropping a graph of any depth takes a
+//! loop, not recursion.
+//!
+//! Not here: who may change what an array shows (`array.rs`), where blocks are (`cache.rs`).
+
+use crate::dtype::DType;
+use crate::host::HostBuffer;
+use crate::intern;
+use crate::op::Op;
+use crate::ranges::Ranges;
+use crate::scalar::Scalar;
+use crate::view::{Shape, Strides, contiguous_strides, size_of};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The name of a value, never used twice.
+pub type ValueId = u64;
+
+/// Ids of values that are gone, for a cache to forget their blocks.
+pub type DeadList = Arc<Mutex<Vec<ValueId>>>;
+
+/// A shared handle of an immutable value.
+#[derive(Clone)]
+pub struct Value(pub(crate) Arc<Node>);
+
+/// What computes an expression's elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum NodeOp {
+    /// A scalar operation on operands of the value's shape; casts give the value's dtype, and a
+    /// cast to the operand's own dtype is a copy.
+    Apply(Op),
+    /// The coordinate along an axis, an int32.
+    Index(u32),
+    /// One step of the canonical tree (`ir::Form::Reduce`) over the last axis of the operand, which
+    /// has `n` elements there and otherwise the value's shape.
+    Reduce {
+        /// The combining operation.
+        op: Op,
+        /// The operand's extent along its last axis.
+        n: usize,
+    },
+    /// The first operand with the elements of a view replaced by the second operand, which has the
+    /// view's shape.
+    Assign {
+        /// The view's first position.
+        offset: isize,
+        /// The view's extents.
+        shape: Shape,
+        /// The view's strides.
+        strides: Strides,
+    },
+}
+
+/// A view of an operand, with the axes of what the operation walks over; or a scalar.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Input {
+    Scalar(Scalar),
+    View {
+        id: ValueId,
+        offset: isize,
+        strides: Strides,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// All elements were in host memory from the beginning.
+    Host,
+    /// All elements are this one.
+    Constant(Scalar),
+    /// Computed from inputs.
+    Expr {
+        op: NodeOp,
+        inputs: SmallVec<[Input; 3]>,
+    },
+}
+
+pub(crate) struct Node {
+    pub id: ValueId,
+    pub dtype: DType,
+    pub shape: Shape,
+    pub kind: Kind,
+    /// Operations to compute an element from what was computed when this was recorded, counting
+    /// shared ones again; saturating. Only a measure of what recomputing costs.
+    pub weight: u32,
+    /// The longest chain of operations that were pending when this was recorded.
+    pub depth: u32,
+    /// Every input is a scalar or stands in the value's own C order, so any positions of this value
+    /// are the same positions (plus the offset) of the inputs.
+    pub linear: bool,
+    /// Single elements read while the rest stayed on the device.
+    pub element_reads: AtomicU32,
+    hash: Option<u64>,
+    state: Mutex<State>,
+}
+
+/// What is known of a value, and where.
+#[derive(Default)]
+pub(crate) struct State {
+    /// The inputs' values, `None` for scalars; empty once everything is computed.
+    pub operands: SmallVec<[Option<Value>; 3]>,
+    /// Positions that are stored somewhere: in host memory or in a block.
+    pub computed: Ranges,
+    /// Positions that are in host memory: the evaluated map.
+    pub on_host: Ranges,
+    /// The host memory, from the first need.
+    pub host: Option<Arc<HostBuffer>>,
+    /// Who must hear that the value is gone.
+    pub watchers: SmallVec<[DeadList; 1]>,
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+impl Value {
+    /// A value whose elements are in host memory, in C order.
+    ///
+    /// # Panics
+    /// When the buffer is shorter than the elements.
+    pub fn host(dtype: DType, shape: &[usize], buffer: Arc<HostBuffer>) -> Value {
+        let len = size_of(shape);
+        assert!(
+            buffer.len() >= len * dtype.size(),
+            "a host value needs all its bytes"
+        );
+        let state = State {
+            computed: Ranges::full(len),
+            on_host: Ranges::full(len),
+            host: Some(buffer),
+            ..State::default()
+        };
+        Value(Arc::new(Node::new(
+            dtype,
+            shape.into(),
+            Kind::Host,
+            0,
+            0,
+            None,
+            state,
+        )))
+    }
+
+    /// A value whose elements are all the same.
+    pub fn constant(shape: &[usize], scalar: Scalar) -> Value {
+        let state = State {
+            computed: Ranges::full(size_of(shape)),
+            ..State::default()
+        };
+        let kind = Kind::Constant(scalar);
+        Value(Arc::new(Node::new(
+            scalar.dtype,
+            shape.into(),
+            kind,
+            0,
+            0,
+            None,
+            state,
+        )))
+    }
+
+    /// An expression, or the equal one that exists already.
+    ///
+    /// Inputs of an operation that is symmetric to the bit are put in the order of their creation.
+    pub(crate) fn expr(
+        dtype: DType,
+        shape: Shape,
+        op: NodeOp,
+        mut inputs: SmallVec<[(Input, Option<Value>); 3]>,
+    ) -> Value {
+        if let NodeOp::Apply(apply) = op
+            && apply.info().symmetric
+        {
+            inputs.sort_by_key(|(input, _)| match input {
+                Input::Scalar(_) => ValueId::MAX,
+                Input::View { id, .. } => *id,
+            });
+        }
+        let (mut weight, mut depth) = (1u32, 0);
+        for value in inputs.iter().filter_map(|(_, v)| v.as_ref()) {
+            if !value.is_computed() {
+                weight = weight.saturating_add(value.0.weight);
+                depth = depth.max(value.0.depth);
+            }
+        }
+        let contiguous = contiguous_strides(&shape);
+        let linear = matches!(op, NodeOp::Apply(_))
+            && inputs.iter().all(|(input, _)| match input {
+                Input::Scalar(_) => true,
+                Input::View { strides, .. } => *strides == contiguous,
+            });
+        let interned = !matches!(op, NodeOp::Assign { .. });
+        let (inputs, operands) = inputs.into_iter().unzip();
+        let kind = Kind::Expr { op, inputs };
+        let make = |kind, hash| {
+            let state = State {
+                operands,
+                ..State::default()
+            };
+            let mut node = Node::new(dtype, shape.clone(), kind, weight, depth + 1, hash, state);
+            node.linear = linear;
+            Arc::new(node)
+        };
+        if interned {
+            Value(intern::find_or_insert(dtype, &shape, kind, make))
+        } else {
+            Value(make(kind, None))
+        }
+    }
+
+    /// The value's name.
+    pub fn id(&self) -> ValueId {
+        self.0.id
+    }
+
+    /// The elements' dtype.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// The value's extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.0.shape
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        size_of(&self.0.shape)
+    }
+
+    /// True when there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// True when nothing is pending: every element is stored somewhere.
+    pub fn is_computed(&self) -> bool {
+        matches!(self.0.kind, Kind::Host | Kind::Constant(_))
+            || self.state().computed.covers(0..self.len())
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that positions are stored now; forgets the operands when nothing is pending.
+    pub(crate) fn mark_computed(&self, range: std::ops::Range<usize>) {
+        let mut state = self.state();
+        state.computed.insert(range);
+        let operands = if state.computed.covers(0..self.len()) {
+            std::mem::take(&mut state.operands)
+        } else {
+            SmallVec::new()
+        };
+        drop(state);
+        // Operands go after the lock: their own drop takes other locks.
+        drop(operands);
+    }
+
+    /// The value's host memory, allocated at the first need.
+    pub(crate) fn host_buffer(&self) -> Arc<HostBuffer> {
+        let mut state = self.state();
+        let bytes = self.len() * self.dtype().size();
+        state
+            .host
+            .get_or_insert_with(|| Arc::new(HostBuffer::new(bytes)))
+            .clone()
+    }
+
+    /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
+    /// by `intern` then, so that nobody can find it any more.
+    pub(crate) fn is_sole(&self) -> bool {
+        match self.0.hash {
+            Some(hash) => intern::forget_if_sole(hash, &self.0),
+            None => Arc::strong_count(&self.0) == 1,
+        }
+    }
+}
+
+impl Node {
+    #[allow(clippy::too_many_arguments)] // one call for each kind, all in this file
+    fn new(
+        dtype: DType,
+        shape: Shape,
+        kind: Kind,
+        weight: u32,
+        depth: u32,
+        hash: Option<u64>,
+        state: State,
+    ) -> Node {
+        Node {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            dtype,
+            shape,
+            kind,
+            weight,
+            depth,
+            linear: false,
+            element_reads: AtomicU32::new(0),
+            hash,
+            state: Mutex::new(state),
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if let Some(hash) = self.hash {
+            intern::remove(hash, self);
+        }
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for watcher in &state.watchers {
+            watcher
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(self.id);
+        }
+        let mut stack: Vec<Value> = state.operands.drain(..).flatten().collect();
+        while let Some(value) = stack.pop() {
+            if let Some(mut node) = Arc::into_inner(value.0) {
+                let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+                stack.extend(state.operands.drain(..).flatten());
+            }
+        }
+    }
+}

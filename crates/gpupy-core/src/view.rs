@@ -1,0 +1,276 @@
+//! Views: how an array looks at the elements of its base.
+//!
+//! Owns [`View`]. A view names elements by their position in the base's C order; shape and strides
+//! are NumPy's, strides counted in elements. Invariant: every element that a view names lies inside
+//! its base (`extent`).
+//!
+//! Not here: composing views along an expression (`access.rs`).
+
+use crate::error::{Error, ErrorKind, Result};
+use smallvec::SmallVec;
+
+/// Extents, one for each axis.
+pub type Shape = SmallVec<[usize; 4]>;
+/// Elements a step of each axis.
+pub type Strides = SmallVec<[isize; 4]>;
+
+/// Offset, shape and strides over a base.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    /// The position of the first element.
+    pub offset: isize,
+    /// Extents.
+    pub shape: Shape,
+    /// Elements a step of each axis; 0 repeats, negative goes back.
+    pub strides: Strides,
+}
+
+/// The number of elements of a shape.
+pub fn size_of(shape: &[usize]) -> usize {
+    shape.iter().product()
+}
+
+/// The strides of a C-contiguous array.
+pub fn contiguous_strides(shape: &[usize]) -> Strides {
+    let mut strides: Strides = SmallVec::from_elem(0, shape.len());
+    let mut step = 1isize;
+    for (stride, extent) in strides.iter_mut().zip(shape).rev() {
+        *stride = step;
+        step *= *extent as isize;
+    }
+    strides
+}
+
+/// A shape in Python's words, as NumPy prints it.
+pub fn shape_words(shape: &[usize]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        _ => {
+            let words: Vec<_> = shape.iter().map(ToString::to_string).collect();
+            format!("({})", words.join(","))
+        }
+    }
+}
+
+/// The shape that these broadcast to, by NumPy's rule.
+///
+/// # Errors
+/// - `Shape`: they do not broadcast; the words are NumPy's.
+pub fn broadcast_shapes(shapes: &[&[usize]]) -> Result<Shape> {
+    let rank = shapes.iter().map(|s| s.len()).max().unwrap_or(0);
+    let mut out: Shape = SmallVec::from_elem(1, rank);
+    for shape in shapes {
+        let lead = rank - shape.len();
+        for (extent, have) in out[lead..].iter_mut().zip(shape.iter()) {
+            if *extent == 1 {
+                *extent = *have;
+            } else if *have != 1 && *have != *extent {
+                let words: Vec<_> = shapes.iter().map(|s| shape_words(s)).collect();
+                return Err(Error::new(ErrorKind::Shape, "broadcast").says(format!(
+                    "operands could not be broadcast together with shapes {} ",
+                    words.join(" ")
+                )));
+            }
+        }
+    }
+    Ok(out)
+}
+
+impl View {
+    /// All elements of a base of this shape.
+    pub fn contiguous(shape: &[usize]) -> View {
+        View {
+            offset: 0,
+            shape: shape.into(),
+            strides: contiguous_strides(shape),
+        }
+    }
+
+    /// The number of elements that the view shows.
+    pub fn size(&self) -> usize {
+        size_of(&self.shape)
+    }
+
+    /// True when the elements stand one after another in C order.
+    pub fn is_contiguous(&self) -> bool {
+        let mut step = 1isize;
+        for (extent, stride) in self.shape.iter().zip(&self.strides).rev() {
+            if *extent == 0 {
+                return true;
+            }
+            if *extent != 1 {
+                if *stride != step {
+                    return false;
+                }
+                step *= *extent as isize;
+            }
+        }
+        true
+    }
+
+    /// The lowest and highest position that the view names; `None` for an empty view.
+    pub fn extent(&self) -> Option<(isize, isize)> {
+        let (mut low, mut high) = (self.offset, self.offset);
+        for (extent, stride) in self.shape.iter().zip(&self.strides) {
+            let reach = (extent.checked_sub(1)?) as isize * stride;
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        Some((low, high))
+    }
+
+    /// `len` elements of an axis from `start`, each `step` further; `start` and the last lie inside.
+    pub fn slice_axis(&self, axis: usize, start: usize, len: usize, step: isize) -> View {
+        let mut view = self.clone();
+        if len > 0 {
+            view.offset += start as isize * view.strides[axis];
+        }
+        view.shape[axis] = len;
+        view.strides[axis] *= step;
+        view
+    }
+
+    /// One element of an axis, which goes away.
+    pub fn index_axis(&self, axis: usize, index: usize) -> View {
+        let mut view = self.clone();
+        view.offset += index as isize * view.strides[axis];
+        view.shape.remove(axis);
+        view.strides.remove(axis);
+        view
+    }
+
+    /// The axes in another order.
+    pub fn transpose(&self, order: &[usize]) -> View {
+        View {
+            offset: self.offset,
+            shape: order.iter().map(|a| self.shape[*a]).collect(),
+            strides: order.iter().map(|a| self.strides[*a]).collect(),
+        }
+    }
+
+    /// A new axis of extent 1 before `axis`.
+    pub fn insert_axis(&self, axis: usize) -> View {
+        let mut view = self.clone();
+        view.shape.insert(axis, 1);
+        view.strides.insert(axis, 0);
+        view
+    }
+
+    /// The view repeated to a shape that it broadcasts to.
+    ///
+    /// # Errors
+    /// - `Shape`: it does not broadcast to `shape`; the words are NumPy's.
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<View> {
+        let mut strides: Strides = SmallVec::from_elem(0, shape.len());
+        let lead = shape.len().checked_sub(self.shape.len());
+        let fits = lead.is_some_and(|lead| {
+            (0..self.shape.len()).all(|axis| {
+                let (have, want) = (self.shape[axis], shape[lead + axis]);
+                if have == want {
+                    strides[lead + axis] = self.strides[axis];
+                }
+                have == want || have == 1
+            })
+        });
+        if !fits {
+            return Err(Error::new(ErrorKind::Shape, "broadcast_to").says(format!(
+                "operands could not be broadcast together with remapped shapes \
+                 [original->remapped]: {} and requested shape {}",
+                shape_words(&self.shape),
+                shape_words(shape)
+            )));
+        }
+        Ok(View {
+            offset: self.offset,
+            shape: shape.into(),
+            strides,
+        })
+    }
+
+    /// The same elements in C order under another shape of the same size, when strides can say it
+    /// without moving elements; otherwise `None`.
+    pub fn reshape(&self, shape: &[usize]) -> Option<View> {
+        if self.size() != size_of(shape) {
+            return None;
+        }
+        if self.is_contiguous() {
+            return Some(View {
+                offset: self.offset,
+                shape: shape.into(),
+                strides: contiguous_strides(shape),
+            });
+        }
+        // Axes of extent 1 carry no stride; groups of old and new axes with equal products must be
+        // contiguous within themselves.
+        let old: SmallVec<[(usize, isize); 4]> = (self.shape.iter().copied())
+            .zip(self.strides.iter().copied())
+            .filter(|(extent, _)| *extent != 1)
+            .collect();
+        let mut strides: Strides = SmallVec::from_elem(0, shape.len());
+        let (mut from, mut to) = (0, 0);
+        while from < old.len() {
+            let (mut have, mut end) = (old[from].0, from + 1);
+            let (mut want, mut stop) = (1, to);
+            while want != have {
+                if want < have {
+                    want *= shape.get(stop)?;
+                    stop += 1;
+                } else {
+                    have *= old.get(end)?.0;
+                    end += 1;
+                }
+            }
+            if old[from..end]
+                .windows(2)
+                .any(|w| w[0].1 != w[1].1 * w[1].0 as isize)
+            {
+                return None;
+            }
+            let mut step = old[end - 1].1;
+            for axis in (to..stop).rev() {
+                strides[axis] = step;
+                step *= shape[axis] as isize;
+            }
+            (from, to) = (end, stop);
+        }
+        Some(View {
+            offset: self.offset,
+            shape: shape.into(),
+            strides,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_reshape(view: &View, shape: &[usize], strides: Option<&[isize]>) {
+        let got = view.reshape(shape).map(|v| v.strides.to_vec());
+        assert_eq!(got.as_deref(), strides, "{view:?} as {shape:?}");
+    }
+
+    #[test]
+    fn a_reshape_that_strides_can_say_moves_nothing() {
+        let whole = View::contiguous(&[4, 6]);
+        check_reshape(&whole, &[24], Some(&[1]));
+        check_reshape(&whole, &[2, 2, 3, 2], Some(&[12, 6, 2, 1]));
+        check_reshape(&whole, &[5, 5], None);
+        let columns = whole.slice_axis(1, 0, 3, 2);
+        check_reshape(&columns, &[2, 2, 3], Some(&[12, 6, 2]));
+        check_reshape(&columns, &[12], Some(&[2]));
+        check_reshape(&whole.slice_axis(1, 0, 3, 1), &[12], None);
+        check_reshape(&whole.transpose(&[1, 0]), &[24], None);
+    }
+
+    #[test]
+    fn shapes_broadcast_as_numpy_says() {
+        let shape = broadcast_shapes(&[&[5, 1, 3], &[4, 1]]);
+        assert_eq!(shape.ok().as_deref(), Some(&[5, 4, 3][..]));
+        let error = broadcast_shapes(&[&[3], &[4]]).map_err(|e| e.message().to_string());
+        assert_eq!(
+            error,
+            Err("operands could not be broadcast together with shapes (3,) (4,) ".to_string())
+        );
+    }
+}
