@@ -1,0 +1,124 @@
+//! The optimised Python module, built into `.venv/`.
+//!
+//! Owns the build by maturin and the stamp that spares it. Invariant: after [`prepare`] the module that
+//! `.venv/bin/python` imports was built from the sources as they are now. The stamp lists every file that goes
+//! into the module with its size and time, and the module's own, so a change of either builds again; what is
+//! rebuilt then is cargo's business. Python sources are imported from where they lie and need no build.
+//! Not here: the environment itself (`venv`), the system's packages (`system`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::failure::{self, Failure, Result};
+use crate::{process, system, venv, workspace};
+
+/// Files and folders of which the compiled module is made.
+const SOURCES: [&str; 4] = ["Cargo.toml", "Cargo.lock", "pyproject.toml", "crates"];
+
+/// Where maturin puts the module, for the Python package beside it to import.
+const PACKAGE: &str = "crates/gpupy-py/python/gpupy";
+
+/// The command `develop`.
+pub fn run(arguments: &[String]) -> Result<()> {
+    failure::no_arguments("develop", arguments)?;
+    prepare()?;
+    println!("\ngpupy is ready: .venv/bin/python -c 'import gpupy'");
+    Ok(())
+}
+
+/// Sets up the machine and the environment, and builds what changed.
+pub fn prepare() -> Result<()> {
+    system::prepare();
+    venv::prepare()?;
+    let stamp = workspace::venv().join("gpupy-module.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|built| built == state()) {
+        return Ok(());
+    }
+    process::announce("Python module (optimised)");
+    let mut maturin = process::command(workspace::python());
+    maturin.args(["-m", "maturin", "develop", "--release", "--locked"]);
+    // Maturin takes the environment from here; one that is active in the caller's shell must not win.
+    maturin
+        .env("VIRTUAL_ENV", workspace::venv())
+        .env_remove("CONDA_PREFIX");
+    process::run(&mut maturin)?;
+    fs::write(&stamp, state()).map_err(|error| Failure::file("write", &stamp, &error))
+}
+
+/// One line for each file that the module is made of, and for the module.
+fn state() -> String {
+    let root = workspace::root();
+    let mut files = Vec::new();
+    for source in SOURCES {
+        list(&root.join(source), &mut files);
+    }
+    files.retain(|path| is_source(path));
+    let package = fs::read_dir(root.join(PACKAGE));
+    let modules = package
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    let modules: Vec<PathBuf> = modules.filter(|path| has_extension(path, "so")).collect();
+    if modules.is_empty() {
+        // Not built: a state that no stamp equals, because the stamp is written after the build.
+        return String::from("no module");
+    }
+    files.extend(modules);
+    files.sort();
+    files.iter().map(|path| description(path)).collect()
+}
+
+/// All files below `path`, or itself.
+fn list(path: &Path, files: &mut Vec<PathBuf>) {
+    let mut folders = vec![path.to_path_buf()];
+    while let Some(path) = folders.pop() {
+        match fs::read_dir(&path) {
+            Ok(entries) => folders.extend(entries.flatten().map(|entry| entry.path())),
+            Err(_) => files.push(path),
+        }
+    }
+}
+
+/// Whether a change of this file can change the compiled module.
+fn is_source(path: &Path) -> bool {
+    let python = ["py", "pyi", "pyc", "so"]
+        .iter()
+        .any(|e| has_extension(path, e));
+    // The tests of a crate lie in its `tests/`, which no module is built from.
+    !python && !path.components().any(|part| part.as_os_str() == "tests")
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|e| e == extension)
+}
+
+fn description(path: &Path) -> String {
+    let (length, time) = match fs::metadata(path) {
+        Ok(data) => {
+            let modified = data
+                .modified()
+                .ok()
+                .and_then(|t| t.duration_since(UNIX_EPOCH).ok());
+            (data.len(), modified.unwrap_or_default().as_nanos())
+        }
+        Err(_) => (0, 0),
+    };
+    format!("{} {length} {time}\n", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_goes_into_the_module_counts() {
+        let check = |path: &str, wanted| assert_eq!(is_source(Path::new(path)), wanted, "{path}");
+        check("crates/gpupy-core/src/lib.rs", true);
+        check("crates/gpupy-core/Cargo.toml", true);
+        check("crates/driver-gl/shaders/copy.glsl", true);
+        check("crates/gpupy-py/python/gpupy/__init__.py", false);
+        check("crates/gpupy-py/tests/test_array.py", false);
+    }
+}

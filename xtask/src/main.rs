@@ -1,0 +1,147 @@
+//! `cargo xtask`: the one entry for people and for continuous integration.
+//!
+//! Owns the command line: the table [`COMMANDS`], its help text and the exit status. Invariants: every
+//! command is one row of the table, and a failure ends as one line on standard error, never as a panic.
+//! Not here: what the commands do (each has a module of its own) and the Python programs that they start
+//! (`examples/`, `benches/`).
+
+mod bench;
+mod demo;
+mod develop;
+mod failure;
+mod lint;
+#[cfg(test)]
+mod pages;
+mod process;
+mod system;
+mod test;
+mod venv;
+mod workspace;
+
+use std::process::ExitCode;
+
+use failure::{Failure, Result};
+
+/// One command of `cargo xtask`.
+struct Task {
+    name: &'static str,
+    arguments: &'static str,
+    does: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+/// Every command, in the order in which the help shows them.
+const COMMANDS: &[Task] = &[
+    Task {
+        name: "demo",
+        arguments: "[--driver NAME] [--points N] [--size N] [--sweep]",
+        does: "set up, build, and run the shaded sphere and the distance map by NumPy and by gpupy",
+        run: demo::run,
+    },
+    Task {
+        name: "test",
+        arguments: "[rust] [conformance] [python]",
+        does: "set up, build, and run every test, or only the named parts",
+        run: test::run,
+    },
+    Task {
+        name: "develop",
+        arguments: "",
+        does: "make .venv/ and build the optimised Python module there",
+        run: develop::run,
+    },
+    Task {
+        name: "bench",
+        arguments: "[--driver NAME] [--rounds N] [--quick]",
+        does: "time NumPy against gpupy; writes out/bench.md and out/bench.json",
+        run: bench::run,
+    },
+    Task {
+        name: "lint",
+        arguments: "[--fix]",
+        does: "check formatting, clippy, documentation links and the Python sources",
+        run: lint::run,
+    },
+    Task {
+        name: "ci",
+        arguments: "",
+        does: "what continuous integration runs: lint, test and a small demo",
+        run: continuous_integration,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<()> {
+    let Some((name, rest)) = arguments.split_first() else {
+        print!("{}", help());
+        return Ok(());
+    };
+    if ["help", "--help", "-h"].contains(&name.as_str())
+        || rest.iter().any(|a| a == "--help" || a == "-h")
+    {
+        print!("{}", help());
+        return Ok(());
+    }
+    match COMMANDS.iter().find(|task| task.name == name) {
+        Some(task) => (task.run)(rest),
+        None => Err(Failure::new(format!(
+            "no command `{name}`; there are {}",
+            COMMANDS
+                .iter()
+                .map(|task| task.name)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))),
+    }
+}
+
+fn help() -> String {
+    let mut text = String::from("usage: cargo xtask COMMAND\n\n");
+    for task in COMMANDS {
+        text += &format!("  {} {}\n      {}\n", task.name, task.arguments, task.does);
+    }
+    text
+}
+
+/// Runs all that continuous integration runs; goes on after a failure so that one run shows them all.
+fn continuous_integration(arguments: &[String]) -> Result<()> {
+    failure::no_arguments("ci", arguments)?;
+    let demo = ["--size", "128", "--points", "20"].map(String::from);
+    failure::all_of([
+        ("lint", lint::run(&[])),
+        ("test", test::run(&[])),
+        ("demo", demo::run(&demo)),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_names_every_command() {
+        let text = help();
+        for task in COMMANDS {
+            assert!(text.contains(&format!("\n  {} ", task.name)), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_command_lists_the_right_ones() {
+        let message = dispatch(&["tset".to_owned()]).map_err(|f| f.to_string());
+        assert_eq!(
+            message,
+            Err("no command `tset`; there are demo, test, develop, bench, lint, ci".to_owned())
+        );
+    }
+}

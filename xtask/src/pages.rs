@@ -1,0 +1,158 @@
+//! Tests of what the pages say: every path, environment variable and command that a page names exists.
+//!
+//! Owns nothing at run time. Pages are the Markdown files of the root and of `docs/`. Not here: the Python
+//! code of the README, which `examples/tests/` runs.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{COMMANDS, workspace};
+
+/// Folders of the repository that a path in a page starts with.
+const FOLDERS: [&str; 7] = [
+    "crates/",
+    "docs/",
+    "examples/",
+    "benches/",
+    "tests/",
+    "xtask/",
+    ".ci/",
+];
+
+/// Every file below `folder` that has one of these extensions.
+fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path
+                .extension()
+                .is_some_and(|e| extensions.iter().any(|&x| e == x))
+            {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Every page with its text.
+fn pages() -> Vec<(PathBuf, String)> {
+    let root = workspace::root();
+    let top = fs::read_dir(&root)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = top
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .collect();
+    paths.extend(files(&root.join("docs"), &["md"]));
+    assert!(
+        paths.iter().any(|path| path.ends_with("README.md")),
+        "no README.md in {root:?}"
+    );
+    paths
+        .into_iter()
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+/// The words of a text that look like our environment variables.
+fn variables(text: &str) -> BTreeSet<&str> {
+    let part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    text.split(|c| !part(c))
+        .filter(|word| word.len() > "GPUPY_".len() && word.starts_with("GPUPY_"))
+        .collect()
+}
+
+/// The repository's paths that a page names: in code marks, and as the target of a link.
+fn paths(text: &str) -> BTreeSet<&str> {
+    let codes = text.split('`').skip(1).step_by(2).filter(|code| {
+        FOLDERS.iter().any(|folder| code.starts_with(folder))
+            && !code.contains([' ', '*', '<', '\n'])
+    });
+    let links = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'));
+    let links = links.map(|(target, _)| target.split('#').next().unwrap_or_default());
+    let links = links.filter(|target| !target.is_empty() && !target.contains(':'));
+    codes.chain(links).collect()
+}
+
+/// The words that follow `cargo xtask` on one line.
+fn commands(text: &str) -> BTreeSet<&str> {
+    text.split("cargo xtask ")
+        .skip(1)
+        .filter_map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric()).next())
+        .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase()))
+        .collect()
+}
+
+#[test]
+fn every_environment_variable_in_a_page_exists_in_the_code() {
+    let mut code = String::new();
+    for folder in ["crates", "tests"] {
+        for file in files(&workspace::root().join(folder), &["rs", "py"]) {
+            code += &fs::read_to_string(file).unwrap_or_default();
+        }
+    }
+    let known = variables(&code);
+    for (page, text) in pages() {
+        for variable in variables(&text) {
+            assert!(
+                known.contains(variable),
+                "{page:?} names `{variable}`, which no code reads"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_path_in_a_page_exists() {
+    let root = workspace::root();
+    for (page, text) in pages() {
+        for path in paths(&text) {
+            // Links are relative to their page; paths in code marks start at the root.
+            let beside = page.parent().unwrap().join(path);
+            assert!(
+                root.join(path).exists() || beside.exists(),
+                "{page:?} names `{path}`, which is not there"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_xtask_command_in_a_page_exists() {
+    let mut seen = 0;
+    for (page, text) in pages() {
+        for command in commands(&text) {
+            seen += 1;
+            let known = COMMANDS.iter().any(|task| task.name == command);
+            assert!(
+                known,
+                "{page:?} names `cargo xtask {command}`, which is no command"
+            );
+        }
+    }
+    assert!(seen > 0, "no page names a command");
+}
+
+#[test]
+fn what_a_page_names_is_found() {
+    let text = "Set `GPUPY_DRIVER=soft`, see [x](docs/a.md#b) or `crates/gpupy-core/src`; `cargo xtask demo`.";
+    assert_eq!(variables(text), BTreeSet::from(["GPUPY_DRIVER"]));
+    assert_eq!(
+        paths(text),
+        BTreeSet::from(["docs/a.md", "crates/gpupy-core/src"])
+    );
+    assert_eq!(commands(text), BTreeSet::from(["demo"]));
+}

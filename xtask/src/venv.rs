@@ -1,0 +1,170 @@
+//! The virtual environment in `.venv/` and the Python packages in it.
+//!
+//! Owns the choice of an interpreter and the list [`PACKAGES`]. Invariants: an environment that is complete
+//! is left alone (a stamp file says what was installed); one that broke, for example because its interpreter
+//! went away, is made anew. Not here: our own module (`develop`).
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::failure::{Failure, Result};
+use crate::{process, workspace};
+
+/// What the examples, the tests and the build use; numpy is the only one that gpupy itself needs.
+const PACKAGES: [&str; 6] = [
+    "numpy>=2",
+    "pillow",
+    "matplotlib",
+    "maturin>=1.8,<2",
+    "pytest",
+    "hypothesis",
+];
+
+/// The oldest Python that the module is built for.
+const OLDEST: (u32, u32) = (3, 11);
+
+/// Prints the version, and whether the interpreter can serve us at all.
+const PROBE: &str = "
+import importlib.util as u, sys, sysconfig
+free = 'free-threaded' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''
+venv = '' if u.find_spec('venv') and u.find_spec('ensurepip') else 'no-venv'
+print(sys.version_info[0], sys.version_info[1], free or venv or 'good')
+";
+
+/// Makes the environment and installs what is missing there.
+pub fn prepare() -> Result<()> {
+    let stamp = workspace::venv().join("gpupy-packages.txt");
+    let wanted = PACKAGES.join("\n");
+    let usable =
+        process::succeeds(process::command(workspace::python()).args(["-m", "pip", "--version"]));
+    if usable && fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    process::announce("Python environment .venv/");
+    if !usable {
+        let candidates = candidates();
+        let mut venv = process::command(choose(&candidates, probe)?);
+        process::run(venv.args(["-m", "venv", "--clear"]).arg(workspace::venv()))?;
+    }
+    install(&PACKAGES)?;
+    fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))
+}
+
+/// Installs packages by pip into the environment.
+pub fn install(packages: &[&str]) -> Result<()> {
+    let mut pip = process::command(workspace::python());
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--progress-bar",
+        "off",
+    ]);
+    process::run(pip.args(packages))
+}
+
+/// Interpreters that may be here, best first: what the person calls `python3`, then the newest.
+fn candidates() -> Vec<PathBuf> {
+    let mut names = vec![PathBuf::from("python3")];
+    names.extend(
+        (OLDEST.1..=15)
+            .rev()
+            .map(|minor| format!("python3.{minor}").into()),
+    );
+    names.push("/usr/bin/python3".into());
+    names
+}
+
+/// What [`PROBE`] prints for an interpreter; nothing if there is none of this name.
+fn probe(interpreter: &PathBuf) -> Option<String> {
+    process::capture(process::command(interpreter).args(["-c", PROBE])).ok()
+}
+
+/// The first candidate that can make our environment.
+fn choose(candidates: &[PathBuf], probe: impl Fn(&PathBuf) -> Option<String>) -> Result<&PathBuf> {
+    let mut seen = Vec::new();
+    for candidate in candidates {
+        let Some(answer) = probe(candidate) else {
+            continue;
+        };
+        let words: Vec<&str> = answer.split_whitespace().collect();
+        let [major, minor, verdict] = words[..] else {
+            continue;
+        };
+        let version = (major.parse().unwrap_or(0), minor.parse().unwrap_or(0));
+        let verdict = match verdict {
+            _ if version < OLDEST => "too old",
+            "good" => return Ok(candidate),
+            "no-venv" => "without venv and pip",
+            other => other,
+        };
+        seen.push(format!(
+            "`{}` is {major}.{minor}, {verdict}",
+            candidate.display()
+        ));
+    }
+    let found = if seen.is_empty() {
+        "none found".to_owned()
+    } else {
+        seen.join("; ")
+    };
+    Err(Failure::new(format!(
+        "need Python {}.{} or newer with venv and pip ({found}); on Debian: apt-get install python3 python3-venv",
+        OLDEST.0, OLDEST.1
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(answers: &[(&str, &str)], wanted: std::result::Result<&str, &str>) {
+        let names: Vec<PathBuf> = answers.iter().map(|(name, _)| name.into()).collect();
+        let chosen = choose(&names, |name| {
+            let found = answers
+                .iter()
+                .find(|(known, _)| name == &PathBuf::from(known))?;
+            (!found.1.is_empty()).then(|| found.1.to_owned())
+        });
+        match (chosen, wanted) {
+            (Ok(path), Ok(name)) => assert_eq!(path, &PathBuf::from(name)),
+            (Err(failure), Err(part)) => {
+                assert!(failure.to_string().contains(part), "{failure}");
+            }
+            (got, _) => panic!("{answers:?}: got {got:?}, wanted {wanted:?}"),
+        }
+    }
+
+    #[test]
+    fn the_first_python_that_can_serve_is_chosen() {
+        check(
+            &[("python3", "3 11 good\n"), ("python3.13", "3 13 good")],
+            Ok("python3"),
+        );
+        check(
+            &[("python3", "3 9 good"), ("python3.13", "3 13 good")],
+            Ok("python3.13"),
+        );
+        check(
+            &[("python3", "3 12 no-venv"), ("python3.11", "3 11 good")],
+            Ok("python3.11"),
+        );
+        check(
+            &[("python3", ""), ("python3.11", "3 11 good")],
+            Ok("python3.11"),
+        );
+    }
+
+    #[test]
+    fn without_a_python_the_message_says_what_to_install() {
+        check(&[("python3", "")], Err("none found"));
+        check(&[("python3", "3 9 good")], Err("`python3` is 3.9, too old"));
+        check(&[("python3", "3 12 no-venv")], Err("without venv and pip"));
+        check(&[("python3", "3 14 free-threaded")], Err("free-threaded"));
+        check(
+            &[("python3", "3 9 good")],
+            Err("apt-get install python3 python3-venv"),
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! Where things are in the repository.
+//!
+//! Owns the paths that several tasks share. Invariant: nothing here touches the file system.
+//! Not here: what is done with the paths.
+
+use std::path::PathBuf;
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    // Cargo sets it when it runs us, so that a moved checkout works without a rebuild.
+    let manifest =
+        std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let mut root = PathBuf::from(manifest);
+    root.pop();
+    root
+}
+
+/// The virtual environment that `cargo xtask develop` makes.
+pub fn venv() -> PathBuf {
+    root().join(".venv")
+}
+
+/// The interpreter of the virtual environment.
+pub fn python() -> PathBuf {
+    venv().join("bin").join("python")
+}
