@@ -1,0 +1,83 @@
+"""Each example runs, and gives by gpupy what it gives by NumPy."""
+
+import json
+import sys
+
+import numpy
+import pytest
+from PIL import Image
+
+
+def test_the_simple_program_prints_what_numpy_prints(root, start):
+    program = root / "examples" / "simple_program.py"
+    text = program.read_text()
+    by_numpy = text.replace("from gpupy", "from numpy").replace("gpufloat32", "float32")
+    assert by_numpy != text
+    assert start(program) == start("-c", by_numpy)
+
+
+@pytest.mark.parametrize("program", ["shaded_sphere", "distance_map"])
+def test_a_program_draws_the_same_picture_by_both(root, start, tmp_path, program):
+    path = root / "examples" / f"{program}.py"
+    start(path, "--size", 64, "--output", tmp_path / "numpy.png")
+    start(path, "--size", 64, "--output", tmp_path / "gpupy.png", "--gpupy")
+    by_numpy, by_gpupy = (
+        numpy.asarray(Image.open(tmp_path / f"{by}.png")).astype(int) for by in ("numpy", "gpupy")
+    )
+    assert by_numpy.std() > 10, "a picture with nothing on it"
+    # A pixel is cut to a whole number: values that differ in the last bit may fall on two sides of one.
+    assert numpy.abs(by_numpy - by_gpupy).max() <= 1
+
+
+@pytest.mark.parametrize("exponent", ["2", "4"])
+def test_the_distance_map_writes_the_same_numbers_by_both(root, start, tmp_path, exponent):
+    path = root / "examples" / "distance_map.py"
+    options = ["--size", 48, "--points", 20, "--exponent", exponent]
+    start(path, *options, "--raw", tmp_path / "numpy.raw")
+    start(path, *options, "--raw", tmp_path / "gpupy.raw", "--gpupy")
+    by_numpy, by_gpupy = (
+        numpy.fromfile(tmp_path / f"{by}.raw", dtype=numpy.float32) for by in ("numpy", "gpupy")
+    )
+    assert by_numpy.shape == (48 * 48,)
+    numpy.testing.assert_allclose(by_gpupy, by_numpy, rtol=1e-6, atol=0)
+
+
+def test_basic_operations_agree_with_numpy(root, start):
+    table = start(root / "examples" / "basic_functionality.py").splitlines()
+    names = [line.split()[0] for line in table[1:]]
+    assert len(names) >= 26
+    assert names == sorted(names)
+
+
+def test_the_demo_prints_its_table_and_writes_its_pictures(root, start, tmp_path):
+    output = start(root / "examples" / "demo.py", "--size", 32, "--points", 5, "--out", tmp_path / "out")
+    for row in ("driver", "NumPy", "gpupy, warm", "largest difference", "launches", "fallbacks"):
+        assert f"\n{row}" in output
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    pictures = {f"{name}_{by}.png" for name in ("shaded_sphere", "distance_map") for by in ("numpy", "gpupy")}
+    assert written == pictures | {"side_by_side.png"}
+
+
+def test_the_demo_runs_on_the_reference_driver(root, start):
+    output = start(root / "examples" / "demo.py", "--size", 16, "--points", 2, "--driver", "soft")
+    assert "driver soft on" in output
+
+
+def test_the_benchmark_writes_its_report(root, start, tmp_path):
+    start(root / "benches" / "bench.py", "--quick", "--rounds", 1, "--out", tmp_path)
+    results = json.loads((tmp_path / "bench.json").read_text())
+    assert all(row["gpupy_warm_s"] > 0 for row in results["programs"])
+    assert results["costs"]["record_launches"] == 0, "recording alone must not launch anything"
+    assert (tmp_path / "bench.md").read_text().count("\n| ") == 1 + len(results["programs"])
+
+
+def test_the_c_program_computes_what_numpy_computes(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(root / "examples"), *sys.path])
+    import distance_map  # noqa: PLC0415
+    import sweep  # noqa: PLC0415
+
+    points = distance_map.random_points(7, 40, 3)
+    seconds, pixels = sweep.CProgram(tmp_path).run(points, 40)
+    wanted = distance_map.shades(distance_map.distance_map(numpy, numpy.float32, points, 40))
+    assert seconds > 0
+    numpy.testing.assert_allclose(pixels, wanted, rtol=1e-6, atol=0)
