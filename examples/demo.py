@@ -78,15 +78,14 @@ def table(comparisons, driver):
     ]
 
 
-def announce(driver, asked):
-    """Says what the programs run on, and why on nothing better."""
+def announce(driver):
+    """Says what the programs run on, and why other drivers do not start."""
     print(f"   driver {driver['name']} on {driver['device']}")
-    if asked in (None, "auto"):
-        for other in gpupy.drivers():
-            if not other["starts"]:
-                print(f"   {other['name']} does not start here: {other['reason']}")
-        if driver["name"] == "soft":
-            print("   no GPU and no OpenGL: this is the reference driver, one operation at a time")
+    others = [other for other in gpupy.drivers() if not other["starts"]]
+    for other in others:
+        print(f"   {other['name']} does not start here: {other['reason']}")
+    if others and driver["name"] == "soft":
+        print("   without them this runs on the reference driver, one operation at a time")
 
 
 def main():
@@ -106,7 +105,7 @@ def main():
     except (ValueError, RuntimeError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 2
-    announce(driver, options.driver)
+    announce(driver)
     options.out.mkdir(parents=True, exist_ok=True)
 
     def say(text):

@@ -80,7 +80,7 @@ def timed(program, module, dtype):
 
 
 def compare(program, gpupy, rounds, say=lambda text: None):
-    """Runs a program by NumPy and by gpupy, `rounds` times in turns after a first time each."""
+    """Runs a program by NumPy and by gpupy, `rounds` times in turns after a first time."""
     say(f"{program.name}: NumPy")
     _, numpy_values = timed(program, numpy, numpy.float32)
     say(f"{program.name}: gpupy, for the first time")
@@ -91,8 +91,8 @@ def compare(program, gpupy, rounds, say=lambda text: None):
     gpupy_values = [value.copy() for value in gpupy_values]
 
     numpy_times, warm_times, launches = [], [], []
-    for turn in range(rounds):
-        say(f"{program.name}: in turns, {turn + 1} of {rounds}")
+    say(f"{program.name}: both in turns, {rounds} times")
+    for _ in range(rounds):
         numpy_times.append(timed(program, numpy, numpy.float32)[0])
         gpupy.reset_stats()
         warm_times.append(timed(program, gpupy, gpupy.gpufloat32)[0])
@@ -110,15 +110,11 @@ def compare(program, gpupy, rounds, say=lambda text: None):
 
 
 def driver_in_use(gpupy, name=None):
-    """Chooses a driver by name, or the one that gpupy chooses; returns gpupy's description of it.
-
-    With `auto` that is the first hardware that starts, and otherwise the first driver that starts.
-    """
-    gpupy.use(name or "auto")
-    starting = [driver for driver in gpupy.drivers() if driver["starts"]]
-    if name and name != "auto":
-        return next(driver for driver in starting if driver["name"] == name)
-    return next((driver for driver in starting if driver["hardware"]), starting[0])
+    """Chooses a driver by name, or leaves it to gpupy; returns gpupy's description of the one in use."""
+    if name:
+        gpupy.use(name)
+    used = gpupy.current_driver()
+    return next(driver for driver in gpupy.drivers() if driver["name"] == used)
 
 
 def duration(seconds):
