@@ -1,0 +1,207 @@
+//! Walks a program's instructions and writes statements.
+//!
+//! Owns [`Body`] and [`Leaves`]. Invariants: a value has one name, `v` and its number; values of a
+//! region's results and carried values are variables `r` and the region's number; regions appear
+//! only in bodies of width one, because the elements of a four may take different ways.
+//!
+//! Not here: where leaves come from (kernels implement [`Leaves`]), what surrounds the statements.
+
+use crate::dialect::{Dialect, Width};
+use crate::operations::spell;
+use gpupy_core::ir::Program;
+use gpupy_core::op::Op;
+use gpupy_core::{DType, Scalar};
+use std::fmt::Write;
+use std::ops::Range;
+
+/// How a kernel spells the leaves of a program, as expressions of the body's width.
+pub trait Leaves {
+    /// Scalar parameter `slot`.
+    fn param(&self, slot: u32, dtype: DType) -> String;
+    /// A literal.
+    fn constant(&self, value: Scalar) -> String;
+    /// The affine number of an access.
+    fn index(&self, access: u32) -> String;
+    /// An operand's element at an access.
+    fn load(&self, operand: u32, access: u32) -> String;
+    /// An operand's element at a computed index.
+    fn gather(&self, operand: u32, index: &str) -> String;
+    /// The statement that writes a value to a destination.
+    fn store(&self, dest: u32, value: &str) -> String;
+}
+
+/// Statements under construction.
+pub struct Body<'a> {
+    program: &'a Program,
+    dialect: &'a dyn Dialect,
+    live: &'a [bool],
+    names: Vec<String>,
+    /// The text so far.
+    pub text: String,
+    /// How deep the next statement is indented.
+    pub depth: usize,
+}
+
+impl<'a> Body<'a> {
+    /// An empty body of the program's live instructions.
+    pub fn new(program: &'a Program, dialect: &'a dyn Dialect, live: &'a [bool]) -> Body<'a> {
+        let names = vec![String::new(); program.insts.len()];
+        Body {
+            program,
+            dialect,
+            live,
+            names,
+            text: String::new(),
+            depth: 1,
+        }
+    }
+
+    /// Adds one statement or line as it is.
+    pub fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{:1$}{line}", "", self.depth * 4);
+    }
+
+    /// Adds a line that opens a block.
+    pub fn open(&mut self, line: &str) {
+        self.line(line);
+        self.depth += 1;
+    }
+
+    /// Closes a block.
+    pub fn close(&mut self) {
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// The expression that names an instruction's value.
+    pub fn name(&self, value: u32) -> &str {
+        &self.names[value as usize]
+    }
+
+    /// Names an instruction's value that the kernel computes by itself.
+    pub fn set_name(&mut self, value: u32, name: String) {
+        self.names[value as usize] = name;
+    }
+
+    /// Writes the live instructions in `range`.
+    pub fn instructions(&mut self, range: Range<usize>, width: Width, leaves: &dyn Leaves) {
+        for at in range {
+            if self.live[at] {
+                self.instruction(at, width, leaves);
+            }
+        }
+    }
+
+    fn instruction(&mut self, at: usize, width: Width, leaves: &dyn Leaves) {
+        let inst = self.program.insts[at];
+        let [a, b, c] = inst.args;
+        let value = match inst.op {
+            Op::Const => {
+                let bits = u64::from(a) | u64::from(b) << 32;
+                let constant = leaves.constant(Scalar::new(inst.dtype, bits));
+                self.names[at] = self.dialect.splat(inst.dtype, width, &constant);
+                return;
+            }
+            Op::Param => {
+                let param = leaves.param(a, inst.dtype);
+                self.names[at] = self.dialect.splat(inst.dtype, width, &param);
+                return;
+            }
+            Op::Index => leaves.index(a),
+            Op::Load => leaves.load(a, b),
+            Op::Gather => leaves.gather(a, self.name(b)),
+            Op::Store => {
+                let statement = leaves.store(a, self.name(b));
+                return self.line(&statement);
+            }
+            Op::Loop | Op::If | Op::Else | Op::End => return self.control(at, b..b + c),
+            Op::Carry => return self.names[at] = format!("r{a}_{b}"),
+            Op::Result => return self.names[at] = format!("r{a}_{b}"),
+            Op::Iter => return self.names[at] = format!("r{a}_i"),
+            Op::Reduce => return,
+            op => self.operation(op, inst.dtype, width, &inst.args),
+        };
+        let name = format!("v{at}");
+        let declaration = self.dialect.declare(inst.dtype, width, &name, &value);
+        self.line(&format!("{declaration};"));
+        self.names[at] = name;
+    }
+
+    fn operation(&self, op: Op, dtype: DType, width: Width, args: &[u32; 3]) -> String {
+        let arity = op.info().arity as usize;
+        let names: Vec<&str> = args.iter().take(arity).map(|v| self.name(*v)).collect();
+        let first = args[usize::from(op == Op::Select)];
+        let from = self.program.insts[first as usize].dtype;
+        // Programs with operations that have no spelling never get here: `check_ir` declines them.
+        spell(self.dialect, op, from, dtype, width, &names).unwrap_or_default()
+    }
+
+    /// Writes a control instruction; `list` is its range of the program's value lists.
+    fn control(&mut self, at: usize, list: Range<u32>) {
+        let inst = self.program.insts[at];
+        let values: Vec<u32> = self.program.extra[list.start as usize..list.end as usize].to_vec();
+        match inst.op {
+            Op::Loop => {
+                for (k, start) in values.iter().enumerate() {
+                    let dtype = self.program.insts[*start as usize].dtype;
+                    let name = format!("r{at}_{k}");
+                    let start = self.name(*start).to_owned();
+                    let line = self.dialect.declare(dtype, Width::One, &name, &start);
+                    self.line(&format!("{line};"));
+                }
+                let count = self.name(inst.args[0]).to_owned();
+                self.open(&format!(
+                    "for (int r{at}_i = 0; r{at}_i < {count}; ++r{at}_i) {{"
+                ));
+            }
+            Op::If => {
+                for (k, dtype) in self.branch_dtypes(at).into_iter().enumerate() {
+                    let line = self
+                        .dialect
+                        .variable(dtype, Width::One, &format!("r{at}_{k}"));
+                    self.line(&format!("{line};"));
+                }
+                let condition = self.name(inst.args[0]).to_owned();
+                self.open(&format!("if ({condition}) {{"));
+            }
+            _ => self.assign(inst.args[0], &values, inst.op == Op::Else),
+        }
+    }
+
+    /// Ends a branch or an iteration: assigns its values, all at once as far as anyone can see.
+    fn assign(&mut self, region: u32, values: &[u32], then_else: bool) {
+        // A carried value may be the next iteration's other one, so all are read before any is set.
+        for (k, value) in values.iter().enumerate() {
+            let dtype = self.program.insts[*value as usize].dtype;
+            let name = format!("n{region}_{k}");
+            let line = self
+                .dialect
+                .declare(dtype, Width::One, &name, self.name(*value));
+            self.line(&format!("{line};"));
+        }
+        for k in 0..values.len() {
+            self.line(&format!("r{region}_{k} = n{region}_{k};"));
+        }
+        if then_else {
+            self.depth -= 1;
+            self.open("} else {");
+        } else {
+            self.close();
+        }
+    }
+
+    /// The dtypes of the values that the branches of `if` number `region` give.
+    fn branch_dtypes(&self, region: usize) -> Vec<DType> {
+        let closes = |i: &&gpupy_core::ir::Inst| {
+            matches!(i.op, Op::Else | Op::End) && i.args[0] as usize == region
+        };
+        let Some(close) = self.program.insts.iter().find(closes) else {
+            return Vec::new();
+        };
+        let list = close.args[1] as usize..(close.args[1] + close.args[2]) as usize;
+        self.program.extra[list]
+            .iter()
+            .map(|v| self.program.insts[*v as usize].dtype)
+            .collect()
+    }
+}

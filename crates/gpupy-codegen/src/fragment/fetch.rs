@@ -1,0 +1,166 @@
+//! How an operand's elements are found for the points of a launch.
+//!
+//! Owns `Fetch`, `Sum` and `Wrap`. Invariant: each fetch reads the element of the access, for every
+//! valid point; for others it may read anything, or nothing.
+//!
+//! Not here: the functions that fetches call (`operand.rs`), the points (`frame.rs`).
+
+use super::frame::Divisor;
+use super::layout::{Layout, split};
+use super::plan::Words;
+use super::space::Walk;
+
+/// `constant + Σ coefficient · i[axis]`, in words; no coefficient means one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Sum {
+    pub constant: u16,
+    pub terms: Vec<(u8, Option<u16>)>,
+}
+
+impl Sum {
+    pub fn new(words: &mut Words, constant: i64, strides: &[i64], shape: &[i64]) -> Sum {
+        let constant = words.int(constant);
+        let mut terms = Vec::new();
+        for (axis, (stride, n)) in strides.iter().zip(shape).enumerate() {
+            if *stride != 0 && *n > 1 {
+                terms.push((axis as u8, (*stride != 1).then(|| words.int(*stride))));
+            }
+        }
+        Sum { constant, terms }
+    }
+}
+
+/// How the number of a texel becomes a row and a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Wrap {
+    /// Widths that are powers of two: words of the mask and of the shift.
+    Mask { mask: u16, shift: u16 },
+    /// Any others.
+    Divide(Divisor),
+}
+
+impl Wrap {
+    pub fn new(words: &mut Words, layout: &Layout) -> Wrap {
+        let width = i64::from(layout.width);
+        if layout.width.is_power_of_two() {
+            let shift = i64::from(layout.width.trailing_zeros());
+            Wrap::Mask {
+                mask: words.int(width - 1),
+                shift: words.int(shift),
+            }
+        } else {
+            Wrap::Divide(Divisor::new(words, width))
+        }
+    }
+}
+
+/// Where an element stands in its texture.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// Row, and column of elements.
+    Split { row: Sum, col: Sum },
+    /// Number of the element; the operand's [`Wrap`] takes it apart.
+    Flat(Sum),
+}
+
+/// How the elements for a texel's four points lie beside one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Quad {
+    /// All are the same one.
+    Splat,
+    /// They are one texel.
+    Aligned,
+    /// They begin at this component of a texel, and end in the next.
+    Pair(u8),
+    /// Nothing is known, or points are taken one by one.
+    Each,
+}
+
+/// How a load is done.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Fetch {
+    /// The same element for all points: words of its column, row and component.
+    Uniform { x: u16, y: u16, lane: u16 },
+    /// The fragment's own position, a number of rows (a word) further.
+    Same { rows: u16 },
+    /// The launch's texel number and a word.
+    Linear { first: u16 },
+    /// Computed from the coordinates.
+    Element { place: Place, quad: Quad },
+}
+
+/// What a fetch depends on besides its access.
+pub(super) struct Surroundings<'a> {
+    /// The space that the access walks over.
+    pub shape: &'a [i64],
+    /// Of the launch that writes texel after texel: the width of the destination, and its first
+    /// texel.
+    pub linear: Option<(u32, i64)>,
+    /// The axis along which the four points of a texel lie, and its first coordinate modulo 4.
+    pub quad: Option<(u8, u8)>,
+}
+
+/// True when the access can follow the launch texel by texel, without coordinates.
+pub(super) fn follows(walk: &Walk, shape: &[i64]) -> bool {
+    walk.is_contiguous(shape) && walk.offset % 4 == 0
+}
+
+/// Plans one load. `wrap` is asked for the operand's wrap where a fetch needs it.
+pub(super) fn plan(
+    words: &mut Words,
+    around: &Surroundings<'_>,
+    walk: &Walk,
+    layout: &Layout,
+    wrap: &mut dyn FnMut(&mut Words),
+) -> Fetch {
+    let width = i64::from(layout.width);
+    if walk.is_uniform(around.shape) {
+        let texel = walk.offset / 4;
+        return Fetch::Uniform {
+            x: words.int(texel % width),
+            y: words.int(texel / width),
+            lane: words.int(walk.offset % 4),
+        };
+    }
+    if let Some((dest_width, first)) = around.linear
+        && follows(walk, around.shape)
+    {
+        let ahead = walk.offset / 4 - first;
+        if dest_width == layout.width && ahead % width == 0 {
+            return Fetch::Same {
+                rows: words.int(ahead / width),
+            };
+        }
+        let fetch = Fetch::Linear {
+            first: words.int(walk.offset / 4),
+        };
+        wrap(words);
+        return fetch;
+    }
+    let quad = around.quad.map_or(Quad::Each, |(axis, start)| {
+        let others = walk.strides.iter().zip(around.shape).enumerate();
+        let aligned = others
+            .filter(|(k, _)| *k != axis as usize)
+            .all(|(_, (s, n))| *n == 1 || s % 4 == 0);
+        match walk.strides[axis as usize] {
+            0 => Quad::Splat,
+            1 if aligned => match (walk.offset + i64::from(start)).rem_euclid(4) {
+                0 => Quad::Aligned,
+                lane => Quad::Pair(lane as u8),
+            },
+            _ => Quad::Each,
+        }
+    });
+    let place = match split(walk.offset, &walk.strides, around.shape, layout.pitch()) {
+        Some(parts) => Place::Split {
+            row: Sum::new(words, parts.row, &parts.row_strides, around.shape),
+            col: Sum::new(words, parts.col, &parts.col_strides, around.shape),
+        },
+        None => {
+            let sum = Sum::new(words, walk.offset, &walk.strides, around.shape);
+            wrap(words);
+            Place::Flat(sum)
+        }
+    };
+    Fetch::Element { place, quad }
+}

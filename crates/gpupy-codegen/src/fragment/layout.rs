@@ -1,0 +1,121 @@
+//! How a block's elements lie in a texture.
+//!
+//! Owns [`Layout`] and `Split`. Invariant: element `e` is component `e % 4` of texel number `e / 4`,
+//! counted row by row.
+//!
+//! Not here: texture formats (`driver-gl`).
+
+/// The texels of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Elements; the texture may have room for more.
+    pub len: usize,
+}
+
+impl Layout {
+    /// A nearly square texture whose width is a power of two, or `None` when `len` elements are more
+    /// than a texture of `max_size` texels each way holds.
+    pub fn square(len: usize, max_size: u32) -> Option<Layout> {
+        let texels = len.div_ceil(4).max(1) as u64;
+        let mut width = 1u32;
+        while u64::from(width) * u64::from(width) < texels {
+            width *= 2;
+        }
+        let height = texels.div_ceil(u64::from(width));
+        (width <= max_size && height <= u64::from(max_size)).then_some(Layout {
+            width,
+            height: height as u32,
+            len,
+        })
+    }
+
+    /// A texture with one row for each `row` elements, where that is possible and not too flat.
+    pub fn rows(len: usize, row: usize, max_size: u32) -> Option<Layout> {
+        let fits = row > 0 && row % 4 == 0 && len % row == 0;
+        let (width, height) = (row / 4, len.checked_div(row)?);
+        let sensible = width <= max_size as usize && height <= max_size as usize && height >= 4;
+        (fits && sensible).then_some(Layout {
+            width: width as u32,
+            height: height as u32,
+            len,
+        })
+    }
+
+    /// Elements in a row of texels.
+    pub fn pitch(&self) -> i64 {
+        i64::from(self.width) * 4
+    }
+
+    /// Texels, with those that hold nothing.
+    pub fn texels(&self) -> usize {
+        self.width as usize * self.height as usize
+    }
+}
+
+/// A walk over a texture as separate walks over rows and columns (of elements).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Split {
+    pub row: i64,
+    pub col: i64,
+    pub row_strides: Vec<i64>,
+    pub col_strides: Vec<i64>,
+}
+
+/// Takes an affine walk apart, when no step over the columns ever crosses the end of a row.
+pub(super) fn split(offset: i64, strides: &[i64], shape: &[i64], pitch: i64) -> Option<Split> {
+    let (row, col) = (offset.div_euclid(pitch), offset.rem_euclid(pitch));
+    let (mut low, mut high) = (col, col);
+    let (mut row_strides, mut col_strides) = (Vec::new(), Vec::new());
+    for (stride, n) in strides.iter().zip(shape) {
+        // To the nearest whole number of rows, so that short steps back stay short.
+        let rows = if *n > 1 {
+            (stride + pitch / 2).div_euclid(pitch)
+        } else {
+            0
+        };
+        let cols = if *n > 1 { stride - rows * pitch } else { 0 };
+        let reach = cols * (n - 1);
+        low += reach.min(0);
+        high += reach.max(0);
+        row_strides.push(rows);
+        col_strides.push(cols);
+    }
+    (low >= 0 && high < pitch).then_some(Split {
+        row,
+        col,
+        row_strides,
+        col_strides,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_only_walks_that_stay_in_their_rows() {
+        // The interior of an array of 8 columns, backwards along the rows, transposed.
+        let split = |offset, strides: &[i64], shape: &[i64]| split(offset, strides, shape, 8);
+        let inner =
+            split(9, &[8, 1], &[3, 6]).map(|s| (s.row, s.col, s.row_strides, s.col_strides));
+        assert_eq!(inner, Some((1, 1, vec![1, 0], vec![0, 1])));
+        assert!(split(7, &[8, -1], &[4, 8]).is_some());
+        assert!(split(0, &[1, 8], &[8, 4]).is_some());
+        // A flat walk over several rows crosses their ends.
+        assert!(split(0, &[1], &[9]).is_none());
+        assert!(split(1, &[8, 1], &[3, 8]).is_none());
+    }
+
+    #[test]
+    fn square_layouts_hold_their_elements() {
+        for len in [1, 3, 4, 5, 17, 1000, 1 << 20] {
+            let layout = Layout::square(len, 16384).expect("small enough");
+            assert!(layout.texels() * 4 >= len && layout.width.is_power_of_two());
+        }
+        assert_eq!(Layout::square(1 << 20, 128), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! Statements by which a fragment finds its coordinates and which of its elements are the launch's.
+//!
+//! Owns `Locator`. The part before any loop over elements declares `pos`, `texel` and the
+//! coordinates that all four elements share; the part inside declares the others and `valid`.
+//!
+//! Not here: the choice of a way (`frame.rs`).
+
+use super::frame::{Coordinates, Guard, Step};
+use super::operand::{Coordinate, quotient, word};
+use super::plan::Plan;
+use crate::body::Body;
+use crate::dialect::{Dialect, Logic, Width};
+use crate::glsl::Glsl;
+use gpupy_core::DType;
+use gpupy_core::op::Op;
+
+/// Writes the statements of a plan's frame.
+pub(super) struct Locator<'a> {
+    pub plan: &'a Plan,
+}
+
+impl Locator<'_> {
+    /// The statements that all elements of a fragment share.
+    pub fn shared(&self, body: &mut Body<'_>) {
+        body.line("ivec2 pos = ivec2(gl_FragCoord.xy);");
+        if let Some((width, first)) = self.plan.frame.texel {
+            let (width, first) = (word(width), word(first));
+            body.line(&format!("int texel = pos.y * {width} + pos.x - {first};"));
+        }
+        match &self.plan.frame.coordinates {
+            Coordinates::Quads(steps) => {
+                body.line("int rest0 = 4 * texel;");
+                let last = steps.len() - 1;
+                let rest = self.steps(body, "rest", &steps[..last], Width::One);
+                body.line(&format!("int run = {rest};"));
+            }
+            Coordinates::Split { row, rows, .. } => {
+                body.line(&format!("int row0 = pos.y - {};", word(*row)));
+                self.steps(body, "row", rows, Width::One);
+                if self.guarded() {
+                    let valid = self.checks("row", rows, Width::One);
+                    body.line(&format!("bool row_valid = {valid};"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The statements for one element (`c`), or for all four.
+    pub fn elements(&self, body: &mut Body<'_>, width: Width) {
+        let int = Glsl.type_name(DType::I32, width);
+        let lanes = match width {
+            Width::One => "c",
+            Width::Four => "ivec4(0, 1, 2, 3)",
+        };
+        match &self.plan.frame.coordinates {
+            Coordinates::Unused => {}
+            Coordinates::Number => body.line(&format!("{int} i0 = 4 * texel + {lanes};")),
+            Coordinates::Quads(steps) => {
+                body.line(&format!("{int} i{} = run + {lanes};", steps.len() - 1));
+            }
+            Coordinates::Elements { start, steps } => {
+                let start = word(*start);
+                body.line(&format!("{int} rest0 = 4 * texel + {lanes} - {start};"));
+                self.steps(body, "rest", steps, width);
+            }
+            Coordinates::Split { col, cols, .. } => {
+                body.line(&format!(
+                    "{int} col0 = 4 * pos.x + {lanes} - {};",
+                    word(*col)
+                ));
+                self.steps(body, "col", cols, width);
+            }
+        }
+        self.guard(body, width, lanes);
+    }
+
+    /// The coordinates as the statements name them.
+    pub fn coordinates(&self, width: Width) -> Vec<Coordinate> {
+        let four = |axis: u8| match &self.plan.frame.coordinates {
+            _ if width == Width::One => false,
+            Coordinates::Unused => false,
+            Coordinates::Number | Coordinates::Elements { .. } => true,
+            Coordinates::Quads(steps) => axis as usize == steps.len() - 1,
+            Coordinates::Split { cols, .. } => cols.iter().any(|s| s.axis == axis),
+        };
+        (0..self.plan.rank)
+            .map(|axis| Coordinate {
+                name: format!("i{axis}"),
+                four: four(axis),
+            })
+            .collect()
+    }
+
+    fn guarded(&self) -> bool {
+        self.plan.frame.guard != Guard::None
+    }
+
+    fn guard(&self, body: &mut Body<'_>, width: Width, lanes: &str) {
+        if !self.guarded() {
+            return;
+        }
+        let valid = match (&self.plan.frame.coordinates, self.plan.frame.count) {
+            (_, Some(count)) => {
+                let int = Glsl.type_name(DType::I32, width);
+                body.line(&format!("{int} number = 4 * texel + {lanes};"));
+                let bound = |text: &str| Glsl.splat(DType::I32, width, text);
+                let low = Glsl.compare(Op::Ge, width, "number", &bound("0"));
+                let high = Glsl.compare(Op::Lt, width, "number", &bound(&word(count)));
+                Glsl.logic(Logic::And, width, &low, &high)
+            }
+            (Coordinates::Split { cols, .. }, None) => {
+                let row = Glsl.splat(DType::Bool, width, "row_valid");
+                Glsl.logic(Logic::And, width, &row, &self.checks("col", cols, width))
+            }
+            (Coordinates::Elements { steps, .. }, None) => self.checks("rest", steps, width),
+            _ => Glsl.splat(DType::Bool, width, "true"),
+        };
+        body.line(&format!(
+            "{} valid = {valid};",
+            Glsl.type_name(DType::Bool, width)
+        ));
+        match (width, self.plan.frame.guard) {
+            (Width::One, _) => body.line("if (!valid) continue;"),
+            (_, Guard::Texels) => body.line("if (!valid.x) discard;"),
+            _ => body.line("if (!any(valid)) discard;"),
+        }
+    }
+
+    /// Takes axes out of `<name>0`, and gives the name of what is left.
+    fn steps(&self, body: &mut Body<'_>, name: &str, steps: &[Step], width: Width) -> String {
+        let int = Glsl.type_name(DType::I32, width);
+        let mut rest = format!("{name}0");
+        for (k, step) in steps.iter().enumerate() {
+            let count = match step.divisor {
+                None => rest.clone(),
+                Some(d) => {
+                    let reciprocal = Glsl.word(d.reciprocal.into(), DType::F32);
+                    let by = word(d.by);
+                    let quotient = quotient(self.plan);
+                    body.line(&format!(
+                        "{int} {name}q{k} = {quotient}({rest}, {by}, {reciprocal});"
+                    ));
+                    let next = format!("{name}{}", k + 1);
+                    body.line(&format!("{int} {next} = {rest} - {name}q{k} * {by};"));
+                    rest = next;
+                    format!("{name}q{k}")
+                }
+            };
+            let coordinate = match step.length {
+                Some(length) if step.backwards => format!("{} - 1 - {count}", word(length)),
+                _ => count,
+            };
+            body.line(&format!("{int} i{} = {coordinate};", step.axis));
+        }
+        rest
+    }
+
+    /// Whether every axis taken from `<name>0` is inside its length, and nothing is left.
+    fn checks(&self, name: &str, steps: &[Step], width: Width) -> String {
+        let zero = Glsl.splat(DType::I32, width, "0");
+        let mut all = Vec::new();
+        let mut rest = format!("{name}0");
+        let mut left = true;
+        for (k, step) in steps.iter().enumerate() {
+            let count = match step.divisor {
+                Some(_) => {
+                    rest = format!("{name}{}", k + 1);
+                    format!("{name}q{k}")
+                }
+                None => {
+                    left = false;
+                    rest.clone()
+                }
+            };
+            if k == 0 {
+                // Later counts come from what a division left, which is never negative.
+                all.push(Glsl.compare(Op::Ge, width, &count, &zero));
+            }
+            if let Some(length) = step.length {
+                let length = Glsl.splat(DType::I32, width, &word(length));
+                all.push(Glsl.compare(Op::Lt, width, &count, &length));
+            }
+        }
+        if left {
+            all.push(Glsl.compare(Op::Eq, width, &rest, &zero));
+        }
+        let both = |a: String, b: String| Glsl.logic(Logic::And, width, &a, &b);
+        all.into_iter().reduce(both).unwrap_or_default()
+    }
+}

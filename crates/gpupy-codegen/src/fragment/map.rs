@@ -1,0 +1,131 @@
+//! Shaders of the map form: every fragment computes the four points of its texel.
+//!
+//! Not here: reductions (`reduce.rs`).
+
+use super::frame::Guard;
+use super::locate::Locator;
+use super::operand::Reader;
+use super::plan::{Given, Plan};
+use super::raw;
+use crate::body::{Body, Leaves};
+use crate::dialect::{Dialect, Width};
+use crate::glsl::{COMPONENTS, Glsl};
+use gpupy_core::ir::Program;
+use gpupy_core::{DType, Scalar};
+
+/// The function `main` of a map.
+pub(super) fn main(program: &Program, plan: &Plan, live: &[bool]) -> String {
+    let mut body = Body::new(program, &Glsl, live);
+    let locator = Locator { plan };
+    let width = plan.width;
+    let reader = Reader {
+        program,
+        plan,
+        loads: &plan.loads,
+        indices: &plan.indices,
+        coordinates: locator.coordinates(width),
+        width,
+    };
+    let all = 0..program.insts.len();
+    body.text = "void main() {\n".to_owned();
+    locator.shared(&mut body);
+    if width == Width::One {
+        for line in reader.early_fetches() {
+            body.line(&line);
+        }
+        open_elements(&mut body, program, plan);
+        locator.elements(&mut body, width);
+        body.instructions(all, width, &reader);
+        close_elements(&mut body, plan);
+    } else {
+        locator.elements(&mut body, width);
+        if plan.reads_old() {
+            let name = Glsl.type_name(raw(program.dests[plan.stores[0] as usize]), width);
+            body.line(&format!("{name} kept = texelFetch(old, pos, 0);"));
+        }
+        for line in reader.early_fetches() {
+            body.line(&line);
+        }
+        body.instructions(all, width, &reader);
+    }
+    body.text + "}\n"
+}
+
+/// Opens the loop over a texel's elements, `c`, whose values are collected in `q<output>`.
+pub(super) fn open_elements(body: &mut Body<'_>, program: &Program, plan: &Plan) {
+    for (location, dest) in plan.stores.iter().enumerate() {
+        let name = Glsl.type_name(raw(program.dests[*dest as usize]), Width::Four);
+        let start = match plan.reads_old() {
+            true => "texelFetch(old, pos, 0)".to_owned(),
+            false => format!("{name}(0)"),
+        };
+        body.line(&format!("{name} q{location} = {start};"));
+    }
+    body.open("for (int c = 0; c < 4; ++c) {");
+}
+
+/// Closes it, and writes the collected values.
+pub(super) fn close_elements(body: &mut Body<'_>, plan: &Plan) {
+    body.close();
+    for location in 0..plan.stores.len() {
+        body.line(&format!("o{location} = q{location};"));
+    }
+}
+
+impl Leaves for Reader<'_> {
+    fn param(&self, slot: u32, dtype: DType) -> String {
+        match self.plan.params[slot as usize] {
+            Given::Word(word) => Glsl.word(word.into(), dtype),
+            Given::Literal(bits) => Glsl.literal(Scalar::new(dtype, bits)),
+        }
+    }
+
+    fn constant(&self, value: Scalar) -> String {
+        let hazard = self
+            .plan
+            .constants
+            .iter()
+            .find(|(bits, _)| *bits == value.as_u32());
+        match hazard {
+            Some((_, word)) if value.dtype == DType::F32 => Glsl.word((*word).into(), DType::F32),
+            _ => Glsl.literal(value),
+        }
+    }
+
+    fn index(&self, access: u32) -> String {
+        Reader::index(self, access)
+    }
+
+    fn load(&self, operand: u32, access: u32) -> String {
+        Reader::load(self, operand, access)
+    }
+
+    fn gather(&self, operand: u32, index: &str) -> String {
+        Reader::gather(self, operand, index)
+    }
+
+    fn store(&self, dest: u32, value: &str) -> String {
+        let dtype = self.program.dests[dest as usize];
+        let stores = &self.plan.stores;
+        let location = stores.iter().position(|d| *d == dest).unwrap_or_default();
+        let value = match dtype {
+            DType::Bool => Glsl.convert(DType::U32, self.width, value),
+            _ => value.to_owned(),
+        };
+        if self.width == Width::Four {
+            let value = match self.plan.frame.guard {
+                Guard::Elements => Glsl.select(raw(dtype), Width::Four, "valid", &value, "kept"),
+                _ => value,
+            };
+            return format!("o{location} = {value};");
+        }
+        let assign = |c: usize| format!("q{location}.{} = {value};", COMPONENTS[c]);
+        format!(
+            "if (c == 0) {} else if (c == 1) {} else if (c == 2) {} else {}",
+            assign(0),
+            assign(1),
+            assign(2),
+            assign(3)
+        )
+    }
+}

@@ -1,0 +1,110 @@
+//! Fragment shaders: programs drawn into textures.
+//!
+//! A block is a texture of four elements a texel ([`Layout`]). [`plan`] decides how one draw's
+//! fragments find their elements and those of the operands ([`Plan`], equal for launches that can
+//! share a shader) and gives the launch's numbers beside it; [`source`] writes the shader of a
+//! program and a plan.
+//!
+//! Invariants: the shader depends on nothing but program and plan; elements that the launch does not
+//! name keep their old value; texels outside the area are not drawn.
+//!
+//! Not here: textures and draws (`driver-gl`), statements (`body.rs`).
+
+mod fetch;
+mod frame;
+mod layout;
+mod locate;
+mod map;
+mod operand;
+mod plan;
+mod reduce;
+mod space;
+
+pub use frame::Area;
+pub use layout::Layout;
+pub use plan::{Declined, Plan, Planned, Request, Target, plan};
+
+use crate::dialect::{Dialect, Width, definitions};
+use crate::glsl::Glsl;
+use gpupy_core::DType;
+use gpupy_core::ir::{Form, Program};
+use std::fmt::Write;
+
+/// The version line of a shader, by what the context offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// GLSL 4.00.
+    V400,
+    /// GLSL 3.30 with `GL_ARB_gpu_shader5`, which has `precise`.
+    V330,
+}
+
+/// The vertex shader of every draw: one triangle that covers the viewport.
+pub fn vertex_source(version: Version) -> String {
+    format!(
+        "{}void main() {{\n    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);\n    \
+         gl_Position = vec4(corner * 4.0 - 1.0, 0.0, 1.0);\n}}\n",
+        header(version)
+    )
+}
+
+/// The fragment shader of a program and a plan.
+///
+/// Operand `n` is sampler `t<n>`, the old contents of a destination that is not written whole is
+/// sampler `old`, the launch's numbers are the array `k`.
+pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
+    let live = crate::live_instructions(program, &plan.stores);
+    let main = match program.form {
+        Form::Map => map::main(program, plan, &live),
+        Form::Reduce { op } => reduce::main(program, plan, &live, op),
+    };
+    let functions = operand::functions(program, plan, &main);
+    let mut text = header(version).to_owned();
+    if plan.word_count > 0 {
+        let _ = writeln!(text, "uniform ivec4 k[{}];", plan.word_count.div_ceil(4));
+    }
+    for (slot, dtype) in program.operands.iter().enumerate() {
+        let _ = writeln!(text, "uniform {} t{slot};", sampler(*dtype));
+    }
+    if plan.reads_old() {
+        let dtype = program.dests[plan.stores[0] as usize];
+        let _ = writeln!(text, "uniform {} old;", sampler(dtype));
+    }
+    for (location, dest) in plan.stores.iter().enumerate() {
+        let dtype = raw(program.dests[*dest as usize]);
+        let name = Glsl.type_name(dtype, Width::Four);
+        let _ = writeln!(
+            text,
+            "layout(location = {location}) out {name} o{location};"
+        );
+    }
+    let body = [functions, main].concat();
+    text += &operand::definitions(&body);
+    text += &definitions(&Glsl, &body, body.contains("vec4"));
+    text + &body
+}
+
+fn header(version: Version) -> &'static str {
+    match version {
+        Version::V400 => "#version 400 core\n",
+        Version::V330 => "#version 330 core\n#extension GL_ARB_gpu_shader5 : require\n",
+    }
+}
+
+/// The sampler of a block's texture.
+fn sampler(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F32 => "sampler2D",
+        DType::I32 => "isampler2D",
+        _ => "usampler2D",
+    }
+}
+
+/// The dtype that a texture of this dtype really holds: bools are unsigned integers there.
+fn raw(dtype: DType) -> DType {
+    if dtype == DType::Bool {
+        DType::U32
+    } else {
+        dtype
+    }
+}

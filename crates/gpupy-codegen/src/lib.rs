@@ -1,0 +1,24 @@
+//! IR programs as the text of shading languages.
+//!
+//! Owns nothing itself; the parts: [`dialect`] is what a C-like shading language must spell,
+//! `glsl` spells it for GLSL, `operations` spells every scalar operation from those pieces, `body`
+//! walks a program and writes its statements, [`fragment`] makes whole GLSL fragment shaders of them
+//! and plans how their launches address textures.
+//!
+//! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
+//! find it again; no float is printed in decimal; no operand that compilers fold under `precise`
+//! (0, ±1, NaN, infinities) is a literal.
+//!
+//! Not here: compiling and running the text (drivers), what operations mean (`op_eval.rs` of the
+//! core).
+
+mod body;
+pub mod dialect;
+pub mod fragment;
+mod glsl;
+mod liveness;
+mod operations;
+
+pub use glsl::Glsl;
+pub use liveness::{live_instructions, most_live_values};
+pub use operations::supports;

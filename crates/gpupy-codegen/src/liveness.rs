@@ -1,0 +1,72 @@
+//! Which instructions a set of destinations needs, and how many values wait at once.
+//!
+//! Owns [`live_instructions`] and [`most_live_values`]. Invariant: a live instruction's operands are
+//! live, and so are the control instructions around it.
+//!
+//! Not here: sharing of equal instructions (`Builder` of the core did that).
+
+use gpupy_core::ir::Program;
+use gpupy_core::op::Op;
+
+/// For each instruction, whether the stores to these destinations need it.
+pub fn live_instructions(program: &Program, dests: &[u32]) -> Vec<bool> {
+    let mut live = vec![false; program.insts.len()];
+    let closers = closers(program);
+    // Users come after what they use; what a region's end needs is marked when its header is.
+    for at in (0..program.insts.len()).rev() {
+        let inst = &program.insts[at];
+        live[at] |= match inst.op {
+            Op::Store => dests.contains(&inst.args[0]),
+            Op::Reduce => true,
+            _ => false,
+        };
+        if !live[at] {
+            continue;
+        }
+        if matches!(inst.op, Op::Result | Op::Carry | Op::Iter) {
+            let region = inst.args[0] as usize;
+            live[region] = true;
+            for closer in &closers[region] {
+                live[*closer] = true;
+            }
+        }
+        for value in program.uses(inst) {
+            live[value as usize] = true;
+        }
+    }
+    live
+}
+
+/// The `else` and `end` of each region, by the region's number.
+fn closers(program: &Program) -> Vec<Vec<usize>> {
+    let mut closers = vec![Vec::new(); program.insts.len()];
+    for (at, inst) in program.insts.iter().enumerate() {
+        if matches!(inst.op, Op::Else | Op::End) {
+            closers[inst.args[0] as usize].push(at);
+        }
+    }
+    closers
+}
+
+/// The most values that are computed and still needed at any one place, in program order.
+pub fn most_live_values(program: &Program) -> u32 {
+    let mut last_use = vec![0; program.insts.len()];
+    for (at, inst) in program.insts.iter().enumerate() {
+        for value in program.uses(inst) {
+            last_use[value as usize] = at;
+        }
+    }
+    let mut ends = vec![0u32; program.insts.len()];
+    let (mut live, mut most) = (0u32, 0u32);
+    for (at, inst) in program.insts.iter().enumerate() {
+        // Constants and parameters are operands in place and wait nowhere.
+        let waits = last_use[at] > at && !matches!(inst.op, Op::Const | Op::Param);
+        if waits {
+            live += 1;
+            ends[last_use[at]] += 1;
+        }
+        most = most.max(live);
+        live -= ends[at];
+    }
+    most
+}
