@@ -177,6 +177,8 @@ def report(driver, rows, costs):
         f"Recording one operation on 16 elements: {costs['record_ns']:.0f} ns "
         f"(NumPy computes it in {costs['numpy_operation_ns']:.0f} ns); "
         f"{costs['record_launches']} launches meanwhile.",
+        "In the core alone: "
+        + (f"{costs['core_record_ns']:.0f} ns." if costs["core_record_ns"] else "not timed."),
         f"Import: {measure.duration(costs['import_over_numpy_s'])} over NumPy's "
         f"{measure.duration(costs['numpy_import_s'])}.",
         "",
@@ -190,6 +192,7 @@ def main():
     parser.add_argument("--driver", help="a driver's name; by default the best that starts")
     parser.add_argument("--rounds", type=int, default=7, help="runs of each program on each side")
     parser.add_argument("--quick", action="store_true", help="small programs, to see that all works")
+    parser.add_argument("--core-ns", type=float, help="what the core alone takes, for the report")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder to write to")
     options = parser.parse_args()
     if options.rounds < 1:
@@ -205,7 +208,7 @@ def main():
         print(f"   {program.name}", flush=True)
         rows.append(program_row(measure.compare(program, gpupy, options.rounds)))
     print("   recording and import", flush=True)
-    costs = small_costs(options.rounds)
+    costs = small_costs(options.rounds) | {"core_record_ns": options.core_ns}
 
     text = "\n".join(report(driver, rows, costs))
     options.out.mkdir(parents=True, exist_ok=True)

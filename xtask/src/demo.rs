@@ -11,11 +11,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     check(arguments, &["--driver", "--points", "--size"], &["--sweep"])?;
     develop::prepare()?;
     process::announce("demo");
-    process::run(
-        process::command(workspace::python())
-            .arg("examples/demo.py")
-            .args(arguments),
-    )
+    process::run(process::command(workspace::python()).arg("examples/demo.py").args(arguments))
 }
 
 /// Refuses an option that is not in the lists, one without its value, and a number that is none.
@@ -31,9 +27,7 @@ pub fn check(arguments: &[String], with_value: &[&str], plain: &[&str]) -> Resul
         }
         if !with_value.contains(&name) {
             let known = [with_value, plain].concat().join(", ");
-            return Err(Failure::new(format!(
-                "no option `{word}`; there are {known}"
-            )));
+            return Err(Failure::new(format!("no option `{word}`; there are {known}")));
         }
         let Some(value) = inline.or_else(|| rest.next().map(String::as_str)) else {
             return Err(Failure::new(format!("option `{name}` needs a value")));
@@ -70,9 +64,6 @@ mod tests {
             refused(&["--size", "big"]),
             "option `--size` needs a positive number, got `big`"
         );
-        assert_eq!(
-            refused(&["--size=0"]),
-            "option `--size` needs a positive number, got `0`"
-        );
+        assert_eq!(refused(&["--size=0"]), "option `--size` needs a positive number, got `0`");
     }
 }

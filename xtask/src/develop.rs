@@ -39,9 +39,7 @@ pub fn prepare() -> Result<()> {
     let mut maturin = process::command(workspace::python());
     maturin.args(["-m", "maturin", "develop", "--release", "--locked"]);
     // Maturin takes the environment from here; one that is active in the caller's shell must not win.
-    maturin
-        .env("VIRTUAL_ENV", workspace::venv())
-        .env_remove("CONDA_PREFIX");
+    maturin.env("VIRTUAL_ENV", workspace::venv()).env_remove("CONDA_PREFIX");
     process::run(&mut maturin)?;
     fs::write(&stamp, state()).map_err(|error| Failure::file("write", &stamp, &error))
 }
@@ -55,11 +53,7 @@ fn state() -> String {
     }
     files.retain(|path| is_source(path));
     let package = fs::read_dir(root.join(PACKAGE));
-    let modules = package
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
+    let modules = package.into_iter().flatten().flatten().map(|entry| entry.path());
     let modules: Vec<PathBuf> = modules.filter(|path| has_extension(path, "so")).collect();
     if modules.is_empty() {
         // Not built: a state that no stamp equals, because the stamp is written after the build.
@@ -83,9 +77,7 @@ fn list(path: &Path, files: &mut Vec<PathBuf>) {
 
 /// Whether a change of this file can change the compiled module.
 fn is_source(path: &Path) -> bool {
-    let python = ["py", "pyi", "pyc", "so"]
-        .iter()
-        .any(|e| has_extension(path, e));
+    let python = ["py", "pyi", "pyc", "so"].iter().any(|e| has_extension(path, e));
     // The tests of a crate lie in its `tests/`, which no module is built from.
     !python && !path.components().any(|part| part.as_os_str() == "tests")
 }
@@ -97,10 +89,7 @@ fn has_extension(path: &Path, extension: &str) -> bool {
 fn description(path: &Path) -> String {
     let (length, time) = match fs::metadata(path) {
         Ok(data) => {
-            let modified = data
-                .modified()
-                .ok()
-                .and_then(|t| t.duration_since(UNIX_EPOCH).ok());
+            let modified = data.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
             (data.len(), modified.unwrap_or_default().as_nanos())
         }
         Err(_) => (0, 0),

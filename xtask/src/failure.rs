@@ -59,9 +59,7 @@ pub fn summary(parts: &[(String, Result<()>)]) -> Result<()> {
 pub fn no_arguments(command: &str, arguments: &[String]) -> Result<()> {
     match arguments.first() {
         None => Ok(()),
-        Some(first) => Err(Failure::new(format!(
-            "`{command}` takes no argument, got `{first}`"
-        ))),
+        Some(first) => Err(Failure::new(format!("`{command}` takes no argument, got `{first}`"))),
     }
 }
 

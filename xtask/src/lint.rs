@@ -33,26 +33,14 @@ fn rustfmt(fix: bool) -> Result<()> {
 
 fn clippy() -> Result<()> {
     announce("clippy");
-    start(cargo().args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]))
+    start(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
 fn documentation() -> Result<()> {
     announce("documentation");
     let mut doc = cargo();
     // Private items too: a module's page links to what it owns.
-    doc.args([
-        "doc",
-        "--workspace",
-        "--no-deps",
-        "--document-private-items",
-    ]);
+    doc.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
     start(doc.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
@@ -67,11 +55,8 @@ fn ruff(fix: bool) -> Result<()> {
         ruff.args(["-m", "ruff"]);
         ruff
     };
-    let (check, format): (&[&str], &[&str]) = if fix {
-        (&["--fix"], &[])
-    } else {
-        (&[], &["--diff"])
-    };
+    let (check, format): (&[&str], &[&str]) =
+        if fix { (&["--fix"], &[]) } else { (&[], &["--diff"]) };
     let checked = start(ruff().arg("check").args(check));
     let formatted = start(ruff().args(["format", "--quiet"]).args(format));
     checked.and(formatted)

@@ -96,11 +96,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         Some(task) => (task.run)(rest),
         None => Err(Failure::new(format!(
             "no command `{name}`; there are {}",
-            COMMANDS
-                .iter()
-                .map(|task| task.name)
-                .collect::<Vec<_>>()
-                .join(", ")
+            COMMANDS.iter().map(|task| task.name).collect::<Vec<_>>().join(", ")
         ))),
     }
 }

@@ -12,15 +12,8 @@ use std::path::{Path, PathBuf};
 use crate::{COMMANDS, workspace};
 
 /// Folders of the repository that a path in a page starts with.
-const FOLDERS: [&str; 7] = [
-    "crates/",
-    "docs/",
-    "examples/",
-    "benches/",
-    "tests/",
-    "xtask/",
-    ".ci/",
-];
+const FOLDERS: [&str; 7] =
+    ["crates/", "docs/", "examples/", "benches/", "tests/", "xtask/", ".ci/"];
 
 /// Every file below `folder` that has one of these extensions.
 fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
@@ -31,10 +24,7 @@ fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path
-                .extension()
-                .is_some_and(|e| extensions.iter().any(|&x| e == x))
-            {
+            } else if path.extension().is_some_and(|e| extensions.iter().any(|&x| e == x)) {
                 found.push(path);
             }
         }
@@ -46,22 +36,12 @@ fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 /// Every page with its text.
 fn pages() -> Vec<(PathBuf, String)> {
     let root = workspace::root();
-    let top = fs::read_dir(&root)
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.path());
-    let mut paths: Vec<PathBuf> = top
-        .filter(|path| path.extension().is_some_and(|e| e == "md"))
-        .collect();
+    let top = fs::read_dir(&root).unwrap().flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> =
+        top.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
     paths.extend(files(&root.join("docs"), &["md"]));
-    assert!(
-        paths.iter().any(|path| path.ends_with("README.md")),
-        "no README.md in {root:?}"
-    );
-    paths
-        .into_iter()
-        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
-        .collect()
+    assert!(paths.iter().any(|path| path.ends_with("README.md")), "no README.md in {root:?}");
+    paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
 /// The words of a text that look like our environment variables.
@@ -78,10 +58,7 @@ fn paths(text: &str) -> BTreeSet<&str> {
         FOLDERS.iter().any(|folder| code.starts_with(folder))
             && !code.contains([' ', '*', '<', '\n'])
     });
-    let links = text
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split_once(')'));
+    let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     let links = links.map(|(target, _)| target.split('#').next().unwrap_or_default());
     let links = links.filter(|target| !target.is_empty() && !target.contains(':'));
     codes.chain(links).collect()
@@ -107,10 +84,7 @@ fn every_environment_variable_in_a_page_exists_in_the_code() {
     let known = variables(&code);
     for (page, text) in pages() {
         for variable in variables(&text) {
-            assert!(
-                known.contains(variable),
-                "{page:?} names `{variable}`, which no code reads"
-            );
+            assert!(known.contains(variable), "{page:?} names `{variable}`, which no code reads");
         }
     }
 }
@@ -137,10 +111,7 @@ fn every_xtask_command_in_a_page_exists() {
         for command in commands(&text) {
             seen += 1;
             let known = COMMANDS.iter().any(|task| task.name == command);
-            assert!(
-                known,
-                "{page:?} names `cargo xtask {command}`, which is no command"
-            );
+            assert!(known, "{page:?} names `cargo xtask {command}`, which is no command");
         }
     }
     assert!(seen > 0, "no page names a command");
@@ -150,9 +121,6 @@ fn every_xtask_command_in_a_page_exists() {
 fn what_a_page_names_is_found() {
     let text = "Set `GPUPY_DRIVER=soft`, see [x](docs/a.md#b) or `crates/gpupy-core/src`; `cargo xtask demo`.";
     assert_eq!(variables(text), BTreeSet::from(["GPUPY_DRIVER"]));
-    assert_eq!(
-        paths(text),
-        BTreeSet::from(["docs/a.md", "crates/gpupy-core/src"])
-    );
+    assert_eq!(paths(text), BTreeSet::from(["docs/a.md", "crates/gpupy-core/src"]));
     assert_eq!(commands(text), BTreeSet::from(["demo"]));
 }

@@ -29,40 +29,24 @@ pub fn announce(step: &str) {
 /// Runs a command with its output shown.
 pub fn run(command: &mut Command) -> Result<()> {
     println!("   $ {}", line(command));
-    let status = command
-        .status()
-        .map_err(|error| not_started(command, &error))?;
+    let status = command.status().map_err(|error| not_started(command, &error))?;
     if status.success() {
         Ok(())
     } else {
-        Err(Failure::new(format!(
-            "`{}` ended with {status}",
-            line(command)
-        )))
+        Err(Failure::new(format!("`{}` ended with {status}", line(command))))
     }
 }
 
 /// Runs a command silently and gives back what it wrote to standard output.
 pub fn capture(command: &mut Command) -> Result<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| not_started(command, &error))?;
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let last = said
-        .lines()
-        .rev()
-        .find(|l| !l.trim().is_empty())
-        .unwrap_or("no message");
-    Err(Failure::new(format!(
-        "`{}` ended with {}: {}",
-        line(command),
-        output.status,
-        last.trim()
-    )))
+    let last = said.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("no message");
+    Err(Failure::new(format!("`{}` ended with {}: {}", line(command), output.status, last.trim())))
 }
 
 /// True if a command can be started, and succeeds. Shows nothing.
@@ -76,36 +60,20 @@ pub fn succeeds(command: &mut Command) -> bool {
 }
 
 fn not_started(command: &Command, error: &std::io::Error) -> Failure {
-    Failure::new(format!(
-        "cannot start `{}`: {error}",
-        command.get_program().to_string_lossy()
-    ))
+    Failure::new(format!("cannot start `{}`: {error}", command.get_program().to_string_lossy()))
 }
 
 /// The command as a person would type it, with paths inside the repository made short.
 fn line(command: &Command) -> String {
     let root = format!("{}/", workspace::root().display());
     let variables = command.get_envs().filter_map(|(name, value)| {
-        Some(format!(
-            "{}={}",
-            name.to_string_lossy(),
-            quoted(&value?.to_string_lossy())
-        ))
+        Some(format!("{}={}", name.to_string_lossy(), quoted(&value?.to_string_lossy())))
     });
     let program = command.get_program().to_string_lossy();
     // The toolchain's own path says nothing to the reader.
-    let program = if program.ends_with("/cargo") {
-        "cargo".into()
-    } else {
-        program
-    };
-    let arguments = command
-        .get_args()
-        .map(|argument| quoted(&argument.to_string_lossy()));
-    let words: Vec<String> = variables
-        .chain([program.into_owned()])
-        .chain(arguments)
-        .collect();
+    let program = if program.ends_with("/cargo") { "cargo".into() } else { program };
+    let arguments = command.get_args().map(|argument| quoted(&argument.to_string_lossy()));
+    let words: Vec<String> = variables.chain([program.into_owned()]).chain(arguments).collect();
     words.join(" ").replace(&root, "")
 }
 
@@ -126,10 +94,7 @@ mod tests {
     fn a_command_line_is_shown_as_one_would_type_it() {
         let mut command = command(workspace::root().join(".venv/bin/python"));
         command.args(["-c", "print('a b')"]).env("A", "1 2");
-        assert_eq!(
-            line(&command),
-            r"A='1 2' .venv/bin/python -c 'print('\''a b'\'')'"
-        );
+        assert_eq!(line(&command), r"A='1 2' .venv/bin/python -c 'print('\''a b'\'')'");
     }
 
     #[test]

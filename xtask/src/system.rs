@@ -27,10 +27,7 @@ pub fn prepare() {
         }
         return;
     }
-    let missing: Vec<&str> = PACKAGES
-        .into_iter()
-        .filter(|name| !installed(name))
-        .collect();
+    let missing: Vec<&str> = PACKAGES.into_iter().filter(|name| !installed(name)).collect();
     if missing.is_empty() {
         return;
     }
@@ -85,16 +82,9 @@ fn elevation() -> Option<&'static [&'static str]> {
 /// An `apt-get` that asks nothing, and waits for another one to end.
 fn apt(elevate: &[&str], arguments: &[&str]) -> Command {
     // Through `env`, because sudo drops the variables of its caller.
-    let words = [
-        elevate,
-        &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"],
-    ]
-    .concat();
+    let words = [elevate, &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]].concat();
     let mut command = process::command(words[0]);
-    command
-        .args(&words[1..])
-        .args(["-o", "DPkg::Lock::Timeout=120"])
-        .args(arguments);
+    command.args(&words[1..]).args(["-o", "DPkg::Lock::Timeout=120"]).args(arguments);
     command
 }
 
@@ -105,10 +95,7 @@ mod tests {
     #[test]
     fn apt_never_asks_and_works_through_sudo() {
         let command = apt(&["sudo", "-n"], &["update"]);
-        let words: Vec<_> = command
-            .get_args()
-            .map(|a| a.to_string_lossy().into_owned())
-            .collect();
+        let words: Vec<_> = command.get_args().map(|a| a.to_string_lossy().into_owned()).collect();
         assert_eq!(command.get_program(), "sudo");
         assert_eq!(words[..3], ["-n", "env", "DEBIAN_FRONTEND=noninteractive"]);
         assert_eq!(apt(&[], &["update"]).get_program(), "env");

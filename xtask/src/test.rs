@@ -21,14 +21,8 @@ const PARTS: [&str; 3] = ["rust", "conformance", "python"];
 
 /// Sets up, builds, and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
-    if let Some(word) = arguments
-        .iter()
-        .find(|word| !PARTS.contains(&word.as_str()))
-    {
-        return Err(Failure::new(format!(
-            "no part `{word}`; there are {}",
-            PARTS.join(", ")
-        )));
+    if let Some(word) = arguments.iter().find(|word| !PARTS.contains(&word.as_str())) {
+        return Err(Failure::new(format!("no part `{word}`; there are {}", PARTS.join(", "))));
     }
     let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|word| word == part);
     let mut results = Vec::new();
@@ -65,11 +59,7 @@ fn conformance() -> Vec<(String, Result<()>)> {
     for (name, starts, text) in answer.lines().filter_map(driver) {
         println!(
             "   {name}: {}",
-            if starts {
-                text.to_owned()
-            } else {
-                format!("left out: {text}")
-            }
+            if starts { text.to_owned() } else { format!("left out: {text}") }
         );
         if starts {
             results.push((format!("conformance on {name}"), Ok(())));
@@ -83,15 +73,7 @@ fn conformance() -> Vec<(String, Result<()>)> {
         announce(name);
         let driver = name.rsplit(' ').next().unwrap_or_default().to_owned();
         let mut suite = cargo();
-        suite.args([
-            "run",
-            "--release",
-            "--quiet",
-            "-p",
-            "gpupy-conformance",
-            "--",
-            &driver,
-        ]);
+        suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance", "--", &driver]);
         *result = start(&mut suite);
     }
     results
@@ -129,9 +111,6 @@ mod tests {
     #[test]
     fn an_unknown_part_is_refused_before_anything_is_built() {
         let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
-        assert_eq!(
-            refused,
-            Err("no part `rusty`; there are rust, conformance, python".to_owned())
-        );
+        assert_eq!(refused, Err("no part `rusty`; there are rust, conformance, python".to_owned()));
     }
 }

@@ -11,14 +11,8 @@ use crate::failure::{Failure, Result};
 use crate::{process, workspace};
 
 /// What the examples, the tests and the build use; numpy is the only one that gpupy itself needs.
-const PACKAGES: [&str; 6] = [
-    "numpy>=2",
-    "pillow",
-    "matplotlib",
-    "maturin>=1.8,<2",
-    "pytest",
-    "hypothesis",
-];
+const PACKAGES: [&str; 6] =
+    ["numpy>=2", "pillow", "matplotlib", "maturin>=1.8,<2", "pytest", "hypothesis"];
 
 /// The oldest Python that the module is built for.
 const OLDEST: (u32, u32) = (3, 11);
@@ -53,25 +47,14 @@ pub fn prepare() -> Result<()> {
 /// Installs packages by pip into the environment.
 pub fn install(packages: &[&str]) -> Result<()> {
     let mut pip = process::command(workspace::python());
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--disable-pip-version-check",
-        "--progress-bar",
-        "off",
-    ]);
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
     process::run(pip.args(packages))
 }
 
 /// Interpreters that may be here, best first: what the person calls `python3`, then the newest.
 fn candidates() -> Vec<PathBuf> {
     let mut names = vec![PathBuf::from("python3")];
-    names.extend(
-        (OLDEST.1..=15)
-            .rev()
-            .map(|minor| format!("python3.{minor}").into()),
-    );
+    names.extend((OLDEST.1..=15).rev().map(|minor| format!("python3.{minor}").into()));
     names.push("/usr/bin/python3".into());
     names
 }
@@ -99,16 +82,9 @@ fn choose(candidates: &[PathBuf], probe: impl Fn(&PathBuf) -> Option<String>) ->
             "no-venv" => "without venv and pip",
             other => other,
         };
-        seen.push(format!(
-            "`{}` is {major}.{minor}, {verdict}",
-            candidate.display()
-        ));
+        seen.push(format!("`{}` is {major}.{minor}, {verdict}", candidate.display()));
     }
-    let found = if seen.is_empty() {
-        "none found".to_owned()
-    } else {
-        seen.join("; ")
-    };
+    let found = if seen.is_empty() { "none found".to_owned() } else { seen.join("; ") };
     Err(Failure::new(format!(
         "need Python {}.{} or newer with venv and pip ({found}); on Debian: apt-get install python3 python3-venv",
         OLDEST.0, OLDEST.1
@@ -122,9 +98,7 @@ mod tests {
     fn check(answers: &[(&str, &str)], wanted: std::result::Result<&str, &str>) {
         let names: Vec<PathBuf> = answers.iter().map(|(name, _)| name.into()).collect();
         let chosen = choose(&names, |name| {
-            let found = answers
-                .iter()
-                .find(|(known, _)| name == &PathBuf::from(known))?;
+            let found = answers.iter().find(|(known, _)| name == &PathBuf::from(known))?;
             (!found.1.is_empty()).then(|| found.1.to_owned())
         });
         match (chosen, wanted) {
@@ -138,22 +112,10 @@ mod tests {
 
     #[test]
     fn the_first_python_that_can_serve_is_chosen() {
-        check(
-            &[("python3", "3 11 good\n"), ("python3.13", "3 13 good")],
-            Ok("python3"),
-        );
-        check(
-            &[("python3", "3 9 good"), ("python3.13", "3 13 good")],
-            Ok("python3.13"),
-        );
-        check(
-            &[("python3", "3 12 no-venv"), ("python3.11", "3 11 good")],
-            Ok("python3.11"),
-        );
-        check(
-            &[("python3", ""), ("python3.11", "3 11 good")],
-            Ok("python3.11"),
-        );
+        check(&[("python3", "3 11 good\n"), ("python3.13", "3 13 good")], Ok("python3"));
+        check(&[("python3", "3 9 good"), ("python3.13", "3 13 good")], Ok("python3.13"));
+        check(&[("python3", "3 12 no-venv"), ("python3.11", "3 11 good")], Ok("python3.11"));
+        check(&[("python3", ""), ("python3.11", "3 11 good")], Ok("python3.11"));
     }
 
     #[test]
@@ -162,9 +124,6 @@ mod tests {
         check(&[("python3", "3 9 good")], Err("`python3` is 3.9, too old"));
         check(&[("python3", "3 12 no-venv")], Err("without venv and pip"));
         check(&[("python3", "3 14 free-threaded")], Err("free-threaded"));
-        check(
-            &[("python3", "3 9 good")],
-            Err("apt-get install python3 python3-venv"),
-        );
+        check(&[("python3", "3 9 good")], Err("apt-get install python3 python3-venv"));
     }
 }

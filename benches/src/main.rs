@@ -1,0 +1,46 @@
+//! Prints the nanoseconds that the core takes to record one operation, without Python.
+//!
+//! Owns nothing. Invariant: it opens no driver, so nothing is evaluated, and what is dropped was only
+//! recorded. Not here: everything that Python can time (`benches/bench.py`, which starts from these programs).
+
+use std::time::Instant;
+
+use gpupy_core::{Arg, Array, Context, DType, Op, Registry, Result, Scalar, Settings};
+
+/// Operations in one chain: as many as `benches/bench.py` records from Python.
+const RECORDED: usize = 200;
+
+/// Chains that are timed; the median is printed.
+const CHAINS: usize = 2001;
+
+fn main() -> Result<()> {
+    let context = Context::new(Registry::new(), Settings::default());
+    let mut times = Vec::with_capacity(CHAINS);
+    let mut before = None;
+    for number in 0..CHAINS {
+        let (chain, nanoseconds) = chain(&context, number)?;
+        times.push(nanoseconds);
+        // A chain is dropped only when the next one is there: otherwise the allocator would give its
+        // memory back to the system in between, and the page faults would be all that is timed.
+        before = Some(chain);
+    }
+    drop(before);
+    times.sort_by(f64::total_cmp);
+    println!("{:.1}", times[CHAINS / 2]);
+    Ok(())
+}
+
+/// Records `x * c + y` again and again; returns the end of the chain and the nanoseconds of one operation.
+fn chain(context: &Context, number: usize) -> Result<(Array, f64)> {
+    let y = context.cast(&Array::index(&[16], 0)?, DType::F32)?;
+    let mut x = context.apply(Op::Add, &[Arg::Array(&y), Arg::Scalar(Scalar::f32(1.0))])?;
+    // Each chain has a constant of its own, or it would find the nodes of the chain before.
+    let c = Scalar::f32(0.9 + number as f32 * 1e-5);
+    let start = Instant::now();
+    for _ in 0..RECORDED / 2 {
+        let scaled = context.apply(Op::Mul, &[Arg::Array(&x), Arg::Scalar(c)])?;
+        x = context.apply(Op::Add, &[Arg::Array(&scaled), Arg::Array(&y)])?;
+    }
+    let nanoseconds = start.elapsed().as_nanos() as f64;
+    Ok((x, nanoseconds / RECORDED as f64))
+}
