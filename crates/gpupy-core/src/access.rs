@@ -19,10 +19,7 @@ pub(crate) type Coordinates = SmallVec<[Access; 4]>;
 
 /// An access with every axis of the iteration space.
 pub(crate) fn access(offset: isize, strides: &[isize]) -> Access {
-    Access {
-        offset: offset as i64,
-        strides: strides.iter().map(|s| *s as i64).collect(),
-    }
+    Access { offset: offset as i64, strides: strides.iter().map(|s| *s as i64).collect() }
 }
 
 /// The walk over a tile of a value with these extents, by the tile's own coordinates.
@@ -44,13 +41,7 @@ pub(crate) fn reach(access: &Access, space: &[usize]) -> Range<usize> {
 
 /// How an access walks over a space. Axes of one point have no step, so their stride is nothing.
 pub(crate) fn kind(access: &Access, space: &[usize]) -> AccessKind {
-    let steps = || {
-        access
-            .strides
-            .iter()
-            .zip(space)
-            .filter(|(_, extent)| **extent != 1)
-    };
+    let steps = || access.strides.iter().zip(space).filter(|(_, extent)| **extent != 1);
     if steps().all(|(stride, _)| *stride == 0) {
         return AccessKind::Uniform;
     }
@@ -75,10 +66,7 @@ pub(crate) fn coordinates(
     shape: &[usize],
 ) -> Option<Coordinates> {
     let steps = contiguous_strides(shape);
-    let none = || Access {
-        offset: 0,
-        strides: SmallVec::from_elem(0, space.len()),
-    };
+    let none = || Access { offset: 0, strides: SmallVec::from_elem(0, space.len()) };
     let mut found: Coordinates = (0..shape.len()).map(|_| none()).collect();
     let mut rest = access.offset;
     for (axis, step) in steps.iter().enumerate() {
@@ -117,10 +105,7 @@ pub(crate) fn through(
     coordinates: &[Access],
     rank: usize,
 ) -> Access {
-    let mut composed = Access {
-        offset: offset as i64,
-        strides: SmallVec::from_elem(0, rank),
-    };
+    let mut composed = Access { offset: offset as i64, strides: SmallVec::from_elem(0, rank) };
     for (stride, coordinate) in strides.iter().zip(coordinates) {
         if *stride == 0 {
             continue;
@@ -152,13 +137,7 @@ mod tests {
     }
 
     fn at(access: &Access, point: &[i64]) -> i64 {
-        access.offset
-            + access
-                .strides
-                .iter()
-                .zip(point)
-                .map(|(s, i)| s * i)
-                .sum::<i64>()
+        access.offset + access.strides.iter().zip(point).map(|(s, i)| s * i).sum::<i64>()
     }
 
     proptest! {

@@ -11,8 +11,8 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::HostBuffer;
 use crate::scalar::Scalar;
-use crate::value::{Input, NodeOp, Value};
-use crate::view::{Shape, Strides, View, size_of};
+use crate::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::view::{View, size_of};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -58,10 +58,7 @@ impl Array {
             len: value.len(),
             current: Mutex::new(Current { value, version: 0 }),
         };
-        Array {
-            base: Arc::new(base),
-            view,
-        }
+        Array { base: Arc::new(base), view }
     }
 
     /// An array that holds a copy of these elements: C order, native endian.
@@ -97,22 +94,14 @@ impl Array {
     /// - `Shape`: there would be more elements than positions.
     pub fn index(shape: &[usize], axis: usize) -> Result<Array> {
         checked_size(shape)?;
-        if shape
-            .get(axis)
-            .is_none_or(|extent| *extent > i32::MAX as usize)
-        {
+        if shape.get(axis).is_none_or(|extent| *extent > i32::MAX as usize) {
             return Err(Error::new(ErrorKind::Index, "index")
                 .says("there is no such axis, or it is too long for int32")
                 .with("axis", axis)
                 .with("shape", format!("{shape:?}")));
         }
         let op = NodeOp::Index(axis as u32);
-        Ok(Array::from_value(Value::expr(
-            DType::I32,
-            shape.into(),
-            op,
-            SmallVec::new(),
-        )))
+        Ok(Array::from_value(Value::expr(DType::I32, shape.into(), op, SmallVec::new())))
     }
 
     /// Extents.
@@ -182,11 +171,7 @@ impl Array {
                 .with("shape", format!("{shape:?}"))
                 .with("strides", format!("{strides:?}")));
         }
-        let view = View {
-            offset,
-            shape: shape.into(),
-            strides: strides.into(),
-        };
+        let view = View { offset, shape: shape.into(), strides: strides.into() };
         if let Some((low, high)) = view.extent()
             && (low < 0 || high >= self.base.len as isize)
         {
@@ -233,17 +218,11 @@ impl Array {
     }
 
     pub(crate) fn seen_as(&self, view: View) -> Array {
-        Array {
-            base: self.base.clone(),
-            view,
-        }
+        Array { base: self.base.clone(), view }
     }
 
     pub(crate) fn current(&self) -> MutexGuard<'_, Current> {
-        self.base
-            .current
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.base.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The base's value now.
@@ -252,20 +231,15 @@ impl Array {
     }
 
     /// This array as an operand broadcast to `shape`, with the value that it has now.
-    pub(crate) fn operand(&self, shape: &Shape) -> Result<(Input, Option<Value>)> {
+    pub(crate) fn operand(&self, shape: &[usize]) -> Result<Operand> {
         let value = self.value();
-        if let crate::value::Kind::Constant(scalar) = value.0.kind {
+        if let Kind::Constant(scalar) = value.0.kind {
             return Ok((Input::Scalar(scalar), None));
         }
-        let strides: Strides = if self.view.shape == *shape {
-            self.view.strides.clone()
+        let input = if self.view.shape[..] == *shape {
+            Input::new(value.id(), &self.view)
         } else {
-            self.view.broadcast_to(shape)?.strides
-        };
-        let input = Input::View {
-            id: value.id(),
-            offset: self.view.offset,
-            strides,
+            Input::new(value.id(), &self.view.broadcast_to(shape)?)
         };
         Ok((input, Some(value)))
     }
@@ -275,15 +249,14 @@ impl Array {
 pub(crate) fn checked_size(shape: &[usize]) -> Result<usize> {
     let mut size = 1usize;
     for extent in shape.iter().filter(|e| **e != 0) {
-        size = size
-            .checked_mul(*extent)
-            .filter(|s| *s <= isize::MAX as usize / 16)
-            .ok_or_else(|| {
+        size = size.checked_mul(*extent).filter(|s| *s <= isize::MAX as usize / 16).ok_or_else(
+            || {
                 Error::new(ErrorKind::Shape, "array").says(
                     "array is too big; `arr.size * arr.dtype.itemsize` is larger than the \
                      maximum possible size.",
                 )
-            })?;
+            },
+        )?;
     }
     Ok(size_of(shape))
 }

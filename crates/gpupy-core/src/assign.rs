@@ -18,7 +18,7 @@ use crate::partition::Flow;
 use crate::scalar::Scalar;
 use crate::tiling::Tile;
 use crate::value::{Input, Kind, NodeOp, Value};
-use crate::view::{Shape, contiguous_strides, size_of};
+use crate::view::{Shape, View, contiguous_strides, size_of};
 use crate::walk::{Start, Walk};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -29,18 +29,10 @@ type Window = (Shape, Shape);
 impl Engine {
     /// Evaluates a tile of an assignment's value, or tells what it needs first.
     pub fn assign(&mut self, value: &Value, tile: &Tile, device: usize) -> Result<Flow> {
-        let Kind::Expr {
-            op:
-                NodeOp::Assign {
-                    offset,
-                    shape,
-                    strides,
-                },
-            inputs,
-        } = &value.0.kind
-        else {
+        let Kind::Expr { op: NodeOp::Assign(view), inputs } = &value.0.kind else {
             return Ok(Flow::Done);
         };
+        let View { offset, shape, strides } = &**view;
         let (old, source) = {
             let state = value.state();
             match state.operands.as_slice() {
@@ -68,7 +60,7 @@ impl Engine {
         let walk = if points == 0 {
             None
         } else {
-            match source_walk(&inputs[1], source.as_ref(), &first, &extents)? {
+            match source_walk(&inputs[1], source.as_ref(), shape, &first, &extents)? {
                 Ok(walk) => Some(walk),
                 Err(needs) => return Ok(Flow::Needs(needs)),
             }
@@ -79,11 +71,7 @@ impl Engine {
         let sole = {
             drop(old);
             let state = value.state();
-            state
-                .operands
-                .first()
-                .and_then(Option::as_ref)
-                .is_some_and(Value::is_sole)
+            state.operands.first().and_then(Option::as_ref).is_some_and(Value::is_sole)
         };
         let Some(old) = value.state().operands.first().cloned().flatten() else {
             return Err(Error::new(ErrorKind::DeviceLost, "assign"));
@@ -97,10 +85,7 @@ impl Engine {
         let block = if in_place {
             self.operand_block(device, &old, &part)?
         } else {
-            let spec = BlockSpec {
-                dtype: value.dtype(),
-                len: tile.range.len(),
-            };
+            let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
             let Engine { devices, stats } = self;
             match devices.get_mut(device).and_then(Option::as_mut) {
                 Some(open) => open.alloc(spec, stats)?,
@@ -130,11 +115,7 @@ impl Engine {
                 }
                 let contiguous = access::kind(&at, &walk.space) == AccessKind::Contiguous;
                 let whole = covered && (contiguous || points == 1) && at.offset == 0;
-                let dest = Destination::Block {
-                    block,
-                    access: at,
-                    whole,
-                };
+                let dest = Destination::Block { block, access: at, whole };
                 self.run(walk, Form::Map, dest, device)
             }
             (other, _) => other,
@@ -181,11 +162,7 @@ impl Engine {
         match Walk::new(start, at, space)? {
             Ok(walk) => {
                 let access = access::access(0, &[1]);
-                let dest = Destination::Block {
-                    block,
-                    access,
-                    whole: true,
-                };
+                let dest = Destination::Block { block, access, whole: true };
                 self.run(walk, Form::Map, dest, device)
             }
             Err(needs) => Ok(Flow::Needs(needs)),
@@ -200,18 +177,10 @@ impl Engine {
         (input, source): (&Input, Option<&Value>),
         device: usize,
     ) -> Result<Flow> {
-        let Kind::Expr {
-            op:
-                NodeOp::Assign {
-                    offset,
-                    shape,
-                    strides,
-                },
-            ..
-        } = &value.0.kind
-        else {
+        let Kind::Expr { op: NodeOp::Assign(view), .. } = &value.0.kind else {
             return Ok(Flow::Done);
         };
+        let View { offset, shape, strides } = &**view;
         let mut needs: Vec<_> = Vec::new();
         for operand in [Some(old), source].into_iter().flatten() {
             if !operand.is_computed() {
@@ -229,19 +198,14 @@ impl Engine {
         let buffer = HostBuffer::from_bytes(unsafe { from.bytes(0..len * size) });
         let data = match (input, source) {
             (Input::Scalar(scalar), _) => scalar.bytes()[..size].repeat(size_of(shape)),
-            (
-                Input::View {
-                    offset, strides, ..
-                },
-                Some(source),
-            ) => {
+            (input, Some(source)) => {
                 self.bring_to_host(source, 0..source.len())?;
                 let host = source.host_buffer();
                 // SAFETY: as above.
                 let bytes = unsafe { host.bytes(0..source.len() * size) };
-                crate::cache::gather(bytes, size, &access::access(*offset, strides), shape)?
+                crate::cache::gather(bytes, size, &input.access(shape), shape)?
             }
-            (Input::View { .. }, None) => return Err(Error::new(ErrorKind::DeviceLost, "assign")),
+            (_, None) => return Err(Error::new(ErrorKind::DeviceLost, "assign")),
         };
         {
             // SAFETY: the buffer is new and ours alone.
@@ -261,18 +225,11 @@ impl Engine {
 fn source_walk(
     input: &Input,
     source: Option<&Value>,
+    shape: &[usize],
     first: &[usize],
     extents: &[usize],
 ) -> Result<std::result::Result<Walk, crate::walk::Needs>> {
-    let mut at = match input {
-        Input::View {
-            offset, strides, ..
-        } => access::access(*offset, strides),
-        Input::Scalar(_) => Access {
-            offset: 0,
-            strides: SmallVec::from_elem(0, extents.len()),
-        },
-    };
+    let mut at = input.access(shape);
     for (stride, start) in at.strides.iter().zip(first) {
         at.offset += stride * *start as i64;
     }
@@ -291,10 +248,7 @@ fn window(coordinates: &Coordinates, shape: &[usize], tile: &Tile) -> Option<Win
     let mut extents: Shape = shape.into();
     let mut empty = false;
     for (axis, coordinate) in coordinates.iter().enumerate() {
-        let (low, high) = (
-            tile.origin[axis] as i64,
-            (tile.origin[axis] + tile.shape[axis]) as i64,
-        );
+        let (low, high) = (tile.origin[axis] as i64, (tile.origin[axis] + tile.shape[axis]) as i64);
         let mut movers = (0..shape.len()).filter(|k| shape[*k] != 1 && coordinate.strides[*k] != 0);
         match (movers.next(), movers.next()) {
             (None, _) => empty |= coordinate.offset < low || coordinate.offset >= high,
@@ -308,9 +262,7 @@ fn window(coordinates: &Coordinates, shape: &[usize], tile: &Tile) -> Option<Win
                 let bound = |edge: i64| (edge - at).div_euclid(step).clamp(0, shape[k] as i64);
                 let (a, b) = if step > 0 { (low, high) } else { (high, low) };
                 let from = (bound(a).max(1) as usize - 1..shape[k]).find(inside);
-                let till = (0..=(bound(b) as usize).min(shape[k] - 1))
-                    .rev()
-                    .find(inside);
+                let till = (0..=(bound(b) as usize).min(shape[k] - 1)).rev().find(inside);
                 match (from, till) {
                     (Some(from), Some(till)) if from <= till => {
                         // An axis of the view may move along several axes of the value.

@@ -87,10 +87,7 @@ impl Device {
             if !sparse {
                 let mut within = walk.clone();
                 within.offset -= tile.range.start as i64;
-                return Placed {
-                    part: Part::Tile(tile.number),
-                    access: within,
-                };
+                return Placed { part: Part::Tile(tile.number), access: within };
             }
         }
         let strides = crate::view::contiguous_strides(space);
@@ -102,9 +99,7 @@ impl Device {
 
     /// The block of a part, if it is on the device; marks it as used.
     pub fn find(&mut self, value: ValueId, part: &Part) -> Option<BlockId> {
-        self.blocks
-            .get(&(value, part.clone()))
-            .map(|entry| entry.block)
+        self.blocks.get(&(value, part.clone())).map(|entry| entry.block)
     }
 
     /// The tiles of a value on this device.
@@ -168,8 +163,7 @@ impl Device {
         stats.bytes_downloaded += bytes.len() as u64;
         // SAFETY: the range is not in the evaluated map, so nobody reads it; only the holder of the
         // engine's lock writes.
-        self.driver
-            .block_read(block, 0, unsafe { buffer.bytes_mut(bytes) })?;
+        self.driver.block_read(block, 0, unsafe { buffer.bytes_mut(bytes) })?;
         value.state().on_host.insert(range);
         Ok(())
     }
@@ -185,12 +179,7 @@ impl Device {
         }
         self.forget(&(id, part.clone()));
         self.parts.entry(id).or_default().push(part.clone());
-        let entry = Entry {
-            block,
-            value: Arc::downgrade(&value.0),
-            range,
-            pins: 0,
-        };
+        let entry = Entry { block, value: Arc::downgrade(&value.0), range, pins: 0 };
         self.blocks.put((id, part), entry);
     }
 
@@ -228,13 +217,7 @@ impl Device {
         stats: &mut Stats,
     ) -> Result<BlockId> {
         let len = data.len() / value.dtype().size();
-        let block = self.alloc(
-            BlockSpec {
-                dtype: value.dtype(),
-                len,
-            },
-            stats,
-        )?;
+        let block = self.alloc(BlockSpec { dtype: value.dtype(), len }, stats)?;
         if let Err(error) = self.driver.block_write(block, 0, data) {
             self.driver.block_free(block);
             return Err(error);
@@ -284,11 +267,10 @@ impl Device {
         for ((_, _), entry) in self.blocks.iter() {
             if let Some(node) = entry.value.upgrade() {
                 let value = Value(node);
-                let mut state = value.state();
-                if !state.on_host.covers(entry.range.clone()) {
-                    state.computed.remove(entry.range.clone());
+                let saved = value.state().on_host.covers(entry.range.clone());
+                if !saved {
+                    value.mark_lost(entry.range.clone());
                 }
-                drop(state);
             }
         }
         self.blocks.clear();

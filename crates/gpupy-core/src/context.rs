@@ -73,9 +73,7 @@ impl HostArray {
     pub fn as_ptr(&self) -> *const u8 {
         let offset = self.view.offset.max(0) as usize * self.dtype.size();
         // Views stay inside their value, so this is in the buffer (or its end, when empty).
-        self.buffer
-            .as_ptr()
-            .wrapping_add(offset.min(self.buffer.len()))
+        self.buffer.as_ptr().wrapping_add(offset.min(self.buffer.len()))
     }
 
     /// A copy of the elements in C order.
@@ -100,27 +98,15 @@ impl Context {
     pub fn new(registry: Registry, settings: Settings) -> Context {
         let devices = (0..registry.len()).map(|_| None).collect();
         let state = State {
-            engine: Engine {
-                devices,
-                stats: Stats::default(),
-            },
+            engine: Engine { devices, stats: Stats::default() },
             wanted: settings.driver.clone(),
             chosen: None,
         };
-        Context {
-            inner: Arc::new(Inner {
-                registry,
-                settings,
-                state: Mutex::new(state),
-            }),
-        }
+        Context { inner: Arc::new(Inner { registry, settings, state: Mutex::new(state) }) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.inner
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The names that can be chosen, best first, without `auto`.
@@ -164,10 +150,7 @@ impl Context {
             .filter_map(|position| {
                 let (name, _) = self.inner.registry.get(position)?;
                 let found = self.open(&mut state.engine, position);
-                Some((
-                    name,
-                    found.and_then(|()| Ok(state.engine.device(position)?.caps.clone())),
-                ))
+                Some((name, found.and_then(|()| Ok(state.engine.device(position)?.caps.clone()))))
             })
             .collect()
     }
@@ -291,11 +274,7 @@ impl Context {
         let view = array.layout().clone();
         let dtype = array.dtype();
         let Some((low, high)) = view.extent() else {
-            return Ok(HostArray {
-                buffer: Arc::new(HostBuffer::new(0)),
-                dtype,
-                view,
-            });
+            return Ok(HostArray { buffer: Arc::new(HostBuffer::new(0)), dtype, view });
         };
         let range = low as usize..high as usize + 1;
         if self.is_sparse(&value, &view)? {
@@ -305,11 +284,7 @@ impl Context {
             self.compute(&value, range.clone())?;
             self.state().engine.bring_to_host(&value, range)?;
         }
-        Ok(HostArray {
-            buffer: value.host_buffer(),
-            dtype,
-            view,
-        })
+        Ok(HostArray { buffer: value.host_buffer(), dtype, view })
     }
 
     /// One element; evaluates no more than its block and moves no more than it.
@@ -318,20 +293,14 @@ impl Context {
     /// - `Index`: outside the array. Any error of the driver.
     pub fn item(&self, array: &Array, index: &[usize]) -> Result<Scalar> {
         let inside = index.len() == array.ndim()
-            && index
-                .iter()
-                .zip(array.shape())
-                .all(|(i, extent)| i < extent);
+            && index.iter().zip(array.shape()).all(|(i, extent)| i < extent);
         if !inside {
             return Err(Error::new(ErrorKind::Index, "item")
                 .says("the index is outside the array")
                 .with("index", format!("{index:?}"))
                 .with("shape", format!("{:?}", array.shape())));
         }
-        let steps = index
-            .iter()
-            .zip(array.strides())
-            .map(|(i, s)| *i as isize * s);
+        let steps = index.iter().zip(array.strides()).map(|(i, s)| *i as isize * s);
         let position = (array.offset() + steps.sum::<isize>()) as usize;
         let value = array.value();
         self.compute(&value, position..position + 1)?;
@@ -382,17 +351,17 @@ impl Context {
                 if order.is_empty() || order == [first] && error.kind() != ErrorKind::DeviceLost {
                     return Err(error);
                 }
-                state
-                    .engine
-                    .evaluate(value, range, &order)
-                    .map_err(|_| error)
+                state.engine.evaluate(value, range, &order).map_err(|_| error)
             }
             other => other,
         }
     }
 
     fn bounded(&self, array: Array) -> Result<Array> {
-        self.bound(&array.value())?;
+        let deep = array.current().value.0.depth >= self.inner.settings.flush_depth;
+        if deep {
+            self.bound(&array.value())?;
+        }
         Ok(array)
     }
 
@@ -452,9 +421,7 @@ impl Context {
             device_bytes: self.inner.settings.device_bytes,
             resources: self.inner.settings.resources,
         };
-        let caps = driver
-            .init(&config)
-            .map_err(|error| error.with("driver", name))?;
+        let caps = driver.init(&config).map_err(|error| error.with("driver", name))?;
         engine.devices[position] = Some(Device::new(name, driver, caps));
         Ok(())
     }
@@ -471,12 +438,7 @@ fn host_write(old: &Value, dest: &Array, source: &crate::value::Input) -> Option
     }
     let mut state = old.state();
     let complete = state.on_host.covers(0..old.len()) && state.watchers.is_empty();
-    if !complete
-        || state
-            .host
-            .as_ref()
-            .is_none_or(|host| Arc::strong_count(host) != 1)
-    {
+    if !complete || state.host.as_ref().is_none_or(|host| Arc::strong_count(host) != 1) {
         return None;
     }
     let host = state.host.take()?;
@@ -486,12 +448,6 @@ fn host_write(old: &Value, dest: &Array, source: &crate::value::Input) -> Option
     let data = scalar.bytes()[..size].repeat(size_of(shape));
     // SAFETY: this is the only handle of the buffer, and the old value is gone after this.
     let bytes = unsafe { host.bytes_mut(0..old.len() * size) };
-    scatter(
-        bytes,
-        size,
-        &access::access(dest.offset(), strides),
-        shape,
-        &data,
-    );
+    scatter(bytes, size, &access::access(dest.offset(), strides), shape, &data);
     Some(Value::host(dest.dtype(), old.shape(), host))
 }

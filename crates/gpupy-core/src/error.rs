@@ -74,13 +74,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of `kind` in `operation`.
     pub fn new(kind: ErrorKind, operation: &'static str) -> Error {
-        Error(Box::new(Inner {
-            kind,
-            operation,
-            message: None,
-            facts: Vec::new(),
-            source: None,
-        }))
+        Error(Box::new(Inner { kind, operation, message: None, facts: Vec::new(), source: None }))
     }
 
     /// Says more than the kind's own words; lower case, no full stop.
@@ -152,10 +146,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0
-            .source
-            .as_ref()
-            .map(|s| &**s as &(dyn std::error::Error + 'static))
+        self.0.source.as_ref().map(|s| &**s as &(dyn std::error::Error + 'static))
     }
 }
 
@@ -168,9 +159,6 @@ mod tests {
         let error = Error::new(ErrorKind::OutOfMemory, "block_alloc")
             .with("driver", "gl")
             .with("bytes", 1 << 30);
-        assert_eq!(
-            error.to_string(),
-            "block_alloc: out of memory (driver: gl, bytes: 1073741824)"
-        );
+        assert_eq!(error.to_string(), "block_alloc: out of memory (driver: gl, bytes: 1073741824)");
     }
 }

@@ -32,21 +32,14 @@ pub(crate) enum Destination {
     /// A new block, which becomes this tile of the value.
     Tile { value: Value, tile: Tile },
     /// Part of a block that the caller holds.
-    Block {
-        block: BlockId,
-        access: Access,
-        whole: bool,
-    },
+    Block { block: BlockId, access: Access, whole: bool },
 }
 
 impl Engine {
     pub fn device(&mut self, position: usize) -> Result<&mut Device> {
-        self.devices
-            .get_mut(position)
-            .and_then(Option::as_mut)
-            .ok_or_else(|| {
-                Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
-            })
+        self.devices.get_mut(position).and_then(Option::as_mut).ok_or_else(|| {
+            Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
+        })
     }
 
     /// Evaluates the tiles of `value` that meet `range`. `order` are the devices to use: the next
@@ -112,19 +105,14 @@ impl Engine {
         let Kind::Expr { op, inputs } = &value.0.kind else {
             return Ok(Flow::Done);
         };
-        if let NodeOp::Assign { .. } = op {
+        if let NodeOp::Assign(_) = op {
             return self.assign(value, tile, device);
         }
         let held = value.state().operands.first().cloned().flatten();
         let (start, at, space, form) = match op {
             NodeOp::Reduce { op, n } => {
-                let (at, space) = reduced_tile(&inputs[0], tile, *n);
-                (
-                    Start::input(&inputs[0], held.as_ref())?,
-                    at,
-                    space,
-                    Form::Reduce { op: *op },
-                )
+                let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, *n);
+                (Start::input(&inputs[0], held.as_ref())?, at, space, Form::Reduce { op: *op })
             }
             _ => {
                 let mut at = access::of_tile(value.shape(), tile);
@@ -140,10 +128,7 @@ impl Engine {
             Ok(walk) => walk,
             Err(needs) => return Ok(Flow::Needs(needs)),
         };
-        let dest = Destination::Tile {
-            value: value.clone(),
-            tile: tile.clone(),
-        };
+        let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
         self.run(walk, form, dest, device)
     }
 
@@ -164,23 +149,16 @@ impl Engine {
     }
 }
 
-/// The input space of a tile of a reduction step, and the operand's access over it.
-fn reduced_tile(input: &Input, tile: &Tile, n: usize) -> (Access, Shape) {
+/// The input space of a tile of a reduction step of this shape, and the operand's access over it.
+fn reduced_tile(input: &Input, shape: &[usize], tile: &Tile, n: usize) -> (Access, Shape) {
     let mut space = tile.shape.clone();
     let mut first = tile.origin.clone();
     if let (Some(extent), Some(start)) = (space.last_mut(), first.last_mut()) {
         *start *= REDUCE_CHUNK;
         *extent = (*extent * REDUCE_CHUNK).min(n - *start);
     }
-    let mut at = match input {
-        Input::View {
-            offset, strides, ..
-        } => access::access(*offset, strides),
-        Input::Scalar(_) => access::access(
-            0,
-            &smallvec::SmallVec::<[isize; 4]>::from_elem(0, space.len()),
-        ),
-    };
+    let operand: Shape = shape.iter().rev().skip(1).rev().copied().chain([n]).collect();
+    let mut at = input.access(&operand);
     for (stride, start) in at.strides.iter().zip(&first) {
         at.offset += stride * *start as i64;
     }
@@ -240,28 +218,19 @@ impl Evaluation<'_> {
                 access::access(0, &contiguous_strides(&out))
             }
         };
-        let target = Target {
-            form,
-            dest: &dest_access,
-        };
+        let target = Target { form, dest: &dest_access };
         let device = self.engine.device(self.device)?;
-        let (collapsed, size) = (&self.collapsed, &self.size);
-        let kernel = kernel::build(device, &self.walk, root, collapsed, size, &target);
+        let (collapsed, size, marks) = (&self.collapsed, &self.size, &mut self.marks);
+        let kernel = kernel::build(device, &self.walk, root, collapsed, size, marks, &target);
         if let Form::Reduce { .. } = form {
-            let check = self
-                .engine
-                .device(self.device)?
-                .driver
-                .check_ir(&kernel.program)?;
+            let check = self.engine.device(self.device)?.driver.check_ir(&kernel.program)?;
             if !check.fits {
                 return Err(Error::new(ErrorKind::Refused, "check_ir")
                     .says("the reduction and its map are more than one kernel"));
             }
         }
         let mut pinned: Vec<(u64, Part)> = Vec::new();
-        let result = self
-            .engine
-            .launch_kernel(self.device, &kernel, dest, &mut pinned);
+        let result = self.engine.launch_kernel(self.device, &kernel, dest, &mut pinned);
         if let Ok(device) = self.engine.device(self.device) {
             for (value, part) in pinned {
                 device.unpin(value, &part);
@@ -292,18 +261,11 @@ impl Engine {
         let (block, whole) = match dest {
             Destination::Block { block, whole, .. } => (*block, *whole),
             Destination::Tile { value, tile } => {
-                let spec = BlockSpec {
-                    dtype: value.dtype(),
-                    len: tile.range.len(),
-                };
+                let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
                 (device.alloc(spec, stats)?, true)
             }
         };
-        let dests = [Dest {
-            block,
-            access: kernel.dest.clone(),
-            whole,
-        }];
+        let dests = [Dest { block, access: kernel.dest.clone(), whole }];
         let launch = Launch {
             program: &kernel.program,
             fingerprint: kernel.program.fingerprint(),
@@ -331,9 +293,7 @@ impl Engine {
                 if let Destination::Tile { .. } = dest {
                     device.driver.block_free(block);
                 }
-                return Err(error
-                    .with("driver", device.name)
-                    .with("device", &device.caps.device));
+                return Err(error.with("driver", device.name).with("device", &device.caps.device));
             }
         };
         stats.kernels_compiled += u64::from(evaluated.compiled);

@@ -41,10 +41,7 @@ struct Pool {
 // SAFETY: the pool owns the memory behind its pointers.
 unsafe impl Send for Pool {}
 
-static POOL: Mutex<Pool> = Mutex::new(Pool {
-    free: Vec::new(),
-    bytes: 0,
-});
+static POOL: Mutex<Pool> = Mutex::new(Pool { free: Vec::new(), bytes: 0 });
 
 impl HostBuffer {
     /// A buffer of `len` bytes whose contents are unspecified but initialised.
@@ -55,24 +52,14 @@ impl HostBuffer {
             if let Some(i) = pool.free.iter().rposition(|(size, _)| *size == capacity) {
                 let (_, memory) = pool.free.swap_remove(i);
                 pool.bytes -= capacity;
-                return HostBuffer {
-                    memory,
-                    capacity,
-                    len,
-                };
+                return HostBuffer { memory, capacity, len };
             }
         }
         let layout = layout(capacity);
         // SAFETY: `class` never gives zero, so the layout's size is not zero.
         let memory = unsafe { alloc_zeroed(layout) };
-        let Some(memory) = NonNull::new(memory) else {
-            handle_alloc_error(layout)
-        };
-        HostBuffer {
-            memory,
-            capacity,
-            len,
-        }
+        let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+        HostBuffer { memory, capacity, len }
     }
 
     /// A copy of these bytes.

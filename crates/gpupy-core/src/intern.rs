@@ -28,12 +28,12 @@ fn table() -> MutexGuard<'static, HashTable<Entry>> {
 /// The living node with this dtype, shape and kind, or a new one.
 pub(crate) fn find_or_insert(
     dtype: DType,
-    shape: &Shape,
+    shape: Shape,
     kind: Kind,
-    make: impl FnOnce(Kind, Option<u64>) -> Arc<Node>,
+    make: impl FnOnce(Shape, Kind, Option<u64>) -> Arc<Node>,
 ) -> Arc<Node> {
     let mut hasher = FxHasher::default();
-    (dtype, &kind, shape).hash(&mut hasher);
+    (dtype, &kind, &shape).hash(&mut hasher);
     let hash = hasher.finish();
     // A candidate that turns out to be another expression may be its last handle by then.
     let mut others = Vec::new();
@@ -41,7 +41,7 @@ pub(crate) fn find_or_insert(
     let found = table.find(hash, |entry| {
         entry.hash == hash
             && entry.node.upgrade().is_some_and(|node| {
-                let same = node.dtype == dtype && node.shape == *shape && node.kind == kind;
+                let same = node.dtype == dtype && node.shape == shape && node.kind == kind;
                 others.push(node);
                 same
             })
@@ -52,11 +52,8 @@ pub(crate) fn find_or_insert(
         drop(table);
         return node;
     }
-    let node = make(kind, Some(hash));
-    let entry = Entry {
-        hash,
-        node: Arc::downgrade(&node),
-    };
+    let node = make(shape, kind, Some(hash));
+    let entry = Entry { hash, node: Arc::downgrade(&node) };
     table.insert_unique(hash, entry, |entry| entry.hash);
     drop(table);
     node

@@ -42,19 +42,25 @@ pub(crate) struct Target<'a> {
 
 /// The nodes of the piece below `root`, in the order of emission: children before parents, the
 /// larger sub-tree first. `collapsed` nodes count as leaves.
-pub(crate) fn emission_order(walk: &Walk, root: u32, collapsed: &[bool], size: &[u32]) -> Vec<u32> {
+pub(crate) fn emission_order(
+    walk: &Walk,
+    root: u32,
+    collapsed: &[bool],
+    size: &[u32],
+    seen: &mut Marks,
+) -> Vec<u32> {
     enum Step {
         Enter(u32),
         Leave(u32),
     }
     let mut order = Vec::new();
-    let mut seen = vec![false; walk.nodes.len()];
+    seen.clear(walk.nodes.len());
     let mut stack = vec![Step::Enter(root)];
     while let Some(step) = stack.pop() {
         match step {
             Step::Leave(node) => order.push(node),
             Step::Enter(node) => {
-                if std::mem::replace(&mut seen[node as usize], true) {
+                if !seen.mark(node) {
                     continue;
                 }
                 stack.push(Step::Leave(node));
@@ -74,6 +80,34 @@ pub(crate) fn emission_order(walk: &Walk, root: u32, collapsed: &[bool], size: &
     order
 }
 
+/// A set of nodes that is emptied in no time: pieces are many, and small beside their walk.
+#[derive(Default)]
+pub(crate) struct Marks {
+    stamps: Vec<u32>,
+    now: u32,
+}
+
+impl Marks {
+    /// Empties the set, for nodes below `count`.
+    pub fn clear(&mut self, count: usize) {
+        if self.stamps.len() != count || self.now == u32::MAX {
+            self.stamps = vec![0; count];
+            self.now = 0;
+        }
+        self.now += 1;
+    }
+
+    /// Adds a node; false when it was there.
+    pub fn mark(&mut self, node: u32) -> bool {
+        std::mem::replace(&mut self.stamps[node as usize], self.now) != self.now
+    }
+
+    /// Whether a node is in the set.
+    pub fn has(&self, node: u32) -> bool {
+        self.stamps[node as usize] == self.now
+    }
+}
+
 /// The nodes among children.
 pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
     children.iter().filter_map(|child| match child {
@@ -89,10 +123,11 @@ pub(crate) fn build(
     root: Child,
     collapsed: &[bool],
     size: &[u32],
+    marks: &mut Marks,
     target: &Target<'_>,
 ) -> Kernel {
     let order = match root {
-        Child::Node(node) => emission_order(walk, node, collapsed, size),
+        Child::Node(node) => emission_order(walk, node, collapsed, size, marks),
         Child::Scalar(_) => Vec::new(),
     };
     let is_leaf = |node: u32| {
@@ -105,20 +140,15 @@ pub(crate) fn build(
             let node = &walk.nodes[*n as usize];
             match &node.role {
                 _ if is_leaf(*n) => Some(device.place(&node.value, &node.access, &walk.space)),
-                Role::Index(coordinate) => Some(Placed {
-                    part: Part::Tile(0),
-                    access: coordinate.clone(),
-                }),
+                Role::Index(coordinate) => {
+                    Some(Placed { part: Part::Tile(0), access: coordinate.clone() })
+                }
                 _ => None,
             }
         })
         .collect();
     let reduce = matches!(target.form, Form::Reduce { .. });
-    let walks = placed
-        .iter()
-        .flatten()
-        .map(|p| &p.access)
-        .chain([target.dest]);
+    let walks = placed.iter().flatten().map(|p| &p.access).chain([target.dest]);
     let merged = merge_axes(&walk.space, walks, reduce);
     let space: Shape = merged.iter().map(|group| group.1).collect();
     let merge = |access: &Access| Access {

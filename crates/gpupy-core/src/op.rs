@@ -81,13 +81,8 @@ macro_rules! ops {
             }
 
             /// The operation's row.
-            pub const fn info(self) -> &'static OpInfo {
-                let mut i = 0;
-                while i < OPS.len() {
-                    if OPS[i].op as u16 == self as u16 { return &OPS[i]; }
-                    i += 1;
-                }
-                panic!("every operation has a row")
+            pub fn info(self) -> &'static OpInfo {
+                &OPS[ROW[self as usize] as usize]
             }
         }
     };
@@ -255,6 +250,17 @@ ops! {
     Store = 168, "store", [], 1, Special, false, 0.0, "";
 }
 
+/// The row of each operation code.
+static ROW: [u8; 256] = {
+    let mut rows = [0; 256];
+    let mut i = 0;
+    while i < OPS.len() {
+        rows[OPS[i].op as usize] = i as u8;
+        i += 1;
+    }
+    rows
+};
+
 impl Op {
     /// The operation with this mnemonic.
     pub fn from_name(name: &str) -> Option<Op> {
@@ -263,9 +269,7 @@ impl Op {
 
     /// The operation behind a NumPy function's name.
     pub fn from_numpy(name: &str) -> Option<Op> {
-        OPS.iter()
-            .find(|row| row.numpy.contains(&name))
-            .map(|row| row.op)
+        OPS.iter().find(|row| row.numpy.contains(&name)).map(|row| row.op)
     }
 
     /// True for operations that compute one value from values alone.
@@ -288,12 +292,7 @@ impl Op {
         if not_bools && operands[0] == DType::Bool {
             return None;
         }
-        let same = || {
-            operands
-                .windows(2)
-                .all(|w| w[0] == w[1])
-                .then(|| operands[0])
-        };
+        let same = || operands.windows(2).all(|w| w[0] == w[1]).then(|| operands[0]);
         let bool_or_int = |d: DType| d.is_int() || d == DType::Bool;
         match row.rule {
             Rule::Special => None,
@@ -335,11 +334,7 @@ mod tests {
             assert_eq!(Op::from_name(row.name), Some(row.op));
             assert_eq!(row.op.info().name, row.name);
             for other in &OPS[i + 1..] {
-                assert!(
-                    row.numpy.iter().all(|n| !other.numpy.contains(n)),
-                    "{}",
-                    row.name
-                );
+                assert!(row.numpy.iter().all(|n| !other.numpy.contains(n)), "{}", row.name);
             }
         }
     }

@@ -26,15 +26,8 @@ pub fn eval(op: Op, to: DType, args: &[Scalar]) -> Option<Scalar> {
         bits[i] = arg.bits;
     }
     let result = op.result_dtype(dtypes.get(..args.len())?, to)?;
-    let from = if op == Op::Select {
-        dtypes[1]
-    } else {
-        dtypes[0]
-    };
-    Some(Scalar::new(
-        result,
-        function(op, from, to)?(bits[0], bits[1], bits[2]),
-    ))
+    let from = if op == Op::Select { dtypes[1] } else { dtypes[0] };
+    Some(Scalar::new(result, function(op, from, to)?(bits[0], bits[1], bits[2])))
 }
 
 /// The operation on operands of dtype `from` (of a `select`: its second and third), or `None` where
@@ -357,11 +350,7 @@ fn truncate32(x: f64) -> i32 {
 /// Truncates as compilers do for uint64: the upper half of its range is shifted down and up again.
 fn truncate_u64(x: f64) -> u64 {
     const HALF: f64 = 9_223_372_036_854_775_808.0;
-    if x >= HALF {
-        (truncate(x - HALF) as u64) ^ (1 << 63)
-    } else {
-        truncate(x) as u64
-    }
+    if x >= HALF { (truncate(x - HALF) as u64) ^ (1 << 63) } else { truncate(x) as u64 }
 }
 
 element!(int i8 u8 Signed truncate32);
@@ -434,10 +423,7 @@ mod tests {
     fn what_numpy_refuses_for_bools_does_not_exist() {
         for op in [Op::Neg, Op::Sub, Op::Sign, Op::Shl, Op::FloorDiv] {
             let args = [Scalar::bool(true); 2];
-            assert_eq!(
-                eval(op, DType::Bool, &args[..op.info().arity as usize]),
-                None
-            );
+            assert_eq!(eval(op, DType::Bool, &args[..op.info().arity as usize]), None);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::driver::{Part, Resources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::Form;
-use crate::kernel::{self, Kernel, Target, emission_order, nodes_of};
+use crate::kernel::{self, Kernel, Marks, Target, emission_order, nodes_of};
 use crate::view::contiguous_strides;
 use crate::walk::{Child, Needs, RECOMPUTE, Role, Walk};
 use smallvec::SmallVec;
@@ -33,6 +33,8 @@ pub(crate) struct Evaluation<'e> {
     pub collapsed: Vec<bool>,
     /// Operations in the piece below each node, shared ones counted again; saturating.
     pub size: Vec<u32>,
+    /// The nodes of the piece looked at last.
+    pub marks: Marks,
     need: Vec<Resources>,
     parents: Vec<SmallVec<[u32; 2]>>,
 }
@@ -54,6 +56,7 @@ impl<'e> Evaluation<'e> {
             walk,
             collapsed: vec![false; count],
             size: vec![0; count],
+            marks: Marks::default(),
             need: vec![Resources::default(); count],
             parents,
         }
@@ -164,10 +167,7 @@ impl<'e> Evaluation<'e> {
     /// The map kernel of the piece below a node, with a contiguous destination.
     fn kernel(&mut self, node: u32) -> Result<Kernel> {
         let dest = crate::access::access(0, &contiguous_strides(&self.walk.space));
-        let target = Target {
-            form: Form::Map,
-            dest: &dest,
-        };
+        let target = Target { form: Form::Map, dest: &dest };
         let device = self.engine.device(self.device)?;
         Ok(kernel::build(
             device,
@@ -175,6 +175,7 @@ impl<'e> Evaluation<'e> {
             Child::Node(node),
             &self.collapsed,
             &self.size,
+            &mut self.marks,
             &target,
         ))
     }
@@ -209,11 +210,7 @@ impl<'e> Evaluation<'e> {
             return Ok(Flow::Needs(vec![(value, reach)]));
         };
         let dtype = value.dtype();
-        let flow = self.launch(
-            Child::Node(node),
-            &Destination::Tile { value, tile },
-            Form::Map,
-        )?;
+        let flow = self.launch(Child::Node(node), &Destination::Tile { value, tile }, Form::Map)?;
         if let Flow::Done = flow {
             let driver = &self.engine.device(self.device)?.driver;
             self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
@@ -225,36 +222,25 @@ impl<'e> Evaluation<'e> {
 
     /// A node in the piece below `root` that another piece needs too and that is costly to compute
     /// again: the last one in the order of emission.
-    fn shared_below(&self, root: u32) -> Option<u32> {
-        let order = emission_order(&self.walk, root, &self.collapsed, &self.size);
-        let mut inside = vec![false; self.walk.nodes.len()];
-        order.iter().for_each(|n| inside[*n as usize] = true);
+    fn shared_below(&mut self, root: u32) -> Option<u32> {
+        let order = self.order_below(root);
         order.iter().rev().copied().find(|n| {
             *n != root
                 && !self.is_leaf(*n)
                 && self.size[*n as usize] >= RECOMPUTE
-                && self.parents[*n as usize]
-                    .iter()
-                    .any(|p| !inside[*p as usize])
+                && self.parents[*n as usize].iter().any(|p| !self.marks.has(*p))
         })
     }
 
     /// Where a refused piece is cut: the last node in the order of emission after which nothing but
     /// its own value is still needed (the article's waypoint), or else the largest child.
-    pub fn waypoint(&self, root: u32) -> Option<u32> {
-        let order = emission_order(&self.walk, root, &self.collapsed, &self.size);
+    pub fn waypoint(&mut self, root: u32) -> Option<u32> {
+        let order = self.order_below(root);
         let mut position = vec![usize::MAX; self.walk.nodes.len()];
-        order
-            .iter()
-            .enumerate()
-            .for_each(|(i, n)| position[*n as usize] = i);
+        order.iter().enumerate().for_each(|(i, n)| position[*n as usize] = i);
         let last_use = |n: u32| {
             let parents = self.parents[n as usize].iter();
-            parents
-                .map(|p| position[*p as usize])
-                .filter(|p| *p != usize::MAX)
-                .max()
-                .unwrap_or(0)
+            parents.map(|p| position[*p as usize]).filter(|p| *p != usize::MAX).max().unwrap_or(0)
         };
         let mut busy_until = 0;
         let mut found = None;
@@ -275,6 +261,11 @@ impl<'e> Evaluation<'e> {
                 .filter(|child| !self.is_leaf(*child))
                 .max_by_key(|child| self.size[*child as usize])
         })
+    }
+
+    /// The piece below a node in the order of emission; afterwards `marks` holds its nodes.
+    fn order_below(&mut self, root: u32) -> Vec<u32> {
+        emission_order(&self.walk, root, &self.collapsed, &self.size, &mut self.marks)
     }
 
     pub fn is_leaf(&self, node: u32) -> bool {

@@ -22,11 +22,7 @@ impl Ranges {
 
     /// True when every position of `range` is in the set.
     pub fn covers(&self, range: Range<usize>) -> bool {
-        range.is_empty()
-            || self
-                .0
-                .iter()
-                .any(|r| r.start <= range.start && range.end <= r.end)
+        range.is_empty() || self.0.iter().any(|r| r.start <= range.start && range.end <= r.end)
     }
 
     /// Adds positions.
@@ -41,11 +37,7 @@ impl Ranges {
             .get(from)
             .filter(|_| from < to)
             .map_or(range.start, |r| r.start.min(range.start));
-        let end = if from < to {
-            self.0[to - 1].end.max(range.end)
-        } else {
-            range.end
-        };
+        let end = if from < to { self.0[to - 1].end.max(range.end) } else { range.end };
         self.0.splice(from..to, [start..end]);
     }
 
@@ -56,12 +48,7 @@ impl Ranges {
         }
         self.0 = std::mem::take(&mut self.0)
             .into_iter()
-            .flat_map(|r| {
-                [
-                    r.start..r.end.min(range.start),
-                    r.start.max(range.end)..r.end,
-                ]
-            })
+            .flat_map(|r| [r.start..r.end.min(range.start), r.start.max(range.end)..r.end])
             .filter(|r| r.start < r.end)
             .collect();
     }

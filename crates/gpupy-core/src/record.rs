@@ -13,8 +13,8 @@ use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
 use crate::op_eval;
 use crate::scalar::Scalar;
-use crate::value::{Input, Kind, NodeOp, Value};
-use crate::view::{Shape, View, broadcast_shapes, contiguous_strides, shape_words};
+use crate::value::{Input, Kind, Layout, NodeOp, Operand, Value};
+use crate::view::{Shape, View, broadcast_shapes, shape_words};
 use smallvec::{SmallVec, smallvec};
 
 /// A scalar operation on operands that broadcast.
@@ -52,21 +52,9 @@ fn seen(value: Value, view: View) -> Value {
     if view == View::contiguous(value.shape()) {
         return value;
     }
-    let View {
-        offset,
-        shape,
-        strides,
-    } = view;
-    let dtype = value.dtype();
-    let input = (
-        Input::View {
-            id: value.id(),
-            offset,
-            strides,
-        },
-        Some(value),
-    );
-    Value::expr(dtype, shape, NodeOp::Apply(Op::Cast), smallvec![input])
+    let (dtype, input) = (value.dtype(), Input::new(value.id(), &view));
+    let op = NodeOp::Apply(Op::Cast);
+    Value::expr(dtype, view.shape, op, smallvec![(input, Some(value))])
 }
 
 fn convert(op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
@@ -83,7 +71,7 @@ fn convert(op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
             .with("dtypes", format!("{dtypes:?}"))
     })?;
     let shape = common_shape(args)?;
-    let mut inputs: SmallVec<[(Input, Option<Value>); 3]> = SmallVec::new();
+    let mut inputs: SmallVec<[Operand; 3]> = SmallVec::new();
     for arg in args {
         inputs.push(match arg {
             Arg::Array(array) => array.operand(&shape)?,
@@ -93,12 +81,7 @@ fn convert(op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
     if let Some(scalar) = fold(op, dtype, &inputs) {
         return Array::full(&shape, scalar);
     }
-    Ok(Array::from_value(Value::expr(
-        dtype,
-        shape,
-        NodeOp::Apply(op),
-        inputs,
-    )))
+    Ok(Array::from_value(Value::expr(dtype, shape, NodeOp::Apply(op), inputs)))
 }
 
 fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
@@ -120,19 +103,17 @@ fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
 }
 
 /// The value of an operation whose operands are all known scalars.
-fn fold(op: Op, dtype: DType, inputs: &[(Input, Option<Value>)]) -> Option<Scalar> {
+fn fold(op: Op, dtype: DType, inputs: &[Operand]) -> Option<Scalar> {
     let scalars: SmallVec<[Scalar; 3]> = inputs
         .iter()
         .map(|(input, _)| match input {
             Input::Scalar(scalar) => Some(*scalar),
-            Input::View { .. } => None,
+            Input::Whole(_) | Input::View(..) => None,
         })
         .collect::<Option<_>>()?;
     // Functions differ between devices within their bound, so only exact operations are folded:
     // the result must not depend on where it is computed.
-    (op.info().ulp == 0.0)
-        .then(|| op_eval::eval(op, dtype, &scalars))
-        .flatten()
+    (op.info().ulp == 0.0).then(|| op_eval::eval(op, dtype, &scalars)).flatten()
 }
 
 /// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
@@ -171,18 +152,14 @@ pub fn reduce(op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<A
     };
     let first = current.clone();
     loop {
-        let shape: Shape = out
-            .iter()
-            .copied()
-            .chain([n.div_ceil(REDUCE_CHUNK).max(1)])
-            .collect();
-        let input = current.operand(&current.shape().into())?;
+        let shape: Shape = out.iter().copied().chain([n.div_ceil(REDUCE_CHUNK).max(1)]).collect();
+        let input = current.operand(current.shape())?;
         let inputs = match input {
             // A constant array still has to be combined as often as it has elements.
             (Input::Scalar(scalar), _) => {
                 let given = materialised_constant(scalar, first.shape())?;
                 current = given;
-                smallvec![current.operand(&current.shape().into())?]
+                smallvec![current.operand(current.shape())?]
             }
             other => smallvec![other],
         };
@@ -207,10 +184,7 @@ pub fn reduce(op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<A
 fn materialised_constant(scalar: Scalar, shape: &[usize]) -> Result<Array> {
     let index = Array::index(shape, 0)?;
     let never = apply(Op::Lt, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(0))])?;
-    apply(
-        Op::Select,
-        &[Arg::Array(&never), Arg::Scalar(scalar), Arg::Scalar(scalar)],
-    )
+    apply(Op::Select, &[Arg::Array(&never), Arg::Scalar(scalar), Arg::Scalar(scalar)])
 }
 
 /// What writing `source` into the view `dest` reads.
@@ -218,7 +192,7 @@ fn materialised_constant(scalar: Scalar, shape: &[usize]) -> Result<Array> {
 /// # Errors
 /// - `Shape`: the source does not broadcast to the view; the words are NumPy's.
 /// - `DType`: the source's dtype is not the destination's.
-pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<(Input, Option<Value>)> {
+pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<Operand> {
     let dtype = match source {
         Arg::Array(array) => array.dtype(),
         Arg::Scalar(scalar) => scalar.dtype,
@@ -252,42 +226,19 @@ pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<(Input, Option<
 }
 
 /// The value of a base after writing an operand (see `source_of`) into the view `dest` of it.
-pub(crate) fn assigned(old: Value, dest: &Array, source: (Input, Option<Value>)) -> Value {
-    let View {
-        offset,
-        shape,
-        strides,
-    } = dest.layout().clone();
-    if dest.is_whole() && shape[..] == *old.shape() {
-        match &source {
-            (Input::Scalar(scalar), _) => return Value::constant(old.shape(), *scalar),
+pub(crate) fn assigned(old: Value, dest: &Array, source: Operand) -> Value {
+    if dest.is_whole() && *dest.shape() == *old.shape() {
+        match source {
+            (Input::Scalar(scalar), _) => return Value::constant(old.shape(), scalar),
             // The whole base is replaced: its new value is the source itself, or a copy of a view.
-            (
-                Input::View {
-                    offset, strides, ..
-                },
-                Some(value),
-            ) => {
-                let view = View {
-                    offset: *offset,
-                    shape,
-                    strides: strides.clone(),
-                };
-                return seen(value.clone(), view);
+            (input, Some(value)) => {
+                let Layout { offset, strides } = input.layout(dest.shape());
+                return seen(value, View { offset, shape: dest.shape().into(), strides });
             }
-            (Input::View { .. }, None) => {}
+            (_, None) => return old,
         }
     }
-    let input = Input::View {
-        id: old.id(),
-        offset: 0,
-        strides: contiguous_strides(old.shape()),
-    };
-    let (dtype, old_shape) = (old.dtype(), Shape::from(old.shape()));
-    let op = NodeOp::Assign {
-        offset,
-        shape: dest.shape().into(),
-        strides,
-    };
-    Value::expr(dtype, old_shape, op, smallvec![(input, Some(old)), source])
+    let (dtype, shape, input) = (old.dtype(), Shape::from(old.shape()), Input::Whole(old.id()));
+    let op = NodeOp::Assign(Box::new(dest.layout().clone()));
+    Value::expr(dtype, shape, op, smallvec![(input, Some(old)), source])
 }

@@ -39,20 +39,11 @@ impl Registry {
     /// # Errors
     /// - `Unknown`: nothing has that name; the message lists those that exist.
     pub fn find(&self, name: &str) -> Result<usize> {
-        self.entries
-            .iter()
-            .position(|(n, _)| *n == name)
-            .ok_or_else(|| {
-                let known: Vec<_> = self
-                    .names()
-                    .chain(["auto"])
-                    .map(|n| format!("`{n}`"))
-                    .collect();
-                Error::new(ErrorKind::Unknown, "use").says(format!(
-                    "there is no driver `{name}`; choose one of {}",
-                    known.join(", ")
-                ))
-            })
+        self.entries.iter().position(|(n, _)| *n == name).ok_or_else(|| {
+            let known: Vec<_> = self.names().chain(["auto"]).map(|n| format!("`{n}`")).collect();
+            Error::new(ErrorKind::Unknown, "use")
+                .says(format!("there is no driver `{name}`; choose one of {}", known.join(", ")))
+        })
     }
 
     /// The name and constructor at a position.

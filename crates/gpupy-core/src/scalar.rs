@@ -22,15 +22,8 @@ impl Scalar {
     /// A scalar of `dtype` with these bits; bits above the dtype's size are cleared.
     pub fn new(dtype: DType, bits: u64) -> Scalar {
         let size = dtype.size();
-        let mask = if size >= 8 {
-            u64::MAX
-        } else {
-            (1u64 << (size * 8)) - 1
-        };
-        Scalar {
-            dtype,
-            bits: bits & mask,
-        }
+        let mask = if size >= 8 { u64::MAX } else { (1u64 << (size * 8)) - 1 };
+        Scalar { dtype, bits: bits & mask }
     }
 
     /// A `float32`.

@@ -58,10 +58,7 @@ impl Settings {
 }
 
 fn read(name: &str) -> Option<String> {
-    std::env::var(name)
-        .ok()
-        .map(|v| v.trim().to_string())
-        .filter(|v| !v.is_empty())
+    std::env::var(name).ok().map(|v| v.trim().to_string()).filter(|v| !v.is_empty())
 }
 
 /// A number of bytes, with an optional `K`, `M` or `G` (powers of 1024) behind it.
@@ -80,9 +77,7 @@ fn parse_bytes(name: &'static str, words: &str) -> Result<u64> {
         .filter(|bytes| *bytes > 0)
         .ok_or_else(|| {
             Error::new(ErrorKind::Invalid, "settings")
-                .says(format!(
-                    "{name} is not a number of bytes (such as 65536, 64K, 512M, 2G)"
-                ))
+                .says(format!("{name} is not a number of bytes (such as 65536, 64K, 512M, 2G)"))
                 .with("value", format!("`{words}`"))
         })
 }

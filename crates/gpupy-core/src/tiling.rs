@@ -50,15 +50,9 @@ impl Tiling {
             }
             inner *= shape[axis];
         }
-        let chunk = shape.get(axis).map_or(1, |extent| {
-            (max_len / inner.max(1)).clamp(1, (*extent).max(1))
-        });
-        Tiling {
-            shape: shape.into(),
-            axis,
-            chunk,
-            inner,
-        }
+        let chunk =
+            shape.get(axis).map_or(1, |extent| (max_len / inner.max(1)).clamp(1, (*extent).max(1)));
+        Tiling { shape: shape.into(), axis, chunk, inner }
     }
 
     /// How many tiles there are; an empty value has none.
@@ -75,12 +69,7 @@ impl Tiling {
         let mut origin: Shape = SmallVec::from_elem(0, self.shape.len());
         let mut shape = self.shape.clone();
         let Some(extent) = self.shape.get(self.axis).copied() else {
-            return Tile {
-                number,
-                range: 0..1,
-                origin,
-                shape,
-            };
+            return Tile { number, range: 0..1, origin, shape };
         };
         let row = extent.div_ceil(self.chunk);
         let mut outer = number / row;
@@ -93,12 +82,7 @@ impl Tiling {
         }
         origin[self.axis] = start;
         shape[self.axis] = self.chunk.min(extent - start);
-        Tile {
-            number,
-            range: first..first + shape[self.axis] * self.inner,
-            origin,
-            shape,
-        }
+        Tile { number, range: first..first + shape[self.axis] * self.inner, origin, shape }
     }
 
     /// The number of the tile that holds a position.

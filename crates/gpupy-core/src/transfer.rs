@@ -32,11 +32,7 @@ impl Engine {
         let size = value.dtype().size();
         let (range, gathered) = match part {
             Part::Tile(number) => {
-                let range = self
-                    .device(position)?
-                    .tiling(value.shape())
-                    .tile(*number)
-                    .range;
+                let range = self.device(position)?.tiling(value.shape()).tile(*number).range;
                 (range, None)
             }
             Part::View(view) => (access::reach(&view.0, &view.1), Some(&**view)),
@@ -119,10 +115,7 @@ impl Engine {
                 .says("the dtype has no scalar")
                 .with("dtype", dtype)
         };
-        let reads = value
-            .0
-            .element_reads
-            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let reads = value.0.element_reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if reads < SINGLE_READS && !value.state().on_host.covers(position..position + 1) {
             let Engine { devices, stats } = self;
             for device in devices.iter_mut().flatten() {
@@ -133,9 +126,7 @@ impl Engine {
                 if let Some(block) = device.find(value.id(), &Part::Tile(*number)) {
                     let mut bytes = [0u8; 8];
                     let out = bytes.get_mut(..dtype.size()).ok_or_else(bad)?;
-                    device
-                        .driver
-                        .block_read(block, position - tile.start, out)?;
+                    device.driver.block_read(block, position - tile.start, out)?;
                     stats.bytes_downloaded += dtype.size() as u64;
                     return Scalar::read(dtype, &bytes).ok_or_else(bad);
                 }

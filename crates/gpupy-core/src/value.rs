@@ -8,15 +8,17 @@
 //!
 //! Not here: who may change what an array shows (`array.rs`), where blocks are (`cache.rs`).
 
+use crate::access;
+use crate::driver::Access;
 use crate::dtype::DType;
 use crate::host::HostBuffer;
 use crate::intern;
 use crate::op::Op;
 use crate::ranges::Ranges;
 use crate::scalar::Scalar;
-use crate::view::{Shape, Strides, contiguous_strides, size_of};
+use crate::view::{Shape, Strides, View, contiguous_strides, size_of};
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The name of a value, never used twice.
@@ -47,25 +49,62 @@ pub(crate) enum NodeOp {
     },
     /// The first operand with the elements of a view replaced by the second operand, which has the
     /// view's shape.
-    Assign {
-        /// The view's first position.
-        offset: isize,
-        /// The view's extents.
-        shape: Shape,
-        /// The view's strides.
-        strides: Strides,
-    },
+    Assign(Box<View>),
 }
 
-/// A view of an operand, with the axes of what the operation walks over; or a scalar.
+/// What an operation reads at each point that it walks over: of its own shape, or (a reduction) of
+/// its operand's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Input {
+    /// The same scalar everywhere.
     Scalar(Scalar),
-    View {
-        id: ValueId,
-        offset: isize,
-        strides: Strides,
-    },
+    /// A value's elements in C order.
+    Whole(ValueId),
+    /// A value's elements at these positions.
+    View(ValueId, Box<Layout>),
+}
+
+/// Offset and strides, for a shape that is known from elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Layout {
+    pub offset: isize,
+    pub strides: Strides,
+}
+
+/// An input with the value behind it, which only a scalar lacks.
+pub(crate) type Operand = (Input, Option<Value>);
+
+impl Input {
+    /// The input that reads a value through a view.
+    pub fn new(id: ValueId, view: &View) -> Input {
+        if view.offset == 0 && view.is_contiguous() {
+            return Input::Whole(id);
+        }
+        let View { offset, strides, .. } = view.clone();
+        Input::View(id, Box::new(Layout { offset, strides }))
+    }
+
+    /// The positions read over a shape; a scalar's are all 0.
+    pub fn layout(&self, shape: &[usize]) -> Layout {
+        match self {
+            Input::Scalar(_) => Layout { offset: 0, strides: SmallVec::from_elem(0, shape.len()) },
+            Input::Whole(_) => Layout { offset: 0, strides: contiguous_strides(shape) },
+            Input::View(_, layout) => (**layout).clone(),
+        }
+    }
+
+    /// The positions read over a shape, as an access.
+    pub fn access(&self, shape: &[usize]) -> Access {
+        let Layout { offset, strides } = self.layout(shape);
+        access::access(offset, &strides)
+    }
+
+    fn id(&self) -> Option<ValueId> {
+        match self {
+            Input::Scalar(_) => None,
+            Input::Whole(id) | Input::View(id, _) => Some(*id),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -75,10 +114,7 @@ pub(crate) enum Kind {
     /// All elements are this one.
     Constant(Scalar),
     /// Computed from inputs.
-    Expr {
-        op: NodeOp,
-        inputs: SmallVec<[Input; 3]>,
-    },
+    Expr { op: NodeOp, inputs: SmallVec<[Input; 3]> },
 }
 
 pub(crate) struct Node {
@@ -94,6 +130,8 @@ pub(crate) struct Node {
     /// Every input is a scalar or stands in the value's own C order, so any positions of this value
     /// are the same positions (plus the offset) of the inputs.
     pub linear: bool,
+    /// Some element is not computed.
+    pending: AtomicBool,
     /// Single elements read while the rest stayed on the device.
     pub element_reads: AtomicU32,
     hash: Option<u64>,
@@ -124,43 +162,21 @@ impl Value {
     /// When the buffer is shorter than the elements.
     pub fn host(dtype: DType, shape: &[usize], buffer: Arc<HostBuffer>) -> Value {
         let len = size_of(shape);
-        assert!(
-            buffer.len() >= len * dtype.size(),
-            "a host value needs all its bytes"
-        );
+        assert!(buffer.len() >= len * dtype.size(), "a host value needs all its bytes");
         let state = State {
             computed: Ranges::full(len),
             on_host: Ranges::full(len),
             host: Some(buffer),
             ..State::default()
         };
-        Value(Arc::new(Node::new(
-            dtype,
-            shape.into(),
-            Kind::Host,
-            0,
-            0,
-            None,
-            state,
-        )))
+        Value(Arc::new(Node::new(dtype, shape.into(), Kind::Host, None, state)))
     }
 
     /// A value whose elements are all the same.
     pub fn constant(shape: &[usize], scalar: Scalar) -> Value {
-        let state = State {
-            computed: Ranges::full(size_of(shape)),
-            ..State::default()
-        };
+        let state = State { computed: Ranges::full(size_of(shape)), ..State::default() };
         let kind = Kind::Constant(scalar);
-        Value(Arc::new(Node::new(
-            scalar.dtype,
-            shape.into(),
-            kind,
-            0,
-            0,
-            None,
-            state,
-        )))
+        Value(Arc::new(Node::new(scalar.dtype, shape.into(), kind, None, state)))
     }
 
     /// An expression, or the equal one that exists already.
@@ -170,45 +186,42 @@ impl Value {
         dtype: DType,
         shape: Shape,
         op: NodeOp,
-        mut inputs: SmallVec<[(Input, Option<Value>); 3]>,
+        mut operands: SmallVec<[Operand; 3]>,
     ) -> Value {
         if let NodeOp::Apply(apply) = op
             && apply.info().symmetric
+            && let [(first, _), (second, _)] = operands.as_slice()
+            && first.id().unwrap_or(ValueId::MAX) > second.id().unwrap_or(ValueId::MAX)
         {
-            inputs.sort_by_key(|(input, _)| match input {
-                Input::Scalar(_) => ValueId::MAX,
-                Input::View { id, .. } => *id,
-            });
+            operands.swap(0, 1);
         }
         let (mut weight, mut depth) = (1u32, 0);
-        for value in inputs.iter().filter_map(|(_, v)| v.as_ref()) {
-            if !value.is_computed() {
+        let mut linear = matches!(op, NodeOp::Apply(_));
+        let mut inputs = SmallVec::new();
+        let mut values = SmallVec::new();
+        for (input, value) in operands {
+            if let Some(value) = value.as_ref().filter(|value| !value.is_computed()) {
                 weight = weight.saturating_add(value.0.weight);
                 depth = depth.max(value.0.depth);
             }
+            if let Input::View(_, layout) = &input {
+                linear &= layout.strides == contiguous_strides(&shape);
+            }
+            inputs.push(input);
+            values.push(value);
         }
-        let contiguous = contiguous_strides(&shape);
-        let linear = matches!(op, NodeOp::Apply(_))
-            && inputs.iter().all(|(input, _)| match input {
-                Input::Scalar(_) => true,
-                Input::View { strides, .. } => *strides == contiguous,
-            });
-        let interned = !matches!(op, NodeOp::Assign { .. });
-        let (inputs, operands) = inputs.into_iter().unzip();
+        let interned = !matches!(op, NodeOp::Assign(_));
         let kind = Kind::Expr { op, inputs };
-        let make = |kind, hash| {
-            let state = State {
-                operands,
-                ..State::default()
-            };
-            let mut node = Node::new(dtype, shape.clone(), kind, weight, depth + 1, hash, state);
-            node.linear = linear;
+        let make = |shape, kind, hash| {
+            let state = State { operands: values, ..State::default() };
+            let mut node = Node::new(dtype, shape, kind, hash, state);
+            (node.weight, node.depth, node.linear) = (weight, depth + 1, linear);
             Arc::new(node)
         };
         if interned {
-            Value(intern::find_or_insert(dtype, &shape, kind, make))
+            Value(intern::find_or_insert(dtype, shape, kind, make))
         } else {
-            Value(make(kind, None))
+            Value(make(shape, kind, None))
         }
     }
 
@@ -239,8 +252,7 @@ impl Value {
 
     /// True when nothing is pending: every element is stored somewhere.
     pub fn is_computed(&self) -> bool {
-        matches!(self.0.kind, Kind::Host | Kind::Constant(_))
-            || self.state().computed.covers(0..self.len())
+        !self.0.pending.load(Ordering::Acquire)
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
@@ -252,6 +264,7 @@ impl Value {
         let mut state = self.state();
         state.computed.insert(range);
         let operands = if state.computed.covers(0..self.len()) {
+            self.0.pending.store(false, Ordering::Release);
             std::mem::take(&mut state.operands)
         } else {
             SmallVec::new()
@@ -261,14 +274,17 @@ impl Value {
         drop(operands);
     }
 
+    /// Notes that positions are stored nowhere any more.
+    pub(crate) fn mark_lost(&self, range: std::ops::Range<usize>) {
+        self.state().computed.remove(range);
+        self.0.pending.store(true, Ordering::Release);
+    }
+
     /// The value's host memory, allocated at the first need.
     pub(crate) fn host_buffer(&self) -> Arc<HostBuffer> {
         let mut state = self.state();
         let bytes = self.len() * self.dtype().size();
-        state
-            .host
-            .get_or_insert_with(|| Arc::new(HostBuffer::new(bytes)))
-            .clone()
+        state.host.get_or_insert_with(|| Arc::new(HostBuffer::new(bytes))).clone()
     }
 
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
@@ -282,24 +298,17 @@ impl Value {
 }
 
 impl Node {
-    #[allow(clippy::too_many_arguments)] // one call for each kind, all in this file
-    fn new(
-        dtype: DType,
-        shape: Shape,
-        kind: Kind,
-        weight: u32,
-        depth: u32,
-        hash: Option<u64>,
-        state: State,
-    ) -> Node {
+    fn new(dtype: DType, shape: Shape, kind: Kind, hash: Option<u64>, state: State) -> Node {
+        let pending = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
         Node {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             dtype,
             shape,
             kind,
-            weight,
-            depth,
+            weight: 0,
+            depth: 0,
             linear: false,
+            pending: AtomicBool::new(pending),
             element_reads: AtomicU32::new(0),
             hash,
             state: Mutex::new(state),
@@ -314,10 +323,7 @@ impl Drop for Node {
         }
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         for watcher in &state.watchers {
-            watcher
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(self.id);
+            watcher.lock().unwrap_or_else(PoisonError::into_inner).push(self.id);
         }
         let mut stack: Vec<Value> = state.operands.drain(..).flatten().collect();
         while let Some(value) = stack.pop() {

@@ -79,11 +79,7 @@ pub fn broadcast_shapes(shapes: &[&[usize]]) -> Result<Shape> {
 impl View {
     /// All elements of a base of this shape.
     pub fn contiguous(shape: &[usize]) -> View {
-        View {
-            offset: 0,
-            shape: shape.into(),
-            strides: contiguous_strides(shape),
-        }
+        View { offset: 0, shape: shape.into(), strides: contiguous_strides(shape) }
     }
 
     /// The number of elements that the view shows.
@@ -180,11 +176,7 @@ impl View {
                 shape_words(shape)
             )));
         }
-        Ok(View {
-            offset: self.offset,
-            shape: shape.into(),
-            strides,
-        })
+        Ok(View { offset: self.offset, shape: shape.into(), strides })
     }
 
     /// The same elements in C order under another shape of the same size, when strides can say it
@@ -220,10 +212,7 @@ impl View {
                     end += 1;
                 }
             }
-            if old[from..end]
-                .windows(2)
-                .any(|w| w[0].1 != w[1].1 * w[1].0 as isize)
-            {
+            if old[from..end].windows(2).any(|w| w[0].1 != w[1].1 * w[1].0 as isize) {
                 return None;
             }
             let mut step = old[end - 1].1;
@@ -233,11 +222,7 @@ impl View {
             }
             (from, to) = (end, stop);
         }
-        Some(View {
-            offset: self.offset,
-            shape: shape.into(),
-            strides,
-        })
+        Some(View { offset: self.offset, shape: shape.into(), strides })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::driver::Access;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::scalar::Scalar;
-use crate::value::{Input, Kind, NodeOp, Value, ValueId};
+use crate::value::{Input, Kind, Layout, NodeOp, Value, ValueId};
 use crate::view::Shape;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -73,7 +73,7 @@ impl<'a> Start<'a> {
         match (input, value) {
             (Input::Scalar(scalar), _) => Ok(Start::Scalar(*scalar)),
             (_, Some(value)) => Ok(Start::Value(value)),
-            (Input::View { id, .. }, None) => Err(lost(*id)),
+            (Input::Whole(id) | Input::View(id, _), None) => Err(lost(*id)),
         }
     }
 }
@@ -119,11 +119,7 @@ impl Walk {
         if !walker.needs.is_empty() {
             return Ok(Err(walker.needs));
         }
-        Ok(Ok(Walk {
-            space: walker.space,
-            nodes: walker.nodes,
-            root,
-        }))
+        Ok(Ok(Walk { space: walker.space, nodes: walker.nodes, root }))
     }
 }
 
@@ -142,11 +138,7 @@ impl Walker {
         }
         let node = self.nodes.len() as u32;
         known.push(node);
-        self.nodes.push(WalkNode {
-            value: value.clone(),
-            access: at,
-            role: Role::Leaf,
-        });
+        self.nodes.push(WalkNode { value: value.clone(), access: at, role: Role::Leaf });
         Child::Node(node)
     }
 
@@ -161,11 +153,8 @@ impl Walker {
         };
         let state = value.state();
         let reach = |n: &u32| access::reach(&self.nodes[*n as usize].access, &self.space);
-        let open: SmallVec<[u32; 1]> = nodes
-            .iter()
-            .filter(|n| !state.computed.covers(reach(n)))
-            .copied()
-            .collect();
+        let open: SmallVec<[u32; 1]> =
+            nodes.iter().filter(|n| !state.computed.covers(reach(n))).copied().collect();
         if open.is_empty() {
             return Ok(());
         }
@@ -175,7 +164,7 @@ impl Walker {
             return Err(lost(id));
         }
         let again = value.0.weight.saturating_mul(open.len() as u32 - 1);
-        let whole_kernel = matches!(op, NodeOp::Reduce { .. } | NodeOp::Assign { .. });
+        let whole_kernel = matches!(op, NodeOp::Reduce { .. } | NodeOp::Assign(_));
         if whole_kernel || again > RECOMPUTE {
             for node in open {
                 self.need(node);
@@ -184,11 +173,7 @@ impl Walker {
         }
         for node in open {
             let at = self.nodes[node as usize].access.clone();
-            let found = if value.0.linear {
-                None
-            } else {
-                self.coordinates(&value, &at)
-            };
+            let found = if value.0.linear { None } else { self.coordinates(&value, &at) };
             if found.is_none() && !value.0.linear {
                 self.need(node);
                 continue;
@@ -200,6 +185,7 @@ impl Walker {
                         children.push(self.child(
                             input,
                             operand.as_ref(),
+                            value.shape(),
                             &at,
                             found.as_deref(),
                         )?);
@@ -210,7 +196,7 @@ impl Walker {
                     Some(coordinate) => Role::Index(coordinate.clone()),
                     None => return Err(lost(id)),
                 },
-                NodeOp::Reduce { .. } | NodeOp::Assign { .. } => return Ok(()),
+                NodeOp::Reduce { .. } | NodeOp::Assign(_) => return Ok(()),
             };
             self.nodes[node as usize].role = role;
         }
@@ -221,27 +207,27 @@ impl Walker {
         &mut self,
         input: &Input,
         operand: Option<&Value>,
+        shape: &[usize],
         at: &Access,
         coordinates: Option<&[Access]>,
     ) -> Result<Child> {
-        let (offset, strides, value) = match (input, operand) {
+        let value = match (input, operand) {
             (Input::Scalar(scalar), _) => return Ok(Child::Scalar(*scalar)),
-            (
-                Input::View {
-                    offset, strides, ..
-                },
-                Some(value),
-            ) => (*offset, strides, value),
-            (Input::View { id, .. }, None) => return Err(lost(*id)),
+            (_, Some(value)) => value,
+            (Input::Whole(id) | Input::View(id, _), None) => return Err(lost(*id)),
         };
-        let composed = match coordinates {
-            Some(found) => access::through(offset, strides, found, self.space.len()),
+        let composed = match (coordinates, input) {
+            (Some(found), _) => {
+                let Layout { offset, strides } = input.layout(shape);
+                access::through(offset, &strides, found, self.space.len())
+            }
             // A linear value's positions are its operands' positions.
-            None => {
+            (None, Input::View(_, layout)) => {
                 let mut same = at.clone();
-                same.offset += offset as i64;
+                same.offset += layout.offset as i64;
                 same
             }
+            (None, _) => at.clone(),
         };
         Ok(self.visit(value, composed))
     }
@@ -260,8 +246,7 @@ impl Walker {
 
     fn need(&mut self, node: u32) {
         let node = &self.nodes[node as usize];
-        self.needs
-            .push((node.value.clone(), access::reach(&node.access, &self.space)));
+        self.needs.push((node.value.clone(), access::reach(&node.access, &self.space)));
     }
 }
 

@@ -6,10 +6,7 @@ use gpupy_core::registry::Registry;
 use gpupy_core::{Arg, Array, Context, DType, Op, Scalar, Settings};
 
 fn context(settings: Settings) -> Context {
-    Context::new(
-        Registry::new().register(driver_soft::NAME, driver_soft::new),
-        settings,
-    )
+    Context::new(Registry::new().register(driver_soft::NAME, driver_soft::new), settings)
 }
 
 fn soft() -> Context {
@@ -17,11 +14,7 @@ fn soft() -> Context {
 }
 
 fn tiny() -> Context {
-    context(Settings {
-        block_bytes: 16,
-        device_bytes: 200,
-        ..Settings::default()
-    })
+    context(Settings { block_bytes: 16, device_bytes: 200, ..Settings::default() })
 }
 
 fn floats(shape: &[usize], values: &[f32]) -> Array {
@@ -31,22 +24,15 @@ fn floats(shape: &[usize], values: &[f32]) -> Array {
 
 fn read(context: &Context, array: &Array) -> Vec<f32> {
     let bytes = context.read(array).unwrap().to_vec();
-    bytes
-        .chunks_exact(4)
-        .map(|c| f32::from_ne_bytes(c.try_into().unwrap()))
-        .collect()
+    bytes.chunks_exact(4).map(|c| f32::from_ne_bytes(c.try_into().unwrap())).collect()
 }
 
 fn add(context: &Context, a: &Array, b: &Array) -> Array {
-    context
-        .apply(Op::Add, &[Arg::Array(a), Arg::Array(b)])
-        .unwrap()
+    context.apply(Op::Add, &[Arg::Array(a), Arg::Array(b)]).unwrap()
 }
 
 fn scaled(context: &Context, a: &Array, factor: f32) -> Array {
-    context
-        .apply(Op::Mul, &[Arg::Array(a), Arg::Scalar(Scalar::f32(factor))])
-        .unwrap()
+    context.apply(Op::Mul, &[Arg::Array(a), Arg::Scalar(Scalar::f32(factor))]).unwrap()
 }
 
 #[test]
@@ -76,9 +62,7 @@ fn equal_expressions_are_evaluated_once_and_writing_one_leaves_the_other() {
     let context = soft();
     let (a, b) = (floats(&[2], &[1.0, 2.0]), floats(&[2], &[10.0, 20.0]));
     let (c, d) = (add(&context, &a, &b), add(&context, &b, &a));
-    context
-        .assign(&c.index_axis(0, 0), Arg::Scalar(Scalar::f32(1.0)))
-        .unwrap();
+    context.assign(&c.index_axis(0, 0), Arg::Scalar(Scalar::f32(1.0))).unwrap();
     assert_eq!(read(&context, &d), [11.0, 22.0]);
     assert_eq!(read(&context, &c), [1.0, 22.0]);
     assert_eq!(context.stats().instructions, 1);
@@ -90,22 +74,12 @@ fn pending_expressions_keep_the_old_values() {
         let a = floats(&[8], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
         let before = scaled(&context, &a, 10.0);
         let middle = a.slice_axis(0, 1, 6, 1);
-        context
-            .assign(&middle, Arg::Array(&a.slice_axis(0, 0, 6, 1)))
-            .unwrap();
-        assert_eq!(
-            read(&context, &before),
-            [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]
-        );
+        context.assign(&middle, Arg::Array(&a.slice_axis(0, 0, 6, 1))).unwrap();
+        assert_eq!(read(&context, &before), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]);
         assert_eq!(read(&context, &a), [0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0]);
         let even = a.slice_axis(0, 0, 4, 2);
-        context
-            .assign(&even, Arg::Scalar(Scalar::f32(-1.0)))
-            .unwrap();
-        assert_eq!(
-            read(&context, &a),
-            [-1.0, 0.0, -1.0, 2.0, -1.0, 4.0, -1.0, 7.0]
-        );
+        context.assign(&even, Arg::Scalar(Scalar::f32(-1.0))).unwrap();
+        assert_eq!(read(&context, &a), [-1.0, 0.0, -1.0, 2.0, -1.0, 4.0, -1.0, 7.0]);
     }
 }
 
@@ -113,22 +87,14 @@ fn pending_expressions_keep_the_old_values() {
 fn reductions_follow_the_canonical_tree_whatever_the_blocks() {
     let values: Vec<f32> = (0..1000).map(|i| 1.0 / (i as f32 + 1.0)).collect();
     let a = floats(&[1000], &values);
-    let results: Vec<f32> = [
-        soft(),
-        context(Settings {
-            block_bytes: 400,
-            ..Settings::default()
-        }),
-    ]
-    .iter()
-    .map(|context| {
-        let sum = context
-            .reduce(Op::Add, &scaled(context, &a, 3.0), &[0], false)
-            .unwrap();
-        assert_eq!(sum.shape(), &[] as &[usize]);
-        read(context, &sum)[0]
-    })
-    .collect();
+    let results: Vec<f32> = [soft(), context(Settings { block_bytes: 400, ..Settings::default() })]
+        .iter()
+        .map(|context| {
+            let sum = context.reduce(Op::Add, &scaled(context, &a, 3.0), &[0], false).unwrap();
+            assert_eq!(sum.shape(), &[] as &[usize]);
+            read(context, &sum)[0]
+        })
+        .collect();
     let exact: f64 = values.iter().map(|v| f64::from(*v * 3.0)).sum();
     assert_eq!(results[0].to_bits(), results[1].to_bits());
     assert!((f64::from(results[0]) - exact).abs() < 1e-5);
@@ -143,13 +109,8 @@ fn reductions_along_axes() {
         assert_eq!(sum(&[0]), [3.0, 5.0, 7.0]);
         assert_eq!(sum(&[1]), [3.0, 12.0]);
         assert_eq!(sum(&[0, 1]), [15.0]);
-        let high = context
-            .reduce(Op::Max, &a.transpose(&[1, 0]), &[0, 1], true)
-            .unwrap();
-        assert_eq!(
-            (high.shape(), read(&context, &high)),
-            (&[1usize, 1][..], vec![5.0])
-        );
+        let high = context.reduce(Op::Max, &a.transpose(&[1, 0]), &[0, 1], true).unwrap();
+        assert_eq!((high.shape(), read(&context, &high)), (&[1usize, 1][..], vec![5.0]));
     }
 }
 
@@ -182,10 +143,7 @@ fn a_hundred_thousand_chained_nodes_build_evaluate_and_drop() {
 
 #[test]
 fn one_element_evaluates_one_block() {
-    let context = context(Settings {
-        block_bytes: 400,
-        ..Settings::default()
-    });
+    let context = context(Settings { block_bytes: 400, ..Settings::default() });
     let a = Array::index(&[1000], 0).unwrap();
     let a = context.cast(&a, DType::F32).unwrap();
     let b = scaled(&context, &a, 2.0);
@@ -203,17 +161,10 @@ fn one_element_evaluates_one_block() {
 fn tight_resources_only_change_the_number_of_launches() {
     let mut last = None;
     for limit in [0, 1] {
-        let settings = Settings {
-            resources: Resources([limit; 8]),
-            ..Settings::default()
-        };
+        let settings = Settings { resources: Resources([limit; 8]), ..Settings::default() };
         let context = context(settings);
         let a = floats(&[3], &[1.0, 2.0, 3.0]);
-        let b = add(
-            &context,
-            &scaled(&context, &a, 2.0),
-            &scaled(&context, &a, 0.5),
-        );
+        let b = add(&context, &scaled(&context, &a, 2.0), &scaled(&context, &a, 0.5));
         let got = read(&context, &b);
         assert_eq!(*last.get_or_insert(got.clone()), got);
     }
@@ -236,9 +187,7 @@ fn an_update_in_place_copies_nothing() {
     context.evaluate(&[&a]).unwrap();
     context.reset_stats();
     for i in 0..50 {
-        context
-            .assign(&a.index_axis(0, i), Arg::Scalar(Scalar::f32(0.0)))
-            .unwrap();
+        context.assign(&a.index_axis(0, i), Arg::Scalar(Scalar::f32(0.0))).unwrap();
     }
     context.evaluate(&[&a]).unwrap();
     let stats = context.stats();
@@ -250,12 +199,6 @@ fn an_update_in_place_copies_nothing() {
 fn shapes_that_do_not_broadcast_are_refused_in_numpys_words() {
     let context = soft();
     let (a, b) = (floats(&[3], &[0.0; 3]), floats(&[4], &[0.0; 4]));
-    let error = context
-        .apply(Op::Add, &[Arg::Array(&a), Arg::Array(&b)])
-        .err()
-        .unwrap();
-    assert_eq!(
-        error.message(),
-        "operands could not be broadcast together with shapes (3,) (4,) "
-    );
+    let error = context.apply(Op::Add, &[Arg::Array(&a), Arg::Array(&b)]).err().unwrap();
+    assert_eq!(error.message(), "operands could not be broadcast together with shapes (3,) (4,) ");
 }

@@ -62,9 +62,7 @@ impl Hash {
         for (lane, multiplier) in self.0.iter_mut().zip(MULTIPLIERS) {
             let wide = u128::from(*lane ^ word) * u128::from(multiplier);
             // Folding loses nothing of the running state: the lane itself is added back in.
-            *lane = lane
-                .rotate_left(23)
-                .wrapping_add(wide as u64 ^ (wide >> 64) as u64);
+            *lane = lane.rotate_left(23).wrapping_add(wide as u64 ^ (wide >> 64) as u64);
         }
     }
 

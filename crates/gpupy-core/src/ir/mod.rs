@@ -119,10 +119,6 @@ impl Program {
             _ => 0..0,
         };
         let extra = self.extra.get(list).unwrap_or(&[]);
-        direct
-            .0
-            .into_iter()
-            .take(direct.1)
-            .chain(extra.iter().copied())
+        direct.0.into_iter().take(direct.1).chain(extra.iter().copied())
     }
 }

@@ -65,12 +65,7 @@ const KINDS: [(AccessKind, &str); 3] = [
 
 impl fmt::Display for AccessKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            KINDS
-                .iter()
-                .find(|(kind, _)| kind == self)
-                .map_or("", |(_, name)| name),
-        )
+        f.write_str(KINDS.iter().find(|(kind, _)| kind == self).map_or("", |(_, name)| name))
     }
 }
 
@@ -90,12 +85,7 @@ impl fmt::Display for Program {
             if matches!(inst.op, Op::Else | Op::End) {
                 depth -= 1;
             }
-            write!(
-                f,
-                "{:indent$}",
-                "",
-                indent = 2 * usize::try_from(depth).unwrap_or(0)
-            )?;
+            write!(f, "{:indent$}", "", indent = 2 * usize::try_from(depth).unwrap_or(0))?;
             self.print(f, at, inst)?;
             if matches!(inst.op, Op::Loop | Op::If | Op::Else) {
                 depth += 1;
@@ -139,10 +129,7 @@ impl Program {
                 }
                 Arg::List => {
                     let (from, len) = (next() as usize, next() as usize);
-                    let values = self
-                        .extra
-                        .get(from..from.saturating_add(len))
-                        .unwrap_or(&[]);
+                    let values = self.extra.get(from..from.saturating_add(len)).unwrap_or(&[]);
                     let values: Vec<_> = values.iter().map(|v| format!("%{v}")).collect();
                     write!(f, " ({})", values.join(" "))?;
                 }
@@ -177,13 +164,8 @@ impl FromStr for Program {
         for (number, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or("");
             // Parentheses are words of their own; commas may stand between words.
-            let line = line
-                .replace('(', " ( ")
-                .replace(')', " ) ")
-                .replace(',', " ");
-            let mut words = Words {
-                words: line.split_whitespace(),
-            };
+            let line = line.replace('(', " ( ").replace(')', " ) ").replace(',', " ");
+            let mut words = Words { words: line.split_whitespace() };
             if line.trim().is_empty() {
                 continue;
             }
@@ -194,9 +176,7 @@ impl FromStr for Program {
                 program.read_inst(&mut words)
             };
             read.and_then(|()| words.end()).map_err(|said| {
-                Error::new(ErrorKind::Invalid, "parse")
-                    .says(said)
-                    .with("line", number + 1)
+                Error::new(ErrorKind::Invalid, "parse").says(said).with("line", number + 1)
             })?;
         }
         if heads < HEADS.len() {
@@ -248,18 +228,11 @@ impl Program {
         match (named, is_named(op)) {
             (true, false) => return Err(format!("`{first}` has no value to name")),
             (false, true) => {
-                return Err(format!(
-                    "`{first}` lacks its name, `%{} =`",
-                    self.insts.len()
-                ));
+                return Err(format!("`{first}` lacks its name, `%{} =`", self.insts.len()));
             }
             _ => {}
         }
-        let mut dtype = if has_dtype(op) {
-            dtype(words.next("a dtype")?)?
-        } else {
-            DType::Bool
-        };
+        let mut dtype = if has_dtype(op) { dtype(words.next("a dtype")?)? } else { DType::Bool };
         let mut args = Vec::with_capacity(3);
         for arg in layout(op) {
             match arg {
@@ -288,11 +261,7 @@ impl Program {
             // A store's dtype is its destination's; `verify` finds one that does not exist.
             dtype = self.dests.get(args[0] as usize).copied().unwrap_or(dtype);
         }
-        self.insts.push(Inst {
-            op,
-            dtype,
-            args: [args[0], args[1], args[2]],
-        });
+        self.insts.push(Inst { op, dtype, args: [args[0], args[1], args[2]] });
         Ok(())
     }
 }
@@ -304,9 +273,7 @@ struct Words<'a> {
 
 impl<'a> Words<'a> {
     fn next(&mut self, wanted: &str) -> Read<&'a str> {
-        self.words
-            .next()
-            .ok_or_else(|| format!("the line ends where {wanted} should be"))
+        self.words.next().ok_or_else(|| format!("the line ends where {wanted} should be"))
     }
 
     fn exactly(&mut self, wanted: &str) -> Read {
@@ -339,14 +306,9 @@ impl<'a> Words<'a> {
 
 fn number(prefix: &str, word: &str) -> Read<u32> {
     let digits = word.strip_prefix(prefix);
-    digits
-        .and_then(|digits| digits.parse().ok())
-        .ok_or_else(|| {
-            format!(
-                "`{word}` stands where `{prefix}` and a number from 0 to {} should be",
-                u32::MAX
-            )
-        })
+    digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
+        format!("`{word}` stands where `{prefix}` and a number from 0 to {} should be", u32::MAX)
+    })
 }
 
 fn bits(word: &str) -> Read<u64> {
@@ -362,7 +324,5 @@ fn dtype(word: &str) -> Read<DType> {
 
 fn access(word: &str) -> Read<AccessKind> {
     let found = KINDS.iter().find(|(_, name)| *name == word);
-    found
-        .map(|(kind, _)| *kind)
-        .ok_or_else(|| format!("there is no access `{word}`"))
+    found.map(|(kind, _)| *kind).ok_or_else(|| format!("there is no access `{word}`"))
 }

@@ -24,9 +24,7 @@ impl Program {
     pub fn verify(&self) -> Result<()> {
         if self.rank == 0 || self.rank > MAX_RANK {
             let rank = self.rank;
-            return Err(invalid(format!(
-                "rank `{rank}` is not between 1 and {MAX_RANK}"
-            )));
+            return Err(invalid(format!("rank `{rank}` is not between 1 and {MAX_RANK}")));
         }
         if self.dests.is_empty() {
             return Err(invalid("the program has no destination".into()));
@@ -34,9 +32,7 @@ impl Program {
         let mut walk = Walk::new(self);
         for (at, inst) in self.insts.iter().enumerate() {
             walk.inst(at, inst).map_err(|said| {
-                invalid(said)
-                    .with("instruction", at)
-                    .with("operation", inst.op.info().name)
+                invalid(said).with("instruction", at).with("operation", inst.op.info().name)
             })?;
         }
         walk.end().map_err(invalid)
@@ -130,23 +126,13 @@ impl<'a> Walk<'a> {
                 used = 3;
                 self.takes("count", a, DType::I32)?;
                 let dtypes = self.list(b, c)?;
-                let region = Open {
-                    at,
-                    dtypes: Some(dtypes),
-                    from: at + 1,
-                    is_loop: true,
-                };
+                let region = Open { at, dtypes: Some(dtypes), from: at + 1, is_loop: true };
                 self.open.push(region);
                 seen = Seen::Nothing;
             }
             Op::If => {
                 self.takes("condition", a, DType::Bool)?;
-                self.open.push(Open {
-                    at,
-                    dtypes: None,
-                    from: at + 1,
-                    is_loop: false,
-                });
+                self.open.push(Open { at, dtypes: None, from: at + 1, is_loop: false });
                 seen = Seen::Nothing;
             }
             Op::Else => {
@@ -271,9 +257,7 @@ impl<'a> Walk<'a> {
         })?;
         if start != self.listed {
             let before = self.listed;
-            return Err(format!(
-                "the value list starts at `{start}`, not at {before}"
-            ));
+            return Err(format!("the value list starts at `{start}`, not at {before}"));
         }
         self.listed = end;
         values.iter().map(|value| self.value(*value)).collect()
@@ -327,11 +311,7 @@ impl<'a> Walk<'a> {
     }
 
     fn store(&mut self, dest: u32, value: u32) -> Checked {
-        self.takes(
-            "stored value",
-            value,
-            slot("destination", &self.program.dests, dest)?,
-        )?;
+        self.takes("stored value", value, slot("destination", &self.program.dests, dest)?)?;
         if !self.open.is_empty() {
             return Err("`store` stands inside a region".to_string());
         }
@@ -347,10 +327,7 @@ impl<'a> Walk<'a> {
 
 fn slot<T: Copy>(what: &str, slots: &[T], number: u32) -> Checked<T> {
     slots.get(number as usize).copied().ok_or_else(|| {
-        format!(
-            "{what} `{number}` is not among the {} that the program has",
-            slots.len()
-        )
+        format!("{what} `{number}` is not among the {} that the program has", slots.len())
     })
 }
 
@@ -370,9 +347,7 @@ fn literal(dtype: DType, bits: u64) -> Checked {
     if bits <= most {
         return Ok(());
     }
-    Err(format!(
-        "`{bits:#x}` is not among the bits of `{dtype}`, at most {most:#x}"
-    ))
+    Err(format!("`{bits:#x}` is not among the bits of `{dtype}`, at most {most:#x}"))
 }
 
 fn names(dtypes: &[DType]) -> String {

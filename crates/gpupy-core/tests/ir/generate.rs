@@ -6,29 +6,16 @@ use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, Scalar};
 
-const DTYPES: [DType; 6] = [
-    DType::Bool,
-    DType::I32,
-    DType::U32,
-    DType::F32,
-    DType::I64,
-    DType::F64,
-];
+const DTYPES: [DType; 6] =
+    [DType::Bool, DType::I32, DType::U32, DType::F32, DType::I64, DType::F64];
 
 /// The random program of this seed.
 pub fn program(seed: u64) -> Program {
     let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let reducing = rng.below(3) == 0;
     let by = [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor][rng.below(7)];
-    let form = if reducing {
-        Form::Reduce { op: by }
-    } else {
-        Form::Map
-    };
-    let mut g = Generator {
-        builder: Builder::new(form, 1 + rng.below(4) as u32),
-        rng,
-    };
+    let form = if reducing { Form::Reduce { op: by } } else { Form::Map };
+    let mut g = Generator { builder: Builder::new(form, 1 + rng.below(4) as u32), rng };
     let mut values = g.leaves();
     g.grow(&mut values, 2);
     if reducing {
@@ -75,20 +62,12 @@ impl Generator {
     }
 
     fn constant(&mut self, dtype: DType) -> u32 {
-        let bits = if dtype == DType::Bool {
-            self.rng.next() & 1
-        } else {
-            self.rng.next()
-        };
+        let bits = if dtype == DType::Bool { self.rng.next() & 1 } else { self.rng.next() };
         self.builder.constant(Scalar::new(dtype, bits))
     }
 
     fn access(&mut self) -> u32 {
-        let kinds = [
-            AccessKind::Contiguous,
-            AccessKind::Uniform,
-            AccessKind::Affine,
-        ];
+        let kinds = [AccessKind::Contiguous, AccessKind::Uniform, AccessKind::Affine];
         let kind = kinds[self.rng.below(3)];
         self.builder.access(kind)
     }
@@ -115,22 +94,13 @@ impl Generator {
 
     /// A value of this dtype among those given, or a new constant.
     fn pick(&mut self, values: &[u32], dtype: DType) -> u32 {
-        let fit: Vec<_> = values
-            .iter()
-            .copied()
-            .filter(|v| self.builder.dtype(*v) == dtype)
-            .collect();
-        if fit.is_empty() {
-            self.constant(dtype)
-        } else {
-            fit[self.rng.below(fit.len())]
-        }
+        let fit: Vec<_> =
+            values.iter().copied().filter(|v| self.builder.dtype(*v) == dtype).collect();
+        if fit.is_empty() { self.constant(dtype) } else { fit[self.rng.below(fit.len())] }
     }
 
     fn some(&mut self, values: &[u32]) -> Vec<u32> {
-        (0..self.rng.below(4))
-            .map(|_| values[self.rng.below(values.len())])
-            .collect()
+        (0..self.rng.below(4)).map(|_| values[self.rng.below(values.len())]).collect()
     }
 
     fn grow(&mut self, values: &mut Vec<u32>, depth: usize) {
@@ -153,11 +123,7 @@ impl Generator {
         let dtype = self.dtype();
         let args: Vec<u32> = (0..row.arity)
             .map(|k| {
-                let of = if row.rule == Rule::Select && k == 0 {
-                    DType::Bool
-                } else {
-                    dtype
-                };
+                let of = if row.rule == Rule::Select && k == 0 { DType::Bool } else { dtype };
                 self.pick(values, of)
             })
             .collect();
@@ -183,10 +149,7 @@ impl Generator {
             inner.push(self.builder.carry(region, k as u32));
         }
         self.grow(&mut inner, depth - 1);
-        let ends: Vec<_> = dtypes
-            .iter()
-            .map(|dtype| self.pick(&inner, *dtype))
-            .collect();
+        let ends: Vec<_> = dtypes.iter().map(|dtype| self.pick(&inner, *dtype)).collect();
         self.builder.end(region, &ends);
         self.results(region, &dtypes, values);
     }
@@ -201,10 +164,7 @@ impl Generator {
         self.builder.begin_else(region, &ends);
         let mut inner = values.clone();
         self.grow(&mut inner, depth - 1);
-        let ends: Vec<_> = dtypes
-            .iter()
-            .map(|dtype| self.pick(&inner, *dtype))
-            .collect();
+        let ends: Vec<_> = dtypes.iter().map(|dtype| self.pick(&inner, *dtype)).collect();
         self.builder.end(region, &ends);
         self.results(region, &dtypes, values);
     }

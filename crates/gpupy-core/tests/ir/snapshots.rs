@@ -14,10 +14,7 @@ fn check(name: &str, program: &Program) {
         std::fs::write(&path, &text).unwrap();
     }
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(
-        text, stored,
-        "{path} is out of date; GPUPY_BLESS=1 rewrites it"
-    );
+    assert_eq!(text, stored, "{path} is out of date; GPUPY_BLESS=1 rewrites it");
     assert_eq!(stored.parse::<Program>().unwrap(), *program);
 }
 
@@ -25,10 +22,7 @@ fn check(name: &str, program: &Program) {
 fn a_map_of_indices_and_an_operand_prints_as_stored() {
     let mut b = Builder::new(Form::Map, 2);
     let operand = b.operand(DType::F32);
-    let (same, column) = (
-        b.access(AccessKind::Contiguous),
-        b.access(AccessKind::Affine),
-    );
+    let (same, column) = (b.access(AccessKind::Contiguous), b.access(AccessKind::Affine));
     let x = b.index(column);
     let x = b.convert(Op::Cast, x, DType::F32);
     let y = b.load(operand, same);

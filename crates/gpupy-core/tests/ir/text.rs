@@ -51,18 +51,10 @@ proptest! {
 #[test]
 fn random_programs_have_every_instruction() {
     let seen: HashSet<Op> = (0..3000)
-        .flat_map(|seed| {
-            generate::program(seed)
-                .insts
-                .into_iter()
-                .map(|inst| inst.op)
-        })
+        .flat_map(|seed| generate::program(seed).insts.into_iter().map(|inst| inst.op))
         .collect();
-    let missing: Vec<_> = OPS
-        .iter()
-        .filter(|row| !seen.contains(&row.op))
-        .map(|row| row.name)
-        .collect();
+    let missing: Vec<_> =
+        OPS.iter().filter(|row| !seen.contains(&row.op)).map(|row| row.name).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -72,50 +64,20 @@ fn what_is_not_a_program_is_refused_with_its_line() {
     let cases = [
         ("", "parse: the text ends before the line `form`"),
         ("form fold", "parse: there is no form `fold` (line: 1)"),
-        (
-            "form map\nrank -1",
-            "parse: `-1` stands where `` and a number",
-        ),
-        (
-            "form map\nrank 1\noperands float128",
-            "parse: there is no dtype `float128` (line: 3)",
-        ),
+        ("form map\nrank -1", "parse: `-1` stands where `` and a number"),
+        ("form map\nrank 1\noperands float128", "parse: there is no dtype `float128` (line: 3)"),
         (
             "form map\nrank 1\noperands\nparams\naccesses near",
             "there is no access `near` (line: 5)",
         ),
-        (
-            "+%1 = param float32 p0",
-            "this is instruction `%0`, not `%1` (line: 7)",
-        ),
-        (
-            "+param float32 p0",
-            "`param` lacks its name, `%0 =` (line: 7)",
-        ),
-        (
-            "+%0 = store d0 %0",
-            "`store` has no value to name (line: 7)",
-        ),
-        (
-            "+%0 = twist float32 %0",
-            "there is no operation `twist` (line: 7)",
-        ),
-        (
-            "+%0 = param float32 d0",
-            "`d0` stands where `p` and a number",
-        ),
-        (
-            "+%0 = param float32",
-            "the line ends where a number should be (line: 7)",
-        ),
-        (
-            "+%0 = param float32 p0 p1",
-            "`p1` stands where the line should end (line: 7)",
-        ),
-        (
-            "+%0 = const float32 1.0",
-            "`1.0` stands where bits like `0x3f800000` should be",
-        ),
+        ("+%1 = param float32 p0", "this is instruction `%0`, not `%1` (line: 7)"),
+        ("+param float32 p0", "`param` lacks its name, `%0 =` (line: 7)"),
+        ("+%0 = store d0 %0", "`store` has no value to name (line: 7)"),
+        ("+%0 = twist float32 %0", "there is no operation `twist` (line: 7)"),
+        ("+%0 = param float32 d0", "`d0` stands where `p` and a number"),
+        ("+%0 = param float32", "the line ends where a number should be (line: 7)"),
+        ("+%0 = param float32 p0 p1", "`p1` stands where the line should end (line: 7)"),
+        ("+%0 = const float32 1.0", "`1.0` stands where bits like `0x3f800000` should be"),
         (
             "+%0 = const int32 0x1\n\n%1 = loop %0 (%0",
             "the line ends where `)` should be (line: 9)",
@@ -124,9 +86,6 @@ fn what_is_not_a_program_is_refused_with_its_line() {
     for (text, wanted) in cases {
         let text = text.replacen('+', HEAD, 1);
         let error = text.parse::<Program>().unwrap_err().to_string();
-        assert!(
-            error.contains(wanted),
-            "{text}\ngave  {error}\nnot   {wanted}"
-        );
+        assert!(error.contains(wanted), "{text}\ngave  {error}\nnot   {wanted}");
     }
 }

@@ -40,120 +40,45 @@ fn every_mistake_is_named() {
     // Each body follows a header (map unless it says sum); the last words are the message.
     let cases = [
         ("%0 = param float32 p2", "destination `0` has no `store`"),
-        (
-            "%0 = param float32 p0",
-            "the dtype is `float32`, not `int32`",
-        ),
-        (
-            "%0 = param float32 p3",
-            "parameter `3` is not among the 3 that the program has",
-        ),
+        ("%0 = param float32 p0", "the dtype is `float32`, not `int32`"),
+        ("%0 = param float32 p3", "parameter `3` is not among the 3 that the program has"),
         ("%0 = load float32 o1 a0", "operand `1` is not among the 1"),
         ("%0 = load float32 o0 a1", "access `1` is not among the 1"),
-        (
-            "%0 = const bool 0x2",
-            "`0x2` is not among the bits of `bool`, at most 0x1",
-        ),
-        (
-            "%0 = const float32 0x100000000",
-            "is not among the bits of `float32`",
-        ),
+        ("%0 = const bool 0x2", "`0x2` is not among the bits of `bool`, at most 0x1"),
+        ("%0 = const float32 0x100000000", "is not among the bits of `float32`"),
         ("%0 = const complex64 0x0", "`complex64` has no literals"),
         ("%0 = neg float32 %0", "value `0` is not defined before"),
-        (
-            "%0 = param int32 p0\n%1 = sqrt int32 %0",
-            "`sqrt` does not take (`int32`)",
-        ),
-        (
-            "%0 = param bool p1\n%1 = sub bool %0 %0",
-            "`sub` does not take (`bool`, `bool`)",
-        ),
-        (
-            "%0 = param int32 p0\n%1 = lt int32 %0 %0",
-            "the dtype is `int32`, not `bool`",
-        ),
-        (
-            "%0 = param bool p1\n%1 = gather float32 o0 %0",
-            "the index is `bool`, not `int32`",
-        ),
-        (
-            "%0 = param bool p1\n%1 = loop %0 ()",
-            "the count is `bool`, not `int32`",
-        ),
-        (
-            "%0 = param int32 p0\n%1 = if %0",
-            "the condition is `int32`, not `bool`",
-        ),
-        (
-            "%0 = param bool p1\n%1 = if %0\nend %1 ()",
-            "region `1` has no `else`",
-        ),
-        (
-            "%0 = param bool p1\n%1 = if %0\nelse %1 ()\nelse %1 ()",
-            "has its `else` already",
-        ),
-        (
-            "%0 = param bool p1\n%1 = if %0\nelse %1 ()\nend %1 (%0)",
-            "gives (`bool`) here and ()",
-        ),
+        ("%0 = param int32 p0\n%1 = sqrt int32 %0", "`sqrt` does not take (`int32`)"),
+        ("%0 = param bool p1\n%1 = sub bool %0 %0", "`sub` does not take (`bool`, `bool`)"),
+        ("%0 = param int32 p0\n%1 = lt int32 %0 %0", "the dtype is `int32`, not `bool`"),
+        ("%0 = param bool p1\n%1 = gather float32 o0 %0", "the index is `bool`, not `int32`"),
+        ("%0 = param bool p1\n%1 = loop %0 ()", "the count is `bool`, not `int32`"),
+        ("%0 = param int32 p0\n%1 = if %0", "the condition is `int32`, not `bool`"),
+        ("%0 = param bool p1\n%1 = if %0\nend %1 ()", "region `1` has no `else`"),
+        ("%0 = param bool p1\n%1 = if %0\nelse %1 ()\nelse %1 ()", "has its `else` already"),
+        ("%0 = param bool p1\n%1 = if %0\nelse %1 ()\nend %1 (%0)", "gives (`bool`) here and ()"),
         ("%0 = param bool p1\n%1 = if %0", "region `1` has no `end`"),
-        (
-            "%0 = param int32 p0\n%1 = loop %0 (%0)\nelse %1 (%0)",
-            "region `1` is a loop",
-        ),
-        (
-            "%0 = param int32 p0\n%1 = loop %0 (%0)\nend %0 (%0)",
-            "is not the innermost open one",
-        ),
-        (
-            "%0 = param int32 p0\n%1 = loop %0 (%0)\nend %1 ()",
-            "gives () here and (`int32`)",
-        ),
-        (
-            "%0 = param int32 p0\n%1 = loop %0 ()\n%2 = carry int32 %1 0",
-            "carried value `0` is not",
-        ),
-        (
-            "%0 = param int32 p0\n%1 = iter int32 %0",
-            "no loop `0` is open here",
-        ),
+        ("%0 = param int32 p0\n%1 = loop %0 (%0)\nelse %1 (%0)", "region `1` is a loop"),
+        ("%0 = param int32 p0\n%1 = loop %0 (%0)\nend %0 (%0)", "is not the innermost open one"),
+        ("%0 = param int32 p0\n%1 = loop %0 (%0)\nend %1 ()", "gives () here and (`int32`)"),
+        ("%0 = param int32 p0\n%1 = loop %0 ()\n%2 = carry int32 %1 0", "carried value `0` is not"),
+        ("%0 = param int32 p0\n%1 = iter int32 %0", "no loop `0` is open here"),
         (
             "%0 = param int32 p0\n%1 = loop %0 ()\n%2 = iter int32 %1\nend %1 ()\n%4 = neg int32 %2",
             "value `2` cannot be seen here",
         ),
-        (
-            "%0 = param int32 p0\n%1 = loop %0 ()\n%2 = neg int32 %1",
-            "instruction `1` has no value",
-        ),
-        (
-            "%0 = param int32 p0\n%1 = loop %0 ()\n%2 = result int32 %1 0",
-            "no finished region",
-        ),
-        (
-            "%0 = param float32 p2\nstore d0 %0\nstore d0 %0",
-            "destination `0` has a second `store`",
-        ),
-        (
-            "%0 = param int32 p0\nstore d0 %0",
-            "the stored value is `int32`, not `float32`",
-        ),
+        ("%0 = param int32 p0\n%1 = loop %0 ()\n%2 = neg int32 %1", "instruction `1` has no value"),
+        ("%0 = param int32 p0\n%1 = loop %0 ()\n%2 = result int32 %1 0", "no finished region"),
+        ("%0 = param float32 p2\nstore d0 %0\nstore d0 %0", "destination `0` has a second `store`"),
+        ("%0 = param int32 p0\nstore d0 %0", "the stored value is `int32`, not `float32`"),
         (
             "%0 = param int32 p0\n%1 = loop %0 ()\n%2 = param float32 p2\nstore d0 %2",
             "`store` stands inside a region",
         ),
-        (
-            "%0 = param float32 p2\n%1 = reduce float32 %0",
-            "the map form has no `reduce`",
-        ),
-        (
-            "sum%0 = param float32 p2\nstore d0 %0",
-            "`store` stands before `reduce`",
-        ),
+        ("%0 = param float32 p2\n%1 = reduce float32 %0", "the map form has no `reduce`"),
+        ("sum%0 = param float32 p2\nstore d0 %0", "`store` stands before `reduce`"),
         ("sum%0 = param float32 p2", "destination `0` has no `store`"),
-        (
-            "sum%0 = param bool p1\n%1 = reduce bool %0",
-            "`add` does not reduce `bool`",
-        ),
+        ("sum%0 = param bool p1\n%1 = reduce bool %0", "`add` does not reduce `bool`"),
         (
             "sum%0 = param float32 p2\n%1 = reduce float32 %0\n%2 = reduce float32 %1",
             "there is a second `reduce`",
@@ -168,15 +93,8 @@ fn every_mistake_is_named() {
             Some(body) => (sum.as_str(), body),
             None => (MAP, body),
         };
-        let error = (head.to_string() + body)
-            .parse::<Program>()
-            .unwrap()
-            .verify()
-            .unwrap_err();
-        assert!(
-            error.to_string().contains(wanted),
-            "{body}\ngave  {error}\nnot   {wanted}"
-        );
+        let error = (head.to_string() + body).parse::<Program>().unwrap().verify().unwrap_err();
+        assert!(error.to_string().contains(wanted), "{body}\ngave  {error}\nnot   {wanted}");
     }
 }
 
@@ -193,22 +111,10 @@ fn there_is_one_memory_form() {
         let error = program.verify().unwrap_err().to_string();
         assert!(error.contains(wanted), "gave {error}, not {wanted}");
     };
-    check(
-        &|p| p.insts[0].args[2] = 5,
-        "an unused argument is `5`, not 0",
-    );
-    check(
-        &|p| p.insts[2].args[1] = 0,
-        "the value list starts at `0`, not at 1",
-    );
-    check(
-        &|p| p.insts[2].args[2] = 9,
-        "values `1..10` are not among the 2 listed ones",
-    );
-    check(
-        &|p| p.extra.push(0),
-        "instructions name 2 of 3 listed values",
-    );
+    check(&|p| p.insts[0].args[2] = 5, "an unused argument is `5`, not 0");
+    check(&|p| p.insts[2].args[1] = 0, "the value list starts at `0`, not at 1");
+    check(&|p| p.insts[2].args[2] = 9, "values `1..10` are not among the 2 listed ones");
+    check(&|p| p.extra.push(0), "instructions name 2 of 3 listed values");
     check(&|p| p.rank = 0, "rank `0` is not between 1 and 64");
     check(&|p| p.dests.clear(), "the program has no destination");
 }
