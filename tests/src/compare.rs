@@ -1,0 +1,109 @@
+//! When a value counts as the expected one, and how a mismatch is told.
+//!
+//! Owns [`accepts`] and [`Mismatches`]. Invariant: with a bound of 0 ULP only the same bits count,
+//! except that every NaN is any other.
+//!
+//! Not here: where expected values come from (`oracle.rs`).
+
+use crate::report::{Outcome, fail};
+use gpupy_core::{DType, Scalar};
+use std::fmt::Write;
+
+/// True when `got` is within `ulp` of `wanted`.
+pub fn accepts(got: Scalar, wanted: Scalar, ulp: f32) -> bool {
+    if got.bits == wanted.bits {
+        return true;
+    }
+    if got.dtype != DType::F32 {
+        return false;
+    }
+    let (g, w) = (got.as_f32(), wanted.as_f32());
+    if g.is_nan() || w.is_nan() {
+        return g.is_nan() && w.is_nan();
+    }
+    ulp > 0.0 && distance(g, w) as f32 <= ulp
+}
+
+/// How many float32 numbers lie between two that are no NaN; both zeros are one.
+fn distance(a: f32, b: f32) -> u64 {
+    let ordered = |x: f32| {
+        let magnitude = i64::from(x.to_bits() & 0x7fff_ffff);
+        if x.is_sign_negative() { -magnitude } else { magnitude }
+    };
+    ordered(a).abs_diff(ordered(b))
+}
+
+/// True for float32 numbers that a device that flushes subnormals may take or give as zero. The
+/// least normal number counts, as a device may flush before it rounds.
+pub fn may_flush(x: Scalar) -> bool {
+    let magnitude = x.as_f32().abs();
+    x.dtype == DType::F32 && magnitude > 0.0 && magnitude <= f32::MIN_POSITIVE
+}
+
+/// The first mismatches of a case, in words, and the count of all.
+#[derive(Default)]
+pub struct Mismatches {
+    words: String,
+    count: usize,
+    compared: usize,
+}
+
+/// Mismatches that are told in full.
+const TOLD: usize = 4;
+
+impl Mismatches {
+    /// Compares one element; `inputs` is asked for only when it differs.
+    pub fn compare(
+        &mut self,
+        at: usize,
+        got: Scalar,
+        wanted: Scalar,
+        ulp: f32,
+        inputs: impl FnOnce() -> Vec<Scalar>,
+    ) {
+        self.compared += 1;
+        if !accepts(got, wanted, ulp) {
+            self.tell(at, got, wanted, ulp, &inputs());
+        }
+    }
+
+    /// Notes an element that was compared and found right in another way.
+    pub fn right(&mut self) {
+        self.compared += 1;
+    }
+
+    fn tell(&mut self, at: usize, got: Scalar, wanted: Scalar, ulp: f32, inputs: &[Scalar]) {
+        self.count += 1;
+        if self.count > TOLD {
+            return;
+        }
+        let inputs: Vec<_> = inputs.iter().map(|x| show(*x)).collect();
+        let _ = write!(self.words, "\n  element {at}: got {}, wanted {}", show(got), show(wanted));
+        if !inputs.is_empty() {
+            let _ = write!(self.words, ", from {}", inputs.join(", "));
+        }
+        let (g, w) = (got.as_f32(), wanted.as_f32());
+        if got.dtype == DType::F32 && !g.is_nan() && !w.is_nan() {
+            let _ = write!(self.words, "; {} ULP apart, at most {ulp}", distance(g, w));
+        }
+    }
+
+    /// Fails when anything differed; `about` says what was computed.
+    pub fn outcome(self, about: impl FnOnce() -> String) -> Outcome {
+        if self.count == 0 {
+            return Ok(());
+        }
+        fail(format!(
+            "{} of {} elements differ{}\n{}",
+            self.count,
+            self.compared,
+            self.words,
+            about()
+        ))
+    }
+}
+
+fn show(x: Scalar) -> String {
+    let digits = 2 + 2 * x.dtype.size();
+    format!("{x} ({:#0digits$x})", x.bits)
+}
