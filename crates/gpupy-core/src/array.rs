@@ -230,12 +230,20 @@ impl Array {
         self.current().value.clone()
     }
 
+    /// The same elements as they are now, which later writes to this base do not change: a base of
+    /// its own with the same value.
+    pub fn snapshot(&self) -> Array {
+        Array::with_view(self.value(), self.view.clone())
+    }
+
     /// This array as an operand broadcast to `shape`, with the value that it has now.
     pub(crate) fn operand(&self, shape: &[usize]) -> Result<Operand> {
-        let value = self.value();
-        if let Kind::Constant(scalar) = value.0.kind {
+        let current = self.current();
+        if let Kind::Constant(scalar) = current.value.0.kind {
             return Ok((Input::Scalar(scalar), None));
         }
+        let value = current.value.clone();
+        drop(current);
         let input = if self.view.shape[..] == *shape {
             Input::new(value.id(), &self.view)
         } else {

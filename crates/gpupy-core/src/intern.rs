@@ -7,7 +7,7 @@
 //! Not here: what makes operands equal in order (`value.rs`).
 
 use crate::dtype::DType;
-use crate::value::{Kind, Node};
+use crate::value::{Kind, Node, ValueId};
 use crate::view::Shape;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -16,6 +16,8 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 struct Entry {
     hash: u64,
+    /// The node's name; its address changes when it is dropped out of a chain.
+    id: ValueId,
     node: Weak<Node>,
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn find_or_insert(
         return node;
     }
     let node = make(shape, kind, Some(hash));
-    let entry = Entry { hash, node: Arc::downgrade(&node) };
+    let entry = Entry { hash, id: node.id, node: Arc::downgrade(&node) };
     table.insert_unique(hash, entry, |entry| entry.hash);
     drop(table);
     node
@@ -62,7 +64,7 @@ pub(crate) fn find_or_insert(
 /// Takes a node that is being dropped out of the table.
 pub(crate) fn remove(hash: u64, node: &Node) {
     let mut table = table();
-    if let Ok(entry) = table.find_entry(hash, |e| std::ptr::eq(e.node.as_ptr(), node)) {
+    if let Ok(entry) = table.find_entry(hash, |e| e.id == node.id) {
         // The weak handle frees the allocation, which is no value's drop: safe under the lock.
         entry.remove();
     }
@@ -74,8 +76,33 @@ pub(crate) fn forget_if_sole(hash: u64, node: &Arc<Node>) -> bool {
     if Arc::strong_count(node) != 1 {
         return false;
     }
-    if let Ok(entry) = table.find_entry(hash, |e| std::ptr::eq(e.node.as_ptr(), &**node)) {
+    if let Ok(entry) = table.find_entry(hash, |e| e.id == node.id) {
         entry.remove();
     }
     true
+}
+
+/// The number of living expressions, for tests that none stays behind.
+#[cfg(test)]
+pub(crate) fn count() -> usize {
+    table().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Arg, Array, Op, Scalar, record};
+
+    #[test]
+    fn a_dropped_chain_leaves_nothing_in_the_table() {
+        let before = super::count();
+        let mut x = Array::index(&[3, 5, 7, 11], 0).unwrap_or_else(|e| panic!("{e}"));
+        for i in 0..1000 {
+            let args = [Arg::Array(&x), Arg::Scalar(Scalar::i32(i))];
+            x = record::apply(Op::Add, &args).unwrap_or_else(|e| panic!("{e}"));
+        }
+        assert!(super::count() >= before + 1000);
+        drop(x);
+        // Other tests of this process record at the same time, but none of them thousands.
+        assert!(super::count() < before + 500);
+    }
 }

@@ -38,7 +38,7 @@ impl Ranges {
             .filter(|_| from < to)
             .map_or(range.start, |r| r.start.min(range.start));
         let end = if from < to { self.0[to - 1].end.max(range.end) } else { range.end };
-        self.0.splice(from..to, [start..end]);
+        self.0.splice(from..to, std::iter::once(start..end));
     }
 
     /// Takes positions away.

@@ -58,62 +58,68 @@ fn seen(value: Value, view: View) -> Value {
 }
 
 fn convert(op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
-    let dtypes: SmallVec<[DType; 3]> = args
-        .iter()
-        .map(|arg| match arg {
+    let mut dtypes = [DType::Bool; 3];
+    for (dtype, arg) in dtypes.iter_mut().zip(args) {
+        *dtype = match arg {
             Arg::Array(array) => array.dtype(),
             Arg::Scalar(scalar) => scalar.dtype,
-        })
-        .collect();
-    let dtype = op.result_dtype(&dtypes, to).ok_or_else(|| {
+        };
+    }
+    let dtypes = &dtypes[..args.len().min(3)];
+    let dtype = op.result_dtype(dtypes, to).ok_or_else(|| {
         Error::new(ErrorKind::DType, op.info().name)
             .says("the operation does not take these dtypes")
             .with("dtypes", format!("{dtypes:?}"))
     })?;
     let shape = common_shape(args)?;
-    let mut inputs: SmallVec<[Operand; 3]> = SmallVec::new();
+    let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
+    let mut known = true;
     for arg in args {
-        inputs.push(match arg {
+        let operand = match arg {
             Arg::Array(array) => array.operand(&shape)?,
             Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
-        });
+        };
+        known &= operand.1.is_none();
+        operands.push(operand);
     }
-    if let Some(scalar) = fold(op, dtype, &inputs) {
+    if known && let Some(scalar) = fold(op, dtype, &operands) {
         return Array::full(&shape, scalar);
     }
-    Ok(Array::from_value(Value::expr(dtype, shape, NodeOp::Apply(op), inputs)))
+    Ok(Array::from_value(Value::expr(dtype, shape, NodeOp::Apply(op), operands)))
 }
 
 fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
-    let mut arrays = args.iter().filter_map(|arg| match arg {
-        Arg::Array(array) => Some(array.shape()),
-        Arg::Scalar(_) => None,
-    });
-    let Some(first) = arrays.next() else {
-        return Ok(Shape::new());
+    let shapes = || {
+        args.iter().filter_map(|arg| match arg {
+            Arg::Array(array) => Some(array.shape()),
+            Arg::Scalar(_) => None,
+        })
     };
-    let mut all: SmallVec<[&[usize]; 3]> = smallvec![first];
-    all.extend(arrays);
-    if all.iter().all(|shape| *shape == first) {
-        return Ok(first.into());
+    let Some(first) = shapes().next() else { return Ok(Shape::new()) };
+    if shapes().all(|shape| shape == first) {
+        return Ok(Shape::from_slice(first));
     }
+    let all: SmallVec<[&[usize]; 3]> = shapes().collect();
     let shape = broadcast_shapes(&all)?;
     checked_size(&shape)?;
     Ok(shape)
 }
 
 /// The value of an operation whose operands are all known scalars.
-fn fold(op: Op, dtype: DType, inputs: &[Operand]) -> Option<Scalar> {
-    let scalars: SmallVec<[Scalar; 3]> = inputs
-        .iter()
-        .map(|(input, _)| match input {
-            Input::Scalar(scalar) => Some(*scalar),
-            Input::Whole(_) | Input::View(..) => None,
-        })
-        .collect::<Option<_>>()?;
+fn fold(op: Op, dtype: DType, operands: &[Operand]) -> Option<Scalar> {
     // Functions differ between devices within their bound, so only exact operations are folded:
     // the result must not depend on where it is computed.
-    (op.info().ulp == 0.0).then(|| op_eval::eval(op, dtype, &scalars)).flatten()
+    if op.info().ulp != 0.0 {
+        return None;
+    }
+    let mut scalars: SmallVec<[Scalar; 3]> = SmallVec::new();
+    for (input, _) in operands {
+        match input {
+            Input::Scalar(scalar) => scalars.push(*scalar),
+            Input::Whole(_) | Input::View(..) => return None,
+        }
+    }
+    op_eval::eval(op, dtype, &scalars)
 }
 
 /// The reduction over `axes` (distinct, inside the rank) by the canonical tree.

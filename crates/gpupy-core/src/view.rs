@@ -79,7 +79,7 @@ pub fn broadcast_shapes(shapes: &[&[usize]]) -> Result<Shape> {
 impl View {
     /// All elements of a base of this shape.
     pub fn contiguous(shape: &[usize]) -> View {
-        View { offset: 0, shape: shape.into(), strides: contiguous_strides(shape) }
+        View { offset: 0, shape: Shape::from_slice(shape), strides: contiguous_strides(shape) }
     }
 
     /// The number of elements that the view shows.
