@@ -8,10 +8,10 @@
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// One block: elements in C order, native endian.
 pub struct Block {
-    id: BlockId,
     pub dtype: DType,
     pub bytes: Vec<u8>,
 }
@@ -20,93 +20,64 @@ pub struct Block {
 #[derive(Default)]
 pub struct Blocks {
     live: HashMap<BlockId, Block>,
-    next: u64,
+    last: u64,
     used: u64,
     limit: u64,
-    /// Freed memory, for the next blocks of the same sizes: pages that the system hands out anew
-    /// cost more at first touch than an operation on their elements.
-    spare: Vec<Vec<u8>>,
 }
-
-/// Freed pieces that are kept.
-const SPARES: usize = 4;
 
 impl Blocks {
     pub fn new(limit: u64) -> Blocks {
-        Blocks {
-            limit,
-            ..Blocks::default()
-        }
+        Blocks { limit, ..Blocks::default() }
     }
 
     pub fn alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
         let size = spec.len * spec.dtype.size();
-        let no_room = |limit: u64| {
-            let error = Error::new(ErrorKind::OutOfMemory, "block_alloc");
-            error
+        let mut bytes = Vec::new();
+        let room = self.used.saturating_add(size as u64) <= self.limit;
+        if !room || bytes.try_reserve_exact(size).is_err() {
+            return Err(Error::new(ErrorKind::OutOfMemory, "block_alloc")
                 .with("driver", crate::NAME)
                 .with("bytes", size)
-                .with("limit", limit)
-        };
-        if self.used.saturating_add(size as u64) > self.limit {
-            return Err(no_room(self.limit));
+                .with("limit", self.limit));
         }
-        let bytes = match self.spare.iter().position(|bytes| bytes.len() == size) {
-            Some(found) => self.spare.swap_remove(found),
-            None => {
-                let mut bytes = Vec::new();
-                bytes
-                    .try_reserve_exact(size)
-                    .map_err(|e| no_room(self.limit).from_source(e))?;
-                bytes.resize(size, 0);
-                bytes
-            }
-        };
+        bytes.resize(size, 0);
         self.used += size as u64;
-        self.next += 1;
-        let id = BlockId(self.next);
-        self.live.insert(
-            id,
-            Block {
-                id,
-                dtype: spec.dtype,
-                bytes,
-            },
-        );
-        Ok(id)
+        self.last += 1;
+        self.live.insert(BlockId(self.last), Block { dtype: spec.dtype, bytes });
+        Ok(BlockId(self.last))
     }
 
     pub fn free(&mut self, id: BlockId) {
         if let Some(block) = self.live.remove(&id) {
             self.used -= block.bytes.len() as u64;
-            self.spare.insert(0, block.bytes);
-            self.spare.truncate(SPARES);
         }
     }
 
     pub fn get(&self, id: BlockId) -> Result<&Block> {
-        self.live.get(&id).ok_or_else(|| dead(id))
+        self.live.get(&id).ok_or_else(no_such_block)
     }
 
-    /// Takes a block out, to be changed while others are read; `put_back` must follow.
-    pub fn take(&mut self, id: BlockId) -> Result<Block> {
-        self.live.remove(&id).ok_or_else(|| dead(id))
-    }
-
-    pub fn put_back(&mut self, block: Block) {
-        self.live.insert(block.id, block);
+    pub fn get_mut(&mut self, id: BlockId) -> Result<&mut Block> {
+        self.live.get_mut(&id).ok_or_else(no_such_block)
     }
 }
 
-fn dead(id: BlockId) -> Error {
-    Error::new(ErrorKind::Invalid, "block")
-        .says("no such block")
-        .with("block", id.0)
+impl Block {
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.dtype.size()
+    }
+
+    /// The bytes from element `offset` on that `size` bytes of host memory take.
+    pub fn range(&self, offset: usize, size: usize) -> Result<Range<usize>> {
+        let start = offset.saturating_mul(self.dtype.size());
+        let range = start..start.saturating_add(size);
+        if range.end <= self.bytes.len() {
+            return Ok(range);
+        }
+        Err(Error::new(ErrorKind::Invalid, "block").says("the range leaves the block"))
+    }
 }
 
-/// The error for a range that is not inside the block.
-pub fn outside(operation: &'static str, block: &Block) -> Error {
-    Error::new(ErrorKind::Invalid, operation)
-        .says("the range leaves the block")
-        .with("elements", block.bytes.len() / block.dtype.size())
+fn no_such_block() -> Error {
+    Error::new(ErrorKind::Invalid, "block").says("there is no such block")
 }

@@ -27,8 +27,8 @@ pub const NAME: &str = "soft";
 /// What blocks may hold. More would work; these are what every driver has.
 const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
 
-/// Elements of the largest block, unless the configuration says less.
-const MAX_BLOCK_LEN: u64 = 1 << 28;
+/// Bytes of the largest block, unless the configuration says less.
+const BLOCK_BYTES: u64 = 1 << 30;
 
 /// A software driver, closed.
 pub fn new() -> Box<dyn Driver> {
@@ -39,35 +39,25 @@ pub fn new() -> Box<dyn Driver> {
 #[derive(Default)]
 pub struct Soft {
     blocks: Blocks,
-    limits: Resources,
 }
 
 impl Driver for Soft {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
-        // A limit of 0 means "as much as you can"; a limit above what we can does not help.
+        // A limit of 0 means "as much as you can"; one above what we can does not help.
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
-        self.limits = resources::limits(&config.resources);
         self.blocks = Blocks::new(at_most(config.device_bytes, u64::MAX));
-        let widest = DTYPES
-            .iter()
-            .map(|dtype| dtype.size() as u64)
-            .max()
-            .unwrap_or(1);
-        let max_block_len = at_most(config.block_bytes / widest, MAX_BLOCK_LEN);
+        let widest = DTYPES.iter().map(|dtype| dtype.size() as u64).fold(1, u64::max);
+        let (_, operations, limit) = resources::OPERATIONS;
         Ok(Capabilities {
             device: "one operation at a time on the CPU".to_string(),
             hardware: false,
             dtypes: DTYPES.to_vec(),
-            // A configuration of less than one element still means one.
-            max_block_len: if config.block_bytes == 0 {
-                MAX_BLOCK_LEN
-            } else {
-                max_block_len.max(1)
-            } as usize,
-            max_dests: self.limits.0[resources::DESTINATIONS] as usize,
+            // Even a configuration of a single byte means one element.
+            max_block_len: (at_most(config.block_bytes, BLOCK_BYTES) / widest).max(1) as usize,
+            max_dests: 4,
             reduce: true,
             flushes_subnormals: false,
-            resources: resources::named(&self.limits),
+            resources: vec![(operations, limit)],
         })
     }
 
@@ -79,17 +69,11 @@ impl Driver for Soft {
         let native = match op {
             Op::Loop | Op::Carry | Op::Iter | Op::If | Op::Else | Op::End | Op::Result => false,
             // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
-            Op::Cast => DTYPES
-                .iter()
-                .all(|from| op_eval::function(op, *from, dtype).is_some()),
+            Op::Cast => DTYPES.iter().all(|from| op_eval::function(op, *from, dtype).is_some()),
             _ if op.info().rule == Rule::Special => true,
             _ => op_eval::function(op, dtype, dtype).is_some(),
         };
-        if native && DTYPES.contains(&dtype) {
-            Method::Native
-        } else {
-            Method::Absent
-        }
+        if native && DTYPES.contains(&dtype) { Method::Native } else { Method::Absent }
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
@@ -102,32 +86,23 @@ impl Driver for Soft {
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
         let block = self.blocks.get(block)?;
-        let start = offset * block.dtype.size();
-        let bytes = block.bytes.get(start..start + out.len());
-        out.copy_from_slice(bytes.ok_or_else(|| blocks::outside("block_read", block))?);
+        out.copy_from_slice(&block.bytes[block.range(offset, out.len())?]);
         Ok(())
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        let mut block = self.blocks.take(block)?;
-        let start = offset * block.dtype.size();
-        let result = match block.bytes.get_mut(start..start + data.len()) {
-            Some(bytes) => Ok(bytes.copy_from_slice(data)),
-            None => Err(blocks::outside("block_write", &block)),
-        };
-        self.blocks.put_back(block);
-        result
+        let block = self.blocks.get_mut(block)?;
+        let range = block.range(offset, data.len())?;
+        block.bytes[range].copy_from_slice(data);
+        Ok(())
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         for inst in &program.insts {
-            let first = program
-                .uses(inst)
-                .next()
-                .map(|value| &program.insts[value as usize]);
-            let dtype = match (inst.op, first) {
-                (Op::Cast, _) | (_, None) => inst.dtype,
-                (_, Some(operand)) => operand.dtype,
+            let first = program.uses(inst).next().map(|value| &program.insts[value as usize]);
+            let dtype = match first {
+                Some(operand) if inst.op != Op::Cast => operand.dtype,
+                _ => inst.dtype,
             };
             if self.get_method(inst.op, dtype) == Method::Absent {
                 return Err(Error::new(ErrorKind::Unsupported, "check_ir")
@@ -136,27 +111,16 @@ impl Driver for Soft {
                     .with("dtype", dtype));
             }
         }
-        let resources = resources::of_program(self, program);
-        Ok(Check {
-            fits: self.resource_check(&resources),
-            resources,
-        })
+        let resources = resources::of_program(program);
+        Ok(Check { fits: resources::fit(&resources), resources })
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        let check = self.check_ir(launch.program)?;
-        if !check.fits {
-            return Err(Error::new(ErrorKind::Refused, "eval_ir")
-                .with("driver", NAME)
-                .with("operations", check.resources.0[resources::OPERATIONS])
-                .with("limit", self.limits.0[resources::OPERATIONS]));
+        if !self.check_ir(launch.program)?.fits {
+            return Err(Error::new(ErrorKind::Refused, "eval_ir").with("driver", NAME));
         }
         eval::launch(&mut self.blocks, launch)?;
-        Ok(Evaluated {
-            compiled: 0,
-            specialised: 0,
-            launches: 1,
-        })
+        Ok(Evaluated { launches: 1, ..Evaluated::default() })
     }
 
     fn resource_get(&self, part: Part) -> Resources {
@@ -166,10 +130,6 @@ impl Driver for Soft {
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
-        resources
-            .0
-            .iter()
-            .zip(self.limits.0)
-            .all(|(need, limit)| *need <= limit)
+        resources::fit(resources)
     }
 }
