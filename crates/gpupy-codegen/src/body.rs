@@ -46,14 +46,7 @@ impl<'a> Body<'a> {
     /// An empty body of the program's live instructions.
     pub fn new(program: &'a Program, dialect: &'a dyn Dialect, live: &'a [bool]) -> Body<'a> {
         let names = vec![String::new(); program.insts.len()];
-        Body {
-            program,
-            dialect,
-            live,
-            names,
-            text: String::new(),
-            depth: 1,
-        }
+        Body { program, dialect, live, names, text: String::new(), depth: 1 }
     }
 
     /// Adds one statement or line as it is.
@@ -150,15 +143,11 @@ impl<'a> Body<'a> {
                     self.line(&format!("{line};"));
                 }
                 let count = self.name(inst.args[0]).to_owned();
-                self.open(&format!(
-                    "for (int r{at}_i = 0; r{at}_i < {count}; ++r{at}_i) {{"
-                ));
+                self.open(&format!("for (int r{at}_i = 0; r{at}_i < {count}; ++r{at}_i) {{"));
             }
             Op::If => {
                 for (k, dtype) in self.branch_dtypes(at).into_iter().enumerate() {
-                    let line = self
-                        .dialect
-                        .variable(dtype, Width::One, &format!("r{at}_{k}"));
+                    let line = self.dialect.variable(dtype, Width::One, &format!("r{at}_{k}"));
                     self.line(&format!("{line};"));
                 }
                 let condition = self.name(inst.args[0]).to_owned();
@@ -174,9 +163,7 @@ impl<'a> Body<'a> {
         for (k, value) in values.iter().enumerate() {
             let dtype = self.program.insts[*value as usize].dtype;
             let name = format!("n{region}_{k}");
-            let line = self
-                .dialect
-                .declare(dtype, Width::One, &name, self.name(*value));
+            let line = self.dialect.declare(dtype, Width::One, &name, self.name(*value));
             self.line(&format!("{line};"));
         }
         for k in 0..values.len() {
@@ -199,9 +186,6 @@ impl<'a> Body<'a> {
             return Vec::new();
         };
         let list = close.args[1] as usize..(close.args[1] + close.args[2]) as usize;
-        self.program.extra[list]
-            .iter()
-            .map(|v| self.program.insts[*v as usize].dtype)
-            .collect()
+        self.program.extra[list].iter().map(|v| self.program.insts[*v as usize].dtype).collect()
     }
 }

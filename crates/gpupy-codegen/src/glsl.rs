@@ -148,11 +148,7 @@ impl Dialect for Glsl {
 /// A helper's name, its definitions for one element, and those for four.
 macro_rules! helper {
     ($name:literal, $one:literal, $four:literal) => {
-        Helper {
-            name: $name,
-            one: concat!($one, "\n"),
-            four: concat!($four, "\n"),
-        }
+        Helper { name: $name, one: concat!($one, "\n"), four: concat!($four, "\n") }
     };
 }
 

@@ -44,10 +44,7 @@ impl Wrap {
         let width = i64::from(layout.width);
         if layout.width.is_power_of_two() {
             let shift = i64::from(layout.width.trailing_zeros());
-            Wrap::Mask {
-                mask: words.int(width - 1),
-                shift: words.int(shift),
-            }
+            Wrap::Mask { mask: words.int(width - 1), shift: words.int(shift) }
         } else {
             Wrap::Divide(Divisor::new(words, width))
         }
@@ -127,21 +124,16 @@ pub(super) fn plan(
     {
         let ahead = walk.offset / 4 - first;
         if dest_width == layout.width && ahead % width == 0 {
-            return Fetch::Same {
-                rows: words.int(ahead / width),
-            };
+            return Fetch::Same { rows: words.int(ahead / width) };
         }
-        let fetch = Fetch::Linear {
-            first: words.int(walk.offset / 4),
-        };
+        let fetch = Fetch::Linear { first: words.int(walk.offset / 4) };
         wrap(words);
         return fetch;
     }
     let quad = around.quad.map_or(Quad::Each, |(axis, start)| {
         let others = walk.strides.iter().zip(around.shape).enumerate();
-        let aligned = others
-            .filter(|(k, _)| *k != axis as usize)
-            .all(|(_, (s, n))| *n == 1 || s % 4 == 0);
+        let aligned =
+            others.filter(|(k, _)| *k != axis as usize).all(|(_, (s, n))| *n == 1 || s % 4 == 0);
         match walk.strides[axis as usize] {
             0 => Quad::Splat,
             1 if aligned => match (walk.offset + i64::from(start)).rem_euclid(4) {

@@ -46,10 +46,7 @@ pub(super) struct Divisor {
 impl Divisor {
     pub fn new(words: &mut Words, by: i64) -> Divisor {
         words.divides = true;
-        Divisor {
-            by: words.int(by),
-            reciprocal: words.float(1.0 / by as f32),
-        }
+        Divisor { by: words.int(by), reciprocal: words.float(1.0 / by as f32) }
     }
 }
 
@@ -76,12 +73,19 @@ pub(super) enum Coordinates {
     /// From each element's number, less word `start`.
     Elements { start: u16, steps: Vec<Step> },
     /// From the row of texels and from the element's column in it, each less a word.
-    Split {
-        row: u16,
-        rows: Vec<Step>,
-        col: u16,
-        cols: Vec<Step>,
-    },
+    Split { row: u16, rows: Vec<Step>, col: u16, cols: Vec<Step> },
+}
+
+impl Coordinates {
+    /// True for axes of one point that no step gives a coordinate.
+    pub fn lack(&self, axis: u8) -> bool {
+        let given = |steps: &[Step]| steps.iter().any(|step| step.axis == axis);
+        match self {
+            Coordinates::Unused | Coordinates::Number | Coordinates::Quads(_) => false,
+            Coordinates::Elements { steps, .. } => !given(steps),
+            Coordinates::Split { rows, cols, .. } => !given(rows) && !given(cols),
+        }
+    }
 }
 
 /// How fragments and points belong together.
@@ -119,16 +123,7 @@ pub(super) fn plan(
     let count: i64 = shape.iter().product();
     let contiguous = walk.is_contiguous(shape) && walk.offset % 4 == 0;
     if contiguous {
-        Ok(linear(
-            words,
-            shape,
-            walk,
-            layout,
-            count,
-            whole,
-            coordinates_used,
-            texel_used,
-        ))
+        Ok(linear(words, shape, walk, layout, count, whole, coordinates_used, texel_used))
     } else {
         strided(words, shape, walk, layout)
     }
@@ -190,21 +185,13 @@ fn linear(
             for (axis, n) in shape.iter().enumerate() {
                 stride /= n;
                 let divisor = (stride > 1).then(|| Divisor::new(words, stride));
-                steps.push(Step {
-                    axis: axis as u8,
-                    divisor,
-                    length: None,
-                    backwards: false,
-                });
+                steps.push(Step { axis: axis as u8, divisor, length: None, backwards: false });
             }
             if quads {
                 quad = Some((shape.len() as u8 - 1, 0));
                 Coordinates::Quads(steps)
             } else {
-                Coordinates::Elements {
-                    start: words.int(walk.offset),
-                    steps,
-                }
+                Coordinates::Elements { start: words.int(walk.offset), steps }
             }
         }
     };
@@ -212,18 +199,8 @@ fn linear(
     let texel = (texel_used || by_number || guard != Guard::None)
         .then(|| (words.int(layout.width.into()), words.int(walk.offset / 4)));
     let counted = (guard != Guard::None).then(|| words.int(count));
-    let frame = Frame {
-        texel,
-        coordinates,
-        guard,
-        count: counted,
-        quad,
-    };
-    Framed {
-        frame,
-        area,
-        linear: Some(walk.offset / 4),
-    }
+    let frame = Frame { texel, coordinates, guard, count: counted, quad };
+    Framed { frame, area, linear: Some(walk.offset / 4) }
 }
 
 /// Any other walk: coordinates are taken out of the element's place, stride by stride.
@@ -246,23 +223,14 @@ fn strided(
     let pitch = layout.pitch();
     let parts = split(first, &positive, shape, pitch)
         // Each axis either steps over rows or inside them.
-        .filter(|s| {
-            s.row_strides
-                .iter()
-                .zip(&s.col_strides)
-                .all(|(r, c)| *r == 0 || *c == 0)
-        })
+        .filter(|s| s.row_strides.iter().zip(&s.col_strides).all(|(r, c)| *r == 0 || *c == 0))
         .filter(|s| s.col_strides.iter().all(|c| *c >= 0));
     let last = first + axes.iter().map(|(_, n, s, _)| s * (n - 1)).sum::<i64>();
     let (coordinates, area, quad, guard) = match parts {
         Some(parts) => {
             let strides = |list: &[i64]| {
                 let of = |(a, s): (&(u8, i64, i64, bool), &i64)| (a.0, a.1, *s, a.3);
-                axes.iter()
-                    .zip(list)
-                    .map(of)
-                    .filter(|a| a.1 > 1 && a.2 > 0)
-                    .collect::<Vec<_>>()
+                axes.iter().zip(list).map(of).filter(|a| a.1 > 1 && a.2 > 0).collect::<Vec<_>>()
             };
             let (row_axes, col_axes) = (strides(&parts.row_strides), strides(&parts.col_strides));
             let reach = |axes: &[(u8, i64, i64, bool)]| -> i64 {
@@ -291,17 +259,7 @@ fn strided(
             let rows = steps(words, row_axes)?;
             let col = words.int(parts.col);
             let cols = steps(words, col_axes)?;
-            (
-                Coordinates::Split {
-                    row,
-                    rows,
-                    col,
-                    cols,
-                },
-                area,
-                quad,
-                guard,
-            )
+            (Coordinates::Split { row, rows, col, cols }, area, quad, guard)
         }
         None => {
             let (top, bottom) = (first / pitch, last / pitch);
@@ -314,39 +272,22 @@ fn strided(
             let start = words.int(first);
             let moving = axes.iter().copied().filter(|a| a.1 > 1).collect();
             let steps = steps(words, moving)?;
-            (
-                Coordinates::Elements { start, steps },
-                area,
-                None,
-                Guard::Elements,
-            )
+            (Coordinates::Elements { start, steps }, area, None, Guard::Elements)
         }
     };
     let texel = matches!(coordinates, Coordinates::Elements { .. })
         .then(|| (words.int(layout.width.into()), words.int(0)));
-    let frame = Frame {
-        texel,
-        coordinates,
-        guard,
-        count: None,
-        quad,
-    };
-    Ok(Framed {
-        frame,
-        area,
-        linear: None,
-    })
+    let frame = Frame { texel, coordinates, guard, count: None, quad };
+    Ok(Framed { frame, area, linear: None })
 }
 
 /// Steps from the longest stride to the shortest.
 fn steps(words: &mut Words, mut axes: Vec<(u8, i64, i64, bool)>) -> Result<Vec<Step>, Declined> {
     axes.sort_by_key(|(_, _, stride, _)| std::cmp::Reverse(*stride));
-    for (k, (axis, _, stride, _)) in axes.iter().enumerate() {
+    for (k, (_, _, stride, _)) in axes.iter().enumerate() {
         let below: i64 = axes[k + 1..].iter().map(|(_, n, s, _)| s * (n - 1)).sum();
         if below >= *stride {
-            return Err(Declined::Tangled {
-                axis: *axis as usize,
-            });
+            return Err(Declined::Tangled);
         }
     }
     let step = |(axis, n, stride, backwards)| Step {

@@ -38,11 +38,7 @@ impl Layout {
         let fits = row > 0 && row % 4 == 0 && len % row == 0;
         let (width, height) = (row / 4, len.checked_div(row)?);
         let sensible = width <= max_size as usize && height <= max_size as usize && height >= 4;
-        (fits && sensible).then_some(Layout {
-            width: width as u32,
-            height: height as u32,
-            len,
-        })
+        (fits && sensible).then_some(Layout { width: width as u32, height: height as u32, len })
     }
 
     /// Elements in a row of texels.
@@ -72,11 +68,7 @@ pub(super) fn split(offset: i64, strides: &[i64], shape: &[i64], pitch: i64) -> 
     let (mut row_strides, mut col_strides) = (Vec::new(), Vec::new());
     for (stride, n) in strides.iter().zip(shape) {
         // To the nearest whole number of rows, so that short steps back stay short.
-        let rows = if *n > 1 {
-            (stride + pitch / 2).div_euclid(pitch)
-        } else {
-            0
-        };
+        let rows = if *n > 1 { (stride + pitch / 2).div_euclid(pitch) } else { 0 };
         let cols = if *n > 1 { stride - rows * pitch } else { 0 };
         let reach = cols * (n - 1);
         low += reach.min(0);
@@ -84,12 +76,7 @@ pub(super) fn split(offset: i64, strides: &[i64], shape: &[i64], pitch: i64) -> 
         row_strides.push(rows);
         col_strides.push(cols);
     }
-    (low >= 0 && high < pitch).then_some(Split {
-        row,
-        col,
-        row_strides,
-        col_strides,
-    })
+    (low >= 0 && high < pitch).then_some(Split { row, col, row_strides, col_strides })
 }
 
 #[cfg(test)]

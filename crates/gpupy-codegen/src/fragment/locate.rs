@@ -27,6 +27,9 @@ impl Locator<'_> {
             let (width, first) = (word(width), word(first));
             body.line(&format!("int texel = pos.y * {width} + pos.x - {first};"));
         }
+        for axis in (0..self.plan.rank).filter(|axis| self.plan.frame.coordinates.lack(*axis)) {
+            body.line(&format!("int i{axis} = 0;"));
+        }
         match &self.plan.frame.coordinates {
             Coordinates::Quads(steps) => {
                 body.line("int rest0 = 4 * texel;");
@@ -65,10 +68,7 @@ impl Locator<'_> {
                 self.steps(body, "rest", steps, width);
             }
             Coordinates::Split { col, cols, .. } => {
-                body.line(&format!(
-                    "{int} col0 = 4 * pos.x + {lanes} - {};",
-                    word(*col)
-                ));
+                body.line(&format!("{int} col0 = 4 * pos.x + {lanes} - {};", word(*col)));
                 self.steps(body, "col", cols, width);
             }
         }
@@ -85,10 +85,7 @@ impl Locator<'_> {
             Coordinates::Split { cols, .. } => cols.iter().any(|s| s.axis == axis),
         };
         (0..self.plan.rank)
-            .map(|axis| Coordinate {
-                name: format!("i{axis}"),
-                four: four(axis),
-            })
+            .map(|axis| Coordinate { name: format!("i{axis}"), four: four(axis) })
             .collect()
     }
 
@@ -116,10 +113,7 @@ impl Locator<'_> {
             (Coordinates::Elements { steps, .. }, None) => self.checks("rest", steps, width),
             _ => Glsl.splat(DType::Bool, width, "true"),
         };
-        body.line(&format!(
-            "{} valid = {valid};",
-            Glsl.type_name(DType::Bool, width)
-        ));
+        body.line(&format!("{} valid = {valid};", Glsl.type_name(DType::Bool, width)));
         match (width, self.plan.frame.guard) {
             (Width::One, _) => body.line("if (!valid) continue;"),
             (_, Guard::Texels) => body.line("if (!valid.x) discard;"),

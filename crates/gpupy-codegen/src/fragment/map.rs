@@ -81,11 +81,7 @@ impl Leaves for Reader<'_> {
     }
 
     fn constant(&self, value: Scalar) -> String {
-        let hazard = self
-            .plan
-            .constants
-            .iter()
-            .find(|(bits, _)| *bits == value.as_u32());
+        let hazard = self.plan.constants.iter().find(|(bits, _)| *bits == value.as_u32());
         match hazard {
             Some((_, word)) if value.dtype == DType::F32 => Glsl.word((*word).into(), DType::F32),
             _ => Glsl.literal(value),

@@ -73,10 +73,7 @@ pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
     for (location, dest) in plan.stores.iter().enumerate() {
         let dtype = raw(program.dests[*dest as usize]);
         let name = Glsl.type_name(dtype, Width::Four);
-        let _ = writeln!(
-            text,
-            "layout(location = {location}) out {name} o{location};"
-        );
+        let _ = writeln!(text, "layout(location = {location}) out {name} o{location};");
     }
     let body = [functions, main].concat();
     text += &operand::definitions(&body);
@@ -102,9 +99,5 @@ fn sampler(dtype: DType) -> &'static str {
 
 /// The dtype that a texture of this dtype really holds: bools are unsigned integers there.
 fn raw(dtype: DType) -> DType {
-    if dtype == DType::Bool {
-        DType::U32
-    } else {
-        dtype
-    }
+    if dtype == DType::Bool { DType::U32 } else { dtype }
 }

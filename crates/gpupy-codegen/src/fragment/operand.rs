@@ -37,10 +37,7 @@ impl Reader<'_> {
     /// A load, as a value of the program's dtype.
     pub fn load(&self, operand: u32, access: u32) -> String {
         let dtype = self.program.operands[operand as usize];
-        let found = self
-            .loads
-            .iter()
-            .position(|l| l.operand == operand && l.access == access);
+        let found = self.loads.iter().position(|l| l.operand == operand && l.access == access);
         let Some(number) = found else {
             return String::new();
         };
@@ -71,9 +68,7 @@ impl Reader<'_> {
             };
             let dtype = raw(self.program.operands[operand as usize]);
             let name = Glsl.type_name(dtype, Width::Four);
-            lines.push(format!(
-                "{name} f{number} = texelFetch(t{operand}, {position}, 0);"
-            ));
+            lines.push(format!("{name} f{number} = texelFetch(t{operand}, {position}, 0);"));
         }
         lines
     }
@@ -84,11 +79,7 @@ impl Reader<'_> {
             return String::new();
         };
         let (text, four) = self.sum(sum, None);
-        if four {
-            text
-        } else {
-            Glsl.splat(DType::I32, self.width, &text)
-        }
+        if four { text } else { Glsl.splat(DType::I32, self.width, &text) }
     }
 
     /// A load at a computed index.
@@ -96,11 +87,8 @@ impl Reader<'_> {
         let dtype = self.program.operands[operand as usize];
         let last = self.plan.wraps[operand as usize].map_or(0, |(_, last)| last);
         let bound = |text: &str| Glsl.splat(DType::I32, self.width, text);
-        let value = format!(
-            "flat{operand}(clamp({index}, {}, {}))",
-            bound("0"),
-            bound(&word(last))
-        );
+        let value =
+            format!("flat{operand}(clamp({index}, {}, {}))", bound("0"), bound(&word(last)));
         from_raw(dtype, self.width, &value)
     }
 
@@ -125,10 +113,7 @@ impl Reader<'_> {
         }
         let texel = |ahead: &str| match place {
             Place::Flat(sum) => {
-                format!(
-                    "texelFetch(t{operand}, wrap{operand}(({} >> 2){ahead}), 0)",
-                    first(sum)
-                )
+                format!("texelFetch(t{operand}, wrap{operand}(({} >> 2){ahead}), 0)", first(sum))
             }
             Place::Split { row, col } => {
                 let (row, col) = (first(row), first(col));
@@ -148,11 +133,7 @@ impl Reader<'_> {
     /// A sum in the reader's own width.
     fn full(&self, sum: &Sum) -> String {
         let (text, four) = self.sum(sum, None);
-        if four {
-            text
-        } else {
-            Glsl.splat(DType::I32, self.width, &text)
-        }
+        if four { text } else { Glsl.splat(DType::I32, self.width, &text) }
     }
 
     /// A sum, parenthesised, and whether it holds four; with a component, of that alone.
@@ -238,21 +219,13 @@ pub(super) fn functions(program: &Program, plan: &Plan, main: &str) -> String {
 
 /// The function that divides.
 pub(super) fn quotient(plan: &Plan) -> &'static str {
-    if plan.large {
-        "quotient_large"
-    } else {
-        "quotient"
-    }
+    if plan.large { "quotient_large" } else { "quotient" }
 }
 
 /// Definitions of the functions for texels and coordinates that `text` calls.
 pub(super) fn definitions(text: &str) -> String {
     let called = |(name, _): &&(&str, &str)| text.contains(&format!("{name}("));
-    DEFINITIONS
-        .iter()
-        .filter(called)
-        .map(|(_, definition)| *definition)
-        .collect()
+    DEFINITIONS.iter().filter(called).map(|(_, definition)| *definition).collect()
 }
 
 /// Quotients towards minus infinity, by way of the divisor's reciprocal, because integer division

@@ -51,12 +51,9 @@ pub struct Request<'a> {
 /// Why a draw cannot be planned as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Declined {
-    /// The destination's strides interleave, so that places do not tell coordinates; a launch for
-    /// each point of this axis can be planned.
-    Tangled {
-        /// The axis, of those that are left after merging.
-        axis: usize,
-    },
+    /// The destination's strides interleave, so that places do not tell coordinates. Launches for
+    /// each point of one axis have fewer of them.
+    Tangled,
 }
 
 /// A plan and its launch's numbers.
@@ -169,11 +166,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
     let mut walks: Vec<Walk> = request.accesses.iter().map(|a| Walk::of(a, rank)).collect();
     let mut dest = Walk::of(request.target.access, rank);
     let reduces = program.form != Form::Map;
-    let relevant = walks
-        .iter_mut()
-        .enumerate()
-        .filter(|(k, _)| uses.accesses[*k])
-        .map(|(_, w)| w);
+    let relevant = walks.iter_mut().enumerate().filter(|(k, _)| uses.accesses[*k]).map(|(_, w)| w);
     let mut merged: Vec<&mut Walk> = relevant.chain([&mut dest]).collect();
     merge(&mut shape, usize::from(reduces), &mut merged);
     for (k, walk) in walks.iter_mut().enumerate() {
@@ -187,20 +180,12 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         *last = (points as usize).div_ceil(REDUCE_CHUNK) as i64;
     }
 
-    let width = if reduces || uses.regions {
-        Width::One
-    } else {
-        Width::Four
-    };
+    let width = if reduces || uses.regions { Width::One } else { Width::Four };
     let mut words = Words::default();
     let contiguous = fetch::follows(&dest, &out_shape);
     let follows = |access: u32| contiguous && fetch::follows(&walks[access as usize], &out_shape);
     let uniform = |access: u32| walks[access as usize].is_uniform(&out_shape);
-    let late = if reduces {
-        &uses.late_loads
-    } else {
-        &uses.loads
-    };
+    let late = if reduces { &uses.late_loads } else { &uses.loads };
     let by_texel = late.iter().any(|(_, a)| follows(*a) && !uniform(*a));
     let by_coordinates = reduces
         || !uses.indices.is_empty()
@@ -222,75 +207,39 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         let slot = &mut wraps[operand as usize];
         let mut wrap = |words: &mut Words| set_wrap(words, slot, layout);
         let fetch = fetch::plan(words, around, &walks[access as usize], layout, &mut wrap);
-        Load {
-            operand,
-            access,
-            fetch,
-        }
+        Load { operand, access, fetch }
     };
     let mut outer = Surroundings {
         shape: &out_shape,
         linear: framed.linear.map(|first| (target.layout.width, first)),
-        quad: if width == Width::Four {
-            framed.frame.quad
-        } else {
-            None
-        },
+        quad: if width == Width::Four { framed.frame.quad } else { None },
     };
-    let late_loads = uses
-        .late_loads
-        .iter()
-        .map(|l| load(&mut words, &outer, *l))
-        .collect();
+    let late_loads = uses.late_loads.iter().map(|l| load(&mut words, &outer, *l)).collect();
     if reduces {
         outer.shape = &shape;
         outer.linear = None;
         // The points that a lane visits start at a multiple of four.
         outer.quad = (!uses.regions).then_some((shape.len() as u8 - 1, 0));
     }
-    let loads = uses
-        .loads
-        .iter()
-        .map(|l| load(&mut words, &outer, *l))
-        .collect();
+    let loads = uses.loads.iter().map(|l| load(&mut words, &outer, *l)).collect();
     for operand in &uses.gathered {
         let layout = &request.operands[*operand as usize];
         set_wrap(&mut words, &mut wraps[*operand as usize], layout);
     }
     let mut sum = |access: &u32, shape: &[i64]| {
         let walk = &walks[*access as usize];
-        (
-            *access,
-            Sum::new(&mut words, walk.offset, &walk.strides, shape),
-        )
+        (*access, Sum::new(&mut words, walk.offset, &walk.strides, shape))
     };
     let indices = uses.indices.iter().map(|a| sum(a, &shape)).collect();
-    let late_indices = uses
-        .late_indices
-        .iter()
-        .map(|a| sum(a, &out_shape))
-        .collect();
+    let late_indices = uses.late_indices.iter().map(|a| sum(a, &out_shape)).collect();
     let points = if reduces { words.int(points) } else { 0 };
 
     let given = |(bits, dtype): (&u64, &DType)| {
         let literal = request.specialise && !is_hazardous(Scalar::new(*dtype, *bits));
-        if literal {
-            Given::Literal(*bits)
-        } else {
-            Given::Word(words.int(*bits as i64))
-        }
+        if literal { Given::Literal(*bits) } else { Given::Word(words.int(*bits as i64)) }
     };
-    let params = request
-        .params
-        .iter()
-        .zip(&program.params)
-        .map(given)
-        .collect();
-    let constants = uses
-        .hazards
-        .iter()
-        .map(|bits| (*bits, words.bits(*bits as i32)))
-        .collect();
+    let params = request.params.iter().zip(&program.params).map(given).collect();
+    let constants = uses.hazards.iter().map(|bits| (*bits, words.bits(*bits as i32))).collect();
     let sizes = request.operands.iter().chain([&target.layout]);
     let largest = sizes.map(|l| l.texels() * 4).max().unwrap_or(0);
     let plan = Plan {
@@ -310,11 +259,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         rank: shape.len() as u8,
     };
     words.list.resize(words.list.len().next_multiple_of(4), 0);
-    Ok(Planned {
-        plan,
-        words: words.list,
-        area: framed.area,
-    })
+    Ok(Planned { plan, words: words.list, area: framed.area })
 }
 
 fn set_wrap(words: &mut Words, slot: &mut Option<(Wrap, u16)>, layout: &Layout) {
@@ -339,33 +284,19 @@ struct Uses {
 
 impl Uses {
     fn of(program: &Program, live: &[bool]) -> Uses {
-        let mut uses = Uses {
-            accesses: vec![false; program.accesses.len()],
-            ..Uses::default()
-        };
+        let mut uses = Uses { accesses: vec![false; program.accesses.len()], ..Uses::default() };
         let mut late = false;
         for (inst, live) in program.insts.iter().zip(live) {
             let [a, b, _] = inst.args;
             match inst.op {
                 _ if !live => {}
                 Op::Load => {
-                    let list = if late {
-                        &mut uses.late_loads
-                    } else {
-                        &mut uses.loads
-                    };
+                    let list = if late { &mut uses.late_loads } else { &mut uses.loads };
                     add(list, (a, b));
                     uses.accesses[b as usize] = true;
                 }
                 Op::Index => {
-                    add(
-                        if late {
-                            &mut uses.late_indices
-                        } else {
-                            &mut uses.indices
-                        },
-                        a,
-                    );
+                    add(if late { &mut uses.late_indices } else { &mut uses.indices }, a);
                     uses.accesses[a as usize] = true;
                 }
                 Op::Gather => add(&mut uses.gathered, a),

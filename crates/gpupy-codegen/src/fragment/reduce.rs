@@ -36,15 +36,10 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
         coordinates: locator.coordinates(Width::One),
         width: Width::One,
     };
-    let regions = program.insts[..reduce]
-        .iter()
-        .any(|i| matches!(i.op, Op::Loop | Op::If));
+    let regions = program.insts[..reduce].iter().any(|i| matches!(i.op, Op::Loop | Op::If));
     let inner = if regions { Width::One } else { Width::Four };
     let mut coordinates = locator.coordinates(Width::One);
-    coordinates[last] = Coordinate {
-        name: "at".to_owned(),
-        four: inner == Width::Four,
-    };
+    coordinates[last] = Coordinate { name: "at".to_owned(), four: inner == Width::Four };
     let early = Reader {
         loads: &plan.loads,
         indices: &plan.indices,
@@ -62,48 +57,34 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
     locator.elements(&mut body, Width::One);
     let points = word(plan.points);
     body.line(&format!("int base = {REDUCE_CHUNK} * i{last};"));
-    body.line(&format!(
-        "int count = min({points} - base, {REDUCE_CHUNK});"
-    ));
+    body.line(&format!("int count = min({points} - base, {REDUCE_CHUNK});"));
     let zero = Glsl.splat(dtype, Width::Four, zero(dtype));
     for k in 0..REDUCE_LANES / 4 {
         body.line(&format!("{} = {zero};", vector(&format!("lanes{k}"))));
     }
-    body.open(&format!(
-        "for (int part = 0; part < {REDUCE_LANES}; part += 4) {{"
-    ));
+    body.open(&format!("for (int part = 0; part < {REDUCE_LANES}; part += 4) {{"));
     body.line(&format!("{} = {zero};", vector("lanes")));
-    body.open(&format!(
-        "for (int k = part; k < count; k += {REDUCE_LANES}) {{"
-    ));
+    body.open(&format!("for (int n = part; n < count; n += {REDUCE_LANES}) {{"));
     let value = if inner == Width::Four {
-        body.line("ivec4 at = base + k + ivec4(0, 1, 2, 3);");
+        body.line("ivec4 at = base + n + ivec4(0, 1, 2, 3);");
         prologue(&mut body, &early, reduce);
         body.name(inst.args[0]).to_owned()
     } else {
         body.line(&format!("{} = {zero};", vector("value")));
         body.open("for (int e = 0; e < 4; ++e) {");
-        body.line("int at = base + k + e;");
+        body.line("int at = base + n + e;");
         prologue(&mut body, &early, reduce);
         let value = body.name(inst.args[0]).to_owned();
         let assign = |c: usize| format!("value.{} = {value};", COMPONENTS[c]);
         let (x, y, z, w) = (assign(0), assign(1), assign(2), assign(3));
-        body.line(&format!(
-            "if (e == 0) {x} else if (e == 1) {y} else if (e == 2) {z} else {w}"
-        ));
+        body.line(&format!("if (e == 0) {x} else if (e == 1) {y} else if (e == 2) {z} else {w}"));
         body.close();
         "value".to_owned()
     };
-    body.line("bvec4 exists = lessThan(k + ivec4(0, 1, 2, 3), ivec4(count));");
-    body.line(&format!(
-        "{} = {};",
-        vector("both_lanes"),
-        combine("lanes", &value)
-    ));
+    body.line("bvec4 exists = lessThan(n + ivec4(0, 1, 2, 3), ivec4(count));");
+    body.line(&format!("{} = {};", vector("both_lanes"), combine("lanes", &value)));
     let combined = Glsl.select(dtype, Width::Four, "exists", "both_lanes", "lanes");
-    body.line(&format!(
-        "if (k == part) lanes = {value}; else lanes = {combined};"
-    ));
+    body.line(&format!("if (n == part) lanes = {value}; else lanes = {combined};"));
     body.close();
     body.line(
         "if (part == 0) lanes0 = lanes; else if (part == 4) lanes1 = lanes; \

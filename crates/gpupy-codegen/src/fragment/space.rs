@@ -17,13 +17,8 @@ pub(super) struct Walk {
 impl Walk {
     /// The walk of an access over a launch of `rank` axes.
     pub fn of(access: &Access, rank: usize) -> Walk {
-        let strides = (0..rank)
-            .map(|k| access.strides.get(k).copied().unwrap_or(0))
-            .collect();
-        Walk {
-            offset: access.offset,
-            strides,
-        }
+        let strides = (0..rank).map(|k| access.strides.get(k).copied().unwrap_or(0)).collect();
+        Walk { offset: access.offset, strides }
     }
 
     /// True when it visits elements one after another, in C order.
@@ -38,10 +33,7 @@ impl Walk {
 
     /// True when it stays at one element.
     pub fn is_uniform(&self, shape: &[i64]) -> bool {
-        shape
-            .iter()
-            .zip(&self.strides)
-            .all(|(n, stride)| *n == 1 || *stride == 0)
+        shape.iter().zip(&self.strides).all(|(n, stride)| *n == 1 || *stride == 0)
     }
 }
 
@@ -77,14 +69,8 @@ mod tests {
 
     #[test]
     fn merges_what_every_walk_allows() {
-        let mut dest = Walk {
-            offset: 0,
-            strides: vec![60, 20, 5, 1],
-        };
-        let mut rows = Walk {
-            offset: 3,
-            strides: vec![0, 0, 5, 1],
-        };
+        let mut dest = Walk { offset: 0, strides: vec![60, 20, 5, 1] };
+        let mut rows = Walk { offset: 3, strides: vec![0, 0, 5, 1] };
         let mut shape = vec![1, 3, 4, 5];
         merge(&mut shape, 0, &mut [&mut dest, &mut rows]);
         assert_eq!(shape, [3, 20]);
@@ -93,10 +79,7 @@ mod tests {
 
     #[test]
     fn a_single_point_keeps_an_axis() {
-        let mut walk = Walk {
-            offset: 7,
-            strides: vec![2, 9],
-        };
+        let mut walk = Walk { offset: 7, strides: vec![2, 9] };
         let mut shape = vec![1, 1];
         merge(&mut shape, 0, &mut [&mut walk]);
         assert_eq!((shape.len(), walk.strides.len()), (1, 1));

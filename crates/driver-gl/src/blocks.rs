@@ -1,0 +1,202 @@
+//! Which blocks there are, and which texture holds each.
+//!
+//! Owns [`Blocks`] and [`Block`]. A block gets its texture at the first write or evaluation, when
+//! more is known about how its elements will be walked. Invariants: the memory of live blocks never
+//! exceeds the limit; a texture belongs to one block or to the pool.
+//!
+//! Not here: the textures themselves (`textures.rs`, on the context's thread).
+
+use crate::gpu::TextureId;
+use crate::textures::Shape;
+use crate::thread::GlThread;
+use gpupy_codegen::fragment::Layout;
+use gpupy_core::DType;
+use gpupy_core::driver::{BlockId, BlockSpec};
+use gpupy_core::{Error, ErrorKind, Result};
+use rustc_hash::FxHashMap;
+
+/// Memory of freed textures that is kept for blocks of the same shape: fresh memory costs more than
+/// most arithmetic, because its pages are mapped one by one.
+const POOL_BYTES: u64 = 512 << 20;
+
+/// A block.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// What it holds.
+    pub spec: BlockSpec,
+    /// Its texture, once it has one.
+    pub texture: Option<(TextureId, Layout)>,
+}
+
+/// All blocks.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    blocks: FxHashMap<u64, Block>,
+    next_block: u64,
+    next_texture: TextureId,
+    used: u64,
+    limit: u64,
+    texture_size: u32,
+    /// Free textures, oldest first.
+    pool: Vec<(Shape, TextureId)>,
+    pooled: u64,
+}
+
+impl Blocks {
+    /// No blocks yet, and limits: bytes for all together, texels each way of one texture.
+    pub fn new(limit: u64, texture_size: u32) -> Blocks {
+        Blocks { limit, texture_size, ..Blocks::default() }
+    }
+
+    /// Names a new block.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the limit would be exceeded.
+    pub fn alloc(&mut self, thread: &GlThread, spec: BlockSpec) -> Result<BlockId> {
+        let bytes = bytes(spec);
+        if bytes > self.limit - self.used {
+            return Err(Error::new(ErrorKind::OutOfMemory, "block_alloc")
+                .with("driver", crate::NAME)
+                .with("bytes", bytes)
+                .with("used", self.used)
+                .with("limit", self.limit));
+        }
+        self.used += bytes;
+        self.trim(thread)?;
+        self.next_block += 1;
+        self.blocks.insert(self.next_block, Block { spec, texture: None });
+        Ok(BlockId(self.next_block))
+    }
+
+    /// Forgets a block; its texture goes to the pool.
+    pub fn free(&mut self, thread: &GlThread, id: BlockId) {
+        let Some(block) = self.blocks.remove(&id.0) else { return };
+        self.used -= bytes(block.spec);
+        if let Some((texture, layout)) = block.texture {
+            self.release(shape(block.spec.dtype, layout), texture);
+            // A thread that has ended has taken its textures with it.
+            let _ = self.trim(thread);
+        }
+    }
+
+    /// A live block.
+    ///
+    /// # Errors
+    /// - `Invalid`: there is no such block.
+    pub fn get(&self, id: BlockId) -> Result<Block> {
+        self.blocks.get(&id.0).copied().ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "block")
+                .says("there is no such block")
+                .with("driver", crate::NAME)
+                .with("block", id.0)
+        })
+    }
+
+    /// The block's texture, made now if it has none: as `wanted`, or as suits any walk.
+    ///
+    /// # Errors
+    /// - `Invalid`: there is no such block.
+    /// - `DeviceLost`: the context is gone.
+    pub fn texture(
+        &mut self,
+        thread: &GlThread,
+        id: BlockId,
+        wanted: Option<Layout>,
+    ) -> Result<(TextureId, Layout)> {
+        let block = self.get(id)?;
+        if let Some(texture) = block.texture {
+            return Ok(texture);
+        }
+        let layout = wanted.map_or_else(|| self.square(block.spec.len), Ok)?;
+        let texture = (self.take(thread, shape(block.spec.dtype, layout))?, layout);
+        if let Some(block) = self.blocks.get_mut(&id.0) {
+            block.texture = Some(texture);
+        }
+        Ok(texture)
+    }
+
+    /// Gives a block whose contents nobody needs another layout.
+    ///
+    /// # Errors
+    /// As `texture`.
+    pub fn relay(
+        &mut self,
+        thread: &GlThread,
+        id: BlockId,
+        wanted: Layout,
+    ) -> Result<(TextureId, Layout)> {
+        let block = self.get(id)?;
+        if let Some((texture, layout)) = block.texture
+            && layout != wanted
+        {
+            self.release(shape(block.spec.dtype, layout), texture);
+            if let Some(block) = self.blocks.get_mut(&id.0) {
+                block.texture = None;
+            }
+        }
+        self.texture(thread, id, Some(wanted))
+    }
+
+    /// The layout of blocks about which nothing is known.
+    ///
+    /// # Errors
+    /// - `Invalid`: no texture is large enough, though the capabilities said so.
+    pub fn square(&self, len: usize) -> Result<Layout> {
+        Layout::square(len, self.texture_size).ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "block_alloc")
+                .says("a block is larger than the largest texture")
+                .with("driver", crate::NAME)
+                .with("elements", len)
+        })
+    }
+
+    /// A layout with rows of `row` elements, where that makes a texture of sensible proportions.
+    pub fn rows(&self, len: usize, row: usize) -> Option<Layout> {
+        // Rasterisers work on squares of texels; narrow textures leave them half empty.
+        Layout::rows(len, row, self.texture_size).filter(|layout| layout.width >= 16)
+    }
+
+    fn take(&mut self, thread: &GlThread, shape: Shape) -> Result<TextureId> {
+        // The youngest is the likeliest to be in the CPU's cache, where the device is a CPU.
+        if let Some(at) = self.pool.iter().rposition(|(s, _)| *s == shape) {
+            self.pooled -= shape.bytes();
+            return Ok(self.pool.remove(at).1);
+        }
+        self.next_texture += 1;
+        let id = self.next_texture;
+        thread.post(move |gpu| gpu.create(id, shape))?;
+        Ok(id)
+    }
+
+    fn release(&mut self, shape: Shape, texture: TextureId) {
+        self.pool.push((shape, texture));
+        self.pooled += shape.bytes();
+    }
+
+    /// Deletes free textures, oldest first, until they and the blocks fit.
+    fn trim(&mut self, thread: &GlThread) -> Result<()> {
+        let room = POOL_BYTES.min(self.limit - self.used);
+        let mut deleted = Vec::new();
+        let mut count = 0;
+        while self.pooled > room && count < self.pool.len() {
+            let (shape, texture) = self.pool[count];
+            self.pooled -= shape.bytes();
+            deleted.push(texture);
+            count += 1;
+        }
+        if deleted.is_empty() {
+            return Ok(());
+        }
+        self.pool.drain(..count);
+        thread.post(move |gpu| deleted.into_iter().for_each(|texture| gpu.delete(texture)))
+    }
+}
+
+/// The texture that holds elements of `dtype` so.
+pub fn shape(dtype: DType, layout: Layout) -> Shape {
+    Shape { dtype, width: layout.width, height: layout.height }
+}
+
+fn bytes(spec: BlockSpec) -> u64 {
+    spec.len as u64 * spec.dtype.size() as u64
+}

@@ -1,0 +1,139 @@
+//! The kernels that have been compiled in this run.
+//!
+//! Owns [`Kernels`]. A kernel belongs to a program and a plan. Invariants: equal programs and plans
+//! are compiled once; a kernel whose scalars have become literals is used for just these scalars,
+//! and only in place of a general one that exists.
+//!
+//! Not here: compiling (`kernels.rs`, on the context's thread), programs on disk (`disk.rs`).
+
+use crate::gpu::KernelId;
+use gpupy_codegen::fragment::Plan;
+use gpupy_core::ir::Fingerprint;
+use rustc_hash::FxHashMap;
+
+/// Scalars below this many are not worth a kernel of their own.
+const LEAST_PARAMS: usize = 8;
+
+/// Elements computed with the same scalars after which literals pay for their compilation. Both the
+/// cost of compiling and the gain grow with the operations, so they cancel: on llvmpipe an operation
+/// costs 0.2 ms to compile with literals, and 4 ps an element less to run.
+const ELEMENTS_UNTIL_LITERALS: usize = 50_000_000;
+
+/// Launches with the same scalars before that is looked at.
+const LAUNCHES_UNTIL_LITERALS: u32 = 3;
+
+/// Compiled kernels.
+#[derive(Debug, Default)]
+pub struct Kernels {
+    entries: FxHashMap<Fingerprint, Vec<Entry>>,
+    next: KernelId,
+}
+
+#[derive(Debug)]
+struct Entry {
+    plan: Plan,
+    kernel: KernelId,
+    params: Vec<u64>,
+    /// Launches, and elements computed, since the scalars have been these.
+    launches: u32,
+    elements: usize,
+    literal: Literal,
+}
+
+/// A kernel's twin with its scalars as literals.
+#[derive(Debug)]
+enum Literal {
+    Absent,
+    /// It is there, for these scalars.
+    Ready(Vec<u64>, KernelId),
+    /// It would not compile, and is not tried again.
+    Refused,
+}
+
+/// What to launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The kernel that takes its scalars as parameters.
+    General(KernelId),
+    /// The one that has these scalars as literals.
+    Specialised(KernelId),
+    /// The general one, though literals would pay by now.
+    CouldSpecialise(KernelId),
+}
+
+impl Kernels {
+    /// A name for a kernel to be compiled.
+    pub fn name(&mut self) -> KernelId {
+        self.next += 1;
+        self.next
+    }
+
+    /// The kernel for a launch of `elements` points, or `None` when none has been compiled.
+    pub fn find(
+        &mut self,
+        program: Fingerprint,
+        plan: &Plan,
+        params: &[u64],
+        elements: usize,
+    ) -> Option<Choice> {
+        let entry = self.entry(program, plan)?;
+        if entry.params != params {
+            entry.params = params.to_vec();
+            (entry.launches, entry.elements) = (0, 0);
+        }
+        entry.launches += 1;
+        entry.elements = entry.elements.saturating_add(elements);
+        let pays = params.len() >= LEAST_PARAMS
+            && entry.launches >= LAUNCHES_UNTIL_LITERALS
+            && entry.elements >= ELEMENTS_UNTIL_LITERALS;
+        Some(match &entry.literal {
+            Literal::Ready(made_for, kernel) if made_for == params => Choice::Specialised(*kernel),
+            Literal::Refused => Choice::General(entry.kernel),
+            _ if pays => Choice::CouldSpecialise(entry.kernel),
+            _ => Choice::General(entry.kernel),
+        })
+    }
+
+    /// Adds a compiled kernel, launched once so far.
+    pub fn add(
+        &mut self,
+        program: Fingerprint,
+        plan: Plan,
+        kernel: KernelId,
+        params: &[u64],
+        elements: usize,
+    ) {
+        self.entries.entry(program).or_default().push(Entry {
+            plan,
+            kernel,
+            params: params.to_vec(),
+            launches: 1,
+            elements,
+            literal: Literal::Absent,
+        });
+    }
+
+    /// Adds a kernel's twin with these scalars as literals, or that there can be none. Gives the
+    /// name of the one that it replaces.
+    pub fn specialise(
+        &mut self,
+        program: Fingerprint,
+        plan: &Plan,
+        params: &[u64],
+        kernel: Option<KernelId>,
+    ) -> Option<KernelId> {
+        let entry = self.entry(program, plan)?;
+        let literal = match kernel {
+            Some(kernel) => Literal::Ready(params.to_vec(), kernel),
+            None => Literal::Refused,
+        };
+        match std::mem::replace(&mut entry.literal, literal) {
+            Literal::Ready(_, old) => Some(old),
+            _ => None,
+        }
+    }
+
+    fn entry(&mut self, program: Fingerprint, plan: &Plan) -> Option<&mut Entry> {
+        self.entries.get_mut(&program)?.iter_mut().find(|entry| entry.plan == *plan)
+    }
+}

@@ -1,0 +1,208 @@
+//! Opens a context without a window or a display server: EGL device, display, context.
+//!
+//! Owns [`Context`] and [`Limits`]. Invariants: libEGL is opened at run time, so that this crate
+//! links without it; a context that this gives is current in the calling thread, has `precise`
+//! (GLSL 4.00, or 3.30 with `GL_ARB_gpu_shader5`) and renders to float and integer textures.
+//!
+//! Not here: the thread that the context lives on (`thread.rs`).
+
+use glow::HasContext;
+use glutin::api::egl::config::Config;
+use glutin::api::egl::context::PossiblyCurrentContext;
+use glutin::api::egl::device::Device;
+use glutin::api::egl::display::Display;
+use glutin::config::{ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Robustness, Version};
+use glutin::display::GlDisplay;
+use gpupy_codegen::fragment;
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// Versions of OpenGL to ask for, best first.
+const VERSIONS: [(u8, u8); 8] = [(4, 6), (4, 5), (4, 4), (4, 3), (4, 2), (4, 1), (4, 0), (3, 3)];
+
+/// A current context and its functions.
+pub struct Context {
+    /// The functions.
+    pub gl: glow::Context,
+    /// What the context reports of itself.
+    pub limits: Limits,
+    /// Makes what has been drawn visible to fetches from the texture that is being drawn to, where
+    /// a texel may be read by the fragment that overwrites it.
+    pub texture_barrier: Option<unsafe extern "system" fn()>,
+    /// Keeps the context alive, and current.
+    _context: PossiblyCurrentContext,
+}
+
+/// What a context can do.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The device's name.
+    pub renderer: String,
+    /// The driver's name and version, with the vendor's.
+    pub version: String,
+    /// False for rasterisers that run on the CPU.
+    pub hardware: bool,
+    /// The dialect of shaders.
+    pub glsl: fragment::Version,
+    /// Texels each way of the largest texture.
+    pub texture_size: u32,
+    /// Textures that a fragment shader may read.
+    pub texture_units: u32,
+    /// Scalars that a fragment shader may be given.
+    pub uniform_components: u32,
+    /// Textures that a fragment shader may write at once.
+    pub draw_buffers: u32,
+    /// Bytes of memory on the device, where it says so.
+    pub memory: Option<u64>,
+    /// True when compiled programs can be taken out and put back.
+    pub program_binaries: bool,
+}
+
+/// Opens the first device that gives a context.
+///
+/// # Errors
+/// - `Unavailable`: there is no libEGL, no device, or no device gives a good enough context.
+pub fn open() -> Result<Context> {
+    let mut reasons = Vec::new();
+    match Device::query_devices() {
+        Err(error) => reasons.push(format!("no libEGL that lists devices: {error}")),
+        Ok(devices) => {
+            for (number, device) in devices.enumerate() {
+                match open_device(&device) {
+                    Ok(context) => return Ok(context),
+                    Err(reason) => reasons.push(format!("device {number}: {reason}")),
+                }
+            }
+        }
+    }
+    if reasons.is_empty() {
+        reasons.push("EGL lists no device".to_owned());
+    }
+    Err(Error::new(ErrorKind::Unavailable, "init")
+        .says("no OpenGL context with GLSL 4.00 could be opened")
+        .with("driver", crate::NAME)
+        .with("reason", reasons.join("; "))
+        .with("on Debian install", "libegl1 libgl1-mesa-dri"))
+}
+
+fn open_device(device: &Device) -> std::result::Result<Context, String> {
+    let words = |error: glutin::error::Error| error.to_string();
+    // SAFETY: no raw display is passed, so there is none that could become invalid.
+    let display = unsafe { Display::with_device(device, None) }.map_err(words)?;
+    let template =
+        ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty()).build();
+    // SAFETY: the template names no native window.
+    let mut configs = unsafe { display.find_configs(template) }.map_err(words)?;
+    let config = configs.next().ok_or("no configuration without a surface")?;
+    let mut reason = "no version of OpenGL from 4.6 to 3.3".to_owned();
+    for (major, minor) in VERSIONS {
+        for robust in [true, false] {
+            match make_current(&display, &config, Version::new(major, minor), robust) {
+                Ok(context) => return finish(&display, context),
+                Err(error) => reason = error.to_string(),
+            }
+        }
+    }
+    Err(reason)
+}
+
+fn make_current(
+    display: &Display,
+    config: &Config,
+    version: Version,
+    robust: bool,
+) -> glutin::error::Result<PossiblyCurrentContext> {
+    // A robust context tells when the device is lost, and keeps fetches inside their textures.
+    let robustness = match robust {
+        true => Robustness::RobustLoseContextOnReset,
+        false => Robustness::NotRobust,
+    };
+    let attributes = ContextAttributesBuilder::new()
+        .with_context_api(ContextApi::OpenGl(Some(version)))
+        .with_profile(GlProfile::Core)
+        .with_robustness(robustness)
+        .build(None);
+    // SAFETY: the attributes name no native window, and the configuration is of this display.
+    let context = unsafe { display.create_context(config, &attributes) }?;
+    context.make_current_surfaceless()
+}
+
+fn finish(
+    display: &Display,
+    context: PossiblyCurrentContext,
+) -> std::result::Result<Context, String> {
+    // SAFETY: the context is current in this thread, and the functions are its display's.
+    let gl =
+        unsafe { glow::Context::from_loader_function_cstr(|name| display.get_proc_address(name)) };
+    let limits = limits(&gl)?;
+    let texture_barrier = texture_barrier(display, &gl);
+    Ok(Context { gl, limits, texture_barrier, _context: context })
+}
+
+/// The one function that glow lacks.
+fn texture_barrier(display: &Display, gl: &glow::Context) -> Option<unsafe extern "system" fn()> {
+    let version = gl.version();
+    let known = (version.major, version.minor) >= (4, 5)
+        || gl.supported_extensions().contains("GL_ARB_texture_barrier");
+    let address = display.get_proc_address(c"glTextureBarrier");
+    if !known || address.is_null() {
+        return None;
+    }
+    // SAFETY: the address is not null, and the version or the extension, which have been found,
+    // give the function of this name this signature.
+    Some(unsafe {
+        std::mem::transmute::<*const std::ffi::c_void, unsafe extern "system" fn()>(address)
+    })
+}
+
+fn limits(gl: &glow::Context) -> std::result::Result<Limits, String> {
+    let version = gl.version();
+    let extension = |name: &str| gl.supported_extensions().contains(name);
+    let at_least = |major, minor| (version.major, version.minor) >= (major, minor);
+    let glsl = match () {
+        () if at_least(4, 0) => fragment::Version::V400,
+        () if extension("GL_ARB_gpu_shader5") => fragment::Version::V330,
+        () => return Err("neither GLSL 4.00 nor GL_ARB_gpu_shader5".to_owned()),
+    };
+    // SAFETY: these only query the current context, by names that every version since 3.3 has, or
+    // that belong to an extension which has been found.
+    let limits = unsafe {
+        let number = |name| gl.get_parameter_i32(name).max(0) as u32;
+        let renderer = gl.get_parameter_string(glow::RENDERER);
+        let vendor = gl.get_parameter_string(glow::VENDOR);
+        let memory = match () {
+            () if extension("GL_NVX_gpu_memory_info") => Some(number(DEDICATED_VIDMEM_NVX)),
+            () if extension("GL_ATI_meminfo") => {
+                let mut free = [0; 4];
+                gl.get_parameter_i32_slice(TEXTURE_FREE_MEMORY_ATI, &mut free);
+                Some(free[0].max(0) as u32)
+            }
+            () => None,
+        };
+        let binaries = at_least(4, 1) || extension("GL_ARB_get_program_binary");
+        Limits {
+            hardware: !is_software(&renderer),
+            version: format!("{} ({vendor})", gl.get_parameter_string(glow::VERSION)),
+            renderer,
+            glsl,
+            texture_size: number(glow::MAX_TEXTURE_SIZE),
+            texture_units: number(glow::MAX_TEXTURE_IMAGE_UNITS),
+            uniform_components: number(glow::MAX_FRAGMENT_UNIFORM_COMPONENTS),
+            draw_buffers: number(glow::MAX_DRAW_BUFFERS).min(number(glow::MAX_COLOR_ATTACHMENTS)),
+            memory: memory.filter(|kib| *kib > 0).map(|kib| u64::from(kib) * 1024),
+            program_binaries: binaries && number(glow::NUM_PROGRAM_BINARY_FORMATS) > 0,
+        }
+    };
+    Ok(limits)
+}
+
+/// `GL_GPU_MEMORY_INFO_DEDICATED_VIDMEM_NVX`, in KiB.
+const DEDICATED_VIDMEM_NVX: u32 = 0x9047;
+/// `GL_TEXTURE_FREE_MEMORY_ATI`, in KiB.
+const TEXTURE_FREE_MEMORY_ATI: u32 = 0x87fc;
+
+/// True for the rasterisers that run on the CPU, by their names.
+fn is_software(renderer: &str) -> bool {
+    let name = renderer.to_lowercase();
+    ["llvmpipe", "softpipe", "swiftshader", "lavapipe", "software"].iter().any(|s| name.contains(s))
+}

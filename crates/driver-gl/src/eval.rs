@@ -1,0 +1,284 @@
+//! Turns a launch into draws, and the programs of draws into kernels.
+//!
+//! Owns [`Evaluator`]. Invariants: destinations that are written whole and alike go in one draw, all
+//! others in one each; what a launch needs is compiled before anything of it is drawn, so that a
+//! refusal leaves all blocks as they were.
+//!
+//! Not here: addressing (`gpupy_codegen::fragment`), the draw itself (`gpu.rs`).
+
+use crate::blocks::Blocks;
+use crate::cache::{Choice, Kernels};
+use crate::gpu::{Draw, KernelId, TextureId};
+use crate::thread::GlThread;
+use gpupy_codegen::fragment::{self, Declined, Layout, Plan, Planned, Request, Target};
+use gpupy_core::driver::{Access, Evaluated, Launch};
+use gpupy_core::ir::{AccessKind, Form, Program};
+use gpupy_core::op::Op;
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// What evaluating needs of the open driver.
+pub struct Evaluator<'a> {
+    /// The context's thread.
+    pub thread: &'a GlThread,
+    /// The blocks.
+    pub blocks: &'a mut Blocks,
+    /// The compiled kernels.
+    pub kernels: &'a mut Kernels,
+    /// The dialect of shaders.
+    pub glsl: fragment::Version,
+    /// The most destinations of one draw.
+    pub draw_buffers: usize,
+}
+
+impl Evaluator<'_> {
+    /// Evaluates a launch; may return before the device is done.
+    ///
+    /// # Errors
+    /// - `Refused`: the compiler does not take a shader. Nothing has been drawn.
+    /// - `DeviceLost`: the context is gone.
+    pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        let mut textures = Vec::with_capacity(launch.operands.len());
+        let mut layouts = Vec::with_capacity(launch.operands.len());
+        for block in launch.operands {
+            let (texture, layout) = self.blocks.texture(self.thread, *block, None)?;
+            textures.push(texture);
+            layouts.push(layout);
+        }
+        let mut evaluated = Evaluated::default();
+        let mut draws = Vec::new();
+        for stores in self.groups(launch) {
+            let targets = self.targets(launch, &layouts, &stores)?;
+            let part = Part { launch, textures: &textures, layouts: &layouts, stores: &stores };
+            self.prepare(
+                &part,
+                &targets,
+                launch.shape,
+                launch.accesses,
+                &mut draws,
+                &mut evaluated,
+            )?;
+        }
+        evaluated.launches = draws.len() as u32;
+        self.thread.post(move |gpu| draws.iter().for_each(|draw| gpu.draw(draw)))?;
+        Ok(evaluated)
+    }
+
+    /// The destinations of each draw.
+    fn groups(&self, launch: &Launch<'_>) -> Vec<Vec<u32>> {
+        let all: Vec<u32> = (0..launch.dests.len() as u32).collect();
+        if launch.dests.iter().all(|dest| dest.whole) {
+            all.chunks(self.draw_buffers).map(<[u32]>::to_vec).collect()
+        } else {
+            all.into_iter().map(|dest| vec![dest]).collect()
+        }
+    }
+
+    /// The textures that a draw writes, all of one layout.
+    fn targets(
+        &mut self,
+        launch: &Launch<'_>,
+        operands: &[Layout],
+        stores: &[u32],
+    ) -> Result<Vec<(TextureId, Layout)>> {
+        let mut targets: Vec<(TextureId, Layout)> = Vec::with_capacity(stores.len());
+        for store in stores {
+            let dest = &launch.dests[*store as usize];
+            let block = self.blocks.get(dest.block)?;
+            let target = match (block.texture, targets.first()) {
+                (Some(texture), None) => texture,
+                (_, Some((_, layout))) => self.blocks.relay(self.thread, dest.block, *layout)?,
+                (None, None) => {
+                    let layout = self.choose_layout(launch, operands, *store, block.spec.len);
+                    self.blocks.texture(self.thread, dest.block, layout)?
+                }
+            };
+            targets.push(target);
+        }
+        Ok(targets)
+    }
+
+    /// A layout for a block that this launch writes first, or `None` for the usual one.
+    fn choose_layout(
+        &self,
+        launch: &Launch<'_>,
+        operands: &[Layout],
+        store: u32,
+        len: usize,
+    ) -> Option<Layout> {
+        let dest = &launch.dests[store as usize];
+        let axes = launch.shape.len();
+        if !dest.whole {
+            let row = (axes >= 2).then(|| dest.access.strides.get(axes - 2)).flatten()?;
+            return self.blocks.rows(len, usize::try_from(*row).ok()?);
+        }
+        if launch.program.form != Form::Map {
+            return None;
+        }
+        if axes >= 2 && uses_coordinates(launch.program) {
+            // Rows of texels that are rows of the array spare divisions.
+            let rows = self.blocks.rows(len, launch.shape[axes - 1]);
+            if rows.is_some() {
+                return rows;
+            }
+        }
+        // Like an operand that is walked through alike, each fragment reads at its own position.
+        operands.iter().copied().find(|layout| layout.len == len)
+    }
+
+    /// Plans and compiles one draw, or several where one cannot be planned.
+    fn prepare(
+        &mut self,
+        part: &Part<'_>,
+        targets: &[(TextureId, Layout)],
+        shape: &[usize],
+        accesses: &[Access],
+        draws: &mut Vec<Draw>,
+        evaluated: &mut Evaluated,
+    ) -> Result<()> {
+        let launch = part.launch;
+        let dest = &launch.dests[part.stores[0] as usize];
+        let place = &dest.access;
+        self.prepare_at(part, targets, shape, accesses, place, draws, evaluated)
+    }
+
+    #[allow(clippy::too_many_arguments)] // a recursion's state, all of it needed
+    fn prepare_at(
+        &mut self,
+        part: &Part<'_>,
+        targets: &[(TextureId, Layout)],
+        shape: &[usize],
+        accesses: &[Access],
+        place: &Access,
+        draws: &mut Vec<Draw>,
+        evaluated: &mut Evaluated,
+    ) -> Result<()> {
+        let launch = part.launch;
+        let whole = part.stores.iter().all(|s| launch.dests[*s as usize].whole);
+        let request = Request {
+            program: launch.program,
+            shape,
+            accesses,
+            operands: part.layouts,
+            params: launch.params,
+            stores: part.stores,
+            target: Target { layout: targets[0].1, access: place, whole },
+            specialise: false,
+        };
+        match fragment::plan(&request) {
+            Ok(planned) => {
+                let (kernel, planned) = self.kernel(launch, &request, planned, evaluated)?;
+                draws.push(Draw {
+                    kernel,
+                    operands: part.textures.to_vec(),
+                    targets: targets.iter().map(|(texture, _)| *texture).collect(),
+                    reads_old: planned.plan.reads_old(),
+                    whole,
+                    words: planned.words,
+                    area: planned.area,
+                });
+                Ok(())
+            }
+            Err(Declined::Tangled) => {
+                // One axis fewer for each of its points. A reduction keeps its last axis.
+                let keep = usize::from(launch.program.form != Form::Map);
+                let axis = shape[..shape.len() - keep].iter().position(|n| *n > 1);
+                let axis = axis.ok_or_else(|| {
+                    Error::new(ErrorKind::Unsupported, "eval_ir")
+                        .says("the strides of a destination cannot be taken apart")
+                        .with("driver", crate::NAME)
+                })?;
+                let mut thinner = shape.to_vec();
+                thinner[axis] = 1;
+                for i in 0..shape[axis] {
+                    let at = |access: &Access| {
+                        let mut access = access.clone();
+                        let stride = access.strides.get(axis).copied().unwrap_or(0);
+                        access.offset += stride * i as i64;
+                        access
+                    };
+                    let accesses: Vec<Access> = accesses.iter().map(at).collect();
+                    self.prepare_at(
+                        part,
+                        targets,
+                        &thinner,
+                        &accesses,
+                        &at(place),
+                        draws,
+                        evaluated,
+                    )?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The kernel of a planned draw, compiled now if need be, and the plan that it has.
+    fn kernel(
+        &mut self,
+        launch: &Launch<'_>,
+        request: &Request<'_>,
+        planned: Planned,
+        evaluated: &mut Evaluated,
+    ) -> Result<(KernelId, Planned)> {
+        let (name, params) = (launch.fingerprint, launch.params);
+        let elements: usize = launch.shape.iter().product();
+        let choice = self.kernels.find(name, &planned.plan, params, elements);
+        let literals = |general: Planned| {
+            // The same request with the same outcome, but for the parameters.
+            let request = Request { specialise: true, ..request.clone() };
+            fragment::plan(&request).unwrap_or(general)
+        };
+        match choice {
+            Some(Choice::General(kernel)) => Ok((kernel, planned)),
+            Some(Choice::Specialised(kernel)) => Ok((kernel, literals(planned))),
+            Some(Choice::CouldSpecialise(kernel)) => {
+                let special = literals(planned.clone());
+                let compiled = self.compile(launch.program, &special.plan);
+                let twin = compiled.as_ref().ok().copied();
+                let old = self.kernels.specialise(name, &planned.plan, params, twin);
+                if let Some(old) = old {
+                    self.thread.post(move |gpu| gpu.forget_kernel(old))?;
+                }
+                match compiled {
+                    Ok(twin) => {
+                        evaluated.specialised += 1;
+                        Ok((twin, special))
+                    }
+                    Err(error) if error.kind() == ErrorKind::DeviceLost => Err(error),
+                    // The general kernel does as well.
+                    Err(_) => Ok((kernel, planned)),
+                }
+            }
+            None => {
+                let kernel = self.compile(launch.program, &planned.plan)?;
+                evaluated.compiled += 1;
+                self.kernels.add(name, planned.plan.clone(), kernel, params, elements);
+                Ok((kernel, planned))
+            }
+        }
+    }
+
+    fn compile(&mut self, program: &Program, plan: &Plan) -> Result<KernelId> {
+        let kernel = self.kernels.name();
+        let source = fragment::source(program, plan, self.glsl);
+        let mut samplers: Vec<String> =
+            (0..program.operands.len()).map(|slot| format!("t{slot}")).collect();
+        samplers.push("old".to_owned());
+        self.thread.ask(|gpu| gpu.compile(kernel, &source, &samplers))??;
+        Ok(kernel)
+    }
+}
+
+/// What the draws of one group of destinations share.
+struct Part<'a> {
+    launch: &'a Launch<'a>,
+    textures: &'a [TextureId],
+    layouts: &'a [Layout],
+    stores: &'a [u32],
+}
+
+/// True when a program asks where its points are.
+fn uses_coordinates(program: &Program) -> bool {
+    program.accesses.contains(&AccessKind::Affine)
+        || program.insts.iter().any(|i| i.op == Op::Index)
+}

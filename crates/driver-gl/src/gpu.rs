@@ -1,0 +1,341 @@
+//! What happens on the context's thread: textures, shaders, draws, transfers.
+//!
+//! Owns [`Gpu`] and [`Draw`]. Invariants: every call into OpenGL after opening is made
+//! here or in `textures.rs` and `kernels.rs`, with the context current; a failed draw poisons its
+//! targets and nothing else.
+//!
+//! Not here: which blocks and kernels there are (the caller's side: `blocks.rs`, `eval.rs`).
+
+use crate::context::{self, Context, Limits};
+use crate::kernels::{Kernel, compile};
+use crate::textures::{Shape, Texture};
+use crate::thread::lost;
+use glow::HasContext;
+use gpupy_codegen::fragment::Area;
+use gpupy_core::{Error, ErrorKind, Result};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// The name of a texture, given by the caller's side.
+pub type TextureId = u32;
+
+/// The name of a compiled kernel, given by the caller's side.
+pub type KernelId = u32;
+
+/// One draw.
+#[derive(Debug)]
+pub struct Draw {
+    /// The kernel.
+    pub kernel: KernelId,
+    /// The textures that it reads, in the order of its samplers.
+    pub operands: Vec<TextureId>,
+    /// The textures that it writes, in the order of its outputs.
+    pub targets: Vec<TextureId>,
+    /// True when it reads what its target held.
+    pub reads_old: bool,
+    /// True when nothing of what its targets held is left.
+    pub whole: bool,
+    /// The launch's numbers.
+    pub words: Vec<i32>,
+    /// The texels to draw.
+    pub area: Area,
+}
+
+/// The context's state.
+pub struct Gpu {
+    pub(crate) context: Context,
+    textures: FxHashMap<TextureId, Texture>,
+    kernels: FxHashMap<KernelId, Kernel>,
+    /// Draws to several textures go through this.
+    framebuffer: Option<glow::Framebuffer>,
+    /// A copy of what a target held, where a texture may not be read while it is written.
+    copy: Option<Texture>,
+    current: Option<KernelId>,
+    unflushed: bool,
+    lost: bool,
+}
+
+impl Gpu {
+    /// Opens a context and sets what never changes.
+    ///
+    /// # Errors
+    /// - `Unavailable`: there is no context.
+    pub fn open() -> Result<Gpu> {
+        let context = context::open()?;
+        let gl = &context.gl;
+        // SAFETY: the context is current; these set its own state.
+        let framebuffer = unsafe {
+            // The core profile draws nothing without a vertex array, even an empty one.
+            let array = gl.create_vertex_array().ok();
+            gl.bind_vertex_array(array);
+            gl.disable(glow::DITHER);
+            gl.enable(glow::SCISSOR_TEST);
+            gl.pixel_store_i32(glow::PACK_ALIGNMENT, 1);
+            gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
+            gl.create_framebuffer().ok()
+        };
+        Ok(Gpu {
+            context,
+            textures: FxHashMap::default(),
+            kernels: FxHashMap::default(),
+            framebuffer,
+            copy: None,
+            current: None,
+            unflushed: false,
+            lost: false,
+        })
+    }
+
+    /// What the context reports.
+    pub fn limits(&self) -> &Limits {
+        &self.context.limits
+    }
+
+    /// Hands queued commands to the device.
+    pub fn flush(&mut self) {
+        if std::mem::take(&mut self.unflushed) {
+            // SAFETY: the context is current.
+            unsafe { self.context.gl.flush() };
+        }
+    }
+
+    /// Makes a texture, or poisons its name.
+    pub fn create(&mut self, id: TextureId, shape: Shape) {
+        let mut texture = Texture::create(&self.context.gl, shape);
+        if texture.handle.is_none() {
+            texture.poison = Some(out_of_memory(shape));
+        }
+        self.textures.insert(id, texture);
+    }
+
+    /// Deletes a texture; the device keeps it until work that uses it is done.
+    pub fn delete(&mut self, id: TextureId) {
+        if let Some(texture) = self.textures.remove(&id) {
+            texture.delete(&self.context.gl);
+        }
+    }
+
+    /// Compiles a kernel.
+    ///
+    /// # Errors
+    /// - `Refused`: the compiler does not take the shader.
+    pub fn compile(&mut self, id: KernelId, source: &str, samplers: &[String]) -> Result<()> {
+        self.check_lost()?;
+        let kernel = compile(&self.context, source, samplers)?;
+        self.current = None;
+        self.kernels.insert(id, kernel);
+        Ok(())
+    }
+
+    /// Deletes a kernel.
+    pub fn forget_kernel(&mut self, id: KernelId) {
+        if let Some(kernel) = self.kernels.remove(&id) {
+            self.current = None;
+            // SAFETY: the program was made in this context and is not used again.
+            unsafe { self.context.gl.delete_program(kernel.program) };
+        }
+    }
+
+    /// Draws; what goes wrong is kept as the poison of the targets.
+    pub fn draw(&mut self, draw: &Draw) {
+        let result = self.try_draw(draw);
+        for target in &draw.targets {
+            let Some(texture) = self.textures.get_mut(target) else { continue };
+            match &result {
+                Ok(()) if draw.whole => texture.poison = None,
+                Ok(()) => {}
+                Err(error) => texture.poison = Some(error.clone()),
+            }
+        }
+    }
+
+    fn try_draw(&mut self, draw: &Draw) -> Result<()> {
+        self.check_lost()?;
+        for id in draw.operands.iter() {
+            if let Some(poison) = self.textures.get(id).and_then(|t| t.poison.clone()) {
+                return Err(poison);
+            }
+        }
+        if draw.reads_old && self.context.texture_barrier.is_none() {
+            self.copy_target(draw)?;
+        }
+        self.attach(&draw.targets)?;
+        let kernel = self.kernels.get(&draw.kernel).ok_or_else(|| broken("no such kernel"))?;
+        let gl = &self.context.gl;
+        let Area { x, y, width, height } = draw.area;
+        let (x, y, width, height) = (x as i32, y as i32, width as i32, height as i32);
+        // SAFETY: the context is current, all objects are its own, and the words fill the array
+        // `k` of the kernel that they were planned with.
+        unsafe {
+            if self.current != Some(draw.kernel) {
+                gl.use_program(Some(kernel.program));
+                self.current = Some(draw.kernel);
+            }
+            for (unit, id) in draw.operands.iter().enumerate() {
+                gl.active_texture(glow::TEXTURE0 + unit as u32);
+                let texture = self.textures.get(id).and_then(|t| t.handle);
+                gl.bind_texture(glow::TEXTURE_2D, texture);
+            }
+            if draw.reads_old {
+                let old = match self.context.texture_barrier {
+                    Some(_) => self.textures.get(&draw.targets[0]).and_then(|t| t.handle),
+                    None => self.copy.as_ref().and_then(|t| t.handle),
+                };
+                gl.active_texture(glow::TEXTURE0 + draw.operands.len() as u32);
+                gl.bind_texture(glow::TEXTURE_2D, old);
+                if let Some(barrier) = self.context.texture_barrier {
+                    barrier();
+                }
+            }
+            if let Some(words) = &kernel.words {
+                gl.uniform_4_i32_slice(Some(words), &draw.words);
+            }
+            gl.viewport(x, y, width, height);
+            gl.scissor(x, y, width, height);
+            gl.draw_arrays(glow::TRIANGLES, 0, 3);
+        }
+        self.unflushed = true;
+        self.check_error("eval_ir")
+    }
+
+    /// Makes textures the targets of the next draw.
+    fn attach(&mut self, targets: &[TextureId]) -> Result<()> {
+        if let [target] = targets {
+            let texture = self.textures.get_mut(target).ok_or_else(|| broken("no such texture"))?;
+            return match texture.bind_as_target(&self.context.gl) {
+                true => Ok(()),
+                false => Err(texture.poison.clone().unwrap_or_else(|| broken("no framebuffer"))),
+            };
+        }
+        let gl = &self.context.gl;
+        let mut buffers = Vec::new();
+        // SAFETY: the context is current, and framebuffer and textures are its own.
+        unsafe {
+            gl.bind_framebuffer(glow::FRAMEBUFFER, self.framebuffer);
+            for number in 0..self.context.limits.draw_buffers {
+                let attachment = glow::COLOR_ATTACHMENT0 + number;
+                let target = targets.get(number as usize);
+                let texture = target.and_then(|id| self.textures.get(id)).and_then(|t| t.handle);
+                gl.framebuffer_texture_2d(
+                    glow::FRAMEBUFFER,
+                    attachment,
+                    glow::TEXTURE_2D,
+                    texture,
+                    0,
+                );
+                if target.is_some() {
+                    buffers.push(attachment);
+                }
+            }
+            gl.draw_buffers(&buffers);
+            if gl.check_framebuffer_status(glow::FRAMEBUFFER) != glow::FRAMEBUFFER_COMPLETE {
+                return Err(broken("the targets cannot be drawn to together"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the area of a draw's target, for devices that cannot read and write one texture.
+    fn copy_target(&mut self, draw: &Draw) -> Result<()> {
+        let missing = || broken("no such texture");
+        let target = self.textures.get_mut(&draw.targets[0]).ok_or_else(missing)?;
+        let gl = &self.context.gl;
+        if self.copy.as_ref().is_none_or(|copy| copy.shape != target.shape) {
+            if let Some(old) = self.copy.take() {
+                old.delete(gl);
+            }
+            self.copy = Some(Texture::create(gl, target.shape));
+        }
+        target.bind_as_target(gl);
+        let Area { x, y, width, height } = draw.area;
+        let (x, y, width, height) = (x as i32, y as i32, width as i32, height as i32);
+        // SAFETY: the context is current; the area lies inside both textures, which are alike.
+        unsafe {
+            gl.active_texture(glow::TEXTURE0);
+            gl.bind_texture(glow::TEXTURE_2D, self.copy.as_ref().and_then(|t| t.handle));
+            gl.copy_tex_sub_image_2d(glow::TEXTURE_2D, 0, x, y, x, y, width, height);
+        }
+        self.check_error("eval_ir")
+    }
+
+    /// Reads elements of a texture.
+    ///
+    /// # Errors
+    /// - `Poisoned`: what should have written it failed.
+    /// - `DeviceLost`: the context is gone.
+    pub fn read(&mut self, id: TextureId, elements: Range<usize>, out: &mut [u8]) -> Result<()> {
+        self.check_lost()?;
+        let texture = self.textures.get_mut(&id).ok_or_else(|| broken("no such texture"))?;
+        if let Some(cause) = &texture.poison {
+            return Err(Error::new(ErrorKind::Poisoned, "block_read")
+                .with("driver", crate::NAME)
+                .with("cause", cause)
+                .from_source(cause.clone()));
+        }
+        self.unflushed = false;
+        texture.read(&self.context.gl, elements, out);
+        self.check_error("block_read")
+    }
+
+    /// Writes elements of a texture; `whole` says that they are all that it holds.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the context is gone.
+    pub fn write(
+        &mut self,
+        id: TextureId,
+        elements: Range<usize>,
+        data: &[u8],
+        whole: bool,
+    ) -> Result<()> {
+        self.check_lost()?;
+        let texture = self.textures.get_mut(&id).ok_or_else(|| broken("no such texture"))?;
+        if texture.handle.is_none() {
+            return Err(texture.poison.clone().unwrap_or_else(lost));
+        }
+        if whole {
+            texture.poison = None;
+        }
+        texture.write(&self.context.gl, elements, data, whole);
+        self.check_error("block_write")
+    }
+
+    /// Declares a texture's contents undefined.
+    pub fn poison(&mut self, id: TextureId, error: Error) {
+        if let Some(texture) = self.textures.get_mut(&id) {
+            texture.poison = Some(error);
+        }
+    }
+
+    fn check_lost(&self) -> Result<()> {
+        if self.lost { Err(lost()) } else { Ok(()) }
+    }
+
+    /// Turns the context's error, if there is one, into ours.
+    fn check_error(&mut self, operation: &'static str) -> Result<()> {
+        // SAFETY: the context is current.
+        let code = unsafe { self.context.gl.get_error() };
+        match code {
+            glow::NO_ERROR => Ok(()),
+            glow::CONTEXT_LOST => {
+                self.lost = true;
+                Err(lost())
+            }
+            glow::OUT_OF_MEMORY => {
+                Err(Error::new(ErrorKind::OutOfMemory, operation).with("driver", crate::NAME))
+            }
+            code => Err(broken("OpenGL reports an error").with("code", format!("{code:#x}"))),
+        }
+    }
+}
+
+fn out_of_memory(shape: Shape) -> Error {
+    Error::new(ErrorKind::OutOfMemory, "block_alloc")
+        .with("driver", crate::NAME)
+        .with("bytes", shape.bytes())
+}
+
+/// An error of this driver's own making.
+fn broken(what: &str) -> Error {
+    Error::new(ErrorKind::Invalid, "gl").says(what).with("driver", crate::NAME)
+}

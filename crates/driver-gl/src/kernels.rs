@@ -1,0 +1,103 @@
+//! Compiles shaders into kernels.
+//!
+//! Owns [`Kernel`]. Invariant: a refused shader lies in a file that the error names.
+//!
+//! Not here: the text (`gpupy-codegen`), which kernels exist (`cache.rs`).
+
+use crate::context::Context;
+use crate::disk;
+use glow::HasContext;
+use gpupy_codegen::fragment;
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// A compiled program.
+#[derive(Debug)]
+pub struct Kernel {
+    /// OpenGL's name.
+    pub program: glow::Program,
+    /// Where the launch's numbers go, if it takes any.
+    pub words: Option<glow::UniformLocation>,
+}
+
+/// Compiles a fragment shader; `samplers` are named in the order of their texture units.
+///
+/// # Errors
+/// - `Refused`: the compiler does not take it.
+pub fn compile(context: &Context, source: &str, samplers: &[String]) -> Result<Kernel> {
+    let gl = &context.gl;
+    let vertex = fragment::vertex_source(context.limits.glsl);
+    let key = disk::Key::new(&context.limits, &vertex, source);
+    // SAFETY: the context is current; objects made here are deleted here or kept in the kernel.
+    unsafe {
+        let program = gl.create_program().map_err(|e| refused(&e, source))?;
+        let loaded = context.limits.program_binaries && disk::load(gl, program, &key);
+        if !loaded {
+            let linked = build(gl, program, &vertex, source, context.limits.program_binaries);
+            if let Err(log) = linked {
+                gl.delete_program(program);
+                return Err(refused(&log, source));
+            }
+            if context.limits.program_binaries {
+                disk::store(gl, program, &key);
+            }
+        }
+        gl.use_program(Some(program));
+        for (unit, name) in samplers.iter().enumerate() {
+            let location = gl.get_uniform_location(program, name);
+            gl.uniform_1_i32(location.as_ref(), unit as i32);
+        }
+        let words = gl.get_uniform_location(program, "k");
+        Ok(Kernel { program, words })
+    }
+}
+
+/// # Safety
+/// The context is current, and the program is its own.
+unsafe fn build(
+    gl: &glow::Context,
+    program: glow::Program,
+    vertex: &str,
+    fragment: &str,
+    retrievable: bool,
+) -> std::result::Result<(), String> {
+    // SAFETY: promised by the caller; shaders are made and deleted here.
+    unsafe {
+        if retrievable {
+            gl.program_binary_retrievable_hint(program, true);
+        }
+        for (kind, source) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)] {
+            let shader = gl.create_shader(kind)?;
+            gl.shader_source(shader, source);
+            gl.compile_shader(shader);
+            let compiled = gl.get_shader_compile_status(shader);
+            let log = gl.get_shader_info_log(shader);
+            gl.attach_shader(program, shader);
+            // It lives as long as the program that it is attached to.
+            gl.delete_shader(shader);
+            if !compiled {
+                return Err(log);
+            }
+        }
+        gl.link_program(program);
+        match gl.get_program_link_status(program) {
+            true => Ok(()),
+            false => Err(gl.get_program_info_log(program)),
+        }
+    }
+}
+
+/// The error of a refused shader, which it saves for people to look at.
+fn refused(log: &str, source: &str) -> Error {
+    let name =
+        format!("gpupy-refused-{}-{:08x}.frag", std::process::id(), disk::short_hash(source));
+    let path = std::env::temp_dir().join(name);
+    // One complaint brings many others with it.
+    let first = log.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+    let error = Error::new(ErrorKind::Refused, "eval_ir")
+        .with("driver", crate::NAME)
+        .with("compiler", first.trim());
+    match std::fs::write(&path, source) {
+        Ok(()) => error.with("source", path.display()),
+        Err(_) => error.with("source", "could not be saved"),
+    }
+}

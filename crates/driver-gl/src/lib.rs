@@ -1,0 +1,225 @@
+//! The OpenGL driver: programs drawn as fragment shaders into textures, without a display.
+//!
+//! Owns [`Gl`]. Invariants: the context lives on a thread of its own (`thread.rs`); everything else
+//! here is the caller's side, and knows blocks, layouts and compiled kernels without asking it.
+//!
+//! Not here: memory (`blocks.rs`, `textures.rs`), what fits in one evaluation (`resources.rs`),
+//! evaluation (`eval.rs`, `gpu.rs`), the text of shaders (`gpupy-codegen`).
+
+mod blocks;
+mod cache;
+mod context;
+mod disk;
+mod eval;
+mod gpu;
+mod kernels;
+mod memory;
+mod probe;
+mod resources;
+mod textures;
+mod thread;
+
+use blocks::Blocks;
+use cache::Kernels;
+use context::Limits;
+use eval::Evaluator;
+use gpupy_codegen::supports;
+use gpupy_core::driver::{
+    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
+    Resources,
+};
+use gpupy_core::ir::{Form, Program};
+use gpupy_core::op::{Op, Rule};
+use gpupy_core::{DType, Error, ErrorKind, Result};
+use thread::GlThread;
+
+/// The name under which a program asks for this driver.
+pub const NAME: &str = "gl";
+
+/// What textures may hold.
+const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
+
+/// Elements of the largest block, however large textures may be: 1 GiB of float32.
+const MAX_BLOCK_LEN: u64 = 1 << 28;
+
+/// Writes up to this many bytes are copied and queued; longer ones wait for the device to take them.
+const QUEUED_WRITE: usize = 1 << 16;
+
+/// An OpenGL driver, closed.
+pub fn new() -> Box<dyn Driver> {
+    Box::new(Gl::default())
+}
+
+/// The OpenGL driver.
+#[derive(Default)]
+pub struct Gl {
+    open: Option<Open>,
+    limits: Resources,
+}
+
+/// What an open driver has.
+struct Open {
+    thread: GlThread,
+    context: Limits,
+    blocks: Blocks,
+    kernels: Kernels,
+}
+
+impl Gl {
+    fn open(&mut self) -> Result<&mut Open> {
+        self.open.as_mut().ok_or_else(thread::lost)
+    }
+}
+
+impl Driver for Gl {
+    fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        let thread = GlThread::start()?;
+        let context = thread.ask(|gpu| gpu.limits().clone())?;
+        self.limits = resources::limits(&context, &config.resources);
+        let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
+        let memory = at_most(config.device_bytes, memory::available(&context));
+        // The width of most textures is a power of two.
+        let side = 1u64 << context.texture_size.max(1).ilog2();
+        let largest = MAX_BLOCK_LEN.min(side * u64::from(context.texture_size) * 4);
+        let widest = 4;
+        let wanted = if config.block_bytes == 0 { 0 } else { (config.block_bytes / widest).max(1) };
+        let blocks = Blocks::new(memory, context.texture_size);
+        let device = context.renderer.clone();
+        let hardware = context.hardware;
+        self.open = Some(Open { thread, context, blocks, kernels: Kernels::default() });
+        let flushes_subnormals = match probe::flushes_subnormals(self) {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.cleanup();
+                return Err(Error::new(ErrorKind::Unavailable, "init")
+                    .says("a first draw does not work")
+                    .with("driver", NAME)
+                    .with("device", device)
+                    .with("reason", &error)
+                    .from_source(error));
+            }
+        };
+        Ok(Capabilities {
+            device,
+            hardware,
+            dtypes: DTYPES.to_vec(),
+            max_block_len: at_most(wanted, largest) as usize,
+            max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
+            reduce: true,
+            flushes_subnormals,
+            resources: resources::named(&self.limits),
+        })
+    }
+
+    fn cleanup(&mut self) {
+        self.open = None;
+    }
+
+    fn get_method(&self, op: Op, dtype: DType) -> Method {
+        let native = match op {
+            _ if op.info().rule == Rule::Special => true,
+            // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
+            Op::Cast => DTYPES.iter().all(|from| supports(op, *from, dtype)),
+            _ => supports(op, dtype, dtype),
+        };
+        if native && DTYPES.contains(&dtype) { Method::Native } else { Method::Absent }
+    }
+
+    fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        let open = self.open()?;
+        open.blocks.alloc(&open.thread, spec)
+    }
+
+    fn block_free(&mut self, block: BlockId) {
+        if let Ok(open) = self.open() {
+            open.blocks.free(&open.thread, block);
+        }
+    }
+
+    fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        let open = self.open()?;
+        let spec = open.blocks.get(block)?.spec;
+        let end = within("block_read", spec, offset, out.len())?;
+        let (texture, _) = open.blocks.texture(&open.thread, block, None)?;
+        open.thread.ask(|gpu| gpu.read(texture, offset..end, out))?
+    }
+
+    fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        let open = self.open()?;
+        let spec = open.blocks.get(block)?.spec;
+        let end = within("block_write", spec, offset, data.len())?;
+        if data.is_empty() {
+            return Ok(());
+        }
+        let (texture, _) = open.blocks.texture(&open.thread, block, None)?;
+        let whole = end - offset == spec.len;
+        if data.len() > QUEUED_WRITE {
+            return open.thread.ask(|gpu| gpu.write(texture, offset..end, data, whole))?;
+        }
+        let data = data.to_vec();
+        open.thread.post(move |gpu| {
+            if let Err(error) = gpu.write(texture, offset..end, &data, whole) {
+                gpu.poison(texture, error);
+            }
+        })
+    }
+
+    fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        for inst in &program.insts {
+            let operand = usize::from(inst.op == Op::Select);
+            let first = program.uses(inst).nth(operand).map(|v| program.insts[v as usize].dtype);
+            let from = first.unwrap_or(inst.dtype);
+            let known = DTYPES.contains(&inst.dtype) && DTYPES.contains(&from);
+            let spelled =
+                inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
+            let reduced = match (inst.op, program.form) {
+                (Op::Reduce, Form::Reduce { op }) => supports(op, inst.dtype, inst.dtype),
+                _ => true,
+            };
+            if !(known && spelled && reduced) {
+                return Err(Error::new(ErrorKind::Unsupported, "check_ir")
+                    .with("driver", NAME)
+                    .with("operation", inst.op.info().name)
+                    .with("dtype", from));
+            }
+        }
+        let resources = resources::of_program(program);
+        Ok(Check { fits: self.resource_check(&resources), resources })
+    }
+
+    fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        let draw_buffers = (self.limits.0[resources::DRAW_BUFFERS] as usize).max(1);
+        let open = self.open()?;
+        Evaluator {
+            thread: &open.thread,
+            blocks: &mut open.blocks,
+            kernels: &mut open.kernels,
+            glsl: open.context.glsl,
+            draw_buffers,
+        }
+        .eval(launch)
+    }
+
+    fn resource_get(&self, part: Part) -> Resources {
+        resources::of_part(part)
+    }
+
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
+
+    fn resource_check(&self, resources: &Resources) -> bool {
+        resources.0.iter().zip(self.limits.0).all(|(need, limit)| *need <= limit)
+    }
+}
+
+/// The end of a range of elements, which a caller has promised to lie inside its block.
+fn within(operation: &'static str, spec: BlockSpec, offset: usize, bytes: usize) -> Result<usize> {
+    let end = offset.saturating_add(bytes / spec.dtype.size());
+    if end <= spec.len {
+        return Ok(end);
+    }
+    Err(Error::new(ErrorKind::Invalid, operation)
+        .says("the range does not lie inside the block")
+        .with("driver", NAME)
+        .with("end", end)
+        .with("block", spec.len))
+}

@@ -1,0 +1,154 @@
+//! The account of what a program needs: the seven resources of fragment programs, and textures.
+//!
+//! Owns the meaning of the slots of `Resources`. The context reports limits of parameters, draw
+//! buffers and textures. OpenGL's core has none for the others; theirs are budgets of ours: shaders
+//! much longer take more time to compile than they save launches (on llvmpipe 0.4 s for the 900 of
+//! the distance map of 100 points, and more than in proportion beyond).
+//!
+//! Invariant: the sum over a program's parts is never below what `of_program` finds.
+//!
+//! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
+
+use crate::context::Limits;
+use gpupy_codegen::most_live_values;
+use gpupy_core::DType;
+use gpupy_core::driver::{Part, Resources};
+use gpupy_core::ir::{Inst, Program};
+use gpupy_core::op::{Op, Rule};
+
+/// Slots of [`Resources`].
+const INSTRUCTIONS: usize = 0;
+const ARITHMETIC: usize = 1;
+const FETCHES: usize = 2;
+const INDIRECTIONS: usize = 3;
+const TEMPORARIES: usize = 4;
+const PARAMETERS: usize = 5;
+/// The slot that counts destinations.
+pub const DRAW_BUFFERS: usize = 6;
+const TEXTURES: usize = 7;
+
+const NAMES: [&str; 8] = [
+    "instructions",
+    "arithmetic instructions",
+    "texture instructions",
+    "texture indirections",
+    "temporaries",
+    "parameters",
+    "draw buffers",
+    "textures",
+];
+
+/// Numbers that a launch gives for one access, at most: an offset, strides, a wrap.
+const WORDS_OF_ACCESS: u32 = 24;
+/// Numbers that it gives for one destination, and those that no part stands for: constants.
+const WORDS_OF_DEST: u32 = 64;
+
+/// The limits in force: the context's and ours, or lower ones where the configuration has them.
+pub fn limits(context: &Limits, lowered: &Resources) -> Resources {
+    let mut limits = Resources::default();
+    limits.0[INSTRUCTIONS] = 1536;
+    limits.0[ARITHMETIC] = 1024;
+    limits.0[FETCHES] = 64;
+    limits.0[INDIRECTIONS] = 16;
+    // Compilers spill; what is left of this limit is for configurations.
+    limits.0[TEMPORARIES] = 2048;
+    limits.0[PARAMETERS] = context.uniform_components;
+    limits.0[DRAW_BUFFERS] = context.draw_buffers;
+    // One is for what a destination held.
+    limits.0[TEXTURES] = context.texture_units.saturating_sub(1);
+    for (limit, lowered) in limits.0.iter_mut().zip(lowered.0) {
+        if lowered > 0 {
+            *limit = lowered.min(*limit);
+        }
+    }
+    limits
+}
+
+/// The limits with their names, for people to read.
+pub fn named(limits: &Resources) -> Vec<(&'static str, u32)> {
+    NAMES.into_iter().zip(limits.0).collect()
+}
+
+/// What one part needs at most.
+pub fn of_part(part: Part) -> Resources {
+    let mut need = Resources::default();
+    match part {
+        Part::Op(Op::Gather, _) => {
+            need.0[INSTRUCTIONS] = 2;
+            need.0[ARITHMETIC] = 1;
+            need.0[FETCHES] = 1;
+            need.0[INDIRECTIONS] = 1;
+            need.0[TEMPORARIES] = 1;
+        }
+        Part::Op(op, dtype) => {
+            need.0[ARITHMETIC] = cost(op, dtype);
+            need.0[INSTRUCTIONS] = need.0[ARITHMETIC];
+            need.0[TEMPORARIES] = 1;
+        }
+        Part::Operand(_) => {
+            need.0[INSTRUCTIONS] = 2;
+            need.0[ARITHMETIC] = 1;
+            need.0[FETCHES] = 1;
+            need.0[TEMPORARIES] = 1;
+            need.0[PARAMETERS] = WORDS_OF_ACCESS;
+            need.0[TEXTURES] = 1;
+        }
+        Part::Param(_) => need.0[PARAMETERS] = 1,
+        Part::Index => {
+            need.0[INSTRUCTIONS] = 1;
+            need.0[ARITHMETIC] = 1;
+            need.0[TEMPORARIES] = 1;
+            need.0[PARAMETERS] = WORDS_OF_ACCESS;
+        }
+        Part::Dest(_) => {
+            need.0[INSTRUCTIONS] = 1;
+            need.0[PARAMETERS] = WORDS_OF_DEST;
+            need.0[DRAW_BUFFERS] = 1;
+        }
+    }
+    need
+}
+
+/// What a program really needs.
+pub fn of_program(program: &Program) -> Resources {
+    let mut need = Resources::default();
+    // The gathers on the way to each value.
+    let mut chain = vec![0u32; program.insts.len()];
+    for (at, inst) in program.insts.iter().enumerate() {
+        let before = program.uses(inst).map(|v| chain[v as usize]).max().unwrap_or(0);
+        chain[at] = before + u32::from(inst.op == Op::Gather);
+        need.0[INDIRECTIONS] = need.0[INDIRECTIONS].max(chain[at]);
+        let part = match inst.op {
+            Op::Const | Op::Param => continue,
+            Op::Load => Part::Operand(inst.dtype),
+            Op::Index => Part::Index,
+            Op::Store => Part::Dest(inst.dtype),
+            op => Part::Op(op, inst.dtype),
+        };
+        let part = of_part(part);
+        for slot in [INSTRUCTIONS, ARITHMETIC, FETCHES, DRAW_BUFFERS] {
+            need.0[slot] += part.0[slot];
+        }
+    }
+    need.0[TEMPORARIES] = most_live_values(program);
+    let count = |list: usize| list as u32;
+    let leaf = |inst: &&Inst| matches!(inst.op, Op::Load | Op::Index);
+    let leaves = count(program.insts.iter().filter(leaf).count());
+    need.0[PARAMETERS] = count(program.params.len())
+        + leaves * WORDS_OF_ACCESS
+        + count(program.dests.len()) * WORDS_OF_DEST;
+    need.0[TEXTURES] = count(program.operands.len());
+    need
+}
+
+/// Instructions of an operation, roughly, as compilers for GPUs count them.
+fn cost(op: Op, dtype: DType) -> u32 {
+    match op {
+        _ if op.info().rule == Rule::Special => 0,
+        Op::Min | Op::Max if dtype == DType::F32 => 3,
+        Op::Sign | Op::Copysign | Op::Shl | Op::Shr => 3,
+        Op::Cast | Op::IsNan | Op::IsInf | Op::IsFinite | Op::SignBit => 2,
+        Op::FloorDiv | Op::Mod => 12,
+        _ => 1,
+    }
+}

@@ -1,0 +1,279 @@
+//! Textures that hold blocks, and transfers of their elements.
+//!
+//! Owns [`Texture`] and [`Shape`]. Invariants: a texel is four elements, bit for bit; a transfer
+//! touches the texels of its elements and no others.
+//!
+//! Not here: which block is which texture (`blocks.rs`).
+
+use glow::{HasContext, PixelPackData, PixelUnpackData};
+use gpupy_core::DType;
+use gpupy_core::Error;
+use std::ops::Range;
+
+/// The format and size of a texture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// The dtype of the elements.
+    pub dtype: DType,
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+impl Shape {
+    /// Bytes of memory.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height) * self.texel_bytes() as u64
+    }
+
+    fn texel_bytes(&self) -> usize {
+        4 * self.dtype.size()
+    }
+
+    /// OpenGL's names for the texture's own format, and for format and type of its transfers.
+    fn format(&self) -> (u32, u32, u32) {
+        match self.dtype {
+            DType::F32 => (glow::RGBA32F, glow::RGBA, glow::FLOAT),
+            DType::I32 => (glow::RGBA32I, glow::RGBA_INTEGER, glow::INT),
+            DType::U32 => (glow::RGBA32UI, glow::RGBA_INTEGER, glow::UNSIGNED_INT),
+            _ => (glow::RGBA8UI, glow::RGBA_INTEGER, glow::UNSIGNED_BYTE),
+        }
+    }
+}
+
+/// A texture.
+pub struct Texture {
+    /// Its format and size.
+    pub shape: Shape,
+    /// OpenGL's name, unless there was no room for it.
+    pub handle: Option<glow::Texture>,
+    /// Why its contents are undefined, if an evaluation failed.
+    pub poison: Option<Error>,
+    framebuffer: Option<glow::Framebuffer>,
+}
+
+/// Texels in one rectangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rectangle {
+    x: usize,
+    y: usize,
+    width: usize,
+    height: usize,
+}
+
+impl Texture {
+    /// Makes a texture whose contents are undefined. Without room it has no handle.
+    pub fn create(gl: &glow::Context, shape: Shape) -> Texture {
+        let (internal, format, kind) = shape.format();
+        // SAFETY: the context is current; no memory of ours is read.
+        let handle = unsafe {
+            // Errors of before belong to others, who have seen them.
+            gl.get_error();
+            let handle = gl.create_texture().ok();
+            gl.active_texture(glow::TEXTURE0);
+            gl.bind_texture(glow::TEXTURE_2D, handle);
+            for (name, value) in [
+                // Integer textures are incomplete with filters.
+                (glow::TEXTURE_MIN_FILTER, glow::NEAREST),
+                (glow::TEXTURE_MAG_FILTER, glow::NEAREST),
+                (glow::TEXTURE_MAX_LEVEL, 0),
+            ] {
+                gl.tex_parameter_i32(glow::TEXTURE_2D, name, value as i32);
+            }
+            gl.tex_image_2d(
+                glow::TEXTURE_2D,
+                0,
+                internal as i32,
+                shape.width as i32,
+                shape.height as i32,
+                0,
+                format,
+                kind,
+                PixelUnpackData::Slice(None),
+            );
+            match (gl.get_error(), handle) {
+                (glow::NO_ERROR, handle) => handle,
+                (_, Some(handle)) => {
+                    gl.delete_texture(handle);
+                    None
+                }
+                _ => None,
+            }
+        };
+        Texture { shape, handle, poison: None, framebuffer: None }
+    }
+
+    /// Deletes it.
+    pub fn delete(self, gl: &glow::Context) {
+        // SAFETY: the context is current and made these objects, which nobody uses again.
+        unsafe {
+            if let Some(framebuffer) = self.framebuffer {
+                gl.delete_framebuffer(framebuffer);
+            }
+            if let Some(handle) = self.handle {
+                gl.delete_texture(handle);
+            }
+        }
+    }
+
+    /// Makes it the one target of draws and the source of reads; false when it cannot be.
+    pub fn bind_as_target(&mut self, gl: &glow::Context) -> bool {
+        let Some(handle) = self.handle else { return false };
+        // SAFETY: the context is current and made these objects.
+        unsafe {
+            if let Some(framebuffer) = self.framebuffer {
+                gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+                return true;
+            }
+            let Ok(framebuffer) = gl.create_framebuffer() else { return false };
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            gl.framebuffer_texture_2d(
+                glow::FRAMEBUFFER,
+                glow::COLOR_ATTACHMENT0,
+                glow::TEXTURE_2D,
+                Some(handle),
+                0,
+            );
+            self.framebuffer = Some(framebuffer);
+            gl.check_framebuffer_status(glow::FRAMEBUFFER) == glow::FRAMEBUFFER_COMPLETE
+        }
+    }
+
+    /// Copies elements to `out`, which has room for just these.
+    pub fn read(&mut self, gl: &glow::Context, elements: Range<usize>, out: &mut [u8]) {
+        if elements.is_empty() || !self.bind_as_target(gl) {
+            return;
+        }
+        let (size, texel) = (self.shape.dtype.size(), self.shape.texel_bytes());
+        let inner = elements.start.div_ceil(4)..elements.end / 4;
+        let mut part = |texels: Range<usize>| {
+            let mut bytes = vec![0; texels.len() * texel];
+            self.read_texels(gl, texels.start, &mut bytes);
+            // The elements of these texels that were asked for.
+            let first = elements.start.max(texels.start * 4);
+            let end = elements.end.min(texels.end * 4);
+            let from = (first - texels.start * 4) * size;
+            let to = (first - elements.start) * size;
+            let len = (end - first) * size;
+            out[to..to + len].copy_from_slice(&bytes[from..from + len]);
+        };
+        if inner.is_empty() {
+            part(elements.start / 4..elements.end.div_ceil(4));
+            return;
+        }
+        if inner.start * 4 > elements.start {
+            part(inner.start - 1..inner.start);
+        }
+        if inner.end * 4 < elements.end {
+            part(inner.end..inner.end + 1);
+        }
+        let from = (inner.start * 4 - elements.start) * size;
+        self.read_texels(gl, inner.start, &mut out[from..from + inner.len() * texel]);
+    }
+
+    /// Copies elements from `data`; `whole` says that they are all of the block's.
+    pub fn write(&mut self, gl: &glow::Context, elements: Range<usize>, data: &[u8], whole: bool) {
+        if elements.is_empty() {
+            return;
+        }
+        let (size, texel) = (self.shape.dtype.size(), self.shape.texel_bytes());
+        let inner = elements.start.div_ceil(4)..elements.end / 4;
+        let part = |this: &mut Texture, texels: Range<usize>| {
+            let mut bytes = vec![0; texels.len() * texel];
+            // What stands beside the elements stays; beyond the end of a whole block is nothing.
+            if !whole && this.bind_as_target(gl) {
+                this.read_texels(gl, texels.start, &mut bytes);
+            }
+            let first = elements.start.max(texels.start * 4);
+            let end = elements.end.min(texels.end * 4);
+            let to = (first - texels.start * 4) * size;
+            let from = (first - elements.start) * size;
+            let len = (end - first) * size;
+            bytes[to..to + len].copy_from_slice(&data[from..from + len]);
+            this.write_texels(gl, texels.start, &bytes);
+        };
+        if inner.is_empty() {
+            part(self, elements.start / 4..elements.end.div_ceil(4));
+            return;
+        }
+        let from = (inner.start * 4 - elements.start) * size;
+        self.write_texels(gl, inner.start, &data[from..from + inner.len() * texel]);
+        if inner.start * 4 > elements.start {
+            part(self, inner.start - 1..inner.start);
+        }
+        if inner.end * 4 < elements.end {
+            part(self, inner.end..inner.end + 1);
+        }
+    }
+
+    fn read_texels(&self, gl: &glow::Context, first: usize, out: &mut [u8]) {
+        let (_, format, kind) = self.shape.format();
+        let texel = self.shape.texel_bytes();
+        let mut done = 0;
+        for r in rectangles(first, out.len() / texel, self.shape.width as usize) {
+            let len = r.width * r.height * texel;
+            let part = PixelPackData::Slice(out.get_mut(done..done + len));
+            let (x, y, width, height) = (r.x as i32, r.y as i32, r.width as i32, r.height as i32);
+            // SAFETY: the context is current, the texture is bound for reading, and the slice has
+            // room for just this rectangle, since rows are packed without gaps.
+            unsafe { gl.read_pixels(x, y, width, height, format, kind, part) };
+            done += len;
+        }
+    }
+
+    fn write_texels(&self, gl: &glow::Context, first: usize, data: &[u8]) {
+        let (_, format, kind) = self.shape.format();
+        let texel = self.shape.texel_bytes();
+        let mut done = 0;
+        for r in rectangles(first, data.len() / texel, self.shape.width as usize) {
+            let len = r.width * r.height * texel;
+            let part = PixelUnpackData::Slice(data.get(done..done + len));
+            let (x, y, width, height) = (r.x as i32, r.y as i32, r.width as i32, r.height as i32);
+            // SAFETY: the context is current, and the slice holds just this rectangle, since rows
+            // are packed without gaps.
+            unsafe {
+                gl.active_texture(glow::TEXTURE0);
+                gl.bind_texture(glow::TEXTURE_2D, self.handle);
+                gl.tex_sub_image_2d(glow::TEXTURE_2D, 0, x, y, width, height, format, kind, part);
+            }
+            done += len;
+        }
+    }
+}
+
+/// Consecutive texels as rectangles: the rest of a row, whole rows, the beginning of a row.
+fn rectangles(first: usize, count: usize, width: usize) -> impl Iterator<Item = Rectangle> {
+    let mut at = first;
+    let end = first + count;
+    std::iter::from_fn(move || {
+        let (x, y, left) = (at % width, at / width, end - at);
+        let rectangle = match () {
+            () if left == 0 => return None,
+            () if x > 0 || left < width => {
+                Rectangle { x, y, width: left.min(width - x), height: 1 }
+            }
+            () => Rectangle { x, y, width, height: left / width },
+        };
+        at += rectangle.width * rectangle.height;
+        Some(rectangle)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rectangles_cover_their_texels_in_order() {
+        for (first, count) in [(0, 0), (0, 12), (3, 1), (3, 2), (3, 11), (6, 13), (4, 8)] {
+            let texels: Vec<usize> = rectangles(first, count, 4)
+                .flat_map(|r| {
+                    (0..r.height)
+                        .flat_map(move |j| (0..r.width).map(move |i| (r.y + j) * 4 + r.x + i))
+                })
+                .collect();
+            assert_eq!(texels, (first..first + count).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The thread that a context lives on, and the queue of what it does.
+//!
+//! Owns [`GlThread`]. Invariants: jobs run one after another, in the order in which they were given;
+//! a job that panics ends the thread, and everything after it fails with `DeviceLost`.
+//!
+//! Not here: what jobs do (`gpu.rs`).
+
+use crate::gpu::Gpu;
+use gpupy_core::{Error, ErrorKind, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+
+type Job = Box<dyn FnOnce(&mut Gpu) + Send>;
+
+/// A running thread; dropped, it ends when its queue is empty.
+pub struct GlThread {
+    jobs: Option<Sender<Job>>,
+    handle: Option<JoinHandle<()>>,
+}
+
+impl GlThread {
+    /// Starts a thread and opens a context on it.
+    ///
+    /// # Errors
+    /// - `Unavailable`: no context, or no thread.
+    pub fn start() -> Result<GlThread> {
+        let (jobs, queue) = channel::<Job>();
+        let (opened, outcome) = channel();
+        let body = move || {
+            // A library that panics while it opens a device must not take the program with it.
+            let gpu = catch_unwind(Gpu::open).unwrap_or_else(|_| Err(unavailable("it panicked")));
+            match gpu {
+                Ok(mut gpu) => {
+                    let _ = opened.send(Ok(()));
+                    serve(&mut gpu, &queue);
+                }
+                Err(error) => {
+                    let _ = opened.send(Err(error));
+                }
+            }
+        };
+        let builder = std::thread::Builder::new().name("gpupy-gl".to_owned());
+        let handle = builder.spawn(body).map_err(|e| unavailable("no thread").from_source(e))?;
+        let mut thread = GlThread { jobs: Some(jobs), handle: Some(handle) };
+        match outcome.recv() {
+            Ok(Ok(())) => Ok(thread),
+            Ok(Err(error)) => {
+                thread.stop();
+                Err(error)
+            }
+            Err(_) => Err(unavailable("the thread ended")),
+        }
+    }
+
+    /// Queues a job.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the thread has ended.
+    pub fn post(&self, job: impl FnOnce(&mut Gpu) + Send + 'static) -> Result<()> {
+        let jobs = self.jobs.as_ref().ok_or_else(lost)?;
+        jobs.send(Box::new(job)).map_err(|_| lost())
+    }
+
+    /// Queues a job and waits for its answer.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the thread has ended, or ends in this job.
+    pub fn ask<T: Send>(&self, job: impl FnOnce(&mut Gpu) -> T + Send) -> Result<T> {
+        let jobs = self.jobs.as_ref().ok_or_else(lost)?;
+        let (answer, answered) = channel();
+        let job: Box<dyn FnOnce(&mut Gpu) + Send + '_> = Box::new(move |gpu| {
+            let _ = answer.send(job(gpu));
+        });
+        // SAFETY: only the lifetime changes. The job owns the one sender of `answered`, so `recv`
+        // below returns only when the job has run, or has been dropped without running; in both
+        // cases nothing borrowed is used after this function returns. If the queue is closed, the
+        // job comes back in the error and is dropped here.
+        let job = unsafe { std::mem::transmute::<Box<dyn FnOnce(&mut Gpu) + Send + '_>, Job>(job) };
+        jobs.send(job).map_err(|_| lost())?;
+        answered.recv().map_err(|_| lost())
+    }
+
+    /// Waits for the queue, closes the context and ends the thread.
+    fn stop(&mut self) {
+        self.jobs = None;
+        if let Some(handle) = self.handle.take() {
+            let _ = handle.join();
+        }
+    }
+}
+
+impl Drop for GlThread {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn serve(gpu: &mut Gpu, queue: &Receiver<Job>) {
+    loop {
+        let job = match queue.try_recv() {
+            Ok(job) => job,
+            Err(TryRecvError::Disconnected) => return,
+            Err(TryRecvError::Empty) => {
+                // Nothing more to batch: the device may begin.
+                gpu.flush();
+                match queue.recv() {
+                    Ok(job) => job,
+                    Err(_) => return,
+                }
+            }
+        };
+        if catch_unwind(AssertUnwindSafe(|| job(gpu))).is_err() {
+            return;
+        }
+    }
+}
+
+fn unavailable(reason: &str) -> Error {
+    Error::new(ErrorKind::Unavailable, "init")
+        .says("the thread for OpenGL did not start")
+        .with("driver", crate::NAME)
+        .with("reason", reason)
+}
+
+/// The error of everything after the device is gone.
+pub fn lost() -> Error {
+    Error::new(ErrorKind::DeviceLost, "gl").with("driver", crate::NAME)
+}
