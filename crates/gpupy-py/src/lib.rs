@@ -1,1 +1,76 @@
-//! Skeleton.
+//! The Python module `gpupy._gpupy`: arrays, ufuncs and NumPy's protocols over `gpupy-core`.
+//!
+//! The way of a call: `operators.rs` or `ufunc.rs` classifies operands (`operand.rs`), finds dtypes
+//! by NumPy's own promotion, and records through `recipe.rs`; what cannot be recorded passes
+//! through `protocols.rs` to `gpupy/_fallback.py`. `index.rs` and `shape.rs` make views, `assign.rs`
+//! writes, `host.rs` exchanges memory with NumPy, `standin.rs` asks NumPy without evaluating.
+//!
+//! Not here: numerics of any kind (`gpupy-core` and the drivers), NumPy's many other functions
+//! (`python/gpupy/`).
+
+use pyo3::prelude::*;
+
+mod array;
+mod assign;
+mod create;
+mod dtypes;
+mod errors;
+mod host;
+mod index;
+mod operand;
+mod operators;
+mod protocols;
+mod recipe;
+mod reduce;
+mod scalar;
+mod select;
+mod session;
+mod shape;
+mod standin;
+mod ufunc;
+
+/// Evaluates arrays on their driver and waits; nothing is read back.
+#[pyfunction]
+#[pyo3(signature = (*arrays))]
+fn evaluate(py: Python<'_>, arrays: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
+    let context = session::ready(py)?;
+    let mut lazy = Vec::new();
+    for object in arrays.iter() {
+        if let Ok(array) = object.cast::<array::NdArray>() {
+            lazy.extend(array.borrow().as_lazy().cloned());
+        } else if let Ok(scalar) = object.cast::<scalar::LazyScalar>() {
+            lazy.push(scalar.get().array.clone());
+        }
+    }
+    py.detach(|| {
+        let all: Vec<_> = lazy.iter().collect();
+        context.evaluate(&all)
+    })
+    .map_err(errors::to_py)
+}
+
+#[pymodule]
+fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("DriverError", module.py().get_type::<errors::DriverError>())?;
+    module.add_class::<array::NdArray>()?;
+    module.add_class::<scalar::LazyScalar>()?;
+    module.add_class::<ufunc::Ufunc>()?;
+    module.add_function(wrap_pyfunction!(session::use_driver, module)?)?;
+    module.add_function(wrap_pyfunction!(session::current_driver, module)?)?;
+    module.add_function(wrap_pyfunction!(session::wanted_driver, module)?)?;
+    module.add_function(wrap_pyfunction!(session::reconfigure, module)?)?;
+    module.add_function(wrap_pyfunction!(session::drivers, module)?)?;
+    module.add_function(wrap_pyfunction!(session::counters, module)?)?;
+    module.add_function(wrap_pyfunction!(session::reset_counters, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(protocols::wrap, module)?)?;
+    module.add_function(wrap_pyfunction!(array::numpy_attribute, module)?)?;
+    module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;
+    module.add_function(wrap_pyfunction!(create::full, module)?)?;
+    module.add_function(wrap_pyfunction!(create::index, module)?)?;
+    module.add_function(wrap_pyfunction!(create::ramp, module)?)?;
+    module.add_function(wrap_pyfunction!(create::int_ramp, module)?)?;
+    module.add_function(wrap_pyfunction!(select::select, module)?)?;
+    module.add_function(wrap_pyfunction!(select::clip, module)?)?;
+    Ok(())
+}

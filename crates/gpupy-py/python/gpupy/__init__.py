@@ -1,0 +1,54 @@
+"""NumPy that runs lazily on any GPU: ``import gpupy as np``.
+
+Array operations on float32, int32 and bool are recorded and evaluated on a driver when a value is
+needed; everything else of NumPy's namespace is here too, and is NumPy's.
+"""
+
+import numpy as _numpy
+
+from . import _methods as _methods
+from . import _namespace, _submodules
+from ._fallback import FallbackError, FallbackWarning, fallback
+from ._gpupy import DriverError, drivers, evaluate, ndarray, scalar, ufunc, use
+from ._session import driver, info, reset_stats, stats
+
+__version__ = "0.1.0"
+
+gpufloat32 = _numpy.float32
+"""The thesis's name of float32."""
+
+_OURS = [
+    "DriverError",
+    "FallbackError",
+    "FallbackWarning",
+    "driver",
+    "drivers",
+    "evaluate",
+    "fallback",
+    "gpufloat32",
+    "info",
+    "ndarray",
+    "reset_stats",
+    "scalar",
+    "stats",
+    "ufunc",
+    "use",
+]
+
+# What `from numpy import *` gives, and the thesis's dtype.
+__all__ = [*_numpy.__all__, "gpufloat32"]
+
+_submodules.install(__name__)
+
+
+def __getattr__(name):
+    try:
+        value = _namespace.lookup(name)
+    except AttributeError:
+        raise AttributeError(f"module 'gpupy' has no attribute {name!r}") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*_OURS, *dir(_numpy)})

@@ -1,0 +1,257 @@
+"""What no driver does goes to NumPy: flushed, counted, and wrapped again.
+
+Owns the policy (``GPUPY_FALLBACK``), the counts with the user's file and line, and the way of
+arguments to NumPy and of results back. Not here: which calls fall back (the modules that call
+``call``).
+"""
+
+import os
+import sys
+import warnings
+
+import numpy as np
+
+from ._gpupy import assign_all, current_driver, ndarray, scalar, wrap
+
+_MODES = ("allow", "warn", "error")
+_INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
+
+_sites = {}
+
+
+class FallbackError(RuntimeError):
+    """A call went to NumPy although fallbacks are forbidden."""
+
+
+class FallbackWarning(UserWarning):
+    """A call went to NumPy."""
+
+
+def _checked(mode, source):
+    if mode not in _MODES:
+        choices = ", ".join(f"`{m}`" for m in _MODES)
+        raise ValueError(f"{source} is `{mode}`; choose one of {choices}")
+    return mode
+
+
+_mode = _checked(os.environ.get("GPUPY_FALLBACK") or "allow", "GPUPY_FALLBACK")
+
+
+class fallback:
+    """Sets what a fallback does: ``allow``, ``warn`` or ``error``; as a context, until its end."""
+
+    def __init__(self, mode):
+        global _mode
+        self._before, _mode = _mode, _checked(mode, "the fallback mode")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        global _mode
+        _mode = self._before
+
+
+def sites():
+    """The fallbacks so far: (function, file, line, count), most frequent first."""
+    rows = [(name, file, line, count) for (name, file, line), count in _sites.items()]
+    return sorted(rows, key=lambda row: -row[3])
+
+
+def reset():
+    """Forgets the fallbacks so far."""
+    _sites.clear()
+
+
+def _user_frame():
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        frame = frame.f_back
+    return frame
+
+
+def _note(name, reason):
+    frame = _user_frame()
+    file, line = ("?", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    key = (name, file, line)
+    _sites[key] = _sites.get(key, 0) + 1
+    if _mode == "allow":
+        return
+    words = f"`{name}` runs in NumPy: {reason} ({file}:{line})"
+    if _mode == "error":
+        raise FallbackError(words)
+    module = "?" if frame is None else frame.f_globals.get("__name__", "?")
+    warnings.warn_explicit(words, FallbackWarning, file, line, module)
+
+
+def _reason(seen):
+    numpys = sorted({str(a.dtype) for a in seen if not a._lazy})
+    if numpys:
+        return f"{', '.join(numpys)} is NumPy's own"
+    dtypes = ", ".join(sorted({str(a.dtype) for a in seen}))
+    return f"driver `{current_driver()}` does not compute it for these arguments ({dtypes})"
+
+
+def to_host(value, seen=None, pick=None):
+    """NumPy's arrays and scalars in place of ours, also inside lists, tuples and dictionaries.
+
+    Arrays of ours that were met are appended to ``seen``; ``pick`` replaces how they are read.
+    """
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is tuple or kind is list:
+        return kind([to_host(item, seen, pick) for item in value])
+    if kind is scalar:
+        return value._value()
+    if isinstance(value, ndarray):
+        if seen is not None:
+            seen.append(value)
+        return value._host() if pick is None else pick(value)
+    if kind is dict:
+        return {key: to_host(item, seen, pick) for key, item in value.items()}
+    if kind is slice:
+        return slice(*[to_host(x, seen, pick) for x in (value.start, value.stop, value.step)])
+    unwrap = getattr(kind, "__gpupy_host__", None)
+    return value if unwrap is None else unwrap(value)
+
+
+_PLAIN = frozenset({int, float, bool, str, type(None), np.ndarray, np.dtype, type})
+
+
+def wrap_inside(value):
+    """Arrays of ours in place of NumPy's inside a container; other values as they are."""
+    kind = type(value)
+    if kind is list:
+        return [wrap(item) for item in value]
+    if kind is dict:
+        return {key: wrap(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        items = [wrap(item) for item in value]
+        if kind is tuple:
+            return tuple(items)
+        return kind._make(items) if hasattr(kind, "_make") else value
+    if isinstance(value, (np.random.Generator, np.random.RandomState) if _random() else ()):
+        from ._proxy import Proxy
+
+        return Proxy(value)
+    return value
+
+
+def _random():
+    return "numpy.random" in sys.modules
+
+
+def call(name, function, args, kwargs):
+    """``function(*args, **kwargs)`` by NumPy; a fallback if arrays of ours take part."""
+    if isinstance(function, np.ufunc) and len(args) > function.nin and "out" not in kwargs:
+        kwargs = {**kwargs, "out": tuple(args[function.nin :])}
+        args = args[: function.nin]
+    seen = []
+    out = kwargs.get("out")
+    if out is not None:
+        kwargs = {key: value for key, value in kwargs.items() if key != "out"}
+    host_args = to_host(tuple(args), seen)
+    host_kwargs = to_host(kwargs, seen)
+    if out is None:
+        _count(name, seen)
+        try:
+            return wrap(function(*host_args, **host_kwargs))
+        except ValueError as error:
+            # NumPy's own arrays raise it too, and then nothing of ours would be changed.
+            if "read-only" not in str(error) or not any(_writable(a) for a in seen):
+                raise
+        return _write_back(function, args, kwargs)
+    outs = out if isinstance(out, tuple) else (out,)
+    seen.extend(o for o in outs if isinstance(o, ndarray))
+    _count(name, seen)
+    copies = [_to_write(o) for o in outs]
+    host_out = tuple(copies) if isinstance(out, tuple) else copies[0]
+    result = function(*host_args, **host_kwargs, out=host_out)
+    for target, copy in zip(outs, copies, strict=True):
+        if isinstance(target, ndarray) and target._lazy:
+            assign_all(target, copy)
+    if isinstance(result, tuple):
+        return tuple(_originals(r, copies, outs) for r in result)
+    return _originals(result, copies, outs)
+
+
+def _count(name, seen):
+    if any(a.size for a in seen):
+        _note(name, _reason(seen))
+
+
+def _writable(array):
+    return array._lazy and array._writable
+
+
+def _to_write(target):
+    if not isinstance(target, ndarray):
+        return target
+    if not target._lazy:
+        return target._host()
+    copy = np.array(target._host())
+    copy.flags.writeable = target._writable
+    return copy
+
+
+def _originals(result, copies, outs):
+    for target, copy in zip(outs, copies, strict=True):
+        if result is copy:
+            return target
+    return wrap(result)
+
+
+def _write_back(function, args, kwargs):
+    """Calls a function that changes its arguments, on copies, and writes back what it changed."""
+    written = []
+
+    def pick(array):
+        host = array._host()
+        if not _writable(array):
+            return host
+        copy = np.array(host)
+        written.append((array, host, copy))
+        return copy
+
+    result = function(*to_host(tuple(args), None, pick), **to_host(kwargs, None, pick))
+    for array, host, copy in written:
+        if host.shape != copy.shape or host.tobytes() != copy.tobytes():
+            assign_all(array, copy)
+    for array, _, copy in written:
+        if result is copy:
+            return array
+    return wrap(result)
+
+
+def in_place(operator_name, ufunc_name, target, value):
+    """``target op= value`` by NumPy."""
+    import operator
+
+    function = getattr(operator, "i" + operator_name.rstrip("_"))
+    seen = [target]
+    host_value = to_host(value, seen)
+    _count(ufunc_name, seen)
+    copy = _to_write(target)
+    result = function(copy, host_value)
+    if target._lazy:
+        assign_all(target, result)
+
+
+def array_ufunc(ufunc, method, inputs, kwargs):
+    """NumPy's ufuncs called with arrays of ours."""
+    from . import _namespace, _ufunc
+
+    if method == "__call__":
+        return _namespace.ufunc_of(ufunc)(*inputs, **kwargs)
+    return _ufunc.method(ufunc.__name__, ufunc, method)(*inputs, **kwargs)
+
+
+def array_function(function, types, args, kwargs):
+    """NumPy's functions called with arrays of ours."""
+    from . import _namespace
+
+    own = _namespace.override(function)
+    if own is not None:
+        return own(*args, **kwargs)
+    return call(function.__name__, function, args, kwargs)

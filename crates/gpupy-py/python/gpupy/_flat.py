@@ -1,0 +1,115 @@
+"""``a.flat``: the elements in C order.
+
+Owns ``flatiter``. Not here: ``ravel``, which is a method of arrays.
+"""
+
+import operator
+
+import numpy as np
+
+from ._fallback import call
+from ._gpupy import assign_all
+
+
+class flatiter:
+    """A flat iterator over an array, as NumPy's: indexed, assigned to, or iterated once."""
+
+    def __init__(self, array):
+        self._array = array
+        self._iterator = None
+        self.index = 0
+
+    def __gpupy_host__(self):
+        return self._array._host().reshape(-1)
+
+    @property
+    def base(self):
+        return self._array
+
+    @property
+    def coords(self):
+        return tuple(int(i) for i in np.unravel_index(self.index, self._array.shape))
+
+    def copy(self):
+        return self._array.flatten()
+
+    def __array__(self, dtype=None, *, copy=None):
+        return self._array.flatten().__array__(dtype, copy=copy)
+
+    def ravel(self):
+        """The elements as an array; a copy where strides force one."""
+        return self._array.ravel()
+
+    def __len__(self):
+        return self._array.size
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._iterator is None:
+            self._iterator = iter(self._array._host().flat)
+        value = next(self._iterator)
+        self.index += 1
+        return value
+
+    def __getitem__(self, key):
+        if isinstance(key, (slice, type(Ellipsis))):
+            return self.ravel()[key].copy()
+        try:
+            place = operator.index(key)
+        except TypeError:
+            found = self.ravel()[key]
+            return found.copy() if hasattr(found, "_copy") else found
+        return self._array[self._at(place)]
+
+    def __setitem__(self, key, value):
+        array = self._array
+        try:
+            place = self._at(operator.index(key))
+        except TypeError:
+            place = None
+        if place is not None:
+            array[place] = value
+            return
+        if not array._lazy:
+            array._host().flat[key] = value
+            return
+        # The elements named repeat `value` as often as they need it, which NumPy does.
+        copy = np.array(array._host())
+        copy.flat[key] = np.asarray(value)
+        assign_all(array, copy)
+
+    def _at(self, place):
+        size = self._array.size
+        if not -size <= place < size:
+            raise IndexError(f"index {place} is out of bounds for size {size}")
+        return tuple(int(i) for i in np.unravel_index(place % size, self._array.shape))
+
+    def _compare(self, name, other):
+        return call(name, getattr(operator, name), (self.copy(), other), {})
+
+    def __eq__(self, other):
+        return self._compare("eq", other)
+
+    def __ne__(self, other):
+        return self._compare("ne", other)
+
+    def __lt__(self, other):
+        return self._compare("lt", other)
+
+    def __le__(self, other):
+        return self._compare("le", other)
+
+    def __gt__(self, other):
+        return self._compare("gt", other)
+
+    def __ge__(self, other):
+        return self._compare("ge", other)
+
+    __hash__ = None
+
+
+def set_flat(array, value):
+    """``array.flat = value``."""
+    flatiter(array)[:] = value

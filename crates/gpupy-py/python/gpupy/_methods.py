@@ -1,0 +1,247 @@
+"""The methods of arrays that are a few lines: ours where something can stay lazy, else NumPy's.
+
+Importing this module completes the class. Not here: what is fast or basic enough for Rust.
+"""
+
+import operator
+import types
+
+import numpy as np
+
+from . import _creation, _reduce, _select
+from ._fallback import call, to_host
+from ._flags import flags as flags
+from ._flat import flatiter, set_flat
+from ._gpupy import assign_all, ndarray, numpy_attribute, wrap
+
+
+def _method(name):
+    theirs = getattr(np.ndarray, name)
+
+    def method(self, /, *args, **kwargs):
+        return call(name, theirs, (self, *args), kwargs)
+
+    method.__name__ = name
+    method.__doc__ = theirs.__doc__
+    return method
+
+
+def _reader(name):
+    """A method that only reads elements out: no fallback."""
+    theirs = getattr(np.ndarray, name)
+
+    def method(self, /, *args, **kwargs):
+        return theirs(self._host(), *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def _view_method(name):
+    theirs = getattr(np.ndarray, name)
+
+    def method(self, /, *args, **kwargs):
+        return self._views(theirs, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def copy(self, order="C"):
+    return _creation.array(self, order="F" if order == "F" else "K", copy=True)
+
+
+def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    dtype = np.dtype(dtype)
+    if self._lazy and order in ("K", "C", "A") and _creation.is_lazy(dtype):
+        if dtype == self.dtype and not copy:
+            return self
+        if casting == "unsafe" or np.can_cast(self.dtype, dtype, casting):
+            return self._copy(dtype)
+    given = {"order": order, "casting": casting, "subok": subok, "copy": copy}
+    return call("astype", np.ndarray.astype, (self, dtype), given)
+
+
+def ravel(self, order="C"):
+    if not self._lazy:
+        return call("ravel", np.ndarray.ravel, (self, order), {})
+    if order == "K":
+        order = "F" if self.flags.fnc else "C"
+    return self.reshape(-1, order=order)
+
+
+def flatten(self, order="C"):
+    return self.ravel(order).copy()
+
+
+def fill(self, value):
+    assign_all(self, value)
+
+
+def item(self, *args):
+    if not self._lazy:
+        return self._host().item(*args)
+    if not args:
+        key = (0,) * self.ndim if self.size == 1 else None
+    elif len(args) == 1 and not isinstance(args[0], tuple):
+        key = self._place(operator.index(args[0]))
+    else:
+        key = args[0] if len(args) == 1 else args
+    if key is None or len(key) != self.ndim:
+        return self._hollow().item(*args)
+    element = self[key]
+    return to_host(element).item()
+
+
+def _place(self, flat):
+    if not -self.size <= flat < self.size:
+        raise IndexError(f"index {flat} is out of bounds for size {self.size}")
+    return tuple(int(i) for i in np.unravel_index(flat % self.size, self.shape))
+
+
+def view(self, dtype=None, type=None):
+    same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
+    if type is None and same and (dtype is None or np.dtype(dtype) == self.dtype):
+        return self._views(np.ndarray.view)
+    given = [x for x in (dtype, type) if x is not None]
+    return call("view", np.ndarray.view, (self, *given), {})
+
+
+def resize(self, *new_shape, refcheck=True):
+    shape = new_shape[0] if len(new_shape) == 1 else new_shape
+    if self.base is not None:
+        raise ValueError("cannot resize this array: it does not own its data")
+    grown = np.array(self._host())
+    grown.resize(shape, refcheck=False)
+    self._replace(wrap(grown))
+
+
+def setflags(self, write=None, align=None, uic=None):
+    if not self._lazy:
+        self._host().setflags(write=write, align=align, uic=uic)
+    elif write is not None:
+        if write and self.base is not None and not self.base._writable:
+            raise ValueError("cannot set WRITEABLE flag to True of this array")
+        self._writable = bool(write)
+
+
+def contains(self, value):
+    return bool((self == value).any())
+
+
+def reduce(self):
+    return _rebuild, (np.array(self._host()),)
+
+
+def _rebuild(array):
+    return wrap(array)
+
+
+def deepcopy(self, memo):
+    if self._lazy:
+        return self._copy()
+    import copy as copying
+
+    return wrap(copying.deepcopy(self._host(), memo))
+
+
+def dlpack(self, **kwargs):
+    # NumPy gives out no read-only memory that way.
+    return np.array(self._host()).__dlpack__(**kwargs)
+
+
+def _real(self):
+    return self._views(np.real) if self._lazy else numpy_attribute(self, "real")
+
+
+def _imag(self):
+    if not self._lazy:
+        return numpy_attribute(self, "imag")
+    made = _creation.zeros(self.shape, self.dtype)
+    made._writable = False
+    return made
+
+
+def _set_part(name):
+    def setter(self, value):
+        if self._lazy and name == "real":
+            assign_all(self, value)
+        else:
+            setattr(np.array(self._host()) if self._lazy else self._host(), name, to_host(value))
+
+    return setter
+
+
+def _namespace(self, *, api_version=None):
+    import gpupy
+
+    return gpupy
+
+
+_OWN = {
+    "__array_namespace__": _namespace,
+    "__array_priority__": 0.0,
+    "__class_getitem__": classmethod(types.GenericAlias),
+    "__contains__": contains,
+    "__copy__": copy,
+    "__deepcopy__": deepcopy,
+    "__dlpack__": dlpack,
+    "__dlpack_device__": _reader("__dlpack_device__"),
+    "__reduce__": reduce,
+    "__reduce_ex__": lambda self, protocol: reduce(self),
+    "_place": _place,
+    "all": _reduce.all_,
+    "any": _reduce.any_,
+    "astype": astype,
+    "clip": lambda self, min=None, max=None, out=None, **kwargs: _select.clip(
+        self, min, max, out, **kwargs
+    ),
+    "conj": lambda self: self.copy(),
+    "conjugate": lambda self: self.copy(),
+    "copy": copy,
+    "device": property(lambda self: "cpu"),
+    "fill": fill,
+    "flat": property(flatiter, set_flat),
+    "flatten": flatten,
+    "imag": property(_imag, _set_part("imag")),
+    "item": item,
+    "mT": property(lambda self: self._views(np.matrix_transpose)),
+    "max": _reduce.max_,
+    "mean": _reduce.mean,
+    "min": _reduce.min_,
+    "prod": _reduce.prod,
+    "ravel": ravel,
+    "real": property(_real, _set_part("real")),
+    "resize": resize,
+    "round": _select.round_,
+    "setflags": setflags,
+    "std": _reduce.std,
+    "sum": _reduce.sum_,
+    "var": _reduce.var,
+    "view": view,
+}
+_READERS = "__sizeof__ dump dumps tobytes tofile tolist".split()
+_VIEWS = "diagonal squeeze swapaxes".split()
+# What an object of any class has, and what would give out addresses without an owner.
+_SKIPPED = {"__array_struct__", "__array_finalize__", "__array_wrap__", "__setstate__", "__hash__"}
+
+
+def _complete():
+    for name, value in _OWN.items():
+        setattr(ndarray, name, value)
+    for name in _READERS:
+        setattr(ndarray, name, _reader(name))
+    for name in _VIEWS:
+        setattr(ndarray, name, _view_method(name))
+    ours = {*dir(ndarray), *dir(object), *_SKIPPED}
+    for name in dir(np.ndarray):
+        if name in ours:
+            continue
+        if isinstance(vars(np.ndarray)[name], types.GetSetDescriptorType):
+            getter = (lambda name: lambda self: numpy_attribute(self, name))(name)
+            setattr(ndarray, name, property(getter))
+        else:
+            setattr(ndarray, name, _method(name))
+
+
+_complete()

@@ -1,0 +1,126 @@
+"""NumPy's namespace: ours where we have a function, NumPy's wrapped where we have not.
+
+Owns ``lookup``. Types and constants are NumPy's own objects. Not here: what the functions do.
+"""
+
+import functools
+import types
+
+import numpy as np
+
+from . import _creation, _fallback, _joining, _reduce, _select, _shape, _ufunc
+from ._gpupy import ndarray, ufunc
+
+OWN = {
+    **_creation.FUNCTIONS,
+    **_joining.FUNCTIONS,
+    **_reduce.FUNCTIONS,
+    **_select.FUNCTIONS,
+    **_shape.FUNCTIONS,
+}
+
+_adapted = {}
+
+
+def lookup(name):
+    """The object that gpupy's namespace has under a name of NumPy's."""
+    if name in OWN:
+        return OWN[name]
+    if name in _CLASSES:
+        return _CLASSES[name]()
+    return adapt(name, getattr(np, name))
+
+
+def adapt(name, value):
+    """Ours in place of an object of NumPy's: ufuncs and functions wrapped, others as they are."""
+    if isinstance(value, np.ufunc):
+        return ufunc_of(value)
+    if isinstance(value, types.ModuleType):
+        from . import _submodules
+
+        return _submodules.module_of(value)
+    if isinstance(value, type) or isinstance(value, (np.generic, *_CONSTANTS)):
+        return value
+    if callable(value):
+        return function_of(name, value)
+    from ._proxy import Proxy
+
+    return Proxy(value)
+
+
+_CONSTANTS = (int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None))
+
+
+def ufunc_of(value):
+    """Our ufunc for one of NumPy's, or of another library's."""
+    found = _adapted.get(id(value))
+    if found is None:
+        # The pair keeps the original alive, so that its id names it for ever.
+        found = _adapted[id(value)] = (ufunc(value.__name__, value), value)
+    return found[0]
+
+
+def function_of(name, value):
+    """A function of NumPy's, with arrays of ours going in and coming out."""
+    found = _adapted.get(id(value))
+    if found is None:
+        found = _adapted[id(value)] = (_wrapped(name, value), value)
+    return found[0]
+
+
+# Functions that look at dtypes and shapes alone: they need no elements.
+_SHAPES_ALONE = frozenset(
+    "broadcast_shapes can_cast common_type iscomplexobj isrealobj isfortran issubdtype "
+    "min_scalar_type ndim promote_types result_type shape size".split()
+)
+
+
+def _wrapped(name, value):
+    if name in _SHAPES_ALONE:
+
+        def function(*args, **kwargs):
+            hollow = _fallback.to_host((args, kwargs), None, ndarray._hollow)
+            return value(*hollow[0], **hollow[1])
+
+    else:
+
+        def function(*args, **kwargs):
+            return _fallback.call(name, value, args, kwargs)
+
+    try:
+        functools.update_wrapper(function, value)
+    except (AttributeError, TypeError):
+        function.__name__ = name
+    function.__module__ = "gpupy"
+    return function
+
+
+@functools.cache
+def _overrides():
+    found = {}
+    for name, own in OWN.items():
+        theirs = getattr(np, name, None)
+        if theirs is not None:
+            found[theirs] = own
+    return found
+
+
+def override(function):
+    """Our implementation of a function of NumPy's, if there is one."""
+    own = _overrides().get(function)
+    if own is None and getattr(function, "__name__", "") in _SHAPES_ALONE:
+        return function_of(function.__name__, function)
+    return own
+
+
+def _vectorize():
+    class vectorize(np.vectorize):
+        def __call__(self, *args, **kwargs):
+            return _fallback.call("vectorize", super().__call__, args, kwargs)
+
+    return vectorize
+
+
+# Classes whose instances would give out plain arrays, and those that stand for our own.
+_CLASSES = {"vectorize": _vectorize, "flatiter": lambda: _shape.flatiter}
+_ufunc.lookup_ufunc = ufunc_of

@@ -1,0 +1,60 @@
+"""Choosing between elements: ``where``, ``clip``, ``round``, with NumPy's signatures.
+
+Not here: promotion of their operands (in Rust).
+"""
+
+import numpy as np
+
+from . import _gpupy
+from ._creation import asanyarray
+from ._fallback import call
+from ._gpupy import assign_all, ndarray, scalar
+
+_UNSET = np._NoValue
+
+
+def _ours(value):
+    """Plain arrays of lazy dtypes as arrays of ours; the rest as it is."""
+    return asanyarray(value) if type(value) is np.ndarray else value
+
+
+def where(condition, x=_UNSET, y=_UNSET, /):
+    if x is _UNSET or y is _UNSET:
+        given = [v for v in (condition, x, y) if v is not _UNSET]
+        return call("where", np.where, tuple(given), {})
+    given = (_ours(condition), _ours(x), _ours(y))
+    made = _gpupy.select(*given)
+    return call("where", np.where, given, {}) if made is None else made
+
+
+def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **kwargs):
+    low = min if a_min is _UNSET else a_min
+    high = max if a_max is _UNSET else a_max
+    a = _ours(a)
+    both = (a_min is not _UNSET and min is not _UNSET) or (
+        a_max is not _UNSET and max is not _UNSET
+    )
+    if isinstance(a, ndarray) and not kwargs and not both:
+        limits = [None if v is _UNSET else _ours(v) for v in (low, high)]
+        made = _gpupy.clip(a, *limits)
+        if made is not None and out is None:
+            return made
+        if made is not None and isinstance(out, ndarray) and out.dtype == made.dtype:
+            assign_all(out, made)
+            return out
+    given = {"a_min": a_min, "a_max": a_max, "min": min, "max": max}
+    given = {key: value for key, value in given.items() if value is not _UNSET}
+    if out is not None:
+        given["out"] = out
+    return call("clip", np.clip, (a,), {**given, **kwargs})
+
+
+def round_(a, decimals=0, out=None):
+    lazy = isinstance(a, (ndarray, scalar)) and a.dtype == np.float32 and getattr(a, "_lazy", True)
+    if lazy and decimals == 0:
+        return np.rint(a) if out is None else np.rint(a, out=out)
+    given = {} if out is None else {"out": out}
+    return call("round", np.round, (asanyarray(a), decimals), given)
+
+
+FUNCTIONS = {"around": round_, "clip": clip, "round": round_, "where": where}

@@ -1,0 +1,57 @@
+"""The choice of a driver for a while, and what has been done so far.
+
+Owns ``driver``, ``stats`` and ``reset_stats``. Not here: drivers themselves.
+"""
+
+from . import _fallback, _gpupy
+
+
+class driver:
+    """``with gpupy.driver("soft"):`` uses a driver until the end of the block."""
+
+    def __init__(self, name):
+        self._name = name
+        self._before = None
+
+    def __enter__(self):
+        self._before = _gpupy.wanted_driver()
+        _gpupy.use(self._name)
+        return self
+
+    def __exit__(self, *_):
+        _gpupy.use(self._before)
+
+
+class Stats(dict):
+    """Counts by name, as items and as attributes."""
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"there is no count `{name}`") from None
+
+
+def stats():
+    """What has been compiled, launched, moved and left to NumPy since the last reset."""
+    counts = Stats(_gpupy.counters())
+    rows = _fallback.sites()
+    counts["fallbacks"] = sum(row[3] for row in rows)
+    counts["fallback_sites"] = rows
+    return counts
+
+
+def reset_stats():
+    """Sets all counts to zero."""
+    _gpupy.reset_counters()
+    _fallback.reset()
+
+
+def info():
+    """The drivers and whether they start, as text."""
+    lines = []
+    for row in _gpupy.drivers():
+        kind = "hardware" if row["hardware"] else "software"
+        state = f"{row['device']} ({kind})" if row["starts"] else f"cannot start: {row['reason']}"
+        lines.append(f"{row['name']}: {state}")
+    return "\n".join(lines)

@@ -1,0 +1,127 @@
+"""Functions that give views: NumPy computes shape and strides, the elements stay ours.
+
+Owns ``FUNCTIONS`` of that sort and ``flatiter``. Not here: ``reshape`` and ``transpose``, which are
+methods in Rust.
+"""
+
+import numpy as np
+
+from ._creation import asanyarray
+from ._fallback import call
+from ._flat import flatiter as flatiter
+from ._gpupy import ndarray
+
+# NumPy's functions whose result is always a view of their first argument.
+_VIEWS = (
+    "array_split broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
+    "matrix_transpose moveaxis permute_dims real rollaxis rot90 split squeeze swapaxes transpose "
+    "unstack vsplit"
+).split()
+
+
+def _view(name):
+    theirs = getattr(np, name)
+
+    def function(*args, **kwargs):
+        if not args:
+            return call(name, theirs, args, kwargs)
+        a = asanyarray(args[0])
+        if not a._lazy:
+            return call(name, theirs, (a, *args[1:]), kwargs)
+        return a._views(theirs, *args[1:], **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = theirs.__doc__
+    return function
+
+
+def _at_least(rank):
+    theirs = getattr(np, f"atleast_{rank}d")
+
+    def function(*arys):
+        found = [asanyarray(a) for a in arys]
+        found = [a if a.ndim >= rank else _grown(a) for a in found]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def _grown(a):
+        return a._views(theirs) if a._lazy else call(theirs.__name__, theirs, (a,), {})
+
+    function.__name__ = function.__qualname__ = f"atleast_{rank}d"
+    return function
+
+
+atleast_1d, atleast_2d, atleast_3d = _at_least(1), _at_least(2), _at_least(3)
+
+
+def reshape(a, /, shape, order="C", *, copy=None):
+    return asanyarray(a).reshape(shape, order=order, copy=copy)
+
+
+def ravel(a, order="C"):
+    return asanyarray(a).ravel(order)
+
+
+def reshape_as(a, shape, order, copy):
+    """A reshape in an order other than C's, of a lazy array."""
+    fortran = order == "F" or (order == "A" and a.flags.fnc)
+    if order not in ("F", "A"):
+        return a._hollow().reshape(shape, order=order)
+    if not fortran:
+        return a.reshape(shape, copy=copy)
+    # In Fortran's order the axes are read and written backwards.
+    wanted = a._hollow().reshape(shape).shape
+    return a.T.reshape(wanted[::-1], copy=copy).T
+
+
+def broadcast_arrays(*args, subok=False):
+    arrays = [asanyarray(a) for a in args]
+    shape = np.broadcast_shapes(*[a.shape for a in arrays])
+    return tuple(a if a.shape == shape else FUNCTIONS["broadcast_to"](a, shape) for a in arrays)
+
+
+def shares_memory(a, b, max_work=None):
+    if isinstance(a, ndarray) and isinstance(b, ndarray) and a._lazy and b._lazy:
+        if not a._shares(b):
+            return False
+        return _touch(a, b)
+    if any(isinstance(x, ndarray) and x._lazy for x in (a, b)):
+        return False
+    return call("shares_memory", np.shares_memory, (a, b), {})
+
+
+def _touch(a, b):
+    """Whether two views of one base have an element in common."""
+    low = min(_low(a), _low(b))
+    end = max(_high(a), _high(b)) + 1
+    memory = np.empty(max(end - low, 1), a.dtype)
+
+    def over(x):
+        start = (x._offset - low) * x.itemsize
+        return np.ndarray(x.shape, x.dtype, memory, start if x.size else 0, x.strides)
+
+    return np.shares_memory(over(a), over(b))
+
+
+def _reach(a, pick):
+    steps = (pick((n - 1) * s // a.itemsize, 0) for n, s in zip(a.shape, a.strides, strict=True))
+    return a._offset + (sum(steps) if a.size else 0)
+
+
+def _low(a):
+    return _reach(a, min)
+
+
+def _high(a):
+    return _reach(a, max)
+
+
+FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
+    "atleast_1d": atleast_1d,
+    "atleast_2d": atleast_2d,
+    "atleast_3d": atleast_3d,
+    "broadcast_arrays": broadcast_arrays,
+    "may_share_memory": shares_memory,
+    "ravel": ravel,
+    "reshape": reshape,
+    "shares_memory": shares_memory,
+}

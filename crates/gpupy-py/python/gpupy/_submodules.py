@@ -1,0 +1,54 @@
+"""NumPy's submodules under our name: ``gpupy.random``, ``gpupy.linalg`` and the others.
+
+Owns ``install``, which makes them importable without importing NumPy's. Not here: what their
+functions become (``_namespace.py``).
+"""
+
+import importlib
+import sys
+import types
+
+_NAMES = (
+    "char ctypeslib dtypes emath exceptions fft lib linalg ma polynomial random rec strings "
+    "testing typing"
+).split()
+
+_PREFIX = "numpy."
+
+
+class _Module(types.ModuleType):
+    """A submodule of NumPy's, looked at when a name of it is asked for."""
+
+    def __getattr__(self, name):
+        if name == "__path__":
+            raise AttributeError(name)
+        from . import _namespace
+
+        source = importlib.import_module(_PREFIX + self.__name__.partition(".")[2])
+        if name == "__all__":
+            return source.__all__
+        value = _namespace.adapt(name, getattr(source, name))
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self):
+        return dir(importlib.import_module(_PREFIX + self.__name__.partition(".")[2]))
+
+
+def install(package):
+    """Makes the submodules importable."""
+    for name in _NAMES:
+        module = _Module(f"{package}.{name}", f"NumPy's {name}, giving arrays of ours.")
+        sys.modules[module.__name__] = module
+        setattr(sys.modules[package], name, module)
+
+
+def module_of(source):
+    """Our module for a submodule of NumPy's."""
+    name = source.__name__.removeprefix(_PREFIX)
+    full = f"gpupy.{name}"
+    if source.__name__ == name or name.startswith("_"):
+        return source
+    if full not in sys.modules:
+        sys.modules[full] = _Module(full)
+    return sys.modules[full]

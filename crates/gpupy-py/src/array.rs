@@ -1,0 +1,557 @@
+//! `gpupy.ndarray`: what a user holds.
+//!
+//! Owns [`NdArray`], which is either a lazy array of the core (float32, int32, bool) or, for every
+//! other dtype, a NumPy array that NumPy alone works on. Invariants: a borrow of the class is never
+//! held across Python code or a wait; `base` is the array of ours that owns the elements.
+//!
+//! Not here: operators (`operators.rs`), indexing (`index.rs`), the many methods that are a few
+//! lines of Python (`python/gpupy/_methods.py`).
+
+use crate::assign;
+use crate::dtypes;
+use crate::errors::to_py;
+use crate::host;
+use crate::index;
+use crate::protocols::{self, wrap, wrap_array};
+use crate::scalar::LazyScalar;
+use crate::session::{context, ready};
+use crate::standin;
+use gpupy_core::Array;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// How the elements are held.
+pub enum Repr {
+    /// Recorded, evaluated on a driver.
+    Lazy(Array),
+    /// NumPy's own array.
+    Numpy(Py<PyAny>),
+}
+
+/// An array: NumPy's `ndarray`, evaluated when its elements are needed.
+#[pyclass(name = "ndarray", module = "gpupy", weakref, subclass)]
+pub struct NdArray {
+    /// The elements.
+    pub repr: Repr,
+    /// The array of which this is a view.
+    pub base: Option<Py<PyAny>>,
+    /// False for views that NumPy would not let anyone write to.
+    pub writable: bool,
+    /// Exports whose addresses were given out by number.
+    exports: Vec<Py<PyAny>>,
+}
+
+impl NdArray {
+    /// An array of its own with these elements.
+    pub fn lazy(array: Array) -> NdArray {
+        NdArray { repr: Repr::Lazy(array), base: None, writable: true, exports: Vec::new() }
+    }
+
+    /// An array around a NumPy array.
+    pub fn numpy(array: &Bound<'_, PyAny>) -> NdArray {
+        let repr = Repr::Numpy(array.clone().unbind());
+        NdArray { repr, base: None, writable: true, exports: Vec::new() }
+    }
+
+    /// The lazy array, or `None`.
+    pub fn as_lazy(&self) -> Option<&Array> {
+        match &self.repr {
+            Repr::Lazy(array) => Some(array),
+            Repr::Numpy(_) => None,
+        }
+    }
+}
+
+/// The elements, cloned out of a borrow that ends at once.
+pub enum Elements<'py> {
+    /// A lazy array.
+    Lazy(Array),
+    /// A NumPy array.
+    Numpy(Bound<'py, PyAny>),
+}
+
+/// What an array holds.
+pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> Elements<'py> {
+    match &slf.borrow().repr {
+        Repr::Lazy(array) => Elements::Lazy(array.clone()),
+        Repr::Numpy(array) => Elements::Numpy(array.bind(slf.py()).clone()),
+    }
+}
+
+/// The elements as a NumPy array: of a lazy array, a read-only view of evaluated memory.
+pub fn host_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+    match elements(slf) {
+        Elements::Lazy(array) => host::to_numpy(slf.py(), &array),
+        Elements::Numpy(array) => Ok(array),
+    }
+}
+
+/// A view of `parent`'s elements.
+pub fn view_of<'py>(
+    parent: &Bound<'py, NdArray>,
+    array: Array,
+    writable: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (base, writable) = {
+        let owner = parent.borrow();
+        let base = match &owner.base {
+            Some(base) => base.clone_ref(parent.py()),
+            None => parent.clone().into_any().unbind(),
+        };
+        (base, writable && owner.writable)
+    };
+    let repr = Repr::Lazy(array);
+    let view = NdArray { repr, base: Some(base), writable, exports: Vec::new() };
+    Ok(Bound::new(parent.py(), view)?.into_any())
+}
+
+/// Stands for `ndarray`'s attributes that NumPy answers.
+fn attribute<'py>(slf: &Bound<'py, NdArray>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    wrap(&host_of(slf)?.getattr(name)?)
+}
+
+#[pymethods]
+impl NdArray {
+    #[new]
+    #[pyo3(signature = (*args, **kwargs))]
+    fn new(
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<NdArray> {
+        let made = dtypes::numpy(py)?.ndarray.bind(py).call(args, kwargs)?;
+        Ok(match host::from_numpy(&made)? {
+            Some(array) => NdArray::lazy(array),
+            None => NdArray::numpy(&made),
+        })
+    }
+
+    /// Extents.
+    #[getter]
+    fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => Ok(PyTuple::new(slf.py(), array.shape())?.into_any()),
+            Elements::Numpy(array) => array.getattr("shape"),
+        }
+    }
+
+    #[setter(shape)]
+    fn set_shape(slf: &Bound<'_, Self>, shape: &Bound<'_, PyAny>) -> PyResult<()> {
+        match elements(slf) {
+            Elements::Numpy(array) => array.setattr("shape", shape),
+            Elements::Lazy(array) => {
+                let wanted = crate::shape::parse(&array, shape)?;
+                let Some(view) = array.reshape(&wanted) else {
+                    return Err(pyo3::exceptions::PyAttributeError::new_err(
+                        "Incompatible shape for in-place modification. Use `.reshape()` to make \
+                         a copy with the desired shape.",
+                    ));
+                };
+                slf.borrow_mut().repr = Repr::Lazy(view);
+                Ok(())
+            }
+        }
+    }
+
+    /// The type of the elements.
+    #[getter]
+    fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => dtypes::to_numpy(slf.py(), array.dtype()),
+            Elements::Numpy(array) => array.getattr("dtype"),
+        }
+    }
+
+    /// How many axes.
+    #[getter]
+    fn ndim(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        match elements(slf) {
+            Elements::Lazy(array) => Ok(array.ndim()),
+            Elements::Numpy(array) => array.getattr("ndim")?.extract(),
+        }
+    }
+
+    /// How many elements.
+    #[getter]
+    fn size(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        match elements(slf) {
+            Elements::Lazy(array) => Ok(array.size()),
+            Elements::Numpy(array) => array.getattr("size")?.extract(),
+        }
+    }
+
+    /// Bytes of one element.
+    #[getter]
+    fn itemsize(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        match elements(slf) {
+            Elements::Lazy(array) => Ok(array.dtype().size()),
+            Elements::Numpy(array) => array.getattr("itemsize")?.extract(),
+        }
+    }
+
+    /// Bytes of all elements.
+    #[getter]
+    fn nbytes(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(Self::size(slf)? * Self::itemsize(slf)?)
+    }
+
+    /// Bytes from one element to the next along each axis.
+    #[getter]
+    fn strides<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => {
+                let size = array.dtype().size() as isize;
+                let bytes: Vec<isize> = array.strides().iter().map(|s| s * size).collect();
+                Ok(PyTuple::new(slf.py(), bytes)?.into_any())
+            }
+            Elements::Numpy(array) => array.getattr("strides"),
+        }
+    }
+
+    /// The array of which this is a view, or `None`.
+    #[getter]
+    fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if let Some(base) = &slf.borrow().base {
+            return Ok(base.bind(py).clone());
+        }
+        match elements(slf) {
+            Elements::Lazy(_) => Ok(py.None().into_bound(py)),
+            Elements::Numpy(array) => wrap(&array.getattr("base")?),
+        }
+    }
+
+    /// The array with its axes in reverse order.
+    #[getter(T)]
+    fn transposed<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => {
+                let order: Vec<usize> = (0..array.ndim()).rev().collect();
+                view_of(slf, array.transpose(&order), true)
+            }
+            Elements::Numpy(array) => wrap(&array.getattr("T")?),
+        }
+    }
+
+    /// True when the array is evaluated by a driver of ours, false when it is NumPy's own.
+    #[getter]
+    fn _lazy(&self) -> bool {
+        self.as_lazy().is_some()
+    }
+
+    #[getter]
+    fn _writable(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        match elements(slf) {
+            Elements::Lazy(_) => Ok(slf.borrow().writable),
+            Elements::Numpy(array) => array.getattr("flags")?.getattr("writeable")?.extract(),
+        }
+    }
+
+    #[setter(_writable)]
+    fn set_writable(slf: &Bound<'_, Self>, writable: bool) {
+        slf.borrow_mut().writable = writable;
+    }
+
+    /// The elements as a NumPy array, to read.
+    fn _host<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)
+    }
+
+    /// The view that a view function of NumPy's gives.
+    #[pyo3(signature = (function, *args, **kwargs))]
+    fn _views<'py>(
+        slf: &Bound<'py, Self>,
+        function: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => {
+                let found = |view, writable| view_of(slf, view, writable);
+                standin::views(&array, function, args, kwargs, &found)
+            }
+            Elements::Numpy(array) => {
+                let mut all = vec![array];
+                all.extend(args.iter());
+                wrap(&function.call(PyTuple::new(slf.py(), all)?, kwargs)?)
+            }
+        }
+    }
+
+    /// An ndarray of this shape and dtype without elements, for NumPy to word a mistake on.
+    fn _hollow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => standin::hollow(slf.py(), array.shape(), array.dtype()),
+            Elements::Numpy(array) => Ok(array),
+        }
+    }
+
+    /// Takes another array's elements in place of its own.
+    fn _replace(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) {
+        let elements = match elements(other) {
+            Elements::Lazy(array) => Repr::Lazy(array),
+            Elements::Numpy(array) => Repr::Numpy(array.unbind()),
+        };
+        slf.borrow_mut().repr = elements;
+    }
+
+    /// True when both arrays are views of the same elements' owner.
+    fn _shares(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> bool {
+        match (elements(slf), elements(other)) {
+            (Elements::Lazy(a), Elements::Lazy(b)) => a.shares_base(&b),
+            _ => false,
+        }
+    }
+
+    /// The first element's place in its base, in elements.
+    #[getter]
+    fn _offset(&self) -> isize {
+        self.as_lazy().map_or(0, |array| array.offset())
+    }
+
+    /// A copy, lazy; the dtype may change.
+    #[pyo3(signature = (dtype=None))]
+    fn _copy<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<NdArray>> {
+        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let Some(dtype) = dtype else { return Ok(Some(NdArray::lazy(context()?.copy(&array)))) };
+        match dtypes::from_any(dtype)? {
+            Some(dtype) => {
+                let cast = ready(slf.py())?.cast(&array, dtype).map_err(to_py)?;
+                Ok(Some(NdArray::lazy(cast)))
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        match elements(slf) {
+            Elements::Lazy(array) => array
+                .shape()
+                .first()
+                .copied()
+                .ok_or_else(|| PyTypeError::new_err("len() of unsized object")),
+            Elements::Numpy(array) => array.len(),
+        }
+    }
+
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if let Elements::Lazy(array) = elements(slf)
+            && let Some(selected) = index::select(&array, key)?
+        {
+            if selected.element {
+                let scalar = LazyScalar::new(selected.view.snapshot());
+                return Ok(Bound::new(py, scalar)?.into_any());
+            }
+            return view_of(slf, selected.view, true);
+        }
+        py.import("gpupy._indexing")?.call_method1("getitem", (slf, key))
+    }
+
+    fn __setitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        if let Elements::Lazy(array) = elements(slf) {
+            if !slf.borrow().writable {
+                return Err(PyValueError::new_err("assignment destination is read-only"));
+            }
+            if let Some(selected) = index::select(&array, key)? {
+                return assign::set(py, &selected.view, value);
+            }
+        }
+        py.import("gpupy._indexing")?.call_method1("setitem", (slf, key, value))?;
+        Ok(())
+    }
+
+    fn __delitem__(_slf: &Bound<'_, Self>, _key: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(PyValueError::new_err("cannot delete array elements"))
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match Self::ndim(slf)? {
+            0 => Err(PyTypeError::new_err("iteration over a 0-d array")),
+            1 => Ok(host_of(slf)?.try_iter()?.into_any()),
+            _ => {
+                let builtins = py.import("builtins")?;
+                let range = builtins.call_method1("range", (Self::__len__(slf)?,))?;
+                let rows = builtins.call_method1("map", (slf.getattr("__getitem__")?, range))?;
+                Ok(rows.try_iter()?.into_any())
+            }
+        }
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(host_of(slf)?.repr()?.into_any())
+    }
+
+    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(host_of(slf)?.str()?.into_any())
+    }
+
+    fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)?.call_method1("__format__", (spec,))
+    }
+
+    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        one_element(slf)?.is_truthy()
+    }
+
+    fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__float__")
+    }
+
+    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__int__")
+    }
+
+    fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__complex__")
+    }
+
+    fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__index__")
+    }
+
+    #[pyo3(signature = (dtype=None, *, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let host = host_of(slf)?;
+        if dtype.is_none() && copy != Some(true) {
+            return Ok(host);
+        }
+        let kwargs = PyDict::new(py);
+        kwargs.set_item("dtype", dtype)?;
+        kwargs.set_item("copy", copy)?;
+        dtypes::numpy(py)?.array.bind(py).call((host,), Some(&kwargs))
+    }
+
+    #[getter(__array_interface__)]
+    fn array_interface<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let host = host_of(slf)?;
+        let interface = host.getattr("__array_interface__")?;
+        if slf.borrow().as_lazy().is_some() {
+            // The address is a bare number: what it points to has to outlive whoever reads it.
+            slf.borrow_mut().exports.push(host.unbind());
+        }
+        Ok(interface)
+    }
+
+    /// The elements as a memoryview.
+    #[getter]
+    fn data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)?.getattr("data")
+    }
+
+    /// The memory layout, as NumPy shows it.
+    #[getter]
+    fn flags<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("gpupy._methods")?.call_method1("flags", (slf,))
+    }
+
+    // SAFETY: the caller gives a buffer description to fill in, which is passed on as it is.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut pyo3::ffi::Py_buffer,
+        flags: std::ffi::c_int,
+    ) -> PyResult<()> {
+        let host = host_of(&slf)?;
+        // SAFETY: NumPy's array fills the description in, with itself as the owner to release.
+        let status = unsafe { pyo3::ffi::PyObject_GetBuffer(host.as_ptr(), view, flags) };
+        if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+
+    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    fn __array_ufunc__<'py>(
+        &self,
+        ufunc: &Bound<'py, PyAny>,
+        method: &Bound<'py, PyAny>,
+        inputs: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        protocols::array_ufunc(ufunc, method, inputs, kwargs)
+    }
+
+    fn __array_function__<'py>(
+        &self,
+        function: &Bound<'py, PyAny>,
+        types: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyAny>,
+        kwargs: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        protocols::array_function(function, types, args, kwargs)
+    }
+
+    /// A view with another shape, or a copy where no view can have it.
+    #[pyo3(signature = (*shape, order=None, copy=None))]
+    fn reshape<'py>(
+        slf: &Bound<'py, Self>,
+        shape: &Bound<'py, PyTuple>,
+        order: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        crate::shape::reshape(slf, shape, order, copy)
+    }
+
+    /// The axes in another order.
+    #[pyo3(signature = (*axes))]
+    fn transpose<'py>(
+        slf: &Bound<'py, Self>,
+        axes: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if axes.is_empty() {
+            return Self::transposed(slf);
+        }
+        let function = dtypes::numpy(slf.py())?.ndarray.bind(slf.py()).getattr("transpose")?;
+        Self::_views(slf, &function, axes, None)
+    }
+
+    /// The reduction of the named operation over axes, which are normalised; `None` when the
+    /// driver does not do it.
+    fn _reduce<'py>(
+        slf: &Bound<'py, Self>,
+        name: &str,
+        axes: Vec<usize>,
+        keepdims: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        match crate::reduce::reduce(slf.py(), name, &array, &axes, keepdims)? {
+            // Whole reductions are scalars, but for those asked to keep their axes.
+            Some(array) => wrap_array(slf.py(), array).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// What `float(a)` and the like convert; NumPy words the refusal of larger arrays.
+fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+    if let Elements::Lazy(array) = elements(slf)
+        && array.size() != 1
+    {
+        return standin::hollow(slf.py(), array.shape(), array.dtype());
+    }
+    host_of(slf)
+}
+
+/// The attribute of the name, from NumPy.
+#[pyfunction]
+pub fn numpy_attribute<'py>(
+    array: &Bound<'py, NdArray>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    attribute(array, name)
+}

@@ -1,0 +1,54 @@
+//! The one place that maps the core's errors to Python's exceptions.
+//!
+//! Owns [`DriverError`] and [`to_py`]. Invariant: where NumPy has words for a mistake, the user
+//! reads NumPy's words.
+//!
+//! Not here: mistakes that NumPy itself is asked to word (`standin.rs`).
+
+use gpupy_core::{Error, ErrorKind};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::{PyErr, create_exception};
+use std::fmt::Write;
+
+create_exception!(
+    gpupy,
+    DriverError,
+    PyRuntimeError,
+    "A driver could not start, or could not evaluate something."
+);
+
+/// The exception that an error of the core becomes.
+pub fn to_py(error: Error) -> PyErr {
+    let words = match std::error::Error::source(&error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    };
+    match error.kind() {
+        ErrorKind::Shape | ErrorKind::Unknown => PyValueError::new_err(error.message().to_owned()),
+        ErrorKind::Index => PyIndexError::new_err(error.message().to_owned()),
+        ErrorKind::DType => PyTypeError::new_err(error.message().to_owned()),
+        ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
+        _ => DriverError::new_err(words),
+    }
+}
+
+/// A shape as NumPy's C code prints it: `(2,3)`, `(3,)`, `()`.
+pub fn shape_words(shape: &[usize]) -> String {
+    let mut text = String::from("(");
+    for (i, n) in shape.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{}{n}", if i == 0 { "" } else { "," });
+    }
+    text.push_str(if shape.len() == 1 { ",)" } else { ")" });
+    text
+}
+
+/// NumPy's words for operands that do not broadcast.
+pub fn not_broadcastable<'a>(shapes: impl Iterator<Item = &'a [usize]>) -> PyErr {
+    let mut text = String::from("operands could not be broadcast together with shapes ");
+    for shape in shapes {
+        text.push_str(&shape_words(shape));
+        text.push(' ');
+    }
+    PyValueError::new_err(text)
+}

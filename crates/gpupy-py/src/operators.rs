@@ -1,0 +1,335 @@
+//! Python's operators on arrays and scalars of ours.
+//!
+//! Owns [`Operator`] and the number slots of both classes. Invariant: the fast way from a Python
+//! operator to a recorded expression runs no Python code.
+//!
+//! Not here: what an operation does with its operands (`ufunc.rs`), promotion (there too).
+
+use crate::array::{NdArray, Repr};
+use crate::assign;
+use crate::operand::{Operand, classify};
+use crate::protocols::{fallback_operator, wrap_array};
+use crate::scalar::LazyScalar;
+use crate::ufunc::{self, Ufunc};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+macro_rules! operators {
+    ($($variant:ident $ufunc:literal $python:literal;)*) => {
+        /// An operator of Python's that is a ufunc of NumPy's.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs)] // the variants are their own names
+        pub enum Operator { $($variant,)* }
+
+        impl Operator {
+            const COUNT: usize = [$($ufunc),*].len();
+
+            /// The ufunc's name.
+            pub fn ufunc_name(self) -> &'static str {
+                match self { $(Operator::$variant => $ufunc,)* }
+            }
+
+            /// The name in Python's module `operator`.
+            pub fn python_name(self) -> &'static str {
+                match self { $(Operator::$variant => $python,)* }
+            }
+        }
+    };
+}
+
+operators! {
+    Add "add" "add";
+    Sub "subtract" "sub";
+    Mul "multiply" "mul";
+    TrueDiv "divide" "truediv";
+    FloorDiv "floor_divide" "floordiv";
+    Mod "remainder" "mod";
+    Pow "power" "pow";
+    MatMul "matmul" "matmul";
+    And "bitwise_and" "and_";
+    Or "bitwise_or" "or_";
+    Xor "bitwise_xor" "xor";
+    LeftShift "left_shift" "lshift";
+    RightShift "right_shift" "rshift";
+    Lt "less" "lt";
+    Le "less_equal" "le";
+    Eq "equal" "eq";
+    Ne "not_equal" "ne";
+    Gt "greater" "gt";
+    Ge "greater_equal" "ge";
+    Neg "negative" "neg";
+    Pos "positive" "pos";
+    Abs "absolute" "abs";
+    Invert "invert" "invert";
+    DivMod "divmod" "__divmod__";
+}
+
+impl Operator {
+    /// The operator of a comparison.
+    pub fn comparison(op: CompareOp) -> Operator {
+        match op {
+            CompareOp::Lt => Operator::Lt,
+            CompareOp::Le => Operator::Le,
+            CompareOp::Eq => Operator::Eq,
+            CompareOp::Ne => Operator::Ne,
+            CompareOp::Gt => Operator::Gt,
+            CompareOp::Ge => Operator::Ge,
+        }
+    }
+
+    /// The ufunc behind the operator.
+    fn ufunc(self, py: Python<'_>) -> PyResult<&'static Ufunc> {
+        static UFUNCS: [PyOnceLock<Py<Ufunc>>; Operator::COUNT] =
+            [const { PyOnceLock::new() }; Operator::COUNT];
+        let made =
+            UFUNCS[self as usize].get_or_try_init(py, || ufunc::named(py, self.ufunc_name()))?;
+        Ok(made.get())
+    }
+}
+
+/// True when `other` asks to be left alone (`__array_ufunc__ = None`).
+fn defers(other: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let name = pyo3::intern!(other.py(), "__array_ufunc__");
+    Ok(other.getattr_opt(name)?.is_some_and(|value| value.is_none()))
+}
+
+/// `lhs op rhs`, one of which is ours.
+pub fn binary<'py>(
+    op: Operator,
+    lhs: &Bound<'py, PyAny>,
+    rhs: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = lhs.py();
+    if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
+        if let (Some(a), Some(b)) = (known(lhs, &a), known(rhs, &b)) {
+            // Both are scalars whose values are here: NumPy's scalars compute them at once.
+            return py.import("operator")?.call_method1(op.python_name(), (a, b));
+        }
+        if let Some(array) = op.ufunc(py)?.record_operator(py, op, &[a, b])? {
+            return wrap_array(py, array);
+        }
+    } else if defers(lhs)? || defers(rhs)? {
+        return Ok(py.NotImplemented().into_bound(py));
+    } else if let Some(array) = op.ufunc(py)?.record_mixed(py, &[lhs, rhs])? {
+        return wrap_array(py, array);
+    }
+    fallback_operator(op.python_name(), op.ufunc_name(), lhs, rhs)
+}
+
+/// The value of a scalar operand, when no evaluation is needed to tell it.
+fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand) -> Option<Bound<'py, PyAny>> {
+    if operand.is_array {
+        return None;
+    }
+    match object.cast::<LazyScalar>() {
+        Ok(scalar) => scalar.get().known(object.py()),
+        Err(_) => Some(object.clone()),
+    }
+}
+
+/// `op value`.
+fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    if let Some(a) = classify(value)?
+        && let Some(array) = op.ufunc(py)?.record(py, &[a])?
+    {
+        return wrap_array(py, array);
+    }
+    let operators = py.import("operator")?;
+    crate::protocols::fallback(op.ufunc_name(), &operators.getattr(op.python_name())?, (value,))
+}
+
+/// `target op= value`: the array keeps its identity and dtype.
+fn in_place<'py>(
+    op: Operator,
+    target: &Bound<'py, NdArray>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    let py = target.py();
+    if let (Some(a), Some(b)) = (classify(target.as_any())?, classify(value)?)
+        && let Some(dest) = a.as_array().cloned()
+    {
+        target.borrow().check_writable()?;
+        let ufunc = op.ufunc(py)?;
+        if ufunc.result_dtype(py, &[&a, &b])? == Some(dest.dtype())
+            && let Some(result) = ufunc.record_operator(py, op, &[a, b])?
+        {
+            return assign::output(py, &dest, &result);
+        }
+    }
+    let module = py.import("gpupy._fallback")?;
+    module.call_method1("in_place", (op.python_name(), op.ufunc_name(), target, value))?;
+    Ok(())
+}
+
+macro_rules! number_slots {
+    ($class:ident: $($op:ident $forward:ident $reflected:ident;)*) => {
+        #[pymethods]
+        impl $class {
+            $(
+                fn $forward<'py>(
+                    slf: &Bound<'py, Self>,
+                    other: &Bound<'py, PyAny>,
+                ) -> PyResult<Bound<'py, PyAny>> {
+                    binary(Operator::$op, slf.as_any(), other)
+                }
+
+                fn $reflected<'py>(
+                    slf: &Bound<'py, Self>,
+                    other: &Bound<'py, PyAny>,
+                ) -> PyResult<Bound<'py, PyAny>> {
+                    binary(Operator::$op, other, slf.as_any())
+                }
+            )*
+
+            fn __pow__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                modulo: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                match modulo {
+                    None => binary(Operator::Pow, slf.as_any(), other),
+                    Some(_) => Ok(slf.py().NotImplemented().into_bound(slf.py())),
+                }
+            }
+
+            fn __rpow__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                _modulo: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                binary(Operator::Pow, other, slf.as_any())
+            }
+
+            fn __divmod__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                divmod(slf.as_any(), other)
+            }
+
+            fn __rdivmod__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                divmod(other, slf.as_any())
+            }
+
+            fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                unary(Operator::Neg, slf.as_any())
+            }
+
+            fn __pos__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                unary(Operator::Pos, slf.as_any())
+            }
+
+            fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                unary(Operator::Abs, slf.as_any())
+            }
+
+            fn __invert__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                unary(Operator::Invert, slf.as_any())
+            }
+        }
+    };
+}
+
+/// Quotient and remainder.
+fn divmod<'py>(lhs: &Bound<'py, PyAny>, rhs: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let function = lhs.py().import("builtins")?.getattr("divmod")?;
+    crate::protocols::fallback("divmod", &function, (lhs, rhs))
+}
+
+number_slots! { NdArray:
+    Add __add__ __radd__;
+    Sub __sub__ __rsub__;
+    Mul __mul__ __rmul__;
+    TrueDiv __truediv__ __rtruediv__;
+    FloorDiv __floordiv__ __rfloordiv__;
+    Mod __mod__ __rmod__;
+    MatMul __matmul__ __rmatmul__;
+    And __and__ __rand__;
+    Or __or__ __ror__;
+    Xor __xor__ __rxor__;
+    LeftShift __lshift__ __rlshift__;
+    RightShift __rshift__ __rrshift__;
+}
+
+number_slots! { LazyScalar:
+    Add __add__ __radd__;
+    Sub __sub__ __rsub__;
+    Mul __mul__ __rmul__;
+    TrueDiv __truediv__ __rtruediv__;
+    FloorDiv __floordiv__ __rfloordiv__;
+    Mod __mod__ __rmod__;
+    MatMul __matmul__ __rmatmul__;
+    And __and__ __rand__;
+    Or __or__ __ror__;
+    Xor __xor__ __rxor__;
+    LeftShift __lshift__ __rlshift__;
+    RightShift __rshift__ __rrshift__;
+}
+
+macro_rules! in_place_slots {
+    ($($op:ident $slot:ident;)*) => {
+        #[pymethods]
+        impl NdArray {
+            $(
+                fn $slot<'py>(
+                    slf: &Bound<'py, Self>,
+                    other: &Bound<'py, PyAny>,
+                ) -> PyResult<()> {
+                    in_place(Operator::$op, slf, other)
+                }
+            )*
+
+            fn __ipow__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                modulo: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<()> {
+                if modulo.is_some() {
+                    return Err(PyTypeError::new_err("pow() with a modulus takes no arrays"));
+                }
+                in_place(Operator::Pow, slf, other)
+            }
+
+            fn __richcmp__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                op: CompareOp,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                binary(Operator::comparison(op), slf.as_any(), other)
+            }
+        }
+    };
+}
+
+in_place_slots! {
+    Add __iadd__;
+    Sub __isub__;
+    Mul __imul__;
+    TrueDiv __itruediv__;
+    FloorDiv __ifloordiv__;
+    Mod __imod__;
+    MatMul __imatmul__;
+    And __iand__;
+    Or __ior__;
+    Xor __ixor__;
+    LeftShift __ilshift__;
+    RightShift __irshift__;
+}
+
+impl NdArray {
+    /// NumPy's refusal to write to a read-only array.
+    pub fn check_writable(&self) -> PyResult<()> {
+        match &self.repr {
+            Repr::Lazy(_) if !self.writable => {
+                Err(pyo3::exceptions::PyValueError::new_err("output array is read-only"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

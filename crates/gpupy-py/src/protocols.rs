@@ -1,0 +1,103 @@
+//! The borders to Python and NumPy: wrapping results, falling back, NumPy's dispatch protocols.
+//!
+//! Owns [`wrap`]. Invariant: every fallback passes through `gpupy._fallback`, which counts it.
+//!
+//! Not here: the policy and the counts (`python/gpupy/_fallback.py`).
+
+use crate::array::NdArray;
+use crate::dtypes::numpy;
+use crate::host;
+use crate::scalar::LazyScalar;
+use gpupy_core::Array;
+use pyo3::BoundObject;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyModule, PyTuple};
+
+/// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
+pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
+    if array.ndim() == 0 {
+        Ok(Bound::new(py, LazyScalar::new(array))?.into_any())
+    } else {
+        Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
+    }
+}
+
+/// A result of NumPy's as the user gets it: plain ndarrays become arrays of ours, also inside
+/// lists, tuples and dictionaries; everything else stays.
+#[pyfunction]
+pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    if object.get_type().is(&numpy(py)?.ndarray) {
+        let array = match host::from_numpy(object)? {
+            Some(array) => NdArray::lazy(array),
+            None => NdArray::numpy(object),
+        };
+        return Ok(Bound::new(py, array)?.into_any());
+    }
+    module(py)?.call_method1("wrap_inside", (object,))
+}
+
+fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    MODULE
+        .get_or_try_init(py, || py.import("gpupy._fallback").map(Bound::unbind))
+        .map(|module| module.bind(py).clone())
+}
+
+/// Calls a function of NumPy's with flushed arguments; counted.
+pub fn fallback<'py>(
+    name: &str,
+    function: &Bound<'py, PyAny>,
+    args: impl IntoPyObject<'py, Target = PyTuple, Error: Into<PyErr>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = function.py();
+    let args = args.into_pyobject(py).map_err(Into::into)?.into_bound();
+    module(py)?.call_method1("call", (name, function, args, PyDict::new(py)))
+}
+
+/// A binary operator by NumPy.
+pub fn fallback_operator<'py>(
+    operator: &str,
+    name: &str,
+    lhs: &Bound<'py, PyAny>,
+    rhs: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = lhs.py();
+    let function = py.import("operator")?.getattr(operator)?;
+    fallback(name, &function, (lhs, rhs))
+}
+
+/// A ufunc's call by NumPy.
+pub fn fallback_ufunc<'py>(
+    ufunc: &Bound<'py, PyAny>,
+    name: &str,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = ufunc.py();
+    let kwargs = kwargs.map_or_else(|| PyDict::new(py), Clone::clone);
+    module(py)?.call_method1("call", (name, ufunc, args, kwargs))
+}
+
+/// `__array_ufunc__`.
+pub fn array_ufunc<'py>(
+    ufunc: &Bound<'py, PyAny>,
+    method: &Bound<'py, PyAny>,
+    inputs: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = ufunc.py();
+    let kwargs = kwargs.map_or_else(|| PyDict::new(py), Clone::clone);
+    module(py)?.call_method1("array_ufunc", (ufunc, method, inputs, kwargs))
+}
+
+/// `__array_function__`.
+pub fn array_function<'py>(
+    function: &Bound<'py, PyAny>,
+    types: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyAny>,
+    kwargs: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    module(function.py())?.call_method1("array_function", (function, types, args, kwargs))
+}

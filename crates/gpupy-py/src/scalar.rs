@@ -1,0 +1,210 @@
+//! Lazy scalars: what a full reduction or an element read gives.
+//!
+//! Owns [`LazyScalar`]: an immutable 0-d value that is evaluated at first need and then serves as
+//! the NumPy scalar that it is. Invariants: writing to an array never changes a scalar read from it
+//! before; equal scalars hash like NumPy's and Python's.
+//!
+//! Not here: arithmetic (`ufunc.rs`); anything not lazy is delegated to the NumPy scalar.
+
+use crate::array::NdArray;
+use crate::errors::to_py;
+use crate::operators::{self, Operator};
+use crate::session::ready;
+use crate::{dtypes, protocols};
+use gpupy_core::{Array, DType};
+use pyo3::basic::CompareOp;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+
+/// An immutable scalar, evaluated when its value is needed.
+#[pyclass(name = "scalar", module = "gpupy", frozen, weakref)]
+pub struct LazyScalar {
+    /// The 0-d value; nobody else sees its base.
+    pub array: Array,
+    value: PyOnceLock<Py<PyAny>>,
+}
+
+impl LazyScalar {
+    /// A scalar for a 0-d array whose base nobody writes to.
+    pub fn new(array: Array) -> LazyScalar {
+        LazyScalar { array, value: PyOnceLock::new() }
+    }
+
+    /// The NumPy scalar, evaluated if need be.
+    pub fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(value) = self.value.get(py) {
+            return Ok(value.bind(py).clone());
+        }
+        let context = ready(py)?;
+        let scalar = py.detach(|| context.item(&self.array, &[])).map_err(to_py)?;
+        let numpy = dtypes::numpy(py)?;
+        let value = match scalar.dtype {
+            DType::F32 => numpy.scalars[0].bind(py).call1((scalar.as_f32(),))?,
+            DType::I32 => numpy.scalars[1].bind(py).call1((scalar.as_i32(),))?,
+            _ => numpy.scalars[2].bind(py).call1((scalar.as_bool(),))?,
+        };
+        Ok(self.value.get_or_init(py, || value.unbind()).bind(py).clone())
+    }
+
+    /// The NumPy scalar if it has been evaluated already.
+    pub fn known<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.value.get(py).map(|value| value.bind(py).clone())
+    }
+}
+
+#[pymethods]
+impl LazyScalar {
+    /// The dtype.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        dtypes::to_numpy(py, self.array.dtype())
+    }
+
+    /// The shape of every scalar.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> Bound<'py, PyTuple> {
+        PyTuple::empty(py)
+    }
+
+    /// The rank of every scalar.
+    #[getter]
+    fn ndim(&self) -> usize {
+        0
+    }
+
+    /// The number of elements of every scalar.
+    #[getter]
+    fn size(&self) -> usize {
+        1
+    }
+
+    /// The class of the NumPy scalar, so that `isinstance` takes one for the other.
+    #[getter(__class__)]
+    fn class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = dtypes::numpy(py)?;
+        let i = dtypes::lazy_index(self.array.dtype()).unwrap_or(0);
+        Ok(numpy.scalars[i].bind(py).clone())
+    }
+
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.value(py)?.getattr(name)
+    }
+
+    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.value(py)?.repr()?.into_any())
+    }
+
+    fn __str__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.value(py)?.str()?.into_any())
+    }
+
+    fn __format__<'py>(&self, py: Python<'py>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.value(py)?.call_method1("__format__", (spec,))
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.value(py)?.hash()
+    }
+
+    fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
+        self.value(py)?.is_truthy()
+    }
+
+    fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
+        self.value(py)?.extract()
+    }
+
+    fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.value(py)?.call_method0("__int__")
+    }
+
+    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.get_type::<pyo3::types::PyComplex>().call1((self.__float__(py)?,))
+    }
+
+    fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("operator")?.call_method1("index", (self.value(py)?,))
+    }
+
+    #[pyo3(signature = (*args))]
+    fn __round__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.value(py)?.call_method1("__round__", args)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.value(py)?.call_method0("__reduce__")
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        protocols::wrap(&self.value(py)?.get_item(key)?)
+    }
+
+    #[pyo3(signature = (dtype=None, *, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let kwargs = PyDict::new(py);
+        kwargs.set_item("dtype", dtype)?;
+        let _ = copy; // a scalar has no memory to share
+        dtypes::numpy(py)?.array.bind(py).call((self.value(py)?,), Some(&kwargs))
+    }
+
+    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    fn __array_ufunc__<'py>(
+        &self,
+        ufunc: &Bound<'py, PyAny>,
+        method: &Bound<'py, PyAny>,
+        inputs: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        protocols::array_ufunc(ufunc, method, inputs, kwargs)
+    }
+
+    fn __array_function__<'py>(
+        &self,
+        function: &Bound<'py, PyAny>,
+        types: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyAny>,
+        kwargs: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        protocols::array_function(function, types, args, kwargs)
+    }
+
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        operators::binary(Operator::comparison(op), slf.as_any(), other)
+    }
+
+    /// The NumPy scalar.
+    fn _value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.value(py)
+    }
+
+    /// A 0-d array with this value.
+    fn _array(&self) -> NdArray {
+        NdArray::lazy(self.array.snapshot())
+    }
+}

@@ -1,0 +1,177 @@
+//! The context that all arrays of this process share, and the choice of its driver.
+//!
+//! Owns the one [`Context`]. Invariants: importing the module opens no device; waiting for one
+//! never holds the GIL.
+//!
+//! Not here: how a driver is opened and ranked (`gpupy_core::Context`).
+
+use crate::dtypes::lazy_index;
+use crate::errors::to_py;
+use gpupy_core::{Context, DType, Op, Registry, Settings};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+/// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
+static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
+static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
+/// What the open driver can do: 0 unasked, 1 no, 2 yes; by operation and lazy dtype.
+static SUPPORT: [AtomicU8; 256 * 3] = [const { AtomicU8::new(0) }; 256 * 3];
+
+/// Our drivers, best first.
+fn registry() -> Registry {
+    Registry::new().register(driver_soft::NAME, driver_soft::new)
+}
+
+/// The context; no device is opened.
+///
+/// # Errors
+/// A variable of the environment that is not what it should be.
+pub fn context() -> PyResult<&'static Context> {
+    if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
+        return Ok(context);
+    }
+    let settings = Settings::from_env().map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let mut slot = CONTEXT.write().unwrap_or_else(PoisonError::into_inner);
+    Ok(slot.get_or_insert_with(|| Box::leak(Box::new(Context::new(registry(), settings)))))
+}
+
+/// The context with its driver open.
+pub fn ready(py: Python<'_>) -> PyResult<&'static Context> {
+    let open = OPEN.load(Ordering::Acquire);
+    if !open.is_null() {
+        // SAFETY: only `opened` stores here, and what it stores lives for ever.
+        return Ok(unsafe { &*open });
+    }
+    let context = context()?;
+    py.detach(|| context.driver()).map_err(to_py)?;
+    opened(context);
+    Ok(context)
+}
+
+/// Notes that a driver is open, perhaps another than before.
+fn opened(context: &'static Context) {
+    for answer in &SUPPORT {
+        answer.store(0, Ordering::Relaxed);
+    }
+    OPEN.store(std::ptr::from_ref(context).cast_mut(), Ordering::Release);
+}
+
+/// Whether the open driver does an operation on this dtype.
+pub fn supports(context: &Context, op: Op, dtype: DType) -> bool {
+    let Some(i) = lazy_index(dtype) else { return false };
+    let Some(answer) = SUPPORT.get(op as usize * 3 + i) else { return false };
+    match answer.load(Ordering::Relaxed) {
+        0 => {
+            let can = context.supports(op, dtype);
+            answer.store(1 + u8::from(can), Ordering::Relaxed);
+            can
+        }
+        known => known == 2,
+    }
+}
+
+/// Starts again with a new context: for tests, which force small blocks and little memory. Arrays
+/// made before it are lost.
+#[pyfunction]
+#[pyo3(signature = (driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None))]
+pub fn reconfigure(
+    py: Python<'_>,
+    driver: &str,
+    block_bytes: u64,
+    device_bytes: u64,
+    resources: Option<Vec<u32>>,
+    flush_depth: Option<u32>,
+) -> PyResult<()> {
+    let mut settings =
+        Settings { driver: driver.to_owned(), block_bytes, device_bytes, ..Settings::default() };
+    for (slot, limit) in settings.resources.0.iter_mut().zip(resources.unwrap_or_default()) {
+        *slot = limit;
+    }
+    settings.flush_depth = flush_depth.unwrap_or(settings.flush_depth);
+    let context: &'static Context = Box::leak(Box::new(Context::new(registry(), settings)));
+    py.detach(|| context.driver()).map_err(to_py)?;
+    *CONTEXT.write().unwrap_or_else(PoisonError::into_inner) = Some(context);
+    opened(context);
+    Ok(())
+}
+
+/// Chooses the driver called `name` and opens it now; `auto` takes the first that starts.
+#[pyfunction]
+#[pyo3(name = "use")]
+pub fn use_driver(py: Python<'_>, name: &str) -> PyResult<()> {
+    let context = context()?;
+    py.detach(|| context.use_driver(name)).map_err(to_py)?;
+    opened(context);
+    Ok(())
+}
+
+/// The name of the driver in use, opened if none is yet.
+#[pyfunction]
+pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
+    let context = context()?;
+    py.detach(|| context.driver()).map(|(name, _)| name).map_err(to_py)
+}
+
+/// Tries every driver; a list of dictionaries with `name`, `starts`, `device`, `hardware`,
+/// `reason`.
+#[pyfunction]
+pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let context = context()?;
+    let found = py.detach(|| context.drivers());
+    let list = PyList::empty(py);
+    for (name, answer) in found {
+        let row = PyDict::new(py);
+        row.set_item("name", name)?;
+        row.set_item("starts", answer.is_ok())?;
+        match answer {
+            Ok(capabilities) => {
+                row.set_item("device", capabilities.device)?;
+                row.set_item("hardware", capabilities.hardware)?;
+                row.set_item("reason", py.None())?;
+            }
+            Err(error) => {
+                row.set_item("device", py.None())?;
+                row.set_item("hardware", false)?;
+                row.set_item("reason", error.message())?;
+            }
+        }
+        list.append(row)?;
+    }
+    Ok(list)
+}
+
+/// The driver that was asked for: a name, or `auto`.
+#[pyfunction]
+pub fn wanted_driver() -> PyResult<String> {
+    Ok(context()?.wanted_driver())
+}
+
+/// The core's counters, by name.
+#[pyfunction]
+pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let stats = context()?.stats();
+    let row = PyDict::new(py);
+    row.set_item("kernels_compiled", stats.kernels_compiled)?;
+    row.set_item("kernels_specialised", stats.kernels_specialised)?;
+    row.set_item("launches", stats.launches)?;
+    row.set_item("instructions", stats.instructions)?;
+    row.set_item("blocks_evaluated", stats.blocks_evaluated)?;
+    row.set_item("bytes_uploaded", stats.bytes_uploaded)?;
+    row.set_item("bytes_downloaded", stats.bytes_downloaded)?;
+    row.set_item("evictions", stats.evictions)?;
+    row.set_item("cache_hits", stats.cache_hits)?;
+    row.set_item("cache_misses", stats.cache_misses)?;
+    row.set_item("automatic_flushes", stats.automatic_flushes)?;
+    row.set_item("driver_fallbacks", stats.driver_fallbacks)?;
+    Ok(row)
+}
+
+/// Sets the core's counters to zero.
+#[pyfunction]
+pub fn reset_counters() -> PyResult<()> {
+    context()?.reset_stats();
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! Reshaping: a view where strides allow it, otherwise a lazy copy.
+//!
+//! Owns the reading of shape arguments. Invariant: NumPy words what does not fit.
+//!
+//! Not here: the other functions that change shapes (`python/gpupy/_shape.py`).
+
+use crate::array::{Elements, NdArray, elements, host_of, view_of};
+use crate::protocols::wrap;
+use crate::session::context;
+use crate::standin::explain;
+use gpupy_core::Array;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
+
+/// The shape that an argument (an int or a sequence of them) means for this array.
+pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usize; 6]>> {
+    let refuse = || explain(shape.py(), array, |standin| standin.call_method1("reshape", (shape,)));
+    let mut wanted: SmallVec<[isize; 6]> = SmallVec::new();
+    if let Ok(one) = shape.extract::<isize>() {
+        wanted.push(one);
+    } else {
+        let Ok(items) = shape.try_iter() else { return Err(refuse()) };
+        for item in items {
+            match item?.extract::<isize>() {
+                Ok(extent) => wanted.push(extent),
+                Err(_) => return Err(refuse()),
+            }
+        }
+    }
+    let open = wanted.iter().filter(|n| **n < 0).count();
+    let known = wanted
+        .iter()
+        .filter(|n| **n >= 0)
+        .try_fold(1usize, |product, n| product.checked_mul(*n as usize));
+    let Some(known) = known else { return Err(refuse()) };
+    let fits = match open {
+        0 => known == array.size(),
+        1 => known != 0 && array.size().is_multiple_of(known),
+        _ => false,
+    };
+    if !fits || wanted.iter().any(|n| *n < -1) {
+        return Err(refuse());
+    }
+    let rest = array.size().checked_div(known).unwrap_or(0);
+    Ok(wanted.iter().map(|n| usize::try_from(*n).unwrap_or(rest)).collect())
+}
+
+/// `a.reshape(*shape, order=, copy=)`.
+pub fn reshape<'py>(
+    slf: &Bound<'py, NdArray>,
+    shape: &Bound<'py, PyTuple>,
+    order: Option<&Bound<'py, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    let row_major = match order {
+        None => true,
+        Some(order) => order.is_none() || order.eq("C")?,
+    };
+    let one = if shape.len() == 1 { shape.get_item(0)? } else { shape.clone().into_any() };
+    let array = match elements(slf) {
+        Elements::Lazy(array) if row_major && !shape.is_empty() => array,
+        Elements::Lazy(_) if !row_major => {
+            return py.import("gpupy._shape")?.call_method1("reshape_as", (slf, one, order, copy));
+        }
+        _ => {
+            let kwargs = PyDict::new(py);
+            kwargs.set_item(
+                "order",
+                order.map_or_else(
+                    || "C".into_pyobject(py).map(|s| s.into_any()),
+                    |o| Ok(o.clone()),
+                )?,
+            )?;
+            kwargs.set_item("copy", copy)?;
+            return wrap(&host_of(slf)?.call_method("reshape", shape, Some(&kwargs))?);
+        }
+    };
+    let wanted = parse(&array, &one)?;
+    if copy != Some(true)
+        && let Some(view) = array.reshape(&wanted)
+    {
+        return view_of(slf, view, true);
+    }
+    if copy == Some(false) {
+        return Err(pyo3::exceptions::PyValueError::new_err(
+            "Unable to avoid creating a copy while reshaping.",
+        ));
+    }
+    let copied = context()?.copy(&array);
+    let reshaped = copied.reshape(&wanted).unwrap_or(copied);
+    Ok(Bound::new(py, NdArray::lazy(reshaped))?.into_any())
+}

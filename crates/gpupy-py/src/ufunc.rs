@@ -1,0 +1,379 @@
+//! NumPy's ufuncs on lazy arrays.
+//!
+//! Owns [`Ufunc`]: a callable with a NumPy ufunc's name and attributes, which records what a driver
+//! can do and leaves the rest to NumPy. Invariant: dtypes are those of NumPy's own promotion,
+//! `ufunc.resolve_dtypes`, asked once for each combination of operand kinds.
+//!
+//! Not here: compositions of several operations (`recipe.rs`), how a call reaches NumPy
+//! (`python/gpupy/_fallback.py`).
+
+use crate::array::{NdArray, Repr};
+use crate::assign;
+use crate::dtypes::{self, lazy_index, numpy};
+use crate::errors::{not_broadcastable, to_py};
+use crate::host;
+use crate::operand::{Held, KINDS, Kind, Operand, classify};
+use crate::operators::Operator;
+use crate::protocols::{fallback_ufunc, wrap, wrap_array};
+use crate::recipe::{self, Recipe};
+use crate::session::ready;
+use gpupy_core::{Arg, Array, DType, ErrorKind};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// What a combination of operand kinds becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The dtype to which every operand is cast.
+    pub operand: DType,
+    /// The result's dtype.
+    pub result: DType,
+}
+
+const UNKNOWN: u8 = 0;
+const NUMPYS: u8 = 1;
+
+impl Plan {
+    fn code(self) -> Option<u8> {
+        Some(2 + (lazy_index(self.operand)? * 3 + lazy_index(self.result)?) as u8)
+    }
+
+    fn of_code(code: u8) -> Option<Plan> {
+        let i = usize::from(code.checked_sub(2)?);
+        Some(Plan { operand: *dtypes::LAZY.get(i / 3)?, result: dtypes::LAZY[i % 3] })
+    }
+}
+
+/// A NumPy ufunc that records on lazy arrays.
+#[pyclass(name = "ufunc", module = "gpupy", frozen, weakref)]
+pub struct Ufunc {
+    name: String,
+    numpy: Py<PyAny>,
+    recipe: Option<Recipe>,
+    nin: usize,
+    plans: [AtomicU8; KINDS * KINDS],
+}
+
+/// A ufunc for the one of this name in NumPy's namespace.
+pub fn named(py: Python<'_>, name: &str) -> PyResult<Py<Ufunc>> {
+    let numpy = numpy(py)?.module.bind(py).getattr(name)?;
+    Py::new(py, Ufunc::new(name.to_owned(), &numpy)?)
+}
+
+/// An operand as an operation takes it.
+pub enum Prepared {
+    /// A lazy array of the right dtype.
+    Array(Array),
+    /// A scalar of the right dtype.
+    Scalar(gpupy_core::Scalar),
+}
+
+impl Prepared {
+    /// The argument for the core.
+    pub fn arg(&self) -> Arg<'_> {
+        match self {
+            Prepared::Array(array) => Arg::Array(array),
+            Prepared::Scalar(scalar) => Arg::Scalar(*scalar),
+        }
+    }
+}
+
+impl Ufunc {
+    fn plan(&self, py: Python<'_>, kinds: &[Kind]) -> PyResult<Option<Plan>> {
+        let cell = match kinds {
+            [a] => &self.plans[*a as usize],
+            [a, b] => &self.plans[*a as usize * KINDS + *b as usize],
+            _ => return Ok(None),
+        };
+        match cell.load(Ordering::Relaxed) {
+            UNKNOWN => {}
+            code => return Ok(Plan::of_code(code)),
+        }
+        let plan = self.ask(py, kinds)?;
+        let code = plan.and_then(Plan::code).unwrap_or(NUMPYS);
+        cell.store(code, Ordering::Relaxed);
+        Ok(Plan::of_code(code))
+    }
+
+    /// NumPy's own promotion for operands of these kinds.
+    fn ask(&self, py: Python<'_>, kinds: &[Kind]) -> PyResult<Option<Plan>> {
+        let lazy = dtypes::LAZY;
+        let specs = kinds.iter().map(|kind| match kind {
+            Kind::WeakInt => Ok(py.get_type::<pyo3::types::PyInt>().into_any()),
+            Kind::WeakFloat => Ok(py.get_type::<pyo3::types::PyFloat>().into_any()),
+            strong => dtypes::to_numpy(py, lazy[*strong as usize]),
+        });
+        self.resolve(py, specs.collect::<PyResult<_>>()?)
+    }
+
+    /// The plan for operands of these dtypes; `None` when it is not all lazy, or there is none.
+    fn resolve<'py>(
+        &self,
+        py: Python<'py>,
+        mut specs: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Plan>> {
+        if self.recipe.is_none() || specs.len() != self.nin {
+            return Ok(None);
+        }
+        specs.push(py.None().into_bound(py));
+        let asked = self.numpy.bind(py).call_method1("resolve_dtypes", (PyTuple::new(py, specs)?,));
+        // Combinations that NumPy refuses are NumPy's to refuse, when they are really computed.
+        let Ok(answer) = asked else { return Ok(None) };
+        let mut found: SmallVec<[DType; 4]> = SmallVec::new();
+        for dtype in answer.try_iter()? {
+            match dtypes::from_numpy(&dtype?)? {
+                Some(dtype) => found.push(dtype),
+                None => return Ok(None),
+            }
+        }
+        let Some((result, operands)) = found.split_last() else { return Ok(None) };
+        let Some(operand) = operands.first() else { return Ok(None) };
+        if operands.iter().any(|d| d != operand) {
+            return Ok(None);
+        }
+        let plan = Plan { operand: *operand, result: *result };
+        Ok(self.recipe.is_some_and(|recipe| recipe.takes(plan)).then_some(plan))
+    }
+
+    /// The dtype that recording these operands would give.
+    pub fn result_dtype(&self, py: Python<'_>, operands: &[&Operand]) -> PyResult<Option<DType>> {
+        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        Ok(self.plan(py, &kinds)?.map(|plan| plan.result))
+    }
+
+    /// Records `operands` as an operator does, which for a power differs from the ufunc.
+    pub fn record_operator(
+        &self,
+        py: Python<'_>,
+        op: Operator,
+        operands: &[Operand],
+    ) -> PyResult<Option<Array>> {
+        if op == Operator::Pow
+            && let [base, exponent] = operands
+            && let Some(array) = recipe::operator_power(base, exponent)?
+        {
+            return Ok(Some(array));
+        }
+        self.record(py, operands)
+    }
+
+    /// Records the operation; `None` leaves it to NumPy.
+    pub fn record(&self, py: Python<'_>, operands: &[Operand]) -> PyResult<Option<Array>> {
+        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        match (self.recipe, self.plan(py, &kinds)?) {
+            (Some(recipe), Some(plan)) => run(py, recipe, plan, operands),
+            _ => Ok(None),
+        }
+    }
+
+    /// Records operands some of which are neither ours nor Python numbers; `None` when NumPy has to
+    /// do it.
+    pub fn record_mixed(
+        &self,
+        py: Python<'_>,
+        objects: &[&Bound<'_, PyAny>],
+    ) -> PyResult<Option<Array>> {
+        if self.recipe.is_none() {
+            return Ok(None);
+        }
+        let numpy = numpy(py)?;
+        let mut operands: SmallVec<[Result<Operand, Bound<'_, PyAny>>; 2]> = SmallVec::new();
+        let mut specs = Vec::with_capacity(objects.len() + 1);
+        for object in objects {
+            if let Some(operand) = classify(object)? {
+                specs.push(match operand.kind {
+                    Kind::WeakInt => py.get_type::<pyo3::types::PyInt>().into_any(),
+                    Kind::WeakFloat => py.get_type::<pyo3::types::PyFloat>().into_any(),
+                    strong => dtypes::to_numpy(py, dtypes::LAZY[strong as usize])?,
+                });
+                operands.push(Ok(operand));
+            } else if object.get_type().is(&numpy.ndarray) {
+                specs.push(object.getattr("dtype")?);
+                operands.push(Err((*object).clone()));
+            } else {
+                return Ok(None);
+            }
+        }
+        let Some(plan) = self.resolve(py, specs)? else { return Ok(None) };
+        let mut ready: SmallVec<[Operand; 2]> = SmallVec::new();
+        for operand in operands {
+            ready.push(match operand {
+                Ok(operand) => operand,
+                Err(array) => {
+                    let dtype = dtypes::to_numpy(py, plan.operand)?;
+                    let cast = array.call_method1("astype", (dtype,))?;
+                    match host::from_numpy(&cast)?.and_then(Operand::array) {
+                        Some(operand) => operand,
+                        None => return Ok(None),
+                    }
+                }
+            });
+        }
+        match self.recipe {
+            Some(recipe) => run(py, recipe, plan, &ready),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Records a recipe on operands by plan.
+fn run(
+    py: Python<'_>,
+    recipe: Recipe,
+    plan: Plan,
+    operands: &[Operand],
+) -> PyResult<Option<Array>> {
+    let context = ready(py)?;
+    if !recipe.supported(context, plan) {
+        return Ok(None);
+    }
+    let mut prepared: SmallVec<[Prepared; 3]> = SmallVec::new();
+    for operand in operands {
+        prepared.push(match &operand.held {
+            Held::Array(array) if array.dtype() == plan.operand => Prepared::Array(array.clone()),
+            Held::Array(array) => {
+                Prepared::Array(context.cast(array, plan.operand).map_err(to_py)?)
+            }
+            _ => match operand.scalar(plan.operand) {
+                Some(scalar) => Prepared::Scalar(scalar),
+                None => return Ok(None),
+            },
+        });
+    }
+    if prepared.iter().all(|p| matches!(p, Prepared::Scalar(_))) {
+        return Ok(None);
+    }
+    match recipe.record(context, &prepared) {
+        Ok(array) => Ok(array),
+        Err(error) if error.kind() == ErrorKind::Shape => {
+            Err(not_broadcastable(operands.iter().map(Operand::shape)))
+        }
+        Err(error) => Err(to_py(error)),
+    }
+}
+
+#[pymethods]
+impl Ufunc {
+    #[new]
+    fn new(name: String, numpy: &Bound<'_, PyAny>) -> PyResult<Ufunc> {
+        let nin = numpy.getattr("nin")?.extract()?;
+        let nout: usize = numpy.getattr("nout")?.extract()?;
+        let recipe = if nout == 1 { recipe::of_numpy(&name) } else { None };
+        let plans = [const { AtomicU8::new(UNKNOWN) }; KINDS * KINDS];
+        Ok(Ufunc { name, numpy: numpy.clone().unbind(), recipe, nin, plans })
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let out = match self.plain_out(args, kwargs)? {
+            Plain::Call { out } => out,
+            Plain::No => return fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+        };
+        let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
+        let mut objects: SmallVec<[Bound<'_, PyAny>; 2]> = SmallVec::new();
+        for object in args.iter().take(self.nin) {
+            if let Some(operand) = classify(&object)? {
+                operands.push(operand);
+            }
+            objects.push(object);
+        }
+        let recorded = if operands.len() == objects.len() {
+            self.record(py, &operands)?
+        } else {
+            let objects: SmallVec<[&Bound<'_, PyAny>; 2]> = objects.iter().collect();
+            self.record_mixed(py, &objects)?
+        };
+        match (recorded, out) {
+            (Some(array), None) => wrap_array(py, array),
+            (Some(array), Some(out)) => match dest(&out, array.dtype())? {
+                Some(dest) => {
+                    assign::output(py, &dest, &array)?;
+                    Ok(out)
+                }
+                None => fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+            },
+            (None, _) => fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+        }
+    }
+
+    fn __getattr__<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let this = slf.get();
+        if matches!(name, "reduce" | "accumulate" | "outer" | "at" | "reduceat") {
+            let module = py.import("gpupy._ufunc")?;
+            return module.call_method1("method", (&this.name, this.numpy.bind(py), name));
+        }
+        wrap(&this.numpy.bind(py).getattr(name)?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ufunc '{}'>", self.name)
+    }
+
+    fn __reduce__(&self) -> String {
+        self.name.clone()
+    }
+
+    /// The NumPy ufunc behind this one.
+    #[getter]
+    fn _numpy<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.numpy.bind(py).clone()
+    }
+}
+
+enum Plain<'py> {
+    Call { out: Option<Bound<'py, PyAny>> },
+    No,
+}
+
+impl Ufunc {
+    /// Tells whether a call is operands and at most one output, with nothing else said.
+    fn plain_out<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Plain<'py>> {
+        if self.recipe.is_none() || args.len() < self.nin || args.len() > self.nin + 1 {
+            return Ok(Plain::No);
+        }
+        let mut out = match args.get_item(self.nin) {
+            Ok(out) if !out.is_none() => Some(out),
+            _ => None,
+        };
+        let Some(kwargs) = kwargs else { return Ok(Plain::Call { out }) };
+        for (key, value) in kwargs.iter() {
+            let key: String = key.extract()?;
+            match key.as_str() {
+                "out" if out.is_none() => {
+                    out = match value.cast::<PyTuple>() {
+                        Ok(tuple) if tuple.len() == 1 => Some(tuple.get_item(0)?),
+                        Ok(_) => return Ok(Plain::No),
+                        Err(_) => Some(value),
+                    };
+                    out = out.filter(|o| !o.is_none());
+                }
+                "where" if value.is(&*pyo3::types::PyBool::new(value.py(), true)) => {}
+                _ => return Ok(Plain::No),
+            }
+        }
+        Ok(Plain::Call { out })
+    }
+}
+
+/// The lazy array behind an `out` argument of exactly this dtype.
+fn dest(out: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Array>> {
+    let Ok(out) = out.cast::<NdArray>() else { return Ok(None) };
+    let out = out.borrow();
+    out.check_writable()?;
+    match &out.repr {
+        Repr::Lazy(array) if array.dtype() == dtype => Ok(Some(array.clone())),
+        _ => Ok(None),
+    }
+}
