@@ -17,7 +17,7 @@ use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
-use gpupy_core::ir::Program;
+use gpupy_core::ir::{Program, REDUCE_CHUNK};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result, op_eval};
 
@@ -53,7 +53,8 @@ impl Driver for Soft {
             hardware: false,
             dtypes: DTYPES.to_vec(),
             // Even a configuration of a single byte means one element.
-            max_block_len: (at_most(config.block_bytes, BLOCK_BYTES) / widest).max(1) as usize,
+            max_block_len: (at_most(config.block_bytes, BLOCK_BYTES) / widest)
+                .max(REDUCE_CHUNK as u64) as usize,
             max_dests: 4,
             reduce: true,
             flushes_subnormals: false,

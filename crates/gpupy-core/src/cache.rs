@@ -51,15 +51,23 @@ pub(crate) struct Device {
     pub name: &'static str,
     pub driver: Box<dyn Driver>,
     pub caps: Capabilities,
+    /// Elements in the largest tile: what the user allows, and no more than the largest block.
+    tile_len: usize,
     blocks: LruCache<Key, Entry, FxBuildHasher>,
     parts: FxHashMap<ValueId, SmallVec<[Part; 1]>>,
     dead: DeadList,
 }
 
 impl Device {
-    pub fn new(name: &'static str, driver: Box<dyn Driver>, caps: Capabilities) -> Device {
+    pub fn new(
+        name: &'static str,
+        driver: Box<dyn Driver>,
+        caps: Capabilities,
+        tile_len: usize,
+    ) -> Device {
         Device {
             name,
+            tile_len: tile_len.clamp(1, caps.max_block_len),
             driver,
             caps,
             blocks: LruCache::unbounded_with_hasher(FxBuildHasher),
@@ -70,7 +78,7 @@ impl Device {
 
     /// How values of this shape are cut for this device.
     pub fn tiling(&self, shape: &[usize]) -> Tiling {
-        Tiling::new(shape, self.caps.max_block_len)
+        Tiling::new(shape, self.tile_len)
     }
 
     /// Where a kernel over `space` would find the elements of a computed value: in a tile, or, when

@@ -422,7 +422,12 @@ impl Context {
             resources: self.inner.settings.resources,
         };
         let caps = driver.init(&config).map_err(|error| error.with("driver", name))?;
-        engine.devices[position] = Some(Device::new(name, driver, caps));
+        // Tiles may be smaller than any driver's smallest block, for the tests of tiling.
+        let tile_len = match self.inner.settings.block_bytes {
+            0 => usize::MAX,
+            bytes => (bytes / DType::F32.size() as u64) as usize,
+        };
+        engine.devices[position] = Some(Device::new(name, driver, caps, tile_len));
         Ok(())
     }
 }

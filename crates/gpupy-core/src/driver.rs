@@ -24,7 +24,7 @@ use crate::op::Op;
 /// Limits that a user may lower; 0 means the device's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
-    /// Largest block, in bytes.
+    /// Largest block, in bytes; a driver keeps to at least 256 elements (see `max_block_len`).
     pub block_bytes: u64,
     /// Memory for all blocks together, in bytes.
     pub device_bytes: u64,
@@ -41,7 +41,8 @@ pub struct Capabilities {
     pub hardware: bool,
     /// The dtypes that blocks may have.
     pub dtypes: Vec<DType>,
-    /// Elements in the largest block (of any dtype), at least 1.
+    /// Elements in the largest block (of any dtype), at least 256: what one point of a reduction
+    /// reads may have to be gathered in one block.
     pub max_block_len: usize,
     /// The most destinations of one program, at least 1.
     pub max_dests: usize,

@@ -13,9 +13,10 @@ use crate::driver::{Access, BlockId, BlockSpec, Dest, Launch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::kernel::{self, Target};
+use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
 use crate::stats::Stats;
-use crate::tiling::Tile;
+use crate::tiling::{Tile, Tiling};
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{Shape, contiguous_strides, size_of};
 use crate::walk::{Child, Start, Walk};
@@ -112,6 +113,10 @@ impl Engine {
         let (start, at, space, form) = match op {
             NodeOp::Reduce { op, n } => {
                 let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, *n);
+                if size_of(&space) > self.device(device)?.caps.max_block_len {
+                    let start = Start::input(&inputs[0], held.as_ref())?;
+                    return self.reduce_in_pieces(value, (*op, *n), start, tile, device);
+                }
                 (Start::input(&inputs[0], held.as_ref())?, at, space, Form::Reduce { op: *op })
             }
             _ => {
@@ -130,6 +135,58 @@ impl Engine {
         };
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
         self.run(walk, form, dest, device)
+    }
+
+    /// Evaluates a tile of a reduction step piece by piece, so that what a piece reads is no more
+    /// than a block, should it have to be gathered.
+    fn reduce_in_pieces(
+        &mut self,
+        value: &Value,
+        (op, n): (Op, usize),
+        start: Start<'_>,
+        tile: &Tile,
+        device: usize,
+    ) -> Result<Flow> {
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(Flow::Done) };
+        let Engine { devices, stats } = self;
+        let Some(open) = devices.get_mut(device).and_then(Option::as_mut) else {
+            return Err(Error::new(ErrorKind::DeviceLost, "evaluate"));
+        };
+        let pieces = Tiling::new(&tile.shape, open.caps.max_block_len / REDUCE_CHUNK);
+        let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
+        let block = open.alloc(spec, stats)?;
+        let mut piece_at = 0;
+        let done = loop {
+            if piece_at == tile.range.len() {
+                break Ok(Flow::Done);
+            }
+            let mut piece = pieces.tile(pieces.number_at(piece_at));
+            let whole = piece.range.len() == tile.range.len();
+            let dest = access::of_tile(&tile.shape, &piece);
+            piece_at = piece.range.end;
+            // The piece's coordinates in the value, not in the tile.
+            piece.origin.iter_mut().zip(&tile.origin).for_each(|(o, first)| *o += first);
+            let (at, space) = reduced_tile(&inputs[0], value.shape(), &piece, n);
+            let done = match Walk::new(start, at, space) {
+                Ok(Ok(walk)) => {
+                    let dest = Destination::Block { block, access: dest, whole };
+                    self.run(walk, Form::Reduce { op }, dest, device)
+                }
+                Ok(Err(needs)) => Ok(Flow::Needs(needs)),
+                Err(error) => Err(error),
+            };
+            if !matches!(done, Ok(Flow::Done)) {
+                break done;
+            }
+        };
+        let open = self.device(device)?;
+        if let Ok(Flow::Done) = done {
+            open.insert(value, Part::Tile(tile.number), block, tile.range.clone());
+            value.mark_computed(tile.range.clone());
+        } else {
+            open.driver.block_free(block);
+        }
+        done
     }
 
     /// Takes a walk through a device into its destination.

@@ -7,9 +7,10 @@
 
 use crate::driver::Driver;
 use crate::error::{Error, ErrorKind, Result};
+use std::sync::Arc;
 
 /// Makes a driver that is not yet open.
-pub type Constructor = fn() -> Box<dyn Driver>;
+pub type Constructor = Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>;
 
 /// Named constructors, in order of preference.
 #[derive(Clone, Default)]
@@ -24,8 +25,12 @@ impl Registry {
     }
 
     /// Adds a driver, less preferred than those before it.
-    pub fn register(mut self, name: &'static str, constructor: Constructor) -> Registry {
-        self.entries.push((name, constructor));
+    pub fn register(
+        mut self,
+        name: &'static str,
+        constructor: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
+    ) -> Registry {
+        self.entries.push((name, Arc::new(constructor)));
         self
     }
 
@@ -48,7 +53,7 @@ impl Registry {
 
     /// The name and constructor at a position.
     pub fn get(&self, position: usize) -> Option<(&'static str, Constructor)> {
-        self.entries.get(position).copied()
+        self.entries.get(position).cloned()
     }
 
     /// How many drivers there are.

@@ -59,6 +59,7 @@ pub(crate) struct Walk {
 }
 
 /// Where a walk starts.
+#[derive(Clone, Copy)]
 pub(crate) enum Start<'a> {
     Value(&'a Value),
     Scalar(Scalar),
