@@ -114,7 +114,7 @@ fn on_floats(op: Op, a: f32, b: f32) -> Option<Scalar> {
         Op::Neg => return bits(a.to_bits() ^ SIGN),
         Op::Abs => return bits(a.to_bits() & !SIGN),
         Op::Copysign => return bits(a.to_bits() & !SIGN | b.to_bits() & SIGN),
-        Op::IsNan => return Some(Scalar::bool(a != a)),
+        Op::IsNan => return Some(Scalar::bool(a.is_nan())),
         Op::IsInf => return Some(Scalar::bool(a.abs() == f32::INFINITY)),
         Op::IsFinite => return Some(Scalar::bool(a.abs() < f32::INFINITY)),
         Op::SignBit => return Some(Scalar::bool(a.to_bits() >= SIGN)),
@@ -125,7 +125,7 @@ fn on_floats(op: Op, a: f32, b: f32) -> Option<Scalar> {
         Op::Gt => return Some(Scalar::bool(x > y)),
         Op::Ge => return Some(Scalar::bool(x >= y)),
         Op::Min | Op::Max => {
-            let first = a != a || if op == Op::Min { a < b } else { a > b };
+            let first = a.is_nan() || if op == Op::Min { a < b } else { a > b };
             return Some(Scalar::f32(if first { a } else { b }));
         }
         Op::Sign => match x.partial_cmp(&0.0) {

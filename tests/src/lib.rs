@@ -18,6 +18,7 @@ mod arithmetic;
 mod cases;
 mod compare;
 mod device;
+mod model;
 mod oracle;
 mod report;
 mod samples;
@@ -26,14 +27,15 @@ pub use report::{Failure, Group, Report};
 
 use gpupy_core::Error;
 use gpupy_core::driver::{Config, Driver};
+use std::sync::Arc;
 
 /// Runs every case on a driver.
 ///
 /// # Errors
 /// - The driver's own error, where it does not start at all.
-pub fn run(make: &dyn Fn() -> Box<dyn Driver>) -> Result<Report, Error> {
+pub fn run(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static) -> Result<Report, Error> {
     let mut report = Report::default();
-    let mut suite = cases::Suite::open(make, &mut report)?;
+    let mut suite = cases::Suite::open(Arc::new(make), &mut report)?;
     cases::all(&mut suite);
     Ok(report)
 }
@@ -42,8 +44,8 @@ pub fn run(make: &dyn Fn() -> Box<dyn Driver>) -> Result<Report, Error> {
 ///
 /// # Panics
 /// When a case fails, or the driver does not start.
-pub fn check(make: impl Fn() -> Box<dyn Driver>) {
-    match run(&make) {
+pub fn check(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static) {
+    match run(make) {
         Ok(report) => {
             println!("{report}");
             assert!(report.failures.is_empty(), "{} cases failed", report.failures.len());
@@ -56,7 +58,7 @@ pub fn check(make: impl Fn() -> Box<dyn Driver>) {
 ///
 /// # Panics
 /// When a case fails.
-pub fn check_if_it_starts(make: impl Fn() -> Box<dyn Driver>) {
+pub fn check_if_it_starts(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static) {
     match make().init(&Config::default()) {
         Ok(_) => check(make),
         Err(error) => println!("skipped, the driver does not start: {error}"),

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         };
         println!("driver: {name}");
-        match gpupy_conformance::run(&|| new()) {
+        match gpupy_conformance::run(move || new()) {
             Ok(report) => {
                 println!("{report}\n");
                 worst = worst.max(u8::from(!report.failures.is_empty()));

@@ -189,6 +189,8 @@ struct Machine<'a> {
     inputs: Vec<Scalar>,
     met_subnormal: bool,
     undefined: bool,
+    /// True when the program has no more than one operation.
+    one: bool,
 }
 
 impl<'a> Machine<'a> {
@@ -204,6 +206,7 @@ impl<'a> Machine<'a> {
             inputs: Vec::new(),
             met_subnormal: false,
             undefined: false,
+            one: run.program.operation_count() <= 1,
         }
     }
 
@@ -339,6 +342,10 @@ impl<'a> Machine<'a> {
         let flush = self.flush.filter(|_| !moves);
         let mut args = args.to_vec();
         self.met_subnormal |= !moves && args.iter().any(|x| may_flush(*x));
+        // Which sign a computed NaN has is not defined; that of a given one is.
+        let signs = matches!(op, Op::SignBit | Op::Copysign);
+        let is_nan = |x: &Scalar| x.dtype == DType::F32 && x.as_f32().is_nan();
+        self.undefined |= signs && !self.one && args.last().is_some_and(is_nan);
         if let Some(flush) = flush.filter(|flush| flush.inputs) {
             args = args.into_iter().map(|x| flush.zero(x)).collect();
         }

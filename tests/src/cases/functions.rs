@@ -53,7 +53,7 @@ fn init_reports(device: &mut Device) -> Outcome {
     let caps = &device.caps;
     ensure(!caps.device.is_empty(), || "the device has no name".into())?;
     ensure(caps.dtypes.contains(&DType::F32), || "there is no float32".into())?;
-    ensure(caps.max_block_len >= 1, || "no element fits in a block".into())?;
+    ensure(caps.max_block_len >= 256, || "fewer than 256 elements fit in a block".into())?;
     ensure(caps.max_dests >= 1, || "there are no destinations".into())?;
     ensure(caps.resources.len() <= 8, || "there are more than 8 resources".into())?;
     let mut dtypes = caps.dtypes.clone();

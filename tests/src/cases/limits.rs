@@ -37,8 +37,8 @@ pub fn run(suite: &mut Suite<'_>) {
 fn small_blocks(device: &mut Device, bytes: u64) -> Outcome {
     let most = device.caps.max_block_len;
     let widest = device.caps.dtypes.iter().map(|dtype| dtype.size() as u64).max().unwrap_or(1);
-    let room = (bytes / widest).max(1);
-    ensure((1..=room).contains(&(most as u64)), || {
+    let room = (bytes / widest).max(256);
+    ensure((256..=room).contains(&(most as u64)), || {
         format!("{most} elements of {widest} bytes are more than {bytes} bytes")
     })?;
     let data: Vec<_> = (0..most).map(|k| Scalar::f32(k as f32)).collect();

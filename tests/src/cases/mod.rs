@@ -5,6 +5,7 @@
 //!
 //! Not here: launches and comparisons (`device.rs`).
 
+mod arrays;
 mod conversions;
 mod destinations;
 mod elementwise;
@@ -17,8 +18,8 @@ mod views;
 
 use crate::device::Device;
 use crate::report::{Outcome, Report, Stop, fail};
-use gpupy_core::driver::{Config, Driver};
-use gpupy_core::{Error, Scalar};
+use gpupy_core::driver::Config;
+use gpupy_core::{Constructor, Context, Error, Registry, Scalar, Settings};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs every group.
@@ -32,21 +33,19 @@ pub fn all(suite: &mut Suite<'_>) {
     regions::run(suite);
     random::run(suite);
     limits::run(suite);
+    arrays::run(suite);
 }
 
 /// The driver under test and the report so far.
 pub struct Suite<'a> {
-    make: &'a dyn Fn() -> Box<dyn Driver>,
+    make: Constructor,
     report: &'a mut Report,
     device: Option<Device>,
 }
 
 impl<'a> Suite<'a> {
-    pub fn open(
-        make: &'a dyn Fn() -> Box<dyn Driver>,
-        report: &'a mut Report,
-    ) -> Result<Suite<'a>, Error> {
-        let device = Device::open(make, &Config::default())?;
+    pub fn open(make: Constructor, report: &'a mut Report) -> Result<Suite<'a>, Error> {
+        let device = Device::open(&*make, &Config::default())?;
         report.device = device.caps.device.clone();
         Ok(Suite { make, report, device: Some(device) })
     }
@@ -58,7 +57,7 @@ impl<'a> Suite<'a> {
         name: &str,
         case: impl FnOnce(&mut Device) -> Outcome,
     ) {
-        let (make, device) = (self.make, self.device.take());
+        let (make, device) = (&*self.make, self.device.take());
         let ran = guarded(|| {
             let mut device = match device {
                 Some(device) => device,
@@ -81,12 +80,29 @@ impl<'a> Suite<'a> {
         config: &Config,
         case: impl FnOnce(&mut Device) -> Outcome,
     ) {
-        let make = self.make;
+        let make = &*self.make;
         let outcome = guarded(|| {
             let mut device = Device::open(make, config).map_err(does_not_open)?;
             let outcome = case(&mut device);
             device.driver.cleanup();
             outcome
+        });
+        self.report.record(group, name, outcome);
+    }
+
+    /// Runs a case on a context of its own, with this driver alone and these settings.
+    pub fn case_in_context(
+        &mut self,
+        group: &'static str,
+        name: &str,
+        settings: Settings,
+        case: impl FnOnce(&Context) -> Outcome,
+    ) {
+        let make = self.make.clone();
+        let outcome = guarded(|| {
+            let registry = Registry::new().register("driver", move || make());
+            let settings = Settings { driver: "driver".into(), ..settings };
+            case(&Context::new(registry, settings))
         });
         self.report.record(group, name, outcome);
     }
