@@ -52,7 +52,7 @@ impl Driver for Soft {
             device: "one operation at a time on the CPU".to_string(),
             hardware: false,
             dtypes: DTYPES.to_vec(),
-            // Even a configuration of a single byte means one element.
+            // What one point of a reduction reads fits in any block.
             max_block_len: (at_most(config.block_bytes, BLOCK_BYTES) / widest)
                 .max(REDUCE_CHUNK as u64) as usize,
             max_dests: 4,
