@@ -133,7 +133,7 @@ impl World<'_> {
                 let coordinate = |p: Vec<usize>| Scalar::i32(p[axis] as i32);
                 let elements = crate::oracle::points(shape).map(coordinate).collect();
                 let model = Model::new(DType::I32, shape, elements);
-                (Array::index(shape, axis), model, format!("index of axis {axis}"))
+                (self.context.index(shape, axis), model, format!("index of axis {axis}"))
             }
             _ => {
                 let elements: Vec<_> = (0..size).map(|_| self.rng.ordinary(dtype)).collect();

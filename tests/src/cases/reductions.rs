@@ -33,7 +33,10 @@ pub fn run(suite: &mut Suite<'_>) {
             });
             suite.case(GROUP, &format!("{name} of {dtype}, columns"), |device| {
                 reduce(device, op, dtype, &[7, 270], affine(0, &[1, 7]))?;
-                reduce(device, op, dtype, &[6, 33], affine(6 * 33 - 1, &[-33, -1]))
+                reduce(device, op, dtype, &[6, 33], affine(6 * 33 - 1, &[-33, -1]))?;
+                reduce(device, op, dtype, &[39, 1], affine(38, &[-1, 0]))?;
+                reduce(device, op, dtype, &[39, 1], affine(0, &[1, 39]))?;
+                reduce(device, op, dtype, &[2, 20, 3], affine(0, &[60, 1, 20]))
             });
         }
     }
