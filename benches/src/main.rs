@@ -32,7 +32,7 @@ fn main() -> Result<()> {
 
 /// Records `x * c + y` again and again; returns the end of the chain and the nanoseconds of one operation.
 fn chain(context: &Context, number: usize) -> Result<(Array, f64)> {
-    let y = context.cast(&Array::index(&[16], 0)?, DType::F32)?;
+    let y = context.cast(&context.index(&[16], 0)?, DType::F32)?;
     let mut x = context.apply(Op::Add, &[Arg::Array(&y), Arg::Scalar(Scalar::f32(1.0))])?;
     // Each chain has a constant of its own, or it would find the nodes of the chain before.
     let c = Scalar::f32(0.9 + number as f32 * 1e-5);

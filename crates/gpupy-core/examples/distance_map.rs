@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// Each pixel's distance to the nearest of `points`, as one pending expression.
 fn distance_map(context: &Context, size: usize, points: &[(f32, f32)]) -> Result<Array> {
-    let axis = |k| context.cast(&Array::index(&[size, size], k)?, DType::F32);
+    let axis = |k| context.cast(&context.index(&[size, size], k)?, DType::F32);
     let (x, y) = (axis(0)?, axis(1)?);
     let mut nearest: Option<Array> = None;
     for (px, py) in points {

@@ -11,9 +11,8 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::HostBuffer;
 use crate::scalar::Scalar;
-use crate::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::value::{Input, Kind, Operand, Value};
 use crate::view::{View, size_of};
-use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the user holds: a view of a base.
@@ -85,23 +84,6 @@ impl Array {
     pub fn full(shape: &[usize], scalar: Scalar) -> Result<Array> {
         checked_size(shape)?;
         Ok(Array::from_value(Value::constant(shape, scalar)))
-    }
-
-    /// The coordinate of each element along `axis`, an int32; computed where it is used.
-    ///
-    /// # Errors
-    /// - `Index`: there is no such axis, or it is too long for an int32.
-    /// - `Shape`: there would be more elements than positions.
-    pub fn index(shape: &[usize], axis: usize) -> Result<Array> {
-        checked_size(shape)?;
-        if shape.get(axis).is_none_or(|extent| *extent > i32::MAX as usize) {
-            return Err(Error::new(ErrorKind::Index, "index")
-                .says("there is no such axis, or it is too long for int32")
-                .with("axis", axis)
-                .with("shape", format!("{shape:?}")));
-        }
-        let op = NodeOp::Index(axis as u32);
-        Ok(Array::from_value(Value::expr(DType::I32, shape.into(), op, SmallVec::new())))
     }
 
     /// Extents.

@@ -16,16 +16,21 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::host::HostBuffer;
 use crate::op::Op;
-use crate::record;
+use crate::pending::held_bytes;
+use crate::record::{Recorder, source_of};
 use crate::registry::Registry;
 use crate::scalar::Scalar;
 use crate::settings::Settings;
 use crate::stats::Stats;
 use crate::value::{Kind, Value};
 use crate::view::{Shape, Strides, View, size_of};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A handle of one engine with its drivers; clones share it.
+///
+/// Arrays belong to the context that computed them: another context does not find what lies only on
+/// this one's devices.
 #[derive(Clone)]
 pub struct Context {
     inner: Arc<Inner>,
@@ -34,6 +39,7 @@ pub struct Context {
 struct Inner {
     registry: Registry,
     settings: Settings,
+    recorder: Recorder,
     state: Mutex<State>,
 }
 
@@ -102,7 +108,14 @@ impl Context {
             wanted: settings.driver.clone(),
             chosen: None,
         };
-        Context { inner: Arc::new(Inner { registry, settings, state: Mutex::new(state) }) }
+        Context {
+            inner: Arc::new(Inner {
+                registry,
+                settings,
+                recorder: Recorder::new(),
+                state: Mutex::new(state),
+            }),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -193,13 +206,22 @@ impl Context {
             .sum()
     }
 
+    /// The coordinate of each element along `axis`, an int32; computed where it is used.
+    ///
+    /// # Errors
+    /// - `Index`: there is no such axis, or it is too long for an int32.
+    /// - `Shape`: there would be more elements than positions.
+    pub fn index(&self, shape: &[usize], axis: usize) -> Result<Array> {
+        self.inner.recorder.index(shape, axis)
+    }
+
     /// A scalar operation on operands that broadcast; records only.
     ///
     /// # Errors
     /// - `Shape`, `DType`: the operands do not fit.
     /// - any error of an evaluation, when so much was pending that it had to run.
     pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
-        self.bounded(record::apply(op, args)?)
+        self.bounded(self.inner.recorder.apply(op, args)?)
     }
 
     /// A cast by value.
@@ -207,7 +229,7 @@ impl Context {
     /// # Errors
     /// As `apply`.
     pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
-        self.bounded(record::cast(array, dtype)?)
+        self.bounded(self.inner.recorder.cast(array, dtype)?)
     }
 
     /// A reduction over distinct axes by the canonical tree.
@@ -215,12 +237,12 @@ impl Context {
     /// # Errors
     /// - `Shape`: nothing to reduce. `DType`: the operation does not reduce this dtype.
     pub fn reduce(&self, op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
-        self.bounded(record::reduce(op, array, axes, keepdims)?)
+        self.bounded(self.inner.recorder.reduce(op, array, axes, keepdims)?)
     }
 
     /// A new base with the same elements.
     pub fn copy(&self, array: &Array) -> Array {
-        record::copy(array)
+        self.inner.recorder.copy(array)
     }
 
     /// Writes into a view, with broadcasting. The source is read as it is before the write.
@@ -228,7 +250,7 @@ impl Context {
     /// # Errors
     /// - `Shape`, `DType`: the source does not fit. The destination is unchanged then.
     pub fn assign(&self, dest: &Array, source: Arg<'_>) -> Result<()> {
-        let source = record::source_of(dest, source)?;
+        let source = source_of(dest, source)?;
         if dest.size() == 0 {
             return Ok(());
         }
@@ -238,7 +260,7 @@ impl Context {
             let old = std::mem::replace(&mut current.value, empty);
             current.value = match host_write(&old, dest, &source.0) {
                 Some(written) => written,
-                None => record::assigned(old, dest, source),
+                None => self.inner.recorder.assigned(old, dest, source),
             };
             current.version += 1;
             current.value.clone()
@@ -278,7 +300,7 @@ impl Context {
         };
         let range = low as usize..high as usize + 1;
         if self.is_sparse(&value, &view)? {
-            return self.read(&record::copy(array));
+            return self.read(&self.inner.recorder.copy(array));
         }
         if !value.state().on_host.covers(range.clone()) {
             self.compute(&value, range.clone())?;
@@ -358,17 +380,29 @@ impl Context {
     }
 
     fn bounded(&self, array: Array) -> Result<Array> {
-        let deep = array.current().value.0.depth >= self.inner.settings.flush_depth;
-        if deep {
+        let much = self.may_be_much(&array.current().value);
+        if much {
             self.bound(&array.value())?;
         }
         Ok(array)
     }
 
+    fn may_be_much(&self, value: &Value) -> bool {
+        value.0.depth >= self.inner.settings.flush_depth
+            || value.0.held.load(Ordering::Relaxed) >= self.inner.settings.flush_bytes
+    }
+
     /// Evaluates a value when too much is pending behind it.
     fn bound(&self, value: &Value) -> Result<()> {
-        if value.0.depth < self.inner.settings.flush_depth {
+        if !self.may_be_much(value) || value.is_computed() {
             return Ok(());
+        }
+        if value.0.depth < self.inner.settings.flush_depth {
+            let held = held_bytes(value);
+            value.0.held.store(held, Ordering::Relaxed);
+            if held < self.inner.settings.flush_bytes {
+                return Ok(());
+            }
         }
         self.state().engine.stats.automatic_flushes += 1;
         self.compute(value, 0..value.len())

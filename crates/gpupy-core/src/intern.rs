@@ -7,7 +7,7 @@
 //! Not here: what makes operands equal in order (`value.rs`).
 
 use crate::dtype::DType;
-use crate::value::{Kind, Node, ValueId};
+use crate::value::{Home, Kind, Node, ValueId};
 use crate::view::Shape;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -29,13 +29,14 @@ fn table() -> MutexGuard<'static, HashTable<Entry>> {
 
 /// The living node with this dtype, shape and kind, or a new one.
 pub(crate) fn find_or_insert(
+    home: Home,
     dtype: DType,
     shape: Shape,
     kind: Kind,
     make: impl FnOnce(Shape, Kind, Option<u64>) -> Arc<Node>,
 ) -> Arc<Node> {
     let mut hasher = FxHasher::default();
-    (dtype, &kind, &shape).hash(&mut hasher);
+    (home, dtype, &kind, &shape).hash(&mut hasher);
     let hash = hasher.finish();
     // A candidate that turns out to be another expression may be its last handle by then.
     let mut others = Vec::new();
@@ -43,7 +44,10 @@ pub(crate) fn find_or_insert(
     let found = table.find(hash, |entry| {
         entry.hash == hash
             && entry.node.upgrade().is_some_and(|node| {
-                let same = node.dtype == dtype && node.shape == shape && node.kind == kind;
+                let same = node.home == home
+                    && node.dtype == dtype
+                    && node.shape == shape
+                    && node.kind == kind;
                 others.push(node);
                 same
             })
@@ -90,15 +94,17 @@ pub(crate) fn count() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Arg, Array, Op, Scalar, record};
+    use crate::record::Recorder;
+    use crate::{Arg, Op, Scalar};
 
     #[test]
     fn a_dropped_chain_leaves_nothing_in_the_table() {
         let before = super::count();
-        let mut x = Array::index(&[3, 5, 7, 11], 0).unwrap_or_else(|e| panic!("{e}"));
+        let recorder = Recorder::new();
+        let mut x = recorder.index(&[3, 5, 7, 11], 0).unwrap_or_else(|e| panic!("{e}"));
         for i in 0..1000 {
             let args = [Arg::Array(&x), Arg::Scalar(Scalar::i32(i))];
-            x = record::apply(Op::Add, &args).unwrap_or_else(|e| panic!("{e}"));
+            x = recorder.apply(Op::Add, &args).unwrap_or_else(|e| panic!("{e}"));
         }
         assert!(super::count() >= before + 1000);
         drop(x);

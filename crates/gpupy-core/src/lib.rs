@@ -33,6 +33,7 @@ mod kernel;
 pub mod op;
 pub mod op_eval;
 mod partition;
+mod pending;
 mod ranges;
 mod record;
 pub mod registry;

@@ -16,7 +16,9 @@ use crate::ir::Form;
 use crate::kernel::{self, Kernel, Marks, Target, emission_order, nodes_of};
 use crate::view::contiguous_strides;
 use crate::walk::{Child, Needs, RECOMPUTE, Role, Walk};
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 
 /// Whether a step is done, or other values must be computed before it is tried again.
 pub(crate) enum Flow {
@@ -36,6 +38,8 @@ pub(crate) struct Evaluation<'e> {
     /// The nodes of the piece looked at last.
     pub marks: Marks,
     need: Vec<Resources>,
+    /// The signature of the node that was collapsed last to make a piece fit.
+    last_cut: Option<u64>,
     parents: Vec<SmallVec<[u32; 2]>>,
 }
 
@@ -58,6 +62,7 @@ impl<'e> Evaluation<'e> {
             size: vec![0; count],
             marks: Marks::default(),
             need: vec![Resources::default(); count],
+            last_cut: None,
             parents,
         }
     }
@@ -80,58 +85,43 @@ impl<'e> Evaluation<'e> {
 
     /// Finds what the piece below a node needs, and makes it fit.
     fn settle(&mut self, node: u32) -> Result<Flow> {
-        let n = node as usize;
-        let driver = &self.engine.device(self.device)?.driver;
-        let dtype = self.walk.nodes[n].value.dtype();
-        let mut need = driver.resource_zero();
-        let children: SmallVec<[u32; 3]> = match &self.walk.nodes[n].role {
-            Role::Leaf => {
-                self.need[n] = driver.resource_get(Part::Operand(dtype));
-                return Ok(Flow::Done);
-            }
-            Role::Index(_) => {
-                self.need[n] = driver.resource_get(Part::Index);
-                self.size[n] = 1;
-                return Ok(Flow::Done);
-            }
-            Role::Apply(op, children) => {
-                driver.resource_add(&mut need, &driver.resource_get(Part::Op(*op, dtype)));
-                for child in children {
-                    if let Child::Scalar(scalar) = child {
-                        let param = driver.resource_get(Part::Param(scalar.dtype));
-                        driver.resource_add(&mut need, &param);
-                    }
-                }
-                nodes_of(children).collect()
-            }
+        self.add_up(node)?;
+        let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else {
+            return Ok(Flow::Done);
         };
-        let mut size = 1u32;
-        for (i, child) in children.iter().enumerate() {
-            // An operand that stands twice is one node.
-            if !children[..i].contains(child) {
-                driver.resource_add(&mut need, &self.need[*child as usize]);
-                size = size.saturating_add(self.size[*child as usize]);
-            }
-        }
-        self.need[n] = need;
-        self.size[n] = size;
+        let mut children: SmallVec<[u32; 3]> = nodes_of(children).collect();
         if self.fits(node)? {
             return Ok(Flow::Done);
         }
-        let mut children = children;
         children.sort_by_key(|child| std::cmp::Reverse(self.size[*child as usize]));
+        children.dedup();
         for child in children {
             if self.is_leaf(child) {
                 continue;
             }
             let before = self.need[child as usize];
-            if let Flow::Needs(needs) = self.collapse(child)? {
+            let path = self.path_to_cut(child);
+            let Some(cut) = path.last().copied() else { continue };
+            if let Flow::Needs(needs) = self.collapse(cut)? {
                 return Ok(Flow::Needs(needs));
             }
+            self.last_cut = Some(self.signature(cut));
+            for above in path.iter().rev().skip(1) {
+                self.add_up(*above)?;
+            }
             let driver = &self.engine.device(self.device)?.driver;
+            driver.resource_sub(&mut self.need[node as usize], &before);
             let after = self.need[child as usize];
-            driver.resource_sub(&mut self.need[n], &before);
-            driver.resource_add(&mut self.need[n], &after);
+            driver.resource_add(&mut self.need[node as usize], &after);
+            if self.fits(node)? {
+                return Ok(Flow::Done);
+            }
+            if cut != child
+                && let Flow::Needs(needs) = self.collapse(child)?
+            {
+                return Ok(Flow::Needs(needs));
+            }
+            self.add_up(node)?;
             if self.fits(node)? {
                 return Ok(Flow::Done);
             }
@@ -140,6 +130,99 @@ impl<'e> Evaluation<'e> {
             .says("one operation alone exceeds the driver's limits")
             .with("driver", self.engine.device(self.device)?.name)
             .with("operation", self.describe(node)))
+    }
+
+    /// The upper bound of what the piece below a node needs: its own and its children's.
+    fn add_up(&mut self, node: u32) -> Result<()> {
+        if self.collapsed[node as usize] {
+            return Ok(());
+        }
+        let dtype = self.walk.nodes[node as usize].value.dtype();
+        let driver = &self.engine.device(self.device)?.driver;
+        let (op, children) = match &self.walk.nodes[node as usize].role {
+            Role::Leaf => {
+                self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
+                return Ok(());
+            }
+            Role::Index(_) => {
+                self.need[node as usize] = driver.resource_get(Part::Index);
+                self.size[node as usize] = 1;
+                return Ok(());
+            }
+            Role::Apply(op, children) => (*op, children),
+        };
+        let mut need = driver.resource_zero();
+        driver.resource_add(&mut need, &driver.resource_get(Part::Op(op, dtype)));
+        let mut size = 1u32;
+        for (i, child) in children.iter().enumerate() {
+            match child {
+                Child::Scalar(scalar) => {
+                    driver.resource_add(&mut need, &driver.resource_get(Part::Param(scalar.dtype)));
+                }
+                // An operand that stands twice is one node.
+                Child::Node(_) if children[..i].contains(child) => {}
+                Child::Node(child) => {
+                    driver.resource_add(&mut need, &self.need[*child as usize]);
+                    size = size.saturating_add(self.size[*child as usize]);
+                }
+            }
+        }
+        self.need[node as usize] = need;
+        self.size[node as usize] = size;
+        Ok(())
+    }
+
+    /// Where to cut below a child that has to be collapsed, as the way down to it: at the child,
+    /// or, when a node shortly below looks like the last cut, there. Then the pieces of a loop
+    /// that was recorded turn by turn begin and end at the same place of its body, and are one
+    /// program.
+    fn path_to_cut(&self, child: u32) -> Vec<u32> {
+        /// Operations between two looks that a loop's body may have.
+        const BODY: usize = 64;
+        let mut path = vec![child];
+        let Some(last_cut) = self.last_cut else { return path };
+        let mut at = child;
+        while self.signature(at) != last_cut {
+            let Role::Apply(_, children) = &self.walk.nodes[at as usize].role else {
+                return vec![child];
+            };
+            let below = nodes_of(children)
+                .filter(|child| !self.is_leaf(*child))
+                .max_by_key(|child| self.size[*child as usize]);
+            match below {
+                // A cut that leaves most of the piece behind would need many launches.
+                Some(below)
+                    if path.len() < BODY
+                        && self.size[below as usize] > self.size[child as usize] / 2 =>
+                {
+                    path.push(below);
+                    at = below;
+                }
+                _ => return vec![child],
+            }
+        }
+        path
+    }
+
+    /// What a node and the nodes two steps below do.
+    fn signature(&self, node: u32) -> u64 {
+        let mut hash = FxHasher::default();
+        let mut level: SmallVec<[u32; 9]> = SmallVec::from_slice(&[node]);
+        for _ in 0..3 {
+            let mut below = SmallVec::new();
+            for node in level {
+                match &self.walk.nodes[node as usize].role {
+                    Role::Leaf => 0u32.hash(&mut hash),
+                    Role::Index(_) => 1u32.hash(&mut hash),
+                    Role::Apply(op, children) => {
+                        (2u32, *op, children.len()).hash(&mut hash);
+                        below.extend(nodes_of(children));
+                    }
+                }
+            }
+            level = below;
+        }
+        hash.finish()
     }
 
     /// Whether the piece below a node fits: by its bound, or exactly; an exact need replaces the

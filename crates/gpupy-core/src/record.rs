@@ -1,6 +1,6 @@
 //! Recording: operations on arrays become expressions; nothing is computed.
 //!
-//! Owns the functions that turn a call into a value: broadcasting, constant folding, reduction
+//! Owns [`Recorder`], which turns a call into a value: broadcasting, constant folding, reduction
 //! steps, assignments. Invariant: what is recorded refers to values, so later writes do not change
 //! it.
 //!
@@ -13,79 +13,201 @@ use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
 use crate::op_eval;
 use crate::scalar::Scalar;
-use crate::value::{Input, Kind, Layout, NodeOp, Operand, Value};
+use crate::value::{Home, Input, Kind, Layout, NodeOp, Operand, Value};
 use crate::view::{Shape, View, broadcast_shapes, shape_words};
 use smallvec::{SmallVec, smallvec};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A scalar operation on operands that broadcast.
-///
-/// # Errors
-/// - `Shape`: the operands do not broadcast.
-/// - `DType`: the operation does not take these dtypes.
-pub fn apply(op: Op, args: &[Arg<'_>]) -> Result<Array> {
-    convert(op, args, DType::Bool)
+/// Records for one context: equal operations of one recorder are one value.
+pub(crate) struct Recorder {
+    home: Home,
 }
 
-/// A cast by value to `dtype`.
-pub fn cast(array: &Array, dtype: DType) -> Result<Array> {
-    if array.dtype() == dtype {
-        return Ok(copy(array));
-    }
-    convert(Op::Cast, &[Arg::Array(array)], dtype)
-}
+static NEXT_HOME: AtomicU64 = AtomicU64::new(1);
 
-/// A new base with the same elements.
-pub fn copy(array: &Array) -> Array {
-    let value = array.value();
-    if let Kind::Constant(scalar) = value.0.kind {
-        return Array::from_value(Value::constant(array.shape(), scalar));
+impl Recorder {
+    /// A recorder whose values are no other's.
+    pub fn new() -> Recorder {
+        Recorder { home: NEXT_HOME.fetch_add(1, Ordering::Relaxed) }
     }
-    if array.is_whole() {
-        // The same elements in the same order: the value itself, seen under this array's shape.
-        return Array::with_view(value, array.layout().clone());
-    }
-    Array::from_value(seen(value, array.layout().clone()))
-}
 
-/// A value of the view's own shape with the elements that it shows.
-fn seen(value: Value, view: View) -> Value {
-    if view == View::contiguous(value.shape()) {
-        return value;
+    /// The coordinate of each element along `axis`, an int32; computed where it is used.
+    ///
+    /// # Errors
+    /// - `Index`: there is no such axis, or it is too long for an int32.
+    /// - `Shape`: there would be more elements than positions.
+    pub fn index(&self, shape: &[usize], axis: usize) -> Result<Array> {
+        checked_size(shape)?;
+        if shape.get(axis).is_none_or(|extent| *extent > i32::MAX as usize) {
+            return Err(Error::new(ErrorKind::Index, "index")
+                .says("there is no such axis, or it is too long for int32")
+                .with("axis", axis)
+                .with("shape", format!("{shape:?}")));
+        }
+        let op = NodeOp::Index(axis as u32);
+        Ok(Array::from_value(Value::expr(self.home, DType::I32, shape.into(), op, SmallVec::new())))
     }
-    let (dtype, input) = (value.dtype(), Input::new(value.id(), &view));
-    let op = NodeOp::Apply(Op::Cast);
-    Value::expr(dtype, view.shape, op, smallvec![(input, Some(value))])
-}
 
-fn convert(op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
-    let mut dtypes = [DType::Bool; 3];
-    for (dtype, arg) in dtypes.iter_mut().zip(args) {
-        *dtype = match arg {
-            Arg::Array(array) => array.dtype(),
-            Arg::Scalar(scalar) => scalar.dtype,
+    /// A scalar operation on operands that broadcast.
+    ///
+    /// # Errors
+    /// - `Shape`: the operands do not broadcast.
+    /// - `DType`: the operation does not take these dtypes.
+    pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
+        self.convert(op, args, DType::Bool)
+    }
+
+    /// A cast by value to `dtype`.
+    pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
+        if array.dtype() == dtype {
+            return Ok(self.copy(array));
+        }
+        self.convert(Op::Cast, &[Arg::Array(array)], dtype)
+    }
+
+    /// A new base with the same elements.
+    pub fn copy(&self, array: &Array) -> Array {
+        let value = array.value();
+        if let Kind::Constant(scalar) = value.0.kind {
+            return Array::from_value(Value::constant(array.shape(), scalar));
+        }
+        if array.is_whole() {
+            // The same elements in the same order: the value itself, seen under this array's shape.
+            return Array::with_view(value, array.layout().clone());
+        }
+        Array::from_value(self.seen(value, array.layout().clone()))
+    }
+
+    /// A value of the view's own shape with the elements that it shows.
+    fn seen(&self, value: Value, view: View) -> Value {
+        if view == View::contiguous(value.shape()) {
+            return value;
+        }
+        let (dtype, input) = (value.dtype(), Input::new(value.id(), &view));
+        let op = NodeOp::Apply(Op::Cast);
+        Value::expr(self.home, dtype, view.shape, op, smallvec![(input, Some(value))])
+    }
+
+    fn convert(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
+        let mut dtypes = [DType::Bool; 3];
+        for (dtype, arg) in dtypes.iter_mut().zip(args) {
+            *dtype = match arg {
+                Arg::Array(array) => array.dtype(),
+                Arg::Scalar(scalar) => scalar.dtype,
+            };
+        }
+        let dtypes = &dtypes[..args.len().min(3)];
+        let dtype = op.result_dtype(dtypes, to).ok_or_else(|| {
+            Error::new(ErrorKind::DType, op.info().name)
+                .says("the operation does not take these dtypes")
+                .with("dtypes", format!("{dtypes:?}"))
+        })?;
+        let shape = common_shape(args)?;
+        let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
+        let mut known = true;
+        for arg in args {
+            let operand = match arg {
+                Arg::Array(array) => array.operand(&shape)?,
+                Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
+            };
+            known &= operand.1.is_none();
+            operands.push(operand);
+        }
+        if known && let Some(scalar) = fold(op, dtype, &operands) {
+            return Array::full(&shape, scalar);
+        }
+        Ok(Array::from_value(Value::expr(self.home, dtype, shape, NodeOp::Apply(op), operands)))
+    }
+
+    /// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
+    ///
+    /// # Errors
+    /// - `Shape`: there is nothing to reduce along the axes, and something to give.
+    /// - `DType`: the operation does not reduce this dtype.
+    pub fn reduce(&self, op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
+        if !op.reduces(array.dtype()) {
+            return Err(Error::new(ErrorKind::DType, "reduce")
+                .says("the operation does not reduce this dtype")
+                .with("operation", op.info().name)
+                .with("dtype", array.dtype()));
+        }
+        let kept: SmallVec<[usize; 4]> = (0..array.ndim()).filter(|a| !axes.contains(a)).collect();
+        let gone: SmallVec<[usize; 4]> = (0..array.ndim()).filter(|a| axes.contains(a)).collect();
+        let mut out: Shape = kept.iter().map(|a| array.shape()[*a]).collect();
+        let mut n: usize = gone.iter().map(|a| array.shape()[*a]).product();
+        if n == 0 && !out.contains(&0) {
+            return Err(Error::new(ErrorKind::Shape, "reduce")
+                .says("nothing to reduce")
+                .with("operation", op.info().name));
+        }
+        // Kept axes first, reduced axes merged into one last axis.
+        let order: SmallVec<[usize; 4]> = kept.iter().chain(&gone).copied().collect();
+        let moved = array.transpose(&order);
+        let mut flat: Shape = out.clone();
+        flat.push(n.max(1));
+        let mut current = match moved.reshape(&flat) {
+            Some(view) => view,
+            None if n == 0 => Array::full(&flat, Scalar::zero(array.dtype()))?,
+            None => {
+                let copied = self.copy(&moved);
+                copied.reshape(&flat).unwrap_or(copied)
+            }
         };
+        let first = current.clone();
+        loop {
+            let shape: Shape =
+                out.iter().copied().chain([n.div_ceil(REDUCE_CHUNK).max(1)]).collect();
+            let input = current.operand(current.shape())?;
+            let inputs = match input {
+                // A constant array still has to be combined as often as it has elements.
+                (Input::Scalar(scalar), _) => {
+                    let given = self.materialised_constant(scalar, first.shape())?;
+                    current = given;
+                    smallvec![current.operand(current.shape())?]
+                }
+                other => smallvec![other],
+            };
+            let node = NodeOp::Reduce { op, n: n.max(1) };
+            let value = Value::expr(self.home, array.dtype(), shape, node, inputs);
+            current = Array::from_value(value);
+            n = n.div_ceil(REDUCE_CHUNK);
+            if n <= 1 {
+                break;
+            }
+        }
+        if keepdims {
+            out = (array.shape().iter().enumerate())
+                .map(|(axis, extent)| if axes.contains(&axis) { 1 } else { *extent })
+                .collect();
+        }
+        let view = View::contiguous(&out);
+        Ok(current.seen_as(view))
     }
-    let dtypes = &dtypes[..args.len().min(3)];
-    let dtype = op.result_dtype(dtypes, to).ok_or_else(|| {
-        Error::new(ErrorKind::DType, op.info().name)
-            .says("the operation does not take these dtypes")
-            .with("dtypes", format!("{dtypes:?}"))
-    })?;
-    let shape = common_shape(args)?;
-    let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
-    let mut known = true;
-    for arg in args {
-        let operand = match arg {
-            Arg::Array(array) => array.operand(&shape)?,
-            Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
-        };
-        known &= operand.1.is_none();
-        operands.push(operand);
+
+    /// An expression all of whose elements are `scalar`: zero times any index, bit by bit.
+    fn materialised_constant(&self, scalar: Scalar, shape: &[usize]) -> Result<Array> {
+        let index = self.index(shape, 0)?;
+        let never = self.apply(Op::Lt, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(0))])?;
+        self.apply(Op::Select, &[Arg::Array(&never), Arg::Scalar(scalar), Arg::Scalar(scalar)])
     }
-    if known && let Some(scalar) = fold(op, dtype, &operands) {
-        return Array::full(&shape, scalar);
+
+    /// The value of a base after writing an operand (see `source_of`) into the view `dest` of it.
+    pub(crate) fn assigned(&self, old: Value, dest: &Array, source: Operand) -> Value {
+        if dest.is_whole() && *dest.shape() == *old.shape() {
+            match source {
+                (Input::Scalar(scalar), _) => return Value::constant(old.shape(), scalar),
+                // The whole base is replaced: its new value is the source itself, or a copy of a view.
+                (input, Some(value)) => {
+                    let Layout { offset, strides } = input.layout(dest.shape());
+                    return self.seen(value, View { offset, shape: dest.shape().into(), strides });
+                }
+                (_, None) => return old,
+            }
+        }
+        let (dtype, shape, input) = (old.dtype(), Shape::from(old.shape()), Input::Whole(old.id()));
+        let op = NodeOp::Assign(Box::new(dest.layout().clone()));
+        Value::expr(self.home, dtype, shape, op, smallvec![(input, Some(old)), source])
     }
-    Ok(Array::from_value(Value::expr(dtype, shape, NodeOp::Apply(op), operands)))
 }
 
 fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
@@ -120,77 +242,6 @@ fn fold(op: Op, dtype: DType, operands: &[Operand]) -> Option<Scalar> {
         }
     }
     op_eval::eval(op, dtype, &scalars)
-}
-
-/// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
-///
-/// # Errors
-/// - `Shape`: there is nothing to reduce along the axes, and something to give.
-/// - `DType`: the operation does not reduce this dtype.
-pub fn reduce(op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
-    if !op.reduces(array.dtype()) {
-        return Err(Error::new(ErrorKind::DType, "reduce")
-            .says("the operation does not reduce this dtype")
-            .with("operation", op.info().name)
-            .with("dtype", array.dtype()));
-    }
-    let kept: SmallVec<[usize; 4]> = (0..array.ndim()).filter(|a| !axes.contains(a)).collect();
-    let gone: SmallVec<[usize; 4]> = (0..array.ndim()).filter(|a| axes.contains(a)).collect();
-    let mut out: Shape = kept.iter().map(|a| array.shape()[*a]).collect();
-    let mut n: usize = gone.iter().map(|a| array.shape()[*a]).product();
-    if n == 0 && !out.contains(&0) {
-        return Err(Error::new(ErrorKind::Shape, "reduce")
-            .says("nothing to reduce")
-            .with("operation", op.info().name));
-    }
-    // Kept axes first, reduced axes merged into one last axis.
-    let order: SmallVec<[usize; 4]> = kept.iter().chain(&gone).copied().collect();
-    let moved = array.transpose(&order);
-    let mut flat: Shape = out.clone();
-    flat.push(n.max(1));
-    let mut current = match moved.reshape(&flat) {
-        Some(view) => view,
-        None if n == 0 => Array::full(&flat, Scalar::zero(array.dtype()))?,
-        None => {
-            let copied = copy(&moved);
-            copied.reshape(&flat).unwrap_or(copied)
-        }
-    };
-    let first = current.clone();
-    loop {
-        let shape: Shape = out.iter().copied().chain([n.div_ceil(REDUCE_CHUNK).max(1)]).collect();
-        let input = current.operand(current.shape())?;
-        let inputs = match input {
-            // A constant array still has to be combined as often as it has elements.
-            (Input::Scalar(scalar), _) => {
-                let given = materialised_constant(scalar, first.shape())?;
-                current = given;
-                smallvec![current.operand(current.shape())?]
-            }
-            other => smallvec![other],
-        };
-        let node = NodeOp::Reduce { op, n: n.max(1) };
-        let value = Value::expr(array.dtype(), shape, node, inputs);
-        current = Array::from_value(value);
-        n = n.div_ceil(REDUCE_CHUNK);
-        if n <= 1 {
-            break;
-        }
-    }
-    if keepdims {
-        out = (array.shape().iter().enumerate())
-            .map(|(axis, extent)| if axes.contains(&axis) { 1 } else { *extent })
-            .collect();
-    }
-    let view = View::contiguous(&out);
-    Ok(current.seen_as(view))
-}
-
-/// An expression all of whose elements are `scalar`: zero times any index, bit by bit.
-fn materialised_constant(scalar: Scalar, shape: &[usize]) -> Result<Array> {
-    let index = Array::index(shape, 0)?;
-    let never = apply(Op::Lt, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(0))])?;
-    apply(Op::Select, &[Arg::Array(&never), Arg::Scalar(scalar), Arg::Scalar(scalar)])
 }
 
 /// What writing `source` into the view `dest` reads.
@@ -229,22 +280,4 @@ pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<Operand> {
             shape_words(&target)
         ))
     })
-}
-
-/// The value of a base after writing an operand (see `source_of`) into the view `dest` of it.
-pub(crate) fn assigned(old: Value, dest: &Array, source: Operand) -> Value {
-    if dest.is_whole() && *dest.shape() == *old.shape() {
-        match source {
-            (Input::Scalar(scalar), _) => return Value::constant(old.shape(), scalar),
-            // The whole base is replaced: its new value is the source itself, or a copy of a view.
-            (input, Some(value)) => {
-                let Layout { offset, strides } = input.layout(dest.shape());
-                return seen(value, View { offset, shape: dest.shape().into(), strides });
-            }
-            (_, None) => return old,
-        }
-    }
-    let (dtype, shape, input) = (old.dtype(), Shape::from(old.shape()), Input::Whole(old.id()));
-    let op = NodeOp::Assign(Box::new(dest.layout().clone()));
-    Value::expr(dtype, shape, op, smallvec![(input, Some(old)), source])
 }

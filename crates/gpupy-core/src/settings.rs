@@ -22,6 +22,8 @@ pub struct Settings {
     pub driver_fallback: bool,
     /// Operations that may be pending in a chain before it is evaluated by itself.
     pub flush_depth: u32,
+    /// Bytes that pending operations alone may keep alive before they are evaluated by themselves.
+    pub flush_bytes: u64,
 }
 
 impl Default for Settings {
@@ -33,6 +35,7 @@ impl Default for Settings {
             resources: Resources::default(),
             driver_fallback: true,
             flush_depth: 1 << 16,
+            flush_bytes: 512 << 20,
         }
     }
 }

@@ -24,6 +24,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The name of a value, never used twice.
 pub type ValueId = u64;
 
+/// The name of a context. What a context computes lies on its devices, so values of different
+/// contexts are different, however equal they look.
+pub(crate) type Home = u64;
+
 /// Ids of values that are gone, for a cache to forget their blocks.
 pub type DeadList = Arc<Mutex<Vec<ValueId>>>;
 
@@ -127,9 +131,13 @@ pub(crate) struct Node {
     pub weight: u32,
     /// The longest chain of operations that were pending when this was recorded.
     pub depth: u32,
+    /// At most the bytes of computed values that this keeps alive, shared ones counted again.
+    pub held: AtomicU64,
     /// Every input is a scalar or stands in the value's own C order, so any positions of this value
     /// are the same positions (plus the offset) of the inputs.
     pub linear: bool,
+    /// The context that computes this; 0 for what needs no computing.
+    pub home: Home,
     /// Some element is not computed.
     pending: AtomicBool,
     /// Single elements read while the rest stayed on the device.
@@ -183,6 +191,7 @@ impl Value {
     ///
     /// Inputs of an operation that is symmetric to the bit are put in the order of their creation.
     pub(crate) fn expr(
+        home: Home,
         dtype: DType,
         shape: Shape,
         op: NodeOp,
@@ -195,14 +204,21 @@ impl Value {
         {
             operands.swap(0, 1);
         }
-        let (mut weight, mut depth) = (1u32, 0);
+        let (mut weight, mut depth, mut held) = (1u32, 0, 0u64);
         let mut linear = matches!(op, NodeOp::Apply(_));
         let mut inputs = SmallVec::new();
         let mut values = SmallVec::new();
         for (input, value) in operands {
-            if let Some(value) = value.as_ref().filter(|value| !value.is_computed()) {
-                weight = weight.saturating_add(value.0.weight);
-                depth = depth.max(value.0.depth);
+            match &value {
+                Some(value) if value.is_computed() => {
+                    held = held.saturating_add(value.byte_len());
+                }
+                Some(value) => {
+                    weight = weight.saturating_add(value.0.weight);
+                    depth = depth.max(value.0.depth);
+                    held = held.saturating_add(value.0.held.load(Ordering::Relaxed));
+                }
+                None => {}
             }
             if let Input::View(_, layout) = &input {
                 linear &= layout.strides == contiguous_strides(&shape);
@@ -215,11 +231,13 @@ impl Value {
         let make = |shape, kind, hash| {
             let state = State { operands: values, ..State::default() };
             let mut node = Node::new(dtype, shape, kind, hash, state);
+            node.home = home;
             (node.weight, node.depth, node.linear) = (weight, depth + 1, linear);
+            node.held = AtomicU64::new(held);
             Arc::new(node)
         };
         if interned {
-            Value(intern::find_or_insert(dtype, shape, kind, make))
+            Value(intern::find_or_insert(home, dtype, shape, kind, make))
         } else {
             Value(make(shape, kind, None))
         }
@@ -243,6 +261,11 @@ impl Value {
     /// The number of elements.
     pub fn len(&self) -> usize {
         size_of(&self.0.shape)
+    }
+
+    /// Bytes of all elements in host memory.
+    pub(crate) fn byte_len(&self) -> u64 {
+        (self.len() * self.dtype().size()) as u64
     }
 
     /// True when there are no elements.
@@ -307,7 +330,9 @@ impl Node {
             kind,
             weight: 0,
             depth: 0,
+            held: AtomicU64::new(0),
             linear: false,
+            home: 0,
             pending: AtomicBool::new(pending),
             element_reads: AtomicU32::new(0),
             hash,

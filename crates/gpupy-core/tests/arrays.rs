@@ -144,7 +144,7 @@ fn a_hundred_thousand_chained_nodes_build_evaluate_and_drop() {
 #[test]
 fn one_element_evaluates_one_block() {
     let context = context(Settings { block_bytes: 400, ..Settings::default() });
-    let a = Array::index(&[1000], 0).unwrap();
+    let a = context.index(&[1000], 0).unwrap();
     let a = context.cast(&a, DType::F32).unwrap();
     let b = scaled(&context, &a, 2.0);
     assert_eq!(context.item(&b, &[250]).unwrap(), Scalar::f32(500.0));

@@ -35,12 +35,13 @@ pub fn index(
     axis: usize,
     dtype: &Bound<'_, PyAny>,
 ) -> PyResult<NdArray> {
-    let array = Array::index(&shape, axis).map_err(to_py)?;
+    let context = ready(py)?;
+    let array = context.index(&shape, axis).map_err(to_py)?;
     let dtype = lazy_dtype(dtype)?;
     if dtype == DType::I32 {
         return Ok(NdArray::lazy(array));
     }
-    Ok(NdArray::lazy(ready(py)?.cast(&array, dtype).map_err(to_py)?))
+    Ok(NdArray::lazy(context.cast(&array, dtype).map_err(to_py)?))
 }
 
 /// `start + i * delta` in float32 arithmetic, as NumPy fills a range.
@@ -48,7 +49,7 @@ pub fn index(
 pub fn ramp(py: Python<'_>, len: usize, start: f32, delta: f32) -> PyResult<NdArray> {
     let context = ready(py)?;
     let record = || {
-        let index = Array::index(&[len], 0)?;
+        let index = context.index(&[len], 0)?;
         let index = context.cast(&index, DType::F32)?;
         let step = Arg::Scalar(Scalar::f32(delta));
         let scaled = context.apply(Op::Mul, &[Arg::Array(&index), step])?;
@@ -62,7 +63,7 @@ pub fn ramp(py: Python<'_>, len: usize, start: f32, delta: f32) -> PyResult<NdAr
 pub fn int_ramp(py: Python<'_>, len: usize, start: i32, step: i32) -> PyResult<NdArray> {
     let context = ready(py)?;
     let record = || {
-        let index = Array::index(&[len], 0)?;
+        let index = context.index(&[len], 0)?;
         let scaled =
             context.apply(Op::Mul, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(step))])?;
         context.apply(Op::Add, &[Arg::Scalar(Scalar::i32(start)), Arg::Array(&scaled)])

@@ -1,0 +1,36 @@
+//! What an unevaluated value keeps alive.
+//!
+//! Owns the count of bytes that would be free if a graph were evaluated: computed values that only
+//! the graph still holds. Recording keeps a cheap upper bound in each node, which counts shared
+//! values again; this walks the graph when the bound says that it may be much.
+//!
+//! Not here: when that leads to an evaluation (`context.rs`).
+
+use crate::value::{Kind, Value, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Bytes of the computed values below `root` that nobody outside its graph holds.
+pub(crate) fn held_bytes(root: &Value) -> u64 {
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+    let mut leaves: FxHashMap<ValueId, (Value, usize)> = FxHashMap::default();
+    let mut stack = vec![root.clone()];
+    while let Some(value) = stack.pop() {
+        let operands = value.state().operands.clone();
+        for operand in operands.into_iter().flatten() {
+            if !operand.is_computed() {
+                if seen.insert(operand.id()) {
+                    stack.push(operand);
+                }
+            } else if !matches!(operand.0.kind, Kind::Constant(_)) {
+                leaves.entry(operand.id()).or_insert_with(|| (operand, 0)).1 += 1;
+            }
+        }
+    }
+    leaves
+        .into_values()
+        // The graph's own handles, and the one that we hold here.
+        .filter(|(leaf, handles)| Arc::strong_count(&leaf.0) <= handles + 1)
+        .map(|(leaf, _)| leaf.byte_len())
+        .sum()
+}

@@ -1,0 +1,158 @@
+//! A driver for the tests of partitioning: it evaluates whole map programs element by element,
+//! counts what it was asked, and refuses what it is told to.
+//!
+//! Reductions, regions and gathers it leaves to the reference driver.
+
+use gpupy_core::driver::*;
+use gpupy_core::ir::{Form, Program};
+use gpupy_core::{DType, Error, ErrorKind, Op, Result, Scalar, op_eval};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+/// What the driver saw.
+#[derive(Default)]
+pub struct Log {
+    /// Computing instructions of each launch, in order.
+    pub launches: Vec<usize>,
+    /// The distinct programs launched.
+    pub programs: BTreeSet<u128>,
+    pub checks: usize,
+}
+
+pub struct Fused {
+    /// Computing instructions and operands that `check_ir` accepts in one program.
+    pub limit: u32,
+    /// More computing instructions than this are refused by `eval_ir` all the same.
+    pub refuse_above: usize,
+    pub log: Arc<Mutex<Log>>,
+    blocks: BTreeMap<u64, (DType, Vec<u8>)>,
+    next: u64,
+}
+
+impl Fused {
+    pub fn new(limit: u32, refuse_above: usize, log: Arc<Mutex<Log>>) -> Fused {
+        Fused { limit, refuse_above, log, blocks: BTreeMap::new(), next: 0 }
+    }
+}
+
+fn at(access: &Access, point: &[usize]) -> usize {
+    let steps = access.strides.iter().zip(point).map(|(s, i)| s * *i as i64);
+    (access.offset + steps.sum::<i64>()) as usize
+}
+
+impl Driver for Fused {
+    fn init(&mut self, _: &Config) -> Result<Capabilities> {
+        Ok(Capabilities {
+            device: "a test".into(),
+            hardware: false,
+            dtypes: vec![DType::F32, DType::I32, DType::Bool],
+            max_block_len: 1 << 20,
+            max_dests: 1,
+            reduce: false,
+            flushes_subnormals: false,
+            resources: vec![("instructions", self.limit)],
+        })
+    }
+
+    fn cleanup(&mut self) {
+        self.blocks.clear();
+    }
+
+    fn get_method(&self, op: Op, _: DType) -> Method {
+        if op.is_scalar_op() { Method::Native } else { Method::Absent }
+    }
+
+    fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        self.next += 1;
+        self.blocks.insert(self.next, (spec.dtype, vec![0; spec.len * spec.dtype.size()]));
+        Ok(BlockId(self.next))
+    }
+
+    fn block_free(&mut self, block: BlockId) {
+        self.blocks.remove(&block.0);
+    }
+
+    fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        let (dtype, data) = &self.blocks[&block.0];
+        let from = offset * dtype.size();
+        out.copy_from_slice(&data[from..from + out.len()]);
+        Ok(())
+    }
+
+    fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        let (dtype, bytes) = self.blocks.get_mut(&block.0).expect("a live block");
+        let from = offset * dtype.size();
+        bytes[from..from + data.len()].copy_from_slice(data);
+        Ok(())
+    }
+
+    fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        self.log.lock().expect("log").checks += 1;
+        if program.form != Form::Map {
+            return Err(Error::new(ErrorKind::Unsupported, "check_ir"));
+        }
+        let needed = (program.operation_count() + program.operands.len()) as u32;
+        let resources = Resources([needed, 0, 0, 0, 0, 0, 0, 0]);
+        Ok(Check { fits: self.resource_check(&resources), resources })
+    }
+
+    fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        let program = launch.program;
+        if program.form != Form::Map {
+            return Err(Error::new(ErrorKind::Unsupported, "eval_ir"));
+        }
+        if program.operation_count() > self.refuse_above {
+            return Err(Error::new(ErrorKind::Refused, "eval_ir"));
+        }
+        for n in 0..launch.shape.iter().product::<usize>() {
+            let mut rest = n;
+            let mut point = vec![0; launch.shape.len()];
+            for (p, extent) in point.iter_mut().zip(launch.shape).rev() {
+                *p = rest % extent;
+                rest /= extent;
+            }
+            let mut values: Vec<Scalar> = Vec::new();
+            for inst in &program.insts {
+                let [a, b, _] = inst.args;
+                let value = match inst.op {
+                    Op::Param => Scalar::new(inst.dtype, launch.params[a as usize]),
+                    Op::Const => Scalar::new(inst.dtype, u64::from(a) | u64::from(b) << 32),
+                    Op::Index => Scalar::i32(at(&launch.accesses[a as usize], &point) as i32),
+                    Op::Load => {
+                        let (dtype, data) = &self.blocks[&launch.operands[a as usize].0];
+                        let from = at(&launch.accesses[b as usize], &point) * dtype.size();
+                        Scalar::read(*dtype, &data[from..]).expect("an element")
+                    }
+                    Op::Store => {
+                        let dest = &launch.dests[a as usize];
+                        let size = inst.dtype.size();
+                        let to = at(&dest.access, &point) * size;
+                        let (_, data) = self.blocks.get_mut(&dest.block.0).expect("a live block");
+                        data[to..to + size].copy_from_slice(&values[b as usize].bytes()[..size]);
+                        values[b as usize]
+                    }
+                    op => {
+                        let arity = op.info().arity as usize;
+                        let args: Vec<Scalar> =
+                            inst.args[..arity].iter().map(|v| values[*v as usize]).collect();
+                        op_eval::eval(op, inst.dtype, &args).expect("an operation")
+                    }
+                };
+                values.push(value);
+            }
+        }
+        let mut log = self.log.lock().expect("log");
+        log.launches.push(program.operation_count());
+        let compiled = u32::from(log.programs.insert(launch.fingerprint.0));
+        Ok(Evaluated { compiled, specialised: 0, launches: 1 })
+    }
+
+    fn resource_get(&self, part: Part) -> Resources {
+        let count = u32::from(matches!(part, Part::Op(..) | Part::Operand(_)));
+        Resources([count, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    fn resource_check(&self, resources: &Resources) -> bool {
+        resources.0[0] <= self.limit
+    }
+}
