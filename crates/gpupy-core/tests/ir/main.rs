@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod docs;
 mod generate;
 mod snapshots;
 mod text;
