@@ -82,7 +82,8 @@ impl Driver for Gl {
         let side = 1u64 << context.texture_size.max(1).ilog2();
         let largest = MAX_BLOCK_LEN.min(side * u64::from(context.texture_size) * 4);
         let widest = 4;
-        let wanted = if config.block_bytes == 0 { 0 } else { (config.block_bytes / widest).max(1) };
+        let wanted =
+            if config.block_bytes == 0 { 0 } else { (config.block_bytes / widest).max(256) };
         let blocks = Blocks::new(memory, context.texture_size);
         let device = context.renderer.clone();
         let hardware = context.hardware;

@@ -13,7 +13,7 @@ use crate::context::Limits;
 use gpupy_codegen::most_live_values;
 use gpupy_core::DType;
 use gpupy_core::driver::{Part, Resources};
-use gpupy_core::ir::{Inst, Program};
+use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
 
 /// Slots of [`Resources`].
@@ -38,10 +38,14 @@ const NAMES: [&str; 8] = [
     "textures",
 ];
 
-/// Numbers that a launch gives for one access, at most: an offset, strides, a wrap.
-const WORDS_OF_ACCESS: u32 = 24;
-/// Numbers that it gives for one destination, and those that no part stands for: constants.
-const WORDS_OF_DEST: u32 = 64;
+/// More textures than this are not asked for, since each takes parameters.
+const MOST_TEXTURES: u32 = 32;
+/// Numbers that a launch gives for the walk over one operand, at most: an offset, strides, a wrap.
+const WORDS_OF_LOAD: u32 = 24;
+/// Those that it gives for the destination and for constants, rather more than enough.
+const WORDS_OF_FRAME: u32 = 64;
+/// Those that it gives for an index value over as many axes as most arrays have.
+const WORDS_OF_INDEX: u32 = 4;
 
 /// The limits in force: the context's and ours, or lower ones where the configuration has them.
 pub fn limits(context: &Limits, lowered: &Resources) -> Resources {
@@ -52,10 +56,12 @@ pub fn limits(context: &Limits, lowered: &Resources) -> Resources {
     limits.0[INDIRECTIONS] = 16;
     // Compilers spill; what is left of this limit is for configurations.
     limits.0[TEMPORARIES] = 2048;
-    limits.0[PARAMETERS] = context.uniform_components;
+    // The numbers of walks come with every launch; what they leave is for scalars.
+    let walks = WORDS_OF_LOAD * context.texture_units.min(MOST_TEXTURES) + WORDS_OF_FRAME;
+    limits.0[PARAMETERS] = context.uniform_components.saturating_sub(walks).max(64);
     limits.0[DRAW_BUFFERS] = context.draw_buffers;
     // One is for what a destination held.
-    limits.0[TEXTURES] = context.texture_units.saturating_sub(1);
+    limits.0[TEXTURES] = context.texture_units.min(MOST_TEXTURES).saturating_sub(1);
     for (limit, lowered) in limits.0.iter_mut().zip(lowered.0) {
         if lowered > 0 {
             *limit = lowered.min(*limit);
@@ -90,7 +96,6 @@ pub fn of_part(part: Part) -> Resources {
             need.0[ARITHMETIC] = 1;
             need.0[FETCHES] = 1;
             need.0[TEMPORARIES] = 1;
-            need.0[PARAMETERS] = WORDS_OF_ACCESS;
             need.0[TEXTURES] = 1;
         }
         Part::Param(_) => need.0[PARAMETERS] = 1,
@@ -98,11 +103,10 @@ pub fn of_part(part: Part) -> Resources {
             need.0[INSTRUCTIONS] = 1;
             need.0[ARITHMETIC] = 1;
             need.0[TEMPORARIES] = 1;
-            need.0[PARAMETERS] = WORDS_OF_ACCESS;
+            need.0[PARAMETERS] = WORDS_OF_INDEX;
         }
         Part::Dest(_) => {
             need.0[INSTRUCTIONS] = 1;
-            need.0[PARAMETERS] = WORDS_OF_DEST;
             need.0[DRAW_BUFFERS] = 1;
         }
     }
@@ -126,18 +130,13 @@ pub fn of_program(program: &Program) -> Resources {
             op => Part::Op(op, inst.dtype),
         };
         let part = of_part(part);
-        for slot in [INSTRUCTIONS, ARITHMETIC, FETCHES, DRAW_BUFFERS] {
+        for slot in [INSTRUCTIONS, ARITHMETIC, FETCHES, DRAW_BUFFERS, PARAMETERS] {
             need.0[slot] += part.0[slot];
         }
     }
     need.0[TEMPORARIES] = most_live_values(program);
-    let count = |list: usize| list as u32;
-    let leaf = |inst: &&Inst| matches!(inst.op, Op::Load | Op::Index);
-    let leaves = count(program.insts.iter().filter(leaf).count());
-    need.0[PARAMETERS] = count(program.params.len())
-        + leaves * WORDS_OF_ACCESS
-        + count(program.dests.len()) * WORDS_OF_DEST;
-    need.0[TEXTURES] = count(program.operands.len());
+    need.0[PARAMETERS] += program.params.len() as u32;
+    need.0[TEXTURES] = program.operands.len() as u32;
     need
 }
 
@@ -148,7 +147,7 @@ fn cost(op: Op, dtype: DType) -> u32 {
         Op::Min | Op::Max if dtype == DType::F32 => 3,
         Op::Sign | Op::Copysign | Op::Shl | Op::Shr => 3,
         Op::Cast | Op::IsNan | Op::IsInf | Op::IsFinite | Op::SignBit => 2,
-        Op::FloorDiv | Op::Mod => 12,
+        Op::FloorDiv | Op::Mod => 8,
         _ => 1,
     }
 }

@@ -81,7 +81,8 @@ impl Coordinates {
     pub fn lack(&self, axis: u8) -> bool {
         let given = |steps: &[Step]| steps.iter().any(|step| step.axis == axis);
         match self {
-            Coordinates::Unused | Coordinates::Number | Coordinates::Quads(_) => false,
+            Coordinates::Unused | Coordinates::Number => false,
+            Coordinates::Quads(steps) => !given(steps),
             Coordinates::Elements { steps, .. } => !given(steps),
             Coordinates::Split { rows, cols, .. } => !given(rows) && !given(cols),
         }
@@ -183,6 +184,9 @@ fn linear(
             let mut steps = Vec::new();
             let mut stride = count;
             for (axis, n) in shape.iter().enumerate() {
+                if *n == 1 {
+                    continue;
+                }
                 stride /= n;
                 let divisor = (stride > 1).then(|| Divisor::new(words, stride));
                 steps.push(Step { axis: axis as u8, divisor, length: None, backwards: false });

@@ -35,7 +35,7 @@ impl Layout {
 
     /// A texture with one row for each `row` elements, where that is possible and not too flat.
     pub fn rows(len: usize, row: usize, max_size: u32) -> Option<Layout> {
-        let fits = row > 0 && row % 4 == 0 && len % row == 0;
+        let fits = row > 0 && row.is_multiple_of(4) && len.is_multiple_of(row);
         let (width, height) = (row / 4, len.checked_div(row)?);
         let sensible = width <= max_size as usize && height <= max_size as usize && height >= 4;
         (fits && sensible).then_some(Layout { width: width as u32, height: height as u32, len })

@@ -33,8 +33,8 @@ impl Locator<'_> {
         match &self.plan.frame.coordinates {
             Coordinates::Quads(steps) => {
                 body.line("int rest0 = 4 * texel;");
-                let last = steps.len() - 1;
-                let rest = self.steps(body, "rest", &steps[..last], Width::One);
+                let (_, others) = steps.split_last().unzip();
+                let rest = self.steps(body, "rest", others.unwrap_or(&[]), Width::One);
                 body.line(&format!("int run = {rest};"));
             }
             Coordinates::Split { row, rows, .. } => {
@@ -60,7 +60,9 @@ impl Locator<'_> {
             Coordinates::Unused => {}
             Coordinates::Number => body.line(&format!("{int} i0 = 4 * texel + {lanes};")),
             Coordinates::Quads(steps) => {
-                body.line(&format!("{int} i{} = run + {lanes};", steps.len() - 1));
+                if let Some(step) = steps.last() {
+                    body.line(&format!("{int} i{} = run + {lanes};", step.axis));
+                }
             }
             Coordinates::Elements { start, steps } => {
                 let start = word(*start);
@@ -81,7 +83,7 @@ impl Locator<'_> {
             _ if width == Width::One => false,
             Coordinates::Unused => false,
             Coordinates::Number | Coordinates::Elements { .. } => true,
-            Coordinates::Quads(steps) => axis as usize == steps.len() - 1,
+            Coordinates::Quads(steps) => steps.last().is_some_and(|step| step.axis == axis),
             Coordinates::Split { cols, .. } => cols.iter().any(|s| s.axis == axis),
         };
         (0..self.plan.rank)
