@@ -59,8 +59,12 @@ pub fn check(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static) {
 /// # Panics
 /// When a case fails.
 pub fn check_if_it_starts(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static) {
-    match make().init(&Config::default()) {
-        Ok(_) => check(make),
+    let mut driver = make();
+    match driver.init(&Config::default()) {
+        Ok(_) => {
+            driver.cleanup();
+            check(make);
+        }
         Err(error) => println!("skipped, the driver does not start: {error}"),
     }
 }

@@ -10,6 +10,7 @@ mod conversions;
 mod destinations;
 mod elementwise;
 mod functions;
+mod large;
 mod limits;
 mod random;
 mod reductions;
@@ -32,6 +33,7 @@ pub fn all(suite: &mut Suite<'_>) {
     reductions::run(suite);
     regions::run(suite);
     random::run(suite);
+    large::run(suite);
     limits::run(suite);
     arrays::run(suite);
 }

@@ -16,13 +16,17 @@ const GROUP: &str = "random";
 
 pub fn run(suite: &mut Suite<'_>) {
     for seed in 0..80 {
-        suite.case(GROUP, &format!("seed {seed}"), |device| random(device, seed));
+        let operations = 1 + (seed as usize * 7) % 60;
+        suite.case(GROUP, &format!("seed {seed}"), |device| random(device, seed, operations));
+    }
+    for (seed, operations) in [(501, 200), (502, 350), (503, 500), (504, 900)] {
+        let name = format!("{operations} operations");
+        suite.case(GROUP, &name, |device| random(device, seed, operations));
     }
 }
 
 /// A program that does not fit is tried again with half the operations.
-fn random(device: &mut Device, seed: u64) -> Outcome {
-    let mut operations = 1 + (seed as usize * 7) % 60;
+fn random(device: &mut Device, seed: u64, mut operations: usize) -> Outcome {
     while operations > 0 {
         let run = random_run(device, seed, operations);
         if device.check_ir(&run.program)?.fits {
