@@ -49,6 +49,9 @@ impl Device {
     }
 
     pub fn alloc(&mut self, dtype: DType, len: usize) -> Outcome<BlockId> {
+        if len > self.caps.max_block_len {
+            return skip("larger than the largest block");
+        }
         let spec = BlockSpec { dtype, len };
         self.driver.block_alloc(spec).or_else(|error| fail(format!("{error}")))
     }

@@ -22,6 +22,7 @@ mod model;
 mod oracle;
 mod report;
 mod samples;
+mod world;
 
 pub use report::{Failure, Group, Report};
 

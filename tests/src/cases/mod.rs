@@ -9,6 +9,7 @@ mod arrays;
 mod conversions;
 mod destinations;
 mod elementwise;
+mod faults;
 mod functions;
 mod large;
 mod limits;
@@ -20,7 +21,7 @@ mod views;
 use crate::device::Device;
 use crate::report::{Outcome, Report, Stop, fail};
 use gpupy_core::driver::Config;
-use gpupy_core::{Constructor, Context, Error, Registry, Scalar, Settings};
+use gpupy_core::{Constructor, Error, Scalar};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs every group.
@@ -36,6 +37,7 @@ pub fn all(suite: &mut Suite<'_>) {
     large::run(suite);
     limits::run(suite);
     arrays::run(suite);
+    faults::run(suite);
 }
 
 /// The driver under test and the report so far.
@@ -92,21 +94,14 @@ impl<'a> Suite<'a> {
         self.report.record(group, name, outcome);
     }
 
-    /// Runs a case on a context of its own, with this driver alone and these settings.
-    pub fn case_in_context(
-        &mut self,
-        group: &'static str,
-        name: &str,
-        settings: Settings,
-        case: impl FnOnce(&Context) -> Outcome,
-    ) {
-        let make = self.make.clone();
-        let outcome = guarded(|| {
-            let registry = Registry::new().register("driver", move || make());
-            let settings = Settings { driver: "driver".into(), ..settings };
-            case(&Context::new(registry, settings))
-        });
-        self.report.record(group, name, outcome);
+    /// Runs a case that opens what it needs by itself.
+    pub fn apart(&mut self, group: &'static str, name: &str, case: impl FnOnce() -> Outcome) {
+        self.report.record(group, name, guarded(case));
+    }
+
+    /// What makes the driver under test.
+    pub fn constructor(&self) -> Constructor {
+        self.make.clone()
     }
 }
 

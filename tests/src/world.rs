@@ -1,0 +1,341 @@
+//! A user of arrays who does random things, and keeps a model beside every array.
+//!
+//! Owns [`World`]. Invariant: whatever is read equals the model, to the bit.
+//!
+//! Not here: on which drivers and with what limits (`cases/arrays.rs`, `cases/faults.rs`).
+
+use crate::compare::{accepts, may_flush};
+use crate::model::{self, Model};
+use crate::report::{Outcome, Stop, fail, skip};
+use crate::samples::Rng;
+use gpupy_core::op::{OPS, Op, Rule};
+use gpupy_core::{Arg, Array, Context, DType, Error, ErrorKind, Result, Scalar};
+
+const DTYPES: [DType; 3] = [DType::F32, DType::I32, DType::Bool];
+
+/// An array and what it should be.
+#[derive(Clone)]
+struct Pair {
+    array: Array,
+    model: Model,
+    /// How the log names it.
+    name: usize,
+}
+
+/// A random user.
+pub struct World<'a> {
+    context: &'a Context,
+    rng: Rng,
+    flushes: bool,
+    /// How often something that fails is tried again.
+    tries: usize,
+    pairs: Vec<Pair>,
+    log: Vec<String>,
+}
+
+fn failure(error: Error) -> Stop {
+    match error.kind() {
+        ErrorKind::OutOfMemory => Stop::Skip("too little memory for one launch".into()),
+        _ => Stop::Fail(error.to_string()),
+    }
+}
+
+impl<'a> World<'a> {
+    /// A user of this context, who tries again so often what fails.
+    pub fn new(context: &'a Context, seed: u64, tries: usize) -> Outcome<World<'a>> {
+        let flushes = context.driver().map_err(failure)?.1.flushes_subnormals;
+        let (rng, pairs, log) = (Rng::new(seed), Vec::new(), Vec::new());
+        Ok(World { context, rng, flushes, tries, pairs, log })
+    }
+
+    /// Takes so many random steps; then everything is read.
+    pub fn live(&mut self, steps: usize) -> Outcome {
+        let outcome = self.steps(steps);
+        outcome.map_err(|stop| match stop {
+            Stop::Fail(said) => Stop::Fail(format!("{said}\nafter\n  {}", self.log.join("\n  "))),
+            skip => skip,
+        })
+    }
+
+    fn steps(&mut self, steps: usize) -> Outcome {
+        for _ in 0..3 {
+            self.create()?;
+        }
+        for _ in 0..steps {
+            match self.rng.below(20) {
+                0 | 1 => self.create()?,
+                2..=7 => self.operate()?,
+                8..=10 => self.look()?,
+                11 | 12 => self.reduce()?,
+                13..=15 => self.write()?,
+                16 => self.copy(),
+                17 => self.read_one()?,
+                18 if self.context.driver_names().len() > 1 => self.change_driver()?,
+                18 => {
+                    let pair = self.any();
+                    self.read(&pair)?;
+                }
+                _ if self.pairs.len() > 4 => {
+                    let at = self.rng.below(self.pairs.len());
+                    let gone = self.pairs.swap_remove(at);
+                    self.log.push(format!("drop x{}", gone.name));
+                }
+                _ => {}
+            }
+        }
+        for pair in self.pairs.clone() {
+            self.read(&pair)?;
+        }
+        Ok(())
+    }
+
+    fn any(&mut self) -> Pair {
+        self.pairs[self.rng.below(self.pairs.len())].clone()
+    }
+
+    fn add(&mut self, array: Array, model: Model, how: String) {
+        let name = self.log.len();
+        self.log.push(format!("x{name} = {how}  # {} {:?}", model.dtype, model.shape));
+        self.pairs.push(Pair { array, model, name });
+    }
+
+    fn create(&mut self) -> Outcome {
+        let shapes: [&[usize]; 10] =
+            [&[], &[1], &[7], &[40], &[300], &[5, 8], &[4, 1], &[3, 4, 5], &[2, 30], &[0, 3]];
+        let shape = self.rng.one_of(&shapes);
+        let size: usize = shape.iter().product();
+        let dtype = self.rng.one_of(&DTYPES);
+        let (array, model, how) = match self.rng.below(5) {
+            0 => {
+                let scalar = self.rng.ordinary(dtype);
+                let model = Model::new(dtype, shape, vec![scalar; size]);
+                (Array::full(shape, scalar), model, format!("full {scalar}"))
+            }
+            1 if !shape.is_empty() => {
+                let axis = self.rng.below(shape.len());
+                let coordinate = |p: Vec<usize>| Scalar::i32(p[axis] as i32);
+                let elements = crate::oracle::points(shape).map(coordinate).collect();
+                let model = Model::new(DType::I32, shape, elements);
+                (self.context.index(shape, axis), model, format!("index of axis {axis}"))
+            }
+            _ => {
+                let elements: Vec<_> = (0..size).map(|_| self.rng.ordinary(dtype)).collect();
+                let bytes: Vec<u8> = elements
+                    .iter()
+                    .flat_map(|x| x.bytes().into_iter().take(dtype.size()))
+                    .collect();
+                let array = Array::from_bytes(dtype, shape, &bytes);
+                (array, Model::new(dtype, shape, elements), "given".to_string())
+            }
+        };
+        self.add(array.map_err(failure)?, model, how);
+        Ok(())
+    }
+
+    fn operate(&mut self) -> Outcome {
+        for _ in 0..50 {
+            let row = &OPS[self.rng.below(OPS.len())];
+            let skipped = matches!(row.rule, Rule::Special | Rule::Bitcast | Rule::FloatTest);
+            if skipped || row.ulp > 0.0 || row.op == Op::Copysign {
+                continue;
+            }
+            let args: Vec<_> = (0..row.arity).map(|_| self.any()).collect();
+            let dtypes: Vec<_> = args.iter().map(|pair| pair.model.dtype).collect();
+            let to = self.rng.one_of(&DTYPES);
+            let from_float = row.op == Op::Cast && dtypes[0] == DType::F32 && to == DType::I32;
+            let Some(dtype) = row.op.result_dtype(&dtypes, to).filter(|_| !from_float) else {
+                continue;
+            };
+            let asked = if matches!(row.op, Op::Cast | Op::Select) { dtype } else { dtypes[0] };
+            if !self.context.supports(row.op, asked) {
+                continue;
+            }
+            let models: Vec<_> = args.iter().map(|pair| pair.model.clone()).collect();
+            let Some(model) = model::apply(row.op, to, &models) else { continue };
+            if model.size() > 2000 || (self.flushes && model.elements().into_iter().any(may_flush))
+            {
+                continue;
+            }
+            let array = if row.op == Op::Cast {
+                self.context.cast(&args[0].array, to)
+            } else {
+                let arrays: Vec<_> = args.iter().map(|pair| Arg::Array(&pair.array)).collect();
+                self.context.apply(row.op, &arrays)
+            };
+            let names: Vec<_> = args.iter().map(|pair| format!("x{}", pair.name)).collect();
+            self.add(array.map_err(failure)?, model, format!("{} {}", row.name, names.join(" ")));
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// A view of an array.
+    fn look(&mut self) -> Outcome {
+        let Pair { array, model, name } = self.any();
+        let rank = model.shape.len();
+        let kind = self.rng.below(6);
+        if rank == 0 && kind < 4 {
+            return Ok(());
+        }
+        let axis = self.rng.below(rank);
+        let n = model.shape.get(axis).copied().unwrap_or(0);
+        match kind {
+            0 | 1 => {
+                let step = self.rng.one_of(&[1, 1, 2, -1, -2, 3]);
+                let start = self.rng.below(n);
+                let room = if step > 0 { n - start } else { (start + 1).min(n) };
+                let most = room.div_ceil(isize::unsigned_abs(step));
+                let len = if n == 0 { 0 } else { self.rng.below(most + 1) };
+                let how = format!("x{name}[axis {axis}: {len} from {start} by {step}]");
+                let view = array.slice_axis(axis, start, len, step);
+                self.add(view, model.slice_axis(axis, start, len, step), how);
+            }
+            2 if n > 0 => {
+                let index = self.rng.below(n);
+                let how = format!("x{name}[axis {axis}: {index}]");
+                self.add(array.index_axis(axis, index), model.index_axis(axis, index), how);
+            }
+            3 => {
+                let mut order: Vec<_> = (0..rank).collect();
+                order.rotate_left(axis);
+                let view = array.transpose(&order);
+                self.add(view, model.transpose(&order), format!("x{name} transposed {order:?}"));
+            }
+            4 if rank < 4 => {
+                let at = self.rng.below(rank + 1);
+                let how = format!("x{name} with a new axis {at}");
+                self.add(array.insert_axis(at), model.insert_axis(at), how);
+            }
+            5 => {
+                let size = model.size();
+                let shapes = [vec![size], vec![size / 2, 2], vec![2, size / 2], vec![1, size, 1]];
+                let shape = &shapes[self.rng.below(4)];
+                if shape.iter().product::<usize>() != size {
+                    return Ok(());
+                }
+                if let Some(view) = array.reshape(shape) {
+                    let reshaped = model.reshape(shape, view.strides());
+                    // The strides are the core's own, so the order of elements is checked here.
+                    let same = |(a, b): (Scalar, Scalar)| a.bits == b.bits;
+                    if !reshaped.elements().into_iter().zip(model.elements()).all(same) {
+                        return fail(format!("x{name} reshaped to {shape:?} has another order"));
+                    }
+                    self.add(view, reshaped, format!("x{name} reshaped {shape:?}"));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn reduce(&mut self) -> Outcome {
+        let Pair { array, model, name } = self.any();
+        let op = self.rng.one_of(&[Op::Add, Op::Min, Op::Max, Op::Mul, Op::And]);
+        if model.shape.is_empty() || !op.reduces(model.dtype) {
+            return Ok(());
+        }
+        let axis = self.rng.below(model.shape.len());
+        if model.shape[axis] == 0 {
+            return Ok(());
+        }
+        let Some(reduced) = model.reduce(op, axis) else { return Ok(()) };
+        // What happens on the way must not be flushed either; products soon are.
+        let products = self.flushes && op == Op::Mul && model.dtype == DType::F32;
+        if products || (self.flushes && reduced.elements().into_iter().any(may_flush)) {
+            return Ok(());
+        }
+        let array = self.context.reduce(op, &array, &[axis], false).map_err(failure)?;
+        self.add(array, reduced, format!("{} of x{name} over axis {axis}", op.info().name));
+        Ok(())
+    }
+
+    fn write(&mut self) -> Outcome {
+        let dest = self.any();
+        if !dest.model.is_writable() {
+            return Ok(());
+        }
+        let source = self.any();
+        if source.model.dtype != dest.model.dtype || self.rng.below(3) == 0 {
+            let scalar = self.rng.ordinary(dest.model.dtype);
+            self.log.push(format!("x{}[...] = {scalar}", dest.name));
+            self.context.assign(&dest.array, Arg::Scalar(scalar)).map_err(failure)?;
+            let all = Model::new(dest.model.dtype, &[], vec![scalar]);
+            if let Some(all) = all.broadcast_to(&dest.model.shape) {
+                dest.model.assign(&all);
+            }
+        } else if let Some(all) = source.model.broadcast_to(&dest.model.shape) {
+            self.log.push(format!("x{}[...] = x{}", dest.name, source.name));
+            self.context.assign(&dest.array, Arg::Array(&source.array)).map_err(failure)?;
+            dest.model.assign(&all);
+        }
+        Ok(())
+    }
+
+    /// Goes on with another driver; arrays keep their values.
+    fn change_driver(&mut self) -> Outcome {
+        let names = self.context.driver_names();
+        let name = names[self.rng.below(names.len())];
+        self.log.push(format!("use {name}"));
+        self.context.use_driver(name).map_err(failure)
+    }
+
+    /// Tries something again as long as it fails and may.
+    fn insist<T>(&mut self, what: impl Fn(&Context) -> Result<T>) -> Outcome<T> {
+        for _ in 0..self.tries {
+            match what(self.context) {
+                Ok(done) => return Ok(done),
+                Err(error) => self.log.push(format!("  {error}")),
+            }
+        }
+        what(self.context).map_err(failure)
+    }
+
+    fn copy(&mut self) {
+        let Pair { array, model, name } = self.any();
+        let copied = self.context.copy(&array);
+        self.add(copied, model.copy(), format!("copy of x{name}"));
+    }
+
+    fn read(&mut self, pair: &Pair) -> Outcome {
+        let Pair { array, model, name } = pair;
+        self.log.push(format!("read x{name}"));
+        if array.shape() != model.shape || array.dtype() != model.dtype {
+            let (shape, dtype) = (array.shape(), array.dtype());
+            let wanted = (&model.shape, model.dtype);
+            return fail(format!("x{name} is {dtype} {shape:?}, not {wanted:?}"));
+        }
+        let bytes = self.insist(|context| context.read(array))?.to_vec();
+        let size = model.dtype.size();
+        let got = bytes.chunks_exact(size).filter_map(|bytes| Scalar::read(model.dtype, bytes));
+        let wanted = model.elements();
+        if bytes.len() != wanted.len() * size {
+            return fail(format!("x{name} has {} bytes for {}", bytes.len(), wanted.len()));
+        }
+        for (at, (got, wanted)) in got.zip(wanted).enumerate() {
+            self.same(*name, at, got, wanted)?;
+        }
+        Ok(())
+    }
+
+    fn read_one(&mut self) -> Outcome {
+        let Pair { array, model, name } = self.any();
+        if model.size() == 0 {
+            return Ok(());
+        }
+        let point: Vec<_> = model.shape.iter().map(|n| self.rng.below(*n)).collect();
+        self.log.push(format!("read x{name}{point:?}"));
+        let got = self.insist(|context| context.item(&array, &point))?;
+        self.same(name, 0, got, model.get(&point))
+    }
+
+    fn same(&self, name: usize, at: usize, got: Scalar, wanted: Scalar) -> Outcome {
+        if accepts(got, wanted, 0.0) {
+            return Ok(());
+        }
+        if self.flushes && may_flush(wanted) {
+            return skip("a subnormal was met");
+        }
+        let (g, w) = (got.bits, wanted.bits);
+        fail(format!("x{name}: element {at} is {got} ({g:#x}), not {wanted} ({w:#x})"))
+    }
+}
