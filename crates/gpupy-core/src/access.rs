@@ -10,7 +10,7 @@
 use crate::driver::Access;
 use crate::ir::AccessKind;
 use crate::tiling::Tile;
-use crate::view::contiguous_strides;
+use crate::view::{Shape, contiguous_strides};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -25,6 +25,16 @@ pub(crate) fn access(offset: isize, strides: &[isize]) -> Access {
 /// The walk over a tile of a value with these extents, by the tile's own coordinates.
 pub(crate) fn of_tile(shape: &[usize], tile: &Tile) -> Access {
     access(tile.range.start as isize, &contiguous_strides(shape))
+}
+
+/// The space of a tile's points, at least of one axis, and the walk over the tile in it.
+pub(crate) fn space_of_tile(shape: &[usize], tile: &Tile) -> (Access, Shape) {
+    let (mut at, mut space) = (of_tile(shape, tile), tile.shape.clone());
+    if space.is_empty() {
+        space.push(1);
+        at.strides.push(0);
+    }
+    (at, space)
 }
 
 /// The lowest and highest position that an access names.

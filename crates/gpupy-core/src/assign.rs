@@ -159,7 +159,7 @@ impl Engine {
         let space: Shape = [tile.range.len()].into_iter().collect();
         let start = constant.map_or(Start::Value(old), Start::Scalar);
         let at = access::access(tile.range.start as isize, &[1]);
-        match Walk::new(start, at, space)? {
+        match Walk::new(&[start], at, space)? {
             Ok(walk) => {
                 let access = access::access(0, &[1]);
                 let dest = Destination::Block { block, access, whole: true };
@@ -238,7 +238,7 @@ fn source_walk(
         space.push(1);
         at.strides.push(0);
     }
-    Walk::new(Start::input(input, source)?, at, space)
+    Walk::new(&[Start::input(input, source)?], at, space)
 }
 
 /// The window of a view over coordinates that lies in a tile, or `None` where several axes of the

@@ -4,22 +4,21 @@
 //! graphs of any depth take a loop. Invariants: a value is marked as computed only after its block
 //! is in the cache; a failed launch leaves every value as it was.
 //!
-//! Not here: choosing a driver (`context.rs`), partitioning (`partition.rs`), writing into existing
-//! blocks (`assign.rs`), transfers (`transfer.rs`).
+//! Not here: choosing a driver (`context.rs`), partitioning (`partition.rs`), launching (`launch.rs`),
+//! writing into existing blocks (`assign.rs`), transfers (`transfer.rs`).
 
 use crate::access;
 use crate::cache::{Device, Part};
-use crate::driver::{Access, BlockId, BlockSpec, Dest, Launch};
+use crate::driver::{Access, BlockId, BlockSpec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Form, REDUCE_CHUNK};
-use crate::kernel::{self, Target};
 use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
 use crate::stats::Stats;
 use crate::tiling::{Tile, Tiling};
 use crate::value::{Input, Kind, NodeOp, Value};
-use crate::view::{Shape, contiguous_strides, size_of};
-use crate::walk::{Child, Start, Walk};
+use crate::view::{Shape, size_of};
+use crate::walk::{Start, Walk};
 use std::ops::Range;
 
 /// The open devices, by position in the registry, and what they did.
@@ -120,20 +119,18 @@ impl Engine {
                 (Start::input(&inputs[0], held.as_ref())?, at, space, Form::Reduce { op: *op })
             }
             _ => {
-                let mut at = access::of_tile(value.shape(), tile);
-                let mut space = tile.shape.clone();
-                if space.is_empty() {
-                    space.push(1);
-                    at.strides.push(0);
-                }
+                let (at, space) = access::space_of_tile(value.shape(), tile);
                 (Start::Value(value), at, space, Form::Map)
             }
         };
-        let walk = match Walk::new(start, at, space)? {
+        let walk = match Walk::new(&[start], at, space)? {
             Ok(walk) => walk,
             Err(needs) => return Ok(Flow::Needs(needs)),
         };
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
+        if form == Form::Map && self.device(device)?.caps.max_dests > 1 {
+            return self.run_with_siblings(walk, value, tile, device);
+        }
         self.run(walk, form, dest, device)
     }
 
@@ -167,7 +164,7 @@ impl Engine {
             // The piece's coordinates in the value, not in the tile.
             piece.origin.iter_mut().zip(&tile.origin).for_each(|(o, first)| *o += first);
             let (at, space) = reduced_tile(&inputs[0], value.shape(), &piece, n);
-            let done = match Walk::new(start, at, space) {
+            let done = match Walk::new(&[start], at, space) {
                 Ok(Ok(walk)) => {
                     let dest = Destination::Block { block, access: dest, whole };
                     self.run(walk, Form::Reduce { op }, dest, device)
@@ -197,12 +194,12 @@ impl Engine {
         dest: Destination,
         device: usize,
     ) -> Result<Flow> {
-        let root = walk.root;
+        let roots = walk.roots.clone();
         let mut evaluation = Evaluation::new(self, device, walk);
         if let Flow::Needs(needs) = evaluation.partition()? {
             return Ok(Flow::Needs(needs));
         }
-        evaluation.launch(root, &dest, form)
+        evaluation.launch(&roots, &[dest], form)
     }
 }
 
@@ -235,132 +232,5 @@ impl Evaluation<'_> {
             && node.access.offset == tile.range.start as i64
             && points == tile.range.len();
         Ok(own.then_some(tile))
-    }
-
-    /// Launches the piece below `root`. A piece that the device refuses is cut at its last waypoint
-    /// and tried again, until it is accepted or a single operation is refused.
-    pub fn launch(&mut self, root: Child, dest: &Destination, form: Form) -> Result<Flow> {
-        loop {
-            match self.launch_once(root, dest, form) {
-                Err(error) if error.kind() == ErrorKind::Refused => {
-                    let Child::Node(node) = root else {
-                        return Err(error);
-                    };
-                    let cut = match form {
-                        // A reduction's map is the first thing to take out of it.
-                        Form::Reduce { .. } if !self.is_leaf(node) => Some(node),
-                        Form::Reduce { .. } => None,
-                        Form::Map => self.waypoint(node),
-                    };
-                    let Some(cut) = cut else {
-                        return Err(error.with("operation", self.describe(node)));
-                    };
-                    if let Flow::Needs(needs) = self.collapse(cut)? {
-                        return Ok(Flow::Needs(needs));
-                    }
-                }
-                other => return other.map(|()| Flow::Done),
-            }
-        }
-    }
-
-    fn launch_once(&mut self, root: Child, dest: &Destination, form: Form) -> Result<()> {
-        let dest_access = match dest {
-            Destination::Block { access, .. } => access.clone(),
-            Destination::Tile { .. } => {
-                let mut out = self.walk.space.clone();
-                if let (Form::Reduce { .. }, Some(last)) = (form, out.last_mut()) {
-                    *last = last.div_ceil(REDUCE_CHUNK);
-                }
-                access::access(0, &contiguous_strides(&out))
-            }
-        };
-        let target = Target { form, dest: &dest_access };
-        let device = self.engine.device(self.device)?;
-        let (collapsed, size, marks) = (&self.collapsed, &self.size, &mut self.marks);
-        let kernel = kernel::build(device, &self.walk, root, collapsed, size, marks, &target);
-        if let Form::Reduce { .. } = form {
-            let check = self.engine.device(self.device)?.driver.check_ir(&kernel.program)?;
-            if !check.fits {
-                return Err(Error::new(ErrorKind::Refused, "check_ir")
-                    .says("the reduction and its map are more than one kernel"));
-            }
-        }
-        let mut pinned: Vec<(u64, Part)> = Vec::new();
-        let result = self.engine.launch_kernel(self.device, &kernel, dest, &mut pinned);
-        if let Ok(device) = self.engine.device(self.device) {
-            for (value, part) in pinned {
-                device.unpin(value, &part);
-            }
-        }
-        result
-    }
-}
-
-impl Engine {
-    fn launch_kernel(
-        &mut self,
-        position: usize,
-        kernel: &kernel::Kernel,
-        dest: &Destination,
-        pinned: &mut Vec<(u64, Part)>,
-    ) -> Result<()> {
-        let mut operands = Vec::new();
-        for (value, part) in &kernel.operands {
-            operands.push(self.operand_block(position, value, part)?);
-            self.device(position)?.pin(value.id(), part);
-            pinned.push((value.id(), part.clone()));
-        }
-        let Engine { devices, stats } = self;
-        let Some(device) = devices.get_mut(position).and_then(Option::as_mut) else {
-            return Err(Error::new(ErrorKind::DeviceLost, "evaluate"));
-        };
-        let (block, whole) = match dest {
-            Destination::Block { block, whole, .. } => (*block, *whole),
-            Destination::Tile { value, tile } => {
-                let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
-                (device.alloc(spec, stats)?, true)
-            }
-        };
-        let dests = [Dest { block, access: kernel.dest.clone(), whole }];
-        let launch = Launch {
-            program: &kernel.program,
-            fingerprint: kernel.program.fingerprint(),
-            shape: &kernel.space,
-            operands: &operands,
-            params: &kernel.params,
-            accesses: &kernel.accesses,
-            dests: &dests,
-        };
-        let evaluated = loop {
-            match device.driver.eval_ir(&launch) {
-                Err(error) if error.kind() == ErrorKind::OutOfMemory => {
-                    match device.evict_one(stats) {
-                        Ok(true) => continue,
-                        Ok(false) => break Err(error),
-                        Err(lost) => break Err(lost),
-                    }
-                }
-                other => break other,
-            }
-        };
-        let evaluated = match evaluated {
-            Ok(evaluated) => evaluated,
-            Err(error) => {
-                if let Destination::Tile { .. } = dest {
-                    device.driver.block_free(block);
-                }
-                return Err(error.with("driver", device.name).with("device", &device.caps.device));
-            }
-        };
-        stats.kernels_compiled += u64::from(evaluated.compiled);
-        stats.kernels_specialised += u64::from(evaluated.specialised);
-        stats.launches += u64::from(evaluated.launches);
-        stats.instructions += kernel.program.operation_count() as u64;
-        if let Destination::Tile { value, tile } = dest {
-            device.insert(value, Part::Tile(tile.number), block, tile.range.clone());
-            value.mark_computed(tile.range.clone());
-        }
-        Ok(())
     }
 }

@@ -7,7 +7,7 @@
 //! Not here: what makes operands equal in order (`value.rs`).
 
 use crate::dtype::DType;
-use crate::value::{Home, Kind, Node, ValueId};
+use crate::value::{Home, Kind, Node, Value, ValueId};
 use crate::view::Shape;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -84,6 +84,21 @@ pub(crate) fn forget_if_sole(hash: u64, node: &Arc<Node>) -> bool {
         entry.remove();
     }
     true
+}
+
+/// The living expressions of a context that are not computed, unless the table is so large that
+/// looking at all of them would cost more than it can save.
+pub(crate) fn pending(home: Home) -> Vec<Value> {
+    /// Looking at an entry takes some ten nanoseconds, a launch some ten microseconds.
+    const MANY: usize = 4096;
+    let table = table();
+    if table.len() > MANY {
+        return Vec::new();
+    }
+    // Handles are sorted out, and dropped, after the lock.
+    let living: Vec<Value> = table.iter().filter_map(|e| e.node.upgrade()).map(Value).collect();
+    drop(table);
+    living.into_iter().filter(|value| value.0.home == home && !value.is_computed()).collect()
 }
 
 /// The number of living expressions, for tests that none stays behind.

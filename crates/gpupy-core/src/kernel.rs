@@ -27,24 +27,22 @@ pub(crate) struct Kernel {
     pub operands: Vec<(Value, Part)>,
     pub params: Vec<u64>,
     pub accesses: Vec<Access>,
-    /// The destination's access over the merged (output) space.
-    pub dest: Access,
-    /// The nodes in the order of emission, for finding waypoints.
-    pub order: Vec<u32>,
+    /// The destinations' accesses over the merged (output) space.
+    pub dests: Vec<Access>,
 }
 
-/// What a kernel computes: the form, the value's dtype, and where it writes.
+/// What a kernel is for: the form, and where it writes.
 pub(crate) struct Target<'a> {
     pub form: Form,
-    /// Over the space (of a reduce form: the output space).
-    pub dest: &'a Access,
+    /// One for each root, over the space (of a reduce form: the output space).
+    pub dests: &'a [Access],
 }
 
-/// The nodes of the piece below `root`, in the order of emission: children before parents, the
+/// The nodes of the piece below `roots`, in the order of emission: children before parents, the
 /// larger sub-tree first. `collapsed` nodes count as leaves.
 pub(crate) fn emission_order(
     walk: &Walk,
-    root: u32,
+    roots: &[Child],
     collapsed: &[bool],
     size: &[u32],
     seen: &mut Marks,
@@ -55,7 +53,8 @@ pub(crate) fn emission_order(
     }
     let mut order = Vec::new();
     seen.clear(walk.nodes.len());
-    let mut stack = vec![Step::Enter(root)];
+    let mut stack: Vec<Step> = nodes_of(roots).map(Step::Enter).collect();
+    stack.reverse();
     while let Some(step) = stack.pop() {
         match step {
             Step::Leave(node) => order.push(node),
@@ -116,20 +115,17 @@ pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// Builds the kernel of the piece below `root`.
+/// Builds the kernel of the piece below `roots`, one for each destination.
 pub(crate) fn build(
     device: &Device,
     walk: &Walk,
-    root: Child,
+    roots: &[Child],
     collapsed: &[bool],
     size: &[u32],
     marks: &mut Marks,
     target: &Target<'_>,
 ) -> Kernel {
-    let order = match root {
-        Child::Node(node) => emission_order(walk, node, collapsed, size, marks),
-        Child::Scalar(_) => Vec::new(),
-    };
+    let order = emission_order(walk, roots, collapsed, size, marks);
     let is_leaf = |node: u32| {
         collapsed[node as usize] || matches!(walk.nodes[node as usize].role, Role::Leaf)
     };
@@ -148,7 +144,7 @@ pub(crate) fn build(
         })
         .collect();
     let reduce = matches!(target.form, Form::Reduce { .. });
-    let walks = placed.iter().flatten().map(|p| &p.access).chain([target.dest]);
+    let walks = placed.iter().flatten().map(|p| &p.access).chain(target.dests);
     let merged = merge_axes(&walk.space, walks, reduce);
     let space: Shape = merged.iter().map(|group| group.1).collect();
     let merge = |access: &Access| Access {
@@ -159,17 +155,15 @@ pub(crate) fn build(
     let mut builder = Builder::new(target.form, space.len() as u32);
     let mut kernel = Kernel {
         program: Program::empty(),
-        dest: merge(target.dest),
+        dests: target.dests.iter().map(merge).collect(),
         space,
         operands: Vec::new(),
         params: Vec::new(),
         accesses: Vec::new(),
-        order,
     };
     let mut value_of: FxHashMap<u32, u32> = FxHashMap::default();
     let mut access_slots: FxHashMap<Access, u32> = FxHashMap::default();
     let mut operand_slots: FxHashMap<(u64, Part), u32> = FxHashMap::default();
-    let order = std::mem::take(&mut kernel.order);
     for (n, placed) in order.iter().zip(placed) {
         let node = &walk.nodes[*n as usize];
         let slot = placed.as_ref().map(|placed| {
@@ -208,19 +202,20 @@ pub(crate) fn build(
         };
         value_of.insert(*n, emitted);
     }
-    let mut result = match root {
-        Child::Node(node) => value_of[&node],
-        Child::Scalar(scalar) => {
-            kernel.params.push(scalar.bits);
-            builder.param(scalar.dtype)
+    for root in roots {
+        let mut result = match root {
+            Child::Node(node) => value_of[node],
+            Child::Scalar(scalar) => {
+                kernel.params.push(scalar.bits);
+                builder.param(scalar.dtype)
+            }
+        };
+        if reduce {
+            result = builder.reduce(result);
         }
-    };
-    if reduce {
-        result = builder.reduce(result);
+        builder.store(result);
     }
-    builder.store(result);
     kernel.program = builder.finish();
-    kernel.order = order;
     debug_assert!(
         kernel.program.verify().is_ok(),
         "{}: {:?}",

@@ -10,7 +10,9 @@
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes
 //! walk.rs       from a tile down to what is computed, views composed on the way (access.rs)
 //! partition.rs  the walk is cut into kernels within the driver's limits
+//! siblings.rs   values that the same kernel can give almost for free
 //! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch
+//! launch.rs     operands are brought, destinations allocated, the driver called
 //! driver.rs     14 functions: the contract; registry.rs names those who keep it
 //! cache.rs      blocks on the device, least recently used first out; transfer.rs moves them
 //! ```
@@ -30,6 +32,7 @@ mod host;
 mod intern;
 pub mod ir;
 mod kernel;
+mod launch;
 pub mod op;
 pub mod op_eval;
 mod partition;
@@ -39,6 +42,7 @@ mod record;
 pub mod registry;
 mod scalar;
 mod settings;
+mod siblings;
 mod stats;
 mod tiling;
 mod transfer;

@@ -250,12 +250,12 @@ impl<'e> Evaluation<'e> {
     /// The map kernel of the piece below a node, with a contiguous destination.
     fn kernel(&mut self, node: u32) -> Result<Kernel> {
         let dest = crate::access::access(0, &contiguous_strides(&self.walk.space));
-        let target = Target { form: Form::Map, dest: &dest };
+        let target = Target { form: Form::Map, dests: &[dest] };
         let device = self.engine.device(self.device)?;
         Ok(kernel::build(
             device,
             &self.walk,
-            Child::Node(node),
+            &[Child::Node(node)],
             &self.collapsed,
             &self.size,
             &mut self.marks,
@@ -293,7 +293,8 @@ impl<'e> Evaluation<'e> {
             return Ok(Flow::Needs(vec![(value, reach)]));
         };
         let dtype = value.dtype();
-        let flow = self.launch(Child::Node(node), &Destination::Tile { value, tile }, Form::Map)?;
+        let flow =
+            self.launch(&[Child::Node(node)], &[Destination::Tile { value, tile }], Form::Map)?;
         if let Flow::Done = flow {
             let driver = &self.engine.device(self.device)?.driver;
             self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
@@ -348,7 +349,8 @@ impl<'e> Evaluation<'e> {
 
     /// The piece below a node in the order of emission; afterwards `marks` holds its nodes.
     fn order_below(&mut self, root: u32) -> Vec<u32> {
-        emission_order(&self.walk, root, &self.collapsed, &self.size, &mut self.marks)
+        let root = [Child::Node(root)];
+        emission_order(&self.walk, &root, &self.collapsed, &self.size, &mut self.marks)
     }
 
     pub fn is_leaf(&self, node: u32) -> bool {

@@ -103,7 +103,8 @@ impl Input {
         access::access(offset, &strides)
     }
 
-    fn id(&self) -> Option<ValueId> {
+    /// The value that is read, unless it is a scalar.
+    pub fn id(&self) -> Option<ValueId> {
         match self {
             Input::Scalar(_) => None,
             Input::Whole(id) | Input::View(id, _) => Some(*id),

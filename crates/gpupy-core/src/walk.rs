@@ -55,7 +55,7 @@ pub(crate) struct Walk {
     /// Parents before children.
     pub nodes: Vec<WalkNode>,
     /// What the evaluation gives.
-    pub root: Child,
+    pub roots: SmallVec<[Child; 1]>,
 }
 
 /// Where a walk starts.
@@ -93,12 +93,12 @@ struct Walker {
 }
 
 impl Walk {
-    /// The walk from a value (or scalar) needed at an access over `space`.
+    /// The walk from values (or scalars) needed at an access over `space`.
     ///
     /// # Errors
     /// - `DeviceLost`: a value was lost with its device, and cannot be computed again.
     pub fn new(
-        start: Start<'_>,
+        starts: &[Start<'_>],
         at: Access,
         space: Shape,
     ) -> Result<std::result::Result<Walk, Needs>> {
@@ -110,17 +110,20 @@ impl Walk {
             needs: Vec::new(),
             last: None,
         };
-        let root = match start {
-            Start::Scalar(scalar) => Child::Scalar(scalar),
-            Start::Value(value) => walker.visit(value, at),
-        };
+        let roots = starts
+            .iter()
+            .map(|start| match start {
+                Start::Scalar(scalar) => Child::Scalar(*scalar),
+                Start::Value(value) => walker.visit(value, at.clone()),
+            })
+            .collect();
         while let Some(id) = walker.pending.pop() {
             walker.expand(id)?;
         }
         if !walker.needs.is_empty() {
             return Ok(Err(walker.needs));
         }
-        Ok(Ok(Walk { space: walker.space, nodes: walker.nodes, root }))
+        Ok(Ok(Walk { space: walker.space, nodes: walker.nodes, roots }))
     }
 }
 

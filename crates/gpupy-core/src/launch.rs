@@ -1,0 +1,162 @@
+//! Launching: a piece of a walk becomes one call of a driver.
+//!
+//! Owns the way from a kernel to its blocks: operands are found or brought, pinned while they are
+//! used; destinations are allocated, and become tiles of their values when the launch succeeded.
+//! Invariant: a failed launch leaves every value as it was, and no block behind.
+//!
+//! Not here: which nodes form a piece (`partition.rs`), its code (`kernel.rs`).
+
+use crate::access;
+use crate::cache::Part;
+use crate::driver::{Access, BlockId, BlockSpec, Dest, Evaluated, Launch};
+use crate::error::{Error, ErrorKind, Result};
+use crate::evaluate::{Destination, Engine};
+use crate::ir::{Form, REDUCE_CHUNK};
+use crate::kernel::{self, Kernel, Target};
+use crate::partition::{Evaluation, Flow};
+use crate::value::ValueId;
+use crate::view::contiguous_strides;
+use crate::walk::Child;
+
+impl Evaluation<'_> {
+    /// Launches the piece below `roots`, one for each destination. A piece that the device refuses
+    /// is cut at its last waypoint and tried again, until it is accepted or a single operation is
+    /// refused; a piece with several roots is left to the caller.
+    pub fn launch(&mut self, roots: &[Child], dests: &[Destination], form: Form) -> Result<Flow> {
+        loop {
+            match self.launch_once(roots, dests, form) {
+                Err(error) if error.kind() == ErrorKind::Refused => {
+                    let [Child::Node(node)] = *roots else { return Err(error) };
+                    let cut = match form {
+                        // A reduction's map is the first thing to take out of it.
+                        Form::Reduce { .. } if !self.is_leaf(node) => Some(node),
+                        Form::Reduce { .. } => None,
+                        Form::Map => self.waypoint(node),
+                    };
+                    let Some(cut) = cut else {
+                        return Err(error.with("operation", self.describe(node)));
+                    };
+                    if let Flow::Needs(needs) = self.collapse(cut)? {
+                        return Ok(Flow::Needs(needs));
+                    }
+                }
+                other => return other.map(|()| Flow::Done),
+            }
+        }
+    }
+
+    /// The kernel of the piece below `roots` for these destinations.
+    pub fn kernel_for(
+        &mut self,
+        roots: &[Child],
+        dests: &[Destination],
+        form: Form,
+    ) -> Result<Kernel> {
+        let mut out = self.walk.space.clone();
+        if let (Form::Reduce { .. }, Some(last)) = (form, out.last_mut()) {
+            *last = last.div_ceil(REDUCE_CHUNK);
+        }
+        let walked: Vec<Access> = dests
+            .iter()
+            .map(|dest| match dest {
+                Destination::Block { access, .. } => access.clone(),
+                Destination::Tile { .. } => access::access(0, &contiguous_strides(&out)),
+            })
+            .collect();
+        let target = Target { form, dests: &walked };
+        let device = self.engine.device(self.device)?;
+        let (collapsed, size, marks) = (&self.collapsed, &self.size, &mut self.marks);
+        Ok(kernel::build(device, &self.walk, roots, collapsed, size, marks, &target))
+    }
+
+    fn launch_once(&mut self, roots: &[Child], dests: &[Destination], form: Form) -> Result<()> {
+        let kernel = self.kernel_for(roots, dests, form)?;
+        if let Form::Reduce { .. } = form {
+            let check = self.engine.device(self.device)?.driver.check_ir(&kernel.program)?;
+            if !check.fits {
+                return Err(Error::new(ErrorKind::Refused, "check_ir")
+                    .says("the reduction and its map are more than one kernel"));
+            }
+        }
+        self.engine.launch(self.device, &kernel, dests)
+    }
+}
+
+impl Engine {
+    /// Launches a kernel into its destinations.
+    fn launch(&mut self, position: usize, kernel: &Kernel, dests: &[Destination]) -> Result<()> {
+        let mut pinned: Vec<(ValueId, Part)> = Vec::new();
+        let mut blocks: Vec<BlockId> = Vec::new();
+        let launched = self.launch_pinned(position, kernel, dests, &mut pinned, &mut blocks);
+        let device = self.device(position)?;
+        for (value, part) in pinned {
+            device.unpin(value, &part);
+        }
+        for (dest, block) in dests.iter().zip(blocks) {
+            let Destination::Tile { value, tile } = dest else { continue };
+            if launched.is_ok() {
+                device.insert(value, Part::Tile(tile.number), block, tile.range.clone());
+                value.mark_computed(tile.range.clone());
+            } else {
+                device.driver.block_free(block);
+            }
+        }
+        let (name, description) = (device.name, device.caps.device.clone());
+        let done = launched.map_err(|e| e.with("driver", name).with("device", description))?;
+        self.stats.kernels_compiled += u64::from(done.compiled);
+        self.stats.kernels_specialised += u64::from(done.specialised);
+        self.stats.launches += u64::from(done.launches);
+        self.stats.instructions += kernel.program.operation_count() as u64;
+        Ok(())
+    }
+
+    /// Finds operands, allocates destinations, and evaluates; what was pinned and allocated is in
+    /// the lists, whatever happens.
+    fn launch_pinned(
+        &mut self,
+        position: usize,
+        kernel: &Kernel,
+        dests: &[Destination],
+        pinned: &mut Vec<(ValueId, Part)>,
+        blocks: &mut Vec<BlockId>,
+    ) -> Result<Evaluated> {
+        let mut operands = Vec::new();
+        for (value, part) in &kernel.operands {
+            operands.push(self.operand_block(position, value, part)?);
+            self.device(position)?.pin(value.id(), part);
+            pinned.push((value.id(), part.clone()));
+        }
+        let Engine { devices, stats } = self;
+        let Some(device) = devices.get_mut(position).and_then(Option::as_mut) else {
+            return Err(Error::new(ErrorKind::DeviceLost, "evaluate"));
+        };
+        let mut places = Vec::new();
+        for (dest, access) in dests.iter().zip(&kernel.dests) {
+            let (block, whole) = match dest {
+                Destination::Block { block, whole, .. } => (*block, *whole),
+                Destination::Tile { value, tile } => {
+                    let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
+                    (device.alloc(spec, stats)?, true)
+                }
+            };
+            blocks.push(block);
+            places.push(Dest { block, access: access.clone(), whole });
+        }
+        let launch = Launch {
+            program: &kernel.program,
+            fingerprint: kernel.program.fingerprint(),
+            shape: &kernel.space,
+            operands: &operands,
+            params: &kernel.params,
+            accesses: &kernel.accesses,
+            dests: &places,
+        };
+        loop {
+            match device.driver.eval_ir(&launch) {
+                Err(error)
+                    if error.kind() == ErrorKind::OutOfMemory && device.evict_one(stats)? => {}
+                other => return other,
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Siblings: pending values that are computed almost for free beside the one that is wanted.
+//!
+//! Owns the choice of values that a launch computes besides its own: the three channels of an image
+//! share most of their operations, and several destinations of one launch compute those once. A
+//! sibling is a living expression of the same shape that no other pending expression uses, at
+//! least half of whose operations the wanted value needs as well. Invariant: siblings are taken
+//! only when everything still fits into one kernel; when that fails, the wanted value is computed
+//! alone.
+//!
+//! Not here: values that the wanted one itself needs (`walk.rs`).
+
+use crate::access;
+use crate::error::{ErrorKind, Result};
+use crate::evaluate::{Destination, Engine};
+use crate::intern;
+use crate::ir::Form;
+use crate::partition::{Evaluation, Flow};
+use crate::tiling::Tile;
+use crate::value::{Input, Kind, NodeOp, Value, ValueId};
+use crate::walk::{RECOMPUTE, Role, Start, Walk};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+impl Engine {
+    /// Takes the walk of a value's tile through a device, with its siblings where that pays.
+    pub fn run_with_siblings(
+        &mut self,
+        walk: Walk,
+        value: &Value,
+        tile: &Tile,
+        device: usize,
+    ) -> Result<Flow> {
+        let dest = |value: &Value| Destination::Tile { value: value.clone(), tile: tile.clone() };
+        let caps = &self.device(device)?.caps;
+        let (most, dtypes) = (caps.max_dests - 1, caps.dtypes.clone());
+        let mut siblings = siblings(&walk, value, tile);
+        siblings.retain(|sibling| dtypes.contains(&sibling.dtype()));
+        siblings.truncate(most);
+        if !siblings.is_empty() {
+            let all: Vec<Value> = [value.clone()].into_iter().chain(siblings).collect();
+            let starts: Vec<Start<'_>> = all.iter().map(Start::Value).collect();
+            let (at, space) = access::space_of_tile(value.shape(), tile);
+            if let Ok(together) = Walk::new(&starts, at, space)? {
+                let dests: Vec<Destination> = all.iter().map(dest).collect();
+                if self.run_together(together, &dests, device)? {
+                    return Ok(Flow::Done);
+                }
+            }
+        }
+        self.run(walk, Form::Map, dest(value), device)
+    }
+
+    /// Launches a walk with several roots as one kernel; false when it does not fit in one.
+    fn run_together(&mut self, walk: Walk, dests: &[Destination], device: usize) -> Result<bool> {
+        let roots = walk.roots.clone();
+        let mut evaluation = Evaluation::new(self, device, walk);
+        let kernel = evaluation.kernel_for(&roots, dests, Form::Map)?;
+        let check = evaluation.engine.device(device)?.driver.check_ir(&kernel.program);
+        if !check.is_ok_and(|check| check.fits) {
+            return Ok(false);
+        }
+        match evaluation.launch(&roots, dests, Form::Map) {
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::OutOfMemory) => {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The siblings of a value whose tile this walk computes.
+fn siblings(walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
+    let mut computed = operations(walk);
+    if computed.len() < RECOMPUTE as usize || !is_shared(walk) {
+        return Vec::new();
+    }
+    let pending = intern::pending(value.0.home);
+    let mut used: FxHashSet<ValueId> = FxHashSet::default();
+    for value in &pending {
+        if let Kind::Expr { inputs, .. } = &value.0.kind {
+            used.extend(inputs.iter().filter_map(Input::id));
+        }
+    }
+    let mut candidates: Vec<Value> = pending
+        .into_iter()
+        .filter(|other| {
+            matches!(other.0.kind, Kind::Expr { op: NodeOp::Apply(_), .. })
+                && other.shape() == value.shape()
+                && !other.state().computed.covers(tile.range.clone())
+                && !used.contains(&other.id())
+                && !computed.contains(&other.id())
+        })
+        .collect();
+    candidates.sort_unstable_by_key(Value::id);
+    candidates.retain(|other| {
+        let (at, space) = access::space_of_tile(value.shape(), tile);
+        let walk = Walk::new(&[Start::Value(other)], at, space);
+        let Ok(Ok(walk)) = walk else { return false };
+        let own = operations(&walk);
+        let shared = own.intersection(&computed).count();
+        let pays = shared >= RECOMPUTE as usize && shared * 2 >= own.len();
+        if pays {
+            computed.extend(own);
+        }
+        pays
+    });
+    candidates
+}
+
+/// The operations that a walk computes.
+fn operations(walk: &Walk) -> FxHashSet<ValueId> {
+    let computes = |role: &Role| matches!(role, Role::Apply(..));
+    walk.nodes.iter().filter(|node| computes(&node.role)).map(|node| node.value.id()).collect()
+}
+
+/// Whether somebody outside the walk holds one of its inner values: without that there is no
+/// sibling, and nothing to look for.
+fn is_shared(walk: &Walk) -> bool {
+    let mut handles = vec![1usize; walk.nodes.len()];
+    for node in &walk.nodes {
+        if let Role::Apply(_, children) = &node.role {
+            for child in crate::kernel::nodes_of(children) {
+                handles[child as usize] += 1;
+            }
+        }
+    }
+    let inner = |role: &Role| matches!(role, Role::Apply(..));
+    walk.nodes
+        .iter()
+        .zip(handles)
+        .skip(1)
+        .any(|(node, known)| inner(&node.role) && Arc::strong_count(&node.value.0) > known)
+}
