@@ -339,3 +339,64 @@ fn out_of_memory(shape: Shape) -> Error {
 fn broken(what: &str) -> Error {
     Error::new(ErrorKind::Invalid, "gl").says(what).with("driver", crate::NAME)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use gpupy_core::DType;
+
+    const SHAPE: Shape = Shape { dtype: DType::F32, width: 1, height: 1 };
+    const ALL: Area = Area { x: 0, y: 0, width: 1, height: 1 };
+
+    fn draw(operands: Vec<TextureId>, target: TextureId, whole: bool) -> Draw {
+        let targets = vec![target];
+        Draw { kernel: 1, operands, targets, reads_old: false, whole, words: vec![], area: ALL }
+    }
+
+    #[test]
+    fn poison_spreads_along_evaluations_and_ends_with_new_contents() {
+        let Ok(mut gpu) = Gpu::open() else { return println!("skipped: no context") };
+        let copy = "#version 400 core\nuniform sampler2D t0;\nout vec4 o0;\n\
+                    void main() { o0 = texelFetch(t0, ivec2(0), 0); }\n";
+        gpu.compile(1, copy, &["t0".to_owned()]).unwrap();
+        (1..=3).for_each(|id| gpu.create(id, SHAPE));
+        let bytes = 2.5f32.to_ne_bytes().repeat(4);
+        let mut out = [0; 16];
+        (1..=3).for_each(|id| gpu.write(id, 0..4, &bytes, true).unwrap());
+
+        gpu.poison(1, broken("a test"));
+        gpu.draw(&draw(vec![1], 2, true));
+        let error = gpu.read(2, 0..4, &mut out).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Poisoned);
+        assert!(error.fact("cause").unwrap().contains("a test"), "{error}");
+        gpu.read(3, 0..4, &mut out).unwrap();
+        // A write of a part does not make the rest right; a whole one does.
+        gpu.write(2, 0..1, &bytes[..4], false).unwrap();
+        assert!(gpu.read(2, 0..4, &mut out).is_err());
+        gpu.draw(&draw(vec![3], 2, true));
+        gpu.read(2, 0..4, &mut out).unwrap();
+        assert_eq!(out[..], bytes[..]);
+    }
+
+    #[test]
+    fn a_target_can_be_read_where_it_is_written() {
+        let Ok(mut gpu) = Gpu::open() else { return println!("skipped: no context") };
+        let add = "#version 400 core\nuniform sampler2D old;\nout vec4 o0;\n\
+                   void main() { o0 = texelFetch(old, ivec2(gl_FragCoord.xy), 0) + 1.0; }\n";
+        gpu.compile(1, add, &["old".to_owned()]).unwrap();
+        // With the barrier where there is one, and by a copy.
+        for _ in 0..2 {
+            gpu.create(1, SHAPE);
+            gpu.write(1, 0..4, &[0; 16], true).unwrap();
+            for _ in 0..3 {
+                gpu.draw(&Draw { reads_old: true, ..draw(vec![], 1, false) });
+            }
+            let mut out = [0; 16];
+            gpu.read(1, 0..4, &mut out).unwrap();
+            assert_eq!(out[..], 3f32.to_ne_bytes().repeat(4)[..]);
+            gpu.delete(1);
+            gpu.context.texture_barrier = None;
+        }
+    }
+}

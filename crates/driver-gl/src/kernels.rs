@@ -101,3 +101,36 @@ fn refused(log: &str, source: &str) -> Error {
         Err(_) => error.with("source", "could not be saved"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use crate::context;
+
+    #[test]
+    fn every_snapshot_of_the_generator_compiles() {
+        let Ok(context) = context::open() else { return println!("skipped: no context") };
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpupy-codegen/tests/snapshots");
+        let mut count = 0;
+        for entry in std::fs::read_dir(root).unwrap() {
+            let path = entry.unwrap().path();
+            let source = std::fs::read_to_string(&path).unwrap();
+            let compiled = super::compile(&context, &source, &["t0".to_owned()]);
+            assert!(compiled.is_ok(), "{}: {:?}", path.display(), compiled.err());
+            count += 1;
+        }
+        assert!(count > 10);
+    }
+
+    #[test]
+    fn a_refusal_names_the_compilers_reason_and_the_saved_source() {
+        let Ok(context) = context::open() else { return println!("skipped: no context") };
+        let source = "#version 400 core\nvoid main() { undeclared = 1; }\n";
+        let error = super::compile(&context, source, &[]).unwrap_err();
+        assert_eq!(error.kind(), gpupy_core::ErrorKind::Refused);
+        assert!(error.fact("compiler").unwrap().contains("undeclared"), "{error}");
+        let path = error.fact("source").unwrap().to_owned();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), source);
+        std::fs::remove_file(path).unwrap();
+    }
+}

@@ -1,6 +1,6 @@
-//! The driver keeps the contract, wherever it starts.
+//! The whole conformance suite, where a context can be opened.
 
 #[test]
-fn gl_passes_the_conformance_suite() {
+fn the_contract_is_kept() {
     gpupy_conformance::check_if_it_starts(driver_gl::new);
 }

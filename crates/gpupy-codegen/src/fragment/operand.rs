@@ -175,7 +175,11 @@ pub(super) fn functions(program: &Program, plan: &Plan, main: &str) -> String {
     for (n, dtype) in program.operands.iter().enumerate() {
         let one = Glsl.type_name(raw(*dtype), Width::One);
         let four = Glsl.type_name(raw(*dtype), Width::Four);
-        let (flat, at) = (format!("flat{n}("), format!("at{n}("));
+        // A leading character that names cannot hold, since `flat0` ends like `at0`.
+        let called = |name: &str| {
+            let call = format!("{name}{n}(");
+            main.match_indices(&call).any(|(at, _)| !main[..at].ends_with(char::is_alphanumeric))
+        };
         let each = |call: &dyn Fn(&str) -> String| {
             let calls: Vec<String> = COMPONENTS.iter().map(|c| call(c)).collect();
             format!("{four}({})", calls.join(", "))
@@ -195,7 +199,7 @@ pub(super) fn functions(program: &Program, plan: &Plan, main: &str) -> String {
             };
             let _ = writeln!(text, "ivec2 wrap{n}(int t) {{ {body} }}");
         }
-        if main.contains(&flat) {
+        if called("flat") {
             let _ = writeln!(
                 text,
                 "{one} flat{n}(int e) {{ \
@@ -204,7 +208,7 @@ pub(super) fn functions(program: &Program, plan: &Plan, main: &str) -> String {
             let calls = each(&|c| format!("flat{n}(e.{c})"));
             let _ = writeln!(text, "{four} flat{n}(ivec4 e) {{ return {calls}; }}");
         }
-        if main.contains(&at) {
+        if called("at") {
             let _ = writeln!(
                 text,
                 "{one} at{n}(int x, int y) {{ \

@@ -1,0 +1,318 @@
+//! The text of shaders, as files that a change rewrites and a reviewer reads.
+//!
+//! `GPUPY_BLESS=1 cargo test -p gpupy-codegen` rewrites `tests/snapshots/`. The OpenGL driver's tests
+//! compile every file there with a real compiler.
+#![allow(clippy::unwrap_used)]
+
+use gpupy_codegen::fragment::{self, Layout, Request, Target, Version};
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{AccessKind, Builder, Form, Program};
+use gpupy_core::op::{OPS, Op};
+use gpupy_core::{DType, Scalar};
+use std::path::PathBuf;
+
+/// A launch, described as far as shaders depend on it.
+struct Case {
+    program: Program,
+    shape: Vec<usize>,
+    accesses: Vec<Access>,
+    operands: Vec<Layout>,
+    target: (Layout, Access, bool),
+    specialise: bool,
+}
+
+impl Case {
+    fn source(&self) -> String {
+        self.source_of(&(0..self.program.dests.len() as u32).collect::<Vec<_>>())
+    }
+
+    /// The shader of a draw of some destinations.
+    fn source_of(&self, stores: &[u32]) -> String {
+        let (layout, access, whole) = &self.target;
+        let params: Vec<u64> = self.program.params.iter().map(|d| pattern(*d)).collect();
+        let request = Request {
+            program: &self.program,
+            shape: &self.shape,
+            accesses: &self.accesses,
+            operands: &self.operands,
+            params: &params,
+            stores,
+            target: Target { layout: *layout, access, whole: *whole },
+            specialise: self.specialise,
+        };
+        let planned = fragment::plan(&request).unwrap();
+        fragment::source(&self.program, &planned.plan, Version::V400)
+    }
+}
+
+fn pattern(dtype: DType) -> u64 {
+    match dtype {
+        DType::F32 => Scalar::f32(2.5).bits,
+        DType::I32 => Scalar::i32(-3).bits,
+        _ => 1,
+    }
+}
+
+fn check(name: &str, case: &Case) {
+    check_text(name, &case.source());
+}
+
+fn check_text(name: &str, got: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    if std::env::var_os("GPUPY_BLESS").is_some() {
+        std::fs::write(&path, got).unwrap();
+        return;
+    }
+    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        got == wanted,
+        "{} is not what is generated now; GPUPY_BLESS=1 rewrites it\n{got}",
+        path.display()
+    );
+}
+
+fn access(offset: i64, strides: &[i64]) -> Access {
+    Access { offset, strides: strides.into() }
+}
+
+fn square(len: usize) -> Layout {
+    Layout::square(len, 16384).unwrap()
+}
+
+fn rows(len: usize, row: usize) -> Layout {
+    Layout::rows(len, row, 16384).unwrap()
+}
+
+/// `f` of one operand, loaded at the launch's own place from a block of the same layout.
+fn unary(dtype: DType, f: impl FnOnce(&mut Builder, u32) -> u32) -> Case {
+    let mut b = Builder::new(Form::Map, 1);
+    let (all, x) = (b.access(AccessKind::Contiguous), b.operand(dtype));
+    let x = b.load(x, all);
+    let value = f(&mut b, x);
+    b.store(value);
+    Case {
+        program: b.finish(),
+        shape: vec![1000],
+        accesses: vec![access(0, &[1])],
+        operands: vec![square(1000)],
+        target: (square(1000), access(0, &[1]), true),
+        specialise: false,
+    }
+}
+
+/// A view of one operand into a block of 64 rows of 64.
+fn view(kind: AccessKind, operand: Layout, offset: i64, strides: &[i64]) -> Case {
+    let mut b = Builder::new(Form::Map, strides.len() as u32);
+    let (moved, x) = (b.access(kind), b.operand(DType::F32));
+    let x = b.load(x, moved);
+    b.store(x);
+    Case {
+        program: b.finish(),
+        shape: vec![64; strides.len()],
+        accesses: vec![access(offset, strides)],
+        operands: vec![operand],
+        target: (rows(4096, 64), access(0, &[64, 1]), true),
+        specialise: false,
+    }
+}
+
+#[test]
+fn every_operation_is_spelled() {
+    for dtype in [DType::F32, DType::I32, DType::U32, DType::Bool] {
+        let mut b = Builder::new(Form::Map, 1);
+        let all = b.access(AccessKind::Contiguous);
+        let [x, y, c] = [dtype, dtype, DType::Bool].map(|d| {
+            let operand = b.operand(d);
+            b.load(operand, all)
+        });
+        for row in OPS.iter().filter(|row| row.op.is_scalar_op()) {
+            let value = match (row.op, row.arity) {
+                (Op::Cast | Op::Bitcast, _) => continue,
+                (Op::Select, _) => b.op(Op::Select, &[c, x, y]),
+                (op, arity) if gpupy_codegen::supports(op, dtype, dtype) => {
+                    let args = [x, y];
+                    if op.result_dtype(&vec![dtype; arity as usize], dtype).is_none() {
+                        continue;
+                    }
+                    b.op(op, &args[..arity as usize])
+                }
+                _ => continue,
+            };
+            b.store(value);
+        }
+        for to in [DType::F32, DType::I32, DType::U32, DType::Bool] {
+            let value = b.convert(Op::Cast, x, to);
+            b.store(value);
+        }
+        let case = Case {
+            program: b.finish(),
+            shape: vec![1000],
+            accesses: vec![access(0, &[1])],
+            operands: vec![square(1000); 3],
+            target: (square(1000), access(0, &[1]), true),
+            specialise: false,
+        };
+        // As many at once as every device can write.
+        let all: Vec<u32> = (0..case.program.dests.len() as u32).collect();
+        for (k, stores) in all.chunks(8).enumerate() {
+            check_text(&format!("operations_{dtype}_{k}.frag"), &case.source_of(stores));
+        }
+    }
+}
+
+#[test]
+fn operands_that_compilers_fold_are_no_literals() {
+    let case = unary(DType::F32, |b, x| {
+        let [zero, one, odd] = [0.0, 1.0, 2.5].map(|v| b.constant(Scalar::f32(v)));
+        let x = b.op(Op::Mul, &[x, zero]);
+        let x = b.op(Op::Add, &[x, one]);
+        b.op(Op::Mul, &[x, odd])
+    });
+    check("constants.frag", &case);
+}
+
+#[test]
+fn scalars_become_literals_when_specialised() {
+    let mut case = unary(DType::F32, |b, x| {
+        let p = b.param(DType::F32);
+        b.op(Op::Mul, &[x, p])
+    });
+    check("scalar_general.frag", &case);
+    case.specialise = true;
+    check("scalar_specialised.frag", &case);
+}
+
+#[test]
+fn views_are_addressed_without_division_where_rows_allow() {
+    use AccessKind::Affine;
+    for (name, operand, offset, strides) in [
+        ("view_interior", rows(80 * 80, 80), 84, [80, 1]),
+        ("view_shifted", rows(80 * 80, 80), 81, [80, 1]),
+        ("view_backwards", rows(4096, 64), 4095, [-64, -1]),
+        ("view_transposed", rows(4096, 64), 0, [1, 64]),
+        ("view_column_for_all", rows(4096, 64), 3, [64, 0]),
+        ("view_of_square_layout", square(6400), 81, [80, 1]),
+        ("view_of_odd_layout", rows(60 * 70, 60), 1, [61, 2]),
+    ] {
+        check(&format!("{name}.frag"), &view(Affine, operand, offset, &strides));
+    }
+}
+
+#[test]
+fn coordinates_follow_from_the_position() {
+    let mut b = Builder::new(Form::Map, 3);
+    let mut sum = None;
+    for _ in 0..3 {
+        let a = b.access(AccessKind::Affine);
+        let i = b.index(a);
+        sum = Some(sum.map_or(i, |s| b.op(Op::Add, &[s, i])));
+    }
+    b.store(sum.unwrap());
+    let program = b.finish();
+    let accesses = [[1, 0, 0], [0, 10, 0], [0, 0, 100]];
+    let case = |shape: [usize; 3], layout| Case {
+        program: program.clone(),
+        shape: shape.to_vec(),
+        accesses: accesses.iter().map(|s| access(0, s)).collect(),
+        operands: vec![],
+        target: (layout, access(0, &[(shape[1] * shape[2]) as i64, shape[2] as i64, 1]), true),
+        specialise: false,
+    };
+    check("index_rows.frag", &case([3, 20, 64], rows(3 * 20 * 64, 64)));
+    check("index_quads.frag", &case([3, 20, 64], square(3 * 20 * 64)));
+    check("index_elements.frag", &case([3, 20, 63], square(3 * 20 * 63)));
+}
+
+#[test]
+fn destinations_keep_what_the_launch_does_not_name() {
+    for (name, shape, layout, dest) in [
+        ("dest_tile_of_rows", vec![640], square(6400), access(64, &[1])),
+        ("dest_odd_run", vec![641], square(6400), access(64, &[1])),
+        ("dest_interior", vec![62, 62], rows(4096, 64), access(65, &[64, 1])),
+        ("dest_every_second", vec![32, 32], rows(4096, 64), access(1, &[128, 2])),
+        ("dest_backwards", vec![4096], square(4096), access(4095, &[-1])),
+        ("dest_column", vec![64], rows(4096, 64), access(5, &[64])),
+    ] {
+        let mut case = unary(DType::I32, |_, x| x);
+        let mut strides: Vec<i64> = vec![1; shape.len()];
+        if let [_, cols] = shape[..] {
+            strides = vec![cols as i64, 1];
+        }
+        case.program.rank = shape.len() as u32;
+        case.operands = vec![square(shape.iter().product())];
+        case.shape = shape;
+        case.accesses = vec![access(0, &strides)];
+        case.target = (layout, dest, false);
+        check(&format!("{name}.frag"), &case);
+    }
+}
+
+#[test]
+fn regions_and_gathers_run_element_by_element() {
+    let mut b = Builder::new(Form::Map, 1);
+    let (all, x, table) =
+        (b.access(AccessKind::Contiguous), b.operand(DType::I32), b.operand(DType::F32));
+    let x = b.load(x, all);
+    let start = b.constant(Scalar::f32(2.0));
+    let region = b.begin_loop(x, &[start, x]);
+    let (sum, at) = (b.carry(region, 0), b.carry(region, 1));
+    let found = b.gather(table, at);
+    let sum = b.op(Op::Add, &[sum, found]);
+    let i = b.iter(region);
+    let next = b.op(Op::Add, &[at, i]);
+    b.end(region, &[sum, next]);
+    let (sum, at) = (b.result(region, 0, DType::F32), b.result(region, 1, DType::I32));
+    let odd = b.constant(Scalar::i32(7));
+    let above = b.op(Op::Gt, &[at, odd]);
+    let choice = b.begin_if(above);
+    let root = b.op(Op::Sqrt, &[sum]);
+    b.begin_else(choice, &[root]);
+    b.end(choice, &[sum]);
+    let value = b.result(choice, 0, DType::F32);
+    b.store(value);
+    let case = Case {
+        program: b.finish(),
+        shape: vec![1000],
+        accesses: vec![access(0, &[1])],
+        operands: vec![square(1000), square(77)],
+        target: (square(1000), access(0, &[1]), true),
+        specialise: false,
+    };
+    check("regions.frag", &case);
+}
+
+#[test]
+fn reductions_keep_sixteen_lanes() {
+    for (name, op, dtype) in
+        [("reduce_add", Op::Add, DType::F32), ("reduce_min_bool", Op::Min, DType::Bool)]
+    {
+        let mut b = Builder::new(Form::Reduce { op }, 2);
+        let (all, x) = (b.access(AccessKind::Contiguous), b.operand(dtype));
+        let x = b.load(x, all);
+        let x = b.op(op, &[x, x]);
+        let total = b.reduce(x);
+        let total = b.op(op, &[total, total]);
+        b.store(total);
+        let case = Case {
+            program: b.finish(),
+            shape: vec![10, 1000],
+            accesses: vec![access(0, &[1000, 1])],
+            operands: vec![square(10_000)],
+            target: (square(40), access(0, &[4, 1]), true),
+            specialise: false,
+        };
+        check(&format!("{name}.frag"), &case);
+    }
+}
+
+#[test]
+fn every_snapshot_belongs_to_a_test() {
+    let text = include_str!("snapshots.rs");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let stem = name.trim_end_matches(".frag");
+        let known = text.contains(&format!("\"{stem}\"")) || text.contains(&format!("\"{name}\""));
+        assert!(known || stem.starts_with("operations_"), "nothing makes `{name}`");
+    }
+}

@@ -1,0 +1,25 @@
+#version 400 core
+uniform ivec4 k[2];
+uniform isampler2D t0;
+uniform isampler2D old;
+layout(location = 0) out ivec4 o0;
+bool both(bool a, bool b) { return a && b; }
+bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
+int choose(bool c, int a, int b) { return c ? a : b; }
+uint choose(bool c, uint a, uint b) { return c ? a : b; }
+bool choose(bool c, bool a, bool b) { return c ? a : b; }
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+ivec2 wrap0(int t) { return ivec2(t & k[1].x, t >> k[1].y); }
+void main() {
+    ivec2 pos = ivec2(gl_FragCoord.xy);
+    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    ivec4 number = 4 * texel + ivec4(0, 1, 2, 3);
+    bvec4 valid = both(greaterThanEqual(number, ivec4(0)), lessThan(number, ivec4(k[0].z)));
+    if (!any(valid)) discard;
+    ivec4 kept = texelFetch(old, pos, 0);
+    ivec4 f0 = texelFetch(t0, wrap0(texel + k[0].w), 0);
+    ivec4 v0 = f0;
+    o0 = choose(valid, v0, kept);
+}

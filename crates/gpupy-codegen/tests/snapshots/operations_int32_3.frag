@@ -1,0 +1,20 @@
+#version 400 core
+uniform ivec4 k[1];
+uniform isampler2D t0;
+uniform isampler2D t1;
+uniform usampler2D t2;
+layout(location = 0) out ivec4 o0;
+layout(location = 1) out uvec4 o1;
+layout(location = 2) out uvec4 o2;
+void main() {
+    ivec2 pos = ivec2(gl_FragCoord.xy);
+    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    ivec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    ivec4 v0 = f0;
+    ivec4 v51 = v0;
+    o0 = v51;
+    uvec4 v53 = uvec4(v0);
+    o1 = v53;
+    bvec4 v55 = notEqual(v0, ivec4(0));
+    o2 = uvec4(v55);
+}
