@@ -11,13 +11,14 @@ use crate::errors::{shape_words, to_py};
 use crate::host;
 use crate::operand::{Held, Kind, Operand, classify};
 use crate::session::{context, ready};
+use crate::standin::hollow;
 use gpupy_core::{Arg, Array, DType, Scalar};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Writes the result of an operation into the array given for it.
-pub fn output(py: Python<'_>, dest: &Array, result: &Array) -> PyResult<()> {
+pub fn output(dest: &Array, result: &Array) -> PyResult<()> {
     let extra = dest.ndim().checked_sub(result.ndim());
     let fits = extra.is_some_and(|extra| {
         (result.shape().iter().zip(&dest.shape()[extra..])).all(|(r, d)| r == d || *r == 1)
@@ -29,21 +30,25 @@ pub fn output(py: Python<'_>, dest: &Array, result: &Array) -> PyResult<()> {
             shape_words(result.shape())
         )));
     }
-    write(py, dest, Arg::Array(result))
+    write(dest, Arg::Array(result))
 }
 
 /// Writes any value that NumPy would take into a view.
+///
+/// # Errors
+/// Shapes that do not fit, values that cannot be converted; the words are those of an assignment
+/// to the view as a whole.
 pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if let Some(operand) = classify(value)? {
         if let Held::Array(array) = &operand.held {
             if array.dtype() == dest.dtype() {
-                return write(py, dest, Arg::Array(array));
+                return write(dest, Arg::Array(array));
             }
             let cast = ready(py)?.cast(array, dest.dtype()).map_err(to_py)?;
-            return write(py, dest, Arg::Array(&cast));
+            return write(dest, Arg::Array(&cast));
         }
         if let Some(scalar) = plain(&operand, dest.dtype()) {
-            return write(py, dest, Arg::Scalar(scalar));
+            return write(dest, Arg::Scalar(scalar));
         }
     }
     // Everything else is converted by NumPy, which also has the words for what cannot be.
@@ -56,10 +61,38 @@ pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<(
         },
         Err(_) => value.clone(),
     };
+    let is_array = given.hasattr("__array__")?;
     let converted = numpy(py)?.array.bind(py).call((given,), Some(&kwargs))?;
     match host::from_numpy(&converted)? {
-        Some(array) => write(py, dest, Arg::Array(&array)),
-        None => Err(PyValueError::new_err("setting an array element with a sequence.")),
+        // NumPy drops leading axes of arrays, but not of lists.
+        Some(array) if is_array || array.ndim() <= dest.ndim() => {
+            write(dest, Arg::Array(&array))
+        }
+        _ => Err(PyValueError::new_err("setting an array element with a sequence.")),
+    }
+}
+
+/// `array[key] = value`, where the key selects `dest`; NumPy words a refusal.
+pub fn set_item(
+    array: &Array,
+    key: &Bound<'_, PyAny>,
+    dest: &Array,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let py = key.py();
+    let Err(error) = set(py, dest, value) else { return Ok(()) };
+    if !error.is_instance_of::<PyValueError>(py) && !error.is_instance_of::<PyTypeError>(py) {
+        return Err(error);
+    }
+    let standin = hollow(py, array.shape(), array.dtype())?;
+    let value = py.import("gpupy._fallback")?.call_method1("to_host", (value,))?;
+    standin.set_item(key, value)?;
+    // NumPy took it, in a way of its own (the truth of a list, for one): all elements of the
+    // stand-in are now what it made of the value.
+    let taken = numpy(py)?.array.bind(py).call1((standin.get_item(key)?,))?;
+    match host::from_numpy(&taken)? {
+        Some(taken) if dest.size() == 1 => write(dest, Arg::Array(&taken)),
+        _ => Err(error),
     }
 }
 
@@ -78,8 +111,22 @@ fn plain(operand: &Operand, dtype: DType) -> Option<Scalar> {
     }
 }
 
-fn write(py: Python<'_>, dest: &Array, source: Arg<'_>) -> PyResult<()> {
-    let _ = py;
+fn write(dest: &Array, source: Arg<'_>) -> PyResult<()> {
+    if let Arg::Array(array) = source {
+        // Axes that the destination lacks may be dropped where their extent is 1.
+        let extra = array.ndim().saturating_sub(dest.ndim());
+        let (dropped, kept) = array.shape().split_at(extra);
+        let wanted = &dest.shape()[dest.ndim() - kept.len()..];
+        let fits = dropped.iter().all(|n| *n == 1)
+            && kept.iter().zip(wanted).all(|(n, wanted)| n == wanted || *n == 1);
+        if !fits {
+            return Err(PyValueError::new_err(format!(
+                "could not broadcast input array from shape {} into shape {}",
+                shape_words(array.shape()),
+                shape_words(dest.shape())
+            )));
+        }
+    }
     context()?.assign(dest, source).map_err(to_py)
 }
 

@@ -107,7 +107,7 @@ pub fn binary<'py>(
             // Both are scalars whose values are here: NumPy's scalars compute them at once.
             return py.import("operator")?.call_method1(op.python_name(), (a, b));
         }
-        if let Some(array) = op.ufunc(py)?.record_operator(py, op, &[a, b])? {
+        if let Some(array) = op.ufunc(py)?.record_operator(py, op, &[a, b], None)? {
             return wrap_array(py, array);
         }
     } else if defers(lhs)? || defers(rhs)? {
@@ -133,7 +133,7 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand) -> Option<Bound<'py
 fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     if let Some(a) = classify(value)?
-        && let Some(array) = op.ufunc(py)?.record(py, &[a])?
+        && let Some(array) = op.ufunc(py)?.record(py, &[a], None)?
     {
         return wrap_array(py, array);
     }
@@ -153,10 +153,12 @@ fn in_place<'py>(
     {
         target.borrow().check_writable()?;
         let ufunc = op.ufunc(py)?;
-        if ufunc.result_dtype(py, &[&a, &b])? == Some(dest.dtype())
-            && let Some(result) = ufunc.record_operator(py, op, &[a, b])?
+        let operands = [a, b];
+        if ufunc.result_dtype(py, &operands)? == Some(dest.dtype())
+            && let Some(result) =
+                ufunc.record_operator(py, op, &operands, Some(dest.shape()))?
         {
-            return assign::output(py, &dest, &result);
+            return assign::output(&dest, &result);
         }
     }
     let module = py.import("gpupy._fallback")?;

@@ -133,7 +133,9 @@ impl LazyScalar {
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.value(py)?.call_method1("__round__", args)
+        let mut all = vec![self.value(py)?];
+        all.extend(args.iter());
+        py.import("builtins")?.getattr("round")?.call1(PyTuple::new(py, all)?)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

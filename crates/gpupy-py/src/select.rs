@@ -114,7 +114,13 @@ pub fn clip(
         return Ok(None);
     }
     for (op, limit, prepared) in &steps {
-        let next = context.apply(*op, &[Arg::Array(&current), prepared.arg()]);
+        // Of equals these give the second. In NumPy's clip that is the element, but with one limit
+        // it calls its minimum or maximum.
+        let next = if steps.len() == 2 {
+            context.apply(*op, &[prepared.arg(), Arg::Array(&current)])
+        } else {
+            context.apply(*op, &[Arg::Array(&current), prepared.arg()])
+        };
         match recorded(next, &[&a, limit])? {
             Some(NdArray { repr: crate::array::Repr::Lazy(array), .. }) => current = array,
             _ => return Ok(None),

@@ -22,7 +22,9 @@ static SUPPORT: [AtomicU8; 256 * 3] = [const { AtomicU8::new(0) }; 256 * 3];
 
 /// Our drivers, best first.
 fn registry() -> Registry {
-    Registry::new().register(driver_soft::NAME, driver_soft::new)
+    Registry::new()
+        .register(driver_gl::NAME, driver_gl::new)
+        .register(driver_soft::NAME, driver_soft::new)
 }
 
 /// The context; no device is opened.

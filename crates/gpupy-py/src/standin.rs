@@ -11,6 +11,7 @@
 
 use crate::dtypes::{self, numpy};
 use crate::errors::to_py;
+use crate::protocols::wrap_array;
 use gpupy_core::{Array, DType};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -89,6 +90,10 @@ pub fn views<'py>(
     };
     if result.is_instance(numpy(py)?.ndarray.bind(py))? {
         return place(&result);
+    }
+    if array.ndim() == 0 && result.hasattr("dtype")? {
+        // The element itself, which views of 0-d arrays may come down to.
+        return wrap_array(py, array.snapshot());
     }
     let parts: Vec<_> = result.try_iter()?.map(|p| place(&p?)).collect::<PyResult<_>>()?;
     result.get_type().call1((PyTuple::new(py, parts)?,))

@@ -138,7 +138,7 @@ impl Ufunc {
     }
 
     /// The dtype that recording these operands would give.
-    pub fn result_dtype(&self, py: Python<'_>, operands: &[&Operand]) -> PyResult<Option<DType>> {
+    pub fn result_dtype(&self, py: Python<'_>, operands: &[Operand]) -> PyResult<Option<DType>> {
         let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
         Ok(self.plan(py, &kinds)?.map(|plan| plan.result))
     }
@@ -149,6 +149,7 @@ impl Ufunc {
         py: Python<'_>,
         op: Operator,
         operands: &[Operand],
+        out: Option<&[usize]>,
     ) -> PyResult<Option<Array>> {
         if op == Operator::Pow
             && let [base, exponent] = operands
@@ -156,14 +157,20 @@ impl Ufunc {
         {
             return Ok(Some(array));
         }
-        self.record(py, operands)
+        self.record(py, operands, out)
     }
 
-    /// Records the operation; `None` leaves it to NumPy.
-    pub fn record(&self, py: Python<'_>, operands: &[Operand]) -> PyResult<Option<Array>> {
+    /// Records the operation; `None` leaves it to NumPy. `out` is the shape of an output that was
+    /// given, which NumPy mentions when operands do not broadcast.
+    pub fn record(
+        &self,
+        py: Python<'_>,
+        operands: &[Operand],
+        out: Option<&[usize]>,
+    ) -> PyResult<Option<Array>> {
         let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
         match (self.recipe, self.plan(py, &kinds)?) {
-            (Some(recipe), Some(plan)) => run(py, recipe, plan, operands),
+            (Some(recipe), Some(plan)) => run(py, recipe, plan, operands, out),
             _ => Ok(None),
         }
     }
@@ -212,7 +219,7 @@ impl Ufunc {
             });
         }
         match self.recipe {
-            Some(recipe) => run(py, recipe, plan, &ready),
+            Some(recipe) => run(py, recipe, plan, &ready, None),
             None => Ok(None),
         }
     }
@@ -224,6 +231,7 @@ fn run(
     recipe: Recipe,
     plan: Plan,
     operands: &[Operand],
+    out: Option<&[usize]>,
 ) -> PyResult<Option<Array>> {
     let context = ready(py)?;
     if !recipe.supported(context, plan) {
@@ -248,7 +256,7 @@ fn run(
     match recipe.record(context, &prepared) {
         Ok(array) => Ok(array),
         Err(error) if error.kind() == ErrorKind::Shape => {
-            Err(not_broadcastable(operands.iter().map(Operand::shape)))
+            Err(not_broadcastable(operands.iter().map(Operand::shape).chain(out)))
         }
         Err(error) => Err(to_py(error)),
     }
@@ -284,21 +292,28 @@ impl Ufunc {
             }
             objects.push(object);
         }
+        let target = match &out {
+            None => None,
+            Some(out) => {
+                let dtype = self.result_dtype(py, &operands)?;
+                match dtype.map(|dtype| dest(out, dtype)).transpose()?.flatten() {
+                    Some(target) => Some(target),
+                    None => return fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+                }
+            }
+        };
         let recorded = if operands.len() == objects.len() {
-            self.record(py, &operands)?
+            self.record(py, &operands, target.as_ref().map(|t| t.shape()))?
         } else {
             let objects: SmallVec<[&Bound<'_, PyAny>; 2]> = objects.iter().collect();
             self.record_mixed(py, &objects)?
         };
-        match (recorded, out) {
+        match (recorded, out.zip(target)) {
             (Some(array), None) => wrap_array(py, array),
-            (Some(array), Some(out)) => match dest(&out, array.dtype())? {
-                Some(dest) => {
-                    assign::output(py, &dest, &array)?;
-                    Ok(out)
-                }
-                None => fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
-            },
+            (Some(array), Some((out, target))) => {
+                assign::output(&target, &array)?;
+                Ok(out)
+            }
             (None, _) => fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
         }
     }

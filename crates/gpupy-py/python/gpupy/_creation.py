@@ -95,13 +95,15 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kw
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **kwargs):
     if isinstance(object, scalar):
         object = object._array()
-    if isinstance(object, ndarray) and object._lazy and order in ("K", "C", None):
+    if isinstance(object, ndarray) and object._lazy:
         made = object
+        if order == "F":
+            made = made if made.flags.f_contiguous and not copy else made.T._copy().T
         if dtype is not None and np.dtype(dtype) != object.dtype:
             if copy is False:
                 raise ValueError(_COPY_WORDS)
             made = object.astype(dtype)
-        elif copy:
+        elif copy and order != "F":
             made = object._copy()
         elif order == "C" and not object.flags.c_contiguous:
             made = object._copy()

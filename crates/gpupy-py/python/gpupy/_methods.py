@@ -84,7 +84,7 @@ def item(self, *args):
     if not args:
         key = (0,) * self.ndim if self.size == 1 else None
     elif len(args) == 1 and not isinstance(args[0], tuple):
-        key = self._place(operator.index(args[0]))
+        key = self._place(args[0])
     else:
         key = args[0] if len(args) == 1 else args
     if key is None or len(key) != self.ndim:
@@ -94,8 +94,9 @@ def item(self, *args):
 
 
 def _place(self, flat):
+    flat = operator.index(flat)
     if not -self.size <= flat < self.size:
-        raise IndexError(f"index {flat} is out of bounds for size {self.size}")
+        return None
     return tuple(int(i) for i in np.unravel_index(flat % self.size, self.shape))
 
 

@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import _creation, _fallback, _joining, _reduce, _select, _shape, _ufunc
+from . import _creation, _fallback, _joining, _proxy, _reduce, _select, _shape, _ufunc
 from ._gpupy import ndarray, ufunc
 
 OWN = {
@@ -39,15 +39,17 @@ def adapt(name, value):
         from . import _submodules
 
         return _submodules.module_of(value)
-    if isinstance(value, type) or isinstance(value, (np.generic, *_CONSTANTS)):
+    if isinstance(value, type):
+        return _proxy.giving_ours(value) if name in _GENERATORS else value
+    if isinstance(value, (np.generic, *_CONSTANTS)):
         return value
     if callable(value):
         return function_of(name, value)
-    from ._proxy import Proxy
-
-    return Proxy(value)
+    return _proxy.Proxy(value)
 
 
+# Classes of NumPy's whose methods give arrays.
+_GENERATORS = ("Generator", "RandomState")
 _CONSTANTS = (int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None))
 
 

@@ -4,8 +4,24 @@ Owns ``Proxy``, which is the object but for wrapping what comes out. Not here: f
 (``_namespace.py``).
 """
 
+import functools
+
 from ._fallback import call, to_host
 from ._gpupy import wrap
+
+
+@functools.cache
+def giving_ours(kind):
+    """A subclass of a class of NumPy's, whose methods give arrays of ours."""
+
+    def get(self, name):
+        value = kind.__getattribute__(self, name)
+        if name.startswith("_") or not callable(value):
+            return value
+        return lambda *args, **kwargs: call(name, value, args, kwargs)
+
+    members = {"__getattribute__": get, "__module__": "gpupy.random", "__doc__": kind.__doc__}
+    return type(kind.__name__, (kind,), members)
 
 
 class Proxy:
@@ -18,7 +34,8 @@ class Proxy:
 
     @property
     def __class__(self):
-        return type(self._object)
+        kind = type(self._object)
+        return giving_ours(kind) if kind.__module__.startswith("numpy.random") else kind
 
     def __gpupy_host__(self):
         return self._object

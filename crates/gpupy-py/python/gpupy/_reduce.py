@@ -21,7 +21,11 @@ def _lazily(name, a, axis, keepdims):
     if axis is None:
         axes = range(a.ndim)
     else:
-        axes = normalize_axis_tuple(axis, a.ndim)
+        try:
+            axes = normalize_axis_tuple(axis, a.ndim)
+        except (TypeError, ValueError):
+            getattr(np, name).reduce(a._hollow(), axis=axis)
+            raise
     return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET)
 
 
@@ -54,7 +58,7 @@ def _reduction(name, ufunc):
         a, axis=None, dtype=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET
     ):
         a = _array(a)
-        if initial is _UNSET and where in (_UNSET, True) and dtype in (None, a.dtype):
+        if initial is _UNSET and (where is _UNSET or where is True) and dtype in (None, a.dtype):
             result = _lazily(ufunc, a, axis, keepdims)
             if result is not None:
                 result = _given(out, result)
@@ -72,7 +76,7 @@ def _extreme(name, ufunc):
 
     def function(a, axis=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
         a = _array(a)
-        if initial is _UNSET and where in (_UNSET, True):
+        if initial is _UNSET and (where is _UNSET or where is True):
             result = _lazily(ufunc, a, axis, keepdims)
             if result is not None:
                 result = _given(out, result)
@@ -104,7 +108,7 @@ def _count(a, axis):
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
     a = _array(a)
-    if where in (_UNSET, True) and dtype in (None, a.dtype) and a.dtype == np.float32:
+    if (where is _UNSET or where is True) and dtype in (None, a.dtype) and a.dtype == np.float32:
         total = _lazily("add", a, axis, keepdims)
         if total is not None:
             result = _given(out, total / np.float32(_count(a, axis)))

@@ -4,9 +4,11 @@ Owns ``install``, which makes them importable without importing NumPy's. Not her
 functions become (``_namespace.py``).
 """
 
-import importlib
+import functools
 import sys
 import types
+
+import numpy as np
 
 _NAMES = (
     "char ctypeslib dtypes emath exceptions fft lib linalg ma polynomial random rec strings "
@@ -24,7 +26,7 @@ class _Module(types.ModuleType):
             raise AttributeError(name)
         from . import _namespace
 
-        source = importlib.import_module(_PREFIX + self.__name__.partition(".")[2])
+        source = _source(self)
         if name == "__all__":
             return source.__all__
         value = _namespace.adapt(name, getattr(source, name))
@@ -32,7 +34,12 @@ class _Module(types.ModuleType):
         return value
 
     def __dir__(self):
-        return dir(importlib.import_module(_PREFIX + self.__name__.partition(".")[2]))
+        return dir(_source(self))
+
+
+def _source(module):
+    """NumPy's module behind one of ours. Some are attributes under other names."""
+    return functools.reduce(getattr, module.__name__.split(".")[1:], np)
 
 
 def install(package):

@@ -1,0 +1,49 @@
+"""Every test runs on every driver that starts, with normal and with tiny limits."""
+
+import hypothesis
+import pytest
+
+import gpupy
+
+hypothesis.settings.register_profile(
+    "gpupy",
+    deadline=None,
+    suppress_health_check=[
+        hypothesis.HealthCheck.function_scoped_fixture,
+        hypothesis.HealthCheck.too_slow,
+        hypothesis.HealthCheck.data_too_large,
+    ],
+)
+hypothesis.settings.load_profile("gpupy")
+
+DRIVERS = gpupy.drivers()
+TINY = {"block_bytes": 64, "device_bytes": 4096}
+
+
+def _cases(limits):
+    cases = []
+    for row in DRIVERS:
+        marks = [] if row["starts"] else [pytest.mark.skip(reason=f"cannot start: {row['reason']}")]
+        for name, given in limits.items():
+            case = pytest.param((row["name"], given), id=f"{row['name']}-{name}", marks=marks)
+            cases.append(case)
+    return cases
+
+
+def _open(case):
+    name, limits = case
+    gpupy._gpupy.reconfigure(name, **limits)
+    gpupy.reset_stats()
+    return name
+
+
+@pytest.fixture(params=_cases({"normal": {}, "tiny": TINY}))
+def device(request):
+    """Each driver, with its own limits and with blocks of 16 elements in 4 KiB of memory."""
+    return _open(request.param)
+
+
+@pytest.fixture(params=_cases({"normal": {}}))
+def driver(request):
+    """Each driver with its own limits."""
+    return _open(request.param)

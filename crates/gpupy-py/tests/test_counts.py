@@ -1,0 +1,172 @@
+"""Counts that prove the laziness; times do not."""
+
+import random
+
+import numpy as np
+import pytest
+
+import gpupy
+from gpupy import float32, fromfunction, minimum, sqrt, where
+
+
+def sphere(size):
+    """The shaded sphere's three channels."""
+    w = h = size
+    r, (vx, vy, vz), light = 0.4 * size, (w / 2, h / 2, w), (-1, 1, 1)
+    x = fromfunction(lambda x, y: x, (w, h), dtype=float32)
+    y = fromfunction(lambda x, y: y, (w, h), dtype=float32)
+    dx, dy, dz = x - vx, y - vy, 0 - vz
+    cx, cy, cz = w / 2, h / 2, 0
+    a = dx**2 + dy**2 + dz**2
+    b = 2 * dx * (vx - cx) + 2 * dy * (vy - cy) + 2 * dz * (vz - cz)
+    c = cx**2 + cy**2 + cz**2 + vx**2 + vy**2 + vz**2 - 2 * (cx * vx + cy * vy + cz * vz) - r**2
+    disc = b * b - 4 * a * c
+    t = (-b - sqrt(disc)) / (2 * a)
+    ix, iy, iz = vx + t * dx, vy + t * dy, vz + t * dz
+    n = (ix - cx) / r * light[0] + (iy - cy) / r * light[1] + (iz - cz) / r * light[2]
+    colours = zip((0.0, 0.0, 0.5), (0.1, 0.2, 0.3), (0.2, 0.5, 0.6), strict=True)
+    return [
+        255 * where(disc > 0, where(n > 0, ambient + n * diffuse, ambient), ground)
+        for ground, ambient, diffuse in colours
+    ]
+
+
+def distances(size, points, exponent=2):
+    """The distance from each pixel to the nearest of some points."""
+    chance = random.Random(1)
+    nearest = None
+    for _ in range(points):
+        x0, y0 = size * chance.random(), size * chance.random()
+        there = fromfunction(
+            lambda x, y: ((x - x0) ** exponent + (y - y0) ** exponent) ** (1.0 / exponent),
+            (size, size),
+            dtype=float32,
+        )
+        nearest = there if nearest is None else minimum(there, nearest)
+    return nearest
+
+
+def only_gl(driver):
+    if driver != "gl":
+        pytest.skip("a bound for fused kernels; this driver evaluates one operation at a time")
+
+
+def settled():
+    """The counts; nothing may have gone to NumPy or up to the device."""
+    stats = gpupy.stats()
+    assert stats.fallbacks == 0, stats.fallback_sites
+    assert stats.bytes_uploaded == 0
+    assert stats.driver_fallbacks == 0
+    return stats
+
+
+def test_the_sphere_takes_three_launches(driver):
+    channels = sphere(64)
+    assert gpupy.stats().launches == 0
+    gpupy.evaluate(*channels)
+    stats = settled()
+    only_gl(driver)
+    assert stats.launches <= 3
+
+
+def test_the_sphere_shown_takes_three_launches(driver):
+    for channel in sphere(64):
+        np.asarray(channel)
+    stats = settled()
+    only_gl(driver)
+    assert stats.launches <= 3
+
+
+def test_the_distance_map_takes_two_launches(driver):
+    nearest = distances(64, 100)
+    assert gpupy.stats().launches == 0
+    gpupy.evaluate(nearest)
+    stats = settled()
+    only_gl(driver)
+    assert stats.launches <= 2
+
+
+def test_the_distance_map_is_numpys_to_the_bit(driver):
+    got = np.asarray(distances(40, 30))
+    chance, nearest = random.Random(1), None
+    x, y = np.indices((40, 40), dtype=np.float32)
+    for _ in range(30):
+        x0, y0 = 40 * chance.random(), 40 * chance.random()
+        there = ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5
+        nearest = there if nearest is None else np.minimum(there, nearest)
+    np.testing.assert_array_equal(got, nearest)
+
+
+def test_5000_points_compile_three_kernels(driver):
+    gpupy.evaluate(distances(16, 5000))
+    assert settled().kernels_compiled <= 3
+
+
+def test_one_element_evaluates_one_block(driver):
+    gpupy._gpupy.reconfigure(driver, block_bytes=64)
+    gpupy.reset_stats()
+    a = gpupy.arange(160, dtype=float32) + 0.5
+    assert float(a[35]) == 35.5
+    assert gpupy.stats().blocks_evaluated == 1
+    assert float(a[35]) == 35.5 and float(a[40]) == 40.5
+    assert gpupy.stats().blocks_evaluated == 1
+    assert a[60:70].tolist() == [i + 0.5 for i in range(60, 70)]
+    assert gpupy.stats().blocks_evaluated == 3
+    assert np.asarray(a)[159] == 159.5
+    assert gpupy.stats().blocks_evaluated == 10
+
+
+def test_sixty_doublings_are_sixty_operations(driver):
+    x = gpupy.asarray(np.full(8, 0.5, np.float32))
+    for _ in range(60):
+        x = x + x
+    assert float(x[3]) == 0.5 * 2.0**60
+    stats = gpupy.stats()
+    assert stats.instructions <= 60 and stats.launches <= 60
+
+
+def test_equal_expressions_are_evaluated_once(driver):
+    a = gpupy.asarray(np.arange(100, dtype=np.float32))
+    b = gpupy.asarray(np.ones(100, np.float32))
+    c, d = a + b, a + b
+    gpupy.evaluate(c)
+    before = gpupy.stats().launches
+    gpupy.evaluate(d)
+    assert gpupy.stats().launches == before
+    c[0] = -1
+    assert d[0] == 1 and c[0] == -1
+
+
+def test_a_hundred_thousand_nodes_build_evaluate_and_drop(driver):
+    x = gpupy.asarray(np.zeros(4, np.float32))
+    for _ in range(100_000):
+        x = x + 1
+    assert x.tolist() == [100_000.0] * 4
+    del x
+    y = gpupy.asarray(np.zeros(4, np.float32))
+    for _ in range(100_000):
+        y = y + 1
+    del y
+
+
+def test_a_loop_compiles_three_kernels(driver):
+    x = gpupy.asarray(np.linspace(0, 1, 64).astype(np.float32))
+    y = gpupy.asarray(np.linspace(1, 2, 64).astype(np.float32))
+    want, other = np.asarray(x).copy(), np.asarray(y).copy()
+    gpupy.reset_stats()
+    for _ in range(1000):
+        x = x * 0.999 + y * 0.001
+        want = want * np.float32(0.999) + other * np.float32(0.001)
+    np.testing.assert_array_equal(np.asarray(x), want)
+    assert gpupy.stats().kernels_compiled <= 3
+    assert gpupy.stats().fallbacks == 0
+
+
+def test_recording_evaluates_nothing(driver):
+    a = gpupy.arange(1000, dtype=float32)
+    b = gpupy.where(a > 3, a * 2, a.T + 1)[::2].reshape(10, 50).sum(axis=0)
+    b[3:5] = a.max()
+    b /= 2
+    b.shape = (5, 10)
+    assert gpupy.stats().launches == 0
+    assert gpupy.stats().bytes_downloaded == 0

@@ -1,0 +1,140 @@
+"""Creation and joining: NumPy's signatures, dtypes and values."""
+
+import numpy
+import pytest
+from pairs import check
+
+import gpupy
+
+ONES = numpy.ones(3)
+CALLS = {
+    "array list": lambda xp: xp.array([1.5, 2]),
+    "array float32": lambda xp: xp.array([1.5, 2], dtype=xp.float32),
+    "array nested": lambda xp: xp.array([[1, 2], [3, 4]], dtype="int32"),
+    "array ragged": lambda xp: xp.array([[1, 2], [3]]),
+    "array of arrays": lambda xp: xp.array([xp.ones(2, xp.float32), xp.zeros(2, xp.float32)]),
+    "array of scalars": lambda xp: xp.array([xp.ones(2, xp.float32)[0], 3]),
+    "array ndmin": lambda xp: xp.array(xp.ones(2, xp.float32), ndmin=3),
+    "array text": lambda xp: xp.array("x", dtype=xp.float32),
+    "array object": lambda xp: xp.array([None, 1]).shape,
+    "array casts": lambda xp: xp.array(xp.arange(3, dtype=xp.float32), dtype=xp.int32),
+    "array F": lambda xp: xp.array(xp.ones((2, 3), xp.float32), order="F").flags.f_contiguous,
+    "asarray": lambda xp: xp.asarray([True, False]),
+    "zeros": lambda xp: xp.zeros((2, 3), xp.float32),
+    "zeros default": lambda xp: xp.zeros(3),
+    "zeros F": lambda xp: xp.zeros((2, 3), xp.float32, order="F").strides,
+    "ones": lambda xp: xp.ones(4, dtype=bool),
+    "full": lambda xp: xp.full((2, 2), 7, dtype=xp.int32),
+    "full default": lambda xp: xp.full(2, 7),
+    "full float32": lambda xp: xp.full(2, numpy.float32(1.5)),
+    "full array": lambda xp: xp.full((2, 3), [1, 2, 3], dtype=xp.float32),
+    "full wrong": lambda xp: xp.full((2, 3), [1, 2], dtype=xp.float32),
+    "full nan int": lambda xp: xp.full(2, 2**40, dtype=xp.int32),
+    "zeros_like": lambda xp: xp.zeros_like(xp.ones((2, 3), xp.float32)),
+    "ones_like dtype": lambda xp: xp.ones_like(xp.ones((2, 3), xp.float32), dtype=xp.int32),
+    "ones_like list": lambda xp: xp.ones_like([1.0, 2.0]),
+    "full_like": lambda xp: xp.full_like(xp.ones((2, 3), xp.int32), 2.7),
+    "arange": lambda xp: xp.arange(5),
+    "arange float32": lambda xp: xp.arange(5, dtype=xp.float32),
+    "arange step": lambda xp: xp.arange(0.1, 2.0, 0.1, dtype=xp.float32),
+    "arange down": lambda xp: xp.arange(5, -5, -1.3, dtype=xp.float32),
+    "arange big": lambda xp: xp.arange(1e8, 1e8 + 50, 3, dtype=xp.float32),
+    "arange -0.0": lambda xp: xp.arange(-0.0, 4, dtype=xp.float32),
+    "arange int32": lambda xp: xp.arange(3, 30, 4, dtype=xp.int32),
+    "arange empty": lambda xp: xp.arange(3, 1, dtype=xp.float32),
+    "arange zero step": lambda xp: xp.arange(0, 1, 0, dtype=xp.float32),
+    "arange bool": lambda xp: xp.arange(2, dtype=bool),
+    "arange bool 3": lambda xp: xp.arange(3, dtype=bool),
+    "linspace": lambda xp: xp.linspace(0, 1, 5, dtype=xp.float32),
+    "eye": lambda xp: xp.eye(3, dtype=xp.float32),
+    "indices": lambda xp: xp.indices((2, 3), dtype=xp.float32),
+    "indices int32": lambda xp: xp.indices((2, 3), dtype=xp.int32)[1],
+    "indices sparse": lambda xp: xp.indices((2, 3), dtype=xp.int32, sparse=True),
+    "indices default": lambda xp: xp.indices((2, 3)),
+    "fromfunction": lambda xp: xp.fromfunction(lambda x, y: x * 10 + y, (3, 2), dtype=xp.float32),
+    "fromfunction default": lambda xp: xp.fromfunction(lambda x, y: x + y, (3, 2)),
+    "meshgrid": lambda xp: xp.meshgrid(
+        xp.arange(3, dtype=xp.float32), xp.arange(2, dtype=xp.float32)
+    ),
+    "meshgrid ij": lambda xp: xp.meshgrid(
+        xp.arange(3, dtype=xp.float32), xp.arange(2, dtype=xp.float32), indexing="ij", sparse=True
+    ),
+    "mgrid": lambda xp: xp.mgrid[0:3, 0:2],
+    "r_": lambda xp: xp.r_[1:4, 0, 4],
+    "concatenate": lambda xp: xp.concatenate([xp.ones(2, xp.float32), xp.zeros(3, xp.float32)]),
+    "concatenate mixed": lambda xp: xp.concatenate([xp.ones(2, xp.float32), xp.zeros(3)]),
+    "concatenate bool": lambda xp: xp.concatenate([xp.ones(2, bool), xp.zeros(3, xp.float32)]),
+    "concatenate axis": lambda xp: xp.concatenate([xp.ones((2, 1), xp.int32)] * 3, axis=1),
+    "concatenate None": lambda xp: xp.concatenate([xp.ones((2, 1), xp.int32)] * 3, axis=None),
+    "concatenate wrong": lambda xp: xp.concatenate(
+        [xp.ones((2, 1), xp.int32), xp.ones((3, 2), xp.int32)]
+    ),
+    "concatenate 0-d": lambda xp: xp.concatenate([xp.ones((), xp.int32)]),
+    "concatenate nothing": lambda xp: xp.concatenate([]),
+    "concatenate axis wrong": lambda xp: xp.concatenate([xp.ones(2, xp.int32)], axis=1),
+    "stack wrong": lambda xp: xp.stack([xp.ones(2, xp.int32), xp.ones(3, xp.int32)]),
+    "stack -1": lambda xp: xp.stack([xp.ones(2, xp.int32), xp.zeros(2, xp.int32)], axis=-1),
+    "vstack": lambda xp: xp.vstack([xp.ones(2, xp.float32), xp.zeros((2, 2), xp.float32)]),
+    "hstack": lambda xp: xp.hstack([xp.ones((2, 1), xp.float32), xp.zeros((2, 2), xp.float32)]),
+    "dstack": lambda xp: xp.dstack([xp.ones((2, 1), xp.float32), xp.zeros((2, 1), xp.float32)]),
+    "column_stack": lambda xp: xp.column_stack([xp.ones(2, xp.float32), xp.zeros(2, xp.float32)]),
+    "append": lambda xp: xp.append(xp.ones(2, xp.float32), xp.zeros((1, 2), xp.float32)),
+    "tile": lambda xp: xp.tile(xp.arange(3, dtype=xp.float32), 2),
+    "roll": lambda xp: xp.roll(xp.arange(5, dtype=xp.float32), 2),
+    "where one": lambda xp: xp.where(xp.array([0, 1, 2], dtype=xp.float32)),
+    "sort": lambda xp: xp.sort(xp.array([3, 1, 2], dtype=xp.float32)),
+    "unique": lambda xp: xp.unique(xp.array([3, 1, 3], dtype=xp.int32)),
+    "cumsum": lambda xp: xp.cumsum(xp.array([3, 1, 3], dtype=xp.float32)),
+    "dot": lambda xp: xp.dot(xp.ones((2, 3), xp.float32), xp.ones(3, xp.float32)),
+    "matmul": lambda xp: xp.ones((2, 3), xp.float32) @ xp.ones((3, 2), xp.float32),
+    "result_type": lambda xp: str(xp.result_type(xp.ones(2, xp.float32), 1.0)),
+    "shape": lambda xp: xp.shape(xp.ones((2, 3), xp.float32)),
+    "round": lambda xp: xp.round(xp.array([0.5, 1.5, -2.5], dtype=xp.float32)),
+    "round 1": lambda xp: xp.array([0.54, 1.55], dtype=xp.float32).round(1),
+    "nan_to_num": lambda xp: xp.nan_to_num(xp.array([numpy.nan, 1], dtype=xp.float32)),
+    "isclose": lambda xp: xp.isclose(xp.ones(2, xp.float32), 1.0),
+    "allclose": lambda xp: xp.allclose(xp.ones(2, xp.float32), 1.0),
+    "array_equal": lambda xp: xp.array_equal(xp.ones(2, xp.float32), xp.ones(2, xp.float32)),
+    "vectorize": lambda xp: xp.vectorize(lambda x: x + 1)(xp.ones(2, xp.float32)),
+    "apply_along_axis": lambda xp: xp.apply_along_axis(sum, 0, xp.ones((2, 3), xp.float32)),
+    "fft": lambda xp: xp.fft.fft(xp.ones(4, xp.float32)),
+    "eigh": lambda xp: tuple(xp.linalg.eigh(xp.ones((2, 2), xp.float32))),
+    "missing": lambda xp: str(hasattr(xp, "no_such_name")),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_give_what_numpys_give(device, name):
+    check(CALLS[name], name)
+
+
+def test_asarray_gives_back_what_is_an_array_already(device):
+    a = gpupy.ones(3, gpupy.float32)
+    assert gpupy.asarray(a) is a
+    assert gpupy.asanyarray(a, dtype="float32") is a
+    assert gpupy.array(a) is not a
+
+
+def test_asarray_copies_what_it_is_given(device):
+    source = numpy.arange(4, dtype=numpy.float32)
+    a = gpupy.asarray(source)
+    source[0] = 100
+    assert a.tolist() == [0, 1, 2, 3]
+
+
+def test_constants_and_ranges_take_no_upload(driver):
+    gpupy.evaluate(gpupy.arange(1000, dtype=gpupy.float32) * 2 + gpupy.zeros(1000, gpupy.float32))
+    assert gpupy.stats().bytes_uploaded == 0
+
+
+def test_gpufloat32_is_another_name_of_float32():
+    assert gpupy.gpufloat32 is numpy.float32
+    assert gpupy.float32 is numpy.float32
+    assert gpupy.pi == numpy.pi and gpupy.newaxis is None
+
+
+def test_the_star_import_is_numpys_and_the_dtype():
+    names = {}
+    exec("from gpupy import *", names)
+    assert set(numpy.__all__) | {"gpufloat32"} <= set(names)
+    assert names["max"] is gpupy.max and names["sum"] is gpupy.sum

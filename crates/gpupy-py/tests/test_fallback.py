@@ -1,0 +1,163 @@
+"""What goes to NumPy is counted with the user's line, warned about, or forbidden."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy
+import pytest
+
+import gpupy
+
+
+def mixed():
+    return gpupy.cumsum(gpupy.ones(3, gpupy.float32))  # the line that the tests look for
+
+
+LINE = mixed.__code__.co_firstlineno + 1
+
+
+def test_fallbacks_are_counted_with_the_users_line(driver):
+    mixed()
+    mixed()
+    stats = gpupy.stats()
+    assert stats.fallbacks == stats["fallbacks"] == 2
+    assert stats.fallback_sites == [("cumsum", __file__, LINE, 2)]
+    gpupy.reset_stats()
+    assert gpupy.stats().fallbacks == 0
+
+
+def test_a_fallback_within_numpy_names_the_users_line(driver):
+    a = gpupy.ones((3, 3), gpupy.float32)
+    numpy.linalg.matrix_rank(a)
+    (site,) = gpupy.stats().fallback_sites
+    assert site[1] == __file__
+
+
+def test_warn_names_function_reason_and_line(driver):
+    with gpupy.fallback("warn"), pytest.warns(gpupy.FallbackWarning) as caught:
+        mixed()
+    assert caught[0].filename == __file__ and caught[0].lineno == LINE
+    words = str(caught[0].message)
+    assert "`cumsum`" in words and driver in words and f"{__file__}:{LINE}" in words
+
+
+def test_error_forbids_and_leaves_the_array(driver):
+    a = gpupy.arange(3, dtype=gpupy.float32)
+    with gpupy.fallback("error"):
+        with pytest.raises(gpupy.FallbackError, match="`cumsum` runs in NumPy"):
+            mixed()
+        with pytest.raises(gpupy.FallbackError, match="float64 is NumPy's own"):
+            gpupy.ones(3) + 1
+        assert (a + 1).tolist() == [1, 2, 3]
+    assert gpupy.cumsum(a).tolist() == [0, 1, 3]
+
+
+def test_a_wrong_mode_lists_the_right_ones():
+    with pytest.raises(ValueError, match="`allow`, `warn`, `error`"):
+        gpupy.fallback("never")
+    code = "import gpupy"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env=_environment(GPUPY_FALLBACK="loud"),
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode and "GPUPY_FALLBACK is `loud`; choose one of `allow`" in run.stderr
+
+
+def _environment(**more):
+    import os
+
+    path = os.pathsep.join(p for p in sys.path if p)
+    return {**os.environ, "PYTHONPATH": path, **more}
+
+
+def test_the_environment_sets_the_mode():
+    code = "import gpupy; gpupy.ones(3) + 1"
+    for mode, words in {"error": "FallbackError", "warn": "FallbackWarning"}.items():
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            env=_environment(GPUPY_FALLBACK=mode),
+            capture_output=True,
+            text=True,
+        )
+        assert words in run.stderr, run.stderr
+        assert bool(run.returncode) == (mode == "error")
+
+
+def test_reading_is_no_fallback(driver):
+    a = gpupy.arange(6, dtype=gpupy.float32).reshape(2, 3) * 2
+    repr(a), str(a), a.tolist(), a.tobytes(), float(a[0, 1]), bool(a[1, 1] > 0)
+    numpy.asarray(a), memoryview(a), list(a.flat), [row.sum() for row in a], a.item(3)
+    assert gpupy.stats().fallbacks == 0
+
+
+def test_no_plain_ndarray_leaves_the_namespace(driver):
+    a = gpupy.arange(1, 7, dtype=gpupy.float32).reshape(2, 3)
+    skipped = set()
+    for name in sorted(set(numpy.__all__)):
+        value = getattr(gpupy, name)
+        if isinstance(value, type) or not callable(value) or name in ("test", "info", "lookfor"):
+            continue
+        for args in ((a,), (a, a), (a, 2), (3,), ((a, a),), (a, a, a)):
+            try:
+                with warnings.catch_warnings(), numpy.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    result = value(*args)
+            except Exception:
+                skipped.add(name)
+                continue
+            _no_plain(result, name)
+    assert len(skipped) > 10
+
+
+def test_no_plain_ndarray_leaves_methods(driver):
+    a = gpupy.arange(1, 7, dtype=gpupy.float32).reshape(2, 3)
+    plain = {"__array__", "_host", "_hollow"}
+    for name in dir(a):
+        value = getattr(a, name)
+        if name in plain or name.startswith("__") and name.endswith("__"):
+            continue
+        if not callable(value):
+            _no_plain(value, name)
+            continue
+        for args in ((), (0,), (a,), (2,)):
+            try:
+                _no_plain(value(*args), name)
+            except AssertionError:
+                raise
+            except Exception:
+                continue
+        a = gpupy.arange(1, 7, dtype=gpupy.float32).reshape(2, 3)
+
+
+def test_no_plain_ndarray_leaves_submodules(driver):
+    a = gpupy.arange(1, 5, dtype=gpupy.float32).reshape(2, 2)
+    for value in (
+        gpupy.random.rand(3),
+        gpupy.random.default_rng(1).normal(size=2),
+        gpupy.random.RandomState(1).rand(2),
+        gpupy.linalg.inv(a),
+        gpupy.linalg.eig(a),
+        gpupy.fft.fft2(a),
+        gpupy.lib.stride_tricks.sliding_window_view(a, 2, axis=0),
+        gpupy.polynomial.polynomial.polyval(a, [1, 2]),
+        gpupy.mgrid[0:2, 0:3],
+        gpupy.ogrid[0:2, 0:3],
+        gpupy.c_[a, a],
+        gpupy.vectorize(lambda x: x * 2)(a),
+        gpupy.frompyfunc(lambda x: x * 2, 1, 1)(a),
+        gpupy.nditer(a) and a,
+    ):
+        _no_plain(value, repr(value))
+
+
+def _no_plain(value, name):
+    assert type(value) is not numpy.ndarray, f"{name} gives a plain ndarray"
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            _no_plain(item, name)
+    if isinstance(value, dict):
+        for item in value.values():
+            _no_plain(item, name)

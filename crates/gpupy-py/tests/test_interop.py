@@ -1,0 +1,145 @@
+"""Other libraries take our arrays as NumPy's."""
+
+import copy
+import ctypes
+import io
+import pickle
+import weakref
+
+import numpy
+import numpy as np
+import pytest
+
+import gpupy
+
+
+def image(xp):
+    return xp.fromfunction(lambda x, y: x * 4 + y, (3, 4), dtype=xp.float32)
+
+
+def test_asarray_is_a_read_only_view(device):
+    a = image(gpupy)
+    view = np.asarray(a)
+    assert type(view) is np.ndarray and not view.flags.writeable
+    np.testing.assert_array_equal(view, image(np))
+    a[0, 0] = 100
+    assert view[0, 0] == 0 and np.asarray(a)[0, 0] == 100
+
+
+def test_array_is_a_writable_copy(device):
+    a = image(gpupy)
+    b = np.array(a)
+    b[0, 0] = 5
+    assert a[0, 0] == 0
+    assert np.asarray(a, dtype=np.float64).dtype == np.float64
+    assert np.array(a, copy=None).dtype == np.float32
+    assert np.asarray(gpupy.ones(2)).flags.writeable
+
+
+def test_the_buffer_protocol_gives_the_elements(device):
+    a = image(gpupy)
+    view = memoryview(a)
+    assert view.format == "f" and view.shape == (3, 4) and view.readonly
+    assert bytes(a) == image(np).tobytes()
+    assert a.data.tobytes() == image(np).tobytes()
+    with pytest.raises((BufferError, ValueError, TypeError)):
+        (ctypes.c_char * 4).from_buffer(a)
+    assert memoryview(a[:, 1]).tolist() == [1.0, 5.0, 9.0]
+
+
+def test_an_exported_view_outlives_the_array(device):
+    view = np.asarray(image(gpupy) + 1)
+    for _ in range(10):
+        np.asarray(image(gpupy) * 7)
+    np.testing.assert_array_equal(view, image(np) + 1)
+
+
+def test_the_array_interface_keeps_its_memory(device):
+    a = image(gpupy)
+    interface = a.__array_interface__
+    a += 1
+    np.asarray(a)
+    address, read_only = interface["data"]
+    assert read_only and interface["typestr"] == "<f4"
+    assert (ctypes.c_float * 12).from_address(address)[5] == 5.0
+
+
+def test_pillow_reads_arrays(device):
+    Image = pytest.importorskip("PIL.Image")
+    a = image(gpupy)
+    made = Image.frombuffer("F", (4, 3), a, "raw", "F", 0, 1)
+    assert made.getpixel((1, 2)) == 9.0
+    assert Image.fromarray(a).getpixel((3, 1)) == 7.0
+    assert Image.fromarray(a.astype(gpupy.uint8)).getpixel((3, 1)) == 7
+
+
+def test_matplotlib_draws_arrays(driver):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2)
+    axes[0].imshow(image(gpupy))
+    axes[1].plot(gpupy.arange(5, dtype=gpupy.float32), gpupy.arange(5, dtype=gpupy.float32) ** 2)
+    figure.savefig(io.BytesIO(), format="png")
+    plt.close(figure)
+
+
+def test_arrays_pickle_and_copy(device):
+    for a in (image(gpupy), gpupy.arange(3), gpupy.ones((2, 2), bool).T):
+        for again in (pickle.loads(pickle.dumps(a)), copy.deepcopy(a), copy.copy(a)):
+            assert type(again) is gpupy.ndarray
+            assert again.dtype == a.dtype and again.tolist() == a.tolist()
+            again[...] = 0
+        assert a.any()
+
+
+def test_files_round_trip(device, tmp_path):
+    a = image(gpupy)
+    gpupy.save(tmp_path / "a.npy", a)
+    assert type(gpupy.load(tmp_path / "a.npy")) is gpupy.ndarray
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), image(np))
+    a.tofile(tmp_path / "a.bin")
+    assert (tmp_path / "a.bin").read_bytes() == image(np).tobytes()
+
+
+def test_dlpack_gives_a_copy(device):
+    again = np.from_dlpack(image(gpupy))
+    np.testing.assert_array_equal(again, image(np))
+
+
+def test_arrays_can_be_referenced_weakly(device):
+    a = image(gpupy)
+    seen = weakref.ref(a)
+    assert seen() is a
+    del a
+    assert seen() is None
+
+
+def test_submodules_import():
+    import gpupy.linalg
+    import gpupy.random as random
+    from gpupy.fft import fft
+
+    assert gpupy.linalg.norm([3.0, 4.0]) == 5.0
+    assert type(random.rand(2)) is gpupy.ndarray
+    assert type(fft([1.0, 2.0])) is gpupy.ndarray
+    assert isinstance(gpupy.random.default_rng(), gpupy.random.Generator)
+    assert isinstance(gpupy.random.default_rng(), numpy.random.Generator)
+
+
+def test_threads_share_arrays(device):
+    import threading
+
+    a = gpupy.arange(1000, dtype=gpupy.float32)
+    sums = []
+
+    def work(i):
+        sums.append(float((a * i).max()))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(sums) == [999.0 * i for i in range(8)]

@@ -1,0 +1,81 @@
+"""Reductions: exact ones to the bit, sums within float32's reach of float64."""
+
+import itertools
+
+import numpy
+import numpy as np
+import pytest
+from pairs import check
+
+import gpupy
+
+AXES = [None, 0, 1, -1, (0, 2), (), (0, 1, 2), 3, (0, 0)]
+EXACT = ("min", "max", "any", "all", "amin", "amax", "ptp")
+
+
+def data(dtype, shape=(3, 4, 5)):
+    rng = np.random.default_rng(5)
+    values = rng.integers(-4, 5, shape) * 0.5
+    return values.astype(dtype)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_reductions_are_numpys(device, name):
+    for dtype, axis in itertools.product(("float32", "int32", "bool", "float64"), AXES):
+        for keepdims in (False, True):
+            check(
+                lambda xp: getattr(xp, name)(xp.asarray(data(dtype)), axis=axis, keepdims=keepdims),
+                f"{name} {dtype} {axis} {keepdims}",
+            )
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "std", "var"])
+def test_sums_of_halves_are_numpys(device, name):
+    # Sums of halves are exact in float32 whatever the order; the others are near enough.
+    for dtype, axis in itertools.product(("float32", "int32", "bool", "float64"), AXES):
+        if name == "sum" or dtype != "float32":
+            function = lambda xp: getattr(xp.asarray(data(dtype)), name)(axis=axis)
+            check(function, f"{name} {dtype} {axis}")
+        elif isinstance(axis, int) and axis < 3:
+            got = getattr(gpupy, name)(gpupy.asarray(data(dtype)), axis=axis)
+            want = getattr(np, name)(data(np.float64), axis=axis)
+            np.testing.assert_allclose(np.asarray(got), want, rtol=1e-5, atol=1e-6)
+            assert got.dtype == np.float32
+
+
+def test_nan_wins_in_extremes(device):
+    for values in ([1, np.nan, 2], [np.nan] * 3, [np.inf, -np.inf], [-0.0, 0.0], [0.0, -0.0]):
+        for name in ("min", "max"):
+            a = np.array(values, np.float32)
+            got = getattr(gpupy.asarray(a), name)()
+            assert np.array_equal(got, getattr(a, name)(), equal_nan=True), (values, name)
+
+
+def test_large_sums_are_as_accurate_as_pairwise(driver):
+    values = np.random.default_rng(1).random(100_000).astype(np.float32)
+    got = float(gpupy.asarray(values).sum())
+    want = float(values.astype(np.float64).sum())
+    assert abs(got - want) <= 20 * np.spacing(np.float32(want))
+    got = float(gpupy.asarray(values).mean())
+    assert abs(got - want / 100_000) <= 20 * np.spacing(np.float32(want / 100_000))
+
+
+def test_arguments_of_reductions(device):
+    check(lambda xp: xp.sum(xp.asarray(data("float32")), axis=0, out=xp.zeros((4, 5), xp.float32)))
+    check(lambda xp: xp.sum(xp.asarray(data("float32")), axis=0, out=xp.zeros((4, 5))))
+    check(lambda xp: xp.sum(xp.asarray(data("float32")), axis=0, out=xp.zeros((4, 4))))
+    check(lambda xp: xp.sum(xp.asarray(data("float32")), dtype=xp.float64))
+    check(lambda xp: xp.sum(xp.asarray(data("float32")), initial=10))
+    check(lambda xp: xp.max(xp.asarray(data("float32")), initial=10))
+    check(lambda xp: xp.asarray(data("float32")).sum(where=xp.asarray(data("float32")) > 0))
+    check(lambda xp: xp.argmax(xp.asarray(data("float32"))))
+    check(lambda xp: xp.asarray(data("int32")).argmin(axis=1))
+    check(lambda xp: xp.count_nonzero(xp.asarray(data("int32"))))
+    check(lambda xp: xp.any(xp.asarray(data("float32")) > 1, axis=1))
+
+
+def test_float32_sums_are_no_fallbacks(driver):
+    a = gpupy.asarray(data("float32"))
+    for name in ("sum", "min", "max", "mean", "any", "all"):
+        numpy.asarray(getattr(a, name)(axis=1))
+    assert gpupy.stats().fallbacks == 0

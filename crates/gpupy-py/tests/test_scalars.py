@@ -1,0 +1,125 @@
+"""Lazy scalars serve wherever a NumPy scalar does."""
+
+import copy
+import json
+import math
+import operator
+import pickle
+
+import numpy
+import numpy as np
+import pytest
+from pairs import check
+
+import gpupy
+
+
+def three(xp, dtype="float32"):
+    return xp.array([1, 3, 2], dtype=dtype)[1]
+
+
+def test_an_element_is_a_lazy_scalar(device):
+    a = gpupy.arange(4, dtype=gpupy.float32) + 1
+    s = a[2]
+    assert type(s) is gpupy.scalar
+    assert gpupy.stats().blocks_evaluated == 0
+    assert s == 3 and gpupy.stats().blocks_evaluated > 0
+    assert isinstance(s, np.float32) and isinstance(s, np.floating) and np.isscalar(s)
+
+
+def test_a_scalar_keeps_its_value(device):
+    a = gpupy.arange(4, dtype=gpupy.float32)
+    s = a[2]
+    a[2] = 100
+    assert float(s) == 2 and float(a[2]) == 100
+
+
+CALLS = {
+    "repr": repr,
+    "str": str,
+    "format": lambda s: f"{s:.3f}",
+    "hash": hash,
+    "float": float,
+    "int": int,
+    "bool": bool,
+    "complex": complex,
+    "round": round,
+    "round 1": lambda s: round(s, 1),
+    "sqrt": math.sqrt,
+    "floor": math.floor,
+    "item": lambda s: s.item(),
+    "tolist": lambda s: s.tolist(),
+    "dtype": lambda s: s.dtype,
+    "shape": lambda s: s.shape,
+    "ndim": lambda s: s.ndim,
+    "size": lambda s: s.size,
+    "nbytes": lambda s: s.nbytes,
+    "astype": lambda s: s.astype(np.float64),
+    "real": lambda s: s.real,
+    "sum": lambda s: s.sum(),
+    "key": lambda s: {3: "x"}.get(s),
+    "range": lambda s: list(range(s)),
+    "index": operator.index,
+    "sorted": lambda s: sorted([5, s, 1])[1] == 3,
+    "divmod": lambda s: divmod(s, 2),
+    "json": lambda s: json.dumps(s.item()),
+    "getitem": lambda s: s[()],
+    "ellipsis": lambda s: s[...],
+    "missing": lambda s: s.no_such_name,
+    "percent": lambda s: "%d %s" % (s, s),
+    "is_integer": lambda s: s.is_integer(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_uses_of_scalars_are_numpys(device, name):
+    for dtype in ("float32", "int32", "bool"):
+        check(lambda xp: CALLS[name](three(xp, dtype)), f"{name} {dtype}")
+
+
+OTHERS = [2, -2, 0.5, True, np.float32(2), np.float64(2), np.int32(2), np.int64(7), np.ones(3), [1]]
+OPS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.lt, operator.eq]
+
+
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.__name__)
+def test_arithmetic_of_scalars_is_numpys(device, op):
+    for dtype in ("float32", "int32", "bool"):
+        for other in OTHERS:
+            check(lambda xp: op(three(xp, dtype), other), f"{dtype} {op.__name__} {other!r}")
+            check(lambda xp: op(other, three(xp, dtype)), f"{other!r} {op.__name__} {dtype}")
+        for side in ("float32", "int32", "bool"):
+            check(lambda xp: op(three(xp, dtype), three(xp, side)), f"{dtype} {side}")
+            check(lambda xp: op(three(xp, dtype), xp.ones(3, side)), f"{dtype} array {side}")
+
+
+def test_evaluated_scalars_compute_the_same(device):
+    s = three(gpupy)
+    float(s)
+    assert s + 1 == 4 and (s + 1).dtype == np.float32
+    check(lambda xp: [three(xp) * xp.ones(2, xp.float32), xp.ones(2, xp.float32) / three(xp)])
+
+
+def test_scalar_arithmetic_stays_lazy(driver):
+    a = gpupy.arange(10, dtype=gpupy.float32)
+    scaled = (a - a.min()) / (a.max() - a.min())
+    assert gpupy.stats().launches == 0
+    assert scaled.tolist() == (np.arange(10, dtype=np.float32) / np.float32(9)).tolist()
+    assert gpupy.stats().fallbacks == 0
+
+
+def test_scalars_copy_and_pickle(device):
+    s = three(gpupy)
+    assert copy.copy(s) is s and copy.deepcopy(s) == s
+    assert pickle.loads(pickle.dumps(s)) == 3
+    assert np.asarray(s).dtype == np.float32 and np.asarray(s).shape == ()
+    assert numpy.float32(s) == 3 and numpy.float64(s) == 3
+
+
+def test_in_place_operators_rebind_scalars(device):
+    def function(xp):
+        s = t = three(xp)
+        s += 1
+        s *= xp.ones(2, xp.float32)
+        return [s, t]
+
+    check(function)
