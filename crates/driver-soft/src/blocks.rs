@@ -1,19 +1,19 @@
 //! Blocks: pieces of host memory, counted against the limit.
 //!
-//! Owns [`Blocks`] and [`Block`]. Invariant: the bytes of all live blocks together never exceed the
-//! limit.
+//! Owns [`Blocks`]. Every dtype of ours fits in 32 bits, so a block is a vector of bits, and dtypes
+//! matter only where host memory is read and written. Invariant: the bytes of all live blocks
+//! together never exceed the limit.
 //!
 //! Not here: when a block is evicted to make room (the core's cache).
 
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::collections::HashMap;
-use std::ops::Range;
 
-/// One block: elements in C order, native endian.
+/// One block: elements in C order.
 pub struct Block {
     pub dtype: DType,
-    pub bytes: Vec<u8>,
+    pub bits: Vec<u32>,
 }
 
 /// All live blocks.
@@ -31,53 +31,36 @@ impl Blocks {
     }
 
     pub fn alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
-        let size = spec.len * spec.dtype.size();
-        let mut bytes = Vec::new();
-        let room = self.used.saturating_add(size as u64) <= self.limit;
-        if !room || bytes.try_reserve_exact(size).is_err() {
-            return Err(Error::new(ErrorKind::OutOfMemory, "block_alloc")
-                .with("driver", crate::NAME)
-                .with("bytes", size)
-                .with("limit", self.limit));
+        let bytes = size(spec.len);
+        let mut bits = Vec::new();
+        if bytes > self.limit - self.used || bits.try_reserve_exact(spec.len).is_err() {
+            let error = Error::new(ErrorKind::OutOfMemory, "block_alloc");
+            return Err(error.with("driver", crate::NAME).with("bytes", bytes));
         }
-        bytes.resize(size, 0);
-        self.used += size as u64;
+        bits.resize(spec.len, 0);
+        self.used += bytes;
         self.last += 1;
-        self.live.insert(BlockId(self.last), Block { dtype: spec.dtype, bytes });
+        self.live.insert(BlockId(self.last), Block { dtype: spec.dtype, bits });
         Ok(BlockId(self.last))
     }
 
     pub fn free(&mut self, id: BlockId) {
-        if let Some(block) = self.live.remove(&id) {
-            self.used -= block.bytes.len() as u64;
-        }
+        self.used -= self.live.remove(&id).map_or(0, |block| size(block.bits.len()));
     }
 
     pub fn get(&self, id: BlockId) -> Result<&Block> {
-        self.live.get(&id).ok_or_else(no_such_block)
+        self.live.get(&id).ok_or_else(dead)
     }
 
     pub fn get_mut(&mut self, id: BlockId) -> Result<&mut Block> {
-        self.live.get_mut(&id).ok_or_else(no_such_block)
+        self.live.get_mut(&id).ok_or_else(dead)
     }
 }
 
-impl Block {
-    pub fn len(&self) -> usize {
-        self.bytes.len() / self.dtype.size()
-    }
-
-    /// The bytes from element `offset` on that `size` bytes of host memory take.
-    pub fn range(&self, offset: usize, size: usize) -> Result<Range<usize>> {
-        let start = offset.saturating_mul(self.dtype.size());
-        let range = start..start.saturating_add(size);
-        if range.end <= self.bytes.len() {
-            return Ok(range);
-        }
-        Err(Error::new(ErrorKind::Invalid, "block").says("the range leaves the block"))
-    }
-}
-
-fn no_such_block() -> Error {
+fn dead() -> Error {
     Error::new(ErrorKind::Invalid, "block").says("there is no such block")
+}
+
+fn size(len: usize) -> u64 {
+    len as u64 * size_of::<u32>() as u64
 }

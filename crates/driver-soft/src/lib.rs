@@ -87,14 +87,21 @@ impl Driver for Soft {
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
         let block = self.blocks.get(block)?;
-        out.copy_from_slice(&block.bytes[block.range(offset, out.len())?]);
+        let size = block.dtype.size();
+        for (bytes, bits) in out.chunks_exact_mut(size).zip(&block.bits[offset..]) {
+            bytes.copy_from_slice(&bits.to_le_bytes()[..size]);
+        }
         Ok(())
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
         let block = self.blocks.get_mut(block)?;
-        let range = block.range(offset, data.len())?;
-        block.bytes[range].copy_from_slice(data);
+        let size = block.dtype.size();
+        for (bytes, bits) in data.chunks_exact(size).zip(&mut block.bits[offset..]) {
+            let mut word = [0; 4];
+            word[..size].copy_from_slice(bytes);
+            *bits = u32::from_le_bytes(word);
+        }
         Ok(())
     }
 
