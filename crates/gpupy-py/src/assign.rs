@@ -65,9 +65,7 @@ pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<(
     let converted = numpy(py)?.array.bind(py).call((given,), Some(&kwargs))?;
     match host::from_numpy(&converted)? {
         // NumPy drops leading axes of arrays, but not of lists.
-        Some(array) if is_array || array.ndim() <= dest.ndim() => {
-            write(dest, Arg::Array(&array))
-        }
+        Some(array) if is_array || array.ndim() <= dest.ndim() => write(dest, Arg::Array(&array)),
         _ => Err(PyValueError::new_err("setting an array element with a sequence.")),
     }
 }

@@ -155,8 +155,7 @@ fn in_place<'py>(
         let ufunc = op.ufunc(py)?;
         let operands = [a, b];
         if ufunc.result_dtype(py, &operands)? == Some(dest.dtype())
-            && let Some(result) =
-                ufunc.record_operator(py, op, &operands, Some(dest.shape()))?
+            && let Some(result) = ufunc.record_operator(py, op, &operands, Some(dest.shape()))?
         {
             return assign::output(&dest, &result);
         }
