@@ -112,7 +112,7 @@ impl Context {
             inner: Arc::new(Inner {
                 registry,
                 settings,
-                recorder: Recorder::new(),
+                recorder: Recorder::default(),
                 state: Mutex::new(state),
             }),
         }

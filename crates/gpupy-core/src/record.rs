@@ -9,26 +9,27 @@
 use crate::array::{Arg, Array, checked_size};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
+use crate::intern::Interner;
 use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
 use crate::op_eval;
 use crate::scalar::Scalar;
-use crate::value::{Home, Input, Kind, Layout, NodeOp, Operand, Value};
+use crate::value::{Input, Kind, Layout, NodeOp, Operand, Value};
 use crate::view::{Shape, View, broadcast_shapes, shape_words};
 use smallvec::{SmallVec, smallvec};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 /// Records for one context: equal operations of one recorder are one value.
+#[derive(Default)]
 pub(crate) struct Recorder {
-    home: Home,
+    interner: Arc<Interner>,
 }
 
-static NEXT_HOME: AtomicU64 = AtomicU64::new(1);
-
 impl Recorder {
-    /// A recorder whose values are no other's.
-    pub fn new() -> Recorder {
-        Recorder { home: NEXT_HOME.fetch_add(1, Ordering::Relaxed) }
+    /// The number of living expressions.
+    #[cfg(test)]
+    pub fn living(&self) -> usize {
+        self.interner.len()
     }
 
     /// The coordinate of each element along `axis`, an int32; computed where it is used.
@@ -45,7 +46,13 @@ impl Recorder {
                 .with("shape", format!("{shape:?}")));
         }
         let op = NodeOp::Index(axis as u32);
-        Ok(Array::from_value(Value::expr(self.home, DType::I32, shape.into(), op, SmallVec::new())))
+        Ok(Array::from_value(Value::expr(
+            &self.interner,
+            DType::I32,
+            shape.into(),
+            op,
+            SmallVec::new(),
+        )))
     }
 
     /// A scalar operation on operands that broadcast.
@@ -85,7 +92,7 @@ impl Recorder {
         }
         let (dtype, input) = (value.dtype(), Input::new(value.id(), &view));
         let op = NodeOp::Apply(Op::Cast);
-        Value::expr(self.home, dtype, view.shape, op, smallvec![(input, Some(value))])
+        Value::expr(&self.interner, dtype, view.shape, op, smallvec![(input, Some(value))])
     }
 
     fn convert(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
@@ -116,7 +123,13 @@ impl Recorder {
         if known && let Some(scalar) = fold(op, dtype, &operands) {
             return Array::full(&shape, scalar);
         }
-        Ok(Array::from_value(Value::expr(self.home, dtype, shape, NodeOp::Apply(op), operands)))
+        Ok(Array::from_value(Value::expr(
+            &self.interner,
+            dtype,
+            shape,
+            NodeOp::Apply(op),
+            operands,
+        )))
     }
 
     /// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
@@ -168,7 +181,7 @@ impl Recorder {
                 other => smallvec![other],
             };
             let node = NodeOp::Reduce { op, n: n.max(1) };
-            let value = Value::expr(self.home, array.dtype(), shape, node, inputs);
+            let value = Value::expr(&self.interner, array.dtype(), shape, node, inputs);
             current = Array::from_value(value);
             n = n.div_ceil(REDUCE_CHUNK);
             if n <= 1 {
@@ -206,7 +219,7 @@ impl Recorder {
         }
         let (dtype, shape, input) = (old.dtype(), Shape::from(old.shape()), Input::Whole(old.id()));
         let op = NodeOp::Assign(Box::new(dest.layout().clone()));
-        Value::expr(self.home, dtype, shape, op, smallvec![(input, Some(old)), source])
+        Value::expr(&self.interner, dtype, shape, op, smallvec![(input, Some(old)), source])
     }
 }
 

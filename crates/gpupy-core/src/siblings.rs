@@ -12,7 +12,6 @@
 use crate::access;
 use crate::error::{ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
-use crate::intern;
 use crate::ir::Form;
 use crate::partition::{Evaluation, Flow};
 use crate::tiling::Tile;
@@ -75,7 +74,7 @@ fn siblings(walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
     if computed.len() < RECOMPUTE as usize || !is_shared(walk) {
         return Vec::new();
     }
-    let pending = intern::pending(value.0.home);
+    let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
     let mut used: FxHashSet<ValueId> = FxHashSet::default();
     for value in &pending {
         if let Kind::Expr { inputs, .. } = &value.0.kind {

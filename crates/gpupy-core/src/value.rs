@@ -12,7 +12,7 @@ use crate::access;
 use crate::driver::Access;
 use crate::dtype::DType;
 use crate::host::HostBuffer;
-use crate::intern;
+use crate::intern::Interner;
 use crate::op::Op;
 use crate::ranges::Ranges;
 use crate::scalar::Scalar;
@@ -23,10 +23,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The name of a value, never used twice.
 pub type ValueId = u64;
-
-/// The name of a context. What a context computes lies on its devices, so values of different
-/// contexts are different, however equal they look.
-pub(crate) type Home = u64;
 
 /// Ids of values that are gone, for a cache to forget their blocks.
 pub type DeadList = Arc<Mutex<Vec<ValueId>>>;
@@ -137,8 +133,8 @@ pub(crate) struct Node {
     /// Every input is a scalar or stands in the value's own C order, so any positions of this value
     /// are the same positions (plus the offset) of the inputs.
     pub linear: bool,
-    /// The context that computes this; 0 for what needs no computing.
-    pub home: Home,
+    /// The table of the context that recorded this, if it stands in one.
+    pub interner: Option<Arc<Interner>>,
     /// Some element is not computed.
     pending: AtomicBool,
     /// Single elements read while the rest stayed on the device.
@@ -192,7 +188,7 @@ impl Value {
     ///
     /// Inputs of an operation that is symmetric to the bit are put in the order of their creation.
     pub(crate) fn expr(
-        home: Home,
+        interner: &Arc<Interner>,
         dtype: DType,
         shape: Shape,
         op: NodeOp,
@@ -232,13 +228,13 @@ impl Value {
         let make = |shape, kind, hash| {
             let state = State { operands: values, ..State::default() };
             let mut node = Node::new(dtype, shape, kind, hash, state);
-            node.home = home;
+            node.interner = Some(interner.clone());
             (node.weight, node.depth, node.linear) = (weight, depth + 1, linear);
             node.held = AtomicU64::new(held);
             Arc::new(node)
         };
         if interned {
-            Value(intern::find_or_insert(home, dtype, shape, kind, make))
+            Value(interner.find_or_insert(dtype, shape, kind, make))
         } else {
             Value(make(shape, kind, None))
         }
@@ -314,9 +310,9 @@ impl Value {
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
     /// by `intern` then, so that nobody can find it any more.
     pub(crate) fn is_sole(&self) -> bool {
-        match self.0.hash {
-            Some(hash) => intern::forget_if_sole(hash, &self.0),
-            None => Arc::strong_count(&self.0) == 1,
+        match (self.0.hash, &self.0.interner) {
+            (Some(hash), Some(interner)) => interner.forget_if_sole(hash, &self.0),
+            _ => Arc::strong_count(&self.0) == 1,
         }
     }
 }
@@ -333,7 +329,7 @@ impl Node {
             depth: 0,
             held: AtomicU64::new(0),
             linear: false,
-            home: 0,
+            interner: None,
             pending: AtomicBool::new(pending),
             element_reads: AtomicU32::new(0),
             hash,
@@ -344,8 +340,8 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        if let Some(hash) = self.hash {
-            intern::remove(hash, self);
+        if let (Some(hash), Some(interner)) = (self.hash, &self.interner) {
+            interner.remove(hash, self);
         }
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         for watcher in &state.watchers {

@@ -193,3 +193,37 @@ fn pending_operations_do_not_keep_much_memory_alive() {
     assert_eq!(read(&context, &x)[0], 4950.0);
     assert_eq!(read(&context, &y)[0], 100.0);
 }
+
+/// Three values that share a costly part, and nothing else that holds it.
+fn channels(context: &Context) -> Vec<Array> {
+    let (common, _) = distances(context, 20);
+    (0..3).map(|i| with(context, Op::Mul, &common, i as f32 + 2.0)).collect()
+}
+
+#[test]
+fn values_that_share_most_of_their_operations_are_one_launch() {
+    let (context, log) = context(1000);
+    let channels = channels(&context);
+    let first = read(&context, &channels[0]);
+    {
+        let log = log.lock().unwrap();
+        // The common part once: 20 times sub, mul, sqrt; 19 minima; a cast; and three products.
+        assert_eq!(log.launches, [20 * 3 + 19 + 1 + 3]);
+    }
+    for (i, channel) in channels.iter().enumerate() {
+        let wanted: Vec<f32> = first.iter().map(|x| x / 2.0 * (i as f32 + 2.0)).collect();
+        assert_eq!(read(&context, channel), wanted);
+    }
+    assert_eq!(log.lock().unwrap().launches.len(), 1);
+}
+
+#[test]
+fn siblings_that_do_not_fit_beside_it_leave_the_value_alone() {
+    // The common part and one product fit; two more products do not.
+    let (context, log) = context(81);
+    let channels = channels(&context);
+    for channel in &channels {
+        read(&context, channel);
+    }
+    assert_eq!(log.lock().unwrap().launches, [81, 81, 81]);
+}

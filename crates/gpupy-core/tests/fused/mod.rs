@@ -47,7 +47,7 @@ impl Driver for Fused {
             hardware: false,
             dtypes: vec![DType::F32, DType::I32, DType::Bool],
             max_block_len: 1 << 20,
-            max_dests: 1,
+            max_dests: 4,
             reduce: false,
             flushes_subnormals: false,
             resources: vec![("instructions", self.limit)],
