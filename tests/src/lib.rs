@@ -22,6 +22,7 @@ mod model;
 mod oracle;
 mod report;
 mod samples;
+mod watch;
 mod world;
 
 pub use report::{Failure, Group, Report};
@@ -30,14 +31,34 @@ use gpupy_core::Error;
 use gpupy_core::driver::{Config, Driver};
 use std::sync::Arc;
 
+/// The names of the groups of cases.
+pub fn groups() -> impl Iterator<Item = &'static str> {
+    cases::GROUPS.iter().map(|(name, _)| *name)
+}
+
 /// Runs every case on a driver.
 ///
 /// # Errors
 /// - The driver's own error, where it does not start at all.
 pub fn run(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static) -> Result<Report, Error> {
+    run_only(make, |_| true)
+}
+
+/// Runs the groups of cases whose names are wanted.
+///
+/// # Errors
+/// - The driver's own error, where it does not start at all.
+pub fn run_only(
+    make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Report, Error> {
     let mut report = Report::default();
     let mut suite = cases::Suite::open(Arc::new(make), &mut report)?;
-    cases::all(&mut suite);
+    for (name, run) in cases::GROUPS {
+        if wanted(name) {
+            run(&mut suite);
+        }
+    }
     Ok(report)
 }
 

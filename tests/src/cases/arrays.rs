@@ -1,16 +1,18 @@
 //! Random programs of arrays through the core: operations, views, writes and reads on the driver
 //! under test, compared with a model that computes at once.
 //!
-//! With tiny limits, blocks, eviction and partitioning are met everywhere.
+//! With tiny limits, blocks, eviction and partitioning are met everywhere. What the core asks of the
+//! driver is watched on the way.
 //!
 //! Not here: what such a program does (`world.rs`), drivers that fail (`faults.rs`).
 
 use super::Suite;
+use crate::watch::Watched;
 use crate::world::World;
 use gpupy_core::driver::Resources;
 use gpupy_core::{Context, Registry, Settings};
 
-const GROUP: &str = "arrays";
+pub const GROUP: &str = "arrays";
 
 pub fn run(suite: &mut Suite<'_>) {
     let lowered = Resources([16; 8]);
@@ -32,7 +34,7 @@ pub fn run(suite: &mut Suite<'_>) {
                 Settings { driver: "one".into(), driver_fallback: false, ..settings.clone() };
             let make = suite.constructor();
             suite.apart(GROUP, &format!("{name}, seed {seed}"), || {
-                let registry = Registry::new().register("one", move || make());
+                let registry = Registry::new().register("one", move || Watched::boxed(make()));
                 World::new(&Context::new(registry, settings), seed, 0)?.live(25)
             });
         }
@@ -40,8 +42,9 @@ pub fn run(suite: &mut Suite<'_>) {
     for seed in 0..30 {
         let (one, other) = (suite.constructor(), suite.constructor());
         suite.apart(GROUP, &format!("two drivers in turns, seed {seed}"), || {
-            let registry =
-                Registry::new().register("one", move || one()).register("other", move || other());
+            let registry = Registry::new()
+                .register("one", move || Watched::boxed(one()))
+                .register("other", move || Watched::boxed(other()));
             let settings = Settings { driver: "one".into(), ..Settings::default() };
             World::new(&Context::new(registry, settings), seed, 0)?.live(40)
         });

@@ -9,7 +9,7 @@ use gpupy_core::DType;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
 
-const GROUP: &str = "conversions";
+pub const GROUP: &str = "conversions";
 
 pub fn run(suite: &mut Suite<'_>) {
     for from in DTYPES {

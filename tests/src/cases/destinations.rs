@@ -11,7 +11,7 @@ use gpupy_core::DType;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
 
-const GROUP: &str = "destinations";
+pub const GROUP: &str = "destinations";
 
 /// The launch's shape, and the block, offset and strides where it goes.
 type Part = (&'static str, &'static [usize], usize, i64, &'static [i64]);

@@ -12,7 +12,7 @@ use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, OpInfo, Rule};
 use gpupy_core::{DType, Scalar};
 
-const GROUP: &str = "elementwise";
+pub const GROUP: &str = "elementwise";
 
 pub fn run(suite: &mut Suite<'_>) {
     for row in OPS {

@@ -16,7 +16,7 @@ use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use gpupy_core::{Context, DType, Error, ErrorKind, Registry, Result, Settings};
 
-const GROUP: &str = "faults";
+pub const GROUP: &str = "faults";
 
 /// How often a user tries again; faults are independent, so that this is enough.
 const TRIES: usize = 200;

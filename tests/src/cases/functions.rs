@@ -11,7 +11,7 @@ use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, ErrorKind, Scalar};
 
-const GROUP: &str = "functions";
+pub const GROUP: &str = "functions";
 
 pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "init reports what it found", init_reports);

@@ -12,7 +12,7 @@ use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-const GROUP: &str = "large";
+pub const GROUP: &str = "large";
 
 /// Whole blocks that are written, doubled and read; rows of one texture are at most 65536 long.
 const SHAPES: [&[usize]; 6] =

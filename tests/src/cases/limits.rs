@@ -8,7 +8,7 @@ use crate::samples::DTYPES;
 use gpupy_core::driver::{BlockSpec, Config, Resources};
 use gpupy_core::{DType, ErrorKind, Scalar};
 
-const GROUP: &str = "limits";
+pub const GROUP: &str = "limits";
 
 pub fn run(suite: &mut Suite<'_>) {
     for bytes in [1, 4, 64, 1000, 4096] {

@@ -24,21 +24,21 @@ use gpupy_core::driver::Config;
 use gpupy_core::{Constructor, Error, Scalar};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs every group.
-pub fn all(suite: &mut Suite<'_>) {
-    functions::run(suite);
-    elementwise::run(suite);
-    conversions::run(suite);
-    views::run(suite);
-    destinations::run(suite);
-    reductions::run(suite);
-    regions::run(suite);
-    random::run(suite);
-    large::run(suite);
-    limits::run(suite);
-    arrays::run(suite);
-    faults::run(suite);
-}
+/// The groups, in the order in which they run.
+pub const GROUPS: &[(&str, fn(&mut Suite<'_>))] = &[
+    (functions::GROUP, functions::run),
+    (elementwise::GROUP, elementwise::run),
+    (conversions::GROUP, conversions::run),
+    (views::GROUP, views::run),
+    (destinations::GROUP, destinations::run),
+    (reductions::GROUP, reductions::run),
+    (regions::GROUP, regions::run),
+    (random::GROUP, random::run),
+    (large::GROUP, large::run),
+    (limits::GROUP, limits::run),
+    (arrays::GROUP, arrays::run),
+    (faults::GROUP, faults::run),
+];
 
 /// The driver under test and the report so far.
 pub struct Suite<'a> {

@@ -12,7 +12,7 @@ use gpupy_core::driver::{Access, Method};
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op, Rule};
 
-const GROUP: &str = "random";
+pub const GROUP: &str = "random";
 
 pub fn run(suite: &mut Suite<'_>) {
     for seed in 0..80 {

@@ -10,7 +10,7 @@ use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
 
-const GROUP: &str = "reductions";
+pub const GROUP: &str = "reductions";
 
 const LENGTHS: [usize; 16] = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 100, 255, 256, 257, 1000, 4099];
 

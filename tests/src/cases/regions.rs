@@ -10,7 +10,7 @@ use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-const GROUP: &str = "regions";
+pub const GROUP: &str = "regions";
 
 /// What a case computes from the operand (float32) and the count (int32) of each point; it stores.
 type Body = fn(&mut Builder, u32, u32);

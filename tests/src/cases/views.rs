@@ -10,7 +10,7 @@ use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-const GROUP: &str = "views";
+pub const GROUP: &str = "views";
 
 /// What is read, over which shape, by which offset and strides.
 type View = (&'static str, &'static [usize], i64, &'static [i64]);

@@ -305,14 +305,15 @@ impl<'a> Words<'a> {
 }
 
 fn number(prefix: &str, word: &str) -> Read<u32> {
-    let digits = word.strip_prefix(prefix);
+    // `parse` alone would take a plus sign.
+    let digits = word.strip_prefix(prefix).filter(|digits| !digits.starts_with('+'));
     digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
         format!("`{word}` stands where `{prefix}` and a number from 0 to {} should be", u32::MAX)
     })
 }
 
 fn bits(word: &str) -> Read<u64> {
-    let digits = word.strip_prefix("0x");
+    let digits = word.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
     digits
         .and_then(|digits| u64::from_str_radix(digits, 16).ok())
         .ok_or_else(|| format!("`{word}` stands where bits like `0x3f800000` should be"))
