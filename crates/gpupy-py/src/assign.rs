@@ -40,7 +40,7 @@ pub fn output(dest: &Array, result: &Array) -> PyResult<()> {
 /// to the view as a whole.
 pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if let Some(operand) = classify(value)? {
-        if let Held::Array(array) = &operand.held {
+        if let Some(array) = operand.as_array() {
             if array.dtype() == dest.dtype() {
                 return write(dest, Arg::Array(array));
             }
@@ -95,7 +95,7 @@ pub fn set_item(
 }
 
 /// A scalar in the destination's dtype, when the conversion needs no warning and no refusal.
-fn plain(operand: &Operand, dtype: DType) -> Option<Scalar> {
+fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
     match (operand.kind, &operand.held, dtype) {
         (Kind::WeakFloat | Kind::F32, Held::Float(v), DType::F32) if v.is_finite() => {
             let narrow = *v as f32;

@@ -5,7 +5,7 @@
 //!
 //! Not here: what operands become in an operation (`ufunc.rs`).
 
-use crate::array::{NdArray, Repr};
+use crate::array::NdArray;
 use crate::dtypes::{Numpy, numpy};
 use crate::scalar::LazyScalar;
 use gpupy_core::{Array, DType, Scalar};
@@ -43,11 +43,14 @@ impl Kind {
     }
 }
 
-/// An operand's value.
-#[derive(Clone)]
-pub enum Held {
-    /// A lazy array; also a lazy scalar's 0-d array.
-    Array(Array),
+/// An operand's value. Arrays are borrowed: recording clones nothing.
+pub enum Held<'py> {
+    /// A lazy array of ours.
+    Array(PyRef<'py, NdArray>),
+    /// A lazy scalar, whose array has no axes.
+    Scalar(Bound<'py, LazyScalar>),
+    /// An array made for the operation.
+    Made(Array),
     /// A Python float, or a NumPy float32.
     Float(f64),
     /// A Python int of at most 64 bits, or a NumPy int32.
@@ -57,27 +60,28 @@ pub enum Held {
 }
 
 /// A classified operand.
-#[derive(Clone)]
-pub struct Operand {
+pub struct Operand<'py> {
     /// How it promotes.
     pub kind: Kind,
     /// What it is.
-    pub held: Held,
+    pub held: Held<'py>,
     /// True for an `ndarray` of ours, even a 0-d one; false for scalars of any sort.
     pub is_array: bool,
 }
 
-impl Operand {
-    /// An operand that is a lazy array.
-    pub fn array(array: Array) -> Option<Operand> {
+impl Operand<'_> {
+    /// An operand that is an array made for the operation.
+    pub fn made(array: Array) -> Option<Operand<'static>> {
         let kind = Kind::of(array.dtype())?;
-        Some(Operand { kind, held: Held::Array(array), is_array: true })
+        Some(Operand { kind, held: Held::Made(array), is_array: true })
     }
 
     /// The lazy array, if it is one.
     pub fn as_array(&self) -> Option<&Array> {
         match &self.held {
-            Held::Array(array) => Some(array),
+            Held::Array(array) => array.as_lazy(),
+            Held::Scalar(scalar) => Some(&scalar.get().array),
+            Held::Made(array) => Some(array),
             _ => None,
         }
     }
@@ -105,14 +109,12 @@ impl Operand {
 }
 
 /// Classifies an operand; `None` leaves it to NumPy.
-pub fn classify(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
+pub fn classify<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>>> {
     let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
     if let Ok(array) = object.cast::<NdArray>() {
         let array = array.borrow();
-        return Ok(match &array.repr {
-            Repr::Lazy(array) => Operand::array(array.clone()),
-            Repr::Numpy(_) => None,
-        });
+        let kind = array.as_lazy().and_then(|lazy| Kind::of(lazy.dtype()));
+        return Ok(kind.map(|kind| Operand { kind, held: Held::Array(array), is_array: true }));
     }
     if let Ok(value) = object.cast_exact::<PyFloat>() {
         return scalar(Kind::WeakFloat, Held::Float(value.value()));
@@ -125,9 +127,8 @@ pub fn classify(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
         };
     }
     if let Ok(value) = object.cast::<LazyScalar>() {
-        let value = value.get();
-        return match Kind::of(value.array.dtype()) {
-            Some(kind) => scalar(kind, Held::Array(value.array.clone())),
+        return match Kind::of(value.get().array.dtype()) {
+            Some(kind) => scalar(kind, Held::Scalar(value.clone())),
             None => Ok(None),
         };
     }
@@ -138,7 +139,10 @@ pub fn classify(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
 }
 
 /// Classifies a NumPy scalar of a lazy dtype.
-fn numpy_scalar(object: &Bound<'_, PyAny>, numpy: &Numpy) -> PyResult<Option<Operand>> {
+fn numpy_scalar<'py>(
+    object: &Bound<'py, PyAny>,
+    numpy: &Numpy,
+) -> PyResult<Option<Operand<'py>>> {
     let class = object.get_type();
     let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
     if class.is(&numpy.scalars[0]) {

@@ -104,7 +104,7 @@ impl Recipe {
     }
 
     /// Records the recipe; `None` when these values are NumPy's after all.
-    pub fn record(self, context: &Context, operands: &[Prepared]) -> Result<Option<Array>> {
+    pub fn record(self, context: &Context, operands: &[Prepared<'_>]) -> Result<Option<Array>> {
         let args: SmallVec<[Arg<'_>; 3]> = operands.iter().map(Prepared::arg).collect();
         let one = Arg::Scalar(Scalar::f32(1.0));
         let array = match (self, args.as_slice()) {
@@ -157,7 +157,7 @@ fn power(context: &Context, x: Arg<'_>, y: Arg<'_>) -> Result<Option<Array>> {
 
 /// `array ** exponent` for the exponents that NumPy's operator, unlike its ufunc, treats apart:
 /// 0.5 is the square root, and 2 of an int is a product.
-pub fn operator_power(base: &Operand, exponent: &Operand) -> PyResult<Option<Array>> {
+pub fn operator_power(base: &Operand<'_>, exponent: &Operand<'_>) -> PyResult<Option<Array>> {
     let Some(array) = base.as_array() else { return Ok(None) };
     let context = context()?;
     let arg = Arg::Array(array);

@@ -7,10 +7,10 @@
 use crate::array::NdArray;
 use crate::dtypes::{self, lazy_index, numpy};
 use crate::errors::{not_broadcastable, to_py};
-use crate::operand::{Held, KINDS, Kind, Operand, classify};
+use crate::operand::{KINDS, Kind, Operand, classify};
 use crate::session::{ready, supports};
 use crate::ufunc::Prepared;
-use gpupy_core::{Arg, Array, Context, DType, ErrorKind, Op};
+use gpupy_core::{Arg, Array, DType, ErrorKind, Op};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -36,15 +36,7 @@ fn common(py: Python<'_>, a: Kind, b: Kind) -> PyResult<Option<DType>> {
     Ok(dtype)
 }
 
-fn prepare(context: &Context, operand: &Operand, dtype: DType) -> PyResult<Option<Prepared>> {
-    Ok(match &operand.held {
-        Held::Array(array) if array.dtype() == dtype => Some(Prepared::Array(array.clone())),
-        Held::Array(array) => Some(Prepared::Array(context.cast(array, dtype).map_err(to_py)?)),
-        _ => operand.scalar(dtype).map(Prepared::Scalar),
-    })
-}
-
-fn recorded(result: gpupy_core::Result<Array>, operands: &[&Operand]) -> PyResult<Option<NdArray>> {
+fn recorded(result: gpupy_core::Result<Array>, operands: &[&Operand<'_>]) -> PyResult<Option<NdArray>> {
     match result {
         Ok(array) => Ok(Some(NdArray::lazy(array))),
         Err(error) if error.kind() == ErrorKind::Shape => {
@@ -74,9 +66,9 @@ pub fn select(
         return Ok(None);
     }
     let prepared = (
-        prepare(context, &c, DType::Bool)?,
-        prepare(context, &x, dtype)?,
-        prepare(context, &y, dtype)?,
+        Prepared::new(context, &c, DType::Bool)?,
+        Prepared::new(context, &x, dtype)?,
+        Prepared::new(context, &y, dtype)?,
     );
     let (Some(pc), Some(px), Some(py_)) = prepared else { return Ok(None) };
     recorded(context.apply(Op::Select, &[pc.arg(), px.arg(), py_.arg()]), &[&c, &x, &y])
@@ -97,8 +89,7 @@ pub fn clip(
         return Ok(None);
     }
     let context = ready(py)?;
-    let mut current = array.clone();
-    let mut steps = Vec::new();
+    let mut limits = Vec::new();
     for (limit, op) in [(low, Op::Max), (high, Op::Min)] {
         if limit.is_none() {
             continue;
@@ -107,12 +98,19 @@ pub fn clip(
         if common(py, a.kind, limit.kind)? != Some(dtype) || !supports(context, op, dtype) {
             return Ok(None);
         }
-        let Some(prepared) = prepare(context, &limit, dtype)? else { return Ok(None) };
-        steps.push((op, limit, prepared));
+        limits.push((op, limit));
+    }
+    let mut steps = Vec::new();
+    for (op, limit) in &limits {
+        match Prepared::new(context, limit, dtype)? {
+            Some(prepared) => steps.push((*op, limit, prepared)),
+            None => return Ok(None),
+        }
     }
     if steps.is_empty() {
         return Ok(None);
     }
+    let mut current = array.clone();
     for (op, limit, prepared) in &steps {
         // Of equals these give the second. In NumPy's clip that is the element, but with one limit
         // it calls its minimum or maximum.

@@ -12,12 +12,12 @@ use crate::assign;
 use crate::dtypes::{self, lazy_index, numpy};
 use crate::errors::{not_broadcastable, to_py};
 use crate::host;
-use crate::operand::{Held, KINDS, Kind, Operand, classify};
+use crate::operand::{KINDS, Kind, Operand, classify};
 use crate::operators::Operator;
 use crate::protocols::{fallback_ufunc, wrap, wrap_array};
 use crate::recipe::{self, Recipe};
 use crate::session::ready;
-use gpupy_core::{Arg, Array, DType, ErrorKind};
+use gpupy_core::{Arg, Array, Context, DType, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
@@ -63,18 +63,30 @@ pub fn named(py: Python<'_>, name: &str) -> PyResult<Py<Ufunc>> {
 }
 
 /// An operand as an operation takes it.
-pub enum Prepared {
+pub enum Prepared<'a> {
     /// A lazy array of the right dtype.
-    Array(Array),
+    Array(&'a Array),
+    /// An array cast to the right dtype.
+    Cast(Array),
     /// A scalar of the right dtype.
     Scalar(gpupy_core::Scalar),
 }
 
-impl Prepared {
+impl<'a> Prepared<'a> {
+    /// An operand as `dtype`; `None` for a scalar that NumPy would refuse or warn about.
+    pub fn new(context: &Context, operand: &'a Operand<'_>, dtype: DType) -> PyResult<Option<Self>> {
+        Ok(match operand.as_array() {
+            Some(array) if array.dtype() == dtype => Some(Prepared::Array(array)),
+            Some(array) => Some(Prepared::Cast(context.cast(array, dtype).map_err(to_py)?)),
+            None => operand.scalar(dtype).map(Prepared::Scalar),
+        })
+    }
+
     /// The argument for the core.
     pub fn arg(&self) -> Arg<'_> {
         match self {
             Prepared::Array(array) => Arg::Array(array),
+            Prepared::Cast(array) => Arg::Array(array),
             Prepared::Scalar(scalar) => Arg::Scalar(*scalar),
         }
     }
@@ -138,7 +150,7 @@ impl Ufunc {
     }
 
     /// The dtype that recording these operands would give.
-    pub fn result_dtype(&self, py: Python<'_>, operands: &[Operand]) -> PyResult<Option<DType>> {
+    pub fn result_dtype(&self, py: Python<'_>, operands: &[Operand<'_>]) -> PyResult<Option<DType>> {
         let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
         Ok(self.plan(py, &kinds)?.map(|plan| plan.result))
     }
@@ -148,7 +160,7 @@ impl Ufunc {
         &self,
         py: Python<'_>,
         op: Operator,
-        operands: &[Operand],
+        operands: &[Operand<'_>],
         out: Option<&[usize]>,
     ) -> PyResult<Option<Array>> {
         if op == Operator::Pow
@@ -165,7 +177,7 @@ impl Ufunc {
     pub fn record(
         &self,
         py: Python<'_>,
-        operands: &[Operand],
+        operands: &[Operand<'_>],
         out: Option<&[usize]>,
     ) -> PyResult<Option<Array>> {
         let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
@@ -186,7 +198,7 @@ impl Ufunc {
             return Ok(None);
         }
         let numpy = numpy(py)?;
-        let mut operands: SmallVec<[Result<Operand, Bound<'_, PyAny>>; 2]> = SmallVec::new();
+        let mut operands: SmallVec<[Result<Operand<'_>, Bound<'_, PyAny>>; 2]> = SmallVec::new();
         let mut specs = Vec::with_capacity(objects.len() + 1);
         for object in objects {
             if let Some(operand) = classify(object)? {
@@ -204,14 +216,14 @@ impl Ufunc {
             }
         }
         let Some(plan) = self.resolve(py, specs)? else { return Ok(None) };
-        let mut ready: SmallVec<[Operand; 2]> = SmallVec::new();
+        let mut ready: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
         for operand in operands {
             ready.push(match operand {
                 Ok(operand) => operand,
                 Err(array) => {
                     let dtype = dtypes::to_numpy(py, plan.operand)?;
                     let cast = array.call_method1("astype", (dtype,))?;
-                    match host::from_numpy(&cast)?.and_then(Operand::array) {
+                    match host::from_numpy(&cast)?.and_then(Operand::made) {
                         Some(operand) => operand,
                         None => return Ok(None),
                     }
@@ -230,25 +242,19 @@ fn run(
     py: Python<'_>,
     recipe: Recipe,
     plan: Plan,
-    operands: &[Operand],
+    operands: &[Operand<'_>],
     out: Option<&[usize]>,
 ) -> PyResult<Option<Array>> {
     let context = ready(py)?;
     if !recipe.supported(context, plan) {
         return Ok(None);
     }
-    let mut prepared: SmallVec<[Prepared; 3]> = SmallVec::new();
+    let mut prepared: SmallVec<[Prepared<'_>; 3]> = SmallVec::new();
     for operand in operands {
-        prepared.push(match &operand.held {
-            Held::Array(array) if array.dtype() == plan.operand => Prepared::Array(array.clone()),
-            Held::Array(array) => {
-                Prepared::Array(context.cast(array, plan.operand).map_err(to_py)?)
-            }
-            _ => match operand.scalar(plan.operand) {
-                Some(scalar) => Prepared::Scalar(scalar),
-                None => return Ok(None),
-            },
-        });
+        match Prepared::new(context, operand, plan.operand)? {
+            Some(operand) => prepared.push(operand),
+            None => return Ok(None),
+        }
     }
     if prepared.iter().all(|p| matches!(p, Prepared::Scalar(_))) {
         return Ok(None);
@@ -280,11 +286,16 @@ impl Ufunc {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if kwargs.is_none()
+            && let Some(array) = self.call_plain(py, args)?
+        {
+            return wrap_array(py, array);
+        }
         let out = match self.plain_out(args, kwargs)? {
             Plain::Call { out } => out,
             Plain::No => return fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
         };
-        let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
+        let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
         let mut objects: SmallVec<[Bound<'_, PyAny>; 2]> = SmallVec::new();
         for object in args.iter().take(self.nin) {
             if let Some(operand) = classify(&object)? {
@@ -349,6 +360,21 @@ enum Plain<'py> {
 }
 
 impl Ufunc {
+    /// The most frequent call: operands that are ours or numbers, and nothing else.
+    fn call_plain(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Option<Array>> {
+        if args.len() != self.nin || self.recipe.is_none() {
+            return Ok(None);
+        }
+        let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        for object in args.iter_borrowed() {
+            match classify(&object)? {
+                Some(operand) => operands.push(operand),
+                None => return Ok(None),
+            }
+        }
+        self.record(py, &operands, None)
+    }
+
     /// Tells whether a call is operands and at most one output, with nothing else said.
     fn plain_out<'py>(
         &self,

@@ -9,7 +9,7 @@ import numpy as _numpy
 from . import _methods as _methods
 from . import _namespace, _submodules
 from ._fallback import FallbackError, FallbackWarning, fallback
-from ._gpupy import DriverError, drivers, evaluate, ndarray, scalar, ufunc, use
+from ._gpupy import DriverError, current_driver, drivers, evaluate, ndarray, scalar, ufunc, use
 from ._session import driver, info, reset_stats, stats
 
 __version__ = "0.1.0"
@@ -21,6 +21,7 @@ _OURS = [
     "DriverError",
     "FallbackError",
     "FallbackWarning",
+    "current_driver",
     "driver",
     "drivers",
     "evaluate",
