@@ -24,8 +24,11 @@ use gpupy_core::driver::Config;
 use gpupy_core::{Constructor, Error, Scalar};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// A group's name, and what runs its cases.
+type Group = (&'static str, fn(&mut Suite<'_>));
+
 /// The groups, in the order in which they run.
-pub const GROUPS: &[(&str, fn(&mut Suite<'_>))] = &[
+pub const GROUPS: &[Group] = &[
     (functions::GROUP, functions::run),
     (elementwise::GROUP, elementwise::run),
     (conversions::GROUP, conversions::run),
