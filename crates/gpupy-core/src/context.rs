@@ -24,7 +24,7 @@ use crate::settings::Settings;
 use crate::stats::Stats;
 use crate::value::{Kind, Value};
 use crate::view::{Shape, Strides, View, size_of};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A handle of one engine with its drivers; clones share it.
@@ -40,6 +40,7 @@ struct Inner {
     registry: Registry,
     settings: Settings,
     recorder: Recorder,
+    driver_fallback: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -110,6 +111,7 @@ impl Context {
         };
         Context {
             inner: Arc::new(Inner {
+                driver_fallback: AtomicBool::new(settings.driver_fallback),
                 registry,
                 settings,
                 recorder: Recorder::default(),
@@ -179,6 +181,11 @@ impl Context {
             device.caps.dtypes.contains(&dtype)
                 && device.driver.get_method(op, dtype) != Method::Absent
         })
+    }
+
+    /// Allows or forbids that another driver evaluates what the one in use cannot.
+    pub fn set_driver_fallback(&self, allowed: bool) {
+        self.inner.driver_fallback.store(allowed, Ordering::Relaxed);
     }
 
     /// Counts since the context was made or they were reset.
@@ -358,7 +365,8 @@ impl Context {
         let result = state.engine.evaluate(value, range.clone(), &order);
         match result {
             Err(error)
-                if self.inner.settings.driver_fallback && error.kind() != ErrorKind::Invalid =>
+                if self.inner.driver_fallback.load(Ordering::Relaxed)
+                    && error.kind() != ErrorKind::Invalid =>
             {
                 // The rest of the ladder is opened only when it is needed.
                 for position in 0..self.inner.registry.len() {

@@ -70,10 +70,13 @@ impl Engine {
 
 /// The siblings of a value whose tile this walk computes.
 fn siblings(walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
-    let mut computed = operations(walk);
-    if computed.len() < RECOMPUTE as usize || !is_shared(walk) {
+    /// Nodes in a walk that could still be one kernel with others beside it.
+    const MANY: usize = 2048;
+    let size = walk.nodes.len();
+    if size < RECOMPUTE as usize || size > MANY || !is_shared(walk) {
         return Vec::new();
     }
+    let mut computed = operations(walk);
     let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
     let mut used: FxHashSet<ValueId> = FxHashSet::default();
     for value in &pending {
