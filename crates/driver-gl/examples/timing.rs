@@ -207,16 +207,20 @@ fn time(driver: &mut dyn Driver, work: &Work) -> Result<()> {
         operands.push(block);
     }
     let dest = driver.block_alloc(BlockSpec { dtype: DType::F32, len: work.out })?;
-    let (first, evaluated) = once(driver, work, &operands, dest)?;
+    let (first, _, _) = once(driver, work, &operands, dest)?;
     let mut times = Vec::new();
+    let mut queued = Duration::MAX;
+    let mut general = Duration::MAX;
     let mut specialised = None;
     for k in 0..400 {
-        let (time, evaluated) = once(driver, work, &operands, dest)?;
-        if evaluated > 0 {
+        let (time, queueing, now_specialised) = once(driver, work, &operands, dest)?;
+        if now_specialised > 0 {
             specialised = Some((k, time));
+            general = times.iter().copied().min().unwrap_or_default();
             times.clear();
             continue;
         }
+        queued = queued.min(queueing);
         times.push(time);
         if times.iter().sum::<Duration>() > Duration::from_millis(700) {
             break;
@@ -225,31 +229,33 @@ fn time(driver: &mut dyn Driver, work: &Work) -> Result<()> {
     times.sort();
     let median = times[times.len() / 2];
     print!(
-        "{:44} first {:8.2} ms, warm {:8.3} ms ({:.2} ns an element), best {:.3}",
+        "{:44} first {:8.2} ms, warm {:8.3} ms ({:.2} ns an element), best {:.3}, queueing {:.3}",
         work.name,
         first.as_secs_f64() * 1e3,
         median.as_secs_f64() * 1e3,
         median.as_secs_f64() * 1e9 / points as f64,
         times[0].as_secs_f64() * 1e3,
+        queued.as_secs_f64() * 1e3,
     );
     match specialised {
         Some((k, time)) => {
-            println!(", specialised after {k} in {:.1} ms", time.as_secs_f64() * 1e3)
+            let (time, general) = (time.as_secs_f64() * 1e3, general.as_secs_f64() * 1e3);
+            println!(", specialised after {k} in {time:.1} ms, best before {general:.3}");
         }
         None => println!(),
     }
-    let _ = evaluated;
     operands.into_iter().chain([dest]).for_each(|block| driver.block_free(block));
     Ok(())
 }
 
-/// One evaluation, waited for; and how many kernels were specialised for it.
+/// One evaluation, waited for; how long the call itself took, and how many kernels were specialised
+/// for it.
 fn once(
     driver: &mut dyn Driver,
     work: &Work,
     operands: &[BlockId],
     dest: BlockId,
-) -> Result<(Duration, u32)> {
+) -> Result<(Duration, Duration, u32)> {
     let start = Instant::now();
     let mut strides = vec![1; work.shape.len()];
     for k in (1..strides.len()).rev() {
@@ -264,9 +270,10 @@ fn once(
         accesses: &work.accesses,
         dests: &[Dest { block: dest, access: access(0, &strides), whole: true }],
     })?;
+    let queueing = start.elapsed();
     let mut out = [0; 4];
     driver.block_read(dest, 0, &mut out)?;
-    Ok((start.elapsed(), evaluated.specialised))
+    Ok((start.elapsed(), queueing, evaluated.specialised))
 }
 
 fn transfers(driver: &mut dyn Driver) -> Result<()> {

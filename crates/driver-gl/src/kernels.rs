@@ -27,18 +27,20 @@ pub fn compile(context: &Context, source: &str, samplers: &[String]) -> Result<K
     let gl = &context.gl;
     let vertex = fragment::vertex_source(context.limits.glsl);
     let key = disk::Key::new(&context.limits, &vertex, source);
+    // Without binaries there is nothing to keep, so there is no place for it.
+    let place = disk::folder().filter(|_| context.limits.program_binaries);
     // SAFETY: the context is current; objects made here are deleted here or kept in the kernel.
     unsafe {
-        let program = gl.create_program().map_err(|e| refused(&e, source))?;
-        let loaded = context.limits.program_binaries && disk::load(gl, program, &key);
+        let program = gl.create_program().map_err(|e| refused(context, &e, source))?;
+        let loaded = place.as_ref().is_some_and(|place| disk::load(gl, program, place, &key));
         if !loaded {
-            let linked = build(gl, program, &vertex, source, context.limits.program_binaries);
+            let linked = build(gl, program, &vertex, source, place.is_some());
             if let Err(log) = linked {
                 gl.delete_program(program);
-                return Err(refused(&log, source));
+                return Err(refused(context, &log, source));
             }
-            if context.limits.program_binaries {
-                disk::store(gl, program, &key);
+            if let Some(place) = &place {
+                disk::store(gl, program, place, &key);
             }
         }
         gl.use_program(Some(program));
@@ -53,7 +55,7 @@ pub fn compile(context: &Context, source: &str, samplers: &[String]) -> Result<K
 
 /// # Safety
 /// The context is current, and the program is its own.
-unsafe fn build(
+pub(crate) unsafe fn build(
     gl: &glow::Context,
     program: glow::Program,
     vertex: &str,
@@ -87,7 +89,7 @@ unsafe fn build(
 }
 
 /// The error of a refused shader, which it saves for people to look at.
-fn refused(log: &str, source: &str) -> Error {
+fn refused(context: &Context, log: &str, source: &str) -> Error {
     let name =
         format!("gpupy-refused-{}-{:08x}.frag", std::process::id(), disk::short_hash(source));
     let path = std::env::temp_dir().join(name);
@@ -95,6 +97,7 @@ fn refused(log: &str, source: &str) -> Error {
     let first = log.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     let error = Error::new(ErrorKind::Refused, "eval_ir")
         .with("driver", crate::NAME)
+        .with("device", &context.limits.renderer)
         .with("compiler", first.trim());
     match std::fs::write(&path, source) {
         Ok(()) => error.with("source", path.display()),

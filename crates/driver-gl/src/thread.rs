@@ -17,6 +17,8 @@ type Job = Box<dyn FnOnce(&mut Gpu) + Send>;
 pub struct GlThread {
     jobs: Option<Sender<Job>>,
     handle: Option<JoinHandle<()>>,
+    /// The process that has the thread; after a fork the other one has only its memory.
+    process: u32,
 }
 
 impl GlThread {
@@ -42,7 +44,8 @@ impl GlThread {
         };
         let builder = std::thread::Builder::new().name("gpupy-gl".to_owned());
         let handle = builder.spawn(body).map_err(|e| unavailable("no thread").from_source(e))?;
-        let mut thread = GlThread { jobs: Some(jobs), handle: Some(handle) };
+        let mut thread =
+            GlThread { jobs: Some(jobs), handle: Some(handle), process: std::process::id() };
         match outcome.recv() {
             Ok(Ok(())) => Ok(thread),
             Ok(Err(error)) => {
@@ -58,8 +61,7 @@ impl GlThread {
     /// # Errors
     /// - `DeviceLost`: the thread has ended.
     pub fn post(&self, job: impl FnOnce(&mut Gpu) + Send + 'static) -> Result<()> {
-        let jobs = self.jobs.as_ref().ok_or_else(lost)?;
-        jobs.send(Box::new(job)).map_err(|_| lost())
+        self.queue()?.send(Box::new(job)).map_err(|_| lost())
     }
 
     /// Queues a job and waits for its answer.
@@ -67,7 +69,7 @@ impl GlThread {
     /// # Errors
     /// - `DeviceLost`: the thread has ended, or ends in this job.
     pub fn ask<T: Send>(&self, job: impl FnOnce(&mut Gpu) -> T + Send) -> Result<T> {
-        let jobs = self.jobs.as_ref().ok_or_else(lost)?;
+        let jobs = self.queue()?;
         let (answer, answered) = channel();
         let job: Box<dyn FnOnce(&mut Gpu) + Send + '_> = Box::new(move |gpu| {
             let _ = answer.send(job(gpu));
@@ -81,10 +83,19 @@ impl GlThread {
         answered.recv().map_err(|_| lost())
     }
 
+    /// The queue, if there is a thread that takes from it.
+    fn queue(&self) -> Result<&Sender<Job>> {
+        let here = self.process == std::process::id();
+        self.jobs.as_ref().filter(|_| here).ok_or_else(lost)
+    }
+
     /// Waits for the queue, closes the context and ends the thread.
     fn stop(&mut self) {
         self.jobs = None;
-        if let Some(handle) = self.handle.take() {
+        // Waiting for another process's thread would never end.
+        if let Some(handle) = self.handle.take()
+            && self.process == std::process::id()
+        {
             let _ = handle.join();
         }
     }

@@ -8,14 +8,30 @@
 use crate::dialect::{Dialect, Logic, Width};
 use crate::glsl::Glsl;
 use gpupy_core::DType;
-use gpupy_core::op::Op;
+use gpupy_core::op::{OPS, Op};
+use rustc_hash::FxHashSet as HashSet;
+use std::sync::LazyLock;
+
+/// The dtypes that the languages have.
+const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
 
 /// True when the operation is spelled exactly for operands of dtype `from`; `to` matters for casts
 /// and bitcasts alone.
 pub fn supports(op: Op, from: DType, to: DType) -> bool {
-    let known = |d| matches!(d, DType::Bool | DType::I32 | DType::U32 | DType::F32);
-    let names = ["a", "b", "c"];
-    known(from) && known(to) && spell(&Glsl, op, from, to, Width::One, &names).is_some()
+    // Asked for each instruction of each program, so it is found out once.
+    static SPELLED: LazyLock<HashSet<(Op, DType, DType)>> = LazyLock::new(|| {
+        let mut spelled = HashSet::default();
+        let names = ["a", "b", "c"];
+        for row in OPS {
+            for (from, to) in DTYPES.iter().flat_map(|from| DTYPES.map(|to| (*from, to))) {
+                if spell(&Glsl, row.op, from, to, Width::One, &names).is_some() {
+                    spelled.insert((row.op, from, to));
+                }
+            }
+        }
+        spelled
+    });
+    SPELLED.contains(&(op, from, to))
 }
 
 /// The operation as an expression; `from` is the dtype of the first operand (of a select: of the
