@@ -25,7 +25,7 @@ use crate::stats::Stats;
 use crate::value::{Kind, Value};
 use crate::view::{Shape, Strides, View, size_of};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A handle of one engine with its drivers; clones share it.
 ///
@@ -36,11 +36,16 @@ pub struct Context {
     inner: Arc<Inner>,
 }
 
+/// Calls what it is given, once, in whatever state suits a wait: a language with a global lock
+/// lets go of it meanwhile.
+pub type Waiter = fn(&mut dyn FnMut());
+
 struct Inner {
     registry: Registry,
     settings: Settings,
     recorder: Recorder,
     driver_fallback: AtomicBool,
+    waiter: OnceLock<Waiter>,
     state: Mutex<State>,
 }
 
@@ -115,6 +120,7 @@ impl Context {
                 registry,
                 settings,
                 recorder: Recorder::default(),
+                waiter: OnceLock::new(),
                 state: Mutex::new(state),
             }),
         }
@@ -186,6 +192,12 @@ impl Context {
     /// Allows or forbids that another driver evaluates what the one in use cannot.
     pub fn set_driver_fallback(&self, allowed: bool) {
         self.inner.driver_fallback.store(allowed, Ordering::Relaxed);
+    }
+
+    /// Says how to wait for what is evaluated by itself while recording; can be said once.
+    pub fn set_waiter(&self, waiter: Waiter) {
+        // A second waiter is a mistake without consequences: the first one still waits.
+        let _ = self.inner.waiter.set(waiter);
     }
 
     /// Counts since the context was made or they were reset.
@@ -412,8 +424,16 @@ impl Context {
                 return Ok(());
             }
         }
-        self.state().engine.stats.automatic_flushes += 1;
-        self.compute(value, 0..value.len())
+        let mut result = Ok(());
+        let mut evaluate = || {
+            self.state().engine.stats.automatic_flushes += 1;
+            result = self.compute(value, 0..value.len());
+        };
+        match self.inner.waiter.get() {
+            Some(waiter) => waiter(&mut evaluate),
+            None => evaluate(),
+        }
+        result
     }
 
     /// The driver in use, opened at need.

@@ -51,7 +51,7 @@ mod view;
 mod walk;
 
 pub use array::{Arg, Array};
-pub use context::{Context, HostArray};
+pub use context::{Context, HostArray, Waiter};
 pub use driver::{Capabilities, Driver};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};

@@ -103,7 +103,8 @@ ops! {
     Gather = 4, "gather", [], 1, Special, false, 0.0, "";
 
     // Conversions.
-    /// By value: float to int truncates, anything to bool compares with zero.
+    /// By value: float to int truncates, to the least int32 where it does not fit; anything to bool
+    /// compares with zero.
     Cast = 16, "cast", [], 1, Cast, false, 0.0, "";
     /// By bits.
     Bitcast = 17, "bitcast", [], 1, Bitcast, false, 0.0, "";

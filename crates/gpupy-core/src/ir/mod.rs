@@ -53,7 +53,8 @@ pub enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum AccessKind {
-    /// The strides are those of a C-contiguous array of the launch's shape; any offset.
+    /// The strides are those of a C-contiguous array of the points that the instruction counts (the
+    /// launch's shape; after a `reduce`, the output space); any offset.
     Contiguous = 0,
     /// All strides are 0: one element for all points.
     Uniform = 1,
