@@ -148,7 +148,7 @@ impl NdArray {
                          a copy with the desired shape.",
                     ));
                 };
-                slf.borrow_mut().repr = Repr::Lazy(view);
+                slf.try_borrow_mut()?.repr = Repr::Lazy(view);
                 Ok(())
             }
         }
@@ -249,8 +249,9 @@ impl NdArray {
     }
 
     #[setter(_writable)]
-    fn set_writable(slf: &Bound<'_, Self>, writable: bool) {
-        slf.borrow_mut().writable = writable;
+    fn set_writable(slf: &Bound<'_, Self>, writable: bool) -> PyResult<()> {
+        slf.try_borrow_mut()?.writable = writable;
+        Ok(())
     }
 
     /// The elements as a NumPy array, to read.
@@ -288,12 +289,15 @@ impl NdArray {
     }
 
     /// Takes another array's elements in place of its own.
-    fn _replace(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) {
+    fn _replace(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> PyResult<()> {
         let elements = match elements(other) {
             Elements::Lazy(array) => Repr::Lazy(array),
             Elements::Numpy(array) => Repr::Numpy(array.unbind()),
         };
-        slf.borrow_mut().repr = elements;
+        // What it had is dropped after the borrow: dropping may run code of the user's.
+        let before = std::mem::replace(&mut slf.try_borrow_mut()?.repr, elements);
+        drop(before);
+        Ok(())
     }
 
     /// True when both arrays are views of the same elements' owner.
@@ -446,7 +450,7 @@ impl NdArray {
         let interface = host.getattr("__array_interface__")?;
         if slf.borrow().as_lazy().is_some() {
             // The address is a bare number: what it points to has to outlive whoever reads it.
-            slf.borrow_mut().exports.push(host.unbind());
+            slf.try_borrow_mut()?.exports.push(host.unbind());
         }
         Ok(interface)
     }

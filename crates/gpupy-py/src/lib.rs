@@ -58,6 +58,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::use_driver, module)?)?;
     module.add_function(wrap_pyfunction!(session::current_driver, module)?)?;
     module.add_function(wrap_pyfunction!(session::wanted_driver, module)?)?;
+    module.add_function(wrap_pyfunction!(session::set_driver_fallback, module)?)?;
     module.add_function(wrap_pyfunction!(session::reconfigure, module)?)?;
     module.add_function(wrap_pyfunction!(session::drivers, module)?)?;
     module.add_function(wrap_pyfunction!(session::counters, module)?)?;

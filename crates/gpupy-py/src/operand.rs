@@ -139,10 +139,7 @@ pub fn classify<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>
 }
 
 /// Classifies a NumPy scalar of a lazy dtype.
-fn numpy_scalar<'py>(
-    object: &Bound<'py, PyAny>,
-    numpy: &Numpy,
-) -> PyResult<Option<Operand<'py>>> {
+fn numpy_scalar<'py>(object: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<Option<Operand<'py>>> {
     let class = object.get_type();
     let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
     if class.is(&numpy.scalars[0]) {

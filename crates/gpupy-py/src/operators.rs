@@ -119,10 +119,7 @@ pub fn binary<'py>(
 }
 
 /// The value of a scalar operand, when no evaluation is needed to tell it.
-fn known<'py>(
-    object: &Bound<'py, PyAny>,
-    operand: &Operand<'_>,
-) -> Option<Bound<'py, PyAny>> {
+fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound<'py, PyAny>> {
     if operand.is_array {
         return None;
     }

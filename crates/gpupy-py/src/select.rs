@@ -36,7 +36,10 @@ fn common(py: Python<'_>, a: Kind, b: Kind) -> PyResult<Option<DType>> {
     Ok(dtype)
 }
 
-fn recorded(result: gpupy_core::Result<Array>, operands: &[&Operand<'_>]) -> PyResult<Option<NdArray>> {
+fn recorded(
+    result: gpupy_core::Result<Array>,
+    operands: &[&Operand<'_>],
+) -> PyResult<Option<NdArray>> {
     match result {
         Ok(array) => Ok(Some(NdArray::lazy(array))),
         Err(error) if error.kind() == ErrorKind::Shape => {

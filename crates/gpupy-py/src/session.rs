@@ -11,11 +11,13 @@ use gpupy_core::{Context, DType, Op, Registry, Settings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 /// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
 static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
+/// Whether another driver may step in: not where fallbacks are errors.
+static LADDER: AtomicBool = AtomicBool::new(true);
 static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
 /// What the open driver can do: 0 unasked, 1 no, 2 yes; by operation and lazy dtype.
 static SUPPORT: [AtomicU8; 256 * 3] = [const { AtomicU8::new(0) }; 256 * 3];
@@ -37,7 +39,44 @@ pub fn context() -> PyResult<&'static Context> {
     }
     let settings = Settings::from_env().map_err(|e| PyValueError::new_err(e.to_string()))?;
     let mut slot = CONTEXT.write().unwrap_or_else(PoisonError::into_inner);
-    Ok(slot.get_or_insert_with(|| Box::leak(Box::new(Context::new(registry(), settings)))))
+    Ok(slot.get_or_insert_with(|| made(settings)))
+}
+
+/// A context that lives for ever.
+fn made(settings: Settings) -> &'static Context {
+    let context = Context::new(registry(), settings);
+    context.set_driver_fallback(LADDER.load(Ordering::Relaxed));
+    context.set_waiter(without_gil);
+    Box::leak(Box::new(context))
+}
+
+/// Waits for what is evaluated while recording, without the GIL.
+fn without_gil(work: &mut dyn FnMut()) {
+    /// What crosses to the detached section: it runs on this very thread.
+    struct Here<'a>(&'a mut dyn FnMut());
+    // SAFETY: `detach` calls its closure on the thread that calls `detach`, before it returns; what
+    // it needs to be `Send` for, not to touch Python, holds for the core, which knows no Python.
+    unsafe impl Send for Here<'_> {}
+    impl Here<'_> {
+        fn run(&mut self) {
+            (self.0)();
+        }
+    }
+    let mut here = Here(work);
+    match Python::try_attach(|py| py.detach(|| here.run())) {
+        Some(()) => {}
+        // The interpreter is shutting down, or was never there: nobody waits for its lock.
+        None => here.run(),
+    }
+}
+
+/// Allows or forbids that another driver evaluates what the one in use cannot.
+#[pyfunction]
+pub fn set_driver_fallback(allowed: bool) {
+    LADDER.store(allowed, Ordering::Relaxed);
+    if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
+        context.set_driver_fallback(allowed);
+    }
 }
 
 /// The context with its driver open.
@@ -93,7 +132,7 @@ pub fn reconfigure(
         *slot = limit;
     }
     settings.flush_depth = flush_depth.unwrap_or(settings.flush_depth);
-    let context: &'static Context = Box::leak(Box::new(Context::new(registry(), settings)));
+    let context = made(settings);
     py.detach(|| context.driver()).map_err(to_py)?;
     *CONTEXT.write().unwrap_or_else(PoisonError::into_inner) = Some(context);
     opened(context);
@@ -147,14 +186,17 @@ pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 
 /// The driver that was asked for: a name, or `auto`.
 #[pyfunction]
-pub fn wanted_driver() -> PyResult<String> {
-    Ok(context()?.wanted_driver())
+pub fn wanted_driver(py: Python<'_>) -> PyResult<String> {
+    let context = context()?;
+    Ok(py.detach(|| context.wanted_driver()))
 }
 
 /// The core's counters, by name.
 #[pyfunction]
 pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let stats = context()?.stats();
+    let context = context()?;
+    // Another thread may be evaluating: this waits for it.
+    let stats = py.detach(|| context.stats());
     let row = PyDict::new(py);
     row.set_item("kernels_compiled", stats.kernels_compiled)?;
     row.set_item("kernels_specialised", stats.kernels_specialised)?;
@@ -173,7 +215,8 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// Sets the core's counters to zero.
 #[pyfunction]
-pub fn reset_counters() -> PyResult<()> {
-    context()?.reset_stats();
+pub fn reset_counters(py: Python<'_>) -> PyResult<()> {
+    let context = context()?;
+    py.detach(|| context.reset_stats());
     Ok(())
 }

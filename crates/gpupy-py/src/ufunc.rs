@@ -74,7 +74,11 @@ pub enum Prepared<'a> {
 
 impl<'a> Prepared<'a> {
     /// An operand as `dtype`; `None` for a scalar that NumPy would refuse or warn about.
-    pub fn new(context: &Context, operand: &'a Operand<'_>, dtype: DType) -> PyResult<Option<Self>> {
+    pub fn new(
+        context: &Context,
+        operand: &'a Operand<'_>,
+        dtype: DType,
+    ) -> PyResult<Option<Self>> {
         Ok(match operand.as_array() {
             Some(array) if array.dtype() == dtype => Some(Prepared::Array(array)),
             Some(array) => Some(Prepared::Cast(context.cast(array, dtype).map_err(to_py)?)),
@@ -150,7 +154,11 @@ impl Ufunc {
     }
 
     /// The dtype that recording these operands would give.
-    pub fn result_dtype(&self, py: Python<'_>, operands: &[Operand<'_>]) -> PyResult<Option<DType>> {
+    pub fn result_dtype(
+        &self,
+        py: Python<'_>,
+        operands: &[Operand<'_>],
+    ) -> PyResult<Option<DType>> {
         let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
         Ok(self.plan(py, &kinds)?.map(|plan| plan.result))
     }

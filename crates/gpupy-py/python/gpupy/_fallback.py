@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 
-from ._gpupy import assign_all, current_driver, ndarray, scalar, wrap
+from ._gpupy import assign_all, current_driver, ndarray, scalar, set_driver_fallback, wrap
 
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
@@ -34,22 +34,29 @@ def _checked(mode, source):
     return mode
 
 
-_mode = _checked(os.environ.get("GPUPY_FALLBACK") or "allow", "GPUPY_FALLBACK")
+def _set(mode, source):
+    global _mode
+    _mode = _checked(mode, source)
+    # What is an error in NumPy is one on another driver as well.
+    set_driver_fallback(mode != "error")
+
+
+_set(os.environ.get("GPUPY_FALLBACK") or "allow", "GPUPY_FALLBACK")
 
 
 class fallback:
     """Sets what a fallback does: ``allow``, ``warn`` or ``error``; as a context, until its end."""
 
     def __init__(self, mode):
-        global _mode
-        self._before, _mode = _mode, _checked(mode, "the fallback mode")
+        before = _mode
+        _set(mode, "the fallback mode")
+        self._before = before
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        global _mode
-        _mode = self._before
+        _set(self._before, "the fallback mode")
 
 
 def sites():
