@@ -158,6 +158,17 @@ pub(crate) struct State {
     pub watchers: SmallVec<[DeadList; 1]>,
 }
 
+/// What only expressions have; see the fields of [`Node`].
+#[derive(Default)]
+struct Pending {
+    weight: u32,
+    depth: u32,
+    held: u64,
+    linear: bool,
+    hash: Option<u64>,
+    interner: Option<Arc<Interner>>,
+}
+
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl Value {
@@ -174,14 +185,14 @@ impl Value {
             host: Some(buffer),
             ..State::default()
         };
-        Value(Arc::new(Node::new(dtype, shape.into(), Kind::Host, None, state)))
+        Value(Node::share(dtype, shape.into(), Kind::Host, Pending::default(), state))
     }
 
     /// A value whose elements are all the same.
     pub fn constant(shape: &[usize], scalar: Scalar) -> Value {
         let state = State { computed: Ranges::full(size_of(shape)), ..State::default() };
         let kind = Kind::Constant(scalar);
-        Value(Arc::new(Node::new(scalar.dtype, shape.into(), kind, None, state)))
+        Value(Node::share(scalar.dtype, shape.into(), kind, Pending::default(), state))
     }
 
     /// An expression, or the equal one that exists already.
@@ -226,12 +237,10 @@ impl Value {
         let interned = !matches!(op, NodeOp::Assign(_));
         let kind = Kind::Expr { op, inputs };
         let make = |shape, kind, hash| {
+            let interner = Some(interner.clone());
+            let pending = Pending { weight, depth: depth + 1, held, linear, hash, interner };
             let state = State { operands: values, ..State::default() };
-            let mut node = Node::new(dtype, shape, kind, hash, state);
-            node.interner = Some(interner.clone());
-            (node.weight, node.depth, node.linear) = (weight, depth + 1, linear);
-            node.held = AtomicU64::new(held);
-            Arc::new(node)
+            Node::share(dtype, shape, kind, pending, state)
         };
         if interned {
             Value(interner.find_or_insert(dtype, shape, kind, make))
@@ -318,23 +327,25 @@ impl Value {
 }
 
 impl Node {
-    fn new(dtype: DType, shape: Shape, kind: Kind, hash: Option<u64>, state: State) -> Node {
-        let pending = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
-        Node {
+    /// A new node; built where it stays, as it is large.
+    #[inline(always)]
+    fn share(dtype: DType, shape: Shape, kind: Kind, pending: Pending, state: State) -> Arc<Node> {
+        let open = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
+        Arc::new(Node {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             dtype,
             shape,
             kind,
-            weight: 0,
-            depth: 0,
-            held: AtomicU64::new(0),
-            linear: false,
-            interner: None,
-            pending: AtomicBool::new(pending),
+            weight: pending.weight,
+            depth: pending.depth,
+            held: AtomicU64::new(pending.held),
+            linear: pending.linear,
+            interner: pending.interner,
+            pending: AtomicBool::new(open),
             element_reads: AtomicU32::new(0),
-            hash,
+            hash: pending.hash,
             state: Mutex::new(state),
-        }
+        })
     }
 }
 
