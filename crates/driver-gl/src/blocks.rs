@@ -11,7 +11,7 @@ use crate::textures::Shape;
 use crate::thread::GlThread;
 use gpupy_codegen::fragment::Layout;
 use gpupy_core::DType;
-use gpupy_core::driver::{BlockId, BlockSpec};
+use gpupy_core::driver::{Access, BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 
@@ -26,7 +26,15 @@ pub struct Block {
     pub spec: BlockSpec,
     /// Its texture, once it has one.
     pub texture: Option<(TextureId, Layout)>,
+    /// How often its elements have been laid out anew.
+    moves: u8,
 }
+
+/// Blocks are laid out anew this often at most, lest two views of one block move it to and fro.
+const MOST_MOVES: u8 = 2;
+
+/// Smaller blocks are not worth moving.
+const LEAST_TO_MOVE: usize = 1 << 14;
 
 /// All blocks.
 #[derive(Debug, Default)]
@@ -64,7 +72,7 @@ impl Blocks {
         self.used += bytes;
         self.trim(thread)?;
         self.next_block += 1;
-        self.blocks.insert(self.next_block, Block { spec, texture: None });
+        self.blocks.insert(self.next_block, Block { spec, texture: None, moves: 0 });
         Ok(BlockId(self.next_block))
     }
 
@@ -73,7 +81,7 @@ impl Blocks {
         let Some(block) = self.blocks.remove(&id.0) else { return };
         self.used -= bytes(block.spec);
         if let Some((texture, layout)) = block.texture {
-            self.release(shape(block.spec.dtype, layout), texture);
+            self.release(shape_of(block.spec.dtype, layout), texture);
             // A thread that has ended has taken its textures with it.
             let _ = self.trim(thread);
         }
@@ -107,8 +115,8 @@ impl Blocks {
         if let Some(texture) = block.texture {
             return Ok(texture);
         }
-        let layout = wanted.map_or_else(|| self.square(block.spec.len), Ok)?;
-        let texture = (self.take(thread, shape(block.spec.dtype, layout))?, layout);
+        let layout = wanted.map_or_else(|| self.usual(block.spec.len), Ok)?;
+        let texture = (self.take(thread, shape_of(block.spec.dtype, layout))?, layout);
         if let Some(block) = self.blocks.get_mut(&id.0) {
             block.texture = Some(texture);
         }
@@ -129,7 +137,7 @@ impl Blocks {
         if let Some((texture, layout)) = block.texture
             && layout != wanted
         {
-            self.release(shape(block.spec.dtype, layout), texture);
+            self.release(shape_of(block.spec.dtype, layout), texture);
             if let Some(block) = self.blocks.get_mut(&id.0) {
                 block.texture = None;
             }
@@ -137,11 +145,55 @@ impl Blocks {
         self.texture(thread, id, Some(wanted))
     }
 
-    /// The layout of blocks about which nothing is known.
+    /// Moves a block's elements into rows that suit a walk, where the block's own do not and the
+    /// walk shows how long rows should be; afterwards each step of the walk goes along a row or from
+    /// row to row, so that positions need no division.
+    ///
+    /// # Errors
+    /// As `texture`.
+    pub fn suit(
+        &mut self,
+        thread: &GlThread,
+        id: BlockId,
+        walk: &Access,
+        shape: &[usize],
+    ) -> Result<()> {
+        let block = self.get(id)?;
+        let len = block.spec.len;
+        let Some((texture, layout)) = block.texture else { return Ok(()) };
+        if len < LEAST_TO_MOVE || block.moves >= MOST_MOVES || layout.suits(walk, shape) {
+            return Ok(());
+        }
+        let strides = walk.strides.iter().zip(shape).filter(|(_, n)| **n > 1);
+        let steps = strides.filter_map(|(stride, _)| usize::try_from(stride.abs()).ok());
+        let wanted = steps.filter_map(|step| self.rows(len, step)).min_by_key(|rows| rows.width);
+        let Some(wanted) = wanted.filter(|wanted| wanted.suits(walk, shape)) else { return Ok(()) };
+        let to = self.take(thread, shape_of(block.spec.dtype, wanted))?;
+        thread.post(move |gpu| gpu.copy(texture, to))?;
+        self.release(shape_of(block.spec.dtype, layout), texture);
+        if let Some(block) = self.blocks.get_mut(&id.0) {
+            block.texture = Some((to, wanted));
+            block.moves += 1;
+        }
+        Ok(())
+    }
+
+    /// The layout of blocks about which nothing is known but their length.
+    ///
+    /// # Errors
+    /// As `square`.
+    pub fn usual(&self, len: usize) -> Result<Layout> {
+        // Many arrays are square.
+        let row = len.isqrt();
+        let rows = if row * row == len { self.rows(len, row) } else { None };
+        rows.map_or_else(|| self.square(len), Ok)
+    }
+
+    /// The layout of blocks about which nothing is known, and nothing is guessed.
     ///
     /// # Errors
     /// - `Invalid`: no texture is large enough, though the capabilities said so.
-    pub fn square(&self, len: usize) -> Result<Layout> {
+    fn square(&self, len: usize) -> Result<Layout> {
         Layout::square(len, self.texture_size).ok_or_else(|| {
             Error::new(ErrorKind::Invalid, "block_alloc")
                 .says("a block is larger than the largest texture")
@@ -193,7 +245,7 @@ impl Blocks {
 }
 
 /// The texture that holds elements of `dtype` so.
-pub fn shape(dtype: DType, layout: Layout) -> Shape {
+fn shape_of(dtype: DType, layout: Layout) -> Shape {
     Shape { dtype, width: layout.width, height: layout.height }
 }
 

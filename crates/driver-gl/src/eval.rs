@@ -37,6 +37,7 @@ impl Evaluator<'_> {
     /// - `Refused`: the compiler does not take a shader. Nothing has been drawn.
     /// - `DeviceLost`: the context is gone.
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        self.suit(launch)?;
         let mut textures = Vec::with_capacity(launch.operands.len());
         let mut layouts = Vec::with_capacity(launch.operands.len());
         for block in launch.operands {
@@ -61,6 +62,24 @@ impl Evaluator<'_> {
         evaluated.launches = draws.len() as u32;
         self.thread.post(move |gpu| draws.iter().for_each(|draw| gpu.draw(draw)))?;
         Ok(evaluated)
+    }
+
+    /// Lays blocks out anew whose rows do not suit how the launch walks over them.
+    fn suit(&mut self, launch: &Launch<'_>) -> Result<()> {
+        if launch.shape.len() < 2 || launch.program.form != Form::Map {
+            return Ok(());
+        }
+        for inst in launch.program.insts.iter().filter(|inst| inst.op == Op::Load) {
+            let (operand, access) = (inst.args[0] as usize, inst.args[1] as usize);
+            if launch.program.accesses[access] == AccessKind::Affine {
+                let (block, walk) = (launch.operands[operand], &launch.accesses[access]);
+                self.blocks.suit(self.thread, block, walk, launch.shape)?;
+            }
+        }
+        for dest in launch.dests.iter().filter(|dest| !dest.whole) {
+            self.blocks.suit(self.thread, dest.block, &dest.access, launch.shape)?;
+        }
+        Ok(())
     }
 
     /// The destinations of each draw.

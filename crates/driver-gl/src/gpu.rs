@@ -108,6 +108,25 @@ impl Gpu {
         self.textures.insert(id, texture);
     }
 
+    /// Copies the elements of one texture to another of the same dtype and other proportions.
+    pub fn copy(&mut self, from: TextureId, to: TextureId) {
+        let (Some(mut source), Some(mut target)) =
+            (self.textures.remove(&from), self.textures.remove(&to))
+        else {
+            return;
+        };
+        target.poison = source.poison.clone();
+        if target.handle.is_some() && !source.copy_to(&self.context.gl, &target) {
+            target.poison = Some(out_of_memory(source.shape));
+        }
+        self.unflushed = true;
+        if let Err(error) = self.check_error("eval_ir") {
+            target.poison = Some(error);
+        }
+        self.textures.insert(from, source);
+        self.textures.insert(to, target);
+    }
+
     /// Deletes a texture; the device keeps it until work that uses it is done.
     pub fn delete(&mut self, id: TextureId) {
         if let Some(texture) = self.textures.remove(&id) {

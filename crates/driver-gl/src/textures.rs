@@ -207,6 +207,51 @@ impl Texture {
         }
     }
 
+    /// Copies its texels, in order, to a texture of the same format that may have fewer; by way of a
+    /// buffer on the device. False when there is no room for that.
+    pub fn copy_to(&mut self, gl: &glow::Context, target: &Texture) -> bool {
+        if !self.bind_as_target(gl) {
+            return false;
+        }
+        let (_, format, kind) = self.shape.format();
+        let (width, height) = (self.shape.width as i32, self.shape.height as i32);
+        let (to_width, to_height) = (target.shape.width as i32, target.shape.height as i32);
+        let bytes = self.shape.bytes().max(target.shape.bytes());
+        let Ok(bytes) = i32::try_from(bytes) else { return false };
+        // SAFETY: the context is current; the buffer has room for either texture, and both formats
+        // and types are the same.
+        unsafe {
+            let Ok(buffer) = gl.create_buffer() else { return false };
+            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(buffer));
+            gl.buffer_data_size(glow::PIXEL_PACK_BUFFER, bytes, glow::STREAM_COPY);
+            let room = gl.get_error() == glow::NO_ERROR;
+            if room {
+                let start = PixelPackData::BufferOffset(0);
+                gl.read_pixels(0, 0, width, height, format, kind, start);
+            }
+            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+            if room {
+                gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, Some(buffer));
+                gl.active_texture(glow::TEXTURE0);
+                gl.bind_texture(glow::TEXTURE_2D, target.handle);
+                gl.tex_sub_image_2d(
+                    glow::TEXTURE_2D,
+                    0,
+                    0,
+                    0,
+                    to_width,
+                    to_height,
+                    format,
+                    kind,
+                    PixelUnpackData::BufferOffset(0),
+                );
+                gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+            }
+            gl.delete_buffer(buffer);
+            room
+        }
+    }
+
     fn read_texels(&self, gl: &glow::Context, first: usize, out: &mut [u8]) {
         let (_, format, kind) = self.shape.format();
         let texel = self.shape.texel_bytes();

@@ -5,6 +5,8 @@
 //!
 //! Not here: texture formats (`driver-gl`).
 
+use gpupy_core::driver::Access;
+
 /// The texels of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
@@ -44,6 +46,13 @@ impl Layout {
     /// Elements in a row of texels.
     pub fn pitch(&self) -> i64 {
         i64::from(self.width) * 4
+    }
+
+    /// True when each axis of a walk goes along rows or from row to row, so that no element's place
+    /// takes a division.
+    pub fn suits(&self, walk: &Access, shape: &[usize]) -> bool {
+        let shape: Vec<i64> = shape.iter().map(|n| *n as i64).collect();
+        split(walk.offset, &walk.strides, &shape, self.pitch()).is_some()
     }
 
     /// Texels, with those that hold nothing.
