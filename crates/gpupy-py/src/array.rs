@@ -20,6 +20,7 @@ use gpupy_core::Array;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How the elements are held.
 pub enum Repr {
@@ -28,6 +29,10 @@ pub enum Repr {
     /// NumPy's own array.
     Numpy(Py<PyAny>),
 }
+
+/// Elements read one by one before reading computes at once: a program that walks an array would
+/// otherwise compute each element in a kernel of its own.
+const FEW_READS: u32 = 8;
 
 /// An array: NumPy's `ndarray`, evaluated when its elements are needed.
 #[pyclass(name = "ndarray", module = "gpupy", weakref, subclass)]
@@ -38,6 +43,8 @@ pub struct NdArray {
     pub base: Option<Py<PyAny>>,
     /// False for views that NumPy would not let anyone write to.
     pub writable: bool,
+    /// How many elements were read one by one.
+    element_reads: AtomicU32,
     /// Exports whose addresses were given out by number.
     exports: Vec<Py<PyAny>>,
 }
@@ -45,13 +52,17 @@ pub struct NdArray {
 impl NdArray {
     /// An array of its own with these elements.
     pub fn lazy(array: Array) -> NdArray {
-        NdArray { repr: Repr::Lazy(array), base: None, writable: true, exports: Vec::new() }
+        NdArray::owner(Repr::Lazy(array))
     }
 
     /// An array around a NumPy array.
     pub fn numpy(array: &Bound<'_, PyAny>) -> NdArray {
-        let repr = Repr::Numpy(array.clone().unbind());
-        NdArray { repr, base: None, writable: true, exports: Vec::new() }
+        NdArray::owner(Repr::Numpy(array.clone().unbind()))
+    }
+
+    fn owner(repr: Repr) -> NdArray {
+        let element_reads = AtomicU32::new(0);
+        NdArray { repr, base: None, writable: true, element_reads, exports: Vec::new() }
     }
 
     /// The lazy array, or `None`.
@@ -101,8 +112,7 @@ pub fn view_of<'py>(
         };
         (base, writable && owner.writable)
     };
-    let repr = Repr::Lazy(array);
-    let view = NdArray { repr, base: Some(base), writable, exports: Vec::new() };
+    let view = NdArray { base: Some(base), writable, ..NdArray::lazy(array) };
     Ok(Bound::new(parent.py(), view)?.into_any())
 }
 
@@ -351,8 +361,8 @@ impl NdArray {
             && let Some(selected) = index::select(&array, key)?
         {
             if selected.element {
-                let scalar = LazyScalar::new(selected.view.snapshot());
-                return Ok(Bound::new(py, scalar)?.into_any());
+                let reads = slf.borrow().element_reads.fetch_add(1, Ordering::Relaxed);
+                return LazyScalar::element(py, &selected.view, reads >= FEW_READS);
             }
             return view_of(slf, selected.view, true);
         }

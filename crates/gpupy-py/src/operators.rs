@@ -8,7 +8,7 @@
 use crate::array::{NdArray, Repr};
 use crate::assign;
 use crate::operand::{Operand, classify};
-use crate::protocols::{fallback_operator, wrap_array};
+use crate::protocols::{fallback_operator, wrap_array, wrap_recorded};
 use crate::scalar::LazyScalar;
 use crate::ufunc::{self, Ufunc};
 use pyo3::basic::CompareOp;
@@ -107,8 +107,9 @@ pub fn binary<'py>(
             // Both are scalars whose values are here: NumPy's scalars compute them at once.
             return py.import("operator")?.call_method1(op.python_name(), (a, b));
         }
-        if let Some(array) = op.ufunc(py)?.record_operator(py, op, &[a, b], None)? {
-            return wrap_array(py, array);
+        let operands = [a, b];
+        if let Some(array) = op.ufunc(py)?.record_operator(py, op, &operands, None)? {
+            return wrap_recorded(py, array, &operands);
         }
     } else if defers(lhs)? || defers(rhs)? {
         return Ok(py.NotImplemented().into_bound(py));
@@ -133,9 +134,10 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
 fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     if let Some(a) = classify(value)?
-        && let Some(array) = op.ufunc(py)?.record(py, &[a], None)?
+        && let operands = [a]
+        && let Some(array) = op.ufunc(py)?.record(py, &operands, None)?
     {
-        return wrap_array(py, array);
+        return wrap_recorded(py, array, &operands);
     }
     let operators = py.import("operator")?;
     crate::protocols::fallback(op.ufunc_name(), &operators.getattr(op.python_name())?, (value,))

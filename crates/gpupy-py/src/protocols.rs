@@ -7,6 +7,7 @@
 use crate::array::NdArray;
 use crate::dtypes::numpy;
 use crate::host;
+use crate::operand::Operand;
 use crate::scalar::LazyScalar;
 use gpupy_core::Array;
 use pyo3::BoundObject;
@@ -18,6 +19,19 @@ use pyo3::types::{PyDict, PyModule, PyTuple};
 pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 {
         Ok(Bound::new(py, LazyScalar::new(array))?.into_any())
+    } else {
+        Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
+    }
+}
+
+/// The result of an operation on these operands as the user gets it.
+pub fn wrap_recorded<'py>(
+    py: Python<'py>,
+    array: Array,
+    operands: &[Operand<'_>],
+) -> PyResult<Bound<'py, PyAny>> {
+    if array.ndim() == 0 {
+        LazyScalar::recorded(py, array, operands)
     } else {
         Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
     }

@@ -8,6 +8,7 @@
 
 use crate::array::NdArray;
 use crate::errors::to_py;
+use crate::operand::{Held, Operand};
 use crate::operators::{self, Operator};
 use crate::session::ready;
 use crate::{dtypes, protocols};
@@ -22,13 +23,51 @@ use pyo3::types::{PyDict, PyTuple};
 pub struct LazyScalar {
     /// The 0-d value; nobody else sees its base.
     pub array: Array,
+    /// How many operations on scalars alone led here since a value was known.
+    pub operations: u32,
     value: PyOnceLock<Py<PyAny>>,
 }
+
+/// Pending operations on scalars after which the value is computed: arithmetic in a Python loop
+/// would otherwise become ever larger kernels of one element.
+const MANY_OPERATIONS: u32 = 64;
 
 impl LazyScalar {
     /// A scalar for a 0-d array whose base nobody writes to.
     pub fn new(array: Array) -> LazyScalar {
-        LazyScalar { array, value: PyOnceLock::new() }
+        LazyScalar { array, operations: 0, value: PyOnceLock::new() }
+    }
+
+    /// An element of an array as it is now: known at once if nothing has to be computed for it, or
+    /// if it is one of many, for which the array's blocks are better computed than each alone.
+    pub fn element<'py>(
+        py: Python<'py>,
+        view: &Array,
+        one_of_many: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let scalar = LazyScalar::new(view.snapshot());
+        if one_of_many || scalar.array.value().is_computed() {
+            scalar.value(py)?;
+        }
+        Ok(Bound::new(py, scalar)?.into_any())
+    }
+
+    /// The scalar that an operation on these operands gives.
+    pub fn recorded<'py>(
+        py: Python<'py>,
+        array: Array,
+        operands: &[Operand<'_>],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let pending = |operand: &Operand<'_>| match &operand.held {
+            Held::Scalar(scalar) if scalar.get().value.get(py).is_none() => scalar.get().operations,
+            _ => 0,
+        };
+        let operations = operands.iter().map(pending).fold(1, u32::saturating_add);
+        let scalar = LazyScalar { array, operations, value: PyOnceLock::new() };
+        if operations >= MANY_OPERATIONS {
+            scalar.value(py)?;
+        }
+        Ok(Bound::new(py, scalar)?.into_any())
     }
 
     /// The NumPy scalar, evaluated if need be.

@@ -14,7 +14,7 @@ use crate::errors::{not_broadcastable, to_py};
 use crate::host;
 use crate::operand::{KINDS, Kind, Operand, classify};
 use crate::operators::Operator;
-use crate::protocols::{fallback_ufunc, wrap, wrap_array};
+use crate::protocols::{fallback_ufunc, wrap, wrap_recorded};
 use crate::recipe::{self, Recipe};
 use crate::session::ready;
 use gpupy_core::{Arg, Array, Context, DType, ErrorKind};
@@ -295,9 +295,9 @@ impl Ufunc {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if kwargs.is_none()
-            && let Some(array) = self.call_plain(py, args)?
+            && let Some(result) = self.call_plain(py, args)?
         {
-            return wrap_array(py, array);
+            return Ok(result);
         }
         let out = match self.plain_out(args, kwargs)? {
             Plain::Call { out } => out,
@@ -328,7 +328,7 @@ impl Ufunc {
             self.record_mixed(py, &objects)?
         };
         match (recorded, out.zip(target)) {
-            (Some(array), None) => wrap_array(py, array),
+            (Some(array), None) => wrap_recorded(py, array, &operands),
             (Some(array), Some((out, target))) => {
                 assign::output(&target, &array)?;
                 Ok(out)
@@ -369,7 +369,11 @@ enum Plain<'py> {
 
 impl Ufunc {
     /// The most frequent call: operands that are ours or numbers, and nothing else.
-    fn call_plain(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Option<Array>> {
+    fn call_plain<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         if args.len() != self.nin || self.recipe.is_none() {
             return Ok(None);
         }
@@ -380,7 +384,8 @@ impl Ufunc {
                 None => return Ok(None),
             }
         }
-        self.record(py, &operands, None)
+        let recorded = self.record(py, &operands, None)?;
+        recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()
     }
 
     /// Tells whether a call is operands and at most one output, with nothing else said.
