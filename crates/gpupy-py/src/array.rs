@@ -474,7 +474,7 @@ impl NdArray {
     /// The memory layout, as NumPy shows it.
     #[getter]
     fn flags<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("gpupy._methods")?.call_method1("flags", (slf,))
+        slf.py().import("gpupy._flags")?.call_method1("flags", (slf,))
     }
 
     // SAFETY: the caller gives a buffer description to fill in, which is passed on as it is.

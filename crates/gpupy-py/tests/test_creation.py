@@ -53,9 +53,7 @@ CALLS = {
     "indices default": lambda xp: xp.indices((2, 3)),
     "fromfunction": lambda xp: xp.fromfunction(lambda x, y: x * 10 + y, (3, 2), dtype=xp.float32),
     "fromfunction default": lambda xp: xp.fromfunction(lambda x, y: x + y, (3, 2)),
-    "meshgrid": lambda xp: xp.meshgrid(
-        xp.arange(3, dtype=xp.float32), xp.arange(2, dtype=xp.float32)
-    ),
+    "meshgrid": lambda xp: xp.meshgrid(xp.arange(3, dtype=xp.float32), xp.arange(2, dtype=xp.float32)),
     "meshgrid ij": lambda xp: xp.meshgrid(
         xp.arange(3, dtype=xp.float32), xp.arange(2, dtype=xp.float32), indexing="ij", sparse=True
     ),
@@ -66,9 +64,7 @@ CALLS = {
     "concatenate bool": lambda xp: xp.concatenate([xp.ones(2, bool), xp.zeros(3, xp.float32)]),
     "concatenate axis": lambda xp: xp.concatenate([xp.ones((2, 1), xp.int32)] * 3, axis=1),
     "concatenate None": lambda xp: xp.concatenate([xp.ones((2, 1), xp.int32)] * 3, axis=None),
-    "concatenate wrong": lambda xp: xp.concatenate(
-        [xp.ones((2, 1), xp.int32), xp.ones((3, 2), xp.int32)]
-    ),
+    "concatenate wrong": lambda xp: xp.concatenate([xp.ones((2, 1), xp.int32), xp.ones((3, 2), xp.int32)]),
     "concatenate 0-d": lambda xp: xp.concatenate([xp.ones((), xp.int32)]),
     "concatenate nothing": lambda xp: xp.concatenate([]),
     "concatenate axis wrong": lambda xp: xp.concatenate([xp.ones(2, xp.int32)], axis=1),

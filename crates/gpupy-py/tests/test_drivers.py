@@ -18,7 +18,7 @@ def run(code, **more):
 
 
 def test_a_wrong_name_lists_the_right_ones():
-    with pytest.raises(ValueError, match="there is no driver `cuda`; choose one of .*`soft`.*`auto`"):
+    with pytest.raises(ValueError, match=r"there is no driver `cuda`; choose one of .*`soft`.*`auto`"):
         gpupy.use("cuda")
     ended = run("import gpupy; gpupy.ones(3, gpupy.float32).sum()", GPUPY_DRIVER="cuda")
     assert ended.returncode and "there is no driver `cuda`" in ended.stderr

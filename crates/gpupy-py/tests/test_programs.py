@@ -76,9 +76,7 @@ class Program:
         elif kind in ("binary", "compare"):
             name = self.draw(st.sampled_from(BINARY if kind == "binary" else COMPARE))
             b = self.pick()
-            self.both(
-                f"{name}(v{a}, v{b})", lambda xp, n: getattr(xp, name)(side(a, n), side(b, n))
-            )
+            self.both(f"{name}(v{a}, v{b})", lambda xp, n: getattr(xp, name)(side(a, n), side(b, n)))
         elif kind == "scalar":
             name = self.draw(st.sampled_from(BINARY + COMPARE))
             s = self.draw(st.sampled_from(SCALARS))
@@ -88,14 +86,10 @@ class Program:
             a = b = self.pick(lambda w: w.dtype in (np.int32, np.bool))
             if a is not None:
                 b = self.pick(lambda w: w.dtype == self.arrays[a][0].dtype)
-                self.both(
-                    f"{name}(v{a}, v{b})", lambda xp, n: getattr(xp, name)(side(a, n), side(b, n))
-                )
+                self.both(f"{name}(v{a}, v{b})", lambda xp, n: getattr(xp, name)(side(a, n), side(b, n)))
         elif kind == "where":
             b, c = self.pick(), self.pick()
-            self.both(
-                f"where(v{a}, v{b}, v{c})", lambda xp, n: xp.where(side(a, n), side(b, n), side(c, n))
-            )
+            self.both(f"where(v{a}, v{b}, v{c})", lambda xp, n: xp.where(side(a, n), side(b, n), side(c, n)))
         elif kind == "view":
             self.view(a, side)
         elif kind == "reduce":

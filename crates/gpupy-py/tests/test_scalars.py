@@ -123,3 +123,16 @@ def test_in_place_operators_rebind_scalars(device):
         return [s, t]
 
     check(function)
+
+
+def test_walking_an_array_computes_it_once(driver):
+    a = gpupy.sqrt(gpupy.arange(500, dtype=gpupy.float32))
+    total = most = 0.0
+    for i in range(500):
+        if a[i] > most:
+            most = a[i]
+        total += abs(a[i] - 1)
+    want = np.sqrt(np.arange(500, dtype=np.float32))
+    assert most == want.max()
+    np.testing.assert_allclose(float(total), abs(want - 1).sum(), rtol=1e-4)
+    assert gpupy.stats().launches <= 50

@@ -111,9 +111,7 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **k
         return made if extra <= 0 else made.reshape((1,) * extra + made.shape)
     kwargs = {key: value for key, value in kwargs.items() if key != "like"}
     given = to_host(object)
-    return wrap(
-        np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs)
-    )
+    return wrap(np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs))
 
 
 _COPY_WORDS = "Unable to avoid copy while creating an array as requested."
@@ -191,8 +189,7 @@ def indices(dimensions, dtype=int, sparse=False):
     if sparse:
         alone = [_gpupy.index((n,), 0, dtype) for n in extents]
         return tuple(
-            row.reshape((1,) * axis + (-1,) + (1,) * (rank - axis - 1))
-            for axis, row in enumerate(alone)
+            row.reshape((1,) * axis + (-1,) + (1,) * (rank - axis - 1)) for axis, row in enumerate(alone)
         )
     made = empty((rank, *extents), dtype)
     for axis in range(rank):
@@ -215,9 +212,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
         given = to_host(xi)
         return wrap(np.meshgrid(*given, copy=copy, sparse=sparse, indexing=indexing))
     rank = len(grids)
-    out = [
-        g.reshape((1,) * axis + (-1,) + (1,) * (rank - axis - 1)) for axis, g in enumerate(grids)
-    ]
+    out = [g.reshape((1,) * axis + (-1,) + (1,) * (rank - axis - 1)) for axis, g in enumerate(grids)]
     if indexing == "xy" and rank > 1:
         out[0] = out[0].reshape((1, -1) + (1,) * (rank - 2))
         out[1] = out[1].reshape((-1, 1) + (1,) * (rank - 2))

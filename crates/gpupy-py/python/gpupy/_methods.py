@@ -10,7 +10,6 @@ import numpy as np
 
 from . import _creation, _reduce, _select
 from ._fallback import call, to_host
-from ._flags import flags as flags
 from ._flat import flatiter, set_flat
 from ._gpupy import assign_all, ndarray, numpy_attribute, wrap
 
@@ -194,9 +193,7 @@ _OWN = {
     "all": _reduce.all_,
     "any": _reduce.any_,
     "astype": astype,
-    "clip": lambda self, min=None, max=None, out=None, **kwargs: _select.clip(
-        self, min, max, out, **kwargs
-    ),
+    "clip": lambda self, min=None, max=None, out=None, **kwargs: _select.clip(self, min, max, out, **kwargs),
     "conj": lambda self: self.copy(),
     "conjugate": lambda self: self.copy(),
     "copy": copy,
@@ -227,6 +224,10 @@ _VIEWS = "diagonal squeeze swapaxes".split()
 _SKIPPED = {"__array_struct__", "__array_finalize__", "__array_wrap__", "__setstate__", "__hash__"}
 
 
+def _attribute(name):
+    return property(lambda self: numpy_attribute(self, name))
+
+
 def _complete():
     for name, value in _OWN.items():
         setattr(ndarray, name, value)
@@ -239,8 +240,7 @@ def _complete():
         if name in ours:
             continue
         if isinstance(vars(np.ndarray)[name], types.GetSetDescriptorType):
-            getter = (lambda name: lambda self: numpy_attribute(self, name))(name)
-            setattr(ndarray, name, property(getter))
+            setattr(ndarray, name, _attribute(name))
         else:
             setattr(ndarray, name, _method(name))
 

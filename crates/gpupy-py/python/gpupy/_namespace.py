@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import _creation, _fallback, _joining, _proxy, _reduce, _select, _shape, _ufunc
+from . import _creation, _fallback, _flat, _joining, _proxy, _reduce, _select, _shape, _ufunc
 from ._gpupy import ndarray, ufunc
 
 OWN = {
@@ -124,5 +124,5 @@ def _vectorize():
 
 
 # Classes whose instances would give out plain arrays, and those that stand for our own.
-_CLASSES = {"vectorize": _vectorize, "flatiter": lambda: _shape.flatiter}
+_CLASSES = {"vectorize": _vectorize, "flatiter": lambda: _flat.flatiter}
 _ufunc.lookup_ufunc = ufunc_of

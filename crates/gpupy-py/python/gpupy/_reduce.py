@@ -54,9 +54,7 @@ def _call(name, args, kwargs):
 def _reduction(name, ufunc):
     """A reduction with a ``dtype`` argument."""
 
-    def function(
-        a, axis=None, dtype=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET
-    ):
+    def function(a, axis=None, dtype=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
         a = _array(a)
         if initial is _UNSET and (where is _UNSET or where is True) and dtype in (None, a.dtype):
             result = _lazily(ufunc, a, axis, keepdims)
@@ -144,9 +142,7 @@ def ptp(a, axis=None, out=None, keepdims=_UNSET):
     return _call("ptp", (a,), {"axis": axis, "out": out, "keepdims": keepdims})
 
 
-def ufunc_reduce(
-    name, array, axis=0, dtype=None, out=None, keepdims=False, initial=_UNSET, where=True
-):
+def ufunc_reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, initial=_UNSET, where=True):
     """``ufunc.reduce(array, …)`` as recorded, or ``None``."""
     if initial is not _UNSET or where is not True or dtype not in (None, array.dtype):
         return None

@@ -31,9 +31,7 @@ def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **k
     low = min if a_min is _UNSET else a_min
     high = max if a_max is _UNSET else a_max
     a = _ours(a)
-    both = (a_min is not _UNSET and min is not _UNSET) or (
-        a_max is not _UNSET and max is not _UNSET
-    )
+    both = (a_min is not _UNSET and min is not _UNSET) or (a_max is not _UNSET and max is not _UNSET)
     if isinstance(a, ndarray) and not kwargs and not both:
         limits = [None if v is _UNSET else _ours(v) for v in (low, high)]
         made = _gpupy.clip(a, *limits)

@@ -1,6 +1,6 @@
 """Functions that give views: NumPy computes shape and strides, the elements stay ours.
 
-Owns ``FUNCTIONS`` of that sort and ``flatiter``. Not here: ``reshape`` and ``transpose``, which are
+Owns ``FUNCTIONS`` of that sort. Not here: ``reshape`` and ``transpose``, which are
 methods in Rust.
 """
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from ._creation import asanyarray
 from ._fallback import call
-from ._flat import flatiter as flatiter
 from ._gpupy import ndarray
 
 # NumPy's functions whose result is always a view of their first argument.

@@ -11,8 +11,7 @@ import types
 import numpy as np
 
 _NAMES = (
-    "char ctypeslib dtypes emath exceptions fft lib linalg ma polynomial random rec strings "
-    "testing typing"
+    "char ctypeslib dtypes emath exceptions fft lib linalg ma polynomial random rec strings testing typing"
 ).split()
 
 _PREFIX = "numpy."
