@@ -17,6 +17,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("gpupy")
 
 DRIVERS = gpupy.drivers()
+TIGHT = {"resources": [6, 6, 2, 1, 0, 0, 1, 2]}
 TINY = {"block_bytes": 64, "device_bytes": 4096}
 
 
@@ -40,6 +41,12 @@ def _open(case):
 @pytest.fixture(params=_cases({"normal": {}, "tiny": TINY}))
 def device(request):
     """Each driver, with its own limits and with blocks of 16 elements in 4 KiB of memory."""
+    return _open(request.param)
+
+
+@pytest.fixture(params=_cases({"normal": {}, "tiny": TINY, "tight": TIGHT}))
+def limited(request):
+    """Each driver as above, and with so few resources that every expression is cut to pieces."""
     return _open(request.param)
 
 

@@ -177,7 +177,7 @@ class Program:
 
 @settings(max_examples=150)
 @given(data=st.data())
-def test_random_programs_give_numpys_bits(device, data):
+def test_random_programs_give_numpys_bits(limited, data):
     program = Program(data.draw)
     for _ in range(data.draw(st.integers(1, 12))):
         program.step()
