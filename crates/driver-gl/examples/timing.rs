@@ -42,6 +42,7 @@ fn main() -> Result<()> {
     ] {
         time(&mut *driver, &view(name, offset, strides))?;
     }
+    time(&mut *driver, &laplacian(2048))?;
     time(&mut *driver, &sum(1 << 24))?;
     transfers(&mut *driver)
 }
@@ -171,6 +172,31 @@ fn view(name: &str, offset: i64, strides: [i64; 2]) -> Work {
         params: vec![],
         accesses: vec![access(0, &[cols as i64, 1]), access(offset, &strides)],
         out: rows * cols,
+    }
+}
+
+/// Neighbours less the middle, over the interior of a square.
+fn laplacian(size: usize) -> Work {
+    let mut b = Builder::new(Form::Map, 2);
+    let operand = b.operand(DType::F32);
+    let (row, inner) = (size as i64, size - 2);
+    let mut accesses = Vec::new();
+    let mut total = None;
+    for offset in [row + 1, 1, 2 * row + 1, row, row + 2] {
+        accesses.push(access(offset, &[row, 1]));
+        let slot = b.access(AccessKind::Affine);
+        let x = b.load(operand, slot);
+        total = Some(total.map_or(x, |t| b.op(Op::Sub, &[t, x])));
+    }
+    b.store(total.unwrap_or_default());
+    Work {
+        name: format!("laplacian, {inner}²"),
+        program: b.finish(),
+        shape: vec![inner, inner],
+        operands: 1,
+        params: vec![],
+        accesses,
+        out: inner * inner,
     }
 }
 

@@ -168,14 +168,39 @@ impl Blocks {
         let steps = strides.filter_map(|(stride, _)| usize::try_from(stride.abs()).ok());
         let wanted = steps.filter_map(|step| self.rows(len, step)).min_by_key(|rows| rows.width);
         let Some(wanted) = wanted.filter(|wanted| wanted.suits(walk, shape)) else { return Ok(()) };
-        let to = self.take(thread, shape_of(block.spec.dtype, wanted))?;
-        thread.post(move |gpu| gpu.copy(texture, to))?;
-        self.release(shape_of(block.spec.dtype, layout), texture);
+        self.move_to(thread, id, (texture, layout), wanted)?;
+        Ok(())
+    }
+
+    /// Moves a block's elements into rows without padding, for launches that write across their
+    /// ends.
+    ///
+    /// # Errors
+    /// As `texture`.
+    pub fn unpad(&mut self, thread: &GlThread, id: BlockId) -> Result<(TextureId, Layout)> {
+        let wanted = self.square(self.get(id)?.spec.len)?;
+        match self.get(id)?.texture {
+            Some(from) => self.move_to(thread, id, from, wanted),
+            None => self.texture(thread, id, Some(wanted)),
+        }
+    }
+
+    fn move_to(
+        &mut self,
+        thread: &GlThread,
+        id: BlockId,
+        (texture, layout): (TextureId, Layout),
+        wanted: Layout,
+    ) -> Result<(TextureId, Layout)> {
+        let spec = self.get(id)?.spec;
+        let to = self.take(thread, shape_of(spec.dtype, wanted))?;
+        thread.post(move |gpu| gpu.copy(texture, to, spec.len))?;
+        self.release(shape_of(spec.dtype, layout), texture);
         if let Some(block) = self.blocks.get_mut(&id.0) {
             block.texture = Some((to, wanted));
             block.moves += 1;
         }
-        Ok(())
+        Ok((to, wanted))
     }
 
     /// The layout of blocks about which nothing is known but their length.
@@ -185,8 +210,8 @@ impl Blocks {
     pub fn usual(&self, len: usize) -> Result<Layout> {
         // Many arrays are square.
         let row = len.isqrt();
-        let rows = if row * row == len { self.rows(len, row) } else { None };
-        rows.map_or_else(|| self.square(len), Ok)
+        let square = (row * row == len).then(|| self.rows(len, row)).flatten();
+        square.filter(|rows| !rows.is_padded()).map_or_else(|| self.square(len), Ok)
     }
 
     /// The layout of blocks about which nothing is known, and nothing is guessed.
@@ -246,7 +271,7 @@ impl Blocks {
 
 /// The texture that holds elements of `dtype` so.
 fn shape_of(dtype: DType, layout: Layout) -> Shape {
-    Shape { dtype, width: layout.width, height: layout.height }
+    Shape { dtype, width: layout.width, height: layout.height, row: layout.row }
 }
 
 fn bytes(spec: BlockSpec) -> u64 {

@@ -45,19 +45,26 @@ impl Evaluator<'_> {
             textures.push(texture);
             layouts.push(layout);
         }
+        let groups = self.groups(launch);
+        // Blocks move before anything is drawn, as two destinations may be one block.
+        for stores in &groups {
+            let targets = self.targets(launch, &layouts, stores)?;
+            if !targets[0].1.is_padded() {
+                continue;
+            }
+            let part = Part { launch, textures: &textures, layouts: &layouts, stores, targets };
+            if matches!(fragment::plan(&part.request(&part.all())), Err(Declined::Padded)) {
+                for store in stores {
+                    self.blocks.unpad(self.thread, launch.dests[*store as usize].block)?;
+                }
+            }
+        }
         let mut evaluated = Evaluated::default();
         let mut draws = Vec::new();
-        for stores in self.groups(launch) {
-            let targets = self.targets(launch, &layouts, &stores)?;
-            let part = Part { launch, textures: &textures, layouts: &layouts, stores: &stores };
-            self.prepare(
-                &part,
-                &targets,
-                launch.shape,
-                launch.accesses,
-                &mut draws,
-                &mut evaluated,
-            )?;
+        for stores in &groups {
+            let targets = self.targets(launch, &layouts, stores)?;
+            let part = Part { launch, textures: &textures, layouts: &layouts, stores, targets };
+            self.prepare(&part, &mut draws, &mut evaluated)?;
         }
         evaluated.launches = draws.len() as u32;
         self.thread.post(move |gpu| draws.iter().for_each(|draw| gpu.draw(draw)))?;
@@ -134,7 +141,7 @@ impl Evaluator<'_> {
             return None;
         }
         if axes >= 2 && uses_coordinates(launch.program) {
-            // Rows of texels that are rows of the array spare divisions.
+            // Rows of texels that are rows of the array spare divisions, even if they are padded.
             let rows = self.blocks.rows(len, launch.shape[axes - 1]);
             if rows.is_some() {
                 return rows;
@@ -148,87 +155,35 @@ impl Evaluator<'_> {
     fn prepare(
         &mut self,
         part: &Part<'_>,
-        targets: &[(TextureId, Layout)],
-        shape: &[usize],
-        accesses: &[Access],
         draws: &mut Vec<Draw>,
         evaluated: &mut Evaluated,
     ) -> Result<()> {
-        let launch = part.launch;
-        let dest = &launch.dests[part.stores[0] as usize];
-        let place = &dest.access;
-        self.prepare_at(part, targets, shape, accesses, place, draws, evaluated)
-    }
-
-    #[allow(clippy::too_many_arguments)] // a recursion's state, all of it needed
-    fn prepare_at(
-        &mut self,
-        part: &Part<'_>,
-        targets: &[(TextureId, Layout)],
-        shape: &[usize],
-        accesses: &[Access],
-        place: &Access,
-        draws: &mut Vec<Draw>,
-        evaluated: &mut Evaluated,
-    ) -> Result<()> {
-        let launch = part.launch;
-        let whole = part.stores.iter().all(|s| launch.dests[*s as usize].whole);
-        let request = Request {
-            program: launch.program,
-            shape,
-            accesses,
-            operands: part.layouts,
-            params: launch.params,
-            stores: part.stores,
-            target: Target { layout: targets[0].1, access: place, whole },
-            specialise: false,
-        };
-        match fragment::plan(&request) {
-            Ok(planned) => {
-                let (kernel, planned) = self.kernel(launch, &request, planned, evaluated)?;
-                draws.push(Draw {
-                    kernel,
-                    operands: part.textures.to_vec(),
-                    targets: targets.iter().map(|(texture, _)| *texture).collect(),
-                    reads_old: planned.plan.reads_old(),
-                    whole,
-                    words: planned.words,
-                    area: planned.area,
-                });
-                Ok(())
-            }
-            Err(Declined::Tangled) => {
-                // One axis fewer for each of its points. A reduction keeps its last axis.
-                let keep = usize::from(launch.program.form != Form::Map);
-                let axis = shape[..shape.len() - keep].iter().position(|n| *n > 1);
-                let axis = axis.ok_or_else(|| {
+        let mut todo = vec![part.all()];
+        while let Some(points) = todo.pop() {
+            let request = part.request(&points);
+            match fragment::plan(&request) {
+                Ok(planned) => {
+                    let (kernel, planned) =
+                        self.kernel(part.launch, &request, planned, evaluated)?;
+                    draws.push(Draw {
+                        kernel,
+                        operands: part.textures.to_vec(),
+                        targets: part.targets.iter().map(|(texture, _)| *texture).collect(),
+                        reads_old: planned.plan.reads_old(),
+                        whole: part.whole(),
+                        words: planned.words,
+                        area: planned.area,
+                    });
+                }
+                Err(reason) => todo.extend(part.slices(&points).ok_or_else(|| {
                     Error::new(ErrorKind::Unsupported, "eval_ir")
                         .says("the strides of a destination cannot be taken apart")
                         .with("driver", crate::NAME)
-                })?;
-                let mut thinner = shape.to_vec();
-                thinner[axis] = 1;
-                for i in 0..shape[axis] {
-                    let at = |access: &Access| {
-                        let mut access = access.clone();
-                        let stride = access.strides.get(axis).copied().unwrap_or(0);
-                        access.offset += stride * i as i64;
-                        access
-                    };
-                    let accesses: Vec<Access> = accesses.iter().map(at).collect();
-                    self.prepare_at(
-                        part,
-                        targets,
-                        &thinner,
-                        &accesses,
-                        &at(place),
-                        draws,
-                        evaluated,
-                    )?;
-                }
-                Ok(())
+                        .with("reason", format!("{reason:?}"))
+                })?),
             }
         }
+        Ok(())
     }
 
     /// The kernel of a planned draw, compiled now if need be, and the plan that it has.
@@ -294,6 +249,65 @@ struct Part<'a> {
     textures: &'a [TextureId],
     layouts: &'a [Layout],
     stores: &'a [u32],
+    targets: Vec<(TextureId, Layout)>,
+}
+
+/// A part of a launch's points.
+#[derive(Clone)]
+struct Points {
+    shape: Vec<usize>,
+    accesses: Vec<Access>,
+    place: Access,
+}
+
+impl Part<'_> {
+    fn all(&self) -> Points {
+        Points {
+            shape: self.launch.shape.to_vec(),
+            accesses: self.launch.accesses.to_vec(),
+            place: self.launch.dests[self.stores[0] as usize].access.clone(),
+        }
+    }
+
+    fn whole(&self) -> bool {
+        self.stores.iter().all(|store| self.launch.dests[*store as usize].whole)
+    }
+
+    fn request<'r>(&'r self, points: &'r Points) -> Request<'r> {
+        Request {
+            program: self.launch.program,
+            shape: &points.shape,
+            accesses: &points.accesses,
+            operands: self.layouts,
+            params: self.launch.params,
+            stores: self.stores,
+            target: Target {
+                layout: self.targets[0].1,
+                access: &points.place,
+                whole: self.whole(),
+            },
+            specialise: false,
+        }
+    }
+
+    /// The points for each place on one axis, or `None` when no axis is left. A reduction keeps its
+    /// last axis.
+    fn slices(&self, points: &Points) -> Option<Vec<Points>> {
+        let keep = usize::from(self.launch.program.form != Form::Map);
+        let axis = points.shape[..points.shape.len() - keep].iter().position(|n| *n > 1)?;
+        let slice = |i: usize| {
+            let at = |access: &Access| {
+                let mut access = access.clone();
+                access.offset += access.strides.get(axis).copied().unwrap_or(0) * i as i64;
+                access
+            };
+            let mut shape = points.shape.clone();
+            shape[axis] = 1;
+            let accesses = points.accesses.iter().map(at).collect();
+            Points { shape, accesses, place: at(&points.place) }
+        };
+        Some((0..points.shape[axis]).map(slice).collect())
+    }
 }
 
 /// True when a program asks where its points are.

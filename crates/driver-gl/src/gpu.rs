@@ -108,15 +108,15 @@ impl Gpu {
         self.textures.insert(id, texture);
     }
 
-    /// Copies the elements of one texture to another of the same dtype and other proportions.
-    pub fn copy(&mut self, from: TextureId, to: TextureId) {
+    /// Copies `len` elements of one texture to another of the same dtype and other proportions.
+    pub fn copy(&mut self, from: TextureId, to: TextureId, len: usize) {
         let (Some(mut source), Some(mut target)) =
             (self.textures.remove(&from), self.textures.remove(&to))
         else {
             return;
         };
         target.poison = source.poison.clone();
-        if target.handle.is_some() && !source.copy_to(&self.context.gl, &target) {
+        if target.handle.is_some() && !source.copy_to(&self.context.gl, &mut target, len) {
             target.poison = Some(out_of_memory(source.shape));
         }
         self.unflushed = true;
@@ -365,7 +365,7 @@ mod tests {
     use super::*;
     use gpupy_core::DType;
 
-    const SHAPE: Shape = Shape { dtype: DType::F32, width: 1, height: 1 };
+    const SHAPE: Shape = Shape { dtype: DType::F32, width: 1, height: 1, row: 4 };
     const ALL: Area = Area { x: 0, y: 0, width: 1, height: 1 };
 
     fn draw(operands: Vec<TextureId>, target: TextureId, whole: bool) -> Draw {

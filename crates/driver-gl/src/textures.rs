@@ -19,9 +19,16 @@ pub struct Shape {
     pub width: u32,
     /// Rows.
     pub height: u32,
+    /// Elements in a row: what a row has room for, or up to three fewer.
+    pub row: u32,
 }
 
 impl Shape {
+    /// True when rows end with places that hold nothing.
+    pub fn is_padded(&self) -> bool {
+        self.row < self.width * 4
+    }
+
     /// Bytes of memory.
     pub fn bytes(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height) * self.texel_bytes() as u64
@@ -145,6 +152,9 @@ impl Texture {
         if elements.is_empty() || !self.bind_as_target(gl) {
             return;
         }
+        if self.shape.is_padded() {
+            return self.read_padded(gl, elements, out);
+        }
         let (size, texel) = (self.shape.dtype.size(), self.shape.texel_bytes());
         let inner = elements.start.div_ceil(4)..elements.end / 4;
         let mut part = |texels: Range<usize>| {
@@ -177,6 +187,9 @@ impl Texture {
         if elements.is_empty() {
             return;
         }
+        if self.shape.is_padded() {
+            return self.write_padded(gl, elements, data);
+        }
         let (size, texel) = (self.shape.dtype.size(), self.shape.texel_bytes());
         let inner = elements.start.div_ceil(4)..elements.end / 4;
         let part = |this: &mut Texture, texels: Range<usize>| {
@@ -207,9 +220,19 @@ impl Texture {
         }
     }
 
-    /// Copies its texels, in order, to a texture of the same format that may have fewer; by way of a
-    /// buffer on the device. False when there is no room for that.
-    pub fn copy_to(&mut self, gl: &glow::Context, target: &Texture) -> bool {
+    /// Copies `len` elements to a texture of the same dtype. False when there is no room for that.
+    pub fn copy_to(&mut self, gl: &glow::Context, target: &mut Texture, len: usize) -> bool {
+        if !self.shape.is_padded() && !target.shape.is_padded() {
+            return self.copy_texels(gl, target);
+        }
+        let mut bytes = vec![0; len * self.shape.dtype.size()];
+        self.read(gl, 0..len, &mut bytes);
+        target.write(gl, 0..len, &bytes, true);
+        true
+    }
+
+    /// Copies texels in order, by way of a buffer on the device.
+    fn copy_texels(&mut self, gl: &glow::Context, target: &Texture) -> bool {
         if !self.bind_as_target(gl) {
             return false;
         }
@@ -252,40 +275,119 @@ impl Texture {
         }
     }
 
+    fn read_padded(&self, gl: &glow::Context, elements: Range<usize>, out: &mut [u8]) {
+        let mut left = out;
+        for part in self.padded_parts(elements) {
+            let mut bytes =
+                vec![0; part.texels.width * part.texels.height * self.shape.texel_bytes()];
+            self.read_rectangle(gl, part.texels, Some(&mut bytes));
+            for row in bytes.chunks_exact(part.texels.width * self.shape.texel_bytes()) {
+                let (head, tail) = std::mem::take(&mut left).split_at_mut(part.bytes.len());
+                head.copy_from_slice(&row[part.bytes.clone()]);
+                left = tail;
+            }
+        }
+    }
+
+    fn write_padded(&mut self, gl: &glow::Context, elements: Range<usize>, data: &[u8]) {
+        let row_bytes = self.shape.row as usize * self.shape.dtype.size();
+        let mut left = data;
+        for part in self.padded_parts(elements) {
+            let width = part.texels.width * self.shape.texel_bytes();
+            let mut bytes = vec![0; width * part.texels.height];
+            // What stands beside the elements stays; what pads a row is nothing.
+            let beside = part.bytes.start > 0 || part.bytes.end < width.min(row_bytes);
+            if beside && self.bind_as_target(gl) {
+                self.read_rectangle(gl, part.texels, Some(&mut bytes));
+            }
+            for row in bytes.chunks_exact_mut(width) {
+                let (head, tail) = left.split_at(part.bytes.len());
+                row[part.bytes.clone()].copy_from_slice(head);
+                left = tail;
+            }
+            self.write_rectangle(gl, part.texels, Some(&bytes));
+        }
+    }
+
+    /// Consecutive elements of a texture with padded rows, in parts of moderate size.
+    fn padded_parts(&self, elements: Range<usize>) -> Vec<PaddedPart> {
+        let size = self.shape.dtype.size();
+        let rows_at_once = (PART_BYTES / (self.shape.width as usize * 4 * size)).max(1);
+        let mut parts = Vec::new();
+        for r in rectangles(elements.start, elements.len(), self.shape.row as usize) {
+            let x = r.x / 4;
+            let texels = Rectangle { x, y: r.y, width: (r.x + r.width).div_ceil(4) - x, height: 1 };
+            let start = (r.x - x * 4) * size;
+            for y in (0..r.height).step_by(rows_at_once) {
+                let height = rows_at_once.min(r.height - y);
+                let texels = Rectangle { y: r.y + y, height, ..texels };
+                parts.push(PaddedPart { texels, bytes: start..start + r.width * size });
+            }
+        }
+        parts
+    }
+
     fn read_texels(&self, gl: &glow::Context, first: usize, out: &mut [u8]) {
-        let (_, format, kind) = self.shape.format();
         let texel = self.shape.texel_bytes();
         let mut done = 0;
         for r in rectangles(first, out.len() / texel, self.shape.width as usize) {
             let len = r.width * r.height * texel;
-            let part = PixelPackData::Slice(out.get_mut(done..done + len));
-            let (x, y, width, height) = (r.x as i32, r.y as i32, r.width as i32, r.height as i32);
-            // SAFETY: the context is current, the texture is bound for reading, and the slice has
-            // room for just this rectangle, since rows are packed without gaps.
-            unsafe { gl.read_pixels(x, y, width, height, format, kind, part) };
+            self.read_rectangle(gl, r, out.get_mut(done..done + len));
             done += len;
         }
     }
 
     fn write_texels(&self, gl: &glow::Context, first: usize, data: &[u8]) {
-        let (_, format, kind) = self.shape.format();
         let texel = self.shape.texel_bytes();
         let mut done = 0;
         for r in rectangles(first, data.len() / texel, self.shape.width as usize) {
             let len = r.width * r.height * texel;
-            let part = PixelUnpackData::Slice(data.get(done..done + len));
-            let (x, y, width, height) = (r.x as i32, r.y as i32, r.width as i32, r.height as i32);
-            // SAFETY: the context is current, and the slice holds just this rectangle, since rows
-            // are packed without gaps.
-            unsafe {
-                gl.active_texture(glow::TEXTURE0);
-                gl.bind_texture(glow::TEXTURE_2D, self.handle);
-                gl.tex_sub_image_2d(glow::TEXTURE_2D, 0, x, y, width, height, format, kind, part);
-            }
+            self.write_rectangle(gl, r, data.get(done..done + len));
             done += len;
         }
     }
+
+    /// Reads a rectangle of the texture, which is bound for that, into just as many bytes.
+    fn read_rectangle(&self, gl: &glow::Context, r: Rectangle, out: Option<&mut [u8]>) {
+        let (_, format, kind) = self.shape.format();
+        let (x, y, width, height) = (r.x as i32, r.y as i32, r.width as i32, r.height as i32);
+        let room = out.as_ref().map_or(0, |out| out.len());
+        if room != r.width * r.height * self.shape.texel_bytes() {
+            return;
+        }
+        // SAFETY: the context is current, and the slice has room for just this rectangle, since
+        // rows are packed without gaps.
+        unsafe { gl.read_pixels(x, y, width, height, format, kind, PixelPackData::Slice(out)) };
+    }
+
+    /// Writes a rectangle of the texture from just as many bytes.
+    fn write_rectangle(&self, gl: &glow::Context, r: Rectangle, data: Option<&[u8]>) {
+        let (_, format, kind) = self.shape.format();
+        let (x, y, width, height) = (r.x as i32, r.y as i32, r.width as i32, r.height as i32);
+        if data.map_or(0, <[u8]>::len) != r.width * r.height * self.shape.texel_bytes() {
+            return;
+        }
+        // SAFETY: the context is current, and the slice holds just this rectangle, since rows are
+        // packed without gaps.
+        unsafe {
+            gl.active_texture(glow::TEXTURE0);
+            gl.bind_texture(glow::TEXTURE_2D, self.handle);
+            let data = PixelUnpackData::Slice(data);
+            gl.tex_sub_image_2d(glow::TEXTURE_2D, 0, x, y, width, height, format, kind, data);
+        }
+    }
 }
+
+/// Elements of one row or of several whole ones, where rows are padded.
+#[derive(Clone, Debug)]
+struct PaddedPart {
+    texels: Rectangle,
+    /// Where the elements stand in each row of these texels.
+    bytes: Range<usize>,
+}
+
+/// Bytes of padded rows that are moved at once, so that they stay in the CPU's cache.
+const PART_BYTES: usize = 1 << 18;
 
 /// Consecutive texels as rectangles: the rest of a row, whole rows, the beginning of a row.
 fn rectangles(first: usize, count: usize, width: usize) -> impl Iterator<Item = Rectangle> {

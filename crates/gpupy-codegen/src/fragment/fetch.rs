@@ -6,9 +6,11 @@
 //! Not here: the functions that fetches call (`operand.rs`), the points (`frame.rs`).
 
 use super::frame::Divisor;
-use super::layout::{Layout, split};
+use super::layout::{Layout, Split, split};
 use super::plan::Words;
 use super::space::Walk;
+use super::walks::LoadWalk;
+use std::cell::{Cell, RefCell};
 
 /// `constant + Σ coefficient · i[axis]`, in words; no coefficient means one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,12 +39,16 @@ pub(super) enum Wrap {
     Mask { mask: u16, shift: u16 },
     /// Any others.
     Divide(Divisor),
+    /// Padded rows, of this many elements: elements are taken apart, not texels.
+    Rows(Divisor),
 }
 
 impl Wrap {
     pub fn new(words: &mut Words, layout: &Layout) -> Wrap {
         let width = i64::from(layout.width);
-        if layout.width.is_power_of_two() {
+        if layout.is_padded() {
+            Wrap::Rows(Divisor::new(words, layout.row.into()))
+        } else if layout.width.is_power_of_two() {
             let shift = i64::from(layout.width.trailing_zeros());
             Wrap::Mask { mask: words.int(width - 1), shift: words.int(shift) }
         } else {
@@ -58,6 +64,36 @@ pub(super) enum Place {
     Split { row: Sum, col: Sum },
     /// Number of the element; the operand's [`Wrap`] takes it apart.
     Flat(Sum),
+    /// Whole texels and rows from where load number `base` begins, which walks alike. Compilers see
+    /// from this which texels the loads of a stencil have in common.
+    Near { base: u16, texels: i8, rows: i8 },
+}
+
+/// A load from whose place others may be reckoned.
+pub(super) struct Base {
+    pub load: u16,
+    pub operand: u32,
+    pub parts: Split,
+    /// The component of its first texel with which it begins.
+    pub lane: i64,
+}
+
+/// Steps from a base that become part of the shader's text: no more than stencils take, so that
+/// slices which move through an array do not each have a shader of their own.
+const MOST_TEXELS: i64 = 1;
+const MOST_ROWS: i64 = 2;
+
+impl Base {
+    /// The step from here to another load's place, in texels and rows.
+    fn step_to(&self, operand: u32, parts: &Split, lane: i64) -> Option<(i8, i8)> {
+        let alike = self.operand == operand
+            && self.parts.row_strides == parts.row_strides
+            && self.parts.col_strides == parts.col_strides;
+        let texels = ((parts.col - lane) - (self.parts.col - self.lane)) / 4;
+        let rows = parts.row - self.parts.row;
+        let near = texels.abs() <= MOST_TEXELS && rows.abs() <= MOST_ROWS;
+        (alike && near).then_some((texels as i8, rows as i8))
+    }
 }
 
 /// How the elements for a texel's four points lie beside one another.
@@ -95,6 +131,9 @@ pub(super) struct Surroundings<'a> {
     pub linear: Option<(u32, i64)>,
     /// The axis along which the four points of a texel lie, and its first coordinate modulo 4.
     pub quad: Option<(u8, u8)>,
+    /// The loads so far from which others may be reckoned, and the number of the next load.
+    pub bases: RefCell<Vec<Base>>,
+    pub next: Cell<u16>,
 }
 
 /// True when the access can follow the launch texel by texel, without coordinates.
@@ -106,11 +145,13 @@ pub(super) fn follows(walk: &Walk, shape: &[i64]) -> bool {
 pub(super) fn plan(
     words: &mut Words,
     around: &Surroundings<'_>,
-    walk: &Walk,
+    load: &LoadWalk,
     layout: &Layout,
     wrap: &mut dyn FnMut(&mut Words),
 ) -> Fetch {
-    let width = i64::from(layout.width);
+    let number = around.next.replace(around.next.get() + 1);
+    let (walk, width) = (&load.walk, i64::from(layout.width));
+    // A walk of one element always is one over places.
     if walk.is_uniform(around.shape) {
         let texel = walk.offset / 4;
         return Fetch::Uniform {
@@ -120,7 +161,7 @@ pub(super) fn plan(
         };
     }
     if let Some((dest_width, first)) = around.linear
-        && follows(walk, around.shape)
+        && load.follows(layout, around.shape)
     {
         let ahead = walk.offset / 4 - first;
         if dest_width == layout.width && ahead % width == 0 {
@@ -135,6 +176,7 @@ pub(super) fn plan(
         let aligned =
             others.filter(|(k, _)| *k != axis as usize).all(|(_, (s, n))| *n == 1 || s % 4 == 0);
         match walk.strides[axis as usize] {
+            _ if load.numbered => Quad::Each,
             0 => Quad::Splat,
             1 if aligned => match (walk.offset + i64::from(start)).rem_euclid(4) {
                 0 => Quad::Aligned,
@@ -143,7 +185,25 @@ pub(super) fn plan(
             _ => Quad::Each,
         }
     });
-    let place = match split(walk.offset, &walk.strides, around.shape, layout.pitch()) {
+    let parts = split(walk.offset, &walk.strides, around.shape, layout.pitch());
+    let parts = parts.filter(|_| !load.numbered);
+    let lane = match quad {
+        Quad::Aligned => Some(0),
+        Quad::Pair(lane) => Some(i64::from(lane)),
+        _ => None,
+    };
+    let mut bases = around.bases.borrow_mut();
+    if let (Some(parts), Some(lane)) = (&parts, lane) {
+        for base in bases.iter() {
+            if let Some((texels, rows)) = base.step_to(load.operand, parts, lane) {
+                let place = Place::Near { base: base.load, texels, rows };
+                return Fetch::Element { place, quad };
+            }
+        }
+        let parts = parts.clone();
+        bases.push(Base { load: number, operand: load.operand, parts, lane });
+    }
+    let place = match parts {
         Some(parts) => Place::Split {
             row: Sum::new(words, parts.row, &parts.row_strides, around.shape),
             col: Sum::new(words, parts.col, &parts.col_strides, around.shape),

@@ -126,7 +126,7 @@ pub(super) fn plan(
     if contiguous {
         Ok(linear(words, shape, walk, layout, count, whole, coordinates_used, texel_used))
     } else {
-        strided(words, shape, walk, layout)
+        strided(words, shape, walk, layout, whole)
     }
 }
 
@@ -170,7 +170,7 @@ fn linear(
             Coordinates::Number
         }
         () if split(walk.offset, &walk.strides, shape, pitch).is_some() && guard == Guard::None => {
-            let framed = strided(words, shape, walk, layout);
+            let framed = strided(words, shape, walk, layout, whole);
             match framed {
                 // The strides of a contiguous walk are nested, so this always is the case.
                 Ok(framed) => {
@@ -213,6 +213,7 @@ fn strided(
     shape: &[i64],
     walk: &Walk,
     layout: &Layout,
+    whole: bool,
 ) -> Result<Framed, Declined> {
     // Count every axis upwards, from the first element that is written.
     let mut first = walk.offset;
@@ -255,7 +256,8 @@ fn strided(
             let full_texels = run.is_some() && parts.col % 4 == 0 && last_col % 4 == 3;
             let full_rows = matches!(row_axes[..], [] | [(_, _, 1, _)]);
             let guard = match () {
-                () if full_texels && full_rows => Guard::None,
+                // What a whole block's rows are padded with may be written.
+                () if whole || full_texels && full_rows => Guard::None,
                 () if full_texels => Guard::Texels,
                 () => Guard::Elements,
             };

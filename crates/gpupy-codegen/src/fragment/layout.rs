@@ -1,10 +1,12 @@
 //! How a block's elements lie in a texture.
 //!
-//! Owns [`Layout`] and `Split`. Invariant: element `e` is component `e % 4` of texel number `e / 4`,
-//! counted row by row.
+//! Owns [`Layout`] and `Split`. Element `e` stands in row `e / row` of the texture, at place
+//! `e / row · pitch + e % row`; place `p` is component `p % 4` of texel `p / 4`, counted row by row.
+//! Invariant: unless rows are padded, places are element numbers.
 //!
 //! Not here: texture formats (`driver-gl`).
 
+use super::space::Walk;
 use gpupy_core::driver::Access;
 
 /// The texels of a block.
@@ -14,6 +16,8 @@ pub struct Layout {
     pub width: u32,
     /// Rows.
     pub height: u32,
+    /// Elements in a row: what a row has room for, or up to three fewer.
+    pub row: u32,
     /// Elements; the texture may have room for more.
     pub len: usize,
 }
@@ -31,28 +35,59 @@ impl Layout {
         (width <= max_size && height <= u64::from(max_size)).then_some(Layout {
             width,
             height: height as u32,
+            row: width * 4,
             len,
         })
     }
 
-    /// A texture with one row for each `row` elements, where that is possible and not too flat.
+    /// A texture with one row for each `row` elements, padded to whole texels, where that is possible
+    /// and not too flat.
     pub fn rows(len: usize, row: usize, max_size: u32) -> Option<Layout> {
-        let fits = row > 0 && row.is_multiple_of(4) && len.is_multiple_of(row);
-        let (width, height) = (row / 4, len.checked_div(row)?);
+        let fits = row > 0 && len.is_multiple_of(row);
+        let (width, height) = (row.div_ceil(4), len.checked_div(row)?);
         let sensible = width <= max_size as usize && height <= max_size as usize && height >= 4;
-        (fits && sensible).then_some(Layout { width: width as u32, height: height as u32, len })
+        (fits && sensible).then_some(Layout {
+            width: width as u32,
+            height: height as u32,
+            row: row as u32,
+            len,
+        })
     }
 
-    /// Elements in a row of texels.
+    /// Places in a row of texels.
     pub fn pitch(&self) -> i64 {
         i64::from(self.width) * 4
+    }
+
+    /// True when rows end with places that hold nothing.
+    pub fn is_padded(&self) -> bool {
+        i64::from(self.row) < self.pitch()
     }
 
     /// True when each axis of a walk goes along rows or from row to row, so that no element's place
     /// takes a division.
     pub fn suits(&self, walk: &Access, shape: &[usize]) -> bool {
         let shape: Vec<i64> = shape.iter().map(|n| *n as i64).collect();
+        let walk = Walk::of(walk, shape.len());
+        let Some(walk) = self.in_places(&walk, &shape) else { return false };
         split(walk.offset, &walk.strides, &shape, self.pitch()).is_some()
+    }
+
+    /// A walk over elements as a walk over places; none if it is no affine walk over these.
+    pub(super) fn in_places(&self, walk: &Walk, shape: &[i64]) -> Option<Walk> {
+        if !self.is_padded() {
+            return Some(walk.clone());
+        }
+        let (row, pitch) = (i64::from(self.row), self.pitch());
+        let parts = split(walk.offset, &walk.strides, shape, row)?;
+        // So that `split`, which takes steps to the nearest row, finds the same parts again.
+        let short = parts.col_strides.iter().all(|col| col.abs() * 2 < row);
+        let strides = parts.row_strides.iter().zip(&parts.col_strides);
+        let walk = Walk {
+            offset: parts.row * pitch + parts.col,
+            strides: strides.map(|(row, col)| row * pitch + col).collect(),
+        };
+        short.then_some(walk)
     }
 
     /// Texels, with those that hold nothing.
@@ -104,6 +139,21 @@ mod tests {
         // A flat walk over several rows crosses their ends.
         assert!(split(0, &[1], &[9]).is_none());
         assert!(split(1, &[8, 1], &[3, 8]).is_none());
+    }
+
+    #[test]
+    fn walks_over_padded_rows_are_walks_over_places() {
+        let layout = Layout::rows(30, 6, 16384).expect("small enough");
+        assert!(layout.is_padded() && layout.width == 2);
+        let places = |offset, strides: &[i64], shape: &[i64]| {
+            let walk = Walk { offset, strides: strides.to_vec() };
+            layout.in_places(&walk, shape).map(|w| (w.offset, w.strides))
+        };
+        assert_eq!(places(7, &[6, 1], &[3, 4]), Some((9, vec![8, 1])));
+        assert_eq!(places(29, &[-6, -1], &[5, 6]), Some((37, vec![-8, -1])));
+        assert_eq!(places(0, &[1], &[30]), None);
+        assert_eq!(places(4, &[1], &[3]), None);
+        assert_eq!(places(4, &[1], &[2]), Some((4, vec![1])));
     }
 
     #[test]

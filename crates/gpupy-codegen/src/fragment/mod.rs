@@ -19,6 +19,7 @@ mod operand;
 mod plan;
 mod reduce;
 mod space;
+mod walks;
 
 pub use frame::Area;
 pub use layout::Layout;

@@ -50,12 +50,25 @@ impl Reader<'_> {
                 Width::Four => format!("f{number}"),
                 Width::One => format!("lane(f{number}, c)"),
             },
-            Fetch::Element { place, quad } => self.element(operand, place, *quad),
+            Fetch::Element { place, quad } => self.element(number, operand, place, *quad),
         };
         from_raw(dtype, self.width, &raw_value)
     }
 
-    /// Fetches that do not depend on the element, to be done before any loop over elements.
+    /// Where a load of whole texels begins, if others are reckoned from it or may be.
+    fn base(&self, number: usize, place: &Place, quad: Quad) -> Option<String> {
+        let whole = matches!(quad, Quad::Aligned | Quad::Pair(_)) && self.width == Width::Four;
+        match place {
+            Place::Split { row, col } if whole => {
+                let (row, col) = (self.sum(row, Some("x")).0, self.sum(col, Some("x")).0);
+                Some(format!("ivec2 near{number} = ivec2({col} >> 2, {row});"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Fetches that do not depend on the element, to be done before any loop over elements, and
+    /// where the others begin.
     pub fn early_fetches(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (number, load) in self.loads.iter().enumerate() {
@@ -64,7 +77,10 @@ impl Reader<'_> {
                 Fetch::Uniform { x, y, .. } => format!("ivec2({}, {})", word(x), word(y)),
                 Fetch::Same { rows } => format!("pos + ivec2(0, {})", word(rows)),
                 Fetch::Linear { first } => format!("wrap{operand}(texel + {})", word(first)),
-                Fetch::Element { .. } => continue,
+                Fetch::Element { ref place, quad } => {
+                    lines.extend(self.base(number, place, quad));
+                    continue;
+                }
             };
             let dtype = raw(self.program.operands[operand as usize]);
             let name = Glsl.type_name(dtype, Width::Four);
@@ -92,7 +108,7 @@ impl Reader<'_> {
         from_raw(dtype, self.width, &value)
     }
 
-    fn element(&self, operand: u32, place: &Place, quad: Quad) -> String {
+    fn element(&self, number: usize, operand: u32, place: &Place, quad: Quad) -> String {
         let dtype = raw(self.program.operands[operand as usize]);
         if self.width == Width::One || quad == Quad::Each {
             return match place {
@@ -100,6 +116,8 @@ impl Reader<'_> {
                 Place::Split { row, col } => {
                     format!("at{operand}({}, {})", self.full(col), self.full(row))
                 }
+                // Only whole texels are reckoned from others.
+                Place::Near { .. } => String::new(),
             };
         }
         // The first of the four points stands for all of them.
@@ -108,25 +126,29 @@ impl Reader<'_> {
             let scalar = match place {
                 Place::Flat(sum) => format!("flat{operand}({})", first(sum)),
                 Place::Split { row, col } => format!("at{operand}({}, {})", first(col), first(row)),
+                Place::Near { .. } => String::new(),
             };
             return Glsl.splat(dtype, Width::Four, &scalar);
         }
-        let texel = |ahead: &str| match place {
-            Place::Flat(sum) => {
-                format!("texelFetch(t{operand}, wrap{operand}(({} >> 2){ahead}), 0)", first(sum))
-            }
-            Place::Split { row, col } => {
-                let (row, col) = (first(row), first(col));
-                format!("texelFetch(t{operand}, ivec2(({col} >> 2){ahead}, {row}), 0)")
-            }
+        let texel = |ahead: i8| {
+            let (base, texels, rows) = match place {
+                Place::Flat(sum) => {
+                    let first = first(sum);
+                    let texel = format!("({first} >> 2) + {ahead}");
+                    return format!("texelFetch(t{operand}, wrap{operand}({texel}), 0)");
+                }
+                Place::Split { .. } => (number, ahead, 0),
+                Place::Near { base, texels, rows } => (*base as usize, texels + ahead, *rows),
+            };
+            format!("texelFetch(t{operand}, near{base} + ivec2({texels}, {rows}), 0)")
         };
         match quad {
             Quad::Pair(lane) => {
                 let name = Glsl.type_name(dtype, Width::Four);
                 let (head, tail) = ("xyzw".split_at(lane as usize).1, &"xyz"[..lane as usize]);
-                format!("{name}({}.{head}, {}.{tail})", texel(""), texel(" + 1"))
+                format!("{name}({}.{head}, {}.{tail})", texel(0), texel(1))
             }
-            _ => texel(""),
+            _ => texel(0),
         }
     }
 
@@ -184,12 +206,33 @@ pub(super) fn functions(program: &Program, plan: &Plan, main: &str) -> String {
             let calls: Vec<String> = COMPONENTS.iter().map(|c| call(c)).collect();
             format!("{four}({})", calls.join(", "))
         };
-        if let Some((wrap, _)) = plan.wraps[n] {
+        let rows = matches!(plan.wraps[n], Some((Wrap::Rows(_), _)));
+        let at = called("at") || rows && called("flat");
+        let flat = match plan.wraps[n] {
+            Some((Wrap::Rows(d), _)) => format!(
+                "int y = {}(e, {}, {}); return at{n}(e - y * {}, y);",
+                quotient(plan),
+                word(d.by),
+                Glsl.word(d.reciprocal.into(), DType::F32),
+                word(d.by)
+            ),
+            _ => format!("return lane(texelFetch(t{n}, wrap{n}(e >> 2), 0), e & 3);"),
+        };
+        if at {
+            let _ = writeln!(
+                text,
+                "{one} at{n}(int x, int y) {{ \
+                 return lane(texelFetch(t{n}, ivec2(x >> 2, y), 0), x & 3); }}"
+            );
+            let calls = each(&|c| format!("at{n}(x.{c}, y.{c})"));
+            let _ = writeln!(text, "{four} at{n}(ivec4 x, ivec4 y) {{ return {calls}; }}");
+        }
+        if let Some((wrap, _)) = plan.wraps[n].filter(|_| !rows) {
             let body = match wrap {
                 Wrap::Mask { mask, shift } => {
                     format!("return ivec2(t & {}, t >> {});", word(mask), word(shift))
                 }
-                Wrap::Divide(d) => format!(
+                Wrap::Divide(d) | Wrap::Rows(d) => format!(
                     "int y = {}(t, {}, {}); return ivec2(t - y * {}, y);",
                     quotient(plan),
                     word(d.by),
@@ -200,22 +243,9 @@ pub(super) fn functions(program: &Program, plan: &Plan, main: &str) -> String {
             let _ = writeln!(text, "ivec2 wrap{n}(int t) {{ {body} }}");
         }
         if called("flat") {
-            let _ = writeln!(
-                text,
-                "{one} flat{n}(int e) {{ \
-                 return lane(texelFetch(t{n}, wrap{n}(e >> 2), 0), e & 3); }}"
-            );
+            let _ = writeln!(text, "{one} flat{n}(int e) {{ {flat} }}");
             let calls = each(&|c| format!("flat{n}(e.{c})"));
             let _ = writeln!(text, "{four} flat{n}(ivec4 e) {{ return {calls}; }}");
-        }
-        if called("at") {
-            let _ = writeln!(
-                text,
-                "{one} at{n}(int x, int y) {{ \
-                 return lane(texelFetch(t{n}, ivec2(x >> 2, y), 0), x & 3); }}"
-            );
-            let calls = each(&|c| format!("at{n}(x.{c}, y.{c})"));
-            let _ = writeln!(text, "{four} at{n}(ivec4 x, ivec4 y) {{ return {calls}; }}");
         }
     }
     text

@@ -9,12 +9,13 @@
 use super::fetch::{self, Fetch, Sum, Surroundings, Wrap};
 use super::frame::{self, Area, Frame, Guard};
 use super::layout::Layout;
-use super::space::{Walk, merge};
+use super::space::Walk;
+use super::walks::{LoadWalk, Uses, Walks};
 use crate::dialect::Width;
 use gpupy_core::driver::Access;
-use gpupy_core::ir::{Form, Program, REDUCE_CHUNK};
-use gpupy_core::op::Op;
+use gpupy_core::ir::{Form, Program};
 use gpupy_core::{DType, Scalar};
+use std::cell::{Cell, RefCell};
 
 /// Where one draw writes.
 #[derive(Clone, Debug)]
@@ -54,6 +55,8 @@ pub enum Declined {
     /// The destination's strides interleave, so that places do not tell coordinates. Launches for
     /// each point of one axis have fewer of them.
     Tangled,
+    /// The destination's rows are padded, and it is written across their ends.
+    Padded,
 }
 
 /// A plan and its launch's numbers.
@@ -148,7 +151,7 @@ impl Words {
 }
 
 /// True for operands that compilers fold even in arithmetic that is to be done as written.
-fn is_hazardous(value: Scalar) -> bool {
+pub(super) fn is_hazardous(value: Scalar) -> bool {
     let x = value.as_f32();
     value.dtype == DType::F32 && (x == 0.0 || x.abs() == 1.0 || !x.is_finite())
 }
@@ -161,36 +164,21 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
     let program = request.program;
     let live = crate::live_instructions(program, request.stores);
     let uses = Uses::of(program, &live);
-    let rank = request.shape.len();
-    let mut shape: Vec<i64> = request.shape.iter().map(|n| *n as i64).collect();
-    let mut walks: Vec<Walk> = request.accesses.iter().map(|a| Walk::of(a, rank)).collect();
-    let mut dest = Walk::of(request.target.access, rank);
+    let Walks { shape, out_shape, dest, loads, late_loads, indices, late_indices } =
+        Walks::new(request, &uses)?;
     let reduces = program.form != Form::Map;
-    let relevant = walks.iter_mut().enumerate().filter(|(k, _)| uses.accesses[*k]).map(|(_, w)| w);
-    let mut merged: Vec<&mut Walk> = relevant.chain([&mut dest]).collect();
-    merge(&mut shape, usize::from(reduces), &mut merged);
-    for (k, walk) in walks.iter_mut().enumerate() {
-        if !uses.accesses[k] {
-            walk.strides = vec![0; shape.len()];
-        }
-    }
-    let points = shape.last().copied().unwrap_or(1);
-    let mut out_shape = shape.clone();
-    if reduces && let Some(last) = out_shape.last_mut() {
-        *last = (points as usize).div_ceil(REDUCE_CHUNK) as i64;
-    }
-
     let width = if reduces || uses.regions { Width::One } else { Width::Four };
     let mut words = Words::default();
-    let contiguous = fetch::follows(&dest, &out_shape);
-    let follows = |access: u32| contiguous && fetch::follows(&walks[access as usize], &out_shape);
-    let uniform = |access: u32| walks[access as usize].is_uniform(&out_shape);
-    let late = if reduces { &uses.late_loads } else { &uses.loads };
-    let by_texel = late.iter().any(|(_, a)| follows(*a) && !uniform(*a));
-    let by_coordinates = reduces
-        || !uses.indices.is_empty()
-        || late.iter().any(|(_, a)| !follows(*a) && !uniform(*a));
     let target = &request.target;
+    let contiguous = fetch::follows(&dest, &out_shape);
+    let late = if reduces { &late_loads } else { &loads };
+    let moving = || late.iter().filter(|load| !load.walk.is_uniform(&out_shape));
+    let follows = |load: &LoadWalk| {
+        let layout = &request.operands[load.operand as usize];
+        contiguous && load.follows(layout, &out_shape)
+    };
+    let by_texel = moving().any(follows);
+    let by_coordinates = reduces || !indices.is_empty() || moving().any(|load| !follows(load));
     let framed = frame::plan(
         &mut words,
         &out_shape,
@@ -202,36 +190,42 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
     )?;
 
     let mut wraps: Vec<Option<(Wrap, u16)>> = vec![None; program.operands.len()];
-    let mut load = |words: &mut Words, around: &Surroundings<'_>, (operand, access): (u32, u32)| {
-        let layout = &request.operands[operand as usize];
-        let slot = &mut wraps[operand as usize];
+    let mut fetch = |words: &mut Words, around: &Surroundings<'_>, load: &LoadWalk| {
+        let layout = &request.operands[load.operand as usize];
+        let slot = &mut wraps[load.operand as usize];
         let mut wrap = |words: &mut Words| set_wrap(words, slot, layout);
-        let fetch = fetch::plan(words, around, &walks[access as usize], layout, &mut wrap);
-        Load { operand, access, fetch }
+        let fetch = fetch::plan(words, around, load, layout, &mut wrap);
+        Load { operand: load.operand, access: load.access, fetch }
     };
-    let mut outer = Surroundings {
+    let mut around = Surroundings {
         shape: &out_shape,
         linear: framed.linear.map(|first| (target.layout.width, first)),
         quad: if width == Width::Four { framed.frame.quad } else { None },
+        bases: RefCell::default(),
+        next: Cell::new(0),
     };
-    let late_loads = uses.late_loads.iter().map(|l| load(&mut words, &outer, *l)).collect();
+    let late_loads = late_loads.iter().map(|l| fetch(&mut words, &around, l)).collect();
     if reduces {
-        outer.shape = &shape;
-        outer.linear = None;
-        // The points that a lane visits start at a multiple of four.
-        outer.quad = (!uses.regions).then_some((shape.len() as u8 - 1, 0));
+        around = Surroundings {
+            shape: &shape,
+            linear: None,
+            // The points that a lane visits start at a multiple of four.
+            quad: (!uses.regions).then_some((shape.len() as u8 - 1, 0)),
+            bases: RefCell::default(),
+            next: Cell::new(0),
+        };
     }
-    let loads = uses.loads.iter().map(|l| load(&mut words, &outer, *l)).collect();
+    let loads = loads.iter().map(|l| fetch(&mut words, &around, l)).collect();
     for operand in &uses.gathered {
         let layout = &request.operands[*operand as usize];
         set_wrap(&mut words, &mut wraps[*operand as usize], layout);
     }
-    let mut sum = |access: &u32, shape: &[i64]| {
-        let walk = &walks[*access as usize];
+    let mut sum = |(access, walk): &(u32, Walk), shape: &[i64]| {
         (*access, Sum::new(&mut words, walk.offset, &walk.strides, shape))
     };
-    let indices = uses.indices.iter().map(|a| sum(a, &shape)).collect();
-    let late_indices = uses.late_indices.iter().map(|a| sum(a, &out_shape)).collect();
+    let indices = indices.iter().map(|i| sum(i, &shape)).collect();
+    let late_indices = late_indices.iter().map(|i| sum(i, &out_shape)).collect();
+    let points = shape.last().copied().unwrap_or(1);
     let points = if reduces { words.int(points) } else { 0 };
 
     let given = |(bits, dtype): (&u64, &DType)| {
@@ -266,54 +260,5 @@ fn set_wrap(words: &mut Words, slot: &mut Option<(Wrap, u16)>, layout: &Layout) 
     if slot.is_none() {
         let wrap = Wrap::new(words, layout);
         *slot = Some((wrap, words.int(layout.len as i64 - 1)));
-    }
-}
-
-/// What the live instructions of a program ask for.
-#[derive(Default)]
-struct Uses {
-    accesses: Vec<bool>,
-    loads: Vec<(u32, u32)>,
-    indices: Vec<u32>,
-    late_loads: Vec<(u32, u32)>,
-    late_indices: Vec<u32>,
-    gathered: Vec<u32>,
-    hazards: Vec<u32>,
-    regions: bool,
-}
-
-impl Uses {
-    fn of(program: &Program, live: &[bool]) -> Uses {
-        let mut uses = Uses { accesses: vec![false; program.accesses.len()], ..Uses::default() };
-        let mut late = false;
-        for (inst, live) in program.insts.iter().zip(live) {
-            let [a, b, _] = inst.args;
-            match inst.op {
-                _ if !live => {}
-                Op::Load => {
-                    let list = if late { &mut uses.late_loads } else { &mut uses.loads };
-                    add(list, (a, b));
-                    uses.accesses[b as usize] = true;
-                }
-                Op::Index => {
-                    add(if late { &mut uses.late_indices } else { &mut uses.indices }, a);
-                    uses.accesses[a as usize] = true;
-                }
-                Op::Gather => add(&mut uses.gathered, a),
-                Op::Const if is_hazardous(Scalar::new(inst.dtype, a.into())) => {
-                    add(&mut uses.hazards, a);
-                }
-                Op::Loop | Op::If => uses.regions = true,
-                Op::Reduce => late = true,
-                _ => {}
-            }
-        }
-        uses
-    }
-}
-
-fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if !list.contains(&item) {
-        list.push(item);
     }
 }

@@ -26,7 +26,7 @@ void main() {
             precise vec4 lanes = vec4(0.0);
             for (int n = part; n < count; n += 16) {
                 ivec4 at = base + n + ivec4(0, 1, 2, 3);
-                precise vec4 v0 = texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + at.x) >> 2)), 0);
+                precise vec4 v0 = texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + at.x) >> 2) + 0), 0);
                 precise vec4 v1 = (v0 + v0);
                 bvec4 exists = lessThan(n + ivec4(0, 1, 2, 3), ivec4(count));
                 precise vec4 both_lanes = (lanes + v1);

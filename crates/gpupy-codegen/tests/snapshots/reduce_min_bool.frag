@@ -34,7 +34,7 @@ void main() {
             bvec4 lanes = bvec4(false);
             for (int n = part; n < count; n += 16) {
                 ivec4 at = base + n + ivec4(0, 1, 2, 3);
-                bvec4 v0 = notEqual(texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + at.x) >> 2)), 0), uvec4(0u));
+                bvec4 v0 = notEqual(texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + at.x) >> 2) + 0), 0), uvec4(0u));
                 bvec4 v1 = both(v0, v0);
                 bvec4 exists = lessThan(n + ivec4(0, 1, 2, 3), ivec4(count));
                 bvec4 both_lanes = both(lanes, v1);

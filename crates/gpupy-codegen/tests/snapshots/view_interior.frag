@@ -8,6 +8,7 @@ void main() {
     int i0 = row0;
     ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].z;
     ivec4 i1 = col0;
-    precise vec4 v0 = texelFetch(t0, ivec2(((k[1].y + i1.x) >> 2), (k[1].x + i0)), 0);
+    ivec2 near0 = ivec2((k[1].y + i1.x) >> 2, (k[1].x + i0));
+    precise vec4 v0 = texelFetch(t0, near0 + ivec2(0, 0), 0);
     o0 = v0;
 }

@@ -9,6 +9,6 @@ void main() {
     int i0 = row0;
     ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].z;
     ivec4 i1 = col0;
-    precise vec4 v0 = vec4(texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + i1.x) >> 2)), 0).yzw, texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + i1.x) >> 2) + 1), 0).x);
+    precise vec4 v0 = vec4(texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + i1.x) >> 2) + 0), 0).yzw, texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + i1.x) >> 2) + 1), 0).x);
     o0 = v0;
 }

@@ -1,0 +1,158 @@
+//! What a program's loads and indices walk over, in the textures that hold their operands.
+//!
+//! Owns `Uses`, `Walks` and `LoadWalk`. Invariants: all walks of a `Walks` are over the same space;
+//! a load's walk is over places, unless it is `numbered`.
+//!
+//! Not here: how walks become shader text (`fetch.rs`, `frame.rs`).
+
+use super::layout::Layout;
+use super::plan::{Declined, Request, is_hazardous};
+use super::space::{Walk, merge};
+use gpupy_core::Scalar;
+use gpupy_core::ir::{Form, Program, REDUCE_CHUNK};
+use gpupy_core::op::Op;
+
+/// A load and its walk.
+#[derive(Clone, Debug)]
+pub(super) struct LoadWalk {
+    pub operand: u32,
+    pub access: u32,
+    pub walk: Walk,
+    /// True when the walk counts elements, since it is no affine walk over the places of a texture
+    /// with padded rows.
+    pub numbered: bool,
+}
+
+impl LoadWalk {
+    /// True when the load can follow a launch texel by texel, without coordinates.
+    pub fn follows(&self, layout: &Layout, shape: &[i64]) -> bool {
+        !layout.is_padded() && super::fetch::follows(&self.walk, shape)
+    }
+}
+
+/// The walks of a launch over its space, with as few axes as they allow.
+pub(super) struct Walks {
+    /// The iteration space.
+    pub shape: Vec<i64>,
+    /// The space of the destination.
+    pub out_shape: Vec<i64>,
+    /// The destination's walk, over places.
+    pub dest: Walk,
+    pub loads: Vec<LoadWalk>,
+    pub late_loads: Vec<LoadWalk>,
+    pub indices: Vec<(u32, Walk)>,
+    pub late_indices: Vec<(u32, Walk)>,
+}
+
+impl Walks {
+    /// The walks of a request.
+    pub fn new(request: &Request<'_>, uses: &Uses) -> Result<Walks, Declined> {
+        let rank = request.shape.len();
+        let mut shape: Vec<i64> = request.shape.iter().map(|n| *n as i64).collect();
+        let mut raw: Vec<Walk> = request.accesses.iter().map(|a| Walk::of(a, rank)).collect();
+        let mut dest = Walk::of(request.target.access, rank);
+        let reduces = request.program.form != Form::Map;
+        if !reduces && let Some(row) = padded_row(request, uses, &shape) {
+            split_last(&mut shape, row, raw.iter_mut().chain([&mut dest]));
+        }
+        let mut out_shape = shape.clone();
+        if reduces && let Some(last) = out_shape.last_mut() {
+            *last = (*last as usize).div_ceil(REDUCE_CHUNK) as i64;
+        }
+        let mut dest =
+            request.target.layout.in_places(&dest, &out_shape).ok_or(Declined::Padded)?;
+        let place = |list: &[(u32, u32)], shape: &[i64]| -> Vec<LoadWalk> {
+            let place = |(operand, access): &(u32, u32)| {
+                let (operand, access) = (*operand, *access);
+                let elements = &raw[access as usize];
+                let places = request.operands[operand as usize].in_places(elements, shape);
+                let numbered = places.is_none();
+                let walk = places.unwrap_or_else(|| elements.clone());
+                LoadWalk { operand, access, walk, numbered }
+            };
+            list.iter().map(place).collect()
+        };
+        let number = |list: &[u32]| -> Vec<(u32, Walk)> {
+            list.iter().map(|access| (*access, raw[*access as usize].clone())).collect()
+        };
+        let mut loads = place(&uses.loads, &shape);
+        let mut late_loads = place(&uses.late_loads, &out_shape);
+        let mut indices = number(&uses.indices);
+        let mut late_indices = number(&uses.late_indices);
+        let of_loads = loads.iter_mut().chain(&mut late_loads).map(|load| &mut load.walk);
+        let of_indices = indices.iter_mut().chain(&mut late_indices).map(|(_, walk)| walk);
+        let mut all: Vec<&mut Walk> = of_loads.chain(of_indices).chain([&mut dest]).collect();
+        merge(&mut shape, usize::from(reduces), &mut all);
+        let mut merged_out = shape.clone();
+        if reduces && let (Some(last), Some(out)) = (merged_out.last_mut(), out_shape.last()) {
+            *last = *out;
+        }
+        let out_shape = merged_out;
+        Ok(Walks { shape, out_shape, dest, loads, late_loads, indices, late_indices })
+    }
+}
+
+/// The length of padded rows along which the last axis of a launch can be cut, where it is longer.
+fn padded_row(request: &Request<'_>, uses: &Uses, shape: &[i64]) -> Option<i64> {
+    let operands = uses.loads.iter().map(|(operand, _)| &request.operands[*operand as usize]);
+    let mut padded = [&request.target.layout].into_iter().chain(operands).filter(|l| l.is_padded());
+    let row = i64::from(padded.next()?.row);
+    let last = *shape.last()?;
+    (last > row && last % row == 0).then_some(row)
+}
+
+/// Makes two axes of the last one, the second of `row` points.
+fn split_last<'a>(shape: &mut Vec<i64>, row: i64, walks: impl Iterator<Item = &'a mut Walk>) {
+    let Some(last) = shape.pop() else { return };
+    shape.extend([last / row, row]);
+    for walk in walks {
+        let stride = walk.strides.pop().unwrap_or(0);
+        walk.strides.extend([stride * row, stride]);
+    }
+}
+
+/// What the live instructions of a program ask for.
+#[derive(Default)]
+pub(super) struct Uses {
+    pub loads: Vec<(u32, u32)>,
+    pub indices: Vec<u32>,
+    pub late_loads: Vec<(u32, u32)>,
+    pub late_indices: Vec<u32>,
+    pub gathered: Vec<u32>,
+    pub hazards: Vec<u32>,
+    pub regions: bool,
+}
+
+impl Uses {
+    pub fn of(program: &Program, live: &[bool]) -> Uses {
+        let mut uses = Uses::default();
+        let mut late = false;
+        for (inst, live) in program.insts.iter().zip(live) {
+            let [a, b, _] = inst.args;
+            match inst.op {
+                _ if !live => {}
+                Op::Load => {
+                    let list = if late { &mut uses.late_loads } else { &mut uses.loads };
+                    add(list, (a, b));
+                }
+                Op::Index => {
+                    add(if late { &mut uses.late_indices } else { &mut uses.indices }, a);
+                }
+                Op::Gather => add(&mut uses.gathered, a),
+                Op::Const if is_hazardous(Scalar::new(inst.dtype, a.into())) => {
+                    add(&mut uses.hazards, a);
+                }
+                Op::Loop | Op::If => uses.regions = true,
+                Op::Reduce => late = true,
+                _ => {}
+            }
+        }
+        uses
+    }
+}
+
+fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
