@@ -28,7 +28,7 @@ def programs(size, points):
         return shaded_sphere.shaded_sphere(xp, dtype, size)
 
     def shades(xp, dtype):
-        return [distance_map.shades(distance_map.distance_map(xp, dtype, places, size))]
+        return [distance_map.shades(xp, distance_map.distance_map(xp, dtype, places, size))]
 
     return [
         measure.Program(f"shaded sphere {size}²", sphere),

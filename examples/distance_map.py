@@ -37,10 +37,10 @@ def distance_map(xp, dtype, points, size, exponent=2):
     return nearest
 
 
-def shades(distances):
+def shades(xp, distances):
     """Scales distances to shades of grey from 0 to 255."""
     darkest = 0
-    brightest = max(distances.flat)
+    brightest = xp.max(distances.flat)
     return 255 * ((distances - darkest) / (brightest - darkest))
 
 
@@ -70,7 +70,7 @@ def main():
         dtype = xp.float32
 
     points = random_points(options.points, options.size, options.seed)
-    pixels = shades(distance_map(xp, dtype, points, options.size, options.exponent)).astype(dtype)
+    pixels = shades(xp, distance_map(xp, dtype, points, options.size, options.exponent)).astype(dtype)
     if options.output:
         picture(pixels, options.size).save(options.output)
     if options.raw:

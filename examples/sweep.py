@@ -58,7 +58,7 @@ def measured(gpupy, points, size, c_program):
     """Runs the three versions with the same points; returns one row of the results."""
 
     def shades(xp, dtype):
-        return [distance_map.shades(distance_map.distance_map(xp, dtype, points, size))]
+        return [distance_map.shades(xp, distance_map.distance_map(xp, dtype, points, size))]
 
     program = measure.Program("distance map", shades)
     once, _ = measure.timed(program, numpy, numpy.float32)

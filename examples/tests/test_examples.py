@@ -78,6 +78,6 @@ def test_the_c_program_computes_what_numpy_computes(root, tmp_path, monkeypatch)
 
     points = distance_map.random_points(7, 40, 3)
     seconds, pixels = sweep.CProgram(tmp_path).run(points, 40)
-    wanted = distance_map.shades(distance_map.distance_map(numpy, numpy.float32, points, 40))
+    wanted = distance_map.shades(numpy, distance_map.distance_map(numpy, numpy.float32, points, 40))
     assert seconds > 0
     numpy.testing.assert_allclose(pixels, wanted, rtol=1e-6, atol=0)

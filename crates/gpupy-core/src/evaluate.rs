@@ -20,6 +20,7 @@ use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{Shape, size_of};
 use crate::walk::{Start, Walk};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The open devices, by position in the registry, and what they did.
 pub(crate) struct Engine {
@@ -112,6 +113,10 @@ impl Engine {
         let (start, at, space, form) = match op {
             NodeOp::Reduce { op, n } => {
                 let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, *n);
+                let reach = access::reach(&at, &space);
+                if let Some(operand) = held.as_ref().filter(|o| wanted_by_others(o, &reach)) {
+                    return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
+                }
                 if size_of(&space) > self.device(device)?.caps.max_block_len {
                     let start = Start::input(&inputs[0], held.as_ref())?;
                     return self.reduce_in_pieces(value, (*op, *n), start, tile, device);
@@ -123,9 +128,15 @@ impl Engine {
                 (Start::Value(value), at, space, Form::Map)
             }
         };
-        let walk = match Walk::new(&[start], at, space)? {
-            Ok(walk) => walk,
-            Err(needs) => return Ok(Flow::Needs(needs)),
+        let reach = access::reach(&at, &space);
+        let walk = match (Walk::new(&[start], at, space)?, &held) {
+            (Ok(walk), _) => walk,
+            // What a reduction's map needs first (an index in one long row, say) is mostly less
+            // cheap than the map in its own shape.
+            (Err(_), Some(operand)) if form != Form::Map && !operand.is_computed() => {
+                return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
+            }
+            (Err(needs), _) => return Ok(Flow::Needs(needs)),
         };
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
         if form == Form::Map && self.device(device)?.caps.max_dests > 1 {
@@ -201,6 +212,12 @@ impl Engine {
         }
         evaluation.launch(&roots, &[dest], form)
     }
+}
+
+/// Whether a reduction's operand, which it and the caller hold, is pending, and for others too:
+/// then it is computed by itself, and both find it.
+fn wanted_by_others(operand: &Value, reach: &Range<usize>) -> bool {
+    Arc::strong_count(&operand.0) > 2 && !operand.state().computed.covers(reach.clone())
 }
 
 /// The input space of a tile of a reduction step of this shape, and the operand's access over it.

@@ -17,7 +17,6 @@ class flatiter:
     def __init__(self, array):
         self._array = array
         self._iterator = None
-        self.index = 0
 
     def __gpupy_host__(self):
         return self._array._host().reshape(-1)
@@ -27,8 +26,16 @@ class flatiter:
         return self._array
 
     @property
+    def index(self):
+        """How many elements have been given."""
+        return 0 if self._iterator is None else self._iterator.index
+
+    @property
     def coords(self):
-        return tuple(int(i) for i in np.unravel_index(self.index, self._array.shape))
+        """Where the next element stands."""
+        if self._iterator is None:
+            return (0,) * self._array.ndim
+        return self._iterator.coords
 
     def copy(self):
         return self._array.flatten()
@@ -44,14 +51,13 @@ class flatiter:
         return self._array.size
 
     def __iter__(self):
-        return self
+        # NumPy's own iterator, which costs no call of Python for each element.
+        if self._iterator is None:
+            self._iterator = self._array._host().flat
+        return self._iterator
 
     def __next__(self):
-        if self._iterator is None:
-            self._iterator = iter(self._array._host().flat)
-        value = next(self._iterator)
-        self.index += 1
-        return value
+        return next(iter(self))
 
     def __getitem__(self, key):
         if isinstance(key, (slice, type(Ellipsis))):
