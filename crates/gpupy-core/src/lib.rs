@@ -6,6 +6,7 @@
 //! ```text
 //! array.rs      a view of a base; a base has a current value, which writing replaces
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
+//! rewrite.rs    … some of them simpler, with the same bits
 //! context.rs    something is read: the driver is opened, the engine asked
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes
 //! walk.rs       from a tile down to what is computed, views composed on the way (access.rs)
@@ -40,6 +41,7 @@ mod pending;
 mod ranges;
 mod record;
 pub mod registry;
+mod rewrite;
 mod scalar;
 mod settings;
 mod siblings;

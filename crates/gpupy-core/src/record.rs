@@ -13,6 +13,7 @@ use crate::intern::Interner;
 use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
 use crate::op_eval;
+use crate::rewrite;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Layout, NodeOp, Operand, Value};
 use crate::view::{Shape, View, broadcast_shapes, shape_words};
@@ -123,13 +124,15 @@ impl Recorder {
         if known && let Some(scalar) = fold(op, dtype, &operands) {
             return Array::full(&shape, scalar);
         }
-        Ok(Array::from_value(Value::expr(
-            &self.interner,
-            dtype,
-            shape,
-            NodeOp::Apply(op),
-            operands,
-        )))
+        let record = |op, shape, operands| {
+            Value::expr(&self.interner, dtype, shape, NodeOp::Apply(op), operands)
+        };
+        if let Some((outer, inner)) = rewrite::inner_of_min(op, &operands) {
+            let value = record(op, shape.clone(), inner);
+            let operand = (Input::Whole(value.id()), Some(value));
+            return Ok(Array::from_value(record(outer, shape, smallvec![operand])));
+        }
+        Ok(Array::from_value(record(op, shape, operands)))
     }
 
     /// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
