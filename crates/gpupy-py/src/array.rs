@@ -380,7 +380,7 @@ impl NdArray {
                 return Err(PyValueError::new_err("assignment destination is read-only"));
             }
             if let Some(selected) = index::select(&array, key)? {
-                return assign::set_item(&array, key, &selected.view, value);
+                return assign::set_item(&array, key, &selected, value);
             }
         }
         py.import("gpupy._indexing")?.call_method1("setitem", (slf, key, value))?;

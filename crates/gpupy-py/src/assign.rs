@@ -9,13 +9,14 @@ use crate::array::{Elements, NdArray, elements};
 use crate::dtypes::{self, numpy};
 use crate::errors::{shape_words, to_py};
 use crate::host;
+use crate::index::Selection;
 use crate::operand::{Held, Kind, Operand, classify};
 use crate::session::{context, ready};
 use crate::standin::hollow;
 use gpupy_core::{Arg, Array, DType, Scalar};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyFloat, PyInt};
 
 /// Writes the result of an operation into the array given for it.
 pub fn output(dest: &Array, result: &Array) -> PyResult<()> {
@@ -70,15 +71,23 @@ pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<(
     }
 }
 
-/// `array[key] = value`, where the key selects `dest`; NumPy words a refusal.
+/// `array[key] = value`, where the key is basic; NumPy words a refusal.
 pub fn set_item(
     array: &Array,
     key: &Bound<'_, PyAny>,
-    dest: &Array,
+    selected: &Selection,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let py = key.py();
-    let Err(error) = set(py, dest, value) else { return Ok(()) };
+    let dest = &selected.view;
+    // A single element takes no array with axes, where a view of one element would.
+    let too_much = selected.element && axes_of(value)? > 0;
+    let outcome = if too_much {
+        Err(PyValueError::new_err("setting an array element with a sequence."))
+    } else {
+        set(py, dest, value)
+    };
+    let Err(error) = outcome else { return Ok(()) };
     if !error.is_instance_of::<PyValueError>(py) && !error.is_instance_of::<PyTypeError>(py) {
         return Err(error);
     }
@@ -91,6 +100,17 @@ pub fn set_item(
     match host::from_numpy(&taken)? {
         Some(taken) if dest.size() == 1 => write(dest, Arg::Array(&taken)),
         _ => Err(error),
+    }
+}
+
+/// How many axes an array has; 0 for what is none.
+fn axes_of(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    if value.cast_exact::<PyFloat>().is_ok() || value.cast_exact::<PyInt>().is_ok() {
+        return Ok(0);
+    }
+    match value.getattr_opt("ndim")? {
+        Some(ndim) => Ok(ndim.extract().unwrap_or(0)),
+        None => Ok(0),
     }
 }
 

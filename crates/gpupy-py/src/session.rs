@@ -157,7 +157,7 @@ pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
 }
 
 /// Tries every driver; a list of dictionaries with `name`, `starts`, `device`, `hardware`,
-/// `reason`.
+/// `flushes_subnormals`, `reason`.
 #[pyfunction]
 pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let context = context()?;
@@ -171,11 +171,13 @@ pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
             Ok(capabilities) => {
                 row.set_item("device", capabilities.device)?;
                 row.set_item("hardware", capabilities.hardware)?;
+                row.set_item("flushes_subnormals", capabilities.flushes_subnormals)?;
                 row.set_item("reason", py.None())?;
             }
             Err(error) => {
                 row.set_item("device", py.None())?;
                 row.set_item("hardware", false)?;
+                row.set_item("flushes_subnormals", py.None())?;
                 row.set_item("reason", error.message())?;
             }
         }

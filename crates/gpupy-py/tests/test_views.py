@@ -340,3 +340,26 @@ def test_empty_and_zero_dimensional_arrays(device):
     }
     for name, call in calls.items():
         check(call, name)
+
+
+def test_an_element_takes_no_array_with_axes(device):
+    for value in ([1.0], [[1.0]], []):
+        for dtype in ("float32", "int32", "float64"):
+
+            def function(xp):
+                a = made(xp, dtype)
+                a[0, 1:2] = xp.array(value, dtype="float32").reshape(-1)
+                a[1, 1] = xp.array(value, dtype="float32")
+                return a
+
+            check(function, f"{dtype} {value}")
+
+
+def test_ravel_of_reversed_elements_is_a_copy(device):
+    def function(xp):
+        a = xp.arange(5, dtype=xp.float32)
+        b, c = a[::-1].ravel(), a[::-1].reshape(-1)
+        a += 10
+        return [b, c]
+
+    check(function)

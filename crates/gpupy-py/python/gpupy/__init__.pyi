@@ -18,6 +18,7 @@ class _Driver(TypedDict):
     starts: bool
     device: str | None
     hardware: bool
+    flushes_subnormals: bool | None
     reason: str | None
 
 class fallback:

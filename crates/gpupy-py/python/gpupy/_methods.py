@@ -66,6 +66,9 @@ def ravel(self, order="C"):
         return call("ravel", np.ndarray.ravel, (self, order), {})
     if order == "K":
         order = "F" if self.flags.fnc else "C"
+    if order == "C" and not self.flags.c_contiguous:
+        # A view of other strides could be one axis as well, but NumPy's ravel copies.
+        return self._copy().reshape(-1)
     return self.reshape(-1, order=order)
 
 
