@@ -36,33 +36,22 @@ pub enum Recipe {
     Rounding(Op),
 }
 
-/// The recipe of the ufunc with this name.
+/// The recipe of the ufunc with this name, the one that it gives itself (`absolute`, not `abs`).
 pub fn of_numpy(name: &str) -> Option<Recipe> {
     Some(match name {
-        "positive" | "conjugate" | "conj" => Recipe::Same,
+        "positive" | "conjugate" => Recipe::Same,
         "logical_not" => Recipe::LogicalNot,
         "logical_and" => Recipe::Logical(Op::And),
         "logical_or" => Recipe::Logical(Op::Or),
         "logical_xor" => Recipe::Logical(Op::Xor),
         "square" => Recipe::Square,
         "reciprocal" => Recipe::Reciprocal,
-        "power" | "pow" => Recipe::Power,
+        "power" => Recipe::Power,
         "degrees" | "rad2deg" => Recipe::Scale(180.0f32 / std::f32::consts::PI),
         "radians" | "deg2rad" => Recipe::Scale(std::f32::consts::PI / 180.0f32),
         "floor" => Recipe::Rounding(Op::Floor),
         "ceil" => Recipe::Rounding(Op::Ceil),
         "trunc" => Recipe::Rounding(Op::Trunc),
-        // NumPy has second names for some ufuncs.
-        "abs" => Recipe::Op(Op::Abs),
-        "true_divide" => Recipe::Op(Op::Div),
-        "mod" => Recipe::Op(Op::Mod),
-        "bitwise_not" | "bitwise_invert" => Recipe::Op(Op::Not),
-        "acos" => Recipe::Op(Op::Acos),
-        "asin" => Recipe::Op(Op::Asin),
-        "atan" => Recipe::Op(Op::Atan),
-        "atan2" => Recipe::Op(Op::Atan2),
-        "bitwise_left_shift" => Recipe::Op(Op::Shl),
-        "bitwise_right_shift" => Recipe::Op(Op::Shr),
         _ => Recipe::Op(Op::from_numpy(name)?),
     })
 }
