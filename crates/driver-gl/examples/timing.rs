@@ -44,6 +44,7 @@ fn main() -> Result<()> {
     }
     time(&mut *driver, &laplacian(2048))?;
     time(&mut *driver, &sum(1 << 24))?;
+    time(&mut *driver, &column_sums(2048))?;
     transfers(&mut *driver)
 }
 
@@ -201,21 +202,36 @@ fn laplacian(size: usize) -> Work {
 }
 
 fn sum(len: usize) -> Work {
-    let mut b = Builder::new(Form::Reduce { op: Op::Add }, 1);
-    let all = b.access(AccessKind::Contiguous);
-    let x = b.operand(DType::F32);
-    let x = b.load(x, all);
+    let name = format!("sum of chunks, {len} elements");
+    let (shape, out) = (vec![len], len.div_ceil(256));
+    let accesses = vec![access(0, &[1])];
+    Work { name, shape, accesses, out, ..reduce_of_one(AccessKind::Contiguous, 1) }
+}
+
+fn reduce_of_one(kind: AccessKind, rank: u32) -> Work {
+    let mut b = Builder::new(Form::Reduce { op: Op::Add }, rank);
+    let (walk, x) = (b.access(kind), b.operand(DType::F32));
+    let x = b.load(x, walk);
     let total = b.reduce(x);
     b.store(total);
     Work {
-        name: format!("sum of chunks, {len} elements"),
+        name: String::new(),
         program: b.finish(),
-        shape: vec![len],
+        shape: vec![],
         operands: 1,
         params: vec![],
-        accesses: vec![access(0, &[1])],
-        out: len.div_ceil(256),
+        accesses: vec![],
+        out: 0,
     }
+}
+
+/// Sums of the chunks of each column of a square.
+fn column_sums(size: usize) -> Work {
+    let chunks = size.div_ceil(256);
+    let shape = vec![size, size];
+    let accesses = vec![access(0, &[1, size as i64])];
+    let name = format!("sums of columns, {size}²");
+    Work { name, shape, accesses, out: size * chunks, ..reduce_of_one(AccessKind::Affine, 2) }
 }
 
 fn access(offset: i64, strides: &[i64]) -> Access {
@@ -283,9 +299,13 @@ fn once(
     dest: BlockId,
 ) -> Result<(Duration, Duration, u32)> {
     let start = Instant::now();
-    let mut strides = vec![1; work.shape.len()];
+    let mut out_shape = work.shape.clone();
+    if let (Form::Reduce { .. }, Some(last)) = (work.program.form, out_shape.last_mut()) {
+        *last = last.div_ceil(256);
+    }
+    let mut strides = vec![1; out_shape.len()];
     for k in (1..strides.len()).rev() {
-        strides[k - 1] = strides[k] * work.shape[k] as i64;
+        strides[k - 1] = strides[k] * out_shape[k] as i64;
     }
     let evaluated = driver.eval_ir(&Launch {
         program: &work.program,

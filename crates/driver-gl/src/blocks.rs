@@ -229,8 +229,14 @@ impl Blocks {
 
     /// A layout with rows of `row` elements, where that makes a texture of sensible proportions.
     pub fn rows(&self, len: usize, row: usize) -> Option<Layout> {
-        // Rasterisers work on squares of texels; narrow textures leave them half empty.
-        Layout::rows(len, row, self.texture_size).filter(|layout| layout.width >= 16)
+        // Rasterisers work on squares of texels; narrow and flat textures leave them half empty.
+        let sensible = |layout: &Layout| layout.width >= 16 && layout.height >= 4;
+        self.any_rows(len, row).filter(sensible)
+    }
+
+    /// A layout with rows of `row` elements, where that is possible at all.
+    pub fn any_rows(&self, len: usize, row: usize) -> Option<Layout> {
+        Layout::rows(len, row, self.texture_size)
     }
 
     fn take(&mut self, thread: &GlThread, shape: Shape) -> Result<TextureId> {

@@ -6,12 +6,13 @@
 //!
 //! Not here: addressing (`gpupy_codegen::fragment`), the draw itself (`gpu.rs`).
 
+use crate::across;
 use crate::blocks::Blocks;
 use crate::cache::{Choice, Kernels};
 use crate::gpu::{Draw, KernelId, TextureId};
 use crate::thread::GlThread;
 use gpupy_codegen::fragment::{self, Declined, Layout, Plan, Planned, Request, Target};
-use gpupy_core::driver::{Access, Evaluated, Launch};
+use gpupy_core::driver::{Access, Dest, Evaluated, Launch};
 use gpupy_core::ir::{AccessKind, Form, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -37,6 +38,13 @@ impl Evaluator<'_> {
     /// - `Refused`: the compiler does not take a shader. Nothing has been drawn.
     /// - `DeviceLost`: the context is gone.
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        match across::Detour::of(launch) {
+            Some(detour) => self.eval_across(launch, &detour),
+            None => self.eval_as_it_is(launch),
+        }
+    }
+
+    fn eval_as_it_is(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         self.suit(launch)?;
         let mut textures = Vec::with_capacity(launch.operands.len());
         let mut layouts = Vec::with_capacity(launch.operands.len());
@@ -69,6 +77,37 @@ impl Evaluator<'_> {
         evaluated.launches = draws.len() as u32;
         self.thread.post(move |gpu| draws.iter().for_each(|draw| gpu.draw(draw)))?;
         Ok(evaluated)
+    }
+
+    /// Reduces the columns of an array side by side, into a block of this driver's own whose rows are
+    /// the columns' chunks, and copies that to where the chunks of a column are neighbours.
+    fn eval_across(&mut self, launch: &Launch<'_>, detour: &across::Detour) -> Result<Evaluated> {
+        let spec = self.blocks.get(launch.dests[0].block)?.spec;
+        let layout = self.blocks.any_rows(spec.len, detour.columns);
+        let room = layout.and_then(|_| self.blocks.alloc(self.thread, spec).ok());
+        let Some(block) = room else { return self.eval_as_it_is(launch) };
+        let dests = [Dest { block, access: detour.across.clone(), whole: true }];
+        let outcome = self
+            .blocks
+            .texture(self.thread, block, layout)
+            .and_then(|_| self.eval_as_it_is(&Launch { dests: &dests, ..launch.clone() }))
+            .and_then(|mut evaluated| {
+                let program = across::copy(spec.dtype);
+                let copied = self.eval_as_it_is(&Launch {
+                    program: &program,
+                    fingerprint: program.fingerprint(),
+                    shape: &[detour.columns, detour.chunks],
+                    operands: &[block],
+                    params: &[],
+                    accesses: std::slice::from_ref(&detour.across),
+                    dests: launch.dests,
+                })?;
+                evaluated.compiled += copied.compiled;
+                evaluated.launches += copied.launches;
+                Ok(evaluated)
+            });
+        self.blocks.free(self.thread, block);
+        outcome
     }
 
     /// Lays blocks out anew whose rows do not suit how the launch walks over them.

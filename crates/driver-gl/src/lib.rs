@@ -6,6 +6,7 @@
 //! Not here: memory (`blocks.rs`, `textures.rs`), what fits in one evaluation (`resources.rs`),
 //! evaluation (`eval.rs`, `gpu.rs`), the text of shaders (`gpupy-codegen`).
 
+mod across;
 mod blocks;
 mod cache;
 mod context;

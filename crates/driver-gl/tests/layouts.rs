@@ -206,24 +206,32 @@ fn copies_between_random_views_are_exact() {
 }
 
 #[test]
-fn reductions_of_padded_rows_are_those_of_their_elements() {
+fn reductions_along_rows_and_columns_are_those_of_their_elements() {
+    // Columns of one chunk and of several, rows that are padded and rows that are not.
+    for (rows, cols) in [(150, 131), (700, 131), (700, 128), (300, 64)] {
+        reductions(rows, cols);
+    }
+}
+
+fn reductions(all_rows: usize, row: usize) {
+    let len = all_rows * row;
     let mut driver = driver_gl::new();
     if let Err(error) = driver.init(&Config::default()) {
         return println!("skipped: {error}");
     }
     let spec = |len| BlockSpec { dtype: DType::I32, len };
-    let source = driver.block_alloc(spec(LEN)).unwrap();
-    let padded = driver.block_alloc(spec(LEN - 2 * COLS)).unwrap();
-    let model: Vec<u32> = (0..LEN as u32).collect();
+    let source = driver.block_alloc(spec(len)).unwrap();
+    let padded = driver.block_alloc(spec(len - 2 * row)).unwrap();
+    let model: Vec<u32> = (0..len as u32).collect();
     driver.block_write(source, 0, &bytes(DType::I32, &model)).unwrap();
     let walk = |offset, strides: &[i64]| Access { offset, strides: strides.into() };
     let copy = copy(DType::I32, 2, false);
-    let (rows, cols) = (ROWS - 2, COLS as i64);
+    let (rows, cols) = (all_rows - 2, row as i64);
     driver
         .eval_ir(&Launch {
             program: &copy,
             fingerprint: copy.fingerprint(),
-            shape: &[rows, COLS],
+            shape: &[rows, row],
             operands: &[source],
             params: &[],
             accesses: &[walk(cols, &[cols, 1])],
@@ -232,9 +240,9 @@ fn reductions_of_padded_rows_are_those_of_their_elements() {
         .unwrap();
     // Flat, along rows, and along columns.
     for (shape, strides) in [
-        (vec![rows * COLS], vec![1]),
-        (vec![rows, COLS], vec![cols, 1]),
-        (vec![COLS, rows], vec![1, cols]),
+        (vec![rows * row], vec![1]),
+        (vec![rows, row], vec![cols, 1]),
+        (vec![row, rows], vec![1, cols]),
     ] {
         let rank = shape.len();
         let mut b = Builder::new(Form::Reduce { op: Op::Add }, rank as u32);
@@ -266,8 +274,8 @@ fn reductions_of_padded_rows_are_those_of_their_elements() {
             let part = chunk * 256..inner.min(chunk * 256 + 256);
             let wanted: u32 = part
                 .map(|i| match rank {
-                    1 => model[COLS + i],
-                    _ => model[COLS + (line as i64 * strides[0] + i as i64 * strides[1]) as usize],
+                    1 => model[row + i],
+                    _ => model[row + (line as i64 * strides[0] + i as i64 * strides[1]) as usize],
                 })
                 .fold(0, u32::wrapping_add);
             assert_eq!(u32::from_le_bytes(got.try_into().unwrap()), wanted, "{shape:?} {k}");

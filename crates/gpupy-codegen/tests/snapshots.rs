@@ -306,6 +306,24 @@ fn reductions_keep_sixteen_lanes() {
 }
 
 #[test]
+fn reductions_across_rows_take_whole_texels() {
+    let mut b = Builder::new(Form::Reduce { op: Op::Max }, 2);
+    let (columns, x) = (b.access(AccessKind::Affine), b.operand(DType::F32));
+    let x = b.load(x, columns);
+    let most = b.reduce(x);
+    b.store(most);
+    let case = Case {
+        program: b.finish(),
+        shape: vec![64, 1000],
+        accesses: vec![access(0, &[1, 64])],
+        operands: vec![rows(64_000, 64)],
+        target: (rows(256, 64), access(0, &[1, 64]), true),
+        specialise: false,
+    };
+    check("reduce_across.frag", &case);
+}
+
+#[test]
 fn every_snapshot_belongs_to_a_test() {
     let text = include_str!("snapshots.rs");
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");

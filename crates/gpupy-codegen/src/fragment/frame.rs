@@ -66,7 +66,7 @@ pub(super) struct Step {
 pub(super) enum Coordinates {
     /// Nobody asks.
     Unused,
-    /// One axis, which is the element's number.
+    /// One axis, the first, which is the element's number; others have one point.
     Number,
     /// From the number of the texel's first element; all four differ in the last axis alone.
     Quads(Vec<Step>),
@@ -81,7 +81,8 @@ impl Coordinates {
     pub fn lack(&self, axis: u8) -> bool {
         let given = |steps: &[Step]| steps.iter().any(|step| step.axis == axis);
         match self {
-            Coordinates::Unused | Coordinates::Number => false,
+            Coordinates::Unused => false,
+            Coordinates::Number => axis > 0,
             Coordinates::Quads(steps) => !given(steps),
             Coordinates::Elements { steps, .. } => !given(steps),
             Coordinates::Split { rows, cols, .. } => !given(rows) && !given(cols),
@@ -165,7 +166,7 @@ fn linear(
     let mut quad = None;
     let coordinates = match () {
         () if !coordinates_used => Coordinates::Unused,
-        () if shape.len() == 1 => {
+        () if shape[1..].iter().all(|n| *n == 1) => {
             quad = Some((0, 0));
             Coordinates::Number
         }

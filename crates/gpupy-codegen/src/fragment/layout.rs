@@ -40,13 +40,13 @@ impl Layout {
         })
     }
 
-    /// A texture with one row for each `row` elements, padded to whole texels, where that is possible
-    /// and not too flat.
+    /// A texture with one row for each `row` elements, padded to whole texels, where that is
+    /// possible.
     pub fn rows(len: usize, row: usize, max_size: u32) -> Option<Layout> {
         let fits = row > 0 && len.is_multiple_of(row);
         let (width, height) = (row.div_ceil(4), len.checked_div(row)?);
-        let sensible = width <= max_size as usize && height <= max_size as usize && height >= 4;
-        (fits && sensible).then_some(Layout {
+        let small = width <= max_size as usize && height <= max_size as usize;
+        (fits && small).then_some(Layout {
             width: width as u32,
             height: height as u32,
             row: row as u32,

@@ -82,7 +82,8 @@ impl Locator<'_> {
         let four = |axis: u8| match &self.plan.frame.coordinates {
             _ if width == Width::One => false,
             Coordinates::Unused => false,
-            Coordinates::Number | Coordinates::Elements { .. } => true,
+            Coordinates::Number => axis == 0,
+            Coordinates::Elements { .. } => true,
             Coordinates::Quads(steps) => steps.last().is_some_and(|step| step.axis == axis),
             Coordinates::Split { cols, .. } => cols.iter().any(|s| s.axis == axis),
         };

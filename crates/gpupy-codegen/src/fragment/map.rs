@@ -39,16 +39,22 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool]) -> String {
         close_elements(&mut body, plan);
     } else {
         locator.elements(&mut body, width);
-        if plan.reads_old() {
-            let name = Glsl.type_name(raw(program.dests[plan.stores[0] as usize]), width);
-            body.line(&format!("{name} kept = texelFetch(old, pos, 0);"));
-        }
+        fetch_kept(&mut body, program, plan);
         for line in reader.early_fetches() {
             body.line(&line);
         }
         body.instructions(all, width, &reader);
     }
     body.text + "}\n"
+}
+
+/// Fetches what the fragment's texel held, where some of it stays.
+pub(super) fn fetch_kept(body: &mut Body<'_>, program: &Program, plan: &Plan) {
+    if plan.reads_old() {
+        let dtype = raw(program.dests[plan.stores[0] as usize]);
+        let name = Glsl.type_name(dtype, Width::Four);
+        body.line(&format!("{name} kept = texelFetch(old, pos, 0);"));
+    }
 }
 
 /// Opens the loop over a texel's elements, `c`, whose values are collected in `q<output>`.

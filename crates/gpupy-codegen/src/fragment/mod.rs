@@ -10,6 +10,7 @@
 //!
 //! Not here: textures and draws (`driver-gl`), statements (`body.rs`).
 
+mod across;
 mod fetch;
 mod frame;
 mod layout;
@@ -57,6 +58,7 @@ pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
     let live = crate::live_instructions(program, &plan.stores);
     let main = match program.form {
         Form::Map => map::main(program, plan, &live),
+        Form::Reduce { op } if plan.across => across::main(program, plan, &live, op),
         Form::Reduce { op } => reduce::main(program, plan, &live, op),
     };
     let functions = operand::functions(program, plan, &main);

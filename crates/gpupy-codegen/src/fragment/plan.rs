@@ -101,6 +101,8 @@ pub struct Plan {
     pub(super) constants: Vec<(u32, u16)>,
     /// Of a reduce form: the word of the number of points along the last axis.
     pub(super) points: u16,
+    /// Of a reduce form: true when the four elements of a texel are reduced side by side.
+    pub(super) across: bool,
     /// Axes of the iteration space that are left.
     pub(super) rank: u8,
 }
@@ -167,7 +169,6 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
     let Walks { shape, out_shape, dest, loads, late_loads, indices, late_indices } =
         Walks::new(request, &uses)?;
     let reduces = program.form != Form::Map;
-    let width = if reduces || uses.regions { Width::One } else { Width::Four };
     let mut words = Words::default();
     let target = &request.target;
     let contiguous = fetch::follows(&dest, &out_shape);
@@ -189,6 +190,11 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         by_texel,
     )?;
 
+    let last = shape.len() as u8 - 1;
+    let across = framed.frame.quad.is_some_and(|(axis, _)| {
+        reduces && !uses.regions && axis < last && goes_across(&loads, axis as usize)
+    });
+    let width = if uses.regions || reduces && !across { Width::One } else { Width::Four };
     let mut wraps: Vec<Option<(Wrap, u16)>> = vec![None; program.operands.len()];
     let mut fetch = |words: &mut Words, around: &Surroundings<'_>, load: &LoadWalk| {
         let layout = &request.operands[load.operand as usize];
@@ -209,8 +215,11 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         around = Surroundings {
             shape: &shape,
             linear: None,
-            // The points that a lane visits start at a multiple of four.
-            quad: (!uses.regions).then_some((shape.len() as u8 - 1, 0)),
+            quad: match across {
+                true => framed.frame.quad,
+                // The points that a lane visits start at a multiple of four.
+                false => (!uses.regions).then_some((last, 0)),
+            },
             bases: RefCell::default(),
             next: Cell::new(0),
         };
@@ -250,10 +259,17 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         params,
         constants,
         points,
+        across,
         rank: shape.len() as u8,
     };
     words.list.resize(words.list.len().next_multiple_of(4), 0);
     Ok(Planned { plan, words: words.list, area: framed.area })
+}
+
+/// True when four neighbours on an axis find what they reduce in whole texels.
+fn goes_across(loads: &[LoadWalk], axis: usize) -> bool {
+    let strides = || loads.iter().filter(|l| !l.numbered).map(|l| l.walk.strides[axis]);
+    strides().any(|stride| stride == 1) && strides().all(|stride| stride == 0 || stride == 1)
 }
 
 fn set_wrap(words: &mut Words, slot: &mut Option<(Wrap, u16)>, layout: &Layout) {

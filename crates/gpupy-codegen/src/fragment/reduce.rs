@@ -116,7 +116,7 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
     body.text + "}\n"
 }
 
-fn prologue(body: &mut Body<'_>, reader: &Reader<'_>, reduce: usize) {
+pub(super) fn prologue(body: &mut Body<'_>, reader: &Reader<'_>, reduce: usize) {
     for line in reader.early_fetches() {
         body.line(&line);
     }
@@ -133,7 +133,7 @@ fn lanes_from(first: usize) -> String {
     }
 }
 
-fn zero(dtype: DType) -> &'static str {
+pub(super) fn zero(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "false",
         DType::I32 => "0",

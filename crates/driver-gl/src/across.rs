@@ -1,0 +1,64 @@
+//! Which reductions go across the rows of their operands.
+//!
+//! Owns [`Detour`]. A texel holds four neighbours of a row. A reduction along columns that computed
+//! the chunks of one column side by side would use one of four; it takes a detour over a block in
+//! which neighbours are columns. Invariant: the detour gives the same bits, since it changes where
+//! results stand and not how they are computed.
+//!
+//! Not here: the draws (`eval.rs`), the shader (`gpupy_codegen::fragment`).
+
+use gpupy_core::DType;
+use gpupy_core::driver::{Access, Launch};
+use gpupy_core::ir::{AccessKind, Builder, Form, Program, REDUCE_CHUNK};
+use gpupy_core::op::Op;
+use smallvec::smallvec;
+
+/// Fewer columns leave most of a rasteriser idle.
+const LEAST_COLUMNS: usize = 64;
+
+/// The way of a reduction over a block of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detour {
+    /// Results side by side.
+    pub columns: usize,
+    /// Results of each column.
+    pub chunks: usize,
+    /// Where column and chunk stand in the block.
+    pub across: Access,
+}
+
+impl Detour {
+    /// The detour of a launch that gains by it.
+    pub fn of(launch: &Launch<'_>) -> Option<Detour> {
+        let ([columns, points], [dest]) = (launch.shape, launch.dests) else { return None };
+        let (columns, chunks) = (*columns, points.div_ceil(REDUCE_CHUNK));
+        let reduces = launch.program.form != Form::Map;
+        if !reduces || !dest.whole || chunks < 2 || columns < LEAST_COLUMNS {
+            return None;
+        }
+        let prologue = launch.program.insts.iter().take_while(|inst| inst.op != Op::Reduce);
+        let mut gains = false;
+        for inst in prologue {
+            match inst.op {
+                Op::Load => match launch.accesses[inst.args[1] as usize].strides[..] {
+                    [0, _] => {}
+                    [1, step] => gains |= step != 1,
+                    _ => return None,
+                },
+                Op::Loop | Op::If => return None,
+                _ => {}
+            }
+        }
+        let across = Access { offset: 0, strides: smallvec![1, columns as i64] };
+        gains.then_some(Detour { columns, chunks, across })
+    }
+}
+
+/// Copies a block in another order.
+pub fn copy(dtype: DType) -> Program {
+    let mut builder = Builder::new(Form::Map, 2);
+    let (access, operand) = (builder.access(AccessKind::Affine), builder.operand(dtype));
+    let value = builder.load(operand, access);
+    builder.store(value);
+    builder.finish()
+}
