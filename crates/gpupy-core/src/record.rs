@@ -127,6 +127,9 @@ impl Recorder {
         let record = |op, shape, operands| {
             Value::expr(&self.interner, dtype, shape, NodeOp::Apply(op), operands)
         };
+        if rewrite::is_never(op, &operands) {
+            return Array::full(&shape, Scalar::bool(false));
+        }
         if let Some((outer, inner)) = rewrite::inner_of_min(op, &operands) {
             let value = record(op, shape.clone(), inner);
             let operand = (Input::Whole(value.id()), Some(value));
@@ -289,7 +292,8 @@ pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<Operand> {
             trimmed = trimmed.index_axis(0, 0);
         }
     }
-    trimmed.operand(&target).map_err(|_| {
+    // A constant's operand is a scalar, which would fit anything.
+    trimmed.layout().broadcast_to(&target).and_then(|_| trimmed.operand(&target)).map_err(|_| {
         Error::new(ErrorKind::Shape, "assign").says(format!(
             "could not broadcast input array from shape {} into shape {}",
             shape_words(array.shape()),

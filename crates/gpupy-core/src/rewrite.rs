@@ -23,6 +23,14 @@ pub(crate) fn inner_of_min(op: Op, operands: &[Operand]) -> Option<(Op, SmallVec
     Some((Op::Sqrt, inner))
 }
 
+/// Whether a comparison is false whatever the elements: nothing is less or greater than itself.
+///
+/// Compilers know this too, and go on to drop additions of what they then take for a literal zero,
+/// which -0.0 forbids; a constant of ours reaches the device as a parameter.
+pub(crate) fn is_never(op: Op, operands: &[Operand]) -> bool {
+    matches!(op, Op::Lt | Op::Gt) && matches!(operands, [(a, Some(_)), (b, Some(_))] if a == b)
+}
+
 /// The operand of a pending square root that is seen whole.
 fn pending_root((input, value): &Operand) -> Option<Operand> {
     let (Input::Whole(_), Some(Value(node))) = (input, value) else { return None };

@@ -215,3 +215,23 @@ fn shapes_that_do_not_broadcast_are_refused_in_numpys_words() {
     let error = context.apply(Op::Add, &[Arg::Array(&a), Arg::Array(&b)]).err().unwrap();
     assert_eq!(error.message(), "operands could not be broadcast together with shapes (3,) (4,) ");
 }
+
+#[test]
+fn what_does_not_fit_is_not_assigned_even_when_it_is_a_constant() {
+    let context = soft();
+    let a = floats(&[3], &[1.0, 2.0, 3.0]);
+    let zeros = Array::full(&[4], Scalar::f32(0.0)).unwrap();
+    let error = context.assign(&a, Arg::Array(&zeros)).err().unwrap();
+    assert_eq!(error.message(), "could not broadcast input array from shape (4,) into shape (3,)");
+    assert_eq!(read(&context, &a), [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn nothing_is_less_than_itself_and_adding_that_changes_negative_zero() {
+    let context = soft();
+    let x = floats(&[2], &[-0.0, f32::NAN]);
+    let less = context.apply(Op::Lt, &[Arg::Array(&x), Arg::Array(&x)]).unwrap();
+    let sum = add(&context, &x, &context.cast(&less, DType::F32).unwrap());
+    let got = read(&context, &sum);
+    assert_eq!((got[0].to_bits(), got[1].is_nan()), (0, true));
+}
