@@ -24,7 +24,7 @@ use blocks::Blocks;
 use cache::Kernels;
 use context::Limits;
 use eval::Evaluator;
-use gpupy_codegen::supports;
+use gpupy_codegen::{exact, supports};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
@@ -32,6 +32,7 @@ use gpupy_core::driver::{
 use gpupy_core::ir::{Form, Program};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result};
+use probe::Findings;
 use thread::GlThread;
 
 /// The name under which a program asks for this driver.
@@ -56,6 +57,7 @@ pub fn new() -> Box<dyn Driver> {
 pub struct Gl {
     open: Option<Open>,
     limits: Resources,
+    findings: Findings,
 }
 
 /// What an open driver has.
@@ -89,8 +91,9 @@ impl Driver for Gl {
         let device = context.renderer.clone();
         let hardware = context.hardware;
         self.open = Some(Open { thread, context, blocks, kernels: Kernels::default() });
-        let flushes_subnormals = match probe::flushes_subnormals(self) {
-            Ok(answer) => answer,
+        self.findings = Findings::default();
+        match Findings::of(self) {
+            Ok(findings) => self.findings = findings,
             Err(error) => {
                 self.cleanup();
                 return Err(Error::new(ErrorKind::Unavailable, "init")
@@ -100,7 +103,7 @@ impl Driver for Gl {
                     .with("reason", &error)
                     .from_source(error));
             }
-        };
+        }
         Ok(Capabilities {
             device,
             hardware,
@@ -108,7 +111,7 @@ impl Driver for Gl {
             max_block_len: at_most(wanted, largest) as usize,
             max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
             reduce: true,
-            flushes_subnormals,
+            flushes_subnormals: self.findings.flushes_subnormals,
             resources: resources::named(&self.limits),
         })
     }
@@ -118,6 +121,15 @@ impl Driver for Gl {
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
+        match op {
+            Op::Div if self.findings.rounds_division && dtype == DType::F32 => {
+                return Method::Lowered(exact::division());
+            }
+            Op::Sqrt if self.findings.rounds_root && dtype == DType::F32 => {
+                return Method::Lowered(exact::square_root());
+            }
+            _ => {}
+        }
         let native = match op {
             _ if op.info().rule == Rule::Special => true,
             // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
@@ -178,7 +190,12 @@ impl Driver for Gl {
                 (Op::Reduce, Form::Reduce { op }) => supports(op, inst.dtype, inst.dtype),
                 _ => true,
             };
-            if !(known && spelled && reduced) {
+            let wrong = match inst.op {
+                Op::Div => self.findings.rounds_division,
+                Op::Sqrt => self.findings.rounds_root,
+                _ => false,
+            };
+            if !(known && spelled && reduced) || wrong {
                 return Err(Error::new(ErrorKind::Unsupported, "check_ir")
                     .with("driver", NAME)
                     .with("operation", inst.op.info().name)
@@ -224,4 +241,94 @@ fn within(operation: &'static str, spec: BlockSpec, offset: usize, bytes: usize)
         .with("driver", NAME)
         .with("end", end)
         .with("block", spec.len))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use gpupy_core::driver::{Access, Dest};
+    use gpupy_core::ir::{AccessKind, Builder};
+
+    /// A driver that finds its device's division and root wrong.
+    fn open_doubting() -> Option<Gl> {
+        let mut gl = Gl::default();
+        if let Err(error) = gl.init(&Config::default()) {
+            println!("skipped: {error}");
+            return None;
+        }
+        gl.findings.rounds_division = true;
+        gl.findings.rounds_root = true;
+        Some(gl)
+    }
+
+    #[test]
+    fn divisions_and_roots_of_inexact_devices_are_corrected_to_the_bit() {
+        let Some(mut gl) = open_doubting() else { return };
+        let len = 1 << 16;
+        let mut state = 7u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f32::from_bits(state ^ state >> 15)
+        };
+        let inputs: Vec<f32> = (0..2 * len).map(|_| next()).collect();
+        for (op, arity) in [(Op::Div, 2), (Op::Sqrt, 1)] {
+            let Method::Lowered(lowered) = gl.get_method(op, DType::F32) else {
+                panic!("{op:?} is not corrected");
+            };
+            let mut b = Builder::new(Form::Map, 1);
+            let all = b.access(AccessKind::Contiguous);
+            let args: Vec<u32> = (0..arity)
+                .map(|_| {
+                    let operand = b.operand(DType::F32);
+                    b.load(operand, all)
+                })
+                .collect();
+            let value = b.inline(&lowered, &args);
+            b.store(value);
+            let program = b.finish();
+            program.verify().unwrap();
+            assert!(gl.check_ir(&program).unwrap().fits);
+            let spec = BlockSpec { dtype: DType::F32, len };
+            let mut operands = Vec::new();
+            for values in inputs.chunks_exact(len).take(arity) {
+                let block = gl.block_alloc(spec).unwrap();
+                let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+                gl.block_write(block, 0, &bytes).unwrap();
+                operands.push(block);
+            }
+            let block = gl.block_alloc(spec).unwrap();
+            let walk = Access { offset: 0, strides: smallvec::smallvec![1] };
+            gl.eval_ir(&Launch {
+                program: &program,
+                fingerprint: program.fingerprint(),
+                shape: &[len],
+                operands: &operands,
+                params: &[],
+                accesses: std::slice::from_ref(&walk),
+                dests: &[Dest { block, access: walk.clone(), whole: true }],
+            })
+            .unwrap();
+            let mut got = vec![0; len * 4];
+            gl.block_read(block, 0, &mut got).unwrap();
+            for (k, got) in got.chunks_exact(4).enumerate() {
+                let got = f32::from_ne_bytes(got.try_into().unwrap());
+                let (x, y) = (inputs[k], inputs[len + k]);
+                let wanted = if arity == 2 { x / y } else { x.sqrt() };
+                let same = got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan();
+                assert!(same, "{op:?} of {x:?} and {y:?}: {got:?}, not {wanted:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_corrected_is_not_taken_as_it_is() {
+        let Some(mut gl) = open_doubting() else { return };
+        let mut b = Builder::new(Form::Map, 1);
+        let x = b.param(DType::F32);
+        let x = b.op(Op::Sqrt, &[x]);
+        b.store(x);
+        let error = gl.check_ir(&b.finish()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+    }
 }
