@@ -38,7 +38,7 @@ impl Engine {
             match state.operands.as_slice() {
                 [Some(old), source] => (old.clone(), source.clone()),
                 _ => {
-                    return Err(Error::new(ErrorKind::DeviceLost, "assign")
+                    return Err(Error::new(ErrorKind::Lost, "assign")
                         .says("a value was lost with its device and cannot be computed again"));
                 }
             }
@@ -74,7 +74,7 @@ impl Engine {
             state.operands.first().and_then(Option::as_ref).is_some_and(Value::is_sole)
         };
         let Some(old) = value.state().operands.first().cloned().flatten() else {
-            return Err(Error::new(ErrorKind::DeviceLost, "assign"));
+            return Err(Error::new(ErrorKind::Lost, "assign"));
         };
         let constant = match old.0.kind {
             Kind::Constant(scalar) => Some(scalar),
@@ -205,7 +205,7 @@ impl Engine {
                 let bytes = unsafe { host.bytes(0..source.len() * size) };
                 crate::cache::gather(bytes, size, &input.access(shape), shape)?
             }
-            (_, None) => return Err(Error::new(ErrorKind::DeviceLost, "assign")),
+            (_, None) => return Err(Error::new(ErrorKind::Lost, "assign")),
         };
         {
             // SAFETY: the buffer is new and ours alone.

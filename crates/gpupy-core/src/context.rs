@@ -439,8 +439,15 @@ impl Context {
     /// The driver in use, opened at need.
     fn current(&self, state: &mut State) -> Result<usize> {
         if let Some(chosen) = state.chosen {
-            self.open(&mut state.engine, chosen)?;
-            return Ok(chosen);
+            let Err(error) = self.open(&mut state.engine, chosen) else { return Ok(chosen) };
+            // It was open before: the device is gone, and what is left of the ladder goes on.
+            let allowed = self.inner.driver_fallback.load(Ordering::Relaxed);
+            let mut others = (0..self.inner.registry.len()).filter(|other| *other != chosen);
+            let next = others.find(|other| self.open(&mut state.engine, *other).is_ok());
+            let next = next.filter(|_| allowed).ok_or(error)?;
+            state.engine.stats.driver_fallbacks += 1;
+            state.chosen = Some(next);
+            return Ok(next);
         }
         let wanted = state.wanted.clone();
         let chosen = self.choose(state, &wanted)?;

@@ -20,6 +20,8 @@ pub enum ErrorKind {
     Refused,
     /// The device is gone, and with it the contents of its blocks.
     DeviceLost,
+    /// A value that lay on a device that is gone, and cannot be computed again.
+    Lost,
     /// The driver cannot start here.
     Unavailable,
     /// Shapes that do not broadcast, or a shape that does not fit.
@@ -44,6 +46,7 @@ impl ErrorKind {
             ErrorKind::Unsupported => "not supported",
             ErrorKind::Refused => "refused by the device",
             ErrorKind::DeviceLost => "device lost",
+            ErrorKind::Lost => "lost with its device",
             ErrorKind::Unavailable => "not available",
             ErrorKind::Shape => "shapes do not fit",
             ErrorKind::Index => "index out of range",

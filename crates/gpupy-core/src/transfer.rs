@@ -62,7 +62,7 @@ impl Engine {
     /// Copies computed positions to host memory, from whichever devices hold them.
     ///
     /// # Errors
-    /// - `DeviceLost`: the positions are nowhere any more.
+    /// - `Lost`: the positions are nowhere any more.
     pub fn bring_to_host(&mut self, value: &Value, range: Range<usize>) -> Result<()> {
         if let Kind::Constant(scalar) = value.0.kind {
             self.fill_host(value, scalar);
@@ -71,17 +71,25 @@ impl Engine {
             return Ok(());
         }
         let Engine { devices, stats } = self;
-        for device in devices.iter_mut().flatten() {
-            for (number, tile) in device.tiles(value.id()) {
-                if tile.start < range.end && range.start < tile.end {
-                    device.save(&(value.id(), Part::Tile(number)), stats)?;
+        for slot in devices.iter_mut() {
+            let Some(device) = slot else { continue };
+            let tiles = device.tiles(value.id()).into_iter();
+            let meet = |tile: &Range<usize>| tile.start < range.end && range.start < tile.end;
+            let saved = tiles
+                .filter(|(_, tile)| meet(tile))
+                .try_for_each(|(number, _)| device.save(&(value.id(), Part::Tile(number)), stats));
+            match saved {
+                Err(error) if error.kind() == ErrorKind::DeviceLost => {
+                    device.lose_all();
+                    *slot = None;
                 }
+                other => other?,
             }
         }
         if value.state().on_host.covers(range) {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::DeviceLost, "read")
+        Err(Error::new(ErrorKind::Lost, "read")
             .says("elements were lost with their device")
             .with("value", value.id()))
     }

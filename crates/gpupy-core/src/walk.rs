@@ -69,7 +69,7 @@ impl<'a> Start<'a> {
     /// The start at an input of an expression.
     ///
     /// # Errors
-    /// - `DeviceLost`: the input's value is not held any more.
+    /// - `Lost`: the input's value is not held any more.
     pub fn input(input: &Input, value: Option<&'a Value>) -> Result<Start<'a>> {
         match (input, value) {
             (Input::Scalar(scalar), _) => Ok(Start::Scalar(*scalar)),
@@ -96,7 +96,7 @@ impl Walk {
     /// The walk from values (or scalars) needed at an access over `space`.
     ///
     /// # Errors
-    /// - `DeviceLost`: a value was lost with its device, and cannot be computed again.
+    /// - `Lost`: a value was lost with its device, and cannot be computed again.
     pub fn new(
         starts: &[Start<'_>],
         at: Access,
@@ -255,7 +255,7 @@ impl Walker {
 }
 
 fn lost(id: ValueId) -> Error {
-    Error::new(ErrorKind::DeviceLost, "evaluate")
+    Error::new(ErrorKind::Lost, "evaluate")
         .says("a value was lost with its device and cannot be computed again")
         .with("value", id)
 }

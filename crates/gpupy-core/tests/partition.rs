@@ -228,3 +228,22 @@ fn siblings_that_do_not_fit_beside_it_leave_the_value_alone() {
     }
     assert_eq!(log.lock().unwrap().launches, [62, 62, 62]);
 }
+
+#[test]
+fn a_lost_device_takes_only_what_was_nowhere_else() {
+    let (context, log) = context_with(1000, usize::MAX, true);
+    let given = floats(&[1.0, 2.0]);
+    let read_before = with(&context, Op::Mul, &given, 3.0);
+    read(&context, &read_before);
+    let only_there = with(&context, Op::Mul, &given, 5.0);
+    context.evaluate(&[&only_there]).unwrap();
+    let pending = op(&context, Op::Add, &given, &read_before);
+    log.lock().unwrap().lost = true;
+    assert_eq!(read(&context, &pending), [4.0, 8.0]);
+    assert_eq!(read(&context, &read_before), [3.0, 6.0]);
+    let error = context.read(&only_there).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Lost);
+    // The device was opened again and serves what comes.
+    assert_eq!(read(&context, &with(&context, Op::Mul, &given, 7.0)), [7.0, 14.0]);
+    assert!(!log.lock().unwrap().lost);
+}

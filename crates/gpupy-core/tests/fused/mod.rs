@@ -17,6 +17,8 @@ pub struct Log {
     /// The distinct programs launched.
     pub programs: BTreeSet<u128>,
     pub checks: usize,
+    /// The device is gone until it is opened again.
+    pub lost: bool,
 }
 
 pub struct Fused {
@@ -35,6 +37,15 @@ impl Fused {
     }
 }
 
+impl Fused {
+    fn still_there(&self) -> Result<()> {
+        match self.log.lock().expect("log").lost {
+            true => Err(Error::new(ErrorKind::DeviceLost, "fused")),
+            false => Ok(()),
+        }
+    }
+}
+
 fn at(access: &Access, point: &[usize]) -> usize {
     let steps = access.strides.iter().zip(point).map(|(s, i)| s * *i as i64);
     (access.offset + steps.sum::<i64>()) as usize
@@ -42,6 +53,7 @@ fn at(access: &Access, point: &[usize]) -> usize {
 
 impl Driver for Fused {
     fn init(&mut self, _: &Config) -> Result<Capabilities> {
+        self.log.lock().expect("log").lost = false;
         Ok(Capabilities {
             device: "a test".into(),
             hardware: false,
@@ -63,6 +75,7 @@ impl Driver for Fused {
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        self.still_there()?;
         self.next += 1;
         self.blocks.insert(self.next, (spec.dtype, vec![0; spec.len * spec.dtype.size()]));
         Ok(BlockId(self.next))
@@ -73,6 +86,7 @@ impl Driver for Fused {
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        self.still_there()?;
         let (dtype, data) = &self.blocks[&block.0];
         let from = offset * dtype.size();
         out.copy_from_slice(&data[from..from + out.len()]);
