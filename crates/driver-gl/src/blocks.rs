@@ -51,9 +51,18 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// No blocks yet, and limits: bytes for all together, texels each way of one texture.
-    pub fn new(limit: u64, texture_size: u32) -> Blocks {
-        Blocks { limit, texture_size, ..Blocks::default() }
+    /// No blocks yet, in textures of at most so many texels each way.
+    pub fn new(texture_size: u32) -> Blocks {
+        Blocks { limit: u64::MAX, texture_size, ..Blocks::default() }
+    }
+
+    /// Sets the bytes that all blocks may take together, before there are any.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the context is gone.
+    pub fn limit(&mut self, thread: &GlThread, bytes: u64) -> Result<()> {
+        self.limit = bytes;
+        self.trim(thread)
     }
 
     /// Names a new block.

@@ -87,12 +87,15 @@ impl Driver for Gl {
         let widest = 4;
         let wanted =
             if config.block_bytes == 0 { 0 } else { (config.block_bytes / widest).max(256) };
-        let blocks = Blocks::new(memory, context.texture_size);
+        let blocks = Blocks::new(context.texture_size);
         let device = context.renderer.clone();
         let hardware = context.hardware;
         self.open = Some(Open { thread, context, blocks, kernels: Kernels::default() });
         self.findings = Findings::default();
-        match Findings::of(self) {
+        // What is tried is not the user's, and needs no room in a lowered limit.
+        let found = Findings::of(self);
+        let limited = self.open().and_then(|open| open.blocks.limit(&open.thread, memory));
+        match found.and_then(|findings| limited.map(|()| findings)) {
             Ok(findings) => self.findings = findings,
             Err(error) => {
                 self.cleanup();
