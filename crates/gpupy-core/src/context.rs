@@ -1,20 +1,18 @@
 //! Contexts: what a front end talks to.
 //!
-//! Owns [`Context`]: the registry, the chosen driver, and the engine behind a lock. Invariants: no
-//! device is opened before something needs one; recording takes no lock of the engine; `auto` goes
-//! on to the next driver when one does not start.
+//! Owns [`Context`]: the registry, the chosen driver, and the engine behind a lock. Invariant:
+//! recording takes no lock of the engine, unless so much is pending that it has to run.
 //!
-//! Not here: what recorded operations become (`record.rs`), evaluation (`evaluate.rs`).
+//! Not here: what recorded operations become (`record.rs`), choosing a driver (`ladder.rs`), reading
+//! (`read.rs`), evaluation (`evaluate.rs`).
 
 use crate::access;
 use crate::array::{Arg, Array};
 use crate::assign::scatter;
-use crate::cache::Device;
-use crate::driver::{Capabilities, Config, Method};
+use crate::driver::{Capabilities, Method};
 use crate::dtype::DType;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::evaluate::Engine;
-use crate::host::HostBuffer;
 use crate::op::Op;
 use crate::pending::held_bytes;
 use crate::record::{Recorder, source_of};
@@ -22,8 +20,8 @@ use crate::registry::Registry;
 use crate::scalar::Scalar;
 use crate::settings::Settings;
 use crate::stats::Stats;
-use crate::value::{Kind, Value};
-use crate::view::{Shape, Strides, View, size_of};
+use crate::value::{Input, Value};
+use crate::view::size_of;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -33,76 +31,28 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// this one's devices.
 #[derive(Clone)]
 pub struct Context {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 /// Calls what it is given, once, in whatever state suits a wait: a language with a global lock
 /// lets go of it meanwhile.
 pub type Waiter = fn(&mut dyn FnMut());
 
-struct Inner {
-    registry: Registry,
-    settings: Settings,
-    recorder: Recorder,
-    driver_fallback: AtomicBool,
-    waiter: OnceLock<Waiter>,
+pub(crate) struct Inner {
+    pub registry: Registry,
+    pub settings: Settings,
+    pub recorder: Recorder,
+    pub driver_fallback: AtomicBool,
+    pub waiter: OnceLock<Waiter>,
     state: Mutex<State>,
 }
 
-struct State {
-    engine: Engine,
+pub(crate) struct State {
+    pub engine: Engine,
     /// The driver that the user asked for: a name of the registry, or `auto`.
-    wanted: String,
+    pub wanted: String,
     /// The position of the driver in use, once it is open.
-    chosen: Option<usize>,
-}
-
-/// Elements in host memory, as a read gives them: immutable, shared with the value where possible.
-#[derive(Clone)]
-pub struct HostArray {
-    buffer: Arc<HostBuffer>,
-    dtype: DType,
-    view: View,
-}
-
-impl HostArray {
-    /// The elements' dtype.
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// Extents.
-    pub fn shape(&self) -> &[usize] {
-        &self.view.shape
-    }
-
-    /// Elements a step of each axis.
-    pub fn strides(&self) -> &[isize] {
-        &self.view.strides
-    }
-
-    /// The address of the first element. It stays valid while this or a clone lives.
-    pub fn as_ptr(&self) -> *const u8 {
-        let offset = self.view.offset.max(0) as usize * self.dtype.size();
-        // Views stay inside their value, so this is in the buffer (or its end, when empty).
-        self.buffer.as_ptr().wrapping_add(offset.min(self.buffer.len()))
-    }
-
-    /// A copy of the elements in C order.
-    pub fn to_vec(&self) -> Vec<u8> {
-        if self.view.size() == 0 {
-            return Vec::new();
-        }
-        let walk = access::access(self.view.offset, &self.view.strides);
-        let end = self.view.extent().map_or(0, |(_, high)| high as usize + 1);
-        // SAFETY: a read gives only evaluated elements, which are never written again.
-        let bytes = unsafe { self.buffer.bytes(0..end * self.dtype.size()) };
-        if self.view.is_contiguous() {
-            return bytes[self.view.offset as usize * self.dtype.size()..].to_vec();
-        }
-        // The view is inside the bytes by construction.
-        crate::cache::gather(bytes, self.dtype.size(), &walk, &self.view.shape).unwrap_or_default()
-    }
+    pub chosen: Option<usize>,
 }
 
 impl Context {
@@ -126,7 +76,7 @@ impl Context {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -306,99 +256,6 @@ impl Context {
         Ok(())
     }
 
-    /// The elements of an array in host memory, evaluated as far as they are needed.
-    ///
-    /// # Errors
-    /// Any error of the driver; no value is lost.
-    pub fn read(&self, array: &Array) -> Result<HostArray> {
-        let value = array.value();
-        let view = array.layout().clone();
-        let dtype = array.dtype();
-        let Some((low, high)) = view.extent() else {
-            return Ok(HostArray { buffer: Arc::new(HostBuffer::new(0)), dtype, view });
-        };
-        let range = low as usize..high as usize + 1;
-        if self.is_sparse(&value, &view)? {
-            return self.read(&self.inner.recorder.copy(array));
-        }
-        if !value.state().on_host.covers(range.clone()) {
-            self.compute(&value, range.clone())?;
-            self.state().engine.bring_to_host(&value, range)?;
-        }
-        Ok(HostArray { buffer: value.host_buffer(), dtype, view })
-    }
-
-    /// One element; evaluates no more than its block and moves no more than it.
-    ///
-    /// # Errors
-    /// - `Index`: outside the array. Any error of the driver.
-    pub fn item(&self, array: &Array, index: &[usize]) -> Result<Scalar> {
-        let inside = index.len() == array.ndim()
-            && index.iter().zip(array.shape()).all(|(i, extent)| i < extent);
-        if !inside {
-            return Err(Error::new(ErrorKind::Index, "item")
-                .says("the index is outside the array")
-                .with("index", format!("{index:?}"))
-                .with("shape", format!("{:?}", array.shape())));
-        }
-        let steps = index.iter().zip(array.strides()).map(|(i, s)| *i as isize * s);
-        let position = (array.offset() + steps.sum::<isize>()) as usize;
-        let value = array.value();
-        self.compute(&value, position..position + 1)?;
-        self.state().engine.element(&value, position)
-    }
-
-    /// Whether reading a view would compute much more than it shows; then the view is computed as a
-    /// value of its own.
-    fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {
-        if value.is_computed() || view.size() * 8 > value.len() {
-            return Ok(false);
-        }
-        let Some((low, high)) = view.extent() else {
-            return Ok(false);
-        };
-        let mut state = self.state();
-        let position = self.current(&mut state)?;
-        let tiling = state.engine.device(position)?.tiling(value.shape());
-        let tiles = tiling.numbers(low as usize..high as usize + 1);
-        // Within few blocks, the rest of them will be wanted too.
-        Ok(tiles.len() > 2)
-    }
-
-    fn compute(&self, value: &Value, range: std::ops::Range<usize>) -> Result<()> {
-        if matches!(value.0.kind, Kind::Host | Kind::Constant(_))
-            || value.state().computed.covers(range.clone())
-        {
-            return Ok(());
-        }
-        let mut state = self.state();
-        let first = self.current(&mut state)?;
-        let mut order = vec![first];
-        let result = state.engine.evaluate(value, range.clone(), &order);
-        match result {
-            Err(error)
-                if self.inner.driver_fallback.load(Ordering::Relaxed)
-                    && error.kind() != ErrorKind::Invalid =>
-            {
-                // The rest of the ladder is opened only when it is needed.
-                for position in 0..self.inner.registry.len() {
-                    if position != first && self.open(&mut state.engine, position).is_ok() {
-                        order.push(position);
-                    }
-                }
-                // A lost device may start again.
-                if self.open(&mut state.engine, first).is_err() {
-                    order.remove(0);
-                }
-                if order.is_empty() || order == [first] && error.kind() != ErrorKind::DeviceLost {
-                    return Err(error);
-                }
-                state.engine.evaluate(value, range, &order).map_err(|_| error)
-            }
-            other => other,
-        }
-    }
-
     fn bounded(&self, array: Array) -> Result<Array> {
         let much = self.may_be_much(&array.current().value);
         if much {
@@ -435,76 +292,12 @@ impl Context {
         }
         result
     }
-
-    /// The driver in use, opened at need.
-    fn current(&self, state: &mut State) -> Result<usize> {
-        if let Some(chosen) = state.chosen {
-            let Err(error) = self.open(&mut state.engine, chosen) else { return Ok(chosen) };
-            // It was open before: the device is gone, and what is left of the ladder goes on.
-            let allowed = self.inner.driver_fallback.load(Ordering::Relaxed);
-            let mut others = (0..self.inner.registry.len()).filter(|other| *other != chosen);
-            let next = others.find(|other| self.open(&mut state.engine, *other).is_ok());
-            let next = next.filter(|_| allowed).ok_or(error)?;
-            state.engine.stats.driver_fallbacks += 1;
-            state.chosen = Some(next);
-            return Ok(next);
-        }
-        let wanted = state.wanted.clone();
-        let chosen = self.choose(state, &wanted)?;
-        state.chosen = Some(chosen);
-        Ok(chosen)
-    }
-
-    fn choose(&self, state: &mut State, name: &str) -> Result<usize> {
-        if name != "auto" {
-            let position = self.inner.registry.find(name)?;
-            self.open(&mut state.engine, position)?;
-            return Ok(position);
-        }
-        // Hardware first, then the order of registration.
-        let mut first = None;
-        let mut reasons = Vec::new();
-        for position in 0..self.inner.registry.len() {
-            match self.open(&mut state.engine, position) {
-                Ok(()) if state.engine.device(position)?.caps.hardware => return Ok(position),
-                Ok(()) => first = first.or(Some(position)),
-                Err(error) => reasons.push(error.to_string()),
-            }
-        }
-        first.ok_or_else(|| {
-            Error::new(ErrorKind::Unavailable, "use")
-                .says(format!("no driver starts: {}", reasons.join("; ")))
-        })
-    }
-
-    fn open(&self, engine: &mut Engine, position: usize) -> Result<()> {
-        if engine.devices.get(position).is_some_and(Option::is_some) {
-            return Ok(());
-        }
-        let Some((name, constructor)) = self.inner.registry.get(position) else {
-            return Err(Error::new(ErrorKind::Unknown, "use").says("there is no such driver"));
-        };
-        let mut driver = constructor();
-        let config = Config {
-            block_bytes: self.inner.settings.block_bytes,
-            device_bytes: self.inner.settings.device_bytes,
-            resources: self.inner.settings.resources,
-        };
-        let caps = driver.init(&config).map_err(|error| error.with("driver", name))?;
-        // Tiles may be smaller than any driver's smallest block, for the tests of tiling.
-        let tile_len = match self.inner.settings.block_bytes {
-            0 => usize::MAX,
-            bytes => (bytes / DType::F32.size() as u64) as usize,
-        };
-        engine.devices[position] = Some(Device::new(name, driver, caps, tile_len));
-        Ok(())
-    }
 }
 
 /// Writes a scalar straight into host memory, when the old value is there, complete, in nobody
 /// else's hands, and on no device. Gives the value that takes the old one's place.
-fn host_write(old: &Value, dest: &Array, source: &crate::value::Input) -> Option<Value> {
-    let crate::value::Input::Scalar(scalar) = source else {
+fn host_write(old: &Value, dest: &Array, source: &Input) -> Option<Value> {
+    let Input::Scalar(scalar) = source else {
         return None;
     };
     if !old.is_sole() || (dest.is_whole() && dest.size() > 1) {
@@ -518,7 +311,7 @@ fn host_write(old: &Value, dest: &Array, source: &crate::value::Input) -> Option
     let host = state.host.take()?;
     drop(state);
     let size = dest.dtype().size();
-    let (shape, strides): (&Shape, &Strides) = (&dest.layout().shape, &dest.layout().strides);
+    let (shape, strides) = (dest.shape(), dest.strides());
     let data = scalar.bytes()[..size].repeat(size_of(shape));
     // SAFETY: this is the only handle of the buffer, and the old value is gone after this.
     let bytes = unsafe { host.bytes_mut(0..old.len() * size) };

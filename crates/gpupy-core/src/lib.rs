@@ -7,7 +7,7 @@
 //! array.rs      a view of a base; a base has a current value, which writing replaces
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
 //! rewrite.rs    … some of them simpler, with the same bits
-//! context.rs    something is read: the driver is opened, the engine asked
+//! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes
 //! walk.rs       from a tile down to what is computed, views composed on the way (access.rs)
 //! partition.rs  the walk is cut into kernels within the driver's limits
@@ -33,12 +33,14 @@ mod host;
 mod intern;
 pub mod ir;
 mod kernel;
+mod ladder;
 mod launch;
 pub mod op;
 pub mod op_eval;
 mod partition;
 mod pending;
 mod ranges;
+mod read;
 mod record;
 pub mod registry;
 mod rewrite;
@@ -53,12 +55,13 @@ mod view;
 mod walk;
 
 pub use array::{Arg, Array};
-pub use context::{Context, HostArray, Waiter};
+pub use context::{Context, Waiter};
 pub use driver::{Capabilities, Driver};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};
 pub use host::HostBuffer;
 pub use op::Op;
+pub use read::HostArray;
 pub use registry::{Constructor, Registry};
 pub use scalar::Scalar;
 pub use settings::Settings;

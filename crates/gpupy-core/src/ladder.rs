@@ -1,0 +1,120 @@
+//! The ladder: which driver evaluates, and which one when that cannot.
+//!
+//! Owns opening and choosing drivers. Invariants: no device is opened before something needs one;
+//! `auto` goes on to the next driver when one does not start; a driver that was asked for by name
+//! and does not start is an error, never another driver.
+//!
+//! Not here: evaluation itself (`evaluate.rs`).
+
+use crate::cache::Device;
+use crate::context::{Context, State};
+use crate::driver::Config;
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::evaluate::Engine;
+use crate::value::{Kind, Value};
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+impl Context {
+    /// Computes positions of a value on the driver in use; what it cannot, the others do in turn.
+    pub(crate) fn compute(&self, value: &Value, range: Range<usize>) -> Result<()> {
+        if matches!(value.0.kind, Kind::Host | Kind::Constant(_))
+            || value.state().computed.covers(range.clone())
+        {
+            return Ok(());
+        }
+        let mut state = self.state();
+        let first = self.current(&mut state)?;
+        let mut order = vec![first];
+        let result = state.engine.evaluate(value, range.clone(), &order);
+        match result {
+            Err(error)
+                if self.inner.driver_fallback.load(Ordering::Relaxed)
+                    && error.kind() != ErrorKind::Invalid =>
+            {
+                // The rest of the ladder is opened only when it is needed.
+                for position in 0..self.inner.registry.len() {
+                    if position != first && self.open(&mut state.engine, position).is_ok() {
+                        order.push(position);
+                    }
+                }
+                // A lost device may start again.
+                if self.open(&mut state.engine, first).is_err() {
+                    order.remove(0);
+                }
+                if order.is_empty() || order == [first] && error.kind() != ErrorKind::DeviceLost {
+                    return Err(error);
+                }
+                state.engine.evaluate(value, range, &order).map_err(|_| error)
+            }
+            other => other,
+        }
+    }
+
+    /// The driver in use, opened at need.
+    pub(crate) fn current(&self, state: &mut State) -> Result<usize> {
+        if let Some(chosen) = state.chosen {
+            let Err(error) = self.open(&mut state.engine, chosen) else { return Ok(chosen) };
+            // It was open before: the device is gone, and what is left of the ladder goes on.
+            let allowed = self.inner.driver_fallback.load(Ordering::Relaxed);
+            let mut others = (0..self.inner.registry.len()).filter(|other| *other != chosen);
+            let next = others.find(|other| self.open(&mut state.engine, *other).is_ok());
+            let next = next.filter(|_| allowed).ok_or(error)?;
+            state.engine.stats.driver_fallbacks += 1;
+            state.chosen = Some(next);
+            return Ok(next);
+        }
+        let wanted = state.wanted.clone();
+        let chosen = self.choose(state, &wanted)?;
+        state.chosen = Some(chosen);
+        Ok(chosen)
+    }
+
+    /// Opens the driver of a name, or the best that starts.
+    pub(crate) fn choose(&self, state: &mut State, name: &str) -> Result<usize> {
+        if name != "auto" {
+            let position = self.inner.registry.find(name)?;
+            self.open(&mut state.engine, position)?;
+            return Ok(position);
+        }
+        // Hardware first, then the order of registration.
+        let mut first = None;
+        let mut reasons = Vec::new();
+        for position in 0..self.inner.registry.len() {
+            match self.open(&mut state.engine, position) {
+                Ok(()) if state.engine.device(position)?.caps.hardware => return Ok(position),
+                Ok(()) => first = first.or(Some(position)),
+                Err(error) => reasons.push(error.to_string()),
+            }
+        }
+        first.ok_or_else(|| {
+            Error::new(ErrorKind::Unavailable, "use")
+                .says(format!("no driver starts: {}", reasons.join("; ")))
+        })
+    }
+
+    /// Opens a driver unless it is open.
+    pub(crate) fn open(&self, engine: &mut Engine, position: usize) -> Result<()> {
+        if engine.devices.get(position).is_some_and(Option::is_some) {
+            return Ok(());
+        }
+        let Some((name, constructor)) = self.inner.registry.get(position) else {
+            return Err(Error::new(ErrorKind::Unknown, "use").says("there is no such driver"));
+        };
+        let mut driver = constructor();
+        let config = Config {
+            block_bytes: self.inner.settings.block_bytes,
+            device_bytes: self.inner.settings.device_bytes,
+            resources: self.inner.settings.resources,
+        };
+        let caps = driver.init(&config).map_err(|error| error.with("driver", name))?;
+        // Tiles may be smaller than any driver's smallest block, for the tests of tiling.
+        let tile_len = match self.inner.settings.block_bytes {
+            0 => usize::MAX,
+            bytes => (bytes / DType::F32.size() as u64) as usize,
+        };
+        engine.devices[position] = Some(Device::new(name, driver, caps, tile_len));
+        Ok(())
+    }
+}

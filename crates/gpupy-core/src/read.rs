@@ -1,0 +1,126 @@
+//! Reading: elements in host memory, evaluated as far as they are needed.
+//!
+//! Owns [`HostArray`]. Invariant: what a read gives is never written again while somebody holds it.
+//!
+//! Not here: how elements get there (`transfer.rs`).
+
+use crate::access;
+use crate::array::Array;
+use crate::cache::gather;
+use crate::context::Context;
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::host::HostBuffer;
+use crate::scalar::Scalar;
+use crate::value::Value;
+use crate::view::View;
+use std::sync::Arc;
+
+/// Elements in host memory, as a read gives them: immutable, shared with the value where possible.
+#[derive(Clone)]
+pub struct HostArray {
+    buffer: Arc<HostBuffer>,
+    dtype: DType,
+    view: View,
+}
+
+impl HostArray {
+    /// The elements' dtype.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.view.shape
+    }
+
+    /// Elements a step of each axis.
+    pub fn strides(&self) -> &[isize] {
+        &self.view.strides
+    }
+
+    /// The address of the first element. It stays valid while this or a clone lives.
+    pub fn as_ptr(&self) -> *const u8 {
+        let offset = self.view.offset.max(0) as usize * self.dtype.size();
+        // Views stay inside their value, so this is in the buffer (or its end, when empty).
+        self.buffer.as_ptr().wrapping_add(offset.min(self.buffer.len()))
+    }
+
+    /// A copy of the elements in C order.
+    pub fn to_vec(&self) -> Vec<u8> {
+        if self.view.size() == 0 {
+            return Vec::new();
+        }
+        let walk = access::access(self.view.offset, &self.view.strides);
+        let end = self.view.extent().map_or(0, |(_, high)| high as usize + 1);
+        // SAFETY: a read gives only evaluated elements, which are never written again.
+        let bytes = unsafe { self.buffer.bytes(0..end * self.dtype.size()) };
+        if self.view.is_contiguous() {
+            return bytes[self.view.offset as usize * self.dtype.size()..].to_vec();
+        }
+        // The view is inside the bytes by construction.
+        gather(bytes, self.dtype.size(), &walk, &self.view.shape).unwrap_or_default()
+    }
+}
+
+impl Context {
+    /// The elements of an array in host memory, evaluated as far as they are needed.
+    ///
+    /// # Errors
+    /// Any error of the driver; no value is lost.
+    pub fn read(&self, array: &Array) -> Result<HostArray> {
+        let value = array.value();
+        let view = array.layout().clone();
+        let dtype = array.dtype();
+        let Some((low, high)) = view.extent() else {
+            return Ok(HostArray { buffer: Arc::new(HostBuffer::new(0)), dtype, view });
+        };
+        let range = low as usize..high as usize + 1;
+        if self.is_sparse(&value, &view)? {
+            return self.read(&self.copy(array));
+        }
+        if !value.state().on_host.covers(range.clone()) {
+            self.compute(&value, range.clone())?;
+            self.state().engine.bring_to_host(&value, range)?;
+        }
+        Ok(HostArray { buffer: value.host_buffer(), dtype, view })
+    }
+
+    /// One element; evaluates no more than its block and moves no more than it.
+    ///
+    /// # Errors
+    /// - `Index`: outside the array. Any error of the driver.
+    pub fn item(&self, array: &Array, index: &[usize]) -> Result<Scalar> {
+        let inside = index.len() == array.ndim()
+            && index.iter().zip(array.shape()).all(|(i, extent)| i < extent);
+        if !inside {
+            return Err(Error::new(ErrorKind::Index, "item")
+                .says("the index is outside the array")
+                .with("index", format!("{index:?}"))
+                .with("shape", format!("{:?}", array.shape())));
+        }
+        let steps = index.iter().zip(array.strides()).map(|(i, s)| *i as isize * s);
+        let position = (array.offset() + steps.sum::<isize>()) as usize;
+        let value = array.value();
+        self.compute(&value, position..position + 1)?;
+        self.state().engine.element(&value, position)
+    }
+
+    /// Whether reading a view would compute much more than it shows; then the view is computed as a
+    /// value of its own.
+    fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {
+        if value.is_computed() || view.size() * 8 > value.len() {
+            return Ok(false);
+        }
+        let Some((low, high)) = view.extent() else {
+            return Ok(false);
+        };
+        let mut state = self.state();
+        let position = self.current(&mut state)?;
+        let tiling = state.engine.device(position)?.tiling(value.shape());
+        let tiles = tiling.numbers(low as usize..high as usize + 1);
+        // Within few blocks, the rest of them will be wanted too.
+        Ok(tiles.len() > 2)
+    }
+}
