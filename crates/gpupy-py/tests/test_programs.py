@@ -1,7 +1,6 @@
 """Random programs of expressions, views and writes give NumPy's bits."""
 
 import numpy as np
-from conftest import DRIVERS
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pairs import assert_same
@@ -189,7 +188,7 @@ class Program:
 @settings(max_examples=150)
 @given(data=st.data())
 def test_random_programs_give_numpys_bits(limited, data):
-    flushes = any(row["flushes_subnormals"] for row in DRIVERS if row["name"] == limited)
+    flushes = any(row["flushes_subnormals"] for row in gpupy.drivers() if row["name"] == limited)
     program = Program(data.draw)
     for _ in range(data.draw(st.integers(1, 12))):
         program.step()

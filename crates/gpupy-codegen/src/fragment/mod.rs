@@ -1,6 +1,6 @@
 //! Fragment shaders: programs drawn into textures.
 //!
-//! A block is a texture of four elements a texel ([`Layout`]). [`plan`] decides how one draw's
+//! A block is a texture of four elements a texel ([`Layout`]). [`plan()`] decides how one draw's
 //! fragments find their elements and those of the operands ([`Plan`], equal for launches that can
 //! share a shader) and gives the launch's numbers beside it; [`source`] writes the shader of a
 //! program and a plan.
