@@ -16,6 +16,23 @@ pub struct Glsl;
 /// The component names, by number.
 pub const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 
+impl Glsl {
+    /// Number `n` of the launch out of the vectors `c<n / 4>` that were read before.
+    pub(crate) fn held_word(&self, n: usize, dtype: DType) -> String {
+        typed_word(format!("c{}.{}", n / 4, COMPONENTS[n % 4]), dtype)
+    }
+}
+
+/// An int of the launch's numbers as the dtype that it stands for.
+fn typed_word(word: String, dtype: DType) -> String {
+    match dtype {
+        DType::Bool => format!("({word} != 0)"),
+        DType::U32 => format!("uint({word})"),
+        DType::F32 => format!("intBitsToFloat({word})"),
+        _ => word,
+    }
+}
+
 impl Dialect for Glsl {
     fn type_name(&self, dtype: DType, width: Width) -> &'static str {
         match (dtype, width) {
@@ -40,13 +57,7 @@ impl Dialect for Glsl {
     }
 
     fn word(&self, n: usize, dtype: DType) -> String {
-        let word = format!("k[{}].{}", n / 4, COMPONENTS[n % 4]);
-        match dtype {
-            DType::Bool => format!("({word} != 0)"),
-            DType::U32 => format!("uint({word})"),
-            DType::F32 => format!("intBitsToFloat({word})"),
-            _ => word,
-        }
+        typed_word(format!("k[{}].{}", n / 4, COMPONENTS[n % 4]), dtype)
     }
 
     fn literal(&self, value: Scalar) -> String {

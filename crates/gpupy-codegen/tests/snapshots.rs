@@ -172,6 +172,20 @@ fn operands_that_compilers_fold_are_no_literals() {
 }
 
 #[test]
+fn many_scalars_are_read_before_anything_is_fetched() {
+    let case = unary(DType::F32, |b, x| {
+        (0..48).fold(x, |x, _| {
+            let p = b.param(DType::F32);
+            b.op(Op::Sub, &[x, p])
+        })
+    });
+    let source = case.source();
+    let fetched = source.find("texelFetch").unwrap();
+    assert!(source.rfind("= k[").unwrap() < fetched, "{source}");
+    check("many_scalars.frag", &case);
+}
+
+#[test]
 fn scalars_become_literals_when_specialised() {
     let mut case = unary(DType::F32, |b, x| {
         let p = b.param(DType::F32);

@@ -39,6 +39,9 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool]) -> String {
         close_elements(&mut body, plan);
     } else {
         locator.elements(&mut body, width);
+        for vector in plan.held.0..plan.held.1 {
+            body.line(&format!("ivec4 c{vector} = k[{vector}];"));
+        }
         fetch_kept(&mut body, program, plan);
         for line in reader.early_fetches() {
             body.line(&line);
@@ -81,6 +84,9 @@ pub(super) fn close_elements(body: &mut Body<'_>, plan: &Plan) {
 impl Leaves for Reader<'_> {
     fn param(&self, slot: u32, dtype: DType) -> String {
         match self.plan.params[slot as usize] {
+            Given::Word(word) if (self.plan.held.0..self.plan.held.1).contains(&(word / 4)) => {
+                Glsl.held_word(word.into(), dtype)
+            }
             Given::Word(word) => Glsl.word(word.into(), dtype),
             Given::Literal(bits) => Glsl.literal(Scalar::new(dtype, bits)),
         }

@@ -98,6 +98,8 @@ pub struct Plan {
     /// True when quotients are too large for one estimate in floats.
     pub(super) large: bool,
     pub(super) params: Vec<Given>,
+    /// The vectors of words with parameters that are read before anything is fetched; mostly none.
+    pub(super) held: (u16, u16),
     pub(super) constants: Vec<(u32, u16)>,
     /// Of a reduce form: the word of the number of points along the last axis.
     pub(super) points: u16,
@@ -150,6 +152,21 @@ impl Words {
         self.list.push(bits);
         (self.list.len() - 1) as u16
     }
+}
+
+/// The vectors of words that hold these parameters, where there are many.
+///
+/// LLVM's instruction selection takes time in the square of the uniforms that are read after a
+/// texture was (7 s for a thousand instructions, against 1 s), and none of it when they are read
+/// before; a few are not worth the registers.
+fn held(params: &[Given]) -> (u16, u16) {
+    const MANY: usize = 48;
+    let mut words = params.iter().filter_map(|param| match param {
+        Given::Word(word) => Some(word / 4),
+        Given::Literal(_) => None,
+    });
+    let (count, first) = (words.clone().count(), words.next().unwrap_or(0));
+    if count < MANY { (0, 0) } else { (first, words.max().unwrap_or(first) + 1) }
 }
 
 /// True for operands that compilers fold even in arithmetic that is to be done as written.
@@ -224,7 +241,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
             next: Cell::new(0),
         };
     }
-    let loads = loads.iter().map(|l| fetch(&mut words, &around, l)).collect();
+    let loads: Vec<Load> = loads.iter().map(|l| fetch(&mut words, &around, l)).collect();
     for operand in &uses.gathered {
         let layout = &request.operands[*operand as usize];
         set_wrap(&mut words, &mut wraps[*operand as usize], layout);
@@ -241,7 +258,12 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         let literal = request.specialise && !is_hazardous(Scalar::new(*dtype, *bits));
         if literal { Given::Literal(*bits) } else { Given::Word(words.int(*bits as i64)) }
     };
-    let params = request.params.iter().zip(&program.params).map(given).collect();
+    let params: Vec<Given> = request.params.iter().zip(&program.params).map(given).collect();
+    let fetches = !loads.is_empty() || !uses.gathered.is_empty();
+    let held = match !reduces && width == Width::Four && fetches {
+        true => held(&params),
+        false => (0, 0),
+    };
     let constants = uses.hazards.iter().map(|bits| (*bits, words.bits(*bits as i32))).collect();
     let sizes = request.operands.iter().chain([&target.layout]);
     let largest = sizes.map(|l| l.texels() * 4).max().unwrap_or(0);
@@ -257,6 +279,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         wraps,
         large: words.divides && largest > 1 << 22,
         params,
+        held,
         constants,
         points,
         across,
