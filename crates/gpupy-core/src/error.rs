@@ -86,9 +86,12 @@ impl Error {
         self
     }
 
-    /// Adds a fact.
+    /// Adds a fact; the same fact twice is one.
     pub fn with(mut self, key: &'static str, value: impl ToString) -> Error {
-        self.0.facts.push((key, value.to_string()));
+        let value = value.to_string();
+        if self.fact(key) != Some(&value) {
+            self.0.facts.push((key, value));
+        }
         self
     }
 
@@ -161,7 +164,8 @@ mod tests {
     fn an_error_is_one_line_with_its_facts() {
         let error = Error::new(ErrorKind::OutOfMemory, "block_alloc")
             .with("driver", "gl")
-            .with("bytes", 1 << 30);
+            .with("bytes", 1 << 30)
+            .with("driver", "gl");
         assert_eq!(error.to_string(), "block_alloc: out of memory (driver: gl, bytes: 1073741824)");
     }
 }

@@ -178,7 +178,7 @@ pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
                 row.set_item("device", py.None())?;
                 row.set_item("hardware", false)?;
                 row.set_item("flushes_subnormals", py.None())?;
-                row.set_item("reason", error.message())?;
+                row.set_item("reason", error.to_string())?;
             }
         }
         list.append(row)?;
