@@ -104,6 +104,32 @@ fn every_path_in_a_page_exists() {
     }
 }
 
+/// The tests that guard invariants, which a page names in code marks: sentences of four words or more.
+fn guards(text: &str) -> BTreeSet<&str> {
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|code| code.matches('_').count() >= 3)
+        .filter(|code| code.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+        .collect()
+}
+
+#[test]
+fn every_guard_of_an_invariant_is_a_test() {
+    let root = workspace::root();
+    let page = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let sources: String = ["crates", "tests"]
+        .iter()
+        .flat_map(|folder| files(&root.join(folder), &["rs"]))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let guards = guards(&page);
+    assert!(guards.len() > 10, "only {guards:?}");
+    let missing: Vec<_> =
+        guards.iter().filter(|name| !sources.contains(&format!("fn {name}("))).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names tests that do not exist: {missing:?}");
+}
+
 #[test]
 fn every_xtask_command_in_a_page_exists() {
     let mut seen = 0;
