@@ -144,3 +144,29 @@ def test_threads_share_arrays(device):
     for thread in threads:
         thread.join()
     assert sorted(sums) == [999.0 * i for i in range(8)]
+
+
+def test_archives_give_our_arrays(device, tmp_path):
+    path = tmp_path / "two.npz"
+    gpupy.savez(path, a=image(gpupy), b=image(gpupy) * 2)
+    with gpupy.load(path) as archive:
+        given = [archive["a"], archive.f.b, archive.get("a"), *archive.values()]
+        assert all(type(array) is gpupy.ndarray for array in given)
+        assert list(archive) == archive.files == list(archive.keys()) and "b" in archive
+        np.testing.assert_array_equal(given[1], image(np) * 2)
+        with pytest.raises(KeyError):
+            archive["c"]
+
+
+@pytest.mark.parametrize("name", ["poly1d", "polynomial.Polynomial", "polynomial.Chebyshev"])
+def test_polynomials_give_our_arrays(device, name):
+    import operator
+
+    x = gpupy.arange(5, dtype=gpupy.float32)
+    theirs = operator.attrgetter(name)(np)([1, 2, 3])
+    ours = operator.attrgetter(name)(gpupy)([1, 2, 3])
+    again = pickle.loads(pickle.dumps(ours))
+    for p, q in ((ours, theirs), (ours * ours + 1, theirs * theirs + 1), (again.deriv(), theirs.deriv())):
+        assert type(p(x)) is gpupy.ndarray
+        np.testing.assert_array_equal(p(x), q(np.arange(5, dtype=np.float32)))
+        assert type(p(2)) is type(q(2)) and repr(p) == repr(q)

@@ -363,3 +363,30 @@ def test_ravel_of_reversed_elements_is_a_copy(device):
         return [b, c]
 
     check(function)
+
+
+VIEW_FUNCTIONS = {
+    "as_strided": lambda xp, a: xp.lib.stride_tricks.as_strided(a[1:], (2, 2), a[1:].strides),
+    "einsum": lambda xp, a: xp.einsum("ii->i", a[:, :3]),
+    "require": lambda xp, a: xp.require(a, requirements="W"),
+    "sliding window": lambda xp, a: xp.lib.stride_tricks.sliding_window_view(a, 2, axis=1),
+    "diag": lambda xp, a: xp.diag(a[:, :3]),
+}
+
+
+@pytest.mark.parametrize("name", VIEW_FUNCTIONS)
+@pytest.mark.parametrize("flip", [False, True])
+def test_views_that_numpys_functions_give_are_views_of_ours(device, name, flip):
+    def function(xp):
+        a = xp.arange(12, dtype=xp.float32).reshape(3, 4)
+        view = VIEW_FUNCTIONS[name](xp, a[::-1, ::-1] if flip else a)
+        a[1] = 50
+        after = view + 0
+        words = ""
+        try:
+            view[0] = -1
+        except ValueError as error:
+            words = str(error)
+        return [a, after, words]
+
+    check(function, name)

@@ -10,7 +10,7 @@ import operator
 import numpy as np
 
 from . import _gpupy
-from ._fallback import to_host
+from ._fallback import call, to_host
 from ._gpupy import assign_all, ndarray, scalar, wrap
 
 _LAZY = (np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.bool))
@@ -139,6 +139,13 @@ def asfortranarray(a, dtype=None, *, like=None):
     return a if a.flags.f_contiguous else a.T._copy().T if a._lazy else a.copy("F")
 
 
+def require(a, dtype=None, requirements=None, *, like=None):
+    if isinstance(a, ndarray) and a._lazy and a._writable and requirements:
+        # Ours can be written to, though NumPy sees them read-only.
+        requirements = [r for r in requirements if str(r).upper() not in ("W", "WRITEABLE")]
+    return call("require", np.require, (a, dtype, requirements), {})
+
+
 def copy(a, order="K", subok=False):
     return array(a, order=order, copy=True)
 
@@ -233,6 +240,7 @@ FUNCTIONS = {
     function.__name__: function
     for function in (
         *(arange, array, asanyarray, asarray, ascontiguousarray, asfortranarray, astype, copy),
-        *(empty, fromfunction, full, full_like, indices, meshgrid, ones, zeros),
+        *(empty, fromfunction, full, full_like, indices, meshgrid, ones, require),
+        zeros,
     )
 } | {"zeros_like": zeros_like, "ones_like": ones_like, "empty_like": empty_like}

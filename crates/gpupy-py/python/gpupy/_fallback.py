@@ -142,6 +142,10 @@ def wrap_inside(value):
         from ._proxy import Proxy
 
         return Proxy(value)
+    if isinstance(value, np.lib.npyio.NpzFile):
+        from ._proxy import Archive
+
+        return Archive(value)
     return value
 
 
@@ -154,16 +158,23 @@ def call(name, function, args, kwargs):
     if isinstance(function, np.ufunc) and len(args) > function.nin and "out" not in kwargs:
         kwargs = {**kwargs, "out": tuple(args[function.nin :])}
         args = args[: function.nin]
-    seen = []
+    seen, hosts = [], []
     out = kwargs.get("out")
     if out is not None:
         kwargs = {key: value for key, value in kwargs.items() if key != "out"}
-    host_args = to_host(tuple(args), seen)
-    host_kwargs = to_host(kwargs, seen)
+
+    def pick(array):
+        hosts.append(array._host())
+        return hosts[-1]
+
+    host_args = to_host(tuple(args), seen, pick)
+    host_kwargs = to_host(kwargs, seen, pick)
     if out is None:
         _count(name, seen)
         try:
-            return wrap(function(*host_args, **host_kwargs))
+            result = function(*host_args, **host_kwargs)
+            view = _view_of_one(name, result, seen, hosts)
+            return wrap(result) if view is None else view
         except ValueError as error:
             # NumPy's own arrays raise it too, and then nothing of ours would be changed.
             if "read-only" not in str(error) or not any(_writable(a) for a in seen):
@@ -181,6 +192,36 @@ def call(name, function, args, kwargs):
     if isinstance(result, tuple):
         return tuple(_originals(r, copies, outs) for r in result)
     return _originals(result, copies, outs)
+
+
+# Functions whose views NumPy lets nobody write to.
+_READ_ONLY = frozenset({"diag", "sliding_window_view"})
+
+
+def _view_of_one(name, result, arrays, hosts):
+    """The array, or the view of it, that NumPy gave back as its host memory; or ``None``."""
+    if type(result) is not np.ndarray or result.base is None or not result.size:
+        return None
+    for array, host in zip(arrays, hosts, strict=True):
+        if result is host:
+            return array
+        alike = array._lazy and array.dtype == result.dtype and array.strides == host.strides
+        if alike and np.may_share_memory(result, host):
+            view = array._views(_placed, host, result)
+            if name in _READ_ONLY:
+                view._writable = False
+            return view
+    return None
+
+
+def _placed(standin, host, result):
+    """The part of a stand-in for ``host``'s array that ``result`` is of ``host``."""
+    as_strided, size = np.lib.stride_tricks.as_strided, host.itemsize
+    first, there = (a.__array_interface__["data"][0] for a in (host, result))
+    away = (there - first) // size
+    step = -size if away < 0 else size
+    start = as_strided(standin, (abs(away) + 1,), (step,))[abs(away) :]
+    return as_strided(start, result.shape, result.strides)
 
 
 def _count(name, seen):

@@ -40,7 +40,9 @@ def adapt(name, value):
 
         return _submodules.module_of(value)
     if isinstance(value, type):
-        return _proxy.giving_ours(value) if name in _GENERATORS else value
+        if name in _GENERATORS:
+            return _proxy.giving_ours(value)
+        return _proxy.called_giving_ours(value) if name in _POLYNOMIALS else value
     if isinstance(value, (np.generic, *_CONSTANTS)):
         return value
     if callable(value):
@@ -50,6 +52,7 @@ def adapt(name, value):
 
 # Classes of NumPy's whose methods give arrays.
 _GENERATORS = ("Generator", "RandomState")
+_POLYNOMIALS = frozenset("Chebyshev Hermite HermiteE Laguerre Legendre Polynomial poly1d".split())
 _CONSTANTS = (int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None))
 
 

@@ -1,9 +1,10 @@
-"""Objects of NumPy's whose methods and items give arrays: generators, ``mgrid``, ``r_``.
+"""Objects of NumPy's whose methods and items give arrays: generators, ``mgrid``, ``r_``, archives.
 
 Owns ``Proxy``, which is the object but for wrapping what comes out. Not here: functions
 (``_namespace.py``).
 """
 
+import collections.abc
 import functools
 
 from ._fallback import call, to_host
@@ -22,6 +23,19 @@ def giving_ours(kind):
 
     members = {"__getattribute__": get, "__module__": "gpupy.random", "__doc__": kind.__doc__}
     return type(kind.__name__, (kind,), members)
+
+
+@functools.cache
+def called_giving_ours(kind):
+    """A subclass of a class of NumPy's, whose instances give arrays of ours when they are called."""
+
+    def __call__(self, *args, **kwargs):
+        return call(kind.__name__, super(made, self).__call__, args, kwargs)
+
+    package = "gpupy" if kind.__module__ == "numpy" else "gpupy.polynomial"
+    members = {"__call__": __call__, "__module__": package, "__doc__": kind.__doc__}
+    made = type(kind.__name__, (kind,), members)
+    return made
 
 
 class Proxy:
@@ -65,3 +79,43 @@ class Proxy:
 
     def __reduce__(self):
         return Proxy, (self._object,)
+
+
+class Archive(Proxy, collections.abc.Mapping):
+    """What ``load`` gives for a file of several arrays: they are read when they are asked for."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key):
+        return wrap(self._object[key])
+
+    @property
+    def f(self):
+        """The arrays as attributes."""
+        return _Attributes(self)
+
+    def __iter__(self):
+        return iter(self._object)
+
+    def __contains__(self, key):
+        return key in self._object
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        return self._object.__exit__(*failure)
+
+
+class _Attributes:
+    def __init__(self, archive):
+        self._archive = archive
+
+    def __getattr__(self, name):
+        try:
+            return self._archive[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __dir__(self):
+        return list(self._archive)
