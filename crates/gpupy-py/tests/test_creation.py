@@ -134,3 +134,9 @@ def test_the_star_import_is_numpys_and_the_dtype():
     exec("from gpupy import *", names)
     assert set(numpy.__all__) | {"gpufloat32"} <= set(names)
     assert names["max"] is gpupy.max and names["sum"] is gpupy.sum
+
+
+def test_functions_have_numpys_pages():
+    for name in ("sum", "zeros", "where", "concatenate", "reshape"):
+        assert getattr(gpupy, name).__doc__ == getattr(numpy, name).__doc__
+    assert gpupy.ndarray.astype.__doc__ == numpy.ndarray.astype.__doc__

@@ -390,3 +390,11 @@ def test_views_that_numpys_functions_give_are_views_of_ours(device, name, flip):
         return [a, after, words]
 
     check(function, name)
+
+
+def test_subclasses_are_refused_in_words(driver):
+    class Mine(gpupy.ndarray):
+        pass
+
+    with pytest.raises(TypeError, match="do not become subclasses: `Mine`"):
+        gpupy.zeros(3, gpupy.float32).view(Mine)

@@ -102,11 +102,17 @@ def _place(self, flat):
     return tuple(int(i) for i in np.unravel_index(flat % self.size, self.shape))
 
 
+# `view` has an argument of this name.
+_CLASS = type
+
+
 def view(self, dtype=None, type=None):
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
     if type is None and same and (dtype is None or np.dtype(dtype) == self.dtype):
         return self._views(np.ndarray.view)
     given = [x for x in (dtype, type) if x is not None]
+    if any(isinstance(x, _CLASS) and issubclass(x, ndarray) for x in given):
+        raise TypeError(f"arrays of gpupy do not become subclasses: `{given[-1].__name__}`")
     return call("view", np.ndarray.view, (self, *given), {})
 
 
@@ -234,6 +240,8 @@ def _attribute(name):
 def _complete():
     for name, value in _OWN.items():
         setattr(ndarray, name, value)
+        if isinstance(value, types.FunctionType) and value.__module__ == __name__:
+            value.__doc__ = value.__doc__ or getattr(getattr(np.ndarray, name, None), "__doc__", None)
     for name in _READERS:
         setattr(ndarray, name, _reader(name))
     for name in _VIEWS:

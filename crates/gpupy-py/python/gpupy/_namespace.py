@@ -25,7 +25,10 @@ _adapted = {}
 def lookup(name):
     """The object that gpupy's namespace has under a name of NumPy's."""
     if name in OWN:
-        return OWN[name]
+        own = OWN[name]
+        # Ours do what NumPy's page of the name says.
+        own.__doc__ = own.__doc__ or getattr(np, name).__doc__
+        return own
     if name in _CLASSES:
         return _CLASSES[name]()
     return adapt(name, getattr(np, name))
