@@ -398,3 +398,12 @@ def test_subclasses_are_refused_in_words(driver):
 
     with pytest.raises(TypeError, match="do not become subclasses: `Mine`"):
         gpupy.zeros(3, gpupy.float32).view(Mine)
+
+
+def test_writes_to_views_of_another_dtype_are_refused_rather_than_lost(driver):
+    a = gpupy.ones(3, gpupy.float32)
+    for dtype in (gpupy.int32, gpupy.uint8):
+        bits = a.view(dtype)
+        assert_same(bits, np.ones(3, np.float32).view(dtype))
+        with pytest.raises(ValueError, match="read-only"):
+            bits[0] = 0

@@ -205,12 +205,16 @@ def _view_of_one(name, result, arrays, hosts):
     for array, host in zip(arrays, hosts, strict=True):
         if result is host:
             return array
-        alike = array._lazy and array.dtype == result.dtype and array.strides == host.strides
-        if alike and np.may_share_memory(result, host):
+        if not array._lazy or not np.may_share_memory(result, host):
+            continue
+        if array.dtype == result.dtype and array.strides == host.strides:
             view = array._views(_placed, host, result)
-            if name in _READ_ONLY:
-                view._writable = False
-            return view
+        else:
+            # A copy: what would be written to it would not reach the array.
+            view = wrap(result)
+        if name in _READ_ONLY or not view._shares(array):
+            view._writable = False
+        return view
     return None
 
 
