@@ -17,6 +17,7 @@ use crate::ir::{AccessKind, Form};
 use crate::partition::Flow;
 use crate::scalar::Scalar;
 use crate::tiling::Tile;
+use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{Shape, View, contiguous_strides, size_of};
 use crate::walk::{Start, Walk};
@@ -81,6 +82,7 @@ impl Engine {
             _ => None,
         };
         let in_place = sole && !covered && constant.is_none();
+        self.device(device)?.tracer.event(|| Event::Assigned(subject(value), in_place));
         let part = Part::Tile(tile.number);
         let block = if in_place {
             self.operand_block(device, &old, &part)?

@@ -12,6 +12,7 @@ use crate::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
 use crate::error::{Error, ErrorKind, Result};
 use crate::stats::Stats;
 use crate::tiling::{Tile, Tiling};
+use crate::trace::{Event, Tracer, subject};
 use crate::value::{DeadList, Node, Value, ValueId};
 use crate::view::{Shape, size_of};
 use lru::LruCache;
@@ -51,6 +52,7 @@ pub(crate) struct Device {
     pub name: &'static str,
     pub driver: Box<dyn Driver>,
     pub caps: Capabilities,
+    pub tracer: Tracer,
     /// Elements in the largest tile: what the user allows, and no more than the largest block.
     tile_len: usize,
     blocks: LruCache<Key, Entry, FxBuildHasher>,
@@ -64,12 +66,14 @@ impl Device {
         driver: Box<dyn Driver>,
         caps: Capabilities,
         tile_len: usize,
+        tracer: Tracer,
     ) -> Device {
         Device {
             name,
             tile_len: tile_len.clamp(1, caps.max_block_len),
             driver,
             caps,
+            tracer,
             blocks: LruCache::unbounded_with_hasher(FxBuildHasher),
             parts: FxHashMap::default(),
             dead: DeadList::default(),
@@ -148,6 +152,9 @@ impl Device {
         };
         let key = key.clone();
         self.save(&key, stats)?;
+        if let Some(node) = self.blocks.peek(&key).and_then(|entry| entry.value.upgrade()) {
+            self.tracer.event(|| Event::Evicted(subject(&Value(node)), self.name));
+        }
         self.forget(&key);
         stats.evictions += 1;
         Ok(true)
@@ -172,6 +179,7 @@ impl Device {
         // SAFETY: the range is not in the evaluated map, so nobody reads it; only the holder of the
         // engine's lock writes.
         self.driver.block_read(block, 0, unsafe { buffer.bytes_mut(bytes) })?;
+        self.tracer.event(|| Event::Downloaded(subject(&value), self.name, range.len() * size));
         value.state().on_host.insert(range);
         Ok(())
     }
@@ -231,6 +239,8 @@ impl Device {
             return Err(error);
         }
         stats.bytes_uploaded += data.len() as u64;
+        let gathered = matches!(part, Part::View(_));
+        self.tracer.event(|| Event::Uploaded(subject(value), self.name, data.len(), gathered));
         self.insert(value, part, block, range);
         Ok(block)
     }

@@ -20,6 +20,7 @@ use crate::registry::Registry;
 use crate::scalar::Scalar;
 use crate::settings::Settings;
 use crate::stats::Stats;
+use crate::trace::{self, Tracer};
 use crate::value::{Input, Value};
 use crate::view::size_of;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,6 +45,7 @@ pub(crate) struct Inner {
     pub recorder: Recorder,
     pub driver_fallback: AtomicBool,
     pub waiter: OnceLock<Waiter>,
+    pub(crate) tracer: Tracer,
     state: Mutex<State>,
 }
 
@@ -64,8 +66,13 @@ impl Context {
             wanted: settings.driver.clone(),
             chosen: None,
         };
+        let tracer = Tracer::default();
+        if settings.trace {
+            tracer.send_to(Some(Box::new(trace::to_stderr)));
+        }
         Context {
             inner: Arc::new(Inner {
+                tracer,
                 driver_fallback: AtomicBool::new(settings.driver_fallback),
                 registry,
                 settings,

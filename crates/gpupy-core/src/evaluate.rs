@@ -16,6 +16,7 @@ use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
 use crate::stats::Stats;
 use crate::tiling::{Tile, Tiling};
+use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{Shape, size_of};
 use crate::walk::{Start, Walk};
@@ -55,9 +56,18 @@ impl Engine {
             match self.attempt(&value, &tile, order[rank]) {
                 Ok(Flow::Done) => self.stats.blocks_evaluated += 1,
                 Ok(Flow::Needs(needs)) => {
+                    self.device(order[rank])?.tracer.event(|| {
+                        Event::Needed(needs.iter().map(|(value, _)| subject(value)).collect())
+                    });
                     stack.extend(needs.into_iter().map(|(value, range)| (value, range, rank)));
                 }
                 Err(error) => {
+                    if let Ok(device) = self.device(order[rank]) {
+                        let reason = || error.to_string();
+                        device
+                            .tracer
+                            .event(|| Event::GaveUp(subject(&value), device.name, reason()));
+                    }
                     if error.kind() == ErrorKind::DeviceLost
                         && let Some(mut device) =
                             self.devices.get_mut(order[rank]).and_then(Option::take)

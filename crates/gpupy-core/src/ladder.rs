@@ -26,6 +26,20 @@ impl Context {
         }
         let mut state = self.state();
         let first = self.current(&mut state)?;
+        self.inner.tracer.begin(value, &range, false);
+        let done = self.compute_from(&mut state, first, value, range);
+        self.inner.tracer.end(done.as_ref().err());
+        done
+    }
+
+    /// Computes on the open driver `first`, and what that cannot on the others, where allowed.
+    pub(crate) fn compute_from(
+        &self,
+        state: &mut State,
+        first: usize,
+        value: &Value,
+        range: Range<usize>,
+    ) -> Result<()> {
         let mut order = vec![first];
         let result = state.engine.evaluate(value, range.clone(), &order);
         match result {
@@ -114,7 +128,8 @@ impl Context {
             0 => usize::MAX,
             bytes => (bytes / DType::F32.size() as u64) as usize,
         };
-        engine.devices[position] = Some(Device::new(name, driver, caps, tile_len));
+        engine.devices[position] =
+            Some(Device::new(name, driver, caps, tile_len, self.inner.tracer.clone()));
         Ok(())
     }
 }

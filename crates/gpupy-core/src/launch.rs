@@ -14,9 +14,11 @@ use crate::evaluate::{Destination, Engine};
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::kernel::{self, Kernel, Target};
 use crate::partition::{Evaluation, Flow};
-use crate::value::ValueId;
+use crate::trace::{Event, KernelEvent, subject};
+use crate::value::{Value, ValueId};
 use crate::view::contiguous_strides;
 use crate::walk::Child;
+use std::time::Duration;
 
 impl Evaluation<'_> {
     /// Launches the piece below `roots`, one for each destination. A piece that the device refuses
@@ -78,13 +80,23 @@ impl Evaluation<'_> {
                     .says("the reduction and its map are more than one kernel"));
             }
         }
-        self.engine.launch(self.device, &kernel, dests)
+        let computes = match self.engine.device(self.device)?.tracer.listens() {
+            true => self.values_below(roots),
+            false => Vec::new(),
+        };
+        self.engine.launch(self.device, &kernel, dests, computes)
     }
 }
 
 impl Engine {
     /// Launches a kernel into its destinations.
-    fn launch(&mut self, position: usize, kernel: &Kernel, dests: &[Destination]) -> Result<()> {
+    fn launch(
+        &mut self,
+        position: usize,
+        kernel: &Kernel,
+        dests: &[Destination],
+        computes: Vec<ValueId>,
+    ) -> Result<()> {
         let mut pinned: Vec<(ValueId, Part)> = Vec::new();
         let mut blocks: Vec<BlockId> = Vec::new();
         let launched = self.launch_pinned(position, kernel, dests, &mut pinned, &mut blocks);
@@ -102,7 +114,9 @@ impl Engine {
             }
         }
         let (name, description) = (device.name, device.caps.device.clone());
-        let done = launched.map_err(|e| e.with("driver", name).with("device", description))?;
+        let (done, time) =
+            launched.map_err(|e| e.with("driver", name).with("device", description))?;
+        device.tracer.event(|| kernel_event(name, kernel, dests, computes, (done, time)));
         self.stats.kernels_compiled += u64::from(done.compiled);
         self.stats.kernels_specialised += u64::from(done.specialised);
         self.stats.launches += u64::from(done.launches);
@@ -119,7 +133,7 @@ impl Engine {
         dests: &[Destination],
         pinned: &mut Vec<(ValueId, Part)>,
         blocks: &mut Vec<BlockId>,
-    ) -> Result<Evaluated> {
+    ) -> Result<(Evaluated, Duration)> {
         let mut operands = Vec::new();
         for (value, part) in &kernel.operands {
             operands.push(self.operand_block(position, value, part)?);
@@ -151,12 +165,50 @@ impl Engine {
             accesses: &kernel.accesses,
             dests: &places,
         };
+        let began = device.tracer.clock();
         loop {
             match device.driver.eval_ir(&launch) {
                 Err(error)
                     if error.kind() == ErrorKind::OutOfMemory && device.evict_one(stats)? => {}
-                other => return other,
+                other => {
+                    let time = began.map_or(Duration::ZERO, |began| began.elapsed());
+                    return Ok((other?, time));
+                }
             }
         }
     }
+}
+
+/// What a trace says of a launch.
+fn kernel_event(
+    driver: &'static str,
+    kernel: &Kernel,
+    dests: &[Destination],
+    mut computes: Vec<ValueId>,
+    (done, time): (Evaluated, Duration),
+) -> Event {
+    let written = |dest: &Destination| match dest {
+        Destination::Tile { value, .. } => Some(value.clone()),
+        Destination::Block { .. } => None,
+    };
+    let writes: Vec<Value> = dests.iter().filter_map(written).collect();
+    // A reduction is no node of its own map.
+    computes.extend(writes.iter().map(Value::id));
+    computes.sort_unstable();
+    computes.dedup();
+    let mut reads: Vec<_> = kernel.operands.iter().map(|(value, _)| subject(value)).collect();
+    reads.dedup();
+    Event::Kernel(Box::new(KernelEvent {
+        driver,
+        program: kernel.program.to_string(),
+        fingerprint: kernel.program.fingerprint().0,
+        space: kernel.space.clone(),
+        computes,
+        reads,
+        writes: writes.iter().map(subject).collect(),
+        operations: kernel.program.operation_count(),
+        compiled: done.compiled + done.specialised,
+        launches: done.launches,
+        time,
+    }))
 }

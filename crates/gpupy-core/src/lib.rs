@@ -16,6 +16,8 @@
 //! launch.rs     operands are brought, destinations allocated, the driver called
 //! driver.rs     14 functions: the contract; registry.rs names those who keep it
 //! cache.rs      blocks on the device, least recently used first out; transfer.rs moves them
+//! trace.rs      what all of these did, for people: explain.rs as text, picture.rs (with
+//!               layered.rs) as a graph
 //! ```
 //!
 //! Facts about operations stand in one table, `op.rs`; what they mean to the bit, in `op_eval.rs`.
@@ -29,16 +31,19 @@ pub mod driver;
 mod dtype;
 mod error;
 mod evaluate;
+mod explain;
 mod host;
 mod intern;
 pub mod ir;
 mod kernel;
 mod ladder;
 mod launch;
+mod layered;
 pub mod op;
 pub mod op_eval;
 mod partition;
 mod pending;
+mod picture;
 mod ranges;
 mod read;
 mod record;
@@ -49,6 +54,7 @@ mod settings;
 mod siblings;
 mod stats;
 mod tiling;
+pub mod trace;
 mod transfer;
 mod value;
 mod view;
@@ -59,6 +65,7 @@ pub use context::{Context, Waiter};
 pub use driver::{Capabilities, Driver};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};
+pub use explain::Explanation;
 pub use host::HostBuffer;
 pub use op::Op;
 pub use read::HostArray;

@@ -14,6 +14,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::Form;
 use crate::kernel::{self, Kernel, Marks, Target, emission_order, nodes_of};
+use crate::trace::{Event, subject};
+use crate::value::ValueId;
 use crate::view::contiguous_strides;
 use crate::walk::{Child, Needs, RECOMPUTE, Role, Walk};
 use rustc_hash::FxHasher;
@@ -292,6 +294,7 @@ impl<'e> Evaluation<'e> {
             let reach = crate::access::reach(access, &self.walk.space);
             return Ok(Flow::Needs(vec![(value, reach)]));
         };
+        self.engine.device(self.device)?.tracer.event(|| Event::Cut(subject(&value)));
         let dtype = value.dtype();
         let flow =
             self.launch(&[Child::Node(node)], &[Destination::Tile { value, tile }], Form::Map)?;
@@ -345,6 +348,14 @@ impl<'e> Evaluation<'e> {
                 .filter(|child| !self.is_leaf(*child))
                 .max_by_key(|child| self.size[*child as usize])
         })
+    }
+
+    /// The values that the piece below `roots` computes.
+    pub fn values_below(&mut self, roots: &[Child]) -> Vec<ValueId> {
+        let (collapsed, size) = (&self.collapsed, &self.size);
+        let order = emission_order(&self.walk, roots, collapsed, size, &mut self.marks);
+        let inner = order.into_iter().filter(|node| !self.is_leaf(*node));
+        inner.map(|node| self.walk.nodes[node as usize].value.id()).collect()
     }
 
     /// The piece below a node in the order of emission; afterwards `marks` holds its nodes.

@@ -109,7 +109,7 @@ impl Context {
 
     /// Whether reading a view would compute much more than it shows; then the view is computed as a
     /// value of its own.
-    fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {
+    pub(crate) fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {
         if value.is_computed() || view.size() * 8 > value.len() {
             return Ok(false);
         }

@@ -24,6 +24,8 @@ pub struct Settings {
     pub flush_depth: u32,
     /// Bytes that pending operations alone may keep alive before they are evaluated by themselves.
     pub flush_bytes: u64,
+    /// Whether each flush is printed to the standard error. `GPUPY_TRACE`.
+    pub trace: bool,
 }
 
 impl Default for Settings {
@@ -36,6 +38,7 @@ impl Default for Settings {
             driver_fallback: true,
             flush_depth: 1 << 16,
             flush_bytes: 512 << 20,
+            trace: false,
         }
     }
 }
@@ -44,7 +47,7 @@ impl Settings {
     /// The defaults, changed by the environment.
     ///
     /// # Errors
-    /// - `Invalid`: a size is not a number of bytes.
+    /// - `Invalid`: a size is not a number of bytes, or a switch not what it can be.
     pub fn from_env() -> Result<Settings> {
         let mut settings = Settings::default();
         if let Some(name) = read("GPUPY_DRIVER") {
@@ -56,6 +59,15 @@ impl Settings {
         if let Some(words) = read("GPUPY_DEVICE_BYTES") {
             settings.device_bytes = parse_bytes("GPUPY_DEVICE_BYTES", &words)?;
         }
+        settings.trace = match read("GPUPY_TRACE").as_deref() {
+            None | Some("0") => false,
+            Some("1") => true,
+            Some(other) => {
+                return Err(Error::new(ErrorKind::Invalid, "settings")
+                    .says("GPUPY_TRACE is neither 0 nor 1")
+                    .with("value", format!("`{other}`")));
+            }
+        };
         Ok(settings)
     }
 }

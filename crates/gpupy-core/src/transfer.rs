@@ -12,6 +12,7 @@ use crate::driver::BlockId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::scalar::Scalar;
+use crate::trace::{Event, subject};
 use crate::value::{Kind, Value};
 use std::ops::Range;
 
@@ -136,6 +137,8 @@ impl Engine {
                     let out = bytes.get_mut(..dtype.size()).ok_or_else(bad)?;
                     device.driver.block_read(block, position - tile.start, out)?;
                     stats.bytes_downloaded += dtype.size() as u64;
+                    let name = device.name;
+                    device.tracer.event(|| Event::Downloaded(subject(value), name, dtype.size()));
                     return Scalar::read(dtype, &bytes).ok_or_else(bad);
                 }
             }

@@ -15,6 +15,7 @@ mod assign;
 mod create;
 mod dtypes;
 mod errors;
+mod explain;
 mod host;
 mod index;
 mod operand;
@@ -64,6 +65,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::reset_counters, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate, module)?)?;
+    module.add_class::<explain::PyExplanation>()?;
+    module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(array::numpy_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;

@@ -9,7 +9,18 @@ import numpy as _numpy
 from . import _methods as _methods
 from . import _namespace, _submodules
 from ._fallback import FallbackError, FallbackWarning, fallback
-from ._gpupy import DriverError, current_driver, drivers, evaluate, ndarray, scalar, ufunc, use
+from ._gpupy import (
+    DriverError,
+    Explanation,
+    current_driver,
+    drivers,
+    evaluate,
+    explain,
+    ndarray,
+    scalar,
+    ufunc,
+    use,
+)
 from ._session import driver, info, reset_stats, stats
 
 __version__ = "0.1.0"
@@ -19,12 +30,14 @@ gpufloat32 = _numpy.float32
 
 _OURS = [
     "DriverError",
+    "Explanation",
     "FallbackError",
     "FallbackWarning",
     "current_driver",
     "driver",
     "drivers",
     "evaluate",
+    "explain",
     "fallback",
     "gpufloat32",
     "info",
