@@ -220,7 +220,11 @@ impl Engine {
         if let Flow::Needs(needs) = evaluation.partition()? {
             return Ok(Flow::Needs(needs));
         }
-        evaluation.launch(&roots, &[dest], form)
+        let flow = evaluation.launch(&roots, &[dest], form)?;
+        if let Flow::Done = flow {
+            evaluation.release_roots()?;
+        }
+        Ok(flow)
     }
 }
 

@@ -9,18 +9,22 @@
 //!
 //! Not here: launching (`evaluate.rs`), code (`kernel.rs`).
 
+use crate::cache;
 use crate::driver::{Part, Resources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::Form;
 use crate::kernel::{self, Kernel, Marks, Target, emission_order, nodes_of};
+use crate::scalar::Scalar;
 use crate::trace::{Event, subject};
+use crate::value::Value;
 use crate::value::ValueId;
 use crate::view::contiguous_strides;
 use crate::walk::{Child, Needs, RECOMPUTE, Role, Walk};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// Whether a step is done, or other values must be computed before it is tried again.
 pub(crate) enum Flow {
@@ -43,6 +47,11 @@ pub(crate) struct Evaluation<'e> {
     /// The signature of the node that was collapsed last to make a piece fit.
     last_cut: Option<u64>,
     parents: Vec<SmallVec<[u32; 2]>>,
+    /// How many uses of each node are still to come: parents that are neither in a block nor needed
+    /// for anything but what is.
+    uses: Vec<u32>,
+    /// Stands in the place of values that are no longer needed, so that they can go.
+    nothing: Value,
 }
 
 impl<'e> Evaluation<'e> {
@@ -56,6 +65,10 @@ impl<'e> Evaluation<'e> {
                 }
             }
         }
+        let mut uses: Vec<u32> = parents.iter().map(|parents| parents.len() as u32).collect();
+        for root in nodes_of(&walk.roots) {
+            uses[root as usize] += 1;
+        }
         Evaluation {
             engine,
             device,
@@ -66,6 +79,8 @@ impl<'e> Evaluation<'e> {
             need: vec![Resources::default(); count],
             last_cut: None,
             parents,
+            uses,
+            nothing: Value::constant(&[], Scalar::bool(false)),
         }
     }
 
@@ -303,8 +318,61 @@ impl<'e> Evaluation<'e> {
             self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
             self.collapsed[node as usize] = true;
             self.size[node as usize] = 0;
+            self.release_below(node)?;
         }
         Ok(flow)
+    }
+
+    /// Lets go of everything when the roots are in their destinations.
+    pub fn release_roots(&mut self) -> Result<()> {
+        let roots = self.walk.roots.clone();
+        nodes_of(&roots).try_for_each(|root| self.release_below(root))
+    }
+
+    /// Lets go of the values below a node that is in a block now, as far as nothing else of the walk
+    /// needs them. A chain that is cut into many pieces takes the memory of two of them.
+    fn release_below(&mut self, node: u32) -> Result<()> {
+        let mut done = vec![node];
+        while let Some(node) = done.pop() {
+            let Role::Apply(_, children) = self.walk.nodes[node as usize].role.clone() else {
+                continue;
+            };
+            for child in nodes_of(&children) {
+                let uses = &mut self.uses[child as usize];
+                *uses = uses.saturating_sub(1);
+                if *uses > 0 {
+                    continue;
+                }
+                self.release(child)?;
+                // What a collapsed node needed was let go when it was collapsed.
+                if !self.is_leaf(child) {
+                    done.push(child);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of one value. When the rest of it is still pending, and nobody outside the walk holds
+    /// it, this tile was computed for this evaluation only, and its block goes at once.
+    fn release(&mut self, node: u32) -> Result<()> {
+        let node_of_walk = &mut self.walk.nodes[node as usize];
+        let value = std::mem::replace(&mut node_of_walk.value, self.nothing.clone());
+        let inside = 1 + self.parents[node as usize].len();
+        if self.collapsed[node as usize]
+            && !value.is_computed()
+            && Arc::strong_count(&value.0) <= inside
+        {
+            let at = node_of_walk.access.offset.max(0) as usize;
+            let device = self.engine.device(self.device)?;
+            let tile =
+                device.tiling(value.shape()).tile(device.tiling(value.shape()).number_at(at));
+            if !value.state().on_host.covers(tile.range.clone()) {
+                device.forget(&(value.id(), cache::Part::Tile(tile.number)));
+                value.mark_lost(tile.range);
+            }
+        }
+        Ok(())
     }
 
     /// A node in the piece below `root` that another piece needs too and that is costly to compute

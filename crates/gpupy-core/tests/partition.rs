@@ -247,3 +247,30 @@ fn a_lost_device_takes_only_what_was_nowhere_else() {
     assert_eq!(read(&context, &with(&context, Op::Mul, &given, 7.0)), [7.0, 14.0]);
     assert!(!log.lock().unwrap().lost);
 }
+
+/// The most blocks that live at once while a chain is computed that is cut into many pieces.
+fn most_blocks(settings: Settings) -> (usize, Vec<f32>) {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let seen = log.clone();
+    let registry = Registry::new()
+        .register("fused", move || Box::new(Fused::new(5, usize::MAX, seen.clone())));
+    let context = Context::new(registry, settings);
+    let mut x = context.cast(&context.index(&[64], 0).unwrap(), DType::F32).unwrap();
+    for _ in 0..300 {
+        x = with(&context, Op::Add, &op(&context, Op::Mul, &x, &x), 0.5);
+        x = with(&context, Op::Mul, &context.apply(Op::Sqrt, &[Arg::Array(&x)]).unwrap(), 0.75);
+    }
+    let values = read(&context, &x);
+    let most = log.lock().unwrap().most_blocks;
+    (most, values)
+}
+
+#[test]
+fn a_chain_in_many_pieces_takes_the_memory_of_few() {
+    let (whole, values) = most_blocks(Settings::default());
+    assert!(whole <= 4, "{whole} blocks");
+    // In tiles: what one tile needed on the way is gone before the next.
+    let (tiled, same) = most_blocks(Settings { block_bytes: 32, ..Settings::default() });
+    assert!(tiled <= 8 + 4, "{tiled} blocks");
+    assert_eq!(values, same);
+}

@@ -17,6 +17,8 @@ pub struct Log {
     /// The distinct programs launched.
     pub programs: BTreeSet<u128>,
     pub checks: usize,
+    /// The most blocks at once.
+    pub most_blocks: usize,
     /// The device is gone until it is opened again.
     pub lost: bool,
 }
@@ -78,6 +80,8 @@ impl Driver for Fused {
         self.still_there()?;
         self.next += 1;
         self.blocks.insert(self.next, (spec.dtype, vec![0; spec.len * spec.dtype.size()]));
+        let mut log = self.log.lock().expect("log");
+        log.most_blocks = log.most_blocks.max(self.blocks.len());
         Ok(BlockId(self.next))
     }
 
