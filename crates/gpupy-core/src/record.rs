@@ -159,6 +159,12 @@ impl Recorder {
                 .says("nothing to reduce")
                 .with("operation", op.info().name));
         }
+        // The least, the greatest and so on of equal elements is one of them.
+        let same = matches!(op, Op::Min | Op::Max | Op::And | Op::Or);
+        if same && let Kind::Constant(scalar) = array.value().0.kind {
+            let shape = if keepdims { kept_dims(array.shape(), axes) } else { out };
+            return Array::full(&shape, scalar);
+        }
         // Kept axes first, reduced axes merged into one last axis.
         let order: SmallVec<[usize; 4]> = kept.iter().chain(&gone).copied().collect();
         let moved = array.transpose(&order);
@@ -195,9 +201,7 @@ impl Recorder {
             }
         }
         if keepdims {
-            out = (array.shape().iter().enumerate())
-                .map(|(axis, extent)| if axes.contains(&axis) { 1 } else { *extent })
-                .collect();
+            out = kept_dims(array.shape(), axes);
         }
         let view = View::contiguous(&out);
         Ok(current.seen_as(view))
@@ -227,6 +231,12 @@ impl Recorder {
         let op = NodeOp::Assign(Box::new(dest.layout().clone()));
         Value::expr(&self.interner, dtype, shape, op, smallvec![(input, Some(old)), source])
     }
+}
+
+/// A shape whose reduced axes stay, with one element.
+fn kept_dims(shape: &[usize], axes: &[usize]) -> Shape {
+    let extent = |(axis, extent): (usize, &usize)| if axes.contains(&axis) { 1 } else { *extent };
+    shape.iter().enumerate().map(extent).collect()
 }
 
 fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {

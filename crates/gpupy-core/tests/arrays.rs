@@ -101,6 +101,18 @@ fn reductions_follow_the_canonical_tree_whatever_the_blocks() {
 }
 
 #[test]
+fn the_greatest_of_equal_elements_takes_no_evaluation() {
+    let context = soft();
+    let huge = Array::full(&[200_000, 200_000], Scalar::f32(-0.0)).unwrap();
+    let high = context.reduce(Op::Max, &huge, &[0, 1], true).unwrap();
+    assert_eq!(
+        (high.shape(), context.item(&high, &[0, 0]).unwrap()),
+        (&[1usize, 1][..], Scalar::f32(-0.0))
+    );
+    assert_eq!(context.stats().launches, 0);
+}
+
+#[test]
 fn reductions_along_axes() {
     for context in [soft(), tiny()] {
         let a = floats(&[2, 3], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
