@@ -1,5 +1,7 @@
 """Every test runs on every driver that starts, with normal and with tiny limits."""
 
+import os
+
 import hypothesis
 import pytest
 
@@ -14,7 +16,11 @@ hypothesis.settings.register_profile(
         hypothesis.HealthCheck.data_too_large,
     ],
 )
-hypothesis.settings.load_profile("gpupy")
+# Where a change is judged, the same examples every time; everywhere else new ones, to find more.
+hypothesis.settings.register_profile(
+    "judged", parent=hypothesis.settings.get_profile("gpupy"), derandomize=True
+)
+hypothesis.settings.load_profile("judged" if os.environ.get("CI") else "gpupy")
 
 DRIVERS = gpupy.drivers()
 TIGHT = {"resources": [6, 6, 2, 1, 0, 0, 1, 2]}
