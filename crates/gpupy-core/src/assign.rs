@@ -88,11 +88,8 @@ impl Engine {
             self.operand_block(device, &old, &part)?
         } else {
             let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
-            let Engine { devices, stats } = self;
-            match devices.get_mut(device).and_then(Option::as_mut) {
-                Some(open) => open.alloc(spec, stats)?,
-                None => return Err(Error::new(ErrorKind::DeviceLost, "assign")),
-            }
+            let (open, stats) = self.device_and_stats(device)?;
+            open.alloc(spec, stats)?
         };
         if in_place {
             self.device(device)?.pin(old.id(), &part);

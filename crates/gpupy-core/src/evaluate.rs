@@ -39,9 +39,16 @@ pub(crate) enum Destination {
 
 impl Engine {
     pub fn device(&mut self, position: usize) -> Result<&mut Device> {
-        self.devices.get_mut(position).and_then(Option::as_mut).ok_or_else(|| {
+        self.device_and_stats(position).map(|(device, _)| device)
+    }
+
+    /// An open device, and the counts that go on while it is used.
+    pub fn device_and_stats(&mut self, position: usize) -> Result<(&mut Device, &mut Stats)> {
+        let Engine { devices, stats } = self;
+        let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(|| {
             Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
-        })
+        })?;
+        Ok((device, stats))
     }
 
     /// Evaluates the tiles of `value` that meet `range`. `order` are the devices to use: the next
@@ -166,10 +173,7 @@ impl Engine {
         device: usize,
     ) -> Result<Flow> {
         let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(Flow::Done) };
-        let Engine { devices, stats } = self;
-        let Some(open) = devices.get_mut(device).and_then(Option::as_mut) else {
-            return Err(Error::new(ErrorKind::DeviceLost, "evaluate"));
-        };
+        let (open, stats) = self.device_and_stats(device)?;
         let pieces = Tiling::new(&tile.shape, open.caps.max_block_len / REDUCE_CHUNK);
         let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
         let block = open.alloc(spec, stats)?;

@@ -154,7 +154,7 @@ pub(crate) fn build(
 
     let mut builder = Builder::new(target.form, space.len() as u32);
     let mut kernel = Kernel {
-        program: Program::empty(),
+        program: Program::empty(target.form, 1),
         dests: target.dests.iter().map(merge).collect(),
         space,
         operands: Vec::new(),

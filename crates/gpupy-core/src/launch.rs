@@ -140,10 +140,7 @@ impl Engine {
             self.device(position)?.pin(value.id(), part);
             pinned.push((value.id(), part.clone()));
         }
-        let Engine { devices, stats } = self;
-        let Some(device) = devices.get_mut(position).and_then(Option::as_mut) else {
-            return Err(Error::new(ErrorKind::DeviceLost, "evaluate"));
-        };
+        let (device, stats) = self.device_and_stats(position)?;
         let mut places = Vec::new();
         for (dest, access) in dests.iter().zip(&kernel.dests) {
             let (block, whole) = match dest {

@@ -30,11 +30,10 @@ impl Engine {
         device: usize,
     ) -> Result<Flow> {
         let dest = |value: &Value| Destination::Tile { value: value.clone(), tile: tile.clone() };
-        let caps = &self.device(device)?.caps;
-        let (most, dtypes) = (caps.max_dests - 1, caps.dtypes.clone());
         let mut siblings = siblings(&walk, value, tile);
-        siblings.retain(|sibling| dtypes.contains(&sibling.dtype()));
-        siblings.truncate(most);
+        let caps = &self.device(device)?.caps;
+        siblings.retain(|sibling| caps.dtypes.contains(&sibling.dtype()));
+        siblings.truncate(caps.max_dests - 1);
         if !siblings.is_empty() {
             let all: Vec<Value> = [value.clone()].into_iter().chain(siblings).collect();
             let starts: Vec<Start<'_>> = all.iter().map(Start::Value).collect();
@@ -60,10 +59,9 @@ impl Engine {
         }
         match evaluation.launch(&roots, dests, Form::Map) {
             Ok(_) => Ok(true),
-            Err(error) if matches!(error.kind(), ErrorKind::Refused | ErrorKind::OutOfMemory) => {
-                Ok(false)
-            }
-            Err(error) => Err(error),
+            Err(error) if error.kind() == ErrorKind::DeviceLost => Err(error),
+            // Whatever a sibling lacks, the wanted value alone may not need it.
+            Err(_) => Ok(false),
         }
     }
 }

@@ -40,10 +40,7 @@ impl Engine {
         };
         self.bring_to_host(value, range.clone())?;
         let buffer = value.host_buffer();
-        let Engine { devices, stats } = self;
-        let Some(device) = devices.get_mut(position).and_then(Option::as_mut) else {
-            return Err(Error::new(ErrorKind::DeviceLost, "evaluate"));
-        };
+        let (device, stats) = self.device_and_stats(position)?;
         match gathered {
             None => {
                 // SAFETY: the range is in the evaluated map, so nobody writes it any more.

@@ -21,19 +21,7 @@ pub struct Builder {
 impl Builder {
     /// Starts a program over an iteration space of `rank` axes.
     pub fn new(form: Form, rank: u32) -> Builder {
-        Builder {
-            program: Program {
-                form,
-                rank,
-                operands: Vec::new(),
-                params: Vec::new(),
-                accesses: Vec::new(),
-                dests: Vec::new(),
-                insts: Vec::new(),
-                extra: Vec::new(),
-            },
-            seen: vec![FxHashMap::default()],
-        }
+        Builder { program: Program::empty(form, rank), seen: vec![FxHashMap::default()] }
     }
 
     /// Adds an operand block and gives its slot.

@@ -97,9 +97,18 @@ pub struct Program {
 }
 
 impl Program {
-    /// A map without instructions.
-    pub(crate) fn empty() -> Program {
-        Builder::new(Form::Map, 1).finish()
+    /// A program without instructions.
+    pub(crate) fn empty(form: Form, rank: u32) -> Program {
+        Program {
+            form,
+            rank,
+            operands: Vec::new(),
+            params: Vec::new(),
+            accesses: Vec::new(),
+            dests: Vec::new(),
+            insts: Vec::new(),
+            extra: Vec::new(),
+        }
     }
 
     /// How many instructions compute (neither leaves, control nor stores).

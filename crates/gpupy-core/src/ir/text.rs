@@ -150,16 +150,7 @@ impl FromStr for Program {
     /// # Errors
     /// - `Invalid`: the text is not that form; the number of the line stands beside the message.
     fn from_str(text: &str) -> Result<Program, Error> {
-        let mut program = Program {
-            form: Form::Map,
-            rank: 0,
-            operands: Vec::new(),
-            params: Vec::new(),
-            accesses: Vec::new(),
-            dests: Vec::new(),
-            insts: Vec::new(),
-            extra: Vec::new(),
-        };
+        let mut program = Program::empty(Form::Map, 0);
         let mut heads = 0;
         for (number, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or("");
