@@ -1,11 +1,11 @@
 //! When a value counts as the expected one, and how a mismatch is told.
 //!
-//! Owns [`accepts`] and [`Mismatches`]. Invariant: with a bound of 0 ULP only the same bits count,
+//! Owns [`accepts`], [`same`] and [`Mismatches`]. Invariant: with a bound of 0 ULP only the same bits count,
 //! except that every NaN is any other.
 //!
 //! Not here: where expected values come from (`oracle.rs`).
 
-use crate::report::{Outcome, fail};
+use crate::outcome::{Outcome, fail};
 use gpupy_core::{DType, Scalar};
 use std::fmt::Write;
 
@@ -22,6 +22,20 @@ pub fn accepts(got: Scalar, wanted: Scalar, ulp: f32) -> bool {
         return g.is_nan() && w.is_nan();
     }
     ulp > 0.0 && distance(g, w) as f32 <= ulp
+}
+
+/// Compares what was moved, not computed: every bit counts.
+pub fn same(got: &[Scalar], wanted: &[Scalar], what: &str) -> Outcome {
+    if got.len() != wanted.len() {
+        return fail(format!("{what}: {} elements, not {}", got.len(), wanted.len()));
+    }
+    match got.iter().zip(wanted).position(|(got, wanted)| got.bits != wanted.bits) {
+        None => Ok(()),
+        Some(at) => {
+            let (got, wanted) = (show(got[at]), show(wanted[at]));
+            fail(format!("{what}: element {at} is {got}, not {wanted}"))
+        }
+    }
 }
 
 /// How many float32 numbers lie between two that are no NaN; both zeros are one.

@@ -8,7 +8,7 @@
 
 use crate::compare::{Mismatches, accepts};
 use crate::oracle::{self, Run};
-use crate::report::{Outcome, ensure, fail, skip};
+use crate::outcome::{Outcome, ensure, fail, skip};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Dest, Driver, Evaluated, Launch, Method,
 };

@@ -1,14 +1,18 @@
 //! The command: runs the suite on our drivers and prints a table.
 //!
-//! `gpupy-conformance [NAME]…` takes names of drivers and of groups of cases; without any of a kind,
-//! all of it.
-//!
-//! Exit codes: 0 when every case passed, 1 when one failed, 2 for a wrong name, 3 when the driver
+//! Exit codes: 0 when every case passed, 1 when one failed, 2 for a wrong word, 3 when a driver
 //! cannot start here.
 //!
-//! Not here: the cases (the library, which names no driver).
+//! Not here: the words (`arguments.rs`), the cases (the library, which names no driver).
 
+mod arguments;
+
+use arguments::{Command, Wanted};
+use gpupy_conformance::{Case, Options, Report, Verdict};
 use gpupy_core::registry::Registry;
+use gpupy_core::{Constructor, Error};
+use serde_json::json;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// The drivers of this build, by their Cargo features.
@@ -23,37 +27,70 @@ fn registry() -> Registry {
 
 fn main() -> ExitCode {
     let registry = registry();
-    let (mut drivers, mut groups) = (Vec::new(), Vec::new());
-    for word in std::env::args().skip(1) {
-        if let Some(at) = registry.names().position(|name| name == word) {
-            drivers.push(at);
-        } else if gpupy_conformance::groups().any(|group| group == word) {
-            groups.push(word);
-        } else {
-            let known = registry.names().chain(gpupy_conformance::groups());
-            let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
-            let known = known.join(", ");
-            eprintln!("there is no driver and no group `{word}`; choose of {known}");
+    match Command::parse(std::env::args_os().skip(1), &registry) {
+        Ok(Command::Help) => println!("{}", arguments::help(&registry)),
+        Ok(Command::List) => gpupy_conformance::list().iter().for_each(|case| println!("{case}")),
+        Ok(Command::Run(wanted)) => return run(&wanted),
+        Err(error) => {
+            eprintln!("{error}");
             return ExitCode::from(2);
         }
     }
-    if drivers.is_empty() {
-        drivers.extend(0..registry.len());
-    }
+    ExitCode::SUCCESS
+}
+
+/// Runs what is wanted on each driver, and prints and writes the reports.
+fn run(wanted: &Wanted) -> ExitCode {
+    let mut reports = Vec::new();
     let mut worst = 0;
-    for (name, new) in drivers.into_iter().filter_map(|at| registry.get(at)) {
-        let wanted = |group: &str| groups.is_empty() || groups.iter().any(|name| name == group);
-        println!("driver: {name}");
-        match gpupy_conformance::run_only(move || new(), wanted) {
-            Ok(report) => {
-                println!("{report}\n");
-                worst = worst.max(u8::from(!report.failures.is_empty()));
-            }
-            Err(error) => {
-                println!("the driver does not start: {error}\n");
-                worst = worst.max(3);
+    for (name, new) in &wanted.drivers {
+        for _ in 0..wanted.times {
+            println!("driver: {name}");
+            match run_on(new.clone(), wanted) {
+                Ok(report) => {
+                    println!("{report}\n");
+                    worst = worst.max(u8::from(report.count(Verdict::Failed) > 0));
+                    let mut json = report.to_json();
+                    json["driver"] = json!(name);
+                    reports.push(json);
+                }
+                Err(error) => {
+                    println!("the driver does not start: {error}\n");
+                    worst = worst.max(3);
+                    reports.push(json!({ "driver": name, "error": error.to_string() }));
+                }
             }
         }
     }
+    if let Some(path) = &wanted.json
+        && let Err(error) = std::fs::write(path, format!("{:#}\n", json!({ "reports": reports })))
+    {
+        eprintln!("`{}` is not written: {error}", path.display());
+        worst = worst.max(2);
+    }
     ExitCode::from(worst)
+}
+
+fn run_on(new: Constructor, wanted: &Wanted) -> Result<Report, Error> {
+    let wants = |group: &str, case: &str| match &wanted.repeat {
+        Some(name) => {
+            name.strip_prefix(group).and_then(|rest| rest.strip_prefix('/')) == Some(case)
+        }
+        None => wanted.groups.is_empty() || wanted.groups.iter().any(|name| name == group),
+    };
+    let mut done = 0;
+    let mut heard = |case: &Case| {
+        done += 1;
+        // Over the line before; cleared to its end.
+        eprint!("\r{done} {:.60}\x1b[K", case.full_name());
+        let _ = std::io::stderr().flush();
+    };
+    let terminal = std::io::stderr().is_terminal() && wanted.repeat.is_none();
+    let heard: Option<&mut dyn FnMut(&Case)> = if terminal { Some(&mut heard) } else { None };
+    let options = Options { wanted: Some(&wants), heard, ..Options::default() };
+    let report = gpupy_conformance::run(move || new(), options);
+    if terminal {
+        eprint!("\r\x1b[K");
+    }
+    report
 }

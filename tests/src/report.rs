@@ -1,111 +1,104 @@
 //! What the suite found.
 //!
-//! Owns [`Report`]. Invariant: every case that ran is counted once: passed, failed or skipped.
+//! Owns [`Report`], [`Case`] and [`Verdict`]. Invariant: every case that ran is there once, in the order in
+//! which it ran.
 //!
-//! Not here: how a mismatch is worded (`compare.rs`).
+//! Not here: the table for people (`table.rs`), how a mismatch is worded (`compare.rs`).
 
-use std::collections::BTreeMap;
-use std::fmt;
+use serde_json::{Value, json};
+use std::time::Duration;
 
-/// Results by group, and everything that failed.
+/// All cases that ran on one driver.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The device, as the driver names it.
     pub device: String,
-    /// Groups in the order in which they ran.
-    pub groups: Vec<Group>,
-    /// Cases that failed.
-    pub failures: Vec<Failure>,
+    /// The cases, in the order in which they ran.
+    pub cases: Vec<Case>,
 }
 
-/// Counts of one group of cases.
-#[derive(Clone, Debug, Default)]
-pub struct Group {
-    /// The group's name.
-    pub name: &'static str,
-    /// Cases that passed.
-    pub passed: usize,
-    /// Cases that failed.
-    pub failed: usize,
-    /// Cases that were skipped, counted by reason.
-    pub skipped: BTreeMap<String, usize>,
-}
-
-/// One failed case.
+/// One case and how it ended.
 #[derive(Clone, Debug)]
-pub struct Failure {
-    /// `group/case`.
-    pub case: String,
-    /// What went wrong.
-    pub said: String,
-}
-
-/// How a case ended early.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Stop {
-    /// The driver does not claim to do this.
-    Skip(String),
-    /// The driver does not do what it claims.
-    Fail(String),
+pub struct Case {
+    /// The group: a function of the contract, or a level.
+    pub group: &'static str,
+    /// The name within the group.
+    pub name: String,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What went wrong, or why it was skipped or expected to fail; empty when it passed.
+    pub reason: String,
+    /// How long it took.
+    pub time: Duration,
 }
 
 /// How a case ended.
-pub(crate) type Outcome<T = ()> = Result<T, Stop>;
-
-pub(crate) fn fail<T>(said: impl Into<String>) -> Outcome<T> {
-    Err(Stop::Fail(said.into()))
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The driver keeps this promise.
+    Passed,
+    /// The driver breaks it; or it keeps one that it was expected to break.
+    Failed,
+    /// The driver does not claim to do this.
+    Skipped,
+    /// The driver breaks it, as expected.
+    Expected,
 }
 
-pub(crate) fn skip<T>(reason: impl Into<String>) -> Outcome<T> {
-    Err(Stop::Skip(reason.into()))
+impl Verdict {
+    /// The verdict in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+            Verdict::Skipped => "skipped",
+            Verdict::Expected => "expected",
+        }
+    }
 }
 
-/// Fails with a message unless the condition holds.
-pub(crate) fn ensure(holds: bool, said: impl FnOnce() -> String) -> Outcome {
-    if holds { Ok(()) } else { fail(said()) }
+impl Case {
+    /// `group/case`, the name by which a case is repeated.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.group, self.name)
+    }
 }
 
 impl Report {
-    pub(crate) fn record(&mut self, group: &'static str, case: &str, outcome: Outcome) {
-        if self.groups.last().is_none_or(|last| last.name != group) {
-            self.groups.push(Group { name: group, ..Group::default() });
-        }
-        let Some(counts) = self.groups.last_mut() else { return };
-        match outcome {
-            Ok(()) => counts.passed += 1,
-            Err(Stop::Skip(reason)) => *counts.skipped.entry(reason).or_default() += 1,
-            Err(Stop::Fail(said)) => {
-                counts.failed += 1;
-                self.failures.push(Failure { case: format!("{group}/{case}"), said });
-            }
-        }
+    /// The cases that failed, apart from those that were expected to.
+    pub fn failures(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.verdict == Verdict::Failed)
     }
 
-    /// How many cases passed, failed and were skipped.
-    pub fn totals(&self) -> (usize, usize, usize) {
-        self.groups.iter().fold((0, 0, 0), |(passed, failed, skipped), group| {
-            let here: usize = group.skipped.values().sum();
-            (passed + group.passed, failed + group.failed, skipped + here)
+    /// How many cases ended so.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.cases.iter().filter(|case| case.verdict == verdict).count()
+    }
+
+    /// How long all cases took.
+    pub fn time(&self) -> Duration {
+        self.cases.iter().map(|case| case.time).sum()
+    }
+
+    /// The whole report: `device`, `counts` by verdict, `seconds`, and `cases`, each with its `group`, `name`,
+    /// `outcome`, `reason` and `seconds`.
+    pub fn to_json(&self) -> Value {
+        let all = [Verdict::Passed, Verdict::Failed, Verdict::Skipped, Verdict::Expected];
+        let counts = all.map(|verdict| (verdict.word().to_string(), self.count(verdict).into()));
+        let case = |case: &Case| {
+            json!({
+                "group": case.group,
+                "name": case.name,
+                "outcome": case.verdict.word(),
+                "reason": case.reason,
+                "seconds": case.time.as_secs_f64(),
+            })
+        };
+        json!({
+            "device": self.device,
+            "counts": counts.into_iter().collect::<serde_json::Map<_, _>>(),
+            "seconds": self.time().as_secs_f64(),
+            "cases": self.cases.iter().map(case).collect::<Vec<_>>(),
         })
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for failure in &self.failures {
-            writeln!(f, "FAILED {}: {}\n", failure.case, failure.said)?;
-        }
-        writeln!(f, "device: {}", self.device)?;
-        writeln!(f, "{:<14}{:>8}{:>8}{:>9}", "group", "passed", "failed", "skipped")?;
-        for group in &self.groups {
-            let skipped: usize = group.skipped.values().sum();
-            let counts = (group.passed, group.failed, skipped);
-            writeln!(f, "{:<14}{:>8}{:>8}{:>9}", group.name, counts.0, counts.1, counts.2)?;
-            for (reason, count) in &group.skipped {
-                writeln!(f, "    skipped {count}: {reason}")?;
-            }
-        }
-        let (passed, failed, skipped) = self.totals();
-        write!(f, "{:<14}{passed:>8}{failed:>8}{skipped:>9}", "all")
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::compare::{accepts, may_flush};
 use crate::model::{self, Model};
-use crate::report::{Outcome, Stop, fail, skip};
+use crate::outcome::{Outcome, Stop, fail, skip};
 use crate::samples::Rng;
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{Arg, Array, Context, DType, Error, ErrorKind, Result, Scalar};

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use gpupy_conformance::{Case, Options};
 use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Capabilities, Check, Config, Dest, Driver, Evaluated, Launch,
     Method, Part, Resources,
@@ -202,9 +203,10 @@ fn reverse(accesses: &mut [Access], shape: &[usize]) {
 #[track_caller]
 fn check(how: Spoil, wanted: &str) {
     let group = wanted.split('/').next();
-    let wanted_group = |name: &str| group == Some(name);
-    let report = gpupy_conformance::run_only(move || Spoiled::boxed(how), wanted_group).unwrap();
-    let failed: Vec<_> = report.failures.iter().map(|failure| failure.case.as_str()).collect();
+    let wanted_group = |name: &str, _: &str| group == Some(name);
+    let options = Options { wanted: Some(&wanted_group), ..Options::default() };
+    let report = gpupy_conformance::run(move || Spoiled::boxed(how), options).unwrap();
+    let failed: Vec<_> = report.failures().map(Case::full_name).collect();
     assert!(failed.iter().any(|case| case.starts_with(wanted)), "{how:?}: failed are {failed:#?}");
 }
 
@@ -219,7 +221,7 @@ fn wrong_operations_are_caught() {
     check(Spoil::Swap(Op::Lt, Op::Le), "elementwise/lt");
     check(Spoil::Swap(Op::Shr, Op::Shl), "elementwise/shr");
     check(Spoil::Swap(Op::Sin, Op::Tan), "elementwise/sin");
-    check(Spoil::Swap(Op::Cast, Op::Bitcast), "conversions/");
+    check(Spoil::Swap(Op::Cast, Op::Bitcast), "dtypes/");
     check(Spoil::Swap(Op::Max, Op::Min), "reductions/max");
 }
 
@@ -227,27 +229,27 @@ fn wrong_operations_are_caught() {
 fn wrong_launches_are_caught() {
     check(Spoil::OtherTree, "reductions/add of float32");
     check(Spoil::LastPoint, "views/");
-    check(Spoil::Outside, "destinations/");
-    check(Spoil::DestOffset, "destinations/");
-    check(Spoil::StaleScalars, "functions/eval_ir again and again");
+    check(Spoil::Outside, "eval_ir/");
+    check(Spoil::DestOffset, "eval_ir/");
+    check(Spoil::StaleScalars, "eval_ir/again and again");
     check(Spoil::Operands, "elementwise/");
-    check(Spoil::Panic, "functions/eval_ir");
+    check(Spoil::Panic, "eval_ir/");
 }
 
 #[test]
 fn wrong_blocks_are_caught() {
-    check(Spoil::LateRead, "functions/parts of a block");
-    check(Spoil::ShortWrite, "functions/block_write");
-    check(Spoil::NoLimit, "limits/a device");
-    check(Spoil::OtherKind, "limits/a device");
-    check(Spoil::Leak, "limits/a device");
+    check(Spoil::LateRead, "block_read/parts of a block");
+    check(Spoil::ShortWrite, "block_write/whole blocks");
+    check(Spoil::NoLimit, "block_alloc/a device");
+    check(Spoil::OtherKind, "block_alloc/a device");
+    check(Spoil::Leak, "block_alloc/a device");
 }
 
 #[test]
 fn wrong_answers_are_caught() {
-    check(Spoil::FreeParts, "functions/resource_get");
-    check(Spoil::AllFits, "functions/resource_check");
-    check(Spoil::Denied(Op::Sqrt), "functions/get_method and check_ir");
+    check(Spoil::FreeParts, "resource_get/is an upper bound");
+    check(Spoil::AllFits, "resource_check/agrees");
+    check(Spoil::Denied(Op::Sqrt), "get_method/agrees");
     check(Spoil::Claimed(Op::Loop), "regions/");
-    check(Spoil::Fickle, "functions/init after cleanup");
+    check(Spoil::Fickle, "init/again after cleanup");
 }

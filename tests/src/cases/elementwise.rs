@@ -5,7 +5,7 @@
 use super::Suite;
 use crate::device::Device;
 use crate::oracle::{Run, contiguous};
-use crate::report::{Outcome, fail};
+use crate::outcome::{Outcome, fail};
 use crate::samples::{DTYPES, Rng, specials};
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};

@@ -4,9 +4,10 @@
 //! Not here: the same with small blocks through the core (`arrays.rs`).
 
 use super::Suite;
+use crate::compare::same;
 use crate::device::Device;
 use crate::oracle::{Run, affine, contiguous};
-use crate::report::Outcome;
+use crate::outcome::Outcome;
 use crate::samples::{DTYPES, Rng};
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
@@ -52,11 +53,11 @@ fn parts(device: &mut Device, dtype: DType) -> Outcome {
         let from = rng.below(n);
         let len = 1 + rng.below((n - from).min(most));
         let got = device.read(block, dtype, from, len)?;
-        super::same(&got, &data[from..from + len], &format!("{len} elements from {from}"))?;
+        same(&got, &data[from..from + len], &format!("{len} elements from {from}"))?;
     }
     let got = device.read(block, dtype, 0, n)?;
     device.driver.block_free(block);
-    super::same(&got, &data, "the whole block")
+    same(&got, &data, "the whole block")
 }
 
 /// A block, the column of an index and a scalar.
@@ -114,7 +115,7 @@ fn into_part(device: &mut Device, shape: &[usize]) -> Outcome {
 
 fn maxima(device: &mut Device, shape: &[usize]) -> Outcome {
     if !device.caps.reduce {
-        return crate::report::skip("no reduce form");
+        return crate::outcome::skip("no reduce form");
     }
     let points = shape.iter().product();
     for op in [Op::Max, Op::Add] {

@@ -3,7 +3,7 @@
 use super::Suite;
 use crate::device::Device;
 use crate::oracle::{Run, affine, contiguous};
-use crate::report::{Outcome, skip};
+use crate::outcome::{Outcome, skip};
 use crate::samples::{DTYPES, Rng};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;

@@ -3,7 +3,7 @@
 use super::Suite;
 use crate::device::Device;
 use crate::oracle::{Run, contiguous};
-use crate::report::{Outcome, skip};
+use crate::outcome::{Outcome, skip};
 use crate::samples::Rng;
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};

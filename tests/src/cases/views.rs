@@ -3,7 +3,7 @@
 use super::Suite;
 use crate::device::Device;
 use crate::oracle::{Run, affine, contiguous};
-use crate::report::Outcome;
+use crate::outcome::Outcome;
 use crate::samples::{DTYPES, Rng};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};

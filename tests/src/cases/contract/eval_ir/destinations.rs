@@ -2,16 +2,15 @@
 //!
 //! Elements that a launch does not name must stay: `device.rs` guards them in every case.
 
-use super::Suite;
+use super::{GROUP, Suite};
+use crate::compare::same;
 use crate::device::Device;
 use crate::oracle::{Run, affine, contiguous};
-use crate::report::{Outcome, skip};
+use crate::outcome::{Outcome, skip};
 use crate::samples::{DTYPES, Rng};
 use gpupy_core::DType;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
-
-pub const GROUP: &str = "destinations";
 
 /// The launch's shape, and the block, offset and strides where it goes.
 type Part = (&'static str, &'static [usize], usize, i64, &'static [i64]);
@@ -133,5 +132,5 @@ fn halves(device: &mut Device) -> Outcome {
     }
     let got = device.read(block, DType::F32, 0, 101)?;
     device.driver.block_free(block);
-    super::same(&got, &wanted, "two halves")
+    same(&got, &wanted, "two halves")
 }

@@ -3,13 +3,13 @@
 use super::Suite;
 use crate::device::Device;
 use crate::oracle::{Run, contiguous};
-use crate::report::Outcome;
+use crate::outcome::Outcome;
 use crate::samples::{DTYPES, Rng, specials};
 use gpupy_core::DType;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
 
-pub const GROUP: &str = "conversions";
+pub const GROUP: &str = "dtypes";
 
 pub fn run(suite: &mut Suite<'_>) {
     for from in DTYPES {

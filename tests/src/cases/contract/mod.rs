@@ -1,0 +1,48 @@
+//! The 14 functions of the contract, one file and one group each: what each promises apart from
+//! what programs compute.
+//!
+//! Not here: what programs compute (the levels beside this folder).
+
+pub mod block_alloc;
+pub mod block_free;
+pub mod block_read;
+pub mod block_write;
+pub mod check_ir;
+pub mod cleanup;
+pub mod eval_ir;
+pub mod get_method;
+pub mod init;
+pub mod resource_add;
+pub mod resource_check;
+pub mod resource_get;
+pub mod resource_sub;
+pub mod resource_zero;
+
+use super::Suite;
+use crate::oracle::{Run, contiguous};
+use gpupy_core::DType;
+use gpupy_core::driver::Part;
+use gpupy_core::ir::{AccessKind, Builder, Form};
+use gpupy_core::op::Op;
+
+/// A program that computes `x + x` over `n` elements of float32.
+fn doubling(n: usize) -> Run {
+    let mut b = Builder::new(Form::Map, 1);
+    let (operand, access) = (b.operand(DType::F32), b.access(AccessKind::Contiguous));
+    let x = b.load(operand, access);
+    let twice = b.op(Op::Add, &[x, x]);
+    b.store(twice);
+    Run::new(b.finish(), &[n]).access(contiguous(&[n]))
+}
+
+/// Parts of every kind.
+const PARTS: [Part; 8] = [
+    Part::Op(Op::Add, DType::F32),
+    Part::Op(Op::Sin, DType::F32),
+    Part::Op(Op::Gather, DType::F32),
+    Part::Operand(DType::F32),
+    Part::Operand(DType::Bool),
+    Part::Param(DType::I32),
+    Part::Index,
+    Part::Dest(DType::F32),
+];
