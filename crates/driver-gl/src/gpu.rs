@@ -292,6 +292,10 @@ impl Gpu {
                 .from_source(cause.clone()));
         }
         self.unflushed = false;
+        if elements.is_empty() {
+            // SAFETY: the context is current.
+            unsafe { self.context.gl.finish() };
+        }
         texture.read(&self.context.gl, elements, out);
         self.check_error("block_read")
     }

@@ -280,6 +280,17 @@ impl Device {
         self.blocks.len()
     }
 
+    /// Copies to host memory what is nowhere else, and frees all blocks. What cannot be copied has
+    /// to be computed again.
+    pub fn save_all(&mut self, stats: &mut Stats) {
+        let keys: Vec<Key> = self.blocks.iter().map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            // What fails here is found unsaved below.
+            let _ = self.save(&key, stats);
+        }
+        self.lose_all();
+    }
+
     /// Notes that the device lost everything: what was only there has to be computed again.
     pub fn lose_all(&mut self) {
         for ((_, _), entry) in self.blocks.iter() {

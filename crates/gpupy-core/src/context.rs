@@ -19,6 +19,7 @@ use crate::record::{Recorder, source_of};
 use crate::registry::Registry;
 use crate::scalar::Scalar;
 use crate::settings::Settings;
+use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::trace::{self, Tracer};
 use crate::value::{Input, Value};
@@ -39,12 +40,16 @@ pub struct Context {
 /// lets go of it meanwhile.
 pub type Waiter = fn(&mut dyn FnMut());
 
+/// Looks after what a program does besides waiting; true asks the evaluation to stop.
+pub type Interrupt = fn() -> bool;
+
 pub(crate) struct Inner {
     pub registry: Registry,
     pub settings: Settings,
     pub recorder: Recorder,
     pub driver_fallback: AtomicBool,
     pub waiter: OnceLock<Waiter>,
+    pub interrupt: OnceLock<Interrupt>,
     pub(crate) tracer: Tracer,
     state: Mutex<State>,
 }
@@ -62,7 +67,7 @@ impl Context {
     pub fn new(registry: Registry, settings: Settings) -> Context {
         let devices = (0..registry.len()).map(|_| None).collect();
         let state = State {
-            engine: Engine { devices, stats: Stats::default() },
+            engine: Engine { devices, stats: Stats::default(), slice: Slice::new(settings.slice) },
             wanted: settings.driver.clone(),
             chosen: None,
         };
@@ -78,6 +83,7 @@ impl Context {
                 settings,
                 recorder: Recorder::default(),
                 waiter: OnceLock::new(),
+                interrupt: OnceLock::new(),
                 state: Mutex::new(state),
             }),
         }
@@ -155,6 +161,15 @@ impl Context {
     pub fn set_waiter(&self, waiter: Waiter) {
         // A second waiter is a mistake without consequences: the first one still waits.
         let _ = self.inner.waiter.set(waiter);
+    }
+
+    /// Says what to ask while an evaluation goes on, about every `Settings::slice`; can be said once.
+    ///
+    /// It is called by the thread that waits, with no lock held, so it may do anything, with this
+    /// context too. When it gives true, the evaluation fails with `Interrupted`.
+    pub fn set_interrupt(&self, interrupt: Interrupt) {
+        // As for a second waiter.
+        let _ = self.inner.interrupt.set(interrupt);
     }
 
     /// Counts since the context was made or they were reset.

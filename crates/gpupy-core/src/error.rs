@@ -36,6 +36,8 @@ pub enum ErrorKind {
     Invalid,
     /// A value whose evaluation failed before; the source says how.
     Poisoned,
+    /// The program asked to stop; what is computed stays.
+    Interrupted,
 }
 
 impl ErrorKind {
@@ -54,6 +56,7 @@ impl ErrorKind {
             ErrorKind::Unknown => "unknown name",
             ErrorKind::Invalid => "invalid argument",
             ErrorKind::Poisoned => "evaluation failed earlier",
+            ErrorKind::Interrupted => "interrupted; what is computed stays",
         }
     }
 }

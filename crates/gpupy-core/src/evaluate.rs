@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
+use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::tiling::{Tile, Tiling};
 use crate::trace::{Event, subject};
@@ -27,6 +28,7 @@ use std::sync::Arc;
 pub(crate) struct Engine {
     pub devices: Vec<Option<Device>>,
     pub stats: Stats,
+    pub slice: Slice,
 }
 
 /// Where the last piece of a walk goes.
@@ -44,7 +46,7 @@ impl Engine {
 
     /// An open device, and the counts that go on while it is used.
     pub fn device_and_stats(&mut self, position: usize) -> Result<(&mut Device, &mut Stats)> {
-        let Engine { devices, stats } = self;
+        let Engine { devices, stats, .. } = self;
         let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(|| {
             Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
         })?;
@@ -58,16 +60,23 @@ impl Engine {
         while let Some((value, range, rank)) = stack.last().cloned() {
             let Some(tile) = self.next_pending(&value, range.clone(), order[rank])? else {
                 stack.pop();
+                let below = stack.last().map_or(rank, |(_, _, below)| *below);
+                self.stats.driver_fallbacks += u64::from(rank > below);
                 continue;
             };
+            self.slice.check()?;
             match self.attempt(&value, &tile, order[rank]) {
-                Ok(Flow::Done) => self.stats.blocks_evaluated += 1,
+                Ok(Flow::Done) => {
+                    self.stats.blocks_evaluated += 1;
+                    self.slice.keep();
+                }
                 Ok(Flow::Needs(needs)) => {
                     self.device(order[rank])?.tracer.event(|| {
                         Event::Needed(needs.iter().map(|(value, _)| subject(value)).collect())
                     });
                     stack.extend(needs.into_iter().map(|(value, range)| (value, range, rank)));
                 }
+                Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
                 Err(error) => {
                     if let Ok(device) = self.device(order[rank]) {
                         let reason = || error.to_string();
@@ -91,7 +100,6 @@ impl Engine {
                     if !other_may || rank + 1 >= order.len() {
                         return Err(error);
                     }
-                    self.stats.driver_fallbacks += 1;
                     stack.push((value, tile.range, rank + 1));
                 }
             }

@@ -79,6 +79,8 @@ impl Context {
         }
         let mut state = self.state();
         let first = self.current(&mut state)?;
+        // A pause would break the explanation in two.
+        state.engine.slice.begin(false);
         self.inner.tracer.begin(&value, &range, true);
         let mut done = self.compute_from(&mut state, first, &value, range);
         for device in state.engine.devices.iter_mut().flatten() {

@@ -19,20 +19,36 @@ use std::sync::atomic::Ordering;
 impl Context {
     /// Computes positions of a value on the driver in use; what it cannot, the others do in turn.
     pub(crate) fn compute(&self, value: &Value, range: Range<usize>) -> Result<()> {
-        if matches!(value.0.kind, Kind::Host | Kind::Constant(_))
-            || value.state().computed.covers(range.clone())
-        {
-            return Ok(());
+        let interrupt = self.inner.interrupt.get();
+        loop {
+            if matches!(value.0.kind, Kind::Host | Kind::Constant(_))
+                || value.state().computed.covers(range.clone())
+            {
+                return Ok(());
+            }
+            let mut state = self.state();
+            let first = self.current(&mut state)?;
+            state.engine.slice.begin(interrupt.is_some());
+            self.inner.tracer.begin(value, &range, false);
+            let done = self.compute_from(&mut state, first, value, range.clone());
+            self.inner.tracer.end(done.as_ref().err());
+            drop(state);
+            match (done, interrupt) {
+                // A pause; with the engine free, whoever asks may use it.
+                (Err(error), Some(interrupt)) if error.kind() == ErrorKind::Interrupted => {
+                    if interrupt() {
+                        return Err(error);
+                    }
+                }
+                (done, _) => return done,
+            }
         }
-        let mut state = self.state();
-        let first = self.current(&mut state)?;
-        self.inner.tracer.begin(value, &range, false);
-        let done = self.compute_from(&mut state, first, value, range);
-        self.inner.tracer.end(done.as_ref().err());
-        done
     }
 
     /// Computes on the open driver `first`, and what that cannot on the others, where allowed.
+    ///
+    /// # Errors
+    /// - `Interrupted`: the slice that the caller began is over.
     pub(crate) fn compute_from(
         &self,
         state: &mut State,
@@ -45,7 +61,7 @@ impl Context {
         match result {
             Err(error)
                 if self.inner.driver_fallback.load(Ordering::Relaxed)
-                    && error.kind() != ErrorKind::Invalid =>
+                    && !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted) =>
             {
                 // The rest of the ladder is opened only when it is needed.
                 for position in 0..self.inner.registry.len() {
@@ -60,7 +76,9 @@ impl Context {
                 if order.is_empty() || order == [first] && error.kind() != ErrorKind::DeviceLost {
                     return Err(error);
                 }
-                state.engine.evaluate(value, range, &order).map_err(|_| error)
+                state.engine.evaluate(value, range, &order).map_err(|second| {
+                    if second.kind() == ErrorKind::Interrupted { second } else { error }
+                })
             }
             other => other,
         }
@@ -106,6 +124,19 @@ impl Context {
             Error::new(ErrorKind::Unavailable, "use")
                 .says(format!("no driver starts: {}", reasons.join("; ")))
         })
+    }
+
+    /// Closes all devices, having copied what lies only there to host memory. They open again at
+    /// need. A device that no longer answers takes its values with it, as when it is lost.
+    ///
+    /// A process that is about to fork does this, because devices do not go along; until it has
+    /// forked, no other thread may use the context.
+    pub fn close(&self) {
+        let mut state = self.state();
+        let Engine { devices, stats, .. } = &mut state.engine;
+        for mut device in devices.iter_mut().filter_map(Option::take) {
+            device.save_all(stats);
+        }
     }
 
     /// Opens a driver unless it is open.

@@ -16,9 +16,9 @@ use crate::kernel::{self, Kernel, Target};
 use crate::partition::{Evaluation, Flow};
 use crate::trace::{Event, KernelEvent, subject};
 use crate::value::{Value, ValueId};
-use crate::view::contiguous_strides;
+use crate::view::{contiguous_strides, size_of};
 use crate::walk::Child;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 impl Evaluation<'_> {
     /// Launches the piece below `roots`, one for each destination. A piece that the device refuses
@@ -97,18 +97,26 @@ impl Engine {
         dests: &[Destination],
         computes: Vec<ValueId>,
     ) -> Result<()> {
+        // What goes into a block of the caller's is lost in a pause, so that does not ask for one.
+        if dests.iter().any(|dest| matches!(dest, Destination::Tile { .. })) {
+            self.slice.check()?;
+        }
         let mut pinned: Vec<(ValueId, Part)> = Vec::new();
         let mut blocks: Vec<BlockId> = Vec::new();
-        let launched = self.launch_pinned(position, kernel, dests, &mut pinned, &mut blocks);
+        let launched = self
+            .launch_pinned(position, kernel, dests, &mut pinned, &mut blocks)
+            .and_then(|done| self.await_queue(position, kernel, &blocks).map(|()| done));
         let device = self.device(position)?;
         for (value, part) in pinned {
             device.unpin(value, &part);
         }
+        let mut kept = false;
         for (dest, block) in dests.iter().zip(blocks) {
             let Destination::Tile { value, tile } = dest else { continue };
             if launched.is_ok() {
                 device.insert(value, Part::Tile(tile.number), block, tile.range.clone());
                 value.mark_computed(tile.range.clone());
+                kept = true;
             } else {
                 device.driver.block_free(block);
             }
@@ -117,10 +125,26 @@ impl Engine {
         let (done, time) =
             launched.map_err(|e| e.with("driver", name).with("device", description))?;
         device.tracer.event(|| kernel_event(name, kernel, dests, computes, (done, time)));
+        if kept {
+            self.slice.keep();
+        }
         self.stats.kernels_compiled += u64::from(done.compiled);
         self.stats.kernels_specialised += u64::from(done.specialised);
         self.stats.launches += u64::from(done.launches);
         self.stats.instructions += kernel.program.operation_count() as u64;
+        Ok(())
+    }
+
+    /// Waits for a launch where much is queued.
+    fn await_queue(&mut self, position: usize, kernel: &Kernel, blocks: &[BlockId]) -> Result<()> {
+        let (operations, points) = (kernel.program.operation_count(), size_of(&kernel.space));
+        if self.slice.queue(operations, points)
+            && let Some(block) = blocks.first()
+        {
+            let began = Instant::now();
+            self.device(position)?.driver.block_read(*block, 0, &mut [])?;
+            self.slice.waited(began.elapsed());
+        }
         Ok(())
     }
 

@@ -8,7 +8,8 @@
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
 //! rewrite.rs    … some of them simpler, with the same bits
 //! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked
-//! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes
+//! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
+//!               slice.rs says when to pause
 //! walk.rs       from a tile down to what is computed, views composed on the way (access.rs)
 //! partition.rs  the walk is cut into kernels within the driver's limits
 //! siblings.rs   values that the same kernel can give almost for free
@@ -52,6 +53,7 @@ mod rewrite;
 mod scalar;
 mod settings;
 mod siblings;
+mod slice;
 mod stats;
 mod tiling;
 pub mod trace;
@@ -61,7 +63,7 @@ mod view;
 mod walk;
 
 pub use array::{Arg, Array};
-pub use context::{Context, Waiter};
+pub use context::{Context, Interrupt, Waiter};
 pub use driver::{Capabilities, Driver};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};

@@ -6,6 +6,7 @@
 
 use crate::driver::Resources;
 use crate::error::{Error, ErrorKind, Result};
+use std::time::Duration;
 
 /// What a context is told before it opens a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Settings {
     pub flush_depth: u32,
     /// Bytes that pending operations alone may keep alive before they are evaluated by themselves.
     pub flush_bytes: u64,
+    /// How long an evaluation goes on before it asks whether it should (`Context::set_interrupt`).
+    pub slice: Duration,
     /// Whether each flush is printed to the standard error. `GPUPY_TRACE`.
     pub trace: bool,
 }
@@ -38,6 +41,7 @@ impl Default for Settings {
             driver_fallback: true,
             flush_depth: 1 << 16,
             flush_bytes: 512 << 20,
+            slice: Duration::from_millis(100),
             trace: false,
         }
     }

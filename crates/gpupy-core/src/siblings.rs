@@ -59,7 +59,11 @@ impl Engine {
         }
         match evaluation.launch(&roots, dests, Form::Map) {
             Ok(_) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::DeviceLost => Err(error),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::DeviceLost | ErrorKind::Interrupted) =>
+            {
+                Err(error)
+            }
             // Whatever a sibling lacks, the wanted value alone may not need it.
             Err(_) => Ok(false),
         }

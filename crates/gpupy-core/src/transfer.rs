@@ -68,7 +68,7 @@ impl Engine {
         if value.state().on_host.covers(range.clone()) {
             return Ok(());
         }
-        let Engine { devices, stats } = self;
+        let Engine { devices, stats, .. } = self;
         for slot in devices.iter_mut() {
             let Some(device) = slot else { continue };
             let tiles = device.tiles(value.id()).into_iter();
@@ -123,7 +123,7 @@ impl Engine {
         };
         let reads = value.0.element_reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if reads < SINGLE_READS && !value.state().on_host.covers(position..position + 1) {
-            let Engine { devices, stats } = self;
+            let Engine { devices, stats, .. } = self;
             for device in devices.iter_mut().flatten() {
                 let tiles = device.tiles(value.id());
                 let Some((number, tile)) = tiles.iter().find(|(_, r)| r.contains(&position)) else {

@@ -1,0 +1,165 @@
+//! Pauses between launches, interruptions, and closing devices: nothing is lost by any of them.
+#![allow(clippy::unwrap_used)]
+
+mod fused;
+
+use fused::{Fused, Log};
+use gpupy_core::registry::Registry;
+use gpupy_core::{Arg, Array, Context, DType, ErrorKind, Op, Scalar, Settings, Stats};
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A driver for small maps, whose blocks hold 8 elements, with the reference driver below it.
+fn context() -> Context {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let registry = Registry::new()
+        .register("fused", move || Box::new(Fused::new(6, usize::MAX, log.clone())))
+        .register(driver_soft::NAME, driver_soft::new);
+    Context::new(
+        registry,
+        Settings {
+            driver: "fused".into(),
+            block_bytes: 32,
+            // A pause wherever there can be one.
+            slice: Duration::ZERO,
+            ..Settings::default()
+        },
+    )
+}
+
+fn read(context: &Context, array: &Array) -> Vec<f32> {
+    let bytes = context.read(array).unwrap().to_vec();
+    bytes.chunks_exact(4).map(|c| f32::from_ne_bytes(c.try_into().unwrap())).collect()
+}
+
+fn with(context: &Context, op: Op, a: &Array, scalar: f32) -> Array {
+    context.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+}
+
+/// 100 elements, each through 40 operations: several pieces in each of many blocks.
+fn chain(context: &Context) -> (Array, Vec<f32>) {
+    let mut x = context.cast(&context.index(&[100], 0).unwrap(), DType::F32).unwrap();
+    let mut wanted: Vec<f32> = (0..100).map(|i| i as f32).collect();
+    for i in 0..40 {
+        let (op, number) = if i % 2 == 0 { (Op::Mul, 1.25) } else { (Op::Sub, i as f32) };
+        x = with(context, op, &x, number);
+        for w in &mut wanted {
+            *w = if i % 2 == 0 { *w * number } else { *w - number };
+        }
+    }
+    (x, wanted)
+}
+
+thread_local! {
+    /// How often the hook below was asked, and after how many questions it says stop.
+    static ASKED: Cell<u32> = const { Cell::new(0) };
+    static PATIENCE: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+fn impatient() -> bool {
+    ASKED.set(ASKED.get() + 1);
+    ASKED.get() > PATIENCE.get()
+}
+
+#[test]
+fn an_interrupted_evaluation_loses_nothing_and_goes_on_where_it_stopped() {
+    let undisturbed = context();
+    let (x, wanted) = chain(&undisturbed);
+    assert_eq!(read(&undisturbed, &x), wanted);
+    let whole = undisturbed.stats();
+    for patience in [0, 1, 7, 50] {
+        let context = context();
+        context.set_interrupt(impatient);
+        let (x, wanted) = chain(&context);
+        let mut interruptions = 0;
+        loop {
+            ASKED.set(0);
+            PATIENCE.set(patience);
+            match context.read(&x) {
+                Ok(_) => break,
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted),
+            }
+            interruptions += 1;
+        }
+        assert!(interruptions > 0, "{patience}");
+        assert_eq!(read(&context, &x), wanted);
+        // Nothing was computed or moved twice, though a walk that begins again may be cut elsewhere.
+        let work =
+            |stats: Stats| (stats.instructions, stats.blocks_evaluated, stats.bytes_downloaded);
+        assert_eq!(work(context.stats()), work(whole), "{patience}");
+        assert_eq!(context.stats().driver_fallbacks, 0);
+    }
+}
+
+#[test]
+fn reductions_and_writes_survive_pauses_and_other_drivers_help_as_before() {
+    PATIENCE.set(u32::MAX);
+    let results = |pauses: bool| {
+        let context = context();
+        if pauses {
+            context.set_interrupt(impatient);
+        }
+        let (x, _) = chain(&context);
+        let sum = context.reduce(Op::Add, &x, &[0], false).unwrap();
+        let y = context.copy(&x);
+        let middle = y.slice_axis(0, 5, 70, 1);
+        context.assign(&middle, Arg::Array(&with(&context, Op::Mul, &middle, 3.0))).unwrap();
+        context.assign(&y.slice_axis(0, 0, 50, 2), Arg::Scalar(Scalar::f32(7.0))).unwrap();
+        let all = [read(&context, &sum), read(&context, &y), read(&context, &x)];
+        (all, context.stats())
+    };
+    let (undisturbed, before) = results(false);
+    ASKED.set(0);
+    let (paused, after) = results(true);
+    assert!(ASKED.get() > 50);
+    assert_eq!(paused, undisturbed);
+    assert!(before.driver_fallbacks > 0, "the reduction is the reference driver's");
+    assert_eq!(after.driver_fallbacks, before.driver_fallbacks);
+    assert_eq!(after.blocks_evaluated, before.blocks_evaluated);
+}
+
+thread_local! {
+    static BESIDE: RefCell<Option<(Context, Array)>> = const { RefCell::new(None) };
+    static SEEN: RefCell<Vec<Vec<f32>>> = const { RefCell::new(Vec::new()) };
+}
+
+fn reads_beside() -> bool {
+    if let Some((context, array)) = BESIDE.take() {
+        let seen = read(&context, &array);
+        SEEN.with_borrow_mut(|all| all.push(seen));
+    }
+    false
+}
+
+#[test]
+fn whoever_is_asked_may_use_the_context() {
+    let context = context();
+    context.set_interrupt(reads_beside);
+    let (x, wanted) = chain(&context);
+    BESIDE.set(Some((context.clone(), with(&context, Op::Add, &x, 1.0))));
+    assert_eq!(read(&context, &x), wanted);
+    let beside: Vec<f32> = wanted.iter().map(|w| w + 1.0).collect();
+    assert_eq!(SEEN.take(), [beside]);
+}
+
+#[test]
+fn closed_devices_take_nothing_with_them_and_open_again() {
+    let context = context();
+    let (x, wanted) = chain(&context);
+    let half = x.slice_axis(0, 0, 50, 1);
+    context.evaluate(&[&half]).unwrap();
+    assert!(context.block_count() > 0);
+    let later = with(&context, Op::Mul, &x, 2.0);
+    context.close();
+    assert_eq!(context.block_count(), 0);
+    let launches = context.stats().launches;
+    assert_eq!(read(&context, &half), wanted[..50]);
+    assert_eq!(context.stats().launches, launches, "what was computed is not computed again");
+    assert_eq!(context.driver().unwrap().0, "fused");
+    let twice: Vec<f32> = wanted.iter().map(|w| w * 2.0).collect();
+    assert_eq!(read(&context, &later), twice);
+    context.close();
+    context.close();
+    assert_eq!(read(&context, &x), wanted);
+}
