@@ -15,9 +15,9 @@ use gpupy_core::driver::{Access, BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 
-/// Memory of freed textures that is kept for blocks of the same shape: fresh memory costs more than
-/// most arithmetic, because its pages are mapped one by one.
-const POOL_BYTES: u64 = 512 << 20;
+/// Memory of textures that is kept for blocks that change their layout, beside what the core keeps:
+/// fresh memory costs more than most arithmetic, because its pages are mapped one by one.
+const POOL_BYTES: u64 = 64 << 20;
 
 /// A block.
 #[derive(Clone, Copy, Debug)]

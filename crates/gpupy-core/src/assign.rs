@@ -12,7 +12,6 @@ use crate::cache::Part;
 use crate::driver::{Access, BlockId, BlockSpec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
-use crate::host::HostBuffer;
 use crate::ir::{AccessKind, Form};
 use crate::partition::Flow;
 use crate::scalar::Scalar;
@@ -22,7 +21,6 @@ use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{Shape, View, contiguous_strides, size_of};
 use crate::walk::{Start, Walk};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// The part of the assigned view that lies in a tile: first point and extents.
 type Window = (Shape, Shape);
@@ -47,8 +45,8 @@ impl Engine {
         let region = access::access(*offset, strides);
         let window = access::coordinates(&region, shape, value.shape())
             .and_then(|found| window(&found, shape, tile));
-        let Some((first, extents)) = window else {
-            return self.assign_on_host(value, &old, (&inputs[1], source.as_ref()), device);
+        let (Some((first, extents)), false) = (window, value.is_begun(tile.range.clone())) else {
+            return self.assign_on_host(value, &old, (&inputs[1], source.as_ref()), tile);
         };
         let points = size_of(&extents);
         let covered = points == tile.range.len();
@@ -84,10 +82,10 @@ impl Engine {
         let in_place = sole && !covered && constant.is_none();
         self.device(device)?.tracer.event(|| Event::Assigned(subject(value), in_place));
         let part = Part::Tile(tile.number);
+        let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
         let block = if in_place {
             self.operand_block(device, &old, &part)?
         } else {
-            let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
             let (open, stats) = self.device_and_stats(device)?;
             open.alloc(spec, stats)?
         };
@@ -132,7 +130,7 @@ impl Engine {
                         state.computed.remove(tile.range.clone());
                     }
                 } else {
-                    open.insert(value, part, block, tile.range.clone());
+                    open.insert(value, part, (block, spec), tile.range.clone());
                 }
                 value.mark_computed(tile.range.clone());
                 Ok(Flow::Done)
@@ -168,54 +166,56 @@ impl Engine {
         }
     }
 
-    /// An assignment whose view does not follow the value's axes: done in host memory.
+    /// A tile done in host memory: the view does not follow the value's axes, or part of the tile is
+    /// computed already, because values were cut otherwise then, and the old value may lack it.
     fn assign_on_host(
         &mut self,
         value: &Value,
         old: &Value,
         (input, source): (&Input, Option<&Value>),
-        device: usize,
+        tile: &Tile,
     ) -> Result<Flow> {
         let Kind::Expr { op: NodeOp::Assign(view), .. } = &value.0.kind else {
             return Ok(Flow::Done);
         };
         let View { offset, shape, strides } = &**view;
+        let missing = value.state().computed.gaps(tile.range.clone());
         let mut needs: Vec<_> = Vec::new();
-        for operand in [Some(old), source].into_iter().flatten() {
-            if !operand.is_computed() {
-                needs.push((operand.clone(), 0..operand.len()));
+        needs.extend(source.filter(|s| !s.is_computed()).map(|s| (s.clone(), 0..s.len())));
+        for gap in &missing {
+            if !old.state().computed.covers(gap.clone()) {
+                needs.push((old.clone(), gap.clone()));
             }
         }
         if !needs.is_empty() {
             return Ok(Flow::Needs(needs));
         }
-        self.device(device)?;
-        let (len, size) = (value.len(), value.dtype().size());
-        self.bring_to_host(old, 0..len)?;
-        let from = old.host_buffer();
-        // SAFETY: all of the old value is in its evaluated map, so nobody writes it.
-        let buffer = HostBuffer::from_bytes(unsafe { from.bytes(0..len * size) });
+        let size = value.dtype().size();
         let data = match (input, source) {
             (Input::Scalar(scalar), _) => scalar.bytes()[..size].repeat(size_of(shape)),
             (input, Some(source)) => {
                 self.bring_to_host(source, 0..source.len())?;
                 let host = source.host_buffer();
-                // SAFETY: as above.
+                // SAFETY: all of the source is in its evaluated map, so nobody writes it.
                 let bytes = unsafe { host.bytes(0..source.len() * size) };
                 crate::cache::gather(bytes, size, &input.access(shape), shape)?
             }
             (_, None) => return Err(Error::new(ErrorKind::Lost, "assign")),
         };
-        {
-            // SAFETY: the buffer is new and ours alone.
-            let bytes = unsafe { buffer.bytes_mut(0..len * size) };
-            scatter(bytes, size, &access::access(*offset, strides), shape, &data);
+        for gap in missing {
+            self.bring_to_host(old, gap.clone())?;
+            let (from, to) = (old.host_buffer(), value.host_buffer());
+            let bytes = gap.start * size..gap.end * size;
+            // SAFETY: the gap is in the old value's evaluated map, so nobody writes it there, and
+            // not in the new one's, so nobody reads it there; we hold the engine's lock.
+            let (from, to) = unsafe { (from.bytes(bytes.clone()), to.bytes_mut(bytes)) };
+            to.copy_from_slice(from);
+            let mut within = access::access(*offset, strides);
+            within.offset -= gap.start as i64;
+            scatter(to, size, &within, shape, &data);
+            value.state().on_host.insert(gap.clone());
+            value.mark_computed(gap);
         }
-        let mut state = value.state();
-        state.host = Some(Arc::new(buffer));
-        state.on_host.insert(0..len);
-        drop(state);
-        value.mark_computed(0..len);
         Ok(Flow::Done)
     }
 }
@@ -286,7 +286,8 @@ fn window(coordinates: &Coordinates, shape: &[usize], tile: &Tile) -> Option<Win
     Some((first, extents))
 }
 
-/// Writes elements in C order of `shape` to the positions of an access.
+/// Writes elements in C order of `shape` to the positions of an access, as far as these are in
+/// `bytes`.
 pub(crate) fn scatter(bytes: &mut [u8], size: usize, walk: &Access, shape: &[usize], data: &[u8]) {
     let strides = contiguous_strides(shape);
     for (n, element) in data.chunks_exact(size).enumerate() {
@@ -296,7 +297,9 @@ pub(crate) fn scatter(bytes: &mut [u8], size: usize, walk: &Access, shape: &[usi
             position += walk.strides[axis] * (rest / step) as i64;
             rest %= step;
         }
-        let at = position as usize * size;
-        bytes[at..at + size].copy_from_slice(element);
+        let place = usize::try_from(position).ok();
+        if let Some(place) = place.and_then(|at| bytes.get_mut(at * size..(at + 1) * size)) {
+            place.copy_from_slice(element);
+        }
     }
 }

@@ -1,23 +1,27 @@
 //! The block cache of one device: which piece of which value is where.
 //!
-//! Owns [`Device`]'s blocks: a hash table with an LRU list. A block is named by value and part: a
-//! tile, or a gathered view (with its offset, shape and strides, as in the thesis). Invariants: a
-//! pinned block is never evicted; a tile that is nowhere else is saved to host memory before it is
-//! evicted; blocks of dead values are freed before anything is evicted.
+//! Owns [`Device`]'s blocks: a hash table. A block is named by value and part: a tile, or a gathered
+//! view (with its offset, shape and strides, as in the thesis). Invariants: a pinned block is never
+//! evicted; a tile that is nowhere else is saved to host memory before it is evicted; blocks of dead
+//! values are freed before anything is evicted.
 //!
-//! Not here: what to evaluate (`evaluate.rs`), the driver's own memory.
+//! Not here: what to evaluate (`evaluate.rs`), which block to evict (`rhythm.rs`), free blocks
+//! (`pool.rs`), the driver's own memory.
 
 use crate::access::{self};
 use crate::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ir::REDUCE_CHUNK;
+use crate::pool::Pool;
+use crate::rhythm::Rhythm;
 use crate::stats::Stats;
 use crate::tiling::{Tile, Tiling};
 use crate::trace::{Event, Tracer, subject};
 use crate::value::{DeadList, Node, Value, ValueId};
 use crate::view::{Shape, size_of};
-use lru::LruCache;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, Weak};
 
@@ -34,6 +38,8 @@ type Key = (ValueId, Part);
 
 struct Entry {
     block: BlockId,
+    spec: BlockSpec,
+    rhythm: Rhythm,
     value: Weak<Node>,
     /// The positions of a tile; empty for a gathered view, which can always be gathered again.
     range: Range<usize>,
@@ -55,8 +61,13 @@ pub(crate) struct Device {
     pub tracer: Tracer,
     /// Elements in the largest tile: what the user allows, and no more than the largest block.
     tile_len: usize,
-    blocks: LruCache<Key, Entry, FxBuildHasher>,
+    blocks: FxHashMap<Key, Entry>,
     parts: FxHashMap<ValueId, SmallVec<[Part; 1]>>,
+    /// The rhythms of blocks of living values that were evicted.
+    evicted: FxHashMap<ValueId, SmallVec<[(Part, Rhythm); 1]>>,
+    /// Uses of blocks so far.
+    clock: u64,
+    pool: Pool,
     dead: DeadList,
 }
 
@@ -74,8 +85,11 @@ impl Device {
             driver,
             caps,
             tracer,
-            blocks: LruCache::unbounded_with_hasher(FxBuildHasher),
+            blocks: FxHashMap::default(),
             parts: FxHashMap::default(),
+            evicted: FxHashMap::default(),
+            clock: 0,
+            pool: Pool::default(),
             dead: DeadList::default(),
         }
     }
@@ -94,7 +108,7 @@ impl Device {
         if numbers.len() == 1 {
             let tile = tiling.tile(numbers.start);
             let sparse = size_of(space).saturating_mul(8) < tile.range.len()
-                && !self.blocks.contains(&(value.id(), Part::Tile(tile.number)))
+                && !self.blocks.contains_key(&(value.id(), Part::Tile(tile.number)))
                 && value.state().on_host.covers(tile.range.clone());
             if !sparse {
                 let mut within = walk.clone();
@@ -111,7 +125,11 @@ impl Device {
 
     /// The block of a part, if it is on the device; marks it as used.
     pub fn find(&mut self, value: ValueId, part: &Part) -> Option<BlockId> {
-        self.blocks.get(&(value, part.clone())).map(|entry| entry.block)
+        let near = self.blocks.len() as u64;
+        let entry = self.blocks.get_mut(&(value, part.clone()))?;
+        self.clock += 1;
+        entry.rhythm.used(self.clock, near);
+        Some(entry.block)
     }
 
     /// The tiles of a value on this device.
@@ -121,7 +139,7 @@ impl Device {
             .iter()
             .filter_map(|part| match part {
                 Part::Tile(number) => {
-                    let entry = self.blocks.peek(&(value, part.clone()))?;
+                    let entry = self.blocks.get(&(value, part.clone()))?;
                     Some((*number, entry.range.clone()))
                 }
                 Part::View(_) => None,
@@ -133,9 +151,13 @@ impl Device {
     pub fn alloc(&mut self, spec: BlockSpec, stats: &mut Stats) -> Result<BlockId> {
         self.sweep();
         loop {
+            if let Some(block) = self.pool.take(spec) {
+                stats.pool_hits += 1;
+                return Ok(block);
+            }
             match self.driver.block_alloc(spec) {
                 Err(error) if error.kind() == ErrorKind::OutOfMemory => {
-                    if !self.evict_one(stats)? {
+                    if !self.make_room(stats)? {
                         return Err(error.with("driver", self.name));
                     }
                 }
@@ -144,25 +166,98 @@ impl Device {
         }
     }
 
-    /// Takes the least recently used block that is not pinned from the device. False when there is
-    /// none.
-    pub fn evict_one(&mut self, stats: &mut Stats) -> Result<bool> {
-        let Some((key, _)) = self.blocks.iter().rev().find(|(_, entry)| entry.pins == 0) else {
+    /// Gives the driver room: all that is pooled, or else one block's. False when there is nothing.
+    pub fn make_room(&mut self, stats: &mut Stats) -> Result<bool> {
+        if self.pool.len() > 0 {
+            self.empty_pool();
+            return Ok(true);
+        }
+        self.evict_one(stats)
+    }
+
+    /// Takes the block that is expected back last, and is not pinned, from the device. False when
+    /// there is none.
+    fn evict_one(&mut self, stats: &mut Stats) -> Result<bool> {
+        let wait = |entry: &Entry| (entry.rhythm.wait(self.clock), Reverse(entry.rhythm.last()));
+        let free = self.blocks.iter().filter(|(_, entry)| entry.pins == 0);
+        let Some((key, _)) = free.max_by_key(|(_, entry)| wait(entry)) else {
             return Ok(false);
         };
         let key = key.clone();
         self.save(&key, stats)?;
-        if let Some(node) = self.blocks.peek(&key).and_then(|entry| entry.value.upgrade()) {
+        if let Some(entry) = self.blocks.get(&key)
+            && let Some(node) = entry.value.upgrade()
+        {
+            let rhythm = entry.rhythm;
             self.tracer.event(|| Event::Evicted(subject(&Value(node)), self.name));
+            self.remember(&key, rhythm);
         }
         self.forget(&key);
         stats.evictions += 1;
         Ok(true)
     }
 
+    /// Saves and frees everything, and cuts values from now on into tiles of half the largest block
+    /// that was there or is `wanted`. False when tiles are as small as they get.
+    pub fn cut_smaller(&mut self, wanted: usize, stats: &mut Stats) -> Result<bool> {
+        let here = self.blocks.values().map(|entry| entry.spec.len);
+        let largest = here.fold(wanted, usize::max).min(self.tile_len);
+        if largest <= REDUCE_CHUNK {
+            return Ok(false);
+        }
+        while self.evict_one(stats)? {}
+        self.empty_pool();
+        if self.blocks.is_empty() {
+            self.tile_len = largest.div_ceil(2).max(REDUCE_CHUNK);
+            stats.smaller_cuts += 1;
+        }
+        Ok(self.blocks.is_empty())
+    }
+
+    /// The most elements that one launch should read of one operand: as many as a tile's, but at
+    /// least what one point of a reduction reads.
+    pub fn reach_len(&self) -> usize {
+        self.tile_len.max(REDUCE_CHUNK)
+    }
+
+    /// Keeps the rhythm of a block that is evicted, for when it comes back.
+    fn remember(&mut self, key: &Key, rhythm: Rhythm) {
+        /// Evicted blocks that are remembered for each one on the device.
+        const MOST: usize = 64;
+        if self.evicted.len() > MOST * (self.blocks.len() + MOST) {
+            self.evicted.clear();
+        }
+        self.evicted.entry(key.0).or_default().push((key.1.clone(), rhythm));
+    }
+
+    /// The rhythm of a block that comes to the device.
+    fn rhythm(&mut self, key: &Key) -> Rhythm {
+        self.clock += 1;
+        let near = self.blocks.len() as u64;
+        let Some(parts) = self.evicted.get_mut(&key.0) else { return Rhythm::new(self.clock) };
+        let Some(at) = parts.iter().position(|(part, _)| *part == key.1) else {
+            return Rhythm::new(self.clock);
+        };
+        let (_, mut rhythm) = parts.swap_remove(at);
+        if parts.is_empty() {
+            self.evicted.remove(&key.0);
+        }
+        rhythm.used(self.clock, near);
+        rhythm
+    }
+
+    /// Tells a new block from which ones it was computed.
+    pub fn follow(&mut self, value: ValueId, part: &Part, operands: &[(ValueId, Part)]) {
+        let rhythms: SmallVec<[Rhythm; 8]> =
+            operands.iter().filter_map(|key| Some(self.blocks.get(key)?.rhythm)).collect();
+        if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
+            rhythms.into_iter().for_each(|operand| entry.rhythm.follow(operand));
+        }
+    }
+
     /// Copies a tile to host memory unless it is there already.
     pub fn save(&mut self, key: &Key, stats: &mut Stats) -> Result<()> {
-        let Some(entry) = self.blocks.peek(key) else {
+        let Some(entry) = self.blocks.get(key) else {
             return Ok(());
         };
         let Some(node) = entry.value.upgrade() else {
@@ -184,28 +279,37 @@ impl Device {
         Ok(())
     }
 
-    /// Puts a block into the cache as the newest.
-    pub fn insert(&mut self, value: &Value, part: Part, block: BlockId, range: Range<usize>) {
-        let id = value.id();
-        if !self.parts.contains_key(&id) {
+    /// Puts a block into the cache.
+    pub fn insert(
+        &mut self,
+        value: &Value,
+        part: Part,
+        (block, spec): (BlockId, BlockSpec),
+        range: Range<usize>,
+    ) {
+        let key = (value.id(), part);
+        let rhythm = self.rhythm(&key);
+        self.put(value, key, Entry { block, spec, rhythm, value: Weak::new(), range, pins: 0 });
+    }
+
+    fn put(&mut self, value: &Value, key: Key, entry: Entry) {
+        if !self.parts.contains_key(&key.0) {
             let mut state = value.state();
             if !state.watchers.iter().any(|w| Arc::ptr_eq(w, &self.dead)) {
                 state.watchers.push(self.dead.clone());
             }
         }
-        self.forget(&(id, part.clone()));
-        self.parts.entry(id).or_default().push(part.clone());
-        let entry = Entry { block, value: Arc::downgrade(&value.0), range, pins: 0 };
-        self.blocks.put((id, part), entry);
+        self.forget(&key);
+        self.parts.entry(key.0).or_default().push(key.1.clone());
+        self.blocks.insert(key, Entry { value: Arc::downgrade(&value.0), ..entry });
     }
 
     /// Gives a tile's block to another value, which has changed some of its elements in place.
     pub fn hand_over(&mut self, from: &Value, to: &Value, tile: &Tile) {
-        let part = Part::Tile(tile.number);
-        let key = (from.id(), part.clone());
-        if let Some(entry) = self.blocks.pop(&key) {
+        let key = (from.id(), Part::Tile(tile.number));
+        if let Some(entry) = self.blocks.remove(&key) {
             self.unlist(&key);
-            self.insert(to, part, entry.block, tile.range.clone());
+            self.put(to, (to.id(), key.1), entry);
         }
     }
 
@@ -218,7 +322,7 @@ impl Device {
 
     /// Undoes one `pin`.
     pub fn unpin(&mut self, value: ValueId, part: &Part) {
-        if let Some(entry) = self.blocks.peek_mut(&(value, part.clone())) {
+        if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
             entry.pins = entry.pins.saturating_sub(1);
         }
     }
@@ -233,7 +337,8 @@ impl Device {
         stats: &mut Stats,
     ) -> Result<BlockId> {
         let len = data.len() / value.dtype().size();
-        let block = self.alloc(BlockSpec { dtype: value.dtype(), len }, stats)?;
+        let spec = BlockSpec { dtype: value.dtype(), len };
+        let block = self.alloc(spec, stats)?;
         if let Err(error) = self.driver.block_write(block, 0, data) {
             self.driver.block_free(block);
             return Err(error);
@@ -241,7 +346,7 @@ impl Device {
         stats.bytes_uploaded += data.len() as u64;
         let gathered = matches!(part, Part::View(_));
         self.tracer.event(|| Event::Uploaded(subject(value), self.name, data.len(), gathered));
-        self.insert(value, part, block, range);
+        self.insert(value, part, (block, spec), range);
         Ok(block)
     }
 
@@ -249,9 +354,10 @@ impl Device {
     pub fn sweep(&mut self) {
         let dead = std::mem::take(&mut *self.dead.lock().unwrap_or_else(PoisonError::into_inner));
         for id in dead {
+            self.evicted.remove(&id);
             for part in self.parts.remove(&id).unwrap_or_default() {
-                if let Some(entry) = self.blocks.pop(&(id, part)) {
-                    self.driver.block_free(entry.block);
+                if let Some(entry) = self.blocks.remove(&(id, part)) {
+                    self.recycle(&entry);
                 }
             }
         }
@@ -259,10 +365,39 @@ impl Device {
 
     /// Frees one block without saving it.
     pub fn forget(&mut self, key: &Key) {
-        if let Some(entry) = self.blocks.pop(key) {
+        if let Some(entry) = self.blocks.remove(key) {
             self.unlist(key);
-            self.driver.block_free(entry.block);
+            self.recycle(&entry);
         }
+    }
+
+    fn recycle(&mut self, entry: &Entry) {
+        for block in self.pool.put(entry.spec, entry.block) {
+            self.driver.block_free(block);
+        }
+    }
+
+    /// Gives free blocks back that nobody has wanted for long.
+    pub fn rest(&mut self) {
+        self.sweep();
+        for block in self.pool.rest() {
+            self.driver.block_free(block);
+        }
+    }
+
+    /// Gives all free blocks back.
+    pub fn empty_pool(&mut self) {
+        for block in self.pool.drain() {
+            self.driver.block_free(block);
+        }
+    }
+
+    /// Adds what is on the device to the counts.
+    pub fn count(&self, stats: &mut Stats) {
+        stats.blocks += self.blocks.len() as u64;
+        stats.block_bytes += self.blocks.values().map(|entry| entry.spec.bytes()).sum::<u64>();
+        stats.pool_blocks += self.pool.len() as u64;
+        stats.pool_bytes += self.pool.bytes();
     }
 
     /// Waits for the work that writes a value's tiles.
@@ -273,11 +408,6 @@ impl Device {
             }
         }
         Ok(())
-    }
-
-    /// The number of blocks on the device.
-    pub fn block_count(&self) -> usize {
-        self.blocks.len()
     }
 
     /// Copies to host memory what is nowhere else, and frees all blocks. What cannot be copied has
@@ -304,6 +434,7 @@ impl Device {
         }
         self.blocks.clear();
         self.parts.clear();
+        self.pool.clear();
     }
 
     fn unlist(&mut self, key: &Key) {

@@ -13,6 +13,7 @@ use crate::driver::{Capabilities, Method};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::evaluate::Engine;
+use crate::host;
 use crate::op::Op;
 use crate::pending::held_bytes;
 use crate::record::{Recorder, source_of};
@@ -172,29 +173,29 @@ impl Context {
         let _ = self.inner.interrupt.set(interrupt);
     }
 
-    /// Counts since the context was made or they were reset.
+    /// Counts since the context was made or they were reset, and what is on the devices now.
     pub fn stats(&self) -> Stats {
-        self.state().engine.stats
+        let mut state = self.state();
+        let mut stats = state.engine.stats;
+        for device in state.engine.devices.iter_mut().flatten() {
+            device.sweep();
+            device.count(&mut stats);
+        }
+        stats
     }
 
-    /// Sets all counts to zero.
+    /// Sets all counts to zero; what is on the devices stays.
     pub fn reset_stats(&self) {
         self.state().engine.stats = Stats::default();
     }
 
-    /// Blocks on all devices.
-    pub fn block_count(&self) -> usize {
-        let mut state = self.state();
-        state
-            .engine
-            .devices
-            .iter_mut()
-            .flatten()
-            .map(|device| {
-                device.sweep();
-                device.block_count()
-            })
-            .sum()
+    /// Gives memory that is kept for reuse back: blocks to their drivers, host memory to the system.
+    pub fn trim(&self) {
+        for device in self.state().engine.devices.iter_mut().flatten() {
+            device.sweep();
+            device.empty_pool();
+        }
+        host::trim();
     }
 
     /// The coordinate of each element along `axis`, an int32; computed where it is used.

@@ -72,12 +72,19 @@ pub enum Method {
 pub struct BlockId(pub u64);
 
 /// What to allocate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockSpec {
     /// The dtype of the elements.
     pub dtype: DType,
     /// How many elements, at least 1 and at most [`Capabilities::max_block_len`].
     pub len: usize,
+}
+
+impl BlockSpec {
+    /// Bytes of the elements in host memory.
+    pub fn bytes(&self) -> u64 {
+        self.len as u64 * self.dtype.size() as u64
+    }
 }
 
 /// The numbers behind an access of a program: element `offset + Σ strides[k] · i[k]`.

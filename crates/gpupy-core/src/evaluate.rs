@@ -78,6 +78,10 @@ impl Engine {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
                 Err(error) => {
+                    let error = match self.cut_smaller(error, tile.range.len(), order[rank]) {
+                        Ok(()) => continue,
+                        Err(error) => error,
+                    };
                     if let Ok(device) = self.device(order[rank]) {
                         let reason = || error.to_string();
                         device
@@ -104,7 +108,21 @@ impl Engine {
                 }
             }
         }
+        self.devices.iter_mut().flatten().for_each(Device::rest);
         Ok(())
+    }
+
+    /// Cuts values smaller on a device that had no room for one launch, so that it can be tried
+    /// again; the error, or a worse one, where that is no help.
+    fn cut_smaller(&mut self, error: Error, wanted: usize, device: usize) -> Result<()> {
+        if error.kind() != ErrorKind::OutOfMemory {
+            return Err(error);
+        }
+        let (device, stats) = self.device_and_stats(device)?;
+        match device.cut_smaller(wanted, stats)? {
+            true => Ok(()),
+            false => Err(error),
+        }
     }
 
     /// The first tile of a device that meets `range` and is not computed.
@@ -142,7 +160,7 @@ impl Engine {
                 if let Some(operand) = held.as_ref().filter(|o| wanted_by_others(o, &reach)) {
                     return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
                 }
-                if size_of(&space) > self.device(device)?.caps.max_block_len {
+                if size_of(&space) > self.device(device)?.reach_len() {
                     let start = Start::input(&inputs[0], held.as_ref())?;
                     return self.reduce_in_pieces(value, (*op, *n), start, tile, device);
                 }
@@ -182,7 +200,7 @@ impl Engine {
     ) -> Result<Flow> {
         let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(Flow::Done) };
         let (open, stats) = self.device_and_stats(device)?;
-        let pieces = Tiling::new(&tile.shape, open.caps.max_block_len / REDUCE_CHUNK);
+        let pieces = Tiling::new(&tile.shape, open.reach_len() / REDUCE_CHUNK);
         let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
         let block = open.alloc(spec, stats)?;
         let mut piece_at = 0;
@@ -211,7 +229,7 @@ impl Engine {
         };
         let open = self.device(device)?;
         if let Ok(Flow::Done) = done {
-            open.insert(value, Part::Tile(tile.number), block, tile.range.clone());
+            open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());
             value.mark_computed(tile.range.clone());
         } else {
             open.driver.block_free(block);

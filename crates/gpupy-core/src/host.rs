@@ -130,6 +130,18 @@ impl Drop for HostBuffer {
     }
 }
 
+/// Gives the memory in the pool back to the system.
+pub(crate) fn trim() {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = std::mem::take(&mut pool.free);
+    pool.bytes = 0;
+    drop(pool);
+    for (capacity, memory) in free {
+        // SAFETY: allocated in `new` with this layout; it was in the pool, so nobody uses it.
+        unsafe { dealloc(memory.as_ptr(), layout(capacity)) };
+    }
+}
+
 /// Rounds a size up so that buffers of nearly equal size can stand in for each other: at most one
 /// eighth is wasted.
 fn class(len: usize) -> usize {

@@ -14,6 +14,7 @@ use crate::evaluate::{Destination, Engine};
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::kernel::{self, Kernel, Target};
 use crate::partition::{Evaluation, Flow};
+use crate::tiling::Tile;
 use crate::trace::{Event, KernelEvent, subject};
 use crate::value::{Value, ValueId};
 use crate::view::{contiguous_strides, size_of};
@@ -107,14 +108,17 @@ impl Engine {
             .launch_pinned(position, kernel, dests, &mut pinned, &mut blocks)
             .and_then(|done| self.await_queue(position, kernel, &blocks).map(|()| done));
         let device = self.device(position)?;
-        for (value, part) in pinned {
-            device.unpin(value, &part);
+        for (value, part) in &pinned {
+            device.unpin(*value, part);
         }
         let mut kept = false;
         for (dest, block) in dests.iter().zip(blocks) {
             let Destination::Tile { value, tile } = dest else { continue };
             if launched.is_ok() {
-                device.insert(value, Part::Tile(tile.number), block, tile.range.clone());
+                let part = Part::Tile(tile.number);
+                let block = (block, spec_of(value, tile));
+                device.insert(value, part.clone(), block, tile.range.clone());
+                device.follow(value.id(), &part, &pinned);
                 value.mark_computed(tile.range.clone());
                 kept = true;
             } else {
@@ -170,8 +174,7 @@ impl Engine {
             let (block, whole) = match dest {
                 Destination::Block { block, whole, .. } => (*block, *whole),
                 Destination::Tile { value, tile } => {
-                    let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
-                    (device.alloc(spec, stats)?, true)
+                    (device.alloc(spec_of(value, tile), stats)?, true)
                 }
             };
             blocks.push(block);
@@ -190,7 +193,7 @@ impl Engine {
         loop {
             match device.driver.eval_ir(&launch) {
                 Err(error)
-                    if error.kind() == ErrorKind::OutOfMemory && device.evict_one(stats)? => {}
+                    if error.kind() == ErrorKind::OutOfMemory && device.make_room(stats)? => {}
                 other => {
                     let time = began.map_or(Duration::ZERO, |began| began.elapsed());
                     return Ok((other?, time));
@@ -198,6 +201,11 @@ impl Engine {
             }
         }
     }
+}
+
+/// The block of a value's tile.
+fn spec_of(value: &Value, tile: &Tile) -> BlockSpec {
+    BlockSpec { dtype: value.dtype(), len: tile.range.len() }
 }
 
 /// What a trace says of a launch.

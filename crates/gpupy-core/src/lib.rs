@@ -16,7 +16,8 @@
 //! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch
 //! launch.rs     operands are brought, destinations allocated, the driver called
 //! driver.rs     14 functions: the contract; registry.rs names those who keep it
-//! cache.rs      blocks on the device, least recently used first out; transfer.rs moves them
+//! cache.rs      blocks on the device; rhythm.rs says which goes when it is full, pool.rs keeps free
+//!               ones; transfer.rs moves them
 //! trace.rs      what all of these did, for people: explain.rs as text, picture.rs (with
 //!               layered.rs) as a graph
 //! ```
@@ -45,11 +46,13 @@ pub mod op_eval;
 mod partition;
 mod pending;
 mod picture;
+mod pool;
 mod ranges;
 mod read;
 mod record;
 pub mod registry;
 mod rewrite;
+mod rhythm;
 mod scalar;
 mod settings;
 mod siblings;

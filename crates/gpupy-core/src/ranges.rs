@@ -25,6 +25,14 @@ impl Ranges {
         range.is_empty() || self.0.iter().any(|r| r.start <= range.start && range.end <= r.end)
     }
 
+    /// The positions of `range` that are not in the set, in order.
+    pub fn gaps(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let mut rest = Ranges::default();
+        rest.insert(range);
+        self.0.iter().for_each(|known| rest.remove(known.clone()));
+        rest.0
+    }
+
     /// Adds positions.
     pub fn insert(&mut self, range: Range<usize>) {
         if range.is_empty() {
@@ -75,6 +83,10 @@ mod tests {
                     prop_assert_eq!(ranges.covers(start..end), bits[start..end].iter().all(|b| *b));
                 }
             }
+            let gaps = ranges.gaps(3..60);
+            let mut missing = gaps.iter().cloned().flatten();
+            prop_assert!((3..60).filter(|at| !bits[*at]).all(|at| missing.next() == Some(at)));
+            prop_assert_eq!(missing.next(), None);
             prop_assert!(ranges.0.windows(2).all(|w| w[0].end < w[1].start));
         }
     }

@@ -1,4 +1,4 @@
-//! Counts of what evaluation did.
+//! Counts of what evaluation did, and of what is on the devices.
 //!
 //! Owns [`Stats`]. Tests assert on counts, never on times.
 //!
@@ -31,4 +31,16 @@ pub struct Stats {
     pub automatic_flushes: u64,
     /// Blocks evaluated by another driver than the chosen one, which could not.
     pub driver_fallbacks: u64,
+    /// Blocks that came from a pool instead of from the driver.
+    pub pool_hits: u64,
+    /// Times that values were cut smaller because a device had no room for what one launch needs.
+    pub smaller_cuts: u64,
+    /// Blocks that hold something, on all devices; not reset, like the three below.
+    pub blocks: u64,
+    /// The bytes of these blocks.
+    pub block_bytes: u64,
+    /// Free blocks that are kept for the next ones of their kind.
+    pub pool_blocks: u64,
+    /// The bytes of these blocks.
+    pub pool_bytes: u64,
 }

@@ -284,6 +284,13 @@ impl Value {
         !self.0.pending.load(Ordering::Acquire)
     }
 
+    /// True when part of a range is computed, but not all of it.
+    pub(crate) fn is_begun(&self, range: std::ops::Range<usize>) -> bool {
+        let state = self.state();
+        let gaps = state.computed.gaps(range.clone());
+        gaps.as_slice() != [range] && !gaps.is_empty()
+    }
+
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -202,7 +202,7 @@ fn dropped_arrays_leave_no_blocks() {
         let a = floats(&[3], &[1.0, 2.0, 3.0]);
         read(&context, &scaled(&context, &a, 2.0));
     }
-    assert_eq!(context.block_count(), 0);
+    assert_eq!(context.stats().blocks, 0);
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn an_update_loop_read_at_its_end_compiles_few_programs() {
         assert!(log.programs.len() <= 3, "{} programs: {:?}", log.programs.len(), log.launches);
     }
     // What was evaluated on the way is gone: x, y and at most what reading left.
-    assert!(context.block_count() <= 3, "{} blocks", context.block_count());
+    assert!(context.stats().blocks <= 3, "{} blocks", context.stats().blocks);
 }
 
 #[test]
