@@ -68,7 +68,7 @@ impl<'a> World<'a> {
                 8..=10 => self.look()?,
                 11 | 12 => self.reduce()?,
                 13..=15 => self.write()?,
-                16 => self.copy(),
+                16 => self.copy()?,
                 17 => self.read_one()?,
                 18 if self.context.driver_names().len() > 1 => self.change_driver()?,
                 18 => {
@@ -290,10 +290,11 @@ impl<'a> World<'a> {
         what(self.context).map_err(failure)
     }
 
-    fn copy(&mut self) {
+    fn copy(&mut self) -> Outcome {
         let Pair { array, model, name } = self.any();
-        let copied = self.context.copy(&array);
+        let copied = self.context.copy(&array).map_err(failure)?;
         self.add(copied, model.copy(), format!("copy of x{name}"));
+        Ok(())
     }
 
     fn read(&mut self, pair: &Pair) -> Outcome {

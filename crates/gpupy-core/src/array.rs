@@ -30,8 +30,25 @@ struct Base {
 
 /// A base's present value, and how often it was replaced.
 pub(crate) struct Current {
-    pub value: Value,
+    /// `None` once it is disposed of.
+    value: Option<Value>,
     pub version: u64,
+}
+
+impl Current {
+    /// The value.
+    pub fn value(&self) -> Result<&Value> {
+        self.value.as_ref().ok_or_else(disposed)
+    }
+
+    /// The value, for putting another in its place.
+    pub fn value_mut(&mut self) -> Result<&mut Value> {
+        self.value.as_mut().ok_or_else(disposed)
+    }
+}
+
+fn disposed() -> Error {
+    Error::new(ErrorKind::Disposed, "array").says("the array was disposed of")
 }
 
 /// An operand: an array, or a scalar that broadcasts to anything.
@@ -55,7 +72,7 @@ impl Array {
         let base = Base {
             dtype: value.dtype(),
             len: value.len(),
-            current: Mutex::new(Current { value, version: 0 }),
+            current: Mutex::new(Current { value: Some(value), version: 0 }),
         };
         Array { base: Arc::new(base), view }
     }
@@ -208,23 +225,39 @@ impl Array {
     }
 
     /// The base's value now.
-    pub fn value(&self) -> Value {
-        self.current().value.clone()
+    ///
+    /// # Errors
+    /// - `Disposed`: it has none any more.
+    pub fn value(&self) -> Result<Value> {
+        self.current().value().cloned()
     }
 
     /// The same elements as they are now, which later writes to this base do not change: a base of
     /// its own with the same value.
-    pub fn snapshot(&self) -> Array {
-        Array::with_view(self.value(), self.view.clone())
+    ///
+    /// # Errors
+    /// - `Disposed`: it has none any more.
+    pub fn snapshot(&self) -> Result<Array> {
+        Ok(Array::with_view(self.value()?, self.view.clone()))
+    }
+
+    /// Lets go of the elements of the base now, on every device and in host memory, whoever still
+    /// holds arrays of it: these keep shape and dtype, and nothing else. Expressions that were
+    /// recorded before keep the elements until they are computed.
+    pub fn dispose(&self) {
+        let value = self.current().value.take();
+        // What goes with it takes other locks.
+        drop(value);
     }
 
     /// This array as an operand broadcast to `shape`, with the value that it has now.
     pub(crate) fn operand(&self, shape: &[usize]) -> Result<Operand> {
         let current = self.current();
-        if let Kind::Constant(scalar) = current.value.0.kind {
+        let value = current.value()?;
+        if let Kind::Constant(scalar) = value.0.kind {
             return Ok((Input::Scalar(scalar), None));
         }
-        let value = current.value.clone();
+        let value = value.clone();
         drop(current);
         let input = if self.view.shape[..] == *shape {
             Input::new(value.id(), &self.view)

@@ -233,7 +233,10 @@ impl Context {
     }
 
     /// A new base with the same elements.
-    pub fn copy(&self, array: &Array) -> Array {
+    ///
+    /// # Errors
+    /// - `Disposed`: the array has none any more.
+    pub fn copy(&self, array: &Array) -> Result<Array> {
         self.inner.recorder.copy(array)
     }
 
@@ -248,14 +251,16 @@ impl Context {
         }
         let replaced = {
             let mut current = dest.current();
+            let value = current.value_mut()?;
             let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
-            let old = std::mem::replace(&mut current.value, empty);
-            current.value = match host_write(&old, dest, &source.0) {
+            let old = std::mem::replace(value, empty);
+            *value = match host_write(&old, dest, &source.0) {
                 Some(written) => written,
                 None => self.inner.recorder.assigned(old, dest, source),
             };
+            let value = value.clone();
             current.version += 1;
-            current.value.clone()
+            value
         };
         self.bound(&replaced)
     }
@@ -266,12 +271,12 @@ impl Context {
     /// Any error of the driver; no value is lost.
     pub fn evaluate(&self, arrays: &[&Array]) -> Result<()> {
         for array in arrays {
-            let value = array.value();
+            let value = array.value()?;
             self.compute(&value, 0..value.len())?;
         }
         let mut state = self.state();
         for array in arrays {
-            let value = array.value();
+            let value = array.value()?;
             for device in state.engine.devices.iter_mut().flatten() {
                 device.wait_for(value.id())?;
             }
@@ -280,9 +285,9 @@ impl Context {
     }
 
     fn bounded(&self, array: Array) -> Result<Array> {
-        let much = self.may_be_much(&array.current().value);
+        let much = self.may_be_much(array.current().value()?);
         if much {
-            self.bound(&array.value())?;
+            self.bound(&array.value()?)?;
         }
         Ok(array)
     }

@@ -38,6 +38,8 @@ pub enum ErrorKind {
     Poisoned,
     /// The program asked to stop; what is computed stays.
     Interrupted,
+    /// An array whose elements were let go of.
+    Disposed,
 }
 
 impl ErrorKind {
@@ -57,6 +59,7 @@ impl ErrorKind {
             ErrorKind::Invalid => "invalid argument",
             ErrorKind::Poisoned => "evaluation failed earlier",
             ErrorKind::Interrupted => "interrupted; what is computed stays",
+            ErrorKind::Disposed => "disposed of",
         }
     }
 }

@@ -64,12 +64,12 @@ impl Context {
     /// # Errors
     /// Any error of the driver; no value is lost.
     pub fn explain(&self, array: &Array) -> Result<Explanation> {
-        let value = array.value();
+        let value = array.value()?;
         let Some((low, high)) = array.layout().extent() else {
             return Ok(Explanation::of_nothing("the array has no elements: nothing to evaluate"));
         };
         if self.is_sparse(&value, array.layout())? {
-            return self.explain(&self.inner.recorder.copy(array));
+            return self.explain(&self.inner.recorder.copy(array)?);
         }
         let range = low as usize..high as usize + 1;
         if matches!(value.0.kind, Kind::Host | Kind::Constant(_))

@@ -70,7 +70,7 @@ impl Context {
     /// # Errors
     /// Any error of the driver; no value is lost.
     pub fn read(&self, array: &Array) -> Result<HostArray> {
-        let value = array.value();
+        let value = array.value()?;
         let view = array.layout().clone();
         let dtype = array.dtype();
         let Some((low, high)) = view.extent() else {
@@ -78,7 +78,7 @@ impl Context {
         };
         let range = low as usize..high as usize + 1;
         if self.is_sparse(&value, &view)? {
-            return self.read(&self.copy(array));
+            return self.read(&self.copy(array)?);
         }
         if !value.state().on_host.covers(range.clone()) {
             self.compute(&value, range.clone())?;
@@ -102,7 +102,7 @@ impl Context {
         }
         let steps = index.iter().zip(array.strides()).map(|(i, s)| *i as isize * s);
         let position = (array.offset() + steps.sum::<isize>()) as usize;
-        let value = array.value();
+        let value = array.value()?;
         self.compute(&value, position..position + 1)?;
         self.state().engine.element(&value, position)
     }

@@ -68,22 +68,22 @@ impl Recorder {
     /// A cast by value to `dtype`.
     pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
         if array.dtype() == dtype {
-            return Ok(self.copy(array));
+            return self.copy(array);
         }
         self.convert(Op::Cast, &[Arg::Array(array)], dtype)
     }
 
     /// A new base with the same elements.
-    pub fn copy(&self, array: &Array) -> Array {
-        let value = array.value();
+    pub fn copy(&self, array: &Array) -> Result<Array> {
+        let value = array.value()?;
         if let Kind::Constant(scalar) = value.0.kind {
-            return Array::from_value(Value::constant(array.shape(), scalar));
+            return Ok(Array::from_value(Value::constant(array.shape(), scalar)));
         }
         if array.is_whole() {
             // The same elements in the same order: the value itself, seen under this array's shape.
-            return Array::with_view(value, array.layout().clone());
+            return Ok(Array::with_view(value, array.layout().clone()));
         }
-        Array::from_value(self.seen(value, array.layout().clone()))
+        Ok(Array::from_value(self.seen(value, array.layout().clone())))
     }
 
     /// A value of the view's own shape with the elements that it shows.
@@ -161,7 +161,7 @@ impl Recorder {
         }
         // The least, the greatest and so on of equal elements is one of them.
         let same = matches!(op, Op::Min | Op::Max | Op::And | Op::Or);
-        if same && let Kind::Constant(scalar) = array.value().0.kind {
+        if same && let Kind::Constant(scalar) = array.value()?.0.kind {
             let shape = if keepdims { kept_dims(array.shape(), axes) } else { out };
             return Array::full(&shape, scalar);
         }
@@ -174,7 +174,7 @@ impl Recorder {
             Some(view) => view,
             None if n == 0 => Array::full(&flat, Scalar::zero(array.dtype()))?,
             None => {
-                let copied = self.copy(&moved);
+                let copied = self.copy(&moved)?;
                 copied.reshape(&flat).unwrap_or(copied)
             }
         };
@@ -303,7 +303,10 @@ pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<Operand> {
         }
     }
     // A constant's operand is a scalar, which would fit anything.
-    trimmed.layout().broadcast_to(&target).and_then(|_| trimmed.operand(&target)).map_err(|_| {
+    trimmed.layout().broadcast_to(&target).and_then(|_| trimmed.operand(&target)).map_err(|error| {
+        if error.kind() != ErrorKind::Shape {
+            return error;
+        }
         Error::new(ErrorKind::Shape, "assign").says(format!(
             "could not broadcast input array from shape {} into shape {}",
             shape_words(array.shape()),

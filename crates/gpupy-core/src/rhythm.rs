@@ -159,12 +159,12 @@ mod tests {
         let (ours, lru, optimal) = show("evenly at random", &even, 16);
         assert!(ours <= lru * 11 / 10 && ours <= optimal * 2);
         // A hot set, and a stream that is never used again.
-        let stream: Vec<u32> =
-            (0..1000).flat_map(|at| [at % 8, 100 + at, (at * 3) % 8]).collect();
+        let stream: Vec<u32> = (0..1000).flat_map(|at| [at % 8, 100 + at, (at * 3) % 8]).collect();
         let (ours, lru, optimal) = show("a stream beside a hot set", &stream, 16);
         assert!(ours <= lru * 11 / 10 && ours <= optimal * 2);
         // Rows against columns of a product by blocks.
-        let product: Vec<u32> = (0..16).flat_map(|i| (0..48).flat_map(move |j| [i, 16 + j])).collect();
+        let product: Vec<u32> =
+            (0..16).flat_map(|i| (0..48).flat_map(move |j| [i, 16 + j])).collect();
         let (ours, lru, optimal) = show("each with each", &product, 16);
         assert!(ours <= lru && ours <= optimal * 2);
     }

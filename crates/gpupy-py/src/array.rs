@@ -310,6 +310,38 @@ impl NdArray {
         Ok(())
     }
 
+    /// Lets go of the elements now, on every device and in host memory. The array and its views keep
+    /// shape and dtype; what else is asked of them is an error. Operations recorded before still see
+    /// the elements.
+    fn dispose(slf: &Bound<'_, Self>) -> PyResult<()> {
+        if slf.borrow().base.is_some() {
+            return Err(PyValueError::new_err(
+                "this array is a view and owns no elements; dispose of its base",
+            ));
+        }
+        let nothing = match elements(slf) {
+            Elements::Lazy(array) => {
+                // Freeing memory may take a while, and locks.
+                slf.py().detach(|| array.dispose());
+                return Ok(());
+            }
+            Elements::Numpy(array) => dtypes::nothing_like(&array)?,
+        };
+        let held = std::mem::replace(&mut slf.try_borrow_mut()?.repr, Repr::Lazy(nothing));
+        drop(held);
+        Ok(())
+    }
+
+    /// `with array:` disposes of it at the end of the block.
+    fn __enter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(slf: &Bound<'_, Self>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        Self::dispose(slf)
+    }
+
     /// True when both arrays are views of the same elements' owner.
     fn _shares(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> bool {
         match (elements(slf), elements(other)) {
@@ -331,7 +363,10 @@ impl NdArray {
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<NdArray>> {
         let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
-        let Some(dtype) = dtype else { return Ok(Some(NdArray::lazy(context()?.copy(&array)))) };
+        let Some(dtype) = dtype else {
+            let copied = context()?.copy(&array).map_err(to_py)?;
+            return Ok(Some(NdArray::lazy(copied)));
+        };
         match dtypes::from_any(dtype)? {
             Some(dtype) => {
                 let cast = ready(slf.py())?.cast(&array, dtype).map_err(to_py)?;

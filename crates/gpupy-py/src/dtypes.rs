@@ -5,7 +5,9 @@
 //!
 //! Not here: promotion (`ufunc.rs` asks NumPy for it, once for each combination).
 
-use gpupy_core::DType;
+use crate::errors::to_py;
+use gpupy_core::{Array, DType, Scalar};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
@@ -94,4 +96,22 @@ pub fn from_any(spec: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
         }
     }
     from_numpy(&numpy.module.bind(spec.py()).call_method1("dtype", (spec,))?)
+}
+
+/// An array with the shape and dtype of a NumPy array, and with no elements to ask for.
+///
+/// # Errors
+/// TypeError for dtypes that only NumPy has.
+pub fn nothing_like(array: &Bound<'_, PyAny>) -> PyResult<Array> {
+    let dtype = array.getattr("dtype")?;
+    let name: String = dtype.getattr("name")?.extract()?;
+    let known = DType::from_name(&name).ok_or_else(|| {
+        PyTypeError::new_err(format!(
+            "an array of {name} is NumPy's own, and cannot be disposed of"
+        ))
+    })?;
+    let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+    let nothing = Array::full(&shape, Scalar::zero(known)).map_err(to_py)?;
+    nothing.dispose();
+    Ok(nothing)
 }

@@ -24,7 +24,9 @@ pub fn to_py(error: Error) -> PyErr {
         None => error.to_string(),
     };
     match error.kind() {
-        ErrorKind::Shape | ErrorKind::Unknown => PyValueError::new_err(error.message().to_owned()),
+        ErrorKind::Shape | ErrorKind::Unknown | ErrorKind::Disposed => {
+            PyValueError::new_err(error.message().to_owned())
+        }
         ErrorKind::Index => PyIndexError::new_err(error.message().to_owned()),
         ErrorKind::DType => PyTypeError::new_err(error.message().to_owned()),
         ErrorKind::OutOfMemory => PyMemoryError::new_err(words),

@@ -64,6 +64,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::drivers, module)?)?;
     module.add_function(wrap_pyfunction!(session::counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::reset_counters, module)?)?;
+    module.add_function(wrap_pyfunction!(session::trim, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate, module)?)?;
     module.add_class::<explain::PyExplanation>()?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;

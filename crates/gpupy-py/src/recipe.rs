@@ -98,7 +98,7 @@ impl Recipe {
         let one = Arg::Scalar(Scalar::f32(1.0));
         let array = match (self, args.as_slice()) {
             (Recipe::Op(op) | Recipe::Logical(op), args) => context.apply(op, args)?,
-            (Recipe::Same, [x]) => return Ok(copied(context, *x)),
+            (Recipe::Same, [x]) => return copied(context, *x),
             (Recipe::LogicalNot, [x]) => context.apply(Op::Not, &[*x])?,
             (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
             (Recipe::Reciprocal, [x]) => context.apply(Op::Div, &[one, *x])?,
@@ -107,7 +107,7 @@ impl Recipe {
             }
             (Recipe::Rounding(op), [x @ Arg::Array(array)]) => match array.dtype() {
                 DType::F32 => context.apply(op, &[*x])?,
-                _ => return Ok(copied(context, *x)),
+                _ => return copied(context, *x),
             },
             (Recipe::Power, [x, y]) => return power(context, *x, *y),
             _ => return Ok(None),
@@ -116,10 +116,10 @@ impl Recipe {
     }
 }
 
-fn copied(context: &Context, arg: Arg<'_>) -> Option<Array> {
+fn copied(context: &Context, arg: Arg<'_>) -> Result<Option<Array>> {
     match arg {
-        Arg::Array(array) => Some(context.copy(array)),
-        Arg::Scalar(_) => None,
+        Arg::Array(array) => context.copy(array).map(Some),
+        Arg::Scalar(_) => Ok(None),
     }
 }
 
@@ -131,7 +131,7 @@ fn power(context: &Context, x: Arg<'_>, y: Arg<'_>) -> Result<Option<Array>> {
         if value == 2.0 && supports(context, Op::Mul, DType::F32) {
             return context.apply(Op::Mul, &[x, x]).map(Some);
         } else if value == 1.0 {
-            return Ok(Some(context.copy(base)));
+            return context.copy(base).map(Some);
         } else if value == 0.0 {
             return Array::full(base.shape(), Scalar::f32(1.0)).map(Some);
         } else if value == -1.0 && supports(context, Op::Div, DType::F32) {

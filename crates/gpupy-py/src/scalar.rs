@@ -45,8 +45,8 @@ impl LazyScalar {
         view: &Array,
         one_of_many: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let scalar = LazyScalar::new(view.snapshot());
-        if one_of_many || scalar.array.value().is_computed() {
+        let scalar = LazyScalar::new(view.snapshot().map_err(to_py)?);
+        if one_of_many || scalar.array.value().map_err(to_py)?.is_computed() {
             scalar.value(py)?;
         }
         Ok(Bound::new(py, scalar)?.into_any())
@@ -245,7 +245,7 @@ impl LazyScalar {
     }
 
     /// A 0-d array with this value.
-    fn _array(&self) -> NdArray {
-        NdArray::lazy(self.array.snapshot())
+    fn _array(&self) -> PyResult<NdArray> {
+        Ok(NdArray::lazy(self.array.snapshot().map_err(to_py)?))
     }
 }

@@ -212,7 +212,21 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     row.set_item("cache_misses", stats.cache_misses)?;
     row.set_item("automatic_flushes", stats.automatic_flushes)?;
     row.set_item("driver_fallbacks", stats.driver_fallbacks)?;
+    row.set_item("pool_hits", stats.pool_hits)?;
+    row.set_item("smaller_cuts", stats.smaller_cuts)?;
+    row.set_item("blocks", stats.blocks)?;
+    row.set_item("block_bytes", stats.block_bytes)?;
+    row.set_item("pool_blocks", stats.pool_blocks)?;
+    row.set_item("pool_bytes", stats.pool_bytes)?;
     Ok(row)
+}
+
+/// Gives memory that is kept for reuse back to the drivers and to the system.
+#[pyfunction]
+pub fn trim(py: Python<'_>) -> PyResult<()> {
+    let context = context()?;
+    py.detach(|| context.trim());
+    Ok(())
 }
 
 /// Sets the core's counters to zero.

@@ -5,6 +5,7 @@
 //! Not here: the other functions that change shapes (`python/gpupy/_shape.py`).
 
 use crate::array::{Elements, NdArray, elements, host_of, view_of};
+use crate::errors::to_py;
 use crate::protocols::wrap;
 use crate::session::context;
 use crate::standin::explain;
@@ -88,7 +89,7 @@ pub fn reshape<'py>(
             "Unable to avoid creating a copy while reshaping.",
         ));
     }
-    let copied = context()?.copy(&array);
+    let copied = context()?.copy(&array).map_err(to_py)?;
     let reshaped = copied.reshape(&wanted).unwrap_or(copied);
     Ok(Bound::new(py, NdArray::lazy(reshaped))?.into_any())
 }

@@ -93,7 +93,7 @@ pub fn views<'py>(
     }
     if array.ndim() == 0 && result.hasattr("dtype")? {
         // The element itself, which views of 0-d arrays may come down to.
-        return wrap_array(py, array.snapshot());
+        return wrap_array(py, array.snapshot().map_err(to_py)?);
     }
     let parts: Vec<_> = result.try_iter()?.map(|p| place(&p?)).collect::<PyResult<_>>()?;
     result.get_type().call1((PyTuple::new(py, parts)?,))

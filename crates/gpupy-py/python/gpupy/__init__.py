@@ -18,6 +18,7 @@ from ._gpupy import (
     explain,
     ndarray,
     scalar,
+    trim,
     ufunc,
     use,
 )
@@ -45,6 +46,7 @@ _OURS = [
     "reset_stats",
     "scalar",
     "stats",
+    "trim",
     "ufunc",
     "use",
 ]
