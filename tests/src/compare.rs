@@ -5,9 +5,10 @@
 //!
 //! Not here: where expected values come from (`oracle.rs`).
 
+use crate::describe::show;
 use crate::outcome::{Outcome, fail};
+use crate::story::tell;
 use gpupy_core::{DType, Scalar};
-use std::fmt::Write;
 
 /// True when `got` is within `ulp` of `wanted`.
 pub fn accepts(got: Scalar, wanted: Scalar, ulp: f32) -> bool {
@@ -62,22 +63,33 @@ pub struct Mismatches {
     compared: usize,
 }
 
-/// Mismatches that are told in full.
+/// Mismatches that a failure tells in full.
 const TOLD: usize = 4;
 
+/// Comparisons that are told in full when a case is repeated.
+const TOLD_ON_REQUEST: usize = 256;
+
 impl Mismatches {
-    /// Compares one element; `inputs` is asked for only when it differs.
+    /// Compares one element; `inputs` is asked for only when it is told.
     pub fn compare(
         &mut self,
         at: usize,
         got: Scalar,
         wanted: Scalar,
         ulp: f32,
-        inputs: impl FnOnce() -> Vec<Scalar>,
+        inputs: impl Fn() -> Vec<Scalar>,
     ) {
         self.compared += 1;
-        if !accepts(got, wanted, ulp) {
-            self.tell(at, got, wanted, ulp, &inputs());
+        if self.compared <= TOLD_ON_REQUEST {
+            tell(|| words(at, got, wanted, ulp, &inputs()));
+        }
+        if accepts(got, wanted, ulp) {
+            return;
+        }
+        self.count += 1;
+        if self.count <= TOLD {
+            self.words += "\n";
+            self.words += &words(at, got, wanted, ulp, &inputs());
         }
     }
 
@@ -86,38 +98,25 @@ impl Mismatches {
         self.compared += 1;
     }
 
-    fn tell(&mut self, at: usize, got: Scalar, wanted: Scalar, ulp: f32, inputs: &[Scalar]) {
-        self.count += 1;
-        if self.count > TOLD {
-            return;
-        }
-        let inputs: Vec<_> = inputs.iter().map(|x| show(*x)).collect();
-        let _ = write!(self.words, "\n  element {at}: got {}, wanted {}", show(got), show(wanted));
-        if !inputs.is_empty() {
-            let _ = write!(self.words, ", from {}", inputs.join(", "));
-        }
-        let (g, w) = (got.as_f32(), wanted.as_f32());
-        if got.dtype == DType::F32 && !g.is_nan() && !w.is_nan() {
-            let _ = write!(self.words, "; {} ULP apart, at most {ulp}", distance(g, w));
-        }
-    }
-
-    /// Fails when anything differed; `about` says what was computed.
-    pub fn outcome(self, about: impl FnOnce() -> String) -> Outcome {
+    /// Fails when anything differed.
+    pub fn outcome(self) -> Outcome {
         if self.count == 0 {
             return Ok(());
         }
-        fail(format!(
-            "{} of {} elements differ{}\n{}",
-            self.count,
-            self.compared,
-            self.words,
-            about()
-        ))
+        fail(format!("{} of {} elements differ{}", self.count, self.compared, self.words))
     }
 }
 
-fn show(x: Scalar) -> String {
-    let digits = 2 + 2 * x.dtype.size();
-    format!("{x} ({:#0digits$x})", x.bits)
+/// One comparison.
+fn words(at: usize, got: Scalar, wanted: Scalar, ulp: f32, inputs: &[Scalar]) -> String {
+    let mut words = format!("  element {at}: got {}, wanted {}", show(got), show(wanted));
+    if !inputs.is_empty() {
+        let inputs: Vec<_> = inputs.iter().map(|x| show(*x)).collect();
+        words += &format!(", from {}", inputs.join(", "));
+    }
+    let (g, w) = (got.as_f32(), wanted.as_f32());
+    if got.dtype == DType::F32 && !g.is_nan() && !w.is_nan() {
+        words += &format!("; {} ULP apart, at most {ulp}", distance(g, w));
+    }
+    words
 }

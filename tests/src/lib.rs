@@ -17,22 +17,26 @@
 mod arithmetic;
 mod cases;
 mod compare;
+mod describe;
 mod device;
+mod launch;
 mod model;
+mod narrate;
 mod oracle;
 mod outcome;
 mod report;
 mod samples;
+mod story;
 mod suite;
 mod table;
 mod watch;
 mod world;
 
 pub use report::{Case, Report, Verdict};
-pub use suite::Options;
+pub use suite::{Options, Wanted};
 
-use gpupy_core::Error;
 use gpupy_core::driver::{Config, Driver};
+use gpupy_core::{Constructor, Error};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -62,7 +66,12 @@ pub fn run(
     make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     options: Options<'_>,
 ) -> Result<Report, Error> {
-    let mut suite = suite::Suite::new(Arc::new(make), options);
+    story::set(options.tell);
+    let make: Constructor = match options.tell {
+        true => Arc::new(move || narrate::Narrated::boxed(make())),
+        false => Arc::new(make),
+    };
+    let mut suite = suite::Suite::new(make, options);
     suite.open()?;
     cases::run(&mut suite);
     Ok(suite.end())

@@ -28,8 +28,8 @@ fn registry() -> Registry {
 fn main() -> ExitCode {
     let registry = registry();
     match Command::parse(std::env::args_os().skip(1), &registry) {
-        Ok(Command::Help) => println!("{}", arguments::help(&registry)),
-        Ok(Command::List) => gpupy_conformance::list().iter().for_each(|case| println!("{case}")),
+        Ok(Command::Help) => say(arguments::help(&registry)),
+        Ok(Command::List) => say(gpupy_conformance::list().join("\n")),
         Ok(Command::Run(wanted)) => return run(&wanted),
         Err(error) => {
             eprintln!("{error}");
@@ -45,17 +45,17 @@ fn run(wanted: &Wanted) -> ExitCode {
     let mut worst = 0;
     for (name, new) in &wanted.drivers {
         for _ in 0..wanted.times {
-            println!("driver: {name}");
+            say(format_args!("driver: {name}"));
             match run_on(new.clone(), wanted) {
                 Ok(report) => {
-                    println!("{report}\n");
+                    say(format_args!("{report}\n"));
                     worst = worst.max(u8::from(report.count(Verdict::Failed) > 0));
                     let mut json = report.to_json();
                     json["driver"] = json!(name);
                     reports.push(json);
                 }
                 Err(error) => {
-                    println!("the driver does not start: {error}\n");
+                    say(format_args!("the driver does not start: {error}\n"));
                     worst = worst.max(3);
                     reports.push(json!({ "driver": name, "error": error.to_string() }));
                 }
@@ -87,10 +87,16 @@ fn run_on(new: Constructor, wanted: &Wanted) -> Result<Report, Error> {
     };
     let terminal = std::io::stderr().is_terminal() && wanted.repeat.is_none();
     let heard: Option<&mut dyn FnMut(&Case)> = if terminal { Some(&mut heard) } else { None };
-    let options = Options { wanted: Some(&wants), heard, ..Options::default() };
+    let tell = wanted.repeat.is_some();
+    let options = Options { wanted: Some(&wants), heard, tell, ..Options::default() };
     let report = gpupy_conformance::run(move || new(), options);
     if terminal {
         eprint!("\r\x1b[K");
     }
     report
+}
+
+/// Prints a line; where nobody reads it, as behind `head`, that is not an error.
+fn say(line: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stdout(), "{line}");
 }

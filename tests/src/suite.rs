@@ -12,14 +12,19 @@ use gpupy_core::driver::Config;
 use gpupy_core::{Constructor, Error};
 use std::time::Instant;
 
+/// Tells by group and name whether a case is wanted.
+pub type Wanted<'a> = dyn Fn(&str, &str) -> bool + 'a;
+
 /// What to run, and who hears of it.
 #[derive(Default)]
 pub struct Options<'a> {
     /// Tells by group and name which cases run; without it, all.
-    pub wanted: Option<&'a dyn Fn(&str, &str) -> bool>,
+    pub wanted: Option<&'a Wanted<'a>>,
     /// Cases that this driver is known to fail, each as `group/case` with a reason. One that passes, is skipped
     /// or does not exist is a failure.
     pub expected: &'a [(&'a str, &'a str)],
+    /// Whether cases tell everything that they do, on standard output.
+    pub tell: bool,
     /// Hears of each case when it has ended.
     pub heard: Option<&'a mut dyn FnMut(&Case)>,
 }

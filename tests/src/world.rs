@@ -8,6 +8,7 @@ use crate::compare::{accepts, may_flush};
 use crate::model::{self, Model};
 use crate::outcome::{Outcome, Stop, fail, skip};
 use crate::samples::Rng;
+use crate::story::tell;
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{Arg, Array, Context, DType, Error, ErrorKind, Result, Scalar};
 
@@ -78,7 +79,7 @@ impl<'a> World<'a> {
                 _ if self.pairs.len() > 4 => {
                     let at = self.rng.below(self.pairs.len());
                     let gone = self.pairs.swap_remove(at);
-                    self.log.push(format!("drop x{}", gone.name));
+                    self.note(format!("drop x{}", gone.name));
                 }
                 _ => {}
             }
@@ -89,13 +90,19 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    /// Writes a line of the log.
+    fn note(&mut self, line: String) {
+        tell(|| line.clone());
+        self.log.push(line);
+    }
+
     fn any(&mut self) -> Pair {
         self.pairs[self.rng.below(self.pairs.len())].clone()
     }
 
     fn add(&mut self, array: Array, model: Model, how: String) {
         let name = self.log.len();
-        self.log.push(format!("x{name} = {how}  # {} {:?}", model.dtype, model.shape));
+        self.note(format!("x{name} = {how}  # {} {:?}", model.dtype, model.shape));
         self.pairs.push(Pair { array, model, name });
     }
 
@@ -257,14 +264,14 @@ impl<'a> World<'a> {
         let source = self.any();
         if source.model.dtype != dest.model.dtype || self.rng.below(3) == 0 {
             let scalar = self.rng.ordinary(dest.model.dtype);
-            self.log.push(format!("x{}[...] = {scalar}", dest.name));
+            self.note(format!("x{}[...] = {scalar}", dest.name));
             self.context.assign(&dest.array, Arg::Scalar(scalar)).map_err(failure)?;
             let all = Model::new(dest.model.dtype, &[], vec![scalar]);
             if let Some(all) = all.broadcast_to(&dest.model.shape) {
                 dest.model.assign(&all);
             }
         } else if let Some(all) = source.model.broadcast_to(&dest.model.shape) {
-            self.log.push(format!("x{}[...] = x{}", dest.name, source.name));
+            self.note(format!("x{}[...] = x{}", dest.name, source.name));
             self.context.assign(&dest.array, Arg::Array(&source.array)).map_err(failure)?;
             dest.model.assign(&all);
         }
@@ -275,7 +282,7 @@ impl<'a> World<'a> {
     fn change_driver(&mut self) -> Outcome {
         let names = self.context.driver_names();
         let name = names[self.rng.below(names.len())];
-        self.log.push(format!("use {name}"));
+        self.note(format!("use {name}"));
         self.context.use_driver(name).map_err(failure)
     }
 
@@ -284,7 +291,7 @@ impl<'a> World<'a> {
         for _ in 0..self.tries {
             match what(self.context) {
                 Ok(done) => return Ok(done),
-                Err(error) => self.log.push(format!("  {error}")),
+                Err(error) => self.note(format!("  {error}")),
             }
         }
         what(self.context).map_err(failure)
@@ -299,7 +306,7 @@ impl<'a> World<'a> {
 
     fn read(&mut self, pair: &Pair) -> Outcome {
         let Pair { array, model, name } = pair;
-        self.log.push(format!("read x{name}"));
+        self.note(format!("read x{name}"));
         if array.shape() != model.shape || array.dtype() != model.dtype {
             let (shape, dtype) = (array.shape(), array.dtype());
             let wanted = (&model.shape, model.dtype);
@@ -324,7 +331,7 @@ impl<'a> World<'a> {
             return Ok(());
         }
         let point: Vec<_> = model.shape.iter().map(|n| self.rng.below(*n)).collect();
-        self.log.push(format!("read x{name}{point:?}"));
+        self.note(format!("read x{name}{point:?}"));
         let got = self.insist(|context| context.item(&array, &point))?;
         self.same(name, 0, got, model.get(&point))
     }

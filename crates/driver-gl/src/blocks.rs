@@ -14,6 +14,7 @@ use gpupy_core::DType;
 use gpupy_core::driver::{Access, BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Memory of textures that is kept for blocks that change their layout, beside what the core keeps:
 /// fresh memory costs more than most arithmetic, because its pages are mapped one by one.
@@ -36,15 +37,19 @@ const MOST_MOVES: u8 = 2;
 /// Smaller blocks are not worth moving.
 const LEAST_TO_MOVE: usize = 1 << 14;
 
+/// How many blocks this process has had: handles are told apart across all drivers of this kind.
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
 /// All blocks.
 #[derive(Debug, Default)]
 pub struct Blocks {
     blocks: FxHashMap<u64, Block>,
-    next_block: u64,
     next_texture: TextureId,
     used: u64,
     limit: u64,
     texture_size: u32,
+    /// Elements of the largest block.
+    longest: usize,
     /// Free textures, oldest first.
     pool: Vec<(Shape, TextureId)>,
     pooled: u64,
@@ -53,15 +58,16 @@ pub struct Blocks {
 impl Blocks {
     /// No blocks yet, in textures of at most so many texels each way.
     pub fn new(texture_size: u32) -> Blocks {
-        Blocks { limit: u64::MAX, texture_size, ..Blocks::default() }
+        Blocks { limit: u64::MAX, longest: usize::MAX, texture_size, ..Blocks::default() }
     }
 
-    /// Sets the bytes that all blocks may take together, before there are any.
+    /// Sets the bytes that all blocks may take together, and the elements that one may have, before
+    /// there are any.
     ///
     /// # Errors
     /// - `DeviceLost`: the context is gone.
-    pub fn limit(&mut self, thread: &GlThread, bytes: u64) -> Result<()> {
-        self.limit = bytes;
+    pub fn limit(&mut self, thread: &GlThread, bytes: u64, longest: usize) -> Result<()> {
+        (self.limit, self.longest) = (bytes, longest);
         self.trim(thread)
     }
 
@@ -69,7 +75,16 @@ impl Blocks {
     ///
     /// # Errors
     /// - `OutOfMemory`: the limit would be exceeded.
+    /// - `Invalid`: no block has such a length or dtype.
     pub fn alloc(&mut self, thread: &GlThread, spec: BlockSpec) -> Result<BlockId> {
+        if !(1..=self.longest).contains(&spec.len) || !crate::DTYPES.contains(&spec.dtype) {
+            return Err(Error::new(ErrorKind::Invalid, "block_alloc")
+                .says("there is no such block")
+                .with("driver", crate::NAME)
+                .with("dtype", spec.dtype)
+                .with("elements", spec.len)
+                .with("most", self.longest));
+        }
         let bytes = bytes(spec);
         if bytes > self.limit - self.used {
             return Err(Error::new(ErrorKind::OutOfMemory, "block_alloc")
@@ -80,9 +95,9 @@ impl Blocks {
         }
         self.used += bytes;
         self.trim(thread)?;
-        self.next_block += 1;
-        self.blocks.insert(self.next_block, Block { spec, texture: None, moves: 0 });
-        Ok(BlockId(self.next_block))
+        let id = 1 + COUNT.fetch_add(1, Ordering::Relaxed);
+        self.blocks.insert(id, Block { spec, texture: None, moves: 0 });
+        Ok(BlockId(id))
     }
 
     /// Forgets a block; its texture goes to the pool.

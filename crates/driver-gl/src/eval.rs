@@ -36,8 +36,13 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// - `Refused`: the compiler does not take a shader. Nothing has been drawn.
+    /// - `Invalid`: a dead handle.
     /// - `DeviceLost`: the context is gone.
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        // A dead handle must not be found when blocks have been laid out anew for it.
+        for block in launch.operands.iter().chain(launch.dests.iter().map(|dest| &dest.block)) {
+            self.blocks.get(*block)?;
+        }
         match across::Detour::of(launch) {
             Some(detour) => self.eval_across(launch, &detour),
             None => self.eval_as_it_is(launch),

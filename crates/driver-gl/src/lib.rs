@@ -70,12 +70,19 @@ struct Open {
 
 impl Gl {
     fn open(&mut self) -> Result<&mut Open> {
-        self.open.as_mut().ok_or_else(thread::lost)
+        self.open.as_mut().ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "gl").says("the driver is not open").with("driver", NAME)
+        })
     }
 }
 
 impl Driver for Gl {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        if self.open.is_some() {
+            return Err(Error::new(ErrorKind::Invalid, "init")
+                .says("the driver is open already")
+                .with("driver", NAME));
+        }
         let thread = GlThread::start()?;
         let context = thread.ask(|gpu| gpu.limits().clone())?;
         self.limits = resources::limits(&context, &config.resources);
@@ -87,6 +94,7 @@ impl Driver for Gl {
         let widest = 4;
         let wanted =
             if config.block_bytes == 0 { 0 } else { (config.block_bytes / widest).max(256) };
+        let max_block_len = at_most(wanted, largest) as usize;
         let blocks = Blocks::new(context.texture_size);
         let device = context.renderer.clone();
         let hardware = context.hardware;
@@ -94,7 +102,8 @@ impl Driver for Gl {
         self.findings = Findings::default();
         // What is tried is not the user's, and needs no room in a lowered limit.
         let found = Findings::of(self);
-        let limited = self.open().and_then(|open| open.blocks.limit(&open.thread, memory));
+        let limited =
+            self.open().and_then(|open| open.blocks.limit(&open.thread, memory, max_block_len));
         match found.and_then(|findings| limited.map(|()| findings)) {
             Ok(findings) => self.findings = findings,
             Err(error) => {
@@ -111,7 +120,7 @@ impl Driver for Gl {
             device,
             hardware,
             dtypes: DTYPES.to_vec(),
-            max_block_len: at_most(wanted, largest) as usize,
+            max_block_len,
             max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
             reduce: true,
             flushes_subnormals: self.findings.flushes_subnormals,
@@ -233,15 +242,16 @@ impl Driver for Gl {
     }
 }
 
-/// The end of a range of elements, which a caller has promised to lie inside its block.
+/// The end of a range of elements, which must lie inside the block.
 fn within(operation: &'static str, spec: BlockSpec, offset: usize, bytes: usize) -> Result<usize> {
     let end = offset.saturating_add(bytes / spec.dtype.size());
-    if end <= spec.len {
+    if end <= spec.len && bytes.is_multiple_of(spec.dtype.size()) {
         return Ok(end);
     }
     Err(Error::new(ErrorKind::Invalid, operation)
-        .says("the range does not lie inside the block")
+        .says("the range is not one of whole elements inside the block")
         .with("driver", NAME)
+        .with("bytes", bytes)
         .with("end", end)
         .with("block", spec.len))
 }

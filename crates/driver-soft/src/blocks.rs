@@ -1,14 +1,18 @@
 //! Blocks: pieces of host memory, counted against the limit.
 //!
-//! Owns [`Blocks`]. Every dtype of ours fits in 32 bits, so a block is a vector of bits, and dtypes
-//! matter only where host memory is read and written. Invariant: the bytes of all live blocks
-//! together never exceed the limit.
+//! Owns [`Blocks`]. Every dtype of ours fits in 32 bits, so a block is a vector of bits; dtypes
+//! matter where host memory is read and written. Invariants: live blocks together never exceed the
+//! limit; no two blocks of this process ever have the same handle.
 //!
 //! Not here: when a block is evicted to make room (the core's cache).
 
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many blocks this process has had.
+static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// One block: elements in C order.
 pub struct Block {
@@ -16,51 +20,55 @@ pub struct Block {
     pub bits: Vec<u32>,
 }
 
-/// All live blocks.
+impl Block {
+    /// The elements from `offset` on that take so many bytes of host memory.
+    pub fn part(&mut self, offset: usize, bytes: usize) -> Result<&mut [u32]> {
+        let (size, len) = (self.dtype.size(), self.bits.len());
+        let end = offset.saturating_add(bytes / size);
+        let part = self.bits.get_mut(offset..end).filter(|_| bytes.is_multiple_of(size));
+        part.ok_or_else(|| {
+            invalid("the range is not of the block").with("end", end).with("len", len)
+        })
+    }
+}
+
+/// All live blocks. By default none can be: so it is while the driver is closed.
 #[derive(Default)]
 pub struct Blocks {
     live: HashMap<BlockId, Block>,
-    last: u64,
-    used: u64,
-    limit: u64,
+    /// The elements that there is still memory for.
+    pub room: usize,
+    /// The elements of the largest block.
+    pub longest: usize,
 }
 
 impl Blocks {
-    pub fn new(limit: u64) -> Blocks {
-        Blocks { limit, ..Blocks::default() }
-    }
-
-    pub fn alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
-        let bytes = size(spec.len);
-        let mut bits = Vec::new();
-        if bytes > self.limit - self.used || bits.try_reserve_exact(spec.len).is_err() {
-            let error = Error::new(ErrorKind::OutOfMemory, "block_alloc");
-            return Err(error.with("driver", crate::NAME).with("bytes", bytes));
+    pub fn alloc(&mut self, BlockSpec { dtype, len }: BlockSpec) -> Result<BlockId> {
+        if !(1..=self.longest).contains(&len) || !crate::DTYPES.contains(&dtype) {
+            return Err(invalid("no block is like this").with("len", len).with("dtype", dtype));
         }
-        bits.resize(spec.len, 0);
-        self.used += bytes;
-        self.last += 1;
-        self.live.insert(BlockId(self.last), Block { dtype: spec.dtype, bits });
-        Ok(BlockId(self.last))
+        let mut bits = Vec::new();
+        if len > self.room || bits.try_reserve_exact(len).is_err() {
+            let error = Error::new(ErrorKind::OutOfMemory, "block_alloc");
+            return Err(error.with("driver", crate::NAME).with("elements", len));
+        }
+        bits.resize(len, 0);
+        self.room -= len;
+        let id = BlockId(1 + COUNT.fetch_add(1, Ordering::Relaxed));
+        self.live.insert(id, Block { dtype, bits });
+        Ok(id)
     }
 
     pub fn free(&mut self, id: BlockId) {
-        self.used -= self.live.remove(&id).map_or(0, |block| size(block.bits.len()));
+        self.room += self.live.remove(&id).map_or(0, |block| block.bits.len());
     }
 
-    pub fn get(&self, id: BlockId) -> Result<&Block> {
-        self.live.get(&id).ok_or_else(dead)
-    }
-
-    pub fn get_mut(&mut self, id: BlockId) -> Result<&mut Block> {
-        self.live.get_mut(&id).ok_or_else(dead)
+    pub fn get(&mut self, id: BlockId) -> Result<&mut Block> {
+        self.live.get_mut(&id).ok_or_else(|| invalid("there is no such block"))
     }
 }
 
-fn dead() -> Error {
-    Error::new(ErrorKind::Invalid, "block").says("there is no such block")
-}
-
-fn size(len: usize) -> u64 {
-    len as u64 * size_of::<u32>() as u64
+/// The error of a mistake of the caller.
+pub fn invalid(said: &str) -> Error {
+    Error::new(ErrorKind::Invalid, crate::NAME).says(said)
 }

@@ -5,12 +5,12 @@
 //!
 //! Not here: whether the program is one that we evaluate (`resources.rs`).
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, invalid};
 use gpupy_core::driver::{Access, Launch};
 use gpupy_core::ir::{Form, Inst, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::{Function, function};
-use gpupy_core::{DType, Error, ErrorKind, Result};
+use gpupy_core::{DType, Result};
 use std::ops::Range;
 
 /// The most points that are in work at a time: few enough for the nearest cache.
@@ -18,6 +18,9 @@ const ROW: usize = 1024;
 
 /// Evaluates a launch.
 pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
+    // A dead handle must not be found when half of the work is done.
+    let dests = launch.dests.iter().map(|dest| &dest.block);
+    launch.operands.iter().chain(dests).try_for_each(|block| blocks.get(*block).map(drop))?;
     let insts = &launch.program.insts;
     let mut evaluation = Evaluation { blocks, launch, rows: vec![vec![0; ROW]; insts.len()] };
     let mut shape = launch.shape.to_vec();
@@ -28,18 +31,11 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
     }
     let mut point = vec![0; shape.len()];
     while point[0] < shape[0] {
-        let n = match reduce {
-            None => {
-                let n = ROW.min(shape[axis] - point[axis]);
-                evaluation.run(0..insts.len(), &point, n)?;
-                n
-            }
-            Some(at) => {
-                evaluation.reduce(at, &point)?;
-                evaluation.run(at + 1..insts.len(), &point, 1)?;
-                1
-            }
-        };
+        let n = if reduce.is_some() { 1 } else { ROW.min(shape[axis] - point[axis]) };
+        if let Some(at) = reduce {
+            evaluation.reduce(at, &point)?;
+        }
+        evaluation.run(reduce.map_or(0, |at| at + 1)..insts.len(), &point, n)?;
         // On to the next piece of this row, or to the next row.
         point[axis] += n;
         let mut k = axis;
@@ -97,7 +93,7 @@ impl Evaluation<'_> {
             }
             Op::Store => {
                 let place = places(&launch.dests[a].access, point);
-                let block = &mut self.blocks.get_mut(launch.dests[a].block)?.bits;
+                let block = &mut self.blocks.get(launch.dests[a].block)?.bits;
                 for ((k, _), bits) in numbered.zip(&self.rows[b]) {
                     block[place(k) as usize] = *bits as u32;
                 }
@@ -115,9 +111,8 @@ impl Evaluation<'_> {
     }
 
     fn function(&self, op: Op, operand: usize, to: DType) -> Result<Function> {
-        function(op, self.launch.program.insts[operand].dtype, to).ok_or_else(|| {
-            Error::new(ErrorKind::Unsupported, "eval_ir").with("operation", op.info().name)
-        })
+        let from = self.launch.program.insts[operand].dtype;
+        function(op, from, to).ok_or_else(|| invalid("an operation that `check_ir` refuses"))
     }
 
     /// Runs everything before the `reduce` at `at` for the input points of an output point, and
@@ -128,9 +123,9 @@ impl Evaluation<'_> {
         first[axis] *= REDUCE_CHUNK;
         let n = REDUCE_CHUNK.min(self.launch.shape[axis] - first[axis]);
         self.run(0..at, &first, n)?;
+        let Form::Reduce { op } = self.launch.program.form else { return Ok(()) };
         let inst = &self.launch.program.insts[at];
         let value = inst.args[0] as usize;
-        let Form::Reduce { op } = self.launch.program.form else { return Ok(()) };
         let combine = self.function(op, value, inst.dtype)?;
         let lanes = &mut self.rows[value];
         for k in REDUCE_LANES..n {

@@ -12,7 +12,7 @@ mod blocks;
 mod eval;
 mod resources;
 
-use blocks::Blocks;
+use blocks::{Blocks, invalid};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
@@ -43,22 +43,25 @@ pub struct Soft {
 
 impl Driver for Soft {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        if self.blocks.longest > 0 {
+            return Err(invalid("the driver is open already"));
+        }
         // A limit of 0 means "as much as you can"; one above what we can does not help.
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
-        self.blocks = Blocks::new(at_most(config.device_bytes, u64::MAX));
-        let widest = DTYPES.iter().map(|dtype| dtype.size() as u64).fold(1, u64::max);
-        let (_, operations, limit) = resources::OPERATIONS;
+        let elements = |bytes: u64| bytes as usize / size_of::<u32>();
+        self.blocks.room = elements(at_most(config.device_bytes, u64::MAX));
+        let longest = elements(at_most(config.block_bytes, BLOCK_BYTES));
+        // What one point of a reduction reads fits in any block.
+        self.blocks.longest = longest.max(REDUCE_CHUNK);
         Ok(Capabilities {
             device: "one operation at a time on the CPU".to_string(),
             hardware: false,
             dtypes: DTYPES.to_vec(),
-            // What one point of a reduction reads fits in any block.
-            max_block_len: (at_most(config.block_bytes, BLOCK_BYTES) / widest)
-                .max(REDUCE_CHUNK as u64) as usize,
+            max_block_len: self.blocks.longest,
             max_dests: 4,
             reduce: true,
             flushes_subnormals: false,
-            resources: vec![(operations, limit)],
+            resources: vec![resources::LIMIT],
         })
     }
 
@@ -87,31 +90,26 @@ impl Driver for Soft {
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
         let block = self.blocks.get(block)?;
-        let size = block.dtype.size();
-        for (bytes, bits) in out.chunks_exact_mut(size).zip(&block.bits[offset..]) {
+        let (size, len) = (block.dtype.size(), out.len());
+        for (bytes, bits) in out.chunks_exact_mut(size).zip(block.part(offset, len)?) {
             bytes.copy_from_slice(&bits.to_le_bytes()[..size]);
         }
         Ok(())
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        let block = self.blocks.get_mut(block)?;
+        let block = self.blocks.get(block)?;
         let size = block.dtype.size();
-        for (bytes, bits) in data.chunks_exact(size).zip(&mut block.bits[offset..]) {
-            let mut word = [0; 4];
-            word[..size].copy_from_slice(bytes);
-            *bits = u32::from_le_bytes(word);
+        for (bytes, bits) in data.chunks_exact(size).zip(block.part(offset, data.len())?) {
+            *bits = bytes.iter().rfold(0, |bits, byte| bits << 8 | u32::from(*byte));
         }
         Ok(())
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         for inst in &program.insts {
-            let first = program.uses(inst).next().map(|value| &program.insts[value as usize]);
-            let dtype = match first {
-                Some(operand) if inst.op != Op::Cast => operand.dtype,
-                _ => inst.dtype,
-            };
+            let first = program.uses(inst).next().filter(|_| inst.op != Op::Cast);
+            let dtype = first.map_or(inst.dtype, |value| program.insts[value as usize].dtype);
             if self.get_method(inst.op, dtype) == Method::Absent {
                 return Err(Error::new(ErrorKind::Unsupported, "check_ir")
                     .with("driver", NAME)
@@ -125,7 +123,7 @@ impl Driver for Soft {
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         if !self.check_ir(launch.program)?.fits {
-            return Err(Error::new(ErrorKind::Refused, "eval_ir").with("driver", NAME));
+            return Err(Error::new(ErrorKind::Refused, NAME).says("more than one operation"));
         }
         eval::launch(&mut self.blocks, launch)?;
         Ok(Evaluated { launches: 1, ..Evaluated::default() })

@@ -9,15 +9,14 @@ use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 
-/// The slot that counts scalar operations, reductions and gathers, its name and its limit.
-pub const OPERATIONS: (usize, &str, u32) = (0, "operations", 1);
+/// Scalar operations, reductions and gathers: their slot, and its name and limit.
+const OPERATIONS: usize = 0;
+pub const LIMIT: (&str, u32) = ("operations", 1);
 
 /// What one part needs.
 pub fn of_part(part: Part) -> Resources {
     let mut need = Resources::default();
-    if let Part::Op(..) = part {
-        need.0[OPERATIONS.0] = 1;
-    }
+    need.0[OPERATIONS] = u32::from(matches!(part, Part::Op(..)));
     need
 }
 
@@ -25,11 +24,11 @@ pub fn of_part(part: Part) -> Resources {
 pub fn of_program(program: &Program) -> Resources {
     let leaf = |op| matches!(op, Op::Const | Op::Param | Op::Index | Op::Load | Op::Store);
     let mut need = Resources::default();
-    need.0[OPERATIONS.0] = program.insts.iter().filter(|inst| !leaf(inst.op)).count() as u32;
+    need.0[OPERATIONS] = program.insts.iter().filter(|inst| !leaf(inst.op)).count() as u32;
     need
 }
 
 /// True for a program with at most one operation.
 pub fn fit(need: &Resources) -> bool {
-    need.0[OPERATIONS.0] <= OPERATIONS.2
+    need.0[OPERATIONS] <= LIMIT.1
 }

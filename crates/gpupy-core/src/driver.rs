@@ -4,15 +4,22 @@
 //! thesis (section 4.7); what has been added since stands in the structs, which may grow.
 //!
 //! **Who checks what.** The core promises, and a driver need not check again: programs passed
-//! `ir::Program::verify`; handles are live and of this driver; ranges lie inside their blocks;
-//! operand and destination dtypes are those of the program; every access of a launch stays inside
-//! its operand for every point of the launch's shape (and for a reduce form, of its input space);
-//! no destination is also an operand; no launch has an empty shape; dtypes are among the
-//! capabilities. A driver promises: an error leaves every block but the destinations as it was;
-//! nothing panics; every element of a destination that the launch does not name stays as it was.
+//! `ir::Program::verify`; operand and destination dtypes are those of the program; every access of a
+//! launch stays inside its operand for every point of the launch's shape (and for a reduce form, of
+//! its input space); no destination is also an operand; no launch has an empty shape. A driver
+//! promises: an error leaves every block as it was, but for destinations written whole, and the
+//! driver works on; nothing panics; every element of a destination that the launch does not name
+//! stays as it was.
 //!
-//! **Threads.** The core calls a driver from one thread at a time, but from any thread. A driver
-//! whose API is bound to one thread keeps a thread of its own inside.
+//! **Mistakes that cost little to find** a driver answers with `Invalid`: a handle that is dead or
+//! was never given out; a range of `block_read` or `block_write` that leaves its block, or is not
+//! whole elements; a block that is empty, larger than the capabilities say, or of another dtype.
+//! Before `init` and after `cleanup` no handle is live, and no block can be had. So a mistake of the
+//! caller is found where it happens, and reaches nobody else's block.
+//!
+//! **Threads.** The core calls a driver from one thread at a time, but from any thread, and may drop
+//! it on any thread, open or not. A driver whose API is bound to one thread keeps a thread of its
+//! own inside. Several drivers of one kind may be open at once, each for itself.
 //!
 //! Not here: the cache that owns blocks (`cache.rs`), the choice of programs (`partition.rs`).
 
@@ -67,7 +74,8 @@ pub enum Method {
     Lowered(Program),
 }
 
-/// A handle of a block: a driver's own number, meaningless to others.
+/// A handle of a block: a driver's own number, meaningless to others. All drivers of one kind in a
+/// process together give out no number twice, so a dead or foreign handle is nobody else's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub u64);
 
@@ -178,6 +186,7 @@ pub trait Driver: Send {
     /// # Errors
     /// - `Unavailable`: the driver cannot start here; the message says why and what to install.
     ///   Nothing is left open.
+    /// - `Invalid`: the driver is open already, and stays so; its blocks are as they were.
     fn init(&mut self, config: &Config) -> Result<Capabilities>;
 
     /// Closes the device and frees every block.
@@ -190,7 +199,8 @@ pub trait Driver: Send {
     ///
     /// - **Bounds:** `dtype` is the dtype of the first operand; of a cast, bitcast or select, of
     ///   the result.
-    /// - **Ordering:** the answer is the same from `init` to `cleanup`.
+    /// - **Ordering:** the answer is the same from `init` to `cleanup`; at other times it means
+    ///   nothing.
     fn get_method(&self, op: Op, dtype: DType) -> Method;
 
     /// Allocates a block; what it holds is undefined.
@@ -200,13 +210,16 @@ pub trait Driver: Send {
     ///
     /// # Errors
     /// - `OutOfMemory`: there is no room now. The core evicts a block and asks again.
+    /// - `Invalid`: a length or dtype that no block may have.
     /// - `DeviceLost`: every handle is dead.
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId>;
 
     /// Frees a block.
     ///
     /// - **Ordering:** may be called while queued work still uses the block; the driver keeps it
-    ///   until that is done. Never fails.
+    ///   until that is done. The handle is dead on return.
+    ///
+    /// Never fails: a handle that is dead already, or was never given out, is passed over.
     fn block_free(&mut self, block: BlockId);
 
     /// Copies part of a block to host memory, after waiting for the work that writes it.
@@ -219,6 +232,7 @@ pub trait Driver: Send {
     /// # Errors
     /// - `DeviceLost`: every handle is dead; `out` is undefined.
     /// - `Poisoned`: the evaluation that should have written the block failed; the source says how.
+    /// - `Invalid`: a dead handle, or a range outside the block; `out` is as it was.
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()>;
 
     /// Copies host memory into part of a block.
@@ -231,12 +245,14 @@ pub trait Driver: Send {
     ///   contents, later ones the new.
     ///
     /// # Errors
+    /// - `Invalid`: a dead handle, or a range outside the block, which is as it was.
     /// - `DeviceLost`: every handle is dead.
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()>;
 
     /// Tells whether a program can be evaluated in one piece, and what it needs.
     ///
-    /// - **Ordering:** the answer for a program is the same from `init` to `cleanup`.
+    /// - **Ordering:** the answer for a program is the same from `init` to `cleanup`; at other times
+    ///   it means nothing.
     ///
     /// # Errors
     /// - `Unsupported`: it uses an operation, dtype or form that the driver lacks; splitting would
@@ -250,8 +266,15 @@ pub trait Driver: Send {
     ///   it were. Operands may be freed on return.
     ///
     /// # Errors
-    /// - `Refused`: the device's compiler would not have the program. Blocks are as they were.
-    /// - `OutOfMemory`: no room for what the driver itself needs. Blocks are as they were.
+    /// After these, blocks are as they were, but for destinations that are written whole, which are
+    /// undefined:
+    ///
+    /// - `Refused`: the device's compiler would not have the program.
+    /// - `OutOfMemory`: no room for what the driver itself needs.
+    /// - `Invalid`: a dead handle among the operands or destinations.
+    ///
+    /// After this, no block is left:
+    ///
     /// - `DeviceLost`: every handle is dead.
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated>;
 

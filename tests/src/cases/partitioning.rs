@@ -2,7 +2,8 @@
 
 use super::Suite;
 use super::random::random_run;
-use crate::device::{Device, TOO_LARGE};
+use crate::device::Device;
+use crate::launch::TOO_LARGE;
 use crate::outcome::{Outcome, ensure, skip};
 use gpupy_core::driver::{Config, Resources};
 

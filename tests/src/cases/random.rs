@@ -3,7 +3,8 @@
 //! Owns [`random_run`]. Only exact operations occur, so that every driver gives the same bits.
 
 use super::Suite;
-use crate::device::{Device, TOO_LARGE};
+use crate::device::Device;
+use crate::launch::TOO_LARGE;
 use crate::oracle::{Run, affine, contiguous};
 use crate::outcome::{Outcome, skip};
 use crate::samples::{DTYPES, Rng};
