@@ -27,9 +27,10 @@ const BODIES: [(&str, Body); 7] = [
 
 pub fn run(suite: &mut Suite<'_>) {
     for (name, body) in BODIES {
-        suite.case(GROUP, name, |device| region(device, body));
+        suite.case(GROUP, name, |device| region(device, body, 203));
     }
     suite.case(GROUP, "a loop over a table", over_a_table);
+    suite.case(GROUP, "counts beside what a freed block held", beside_old_counts);
 }
 
 fn need_regions(device: &Device) -> Outcome {
@@ -40,7 +41,7 @@ fn need_regions(device: &Device) -> Outcome {
     Ok(())
 }
 
-fn region(device: &mut Device, body: Body) -> Outcome {
+fn region(device: &mut Device, body: Body, len: usize) -> Outcome {
     need_regions(device)?;
     let mut b = Builder::new(Form::Map, 1);
     let access = b.access(AccessKind::Contiguous);
@@ -48,11 +49,11 @@ fn region(device: &mut Device, body: Body) -> Outcome {
     let (x, n) = (b.load(x, access), b.load(n, access));
     body(&mut b, x, n);
     let mut rng = Rng::new(41);
-    let run = Run::new(b.finish(), &[203])
-        .operand((0..203).map(|_| rng.ordinary(DType::F32)).collect())
+    let run = Run::new(b.finish(), &[len])
+        .operand((0..len).map(|_| rng.ordinary(DType::F32)).collect())
         // No iteration for counts of 0 and less.
-        .operand((0..203).map(|_| Scalar::i32(rng.below(12) as i32 - 3)).collect())
-        .access(contiguous(&[203]));
+        .operand((0..len).map(|_| Scalar::i32(rng.below(12) as i32 - 3)).collect())
+        .access(contiguous(&[len]));
     device.check_claimed(&run, 0.0)
 }
 
@@ -171,4 +172,16 @@ fn over_a_table(device: &mut Device) -> Outcome {
         .operand((0..50).map(|_| rng.ordinary(DType::F32)).collect())
         .access(contiguous(&[50]));
     device.check_claimed(&run, 0.0)
+}
+
+/// What lies around a block's elements is nobody's count: whoever runs a loop by it takes long, or
+/// is stopped by the device.
+fn beside_old_counts(device: &mut Device) -> Outcome {
+    for n in [1, 50, 203, 4097] {
+        let old = vec![Scalar::i32(i32::MAX); n + 3];
+        let block = device.upload(DType::I32, &old)?;
+        device.driver.block_free(block);
+        region(device, nested, n)?;
+    }
+    Ok(())
 }

@@ -30,6 +30,9 @@ pub struct Area {
 pub(super) enum Guard {
     /// Nothing: every element of every texel in the area may be written.
     None,
+    /// All of it may be written, but padding is not computed: it has no points, and a loop would
+    /// take its count from whatever lies there.
+    Padding,
     /// Some texels of the area are not named at all; the others may be written whole.
     Texels,
     /// Some texels are named in part, and keep the rest.
@@ -113,21 +116,24 @@ pub(super) struct Framed {
 }
 
 /// Plans the frame of a destination.
+#[allow(clippy::too_many_arguments)] // called once, and each is a plain fact
 pub(super) fn plan(
     words: &mut Words,
     shape: &[i64],
     walk: &Walk,
     layout: &Layout,
     whole: bool,
+    regions: bool,
     coordinates_used: bool,
     texel_used: bool,
 ) -> Result<Framed, Declined> {
     let count: i64 = shape.iter().product();
     let contiguous = walk.is_contiguous(shape) && walk.offset % 4 == 0;
     if contiguous {
-        Ok(linear(words, shape, walk, layout, count, whole, coordinates_used, texel_used))
+        let used = (coordinates_used, texel_used);
+        Ok(linear(words, shape, walk, layout, count, whole, regions, used))
     } else {
-        strided(words, shape, walk, layout, whole)
+        strided(words, shape, walk, layout, whole, regions)
     }
 }
 
@@ -139,8 +145,8 @@ fn linear(
     layout: &Layout,
     count: i64,
     whole: bool,
-    coordinates_used: bool,
-    texel_used: bool,
+    regions: bool,
+    (coordinates_used, texel_used): (bool, bool),
 ) -> Framed {
     let (pitch, end) = (layout.pitch(), walk.offset + count);
     let at_end = end as usize == layout.len;
@@ -157,7 +163,9 @@ fn linear(
         area.width = ((end - 1) % pitch / 4 + 1) as u32 - area.x;
         covers |= end % 4 == 0 || at_end;
     }
+    let padded = 4 * i64::from(area.width) * i64::from(area.height) != count;
     let guard = match () {
+        () if covers && regions && padded => Guard::Padding,
         () if covers => Guard::None,
         () if end % 4 == 0 || at_end => Guard::Texels,
         () => Guard::Elements,
@@ -171,7 +179,7 @@ fn linear(
             Coordinates::Number
         }
         () if split(walk.offset, &walk.strides, shape, pitch).is_some() && guard == Guard::None => {
-            let framed = strided(words, shape, walk, layout, whole);
+            let framed = strided(words, shape, walk, layout, whole, regions);
             match framed {
                 // The strides of a contiguous walk are nested, so this always is the case.
                 Ok(framed) => {
@@ -215,6 +223,7 @@ fn strided(
     walk: &Walk,
     layout: &Layout,
     whole: bool,
+    regions: bool,
 ) -> Result<Framed, Declined> {
     // Count every axis upwards, from the first element that is written.
     let mut first = walk.offset;
@@ -257,8 +266,10 @@ fn strided(
             let full_texels = run.is_some() && parts.col % 4 == 0 && last_col % 4 == 3;
             let full_rows = matches!(row_axes[..], [] | [(_, _, 1, _)]);
             let guard = match () {
+                () if full_texels && full_rows => Guard::None,
                 // What a whole block's rows are padded with may be written.
-                () if whole || full_texels && full_rows => Guard::None,
+                () if whole && regions => Guard::Padding,
+                () if whole => Guard::None,
                 () if full_texels => Guard::Texels,
                 () => Guard::Elements,
             };

@@ -203,6 +203,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         &dest,
         &target.layout,
         target.whole,
+        uses.regions,
         by_coordinates,
         by_texel,
     )?;
