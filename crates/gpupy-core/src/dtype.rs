@@ -12,19 +12,33 @@ use std::fmt;
 #[repr(u8)]
 #[allow(missing_docs)] // the variants are their own names
 pub enum DType {
+    #[serde(rename = "bool")]
     Bool = 0,
+    #[serde(rename = "int8")]
     I8 = 1,
+    #[serde(rename = "int16")]
     I16 = 2,
+    #[serde(rename = "int32")]
     I32 = 3,
+    #[serde(rename = "int64")]
     I64 = 4,
+    #[serde(rename = "uint8")]
     U8 = 5,
+    #[serde(rename = "uint16")]
     U16 = 6,
+    #[serde(rename = "uint32")]
     U32 = 7,
+    #[serde(rename = "uint64")]
     U64 = 8,
+    #[serde(rename = "float16")]
     F16 = 9,
+    #[serde(rename = "float32")]
     F32 = 10,
+    #[serde(rename = "float64")]
     F64 = 11,
+    #[serde(rename = "complex64")]
     C64 = 12,
+    #[serde(rename = "complex128")]
     C128 = 13,
 }
 

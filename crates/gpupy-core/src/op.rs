@@ -66,7 +66,7 @@ macro_rules! ops {
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
         )]
         #[repr(u16)]
-        pub enum Op { $($(#[$doc])* $variant = $code,)* }
+        pub enum Op { $($(#[$doc])* #[serde(rename = $name)] $variant = $code,)* }
 
         /// All rows, in pipeline order.
         pub const OPS: &[OpInfo] = &[$(OpInfo {

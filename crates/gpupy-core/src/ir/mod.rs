@@ -30,6 +30,7 @@ pub const REDUCE_LANES: usize = 16;
 
 /// The header of a program: what its iteration space means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Form {
     /// Every instruction runs once for each point of the launch's shape.
     Map,
@@ -51,6 +52,7 @@ pub enum Form {
 
 /// How an access walks over the iteration space; the numbers come with the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum AccessKind {
     /// The strides are those of a C-contiguous array of the points that the instruction counts (the

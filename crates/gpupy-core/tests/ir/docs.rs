@@ -1,7 +1,8 @@
-//! The table of operations in the specification is that of the code.
+//! The specification's tables and examples are those of the code.
 //!
-//! `GPUPY_BLESS=1` rewrites it.
+//! `GPUPY_BLESS=1` rewrites the table of operations.
 
+use gpupy_core::ir::Program;
 use gpupy_core::op::{OPS, Rule};
 
 const START: &str = "<!-- operations:";
@@ -31,10 +32,25 @@ fn table() -> String {
     table + "\n"
 }
 
+fn path() -> String {
+    format!("{}/../../docs/ir.md", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text() -> String {
+    std::fs::read_to_string(path()).unwrap()
+}
+
+/// The code blocks that start like this, without their fences.
+fn blocks(start: &str) -> Vec<String> {
+    let text = text();
+    let found: Vec<_> = text.split("```").filter(|block| block.starts_with(start)).collect();
+    assert!(!found.is_empty(), "{start}");
+    found.iter().filter_map(|block| Some(block.split_once('\n')?.1.to_owned())).collect()
+}
+
 #[test]
 fn the_specification_has_every_operation() {
-    let path = format!("{}/../../docs/ir.md", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap();
+    let (path, text) = (path(), text());
     let start = text.find(START).unwrap();
     let start = start + text[start..].find('\n').unwrap() + 1;
     let end = text.find(END).unwrap();
@@ -46,16 +62,27 @@ fn the_specification_has_every_operation() {
 }
 
 #[test]
+fn the_specification_has_the_code_of_every_other_instruction() {
+    for row in OPS.iter().filter(|row| row.rule == Rule::Special) {
+        let start = format!("\n| `{}` | {} |", row.name, row.op as u16);
+        assert!(text().contains(&start), "{start}");
+    }
+}
+
+#[test]
 fn the_specifications_examples_are_programs() {
-    let text = std::fs::read_to_string(format!("{}/../../docs/ir.md", env!("CARGO_MANIFEST_DIR")));
-    let text = text.unwrap();
-    let whole: Vec<_> =
-        text.split("```").filter(|block| block.starts_with("text\nform ")).collect();
-    assert!(!whole.is_empty());
-    for example in whole {
-        let example = example.trim_start_matches("text\n");
-        let program: gpupy_core::ir::Program = example.parse().unwrap();
+    for example in blocks("text\nform ") {
+        let program: Program = example.parse().unwrap();
         program.verify().unwrap();
         assert_eq!(program.to_string(), example);
     }
+}
+
+#[test]
+fn the_first_example_has_the_json_form_and_the_fingerprint_that_are_told() {
+    let program: Program = blocks("text\nform ")[0].parse().unwrap();
+    let json: Program = serde_json::from_str(&blocks("json\n")[0]).unwrap();
+    assert_eq!(json, program);
+    let fingerprint = format!("`{}`", program.fingerprint());
+    assert!(text().contains(&fingerprint), "{fingerprint}");
 }

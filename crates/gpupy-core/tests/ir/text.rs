@@ -1,7 +1,8 @@
 //! Text, serde and fingerprint of random programs.
 
 use crate::generate;
-use gpupy_core::ir::Program;
+use gpupy_core::DType;
+use gpupy_core::ir::{AccessKind, Program};
 use gpupy_core::op::{OPS, Op};
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -45,6 +46,20 @@ proptest! {
         if let Ok(program) = text.parse::<Program>() {
             let _ = program.verify();
         }
+    }
+}
+
+#[test]
+fn json_has_the_names_of_the_text_form() {
+    let json = |name: &str| serde_json::Value::from(name);
+    for row in OPS {
+        assert_eq!(serde_json::to_value(row.op).unwrap(), json(row.name));
+    }
+    for dtype in DType::ALL {
+        assert_eq!(serde_json::to_value(dtype).unwrap(), json(dtype.name()));
+    }
+    for kind in [AccessKind::Contiguous, AccessKind::Uniform, AccessKind::Affine] {
+        assert_eq!(serde_json::to_value(kind).unwrap(), json(&kind.to_string()));
     }
 }
 
