@@ -9,8 +9,8 @@
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-/// The operation's result, or `None` where this suite does not define it (a dtype of another
-/// level, or a float that no integer of the wanted dtype can hold).
+/// The operation's result, or `None` where this suite does not define it (a dtype that
+/// no driver has).
 pub fn apply(op: Op, to: DType, args: &[Scalar]) -> Option<Scalar> {
     let a = *args.first()?;
     let b = args.get(1).copied().unwrap_or(a);
@@ -47,9 +47,9 @@ fn cast(a: Scalar, to: DType) -> Option<Scalar> {
             Scalar::i32(wide as i32)
         }
         DType::I32 => Scalar::i32(i32::MIN),
-        DType::U32 if wide.trunc() >= 0.0 && wide.trunc() <= 4294967295.0 => {
-            Scalar::u32(wide as u32)
-        }
+        // By way of int64, whose least has no low bits.
+        DType::U32 if wide.abs() < 9223372036854775808.0 => Scalar::u32(wide as i64 as u32),
+        DType::U32 => Scalar::u32(0),
         _ => return None,
     })
 }
