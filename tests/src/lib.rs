@@ -17,6 +17,7 @@
 mod arithmetic;
 mod cases;
 mod compare;
+mod data;
 mod describe;
 mod device;
 mod launch;

@@ -7,6 +7,7 @@
 
 mod arrays;
 mod contract;
+mod data;
 mod dtypes;
 mod elementwise;
 mod faults;
@@ -49,6 +50,7 @@ pub const LEVELS: &[Group] = &[
     (dtypes::GROUP, dtypes::run),
     (reductions::GROUP, reductions::run),
     (regions::GROUP, regions::run),
+    (data::GROUP, data::run),
     (partitioning::GROUP, partitioning::run),
     (large::GROUP, large::run),
     (random::GROUP, random::run),

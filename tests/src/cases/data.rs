@@ -1,0 +1,189 @@
+//! The programs of `tests/data`: what a driver writes is what the documents say.
+//!
+//! Not here: the documents (`data/`).
+
+use super::Suite;
+use crate::compare::Mismatches;
+use crate::data::{self, Case, FILES};
+use crate::device::Device;
+use crate::launch::TOO_LARGE;
+use crate::oracle::Run;
+use crate::outcome::{Outcome, fail, skip};
+use gpupy_core::Scalar;
+use gpupy_core::driver::{BlockId, Method};
+use gpupy_core::ir::{Builder, Form, Inst, Program};
+use gpupy_core::op::{Op, Rule};
+
+pub const GROUP: &str = "data";
+
+pub fn run(suite: &mut Suite<'_>) {
+    for (file, text) in FILES {
+        match data::cases(text) {
+            Ok(cases) => {
+                for case in cases {
+                    let name = format!("{file}, {}", case.name);
+                    suite.case(GROUP, &name, |device| replay(device, &case));
+                }
+            }
+            Err(stop) => suite.apart(GROUP, file, || Err(stop)),
+        }
+    }
+}
+
+fn replay(device: &mut Device, case: &Case) -> Outcome {
+    let mut run = case.run()?;
+    let dtypes = run.program.operands.iter().chain(&run.program.dests);
+    dtypes.into_iter().try_for_each(|dtype| device.need_dtype(*dtype))?;
+    if run.program.dests.len() > device.caps.max_dests {
+        return skip("fewer destinations at a time");
+    }
+    if run.program.form != Form::Map && !device.caps.reduce {
+        return skip("no reduce form");
+    }
+    lower(device, &mut run)?;
+    if !device.check_ir(&run.program)?.fits {
+        return skip(TOO_LARGE);
+    }
+    let mut blocks = Vec::new();
+    let outcome = replay_with(device, case, &run, &mut blocks);
+    blocks.into_iter().for_each(|block| device.driver.block_free(block));
+    outcome
+}
+
+fn replay_with(device: &mut Device, case: &Case, run: &Run, blocks: &mut Vec<BlockId>) -> Outcome {
+    for (dtype, data) in run.program.operands.iter().zip(&run.operands) {
+        blocks.push(device.upload(*dtype, data)?);
+    }
+    for ((dtype, target), dest) in run.program.dests.iter().zip(&run.targets).zip(&case.dests) {
+        blocks.push(device.upload(*dtype, &vec![dest.fill()?; target.len])?);
+    }
+    let (operands, dests) = blocks.split_at(run.operands.len());
+    device.eval(run, operands, dests)?;
+    for (slot, dest) in case.dests.iter().enumerate() {
+        let wanted = dest.after()?;
+        let got = device.read(dests[slot], run.program.dests[slot], 0, wanted.len())?;
+        let mut mismatches = Mismatches::default();
+        for (at, (got, wanted)) in got.into_iter().zip(wanted).enumerate() {
+            // What a device that flushes may give is another group's (`elementwise.rs`).
+            if device.caps.flushes_subnormals && dest.subnormal.contains(&at) {
+                mismatches.right();
+            } else {
+                mismatches.compare(at, got, wanted, case.ulp, Vec::new);
+            }
+        }
+        mismatches.outcome()?;
+    }
+    Ok(())
+}
+
+/// Puts a driver's lowered programs in the place of their operations, as the core does; skips what
+/// the driver lacks.
+fn lower(device: &Device, run: &mut Run) -> Outcome {
+    let methods = run.program.insts.iter().map(|inst| method(device, &run.program, inst));
+    let methods = methods.collect::<Outcome<Vec<_>>>()?;
+    if methods.iter().all(|method| *method == Method::Native) {
+        return Ok(());
+    }
+    let program = &run.program;
+    let mut b = Builder::new(program.form, program.rank);
+    for dtype in &program.operands {
+        b.operand(*dtype);
+    }
+    for kind in &program.accesses {
+        b.access(*kind);
+    }
+    let mut params: Vec<Scalar> = Vec::new();
+    let mut stores = Vec::new();
+    let mut renamed: Vec<u32> = Vec::new();
+    for (inst, method) in program.insts.iter().zip(methods) {
+        let [a, second, third] = inst.args;
+        let name = |value: u32| renamed[value as usize];
+        let list = || -> Vec<u32> {
+            let listed = &program.extra[second as usize..(second + third) as usize];
+            listed.iter().map(|value| name(*value)).collect()
+        };
+        renamed.push(match (inst.op, method) {
+            (op, Method::Lowered(callee)) => {
+                let values: Vec<_> = program.uses(inst).map(name).collect();
+                callee.verify().or_else(|e| fail(format!("{} lowered: {e}", op.info().name)))?;
+                b.inline(&callee, &values)
+            }
+            (Op::Const, _) => {
+                let bits = u64::from(a) | u64::from(second) << 32;
+                b.constant(Scalar::new(inst.dtype, bits))
+            }
+            (Op::Param, _) => {
+                params.push(run.params[a as usize]);
+                b.param(inst.dtype)
+            }
+            (Op::Index, _) => b.index(a),
+            (Op::Load, _) => b.load(a, second),
+            (Op::Gather, _) => b.gather(a, name(second)),
+            (Op::Loop, _) => b.begin_loop(name(a), &list()),
+            (Op::If, _) => b.begin_if(name(a)),
+            (Op::Carry, _) => b.carry(name(a), second),
+            (Op::Iter, _) => b.iter(name(a)),
+            (Op::Else, _) => {
+                b.begin_else(name(a), &list());
+                0
+            }
+            (Op::End, _) => {
+                b.end(name(a), &list());
+                0
+            }
+            (Op::Result, _) => b.result(name(a), second, inst.dtype),
+            (Op::Reduce, _) => b.reduce(name(a)),
+            (Op::Store, _) => {
+                stores.push((a, name(second)));
+                0
+            }
+            (op @ (Op::Cast | Op::Bitcast), _) => b.convert(op, name(a), inst.dtype),
+            (op, _) => {
+                let values: Vec<_> = program.uses(inst).map(name).collect();
+                b.op(op, &values)
+            }
+        });
+    }
+    // The builder numbers destinations as they come.
+    stores.sort_unstable();
+    stores.into_iter().for_each(|(_, value)| b.store(value));
+    (run.program, run.params) = (b.finish(), params);
+    Ok(())
+}
+
+/// How the driver does an instruction; skips where it does not.
+fn method(device: &Device, program: &Program, inst: &Inst) -> Outcome<Method> {
+    let row = inst.op.info();
+    let first = || program.insts[inst.args[0] as usize].dtype;
+    let dtype = match (inst.op, row.rule) {
+        (Op::Gather | Op::Reduce | Op::Loop | Op::If, _) => inst.dtype,
+        (_, Rule::Special) => return Ok(Method::Native),
+        (_, Rule::Cast | Rule::Bitcast | Rule::Select) => inst.dtype,
+        _ => first(),
+    };
+    match device.need_method(inst.op, dtype)? {
+        Method::Lowered(_) if row.rule == Rule::Special => {
+            fail(format!("`{}` is lowered", row.name))
+        }
+        method => Ok(method),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::ensure;
+
+    #[test]
+    fn every_document_can_be_read() {
+        for (file, text) in FILES {
+            let cases = data::cases(text).unwrap_or_else(|stop| panic!("{file}: {stop:?}"));
+            assert!(!cases.is_empty(), "{file}");
+            for case in cases {
+                let run =
+                    case.run().and_then(|run| ensure(run.program.verify().is_ok(), String::new));
+                run.unwrap_or_else(|stop| panic!("{file}, {}: {stop:?}", case.name));
+            }
+        }
+    }
+}
