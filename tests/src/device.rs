@@ -49,7 +49,7 @@ impl Device {
         if len > self.caps.max_block_len {
             return skip("larger than the largest block");
         }
-        let spec = BlockSpec { dtype, len };
+        let spec = BlockSpec::new(dtype, len);
         fine(self.driver.block_alloc(spec), "block_alloc")
     }
 

@@ -233,7 +233,7 @@ mod tests {
     fn copy(from: Access, kind: AccessKind, to: Access, whole: bool, same: bool) -> Result<()> {
         let mut driver = Watched::boxed(driver_soft::new());
         driver.init(&Config::default())?;
-        let spec = BlockSpec { dtype: DType::F32, len: 10 };
+        let spec = BlockSpec::new(DType::F32, 10);
         let (source, other) = (driver.block_alloc(spec)?, driver.block_alloc(spec)?);
         let mut b = Builder::new(Form::Map, 1);
         let (operand, access) = (b.operand(DType::F32), b.access(kind));

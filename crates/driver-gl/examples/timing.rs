@@ -244,11 +244,11 @@ fn time(driver: &mut dyn Driver, work: &Work) -> Result<()> {
     let data: Vec<u8> = (0..len).flat_map(|i| ((i % 1000) as f32).to_ne_bytes()).collect();
     let mut operands = Vec::new();
     for _ in 0..work.operands {
-        let block = driver.block_alloc(BlockSpec { dtype: DType::F32, len })?;
+        let block = driver.block_alloc(BlockSpec::new(DType::F32, len))?;
         driver.block_write(block, 0, &data)?;
         operands.push(block);
     }
-    let dest = driver.block_alloc(BlockSpec { dtype: DType::F32, len: work.out })?;
+    let dest = driver.block_alloc(BlockSpec::new(DType::F32, work.out))?;
     let (first, _, _) = once(driver, work, &operands, dest)?;
     let mut times = Vec::new();
     let mut queued = Duration::MAX;
@@ -324,7 +324,7 @@ fn once(
 
 fn transfers(driver: &mut dyn Driver) -> Result<()> {
     let len = 1 << 24;
-    let block = driver.block_alloc(BlockSpec { dtype: DType::F32, len })?;
+    let block = driver.block_alloc(BlockSpec::new(DType::F32, len))?;
     let mut data = vec![1u8; len * 4];
     for round in 0..3 {
         let start = Instant::now();

@@ -124,6 +124,7 @@ impl Driver for Gl {
             max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
             reduce: true,
             flushes_subnormals: self.findings.flushes_subnormals,
+            host_memory: false,
             resources: resources::named(&self.limits),
         })
     }
@@ -302,7 +303,7 @@ mod tests {
             let program = b.finish();
             program.verify().unwrap();
             assert!(gl.check_ir(&program).unwrap().fits);
-            let spec = BlockSpec { dtype: DType::F32, len };
+            let spec = BlockSpec::new(DType::F32, len);
             let mut operands = Vec::new();
             for values in inputs.chunks_exact(len).take(arity) {
                 let block = gl.block_alloc(spec).unwrap();

@@ -43,7 +43,7 @@ impl Findings {
         let program = builder.finish();
 
         let (xs, ys): (Vec<f32>, Vec<f32>) = pairs().unzip();
-        let spec = BlockSpec { dtype: DType::F32, len: PAIRS };
+        let spec = BlockSpec::new(DType::F32, PAIRS);
         let mut blocks = Vec::new();
         for _ in 0..2 + program.dests.len() {
             blocks.push(gl.block_alloc(spec)?);

@@ -27,7 +27,7 @@ fn access(offset: i64, strides: &[i64]) -> Access {
 }
 
 fn alloc(driver: &mut dyn Driver, len: usize) -> BlockId {
-    driver.block_alloc(BlockSpec { dtype: DType::F32, len }).unwrap()
+    driver.block_alloc(BlockSpec::new(DType::F32, len)).unwrap()
 }
 
 fn write(driver: &mut dyn Driver, block: BlockId, values: &[f32]) {
@@ -192,7 +192,7 @@ fn strides_that_interleave_are_several_draws() {
 fn memory_is_counted_and_given_back() {
     let config = Config { device_bytes: 4096, ..Config::default() };
     let Some((mut driver, _)) = open(&config) else { return };
-    let spec = BlockSpec { dtype: DType::F32, len: 512 };
+    let spec = BlockSpec::new(DType::F32, 512);
     for _ in 0..3 {
         let blocks = [driver.block_alloc(spec).unwrap(), driver.block_alloc(spec).unwrap()];
         let full = driver.block_alloc(spec).unwrap_err();
@@ -241,7 +241,7 @@ fn two_drivers_at_once_and_one_after_another() {
         let block = alloc(&mut *b, 3);
         write(&mut *b, block, &[1.0, 2.0, 3.0]);
         assert_eq!(read(&mut *b, block, 3), [1.0, 2.0, 3.0]);
-        let lost = a.block_alloc(BlockSpec { dtype: DType::F32, len: 1 }).unwrap_err();
+        let lost = a.block_alloc(BlockSpec::new(DType::F32, 1)).unwrap_err();
         assert_eq!(lost.kind(), ErrorKind::DeviceLost);
     }
 }

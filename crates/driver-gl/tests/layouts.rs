@@ -133,7 +133,7 @@ fn run(dtype: DType, seed: u64, steps: usize) {
     let mut held = Vec::new();
     for k in 0..3 {
         let model: Vec<u32> = (0..LEN).map(|i| (i * 7 + k * 1_000) as u32 % modulus).collect();
-        let block = driver.block_alloc(BlockSpec { dtype, len: LEN }).unwrap();
+        let block = driver.block_alloc(BlockSpec::new(dtype, LEN)).unwrap();
         driver.block_write(block, 0, &bytes(dtype, &model)).unwrap();
         held.push(Held { block, model });
     }
@@ -167,7 +167,7 @@ fn run(dtype: DType, seed: u64, steps: usize) {
                 if whole {
                     // A new block's layout follows from its first launch.
                     driver.block_free(held[to].block);
-                    held[to].block = driver.block_alloc(BlockSpec { dtype, len: LEN }).unwrap();
+                    held[to].block = driver.block_alloc(BlockSpec::new(dtype, LEN)).unwrap();
                 }
                 let gathers = rng.below(5) == 0;
                 log += &format!(
@@ -219,7 +219,7 @@ fn reductions(all_rows: usize, row: usize) {
     if let Err(error) = driver.init(&Config::default()) {
         return println!("skipped: {error}");
     }
-    let spec = |len| BlockSpec { dtype: DType::I32, len };
+    let spec = |len| BlockSpec::new(DType::I32, len);
     let source = driver.block_alloc(spec(len)).unwrap();
     let padded = driver.block_alloc(spec(len - 2 * row)).unwrap();
     let model: Vec<u32> = (0..len as u32).collect();

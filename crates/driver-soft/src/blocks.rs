@@ -43,7 +43,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    pub fn alloc(&mut self, BlockSpec { dtype, len }: BlockSpec) -> Result<BlockId> {
+    pub fn alloc(&mut self, BlockSpec { dtype, len, .. }: BlockSpec) -> Result<BlockId> {
         if !(1..=self.longest).contains(&len) || !crate::DTYPES.contains(&dtype) {
             return Err(invalid("no block is like this").with("len", len).with("dtype", dtype));
         }

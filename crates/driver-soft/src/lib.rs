@@ -61,6 +61,7 @@ impl Driver for Soft {
             max_dests: 4,
             reduce: true,
             flushes_subnormals: false,
+            host_memory: false,
             resources: vec![resources::LIMIT],
         })
     }

@@ -9,7 +9,7 @@
 
 use crate::access::{self, Coordinates};
 use crate::cache::Part;
-use crate::driver::{Access, BlockId, BlockSpec};
+use crate::driver::{Access, BlockId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::{AccessKind, Form};
@@ -79,15 +79,16 @@ impl Engine {
             Kind::Constant(scalar) => Some(scalar),
             _ => None,
         };
-        let in_place = sole && !covered && constant.is_none();
+        let open = self.device(device)?;
+        let in_place = sole && !covered && constant.is_none() && open.may_take(&old, tile);
         self.device(device)?.tracer.event(|| Event::Assigned(subject(value), in_place));
         let part = Part::Tile(tile.number);
-        let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
-        let block = if in_place {
-            self.operand_block(device, &old, &part)?
+        let (block, spec) = if in_place {
+            (self.operand_block(device, &old, &part)?, None)
         } else {
             let (open, stats) = self.device_and_stats(device)?;
-            open.alloc(spec, stats)?
+            let spec = open.spec(value, &tile.range);
+            (open.alloc(spec, stats)?, Some(spec))
         };
         if in_place {
             self.device(device)?.pin(old.id(), &part);
@@ -123,14 +124,14 @@ impl Engine {
         match written {
             Ok(Flow::Done) => {
                 let open = self.device(device)?;
-                if in_place {
+                if let Some(spec) = spec {
+                    open.insert(value, part, (block, spec), tile.range.clone());
+                } else {
                     open.hand_over(&old, value, tile);
                     let mut state = old.state();
                     if !state.on_host.covers(tile.range.clone()) {
                         state.computed.remove(tile.range.clone());
                     }
-                } else {
-                    open.insert(value, part, (block, spec), tile.range.clone());
                 }
                 value.mark_computed(tile.range.clone());
                 Ok(Flow::Done)

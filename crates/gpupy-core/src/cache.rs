@@ -107,7 +107,8 @@ impl Device {
         let numbers = tiling.numbers(reach);
         if numbers.len() == 1 {
             let tile = tiling.tile(numbers.start);
-            let sparse = size_of(space).saturating_mul(8) < tile.range.len()
+            let sparse = !self.caps.host_memory
+                && size_of(space).saturating_mul(8) < tile.range.len()
                 && !self.blocks.contains_key(&(value.id(), Part::Tile(tile.number)))
                 && value.state().on_host.covers(tile.range.clone());
             if !sparse {
@@ -145,6 +146,12 @@ impl Device {
                 Part::View(_) => None,
             })
             .collect()
+    }
+
+    /// The block of a value's tile: in the value's own host memory where the driver works on that.
+    pub fn spec(&self, value: &Value, tile: &Range<usize>) -> BlockSpec {
+        let memory = self.caps.host_memory.then(|| value.host_memory(tile)).flatten();
+        BlockSpec { memory, ..BlockSpec::new(value.dtype(), tile.len()) }
     }
 
     /// Allocates a block, evicting others while there is no room.
@@ -289,6 +296,9 @@ impl Device {
     ) {
         let key = (value.id(), part);
         let rhythm = self.rhythm(&key);
+        if spec.memory.is_some() {
+            value.state().on_host.insert(range.clone());
+        }
         self.put(value, key, Entry { block, spec, rhythm, value: Weak::new(), range, pins: 0 });
     }
 
@@ -304,13 +314,31 @@ impl Device {
         self.blocks.insert(key, Entry { value: Arc::downgrade(&value.0), ..entry });
     }
 
+    /// Whether a tile of a value that nobody else holds may be changed where it lies, and become the
+    /// other value's. Host memory goes along as a whole, if nobody was given it.
+    pub fn may_take(&self, from: &Value, tile: &Tile) -> bool {
+        if !self.caps.host_memory {
+            return true;
+        }
+        let whole = tile.range.len() == from.len();
+        whole && from.state().host.as_ref().is_some_and(|host| Arc::strong_count(host) == 1)
+    }
+
     /// Gives a tile's block to another value, which has changed some of its elements in place.
     pub fn hand_over(&mut self, from: &Value, to: &Value, tile: &Tile) {
         let key = (from.id(), Part::Tile(tile.number));
-        if let Some(entry) = self.blocks.remove(&key) {
-            self.unlist(&key);
-            self.put(to, (to.id(), key.1), entry);
+        let Some(entry) = self.blocks.remove(&key) else { return };
+        self.unlist(&key);
+        if entry.spec.memory.is_some() {
+            let mut old = from.state();
+            old.on_host.remove(tile.range.clone());
+            let memory = old.host.take();
+            drop(old);
+            let mut new = to.state();
+            new.host = memory;
+            new.on_host.insert(tile.range.clone());
         }
+        self.put(to, (to.id(), key.1), entry);
     }
 
     /// Keeps a block on the device until `unpin`.
@@ -327,7 +355,8 @@ impl Device {
         }
     }
 
-    /// Copies host memory into a new block of this part.
+    /// Copies host memory into a new block of this part; a driver that works on host memory takes a
+    /// tile where it lies.
     pub fn upload(
         &mut self,
         value: &Value,
@@ -337,7 +366,13 @@ impl Device {
         stats: &mut Stats,
     ) -> Result<BlockId> {
         let len = data.len() / value.dtype().size();
-        let spec = BlockSpec { dtype: value.dtype(), len };
+        if self.caps.host_memory && matches!(part, Part::Tile(_)) {
+            let spec = self.spec(value, &range);
+            let block = self.alloc(spec, stats)?;
+            self.insert(value, part, (block, spec), range);
+            return Ok(block);
+        }
+        let spec = BlockSpec::new(value.dtype(), len);
         let block = self.alloc(spec, stats)?;
         if let Err(error) = self.driver.block_write(block, 0, data) {
             self.driver.block_free(block);
@@ -372,6 +407,9 @@ impl Device {
     }
 
     fn recycle(&mut self, entry: &Entry) {
+        if entry.spec.memory.is_some() {
+            return self.driver.block_free(entry.block);
+        }
         for block in self.pool.put(entry.spec, entry.block) {
             self.driver.block_free(block);
         }

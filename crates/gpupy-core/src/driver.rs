@@ -27,6 +27,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Fingerprint, Program};
 use crate::op::Op;
+use std::ptr::NonNull;
 
 /// Limits that a user may lower; 0 means the device's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,9 @@ pub struct Capabilities {
     pub reduce: bool,
     /// True when arithmetic may take or give zero where IEEE 754 has a subnormal number.
     pub flushes_subnormals: bool,
+    /// True when blocks may lie in host memory ([`BlockSpec::memory`]), and evaluation is done when
+    /// `eval_ir` returns.
+    pub host_memory: bool,
     /// The names of the slots of [`Resources`] and their limits in force, for people to read.
     pub resources: Vec<(&'static str, u32)>,
 }
@@ -86,12 +90,42 @@ pub struct BlockSpec {
     pub dtype: DType,
     /// How many elements, at least 1 and at most [`Capabilities::max_block_len`].
     pub len: usize,
+    /// Where the elements lie, for a driver that works on host memory; `None` for memory of its own.
+    pub memory: Option<HostMemory>,
 }
 
 impl BlockSpec {
+    /// A block in memory of the driver's own.
+    pub const fn new(dtype: DType, len: usize) -> BlockSpec {
+        BlockSpec { dtype, len, memory: None }
+    }
+
     /// Bytes of the elements in host memory.
     pub fn bytes(&self) -> u64 {
         self.len as u64 * self.dtype.size() as u64
+    }
+}
+
+/// The address of host memory that the core gives for a block: aligned for the dtype, and as large
+/// as the elements. It may be used as long as a call names the block, apart from `block_free`; the
+/// core leaves the elements alone during the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HostMemory(NonNull<u8>);
+
+// SAFETY: an address; using it is bound to the calls that name its block, one at a time.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HostMemory {}
+
+impl HostMemory {
+    /// Memory at this address.
+    pub fn new(address: NonNull<u8>) -> HostMemory {
+        HostMemory(address)
+    }
+
+    /// The address.
+    pub fn as_ptr(self) -> *mut u8 {
+        self.0.as_ptr()
     }
 }
 
@@ -203,7 +237,7 @@ pub trait Driver: Send {
     ///   nothing.
     fn get_method(&self, op: Op, dtype: DType) -> Method;
 
-    /// Allocates a block; what it holds is undefined.
+    /// Allocates a block; what it holds is undefined, or what the host memory given for it holds.
     ///
     /// - **Units:** `len` counts elements.
     /// - **Bounds:** `1 <= len <= max_block_len`; `dtype` is among the capabilities.

@@ -9,7 +9,7 @@
 
 use crate::access;
 use crate::cache::{Device, Part};
-use crate::driver::{Access, BlockId, BlockSpec};
+use crate::driver::{Access, BlockId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::op::Op;
@@ -201,7 +201,7 @@ impl Engine {
         let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(Flow::Done) };
         let (open, stats) = self.device_and_stats(device)?;
         let pieces = Tiling::new(&tile.shape, open.reach_len() / REDUCE_CHUNK);
-        let spec = BlockSpec { dtype: value.dtype(), len: tile.range.len() };
+        let spec = open.spec(value, &tile.range);
         let block = open.alloc(spec, stats)?;
         let mut piece_at = 0;
         let done = loop {

@@ -8,13 +8,12 @@
 
 use crate::access;
 use crate::cache::Part;
-use crate::driver::{Access, BlockId, BlockSpec, Dest, Evaluated, Launch};
+use crate::driver::{Access, BlockId, Dest, Evaluated, Launch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::kernel::{self, Kernel, Target};
 use crate::partition::{Evaluation, Flow};
-use crate::tiling::Tile;
 use crate::trace::{Event, KernelEvent, subject};
 use crate::value::{Value, ValueId};
 use crate::view::{contiguous_strides, size_of};
@@ -116,7 +115,7 @@ impl Engine {
             let Destination::Tile { value, tile } = dest else { continue };
             if launched.is_ok() {
                 let part = Part::Tile(tile.number);
-                let block = (block, spec_of(value, tile));
+                let block = (block, device.spec(value, &tile.range));
                 device.insert(value, part.clone(), block, tile.range.clone());
                 device.follow(value.id(), &part, &pinned);
                 value.mark_computed(tile.range.clone());
@@ -174,7 +173,7 @@ impl Engine {
             let (block, whole) = match dest {
                 Destination::Block { block, whole, .. } => (*block, *whole),
                 Destination::Tile { value, tile } => {
-                    (device.alloc(spec_of(value, tile), stats)?, true)
+                    (device.alloc(device.spec(value, &tile.range), stats)?, true)
                 }
             };
             blocks.push(block);
@@ -201,11 +200,6 @@ impl Engine {
             }
         }
     }
-}
-
-/// The block of a value's tile.
-fn spec_of(value: &Value, tile: &Tile) -> BlockSpec {
-    BlockSpec { dtype: value.dtype(), len: tile.range.len() }
 }
 
 /// What a trace says of a launch.

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::dtype::DType;
 
-    const SMALL: BlockSpec = BlockSpec { dtype: DType::F32, len: 10 };
+    const SMALL: BlockSpec = BlockSpec::new(DType::F32, 10);
 
     fn put(pool: &mut Pool, spec: BlockSpec, block: u64) -> Vec<u64> {
         pool.put(spec, BlockId(block)).map(|block| block.0).collect()
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn the_pool_is_bounded_in_bytes_and_in_blocks() {
         let mut pool = Pool::default();
-        let large = BlockSpec { dtype: DType::F32, len: (MOST_BYTES / 8) as usize };
+        let large = BlockSpec::new(DType::F32, (MOST_BYTES / 8) as usize);
         assert!(put(&mut pool, large, 1).is_empty() && put(&mut pool, large, 2).is_empty());
         assert_eq!(put(&mut pool, SMALL, 3), [1]);
         assert!(pool.bytes() <= MOST_BYTES);

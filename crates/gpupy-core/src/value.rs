@@ -9,7 +9,7 @@
 //! Not here: who may change what an array shows (`array.rs`), where blocks are (`cache.rs`).
 
 use crate::access;
-use crate::driver::Access;
+use crate::driver::{Access, HostMemory};
 use crate::dtype::DType;
 use crate::host::HostBuffer;
 use crate::intern::Interner;
@@ -321,6 +321,15 @@ impl Value {
         let mut state = self.state();
         let bytes = self.len() * self.dtype().size();
         state.host.get_or_insert_with(|| Arc::new(HostBuffer::new(bytes))).clone()
+    }
+
+    /// Where positions lie in the value's host memory, allocated at the first need.
+    pub(crate) fn host_memory(&self, range: &std::ops::Range<usize>) -> Option<HostMemory> {
+        let buffer = self.host_buffer();
+        let size = self.dtype().size();
+        let inside = range.start <= range.end && range.end * size <= buffer.len();
+        let address = buffer.as_ptr().wrapping_add(range.start * size).cast_mut();
+        std::ptr::NonNull::new(address).filter(|_| inside).map(HostMemory::new)
     }
 
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten

@@ -64,6 +64,7 @@ impl Driver for Fused {
             max_dests: 4,
             reduce: false,
             flushes_subnormals: false,
+            host_memory: false,
             resources: vec![("instructions", self.limit)],
         })
     }

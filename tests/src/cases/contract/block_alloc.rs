@@ -47,7 +47,7 @@ fn small_device(device: &mut Device, bytes: u64) -> Outcome {
         if device.need_dtype(dtype).is_err() {
             continue;
         }
-        let spec = BlockSpec { dtype, len };
+        let spec = BlockSpec::new(dtype, len);
         let mut blocks = Vec::new();
         let error = loop {
             match device.driver.block_alloc(spec) {
