@@ -37,7 +37,8 @@ pub use report::{Case, Report, Verdict};
 pub use suite::{Options, Wanted};
 
 use gpupy_core::driver::{Config, Driver};
-use gpupy_core::{Constructor, Error};
+use gpupy_core::{Constructor, Error, Settings, Stats};
+use outcome::Stop;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -116,5 +117,21 @@ pub fn check_if_it_starts(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'st
             check(make);
         }
         Err(error) => println!("skipped, the driver does not start: {error}"),
+    }
+}
+
+/// Runs so many random programs of arrays on a driver, one after another in one context. After each
+/// program, which leaves nothing on the device, `after` is told how many there were and the counts.
+///
+/// # Errors
+/// What went wrong, in words: a wrong result, or what a program has left behind.
+pub fn stress(
+    make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
+    programs: u64,
+    after: impl FnMut(u64, &Stats),
+) -> Result<(), String> {
+    match cases::leaks::live(Arc::new(make), Settings::default(), programs, after) {
+        Ok(()) => Ok(()),
+        Err(Stop::Fail(said) | Stop::Skip(said)) => Err(said),
     }
 }

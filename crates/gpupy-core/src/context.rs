@@ -173,7 +173,7 @@ impl Context {
         let _ = self.inner.interrupt.set(interrupt);
     }
 
-    /// Counts since the context was made or they were reset, and what is on the devices now.
+    /// Counts since the context was made or they were reset, and what there is now.
     pub fn stats(&self) -> Stats {
         let mut state = self.state();
         let mut stats = state.engine.stats;
@@ -181,6 +181,7 @@ impl Context {
             device.sweep();
             device.count(&mut stats);
         }
+        stats.values = self.inner.recorder.living() as u64;
         stats
     }
 

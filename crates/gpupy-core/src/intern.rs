@@ -87,6 +87,11 @@ impl Interner {
         true
     }
 
+    /// The number of living expressions.
+    pub fn len(&self) -> usize {
+        self.table().len()
+    }
+
     /// The living expressions that are not computed, unless there are so many that looking at all
     /// of them would cost more than it can save.
     pub fn pending(&self) -> Vec<Value> {
@@ -100,14 +105,6 @@ impl Interner {
         let living: Vec<Value> = table.iter().filter_map(|e| e.node.upgrade()).map(Value).collect();
         drop(table);
         living.into_iter().filter(|value| !value.is_computed()).collect()
-    }
-}
-
-#[cfg(test)]
-impl Interner {
-    /// The number of living expressions.
-    pub fn len(&self) -> usize {
-        self.table().len()
     }
 }
 

@@ -28,7 +28,6 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// The number of living expressions.
-    #[cfg(test)]
     pub fn living(&self) -> usize {
         self.interner.len()
     }

@@ -35,7 +35,7 @@ pub struct Stats {
     pub pool_hits: u64,
     /// Times that values were cut smaller because a device had no room for what one launch needs.
     pub smaller_cuts: u64,
-    /// Blocks that hold something, on all devices; not reset, like the three below.
+    /// Blocks that hold something, on all devices; not reset, like the four below.
     pub blocks: u64,
     /// The bytes of these blocks.
     pub block_bytes: u64,
@@ -43,4 +43,6 @@ pub struct Stats {
     pub pool_blocks: u64,
     /// The bytes of these blocks.
     pub pool_bytes: u64,
+    /// Recorded operations that an array, or another operation, still needs.
+    pub values: u64,
 }

@@ -218,6 +218,7 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     row.set_item("block_bytes", stats.block_bytes)?;
     row.set_item("pool_blocks", stats.pool_blocks)?;
     row.set_item("pool_bytes", stats.pool_bytes)?;
+    row.set_item("values", stats.values)?;
     Ok(row)
 }
 

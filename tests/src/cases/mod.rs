@@ -12,6 +12,7 @@ mod dtypes;
 mod elementwise;
 mod faults;
 mod large;
+pub mod leaks;
 mod partitioning;
 mod random;
 mod reductions;
@@ -55,6 +56,7 @@ pub const LEVELS: &[Group] = &[
     (large::GROUP, large::run),
     (random::GROUP, random::run),
     (arrays::GROUP, arrays::run),
+    (leaks::GROUP, leaks::run),
     (faults::GROUP, faults::run),
 ];
 

@@ -1,0 +1,57 @@
+//! Many random programs of arrays, one after another in one context: nothing of them stays behind.
+//!
+//! Owns [`live`]. Invariant: after a program that has dropped its arrays, no block holds anything and
+//! no recorded operation lives; what is kept for reuse can be given back.
+//!
+//! Not here: what such a program does (`world.rs`).
+
+use super::Suite;
+use crate::outcome::{Outcome, Stop, ensure};
+use crate::watch::Watched;
+use crate::world::World;
+use gpupy_core::{Constructor, Context, Registry, Settings, Stats};
+
+pub const GROUP: &str = "leaks";
+
+pub fn run(suite: &mut Suite<'_>) {
+    let small = Settings { block_bytes: 64, device_bytes: 4096, ..Settings::default() };
+    let early = Settings { flush_depth: 3, ..Settings::default() };
+    let limits = [
+        ("as it is", Settings::default(), 100),
+        ("small blocks", small, 40),
+        ("early flushes", early, 40),
+    ];
+    for (name, settings, programs) in limits {
+        let make = suite.constructor();
+        suite.apart(GROUP, &format!("{programs} programs, {name}"), || {
+            live(make, settings, programs, |_, _| ())
+        });
+    }
+}
+
+/// Runs so many random programs; after each, tells how many there were, and the context's counts.
+pub fn live(
+    make: Constructor,
+    settings: Settings,
+    programs: u64,
+    mut after: impl FnMut(u64, &Stats),
+) -> Outcome {
+    let settings = Settings { driver: "one".into(), driver_fallback: false, ..settings };
+    let registry = Registry::new().register("one", move || Watched::boxed(make()));
+    let context = Context::new(registry, settings);
+    for seed in 0..programs {
+        match World::new(&context, seed, 0)?.live(25) {
+            Ok(()) | Err(Stop::Skip(_)) => {}
+            failed => return failed,
+        }
+        let stats = context.stats();
+        ensure((stats.blocks, stats.values) == (0, 0), || {
+            let Stats { blocks, values, .. } = stats;
+            format!("program {seed} has left {blocks} blocks and {values} recorded operations")
+        })?;
+        after(seed + 1, &stats);
+    }
+    context.trim();
+    let Stats { pool_blocks, pool_bytes, .. } = context.stats();
+    ensure((pool_blocks, pool_bytes) == (0, 0), || format!("{pool_blocks} free blocks stay"))
+}
