@@ -15,6 +15,7 @@ use gpupy_core::DType;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
+use std::borrow::Cow;
 
 /// Slots of [`Resources`].
 const INSTRUCTIONS: usize = 0;
@@ -71,8 +72,8 @@ pub fn limits(context: &Limits, lowered: &Resources) -> Resources {
 }
 
 /// The limits with their names, for people to read.
-pub fn named(limits: &Resources) -> Vec<(&'static str, u32)> {
-    NAMES.into_iter().zip(limits.0).collect()
+pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
+    NAMES.into_iter().map(Cow::Borrowed).zip(limits.0).collect()
 }
 
 /// What one part needs at most.

@@ -62,7 +62,7 @@ impl Driver for Soft {
             reduce: true,
             flushes_subnormals: false,
             host_memory: false,
-            resources: vec![resources::LIMIT],
+            resources: vec![(resources::LIMIT.0.into(), resources::LIMIT.1)],
         })
     }
 

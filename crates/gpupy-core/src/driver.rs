@@ -27,6 +27,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::ir::{Fingerprint, Program};
 use crate::op::Op;
+use std::borrow::Cow;
 use std::ptr::NonNull;
 
 /// Limits that a user may lower; 0 means the device's own.
@@ -62,7 +63,7 @@ pub struct Capabilities {
     /// `eval_ir` returns.
     pub host_memory: bool,
     /// The names of the slots of [`Resources`] and their limits in force, for people to read.
-    pub resources: Vec<(&'static str, u32)>,
+    pub resources: Vec<(Cow<'static, str>, u32)>,
 }
 
 /// What a driver can do for an operation.

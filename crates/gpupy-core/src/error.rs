@@ -5,6 +5,7 @@
 //!
 //! Not here: the mapping to Python's exceptions (the Python module has it, in one place).
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -71,9 +72,9 @@ pub struct Error(Box<Inner>);
 #[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
-    operation: &'static str,
+    operation: Cow<'static, str>,
     message: Option<String>,
-    facts: Vec<(&'static str, String)>,
+    facts: Vec<(Cow<'static, str>, String)>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -82,8 +83,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// An error of `kind` in `operation`.
-    pub fn new(kind: ErrorKind, operation: &'static str) -> Error {
-        Error(Box::new(Inner { kind, operation, message: None, facts: Vec::new(), source: None }))
+    pub fn new(kind: ErrorKind, operation: impl Into<Cow<'static, str>>) -> Error {
+        Error(Box::new(Inner {
+            kind,
+            operation: operation.into(),
+            message: None,
+            facts: Vec::new(),
+            source: None,
+        }))
     }
 
     /// Says more than the kind's own words; lower case, no full stop.
@@ -93,9 +100,9 @@ impl Error {
     }
 
     /// Adds a fact; the same fact twice is one.
-    pub fn with(mut self, key: &'static str, value: impl ToString) -> Error {
-        let value = value.to_string();
-        if self.fact(key) != Some(&value) {
+    pub fn with(mut self, key: impl Into<Cow<'static, str>>, value: impl ToString) -> Error {
+        let (key, value) = (key.into(), value.to_string());
+        if self.fact(&key) != Some(&value) {
             self.0.facts.push((key, value));
         }
         self
@@ -113,8 +120,8 @@ impl Error {
     }
 
     /// The operation that failed.
-    pub fn operation(&self) -> &'static str {
-        self.0.operation
+    pub fn operation(&self) -> &str {
+        &self.0.operation
     }
 
     /// The message without operation and facts.
@@ -123,8 +130,8 @@ impl Error {
     }
 
     /// The facts, in the order in which they were added.
-    pub fn facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.0.facts.iter().map(|(k, v)| (*k, v.as_str()))
+    pub fn facts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.facts.iter().map(|(k, v)| (&**k, v.as_str()))
     }
 
     /// The value of one fact.

@@ -23,10 +23,10 @@ pub fn run(suite: &mut Suite<'_>) {
 
 /// The lowered limit is in force, and what still fits is still right.
 fn few_resources(device: &mut Device, slot: usize, limit: u32) -> Outcome {
-    let Some((name, now)) = device.caps.resources.get(slot).copied() else {
+    let Some((name, now)) = device.caps.resources.get(slot) else {
         return skip("fewer resources");
     };
-    ensure(now <= limit, || format!("`{name}` is {now}, although {limit} was asked for"))?;
+    ensure(*now <= limit, || format!("`{name}` is {now}, although {limit} was asked for"))?;
     let mut fitted = false;
     for seed in 100..104 {
         for operations in [1, 3, 9] {

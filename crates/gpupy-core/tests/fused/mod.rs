@@ -65,7 +65,7 @@ impl Driver for Fused {
             reduce: false,
             flushes_subnormals: false,
             host_memory: false,
-            resources: vec![("instructions", self.limit)],
+            resources: vec![("instructions".into(), self.limit)],
         })
     }
 
