@@ -5,8 +5,8 @@
 //!
 //! Not here: what is done with them (`main.rs`).
 
-use gpupy_core::Constructor;
 use gpupy_core::registry::Registry;
+use gpupy_core::{Constructor, plugin};
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ pub fn help(registry: &Registry) -> String {
 
 gpupy-conformance [DRIVER]… [GROUP]… [OPTION]…
 
-Drivers: {}; all of them when none is named.
+Drivers: {}, or the path of a plug-in; all of the named ones when none is given.
 Groups:  {}; all of them when none is named.
 
 --list           print the full name of every case
@@ -105,8 +105,11 @@ impl Wanted {
     }
 }
 
-/// The driver that a word means.
+/// The driver that a word means: one of ours, or the plug-in of a path.
 fn driver(word: &str, registry: &Registry) -> Option<(String, Constructor)> {
+    if plugin::is_path(word) {
+        return Some((word.to_string(), plugin::driver(word.as_ref())));
+    }
     let (name, new) = registry.get(registry.names().position(|name| name == word)?)?;
     Some((name.to_string(), new))
 }

@@ -9,6 +9,7 @@ mod bench;
 mod demo;
 mod develop;
 mod failure;
+mod header;
 mod lint;
 #[cfg(test)]
 mod pages;
@@ -61,6 +62,12 @@ const COMMANDS: &[Task] = &[
         arguments: "[--fix]",
         does: "check formatting, clippy, documentation links and the Python sources",
         run: lint::run,
+    },
+    Task {
+        name: "header",
+        arguments: "",
+        does: "write include/gpupy_driver.h afresh from the driver table in Rust",
+        run: header::run,
     },
     Task {
         name: "ci",
@@ -137,7 +144,8 @@ mod tests {
         let message = dispatch(&["tset".to_owned()]).map_err(|f| f.to_string());
         assert_eq!(
             message,
-            Err("no command `tset`; there are demo, test, develop, bench, lint, ci".to_owned())
+            Err("no command `tset`; there are demo, test, develop, bench, lint, header, ci"
+                .to_owned())
         );
     }
 }

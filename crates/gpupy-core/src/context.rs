@@ -45,7 +45,6 @@ pub type Waiter = fn(&mut dyn FnMut());
 pub type Interrupt = fn() -> bool;
 
 pub(crate) struct Inner {
-    pub registry: Registry,
     pub settings: Settings,
     pub recorder: Recorder,
     pub driver_fallback: AtomicBool,
@@ -56,6 +55,9 @@ pub(crate) struct Inner {
 }
 
 pub(crate) struct State {
+    /// The drivers; plug-ins are added when they are asked for.
+    pub registry: Registry,
+    /// A device or none for each driver of the registry.
     pub engine: Engine,
     /// The driver that the user asked for: a name of the registry, or `auto`.
     pub wanted: String,
@@ -64,10 +66,12 @@ pub(crate) struct State {
 }
 
 impl Context {
-    /// A context over these drivers; opens none.
-    pub fn new(registry: Registry, settings: Settings) -> Context {
+    /// A context over these drivers, and the plug-in that the settings may name; opens none.
+    pub fn new(mut registry: Registry, settings: Settings) -> Context {
+        registry.register_path(&settings.driver);
         let devices = (0..registry.len()).map(|_| None).collect();
         let state = State {
+            registry,
             engine: Engine { devices, stats: Stats::default(), slice: Slice::new(settings.slice) },
             wanted: settings.driver.clone(),
             chosen: None,
@@ -80,7 +84,6 @@ impl Context {
             inner: Arc::new(Inner {
                 tracer,
                 driver_fallback: AtomicBool::new(settings.driver_fallback),
-                registry,
                 settings,
                 recorder: Recorder::default(),
                 waiter: OnceLock::new(),
@@ -96,14 +99,15 @@ impl Context {
 
     /// The names that can be chosen, best first, without `auto`.
     pub fn driver_names(&self) -> Vec<&'static str> {
-        self.inner.registry.names().collect()
+        self.state().registry.names().collect()
     }
 
-    /// Chooses a driver and opens it. Arrays keep their values, wherever they are.
+    /// Chooses a driver by its name, or a plug-in by its path, and opens it. Arrays keep their
+    /// values, wherever they are.
     ///
     /// # Errors
     /// - `Unknown`: nothing has that name; the message lists those that exist.
-    /// - `Unavailable`: it cannot start; the choice stays as it was.
+    /// - `Unavailable`: it cannot be loaded, or cannot start; the choice stays as it was.
     pub fn use_driver(&self, name: &str) -> Result<()> {
         let mut state = self.state();
         let chosen = self.choose(&mut state, name)?;
@@ -131,10 +135,10 @@ impl Context {
     /// Every driver with what it can, or why it does not start. Opens those that are not open.
     pub fn drivers(&self) -> Vec<(&'static str, Result<Capabilities>)> {
         let mut state = self.state();
-        (0..self.inner.registry.len())
+        (0..state.registry.len())
             .filter_map(|position| {
-                let (name, _) = self.inner.registry.get(position)?;
-                let found = self.open(&mut state.engine, position);
+                let (name, _) = state.registry.get(position)?;
+                let found = self.open(&mut state, position);
                 Some((name, found.and_then(|()| Ok(state.engine.device(position)?.caps.clone()))))
             })
             .collect()

@@ -2,7 +2,8 @@
 //!
 //! Owns opening and choosing drivers. Invariants: no device is opened before something needs one;
 //! `auto` goes on to the next driver when one does not start; a driver that was asked for by name
-//! and does not start is an error, never another driver.
+//! and does not start is an error, never another driver; each driver of the registry has a place
+//! among the devices.
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 
@@ -64,13 +65,13 @@ impl Context {
                     && !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted) =>
             {
                 // The rest of the ladder is opened only when it is needed.
-                for position in 0..self.inner.registry.len() {
-                    if position != first && self.open(&mut state.engine, position).is_ok() {
+                for position in 0..state.registry.len() {
+                    if position != first && self.open(state, position).is_ok() {
                         order.push(position);
                     }
                 }
                 // A lost device may start again.
-                if self.open(&mut state.engine, first).is_err() {
+                if self.open(state, first).is_err() {
                     order.remove(0);
                 }
                 if order.is_empty() || order == [first] && error.kind() != ErrorKind::DeviceLost {
@@ -87,11 +88,11 @@ impl Context {
     /// The driver in use, opened at need.
     pub(crate) fn current(&self, state: &mut State) -> Result<usize> {
         if let Some(chosen) = state.chosen {
-            let Err(error) = self.open(&mut state.engine, chosen) else { return Ok(chosen) };
+            let Err(error) = self.open(state, chosen) else { return Ok(chosen) };
             // It was open before: the device is gone, and what is left of the ladder goes on.
             let allowed = self.inner.driver_fallback.load(Ordering::Relaxed);
-            let mut others = (0..self.inner.registry.len()).filter(|other| *other != chosen);
-            let next = others.find(|other| self.open(&mut state.engine, *other).is_ok());
+            let mut others = (0..state.registry.len()).filter(|other| *other != chosen);
+            let next = others.find(|other| self.open(state, *other).is_ok());
             let next = next.filter(|_| allowed).ok_or(error)?;
             state.engine.stats.driver_fallbacks += 1;
             state.chosen = Some(next);
@@ -106,15 +107,13 @@ impl Context {
     /// Opens the driver of a name, or the best that starts.
     pub(crate) fn choose(&self, state: &mut State, name: &str) -> Result<usize> {
         if name != "auto" {
-            let position = self.inner.registry.find(name)?;
-            self.open(&mut state.engine, position)?;
-            return Ok(position);
+            return self.choose_named(state, name);
         }
         // Hardware first, then the order of registration.
         let mut first = None;
         let mut reasons = Vec::new();
-        for position in 0..self.inner.registry.len() {
-            match self.open(&mut state.engine, position) {
+        for position in 0..state.registry.len() {
+            match self.open(state, position) {
                 Ok(()) if state.engine.device(position)?.caps.hardware => return Ok(position),
                 Ok(()) => first = first.or(Some(position)),
                 Err(error) => reasons.push(error.to_string()),
@@ -139,12 +138,27 @@ impl Context {
         }
     }
 
+    /// Opens the driver of a name. A plug-in that does not start is not remembered.
+    fn choose_named(&self, state: &mut State, name: &str) -> Result<usize> {
+        let known = state.registry.len();
+        state.registry.register_path(name);
+        state.engine.devices.resize_with(state.registry.len(), || None);
+        let position = state.registry.find(name)?;
+        let opened = self.open(state, position);
+        if opened.is_err() && position == known {
+            state.registry.unregister_last();
+            state.engine.devices.pop();
+        }
+        opened.map(|()| position)
+    }
+
     /// Opens a driver unless it is open.
-    pub(crate) fn open(&self, engine: &mut Engine, position: usize) -> Result<()> {
+    pub(crate) fn open(&self, state: &mut State, position: usize) -> Result<()> {
+        let State { registry, engine, .. } = state;
         if engine.devices.get(position).is_some_and(Option::is_some) {
             return Ok(());
         }
-        let Some((name, constructor)) = self.inner.registry.get(position) else {
+        let Some((name, constructor)) = registry.get(position) else {
             return Err(Error::new(ErrorKind::Unknown, "use").says("there is no such driver"));
         };
         let mut driver = constructor();

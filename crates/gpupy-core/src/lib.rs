@@ -15,7 +15,8 @@
 //! siblings.rs   values that the same kernel can give almost for free
 //! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch
 //! launch.rs     operands are brought, destinations allocated, the driver called
-//! driver.rs     14 functions: the contract; registry.rs names those who keep it
+//! driver.rs     14 functions: the contract; registry.rs names those who keep it, plugin/ loads
+//!               them from libraries
 //! cache.rs      blocks on the device; rhythm.rs says which goes when it is full, pool.rs keeps free
 //!               ones; transfer.rs moves them
 //! trace.rs      what all of these did, for people: explain.rs as text, picture.rs (with
@@ -46,6 +47,7 @@ pub mod op_eval;
 mod partition;
 mod pending;
 mod picture;
+pub mod plugin;
 mod pool;
 mod ranges;
 mod read;

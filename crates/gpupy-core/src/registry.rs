@@ -1,13 +1,16 @@
 //! The drivers that a program may choose from, by name.
 //!
 //! Owns [`Registry`]. The core names no driver: what assembles them (the Python module, the
-//! conformance command) registers a constructor for each, best first.
+//! conformance command) registers a constructor for each, best first. A name that is the path of a
+//! library is a plug-in, which anyone may add while the program runs; it comes after those.
 //!
-//! Not here: opening and choosing (`context.rs`).
+//! Not here: opening and choosing (`ladder.rs`), loading libraries (`plugin/`).
 
 use crate::driver::Driver;
 use crate::error::{Error, ErrorKind, Result};
-use std::sync::Arc;
+use crate::plugin;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Makes a driver that is not yet open.
 pub type Constructor = Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>;
@@ -34,6 +37,18 @@ impl Registry {
         self
     }
 
+    /// Adds the plug-in of a path, unless it is there; loads nothing yet. Other names add nothing.
+    pub fn register_path(&mut self, name: &str) {
+        if plugin::is_path(name) && !self.names().any(|known| known == name) {
+            self.entries.push((lasting(name), plugin::driver(name.as_ref())));
+        }
+    }
+
+    /// Takes back the last driver.
+    pub(crate) fn unregister_last(&mut self) {
+        self.entries.pop();
+    }
+
     /// The names, best first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.entries.iter().map(|(name, _)| *name)
@@ -46,8 +61,10 @@ impl Registry {
     pub fn find(&self, name: &str) -> Result<usize> {
         self.entries.iter().position(|(n, _)| *n == name).ok_or_else(|| {
             let known: Vec<_> = self.names().chain(["auto"]).map(|n| format!("`{n}`")).collect();
-            Error::new(ErrorKind::Unknown, "use")
-                .says(format!("there is no driver `{name}`; choose one of {}", known.join(", ")))
+            Error::new(ErrorKind::Unknown, "use").says(format!(
+                "there is no driver `{name}`; choose one of {}, or the path of a plug-in",
+                known.join(", ")
+            ))
         })
     }
 
@@ -65,4 +82,16 @@ impl Registry {
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
+}
+
+/// A name for as long as the process lives; the same name is kept once.
+fn lasting(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let name: &'static str = Box::leak(name.into());
+    names.insert(name);
+    name
 }

@@ -1,0 +1,131 @@
+//! The loaded driver is the linked one: every answer of every function is the same, to the bit.
+
+use gpupy_conformance::check;
+use gpupy_core::driver::{
+    BlockId, BlockSpec, Capabilities, Check, Config, Dest, Driver, Evaluated, Launch, Method, Part,
+    Resources,
+};
+use gpupy_core::ir::Program;
+use gpupy_core::op::Op;
+use gpupy_core::{DType, Result, plugin};
+use std::collections::HashMap;
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::PathBuf;
+
+/// The library that Cargo built beside this test.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().unwrap_or_default();
+    test.with_file_name(format!("{DLL_PREFIX}gpupy_soft{DLL_SUFFIX}"))
+}
+
+/// Both drivers at once. Asks each, and panics where the answers differ. Handles are the loaded one's.
+struct Twins {
+    loaded: Box<dyn Driver>,
+    linked: Box<dyn Driver>,
+    /// The linked one's handles, living and dead.
+    handles: HashMap<BlockId, BlockId>,
+}
+
+impl Twins {
+    fn boxed() -> Box<dyn Driver> {
+        let (loaded, linked) = (plugin::driver(&library())(), driver_soft::new());
+        Box::new(Twins { loaded, linked, handles: HashMap::new() })
+    }
+
+    fn other(&self, block: BlockId) -> BlockId {
+        self.handles.get(&block).copied().unwrap_or(block)
+    }
+}
+
+/// The answer, which both gave.
+#[track_caller]
+fn same<T: PartialEq + std::fmt::Debug>(loaded: Result<T>, linked: Result<T>) -> Result<T> {
+    match (&loaded, &linked) {
+        (Ok(loaded), Ok(linked)) => assert_eq!(loaded, linked),
+        (Err(loaded), Err(linked)) => {
+            assert_eq!((loaded.kind(), loaded.to_string()), (linked.kind(), linked.to_string()));
+        }
+        _ => panic!("loaded: {loaded:?}, linked: {linked:?}"),
+    }
+    loaded
+}
+
+impl Driver for Twins {
+    fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        same(self.loaded.init(config), self.linked.init(config))
+    }
+
+    fn cleanup(&mut self) {
+        self.loaded.cleanup();
+        self.linked.cleanup();
+    }
+
+    fn get_method(&self, op: Op, dtype: DType) -> Method {
+        let (loaded, linked) =
+            (self.loaded.get_method(op, dtype), self.linked.get_method(op, dtype));
+        assert_eq!(loaded, linked, "{op:?} {dtype}");
+        loaded
+    }
+
+    fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        let (loaded, linked) = (self.loaded.block_alloc(spec), self.linked.block_alloc(spec));
+        if let (Ok(loaded), Ok(linked)) = (&loaded, &linked) {
+            self.handles.insert(*loaded, *linked);
+        }
+        same(loaded.clone().map(|_| ()), linked.map(|_| ()))?;
+        loaded
+    }
+
+    fn block_free(&mut self, block: BlockId) {
+        self.loaded.block_free(block);
+        self.linked.block_free(self.other(block));
+    }
+
+    fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        let (twin, mut other) = (self.other(block), out.to_vec());
+        same(
+            self.loaded.block_read(block, offset, out),
+            self.linked.block_read(twin, offset, &mut other),
+        )?;
+        assert!(out == other, "block {block:?} from {offset}");
+        Ok(())
+    }
+
+    fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        let twin = self.other(block);
+        same(
+            self.loaded.block_write(block, offset, data),
+            self.linked.block_write(twin, offset, data),
+        )
+    }
+
+    fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        same(self.loaded.check_ir(program), self.linked.check_ir(program))
+    }
+
+    fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        let operands: Vec<_> = launch.operands.iter().map(|block| self.other(*block)).collect();
+        let dest = |dest: &Dest| Dest { block: self.other(dest.block), ..dest.clone() };
+        let dests: Vec<_> = launch.dests.iter().map(dest).collect();
+        let twin = Launch { operands: &operands, dests: &dests, ..launch.clone() };
+        same(self.loaded.eval_ir(launch), self.linked.eval_ir(&twin))
+    }
+
+    fn resource_get(&self, part: Part) -> Resources {
+        let (loaded, linked) = (self.loaded.resource_get(part), self.linked.resource_get(part));
+        assert_eq!(loaded, linked, "{part:?}");
+        loaded
+    }
+
+    fn resource_check(&self, resources: &Resources) -> bool {
+        let fits = self.loaded.resource_check(resources);
+        assert_eq!(fits, self.linked.resource_check(resources), "{resources:?}");
+        fits
+    }
+}
+
+/// The whole suite, with its random programs, on both at once.
+#[test]
+fn a_loaded_driver_passes_the_suite_with_the_bits_of_the_linked_one() {
+    check(Twins::boxed);
+}

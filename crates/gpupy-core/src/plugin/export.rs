@@ -1,0 +1,439 @@
+//! A driver becomes a table, for libraries written in Rust.
+//!
+//! Owns [`Plugin`], [`table()`] and the macro `export_driver!`. Invariants: no panic leaves a
+//! function of the table; a driver that panicked answers `DeviceLost`, with the panic's words, until
+//! it is opened again; lowered programs stay as they are until `cleanup`.
+//!
+//! Not here: what the host does with the table (`import.rs`).
+
+use super::growing::Growing;
+use super::program::{self, raw_program, read_launch, read_program};
+use super::table::{
+    GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, GPUPY_ABSENT, GPUPY_LOWERED, GPUPY_NAME, GPUPY_NATIVE,
+    GPUPY_PART_DEST, GPUPY_PART_INDEX, GPUPY_PART_OP, GPUPY_PART_OPERAND, GPUPY_PART_PARAM,
+    GPUPY_RESOURCES, RawBlockSpec, RawCapabilities, RawCheck, RawConfig, RawError, RawEvaluated,
+    RawLaunch, RawPart, RawProgram, Table,
+};
+use super::words::{put, tell};
+use crate::driver::{
+    BlockId, BlockSpec, Capabilities, Config, Driver, HostMemory, Method, Part, Resources,
+};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::Program;
+use crate::op::Op;
+use std::any::Any;
+use std::collections::HashMap;
+use std::ffi::{c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// A driver to export: its name and how to make one.
+pub trait Plugin {
+    /// The driver's name, for people: at most 31 bytes of ASCII.
+    const NAME: &'static str;
+
+    /// Makes the driver, closed.
+    fn make() -> Box<dyn Driver>;
+}
+
+/// Exports a driver as the library's `gpupy_driver`: its name, and a function that makes it.
+///
+/// ```
+/// # mod my_driver { pub fn new() -> Box<dyn gpupy_core::Driver> { unimplemented!() } }
+/// gpupy_core::export_driver!("mine", my_driver::new);
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! export_driver {
+    ($name:expr, $new:path) => {
+        /// The driver's table; see `gpupy_driver.h`.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn gpupy_driver() -> *const $crate::plugin::table::Table {
+            struct Exported;
+            impl $crate::plugin::Plugin for Exported {
+                const NAME: &'static str = $name;
+                fn make() -> ::std::boxed::Box<dyn $crate::Driver> {
+                    $new()
+                }
+            }
+            static TABLE: $crate::plugin::table::Table = $crate::plugin::table::<Exported>();
+            &TABLE
+        }
+    };
+}
+
+/// The table of a driver.
+pub const fn table<P: Plugin>() -> Table {
+    Table {
+        size: size_of::<Table>(),
+        abi_major: GPUPY_ABI_MAJOR,
+        abi_minor: GPUPY_ABI_MINOR,
+        name: name(P::NAME),
+        init: Some(init::<P>),
+        cleanup: Some(cleanup),
+        get_method: Some(get_method),
+        block_alloc: Some(block_alloc),
+        block_free: Some(block_free),
+        block_read: Some(block_read),
+        block_write: Some(block_write),
+        check_ir: Some(check_ir),
+        eval_ir: Some(eval_ir),
+        resource_get: Some(resource_get),
+        resource_zero: Some(resource_zero),
+        resource_add: Some(resource_add),
+        resource_sub: Some(resource_sub),
+        resource_check: Some(resource_check),
+    }
+}
+
+const fn name(words: &str) -> [c_char; GPUPY_NAME] {
+    let bytes = words.as_bytes();
+    assert!(bytes.len() < GPUPY_NAME && words.is_ascii());
+    let mut name = [0; GPUPY_NAME];
+    let mut i = 0;
+    while i < bytes.len() {
+        name[i] = bytes[i] as c_char;
+        i += 1;
+    }
+    name
+}
+
+/// An open driver.
+struct Open {
+    driver: Box<dyn Driver>,
+    /// The programs that the host has pointers to.
+    lowered: HashMap<(Op, DType), Rc<Lowered>>,
+    /// What the driver said when it panicked.
+    panicked: Option<String>,
+}
+
+/// A program, and its C form, which points into it.
+struct Lowered {
+    raw: RawProgram,
+    _program: Program,
+}
+
+/// What a panic said.
+fn words(panic: Box<dyn Any + Send>) -> String {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    let said = format!("the driver panicked: {said}");
+    // A payload may panic when it is dropped.
+    std::mem::forget(panic);
+    said
+}
+
+fn null(what: &str) -> Error {
+    Error::new(ErrorKind::Invalid, "plugin").says(format!("{what} is null"))
+}
+
+/// Calls a driver, and keeps its panics.
+///
+/// # Safety
+/// The state is null, or of our `init`, not cleaned up, and in no other call.
+unsafe fn guarded<R>(
+    state: *mut c_void,
+    operation: &'static str,
+    call: impl FnOnce(&mut Open) -> Result<R>,
+) -> Result<R> {
+    // SAFETY: as the caller promises.
+    let open = unsafe { state.cast::<Open>().as_mut() }.ok_or_else(|| null("the state"))?;
+    if open.panicked.is_none() {
+        match catch_unwind(AssertUnwindSafe(|| call(open))) {
+            Ok(result) => return result,
+            Err(panic) => open.panicked = Some(words(panic)),
+        }
+    }
+    let said = open.panicked.clone().unwrap_or_default();
+    Err(Error::new(ErrorKind::DeviceLost, operation).says(said))
+}
+
+unsafe extern "C" fn init<P: Plugin>(
+    state: *mut *mut c_void,
+    config: *const RawConfig,
+    capabilities: *mut RawCapabilities,
+    error: *mut RawError,
+) -> i32 {
+    let opened = || {
+        // SAFETY: the host gives pointers as the header says.
+        let (state, config) = unsafe { (state.as_mut(), RawConfig::take(config)?) };
+        let state = state.ok_or_else(|| null("the place of the state"))?;
+        let mut driver = P::make();
+        let found = driver.init(&Config {
+            block_bytes: config.block_bytes,
+            device_bytes: config.device_bytes,
+            resources: Resources(config.resources),
+        })?;
+        // SAFETY: as above.
+        unsafe { raw_capabilities(&found).give(capabilities)? };
+        let open = Open { driver, lowered: HashMap::new(), panicked: None };
+        *state = Box::into_raw(Box::new(open)).cast();
+        Ok(())
+    };
+    let result = catch_unwind(AssertUnwindSafe(opened))
+        .unwrap_or_else(|panic| Err(Error::new(ErrorKind::Unavailable, "init").says(words(panic))));
+    // SAFETY: the host gives room for an error.
+    unsafe { tell(result, error) }
+}
+
+fn raw_capabilities(found: &Capabilities) -> RawCapabilities {
+    let mut raw = RawCapabilities::cleared();
+    put(&found.device, &mut raw.device);
+    raw.hardware = found.hardware.into();
+    raw.reduce = found.reduce.into();
+    raw.flushes_subnormals = found.flushes_subnormals.into();
+    raw.host_memory = found.host_memory.into();
+    raw.max_dests = found.max_dests.try_into().unwrap_or(u32::MAX);
+    raw.max_block_len = found.max_block_len as u64;
+    for (to, dtype) in raw.dtypes.iter_mut().zip(&found.dtypes) {
+        *to = *dtype as u32;
+        raw.dtype_count += 1;
+    }
+    for (slot, (name, limit)) in found.resources.iter().take(raw.resource_limits.len()).enumerate()
+    {
+        put(name, &mut raw.resource_names[slot]);
+        raw.resource_limits[slot] = *limit;
+        raw.resource_count += 1;
+    }
+    raw
+}
+
+unsafe extern "C" fn cleanup(state: *mut c_void) {
+    if state.is_null() {
+        return;
+    }
+    // SAFETY: the state is of our `init`, and given back here.
+    let mut open = unsafe { Box::from_raw(state.cast::<Open>()) };
+    // Nobody hears what a panic says here; and the driver is dropped apart, as that may panic too.
+    let _ = catch_unwind(AssertUnwindSafe(|| open.driver.cleanup())).map_err(words);
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(open))).map_err(words);
+}
+
+unsafe extern "C" fn get_method(
+    state: *mut c_void,
+    op: u32,
+    dtype: u32,
+    lowered: *mut *const RawProgram,
+) -> i32 {
+    let answer = |open: &mut Open| {
+        // A newer host may ask for what is not known here.
+        let (Ok(op), Ok(dtype)) = (program::op(op), program::dtype(dtype)) else {
+            return Ok(GPUPY_ABSENT);
+        };
+        let known = match open.lowered.get(&(op, dtype)) {
+            Some(known) => known.clone(),
+            None => match open.driver.get_method(op, dtype) {
+                Method::Absent => return Ok(GPUPY_ABSENT),
+                Method::Native => return Ok(GPUPY_NATIVE),
+                Method::Lowered(program) => {
+                    // The lists of the program stay where they are when it moves.
+                    Rc::new(Lowered { raw: raw_program(&program), _program: program })
+                }
+            },
+        };
+        // SAFETY: null, or room for a pointer.
+        let lowered = unsafe { lowered.as_mut() }.ok_or_else(|| null("the place of a program"))?;
+        *lowered = &raw const open.lowered.entry((op, dtype)).or_insert(known).raw;
+        Ok(GPUPY_LOWERED)
+    };
+    // SAFETY: the host gives its state.
+    unsafe { guarded(state, "get_method", answer) }.unwrap_or(GPUPY_ABSENT)
+}
+
+unsafe extern "C" fn block_alloc(
+    state: *mut c_void,
+    spec: *const RawBlockSpec,
+    block: *mut u64,
+    error: *mut RawError,
+) -> i32 {
+    // SAFETY: the host gives pointers as the header says, also that of the block's memory.
+    unsafe {
+        let result = guarded(state, "block_alloc", |open| {
+            let spec = RawBlockSpec::take(spec)?;
+            let block = block.as_mut().ok_or_else(|| null("the place of the block"))?;
+            let len = usize::try_from(spec.len).unwrap_or(usize::MAX);
+            let memory = NonNull::new(spec.memory).map(HostMemory::new);
+            let spec = BlockSpec { dtype: program::dtype(spec.dtype)?, len, memory };
+            *block = open.driver.block_alloc(spec)?.0;
+            Ok(())
+        });
+        tell(result, error)
+    }
+}
+
+unsafe extern "C" fn block_free(state: *mut c_void, block: u64) {
+    let free = |open: &mut Open| {
+        open.driver.block_free(BlockId(block));
+        Ok(())
+    };
+    // SAFETY: the host gives its state. A panic is told by the next call.
+    let _ = unsafe { guarded(state, "block_free", free) };
+}
+
+unsafe extern "C" fn block_read(
+    state: *mut c_void,
+    block: u64,
+    offset: u64,
+    out: *mut u8,
+    bytes: usize,
+    error: *mut RawError,
+) -> i32 {
+    // SAFETY: the host gives room for so many bytes, and nobody else has it.
+    unsafe {
+        let result = guarded(state, "block_read", |open| {
+            let out = match bytes {
+                0 => &mut [],
+                _ if out.is_null() || bytes > isize::MAX as usize => return Err(null("`out`")),
+                _ => std::slice::from_raw_parts_mut(out, bytes),
+            };
+            open.driver.block_read(BlockId(block), element(offset), out)
+        });
+        tell(result, error)
+    }
+}
+
+unsafe extern "C" fn block_write(
+    state: *mut c_void,
+    block: u64,
+    offset: u64,
+    data: *const u8,
+    bytes: usize,
+    error: *mut RawError,
+) -> i32 {
+    // SAFETY: the host gives so many bytes.
+    unsafe {
+        let result = guarded(state, "block_write", |open| {
+            let data = match bytes {
+                0 => &[],
+                _ if data.is_null() || bytes > isize::MAX as usize => return Err(null("`data`")),
+                _ => std::slice::from_raw_parts(data, bytes),
+            };
+            open.driver.block_write(BlockId(block), element(offset), data)
+        });
+        tell(result, error)
+    }
+}
+
+/// The position of an element; one that no memory has stays out of every block.
+fn element(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
+}
+
+unsafe extern "C" fn check_ir(
+    state: *mut c_void,
+    program: *const RawProgram,
+    check: *mut RawCheck,
+    error: *mut RawError,
+) -> i32 {
+    // SAFETY: the host gives pointers as the header says.
+    unsafe {
+        let result = guarded(state, "check_ir", |open| {
+            let found = open.driver.check_ir(&read_program(program)?)?;
+            let (fits, resources) = (found.fits.into(), found.resources.0);
+            RawCheck { fits, resources, ..RawCheck::cleared() }.give(check)
+        });
+        tell(result, error)
+    }
+}
+
+unsafe extern "C" fn eval_ir(
+    state: *mut c_void,
+    launch: *const RawLaunch,
+    evaluated: *mut RawEvaluated,
+    error: *mut RawError,
+) -> i32 {
+    // SAFETY: the host gives pointers as the header says.
+    unsafe {
+        let result = guarded(state, "eval_ir", |open| {
+            let done = read_launch(launch, |launch| open.driver.eval_ir(launch))?;
+            let raw = RawEvaluated {
+                compiled: done.compiled,
+                specialised: done.specialised,
+                launches: done.launches,
+                ..RawEvaluated::cleared()
+            };
+            raw.give(evaluated)
+        });
+        tell(result, error)
+    }
+}
+
+/// The 8 counts of an account.
+///
+/// # Safety
+/// The pointer is null, or to 8 counts.
+unsafe fn counts(from: *const u32) -> Result<Resources> {
+    // SAFETY: as the caller promises; an array of integers is aligned as they are.
+    let counts = unsafe { from.cast::<[u32; GPUPY_RESOURCES]>().as_ref() };
+    counts.copied().map(Resources).ok_or_else(|| null("an account"))
+}
+
+/// Writes the 8 counts of an account.
+///
+/// # Safety
+/// The pointer is null, or to 8 counts.
+unsafe fn give_counts(counts: Resources, to: *mut u32) -> Result<()> {
+    // SAFETY: as the caller promises; an array of integers is aligned as they are.
+    let to = unsafe { to.cast::<[u32; GPUPY_RESOURCES]>().as_mut() };
+    *to.ok_or_else(|| null("the place of an account"))? = counts.0;
+    Ok(())
+}
+
+unsafe extern "C" fn resource_get(state: *mut c_void, part: *const RawPart, resources: *mut u32) {
+    // SAFETY: the host gives pointers as the header says.
+    let _ = unsafe {
+        guarded(state, "resource_get", |open| {
+            let part = RawPart::take(part)?;
+            let dtype = program::dtype(part.dtype)?;
+            let part = match part.kind {
+                GPUPY_PART_OP => Part::Op(program::op(part.op)?, dtype),
+                GPUPY_PART_OPERAND => Part::Operand(dtype),
+                GPUPY_PART_PARAM => Part::Param(dtype),
+                GPUPY_PART_INDEX => Part::Index,
+                GPUPY_PART_DEST => Part::Dest(dtype),
+                _ => return give_counts(Resources::default(), resources),
+            };
+            give_counts(open.driver.resource_get(part), resources)
+        })
+    };
+}
+
+unsafe extern "C" fn resource_zero(state: *mut c_void, resources: *mut u32) {
+    // SAFETY: the host gives pointers as the header says.
+    let _ = unsafe {
+        guarded(state, "resource_zero", |open| give_counts(open.driver.resource_zero(), resources))
+    };
+}
+
+unsafe extern "C" fn resource_add(state: *mut c_void, total: *mut u32, other: *const u32) {
+    // SAFETY: the host gives pointers as the header says.
+    let _ = unsafe {
+        guarded(state, "resource_add", |open| {
+            let mut sum = counts(total)?;
+            open.driver.resource_add(&mut sum, &counts(other)?);
+            give_counts(sum, total)
+        })
+    };
+}
+
+unsafe extern "C" fn resource_sub(state: *mut c_void, total: *mut u32, other: *const u32) {
+    // SAFETY: the host gives pointers as the header says.
+    let _ = unsafe {
+        guarded(state, "resource_sub", |open| {
+            let mut rest = counts(total)?;
+            open.driver.resource_sub(&mut rest, &counts(other)?);
+            give_counts(rest, total)
+        })
+    };
+}
+
+unsafe extern "C" fn resource_check(state: *mut c_void, resources: *const u32) -> i32 {
+    // SAFETY: the host gives pointers as the header says.
+    let fits = unsafe {
+        guarded(state, "resource_check", |open| Ok(open.driver.resource_check(&counts(resources)?)))
+    };
+    // After a panic nothing is held back, so that `eval_ir` soon tells of it.
+    fits.unwrap_or(true).into()
+}

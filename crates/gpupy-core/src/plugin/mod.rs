@@ -1,0 +1,31 @@
+//! Plug-ins: the driver contract as a C table, so that a driver may be a library of its own.
+//!
+//! ```text
+//! table.rs     the structs and the table, from which include/gpupy_driver.h is generated
+//! growing.rs   structs that begin with their size: each side takes what both know
+//! words.rs     errors and names as fixed arrays of characters
+//! program.rs   programs and launches as flat arrays of integers
+//! load.rs      a library's path → its table, checked
+//! import.rs    a table → a driver, for the host
+//! export.rs    a driver → a table, for libraries written in Rust
+//! ```
+//!
+//! Invariants: what the other side says is read as integers and converted with checks; no panic
+//! crosses; a library that was loaded stays. Pointers are believed: a library is as trusted as any
+//! other code of the process.
+//!
+//! Not here: the contract itself (`driver.rs`), names and paths to choose from (`registry.rs`).
+
+mod export;
+mod growing;
+mod import;
+mod load;
+mod program;
+pub mod table;
+mod words;
+
+pub use export::{Plugin, table};
+pub use growing::Growing;
+pub use import::Imported;
+pub use load::{checked, driver, is_path};
+pub use program::{read_launch, read_program, with_launch, with_program};

@@ -1,0 +1,278 @@
+//! Programs and launches as flat arrays of integers.
+//!
+//! Owns the conversion both ways. Giving copies nothing of a program: its memory form is the same in
+//! Rust and C. Invariant: reading gives a value of Rust's only for integers that it knows; nothing
+//! is ever reinterpreted.
+//!
+//! Not here: whether a program makes sense (`Program::verify`).
+
+use super::growing::Growing;
+use super::table::{
+    GPUPY_ACCESS_AFFINE, GPUPY_ACCESS_CONTIGUOUS, GPUPY_ACCESS_UNIFORM, GPUPY_FORM_MAP,
+    GPUPY_FORM_REDUCE, GPUPY_RANK, RawInst, RawLaunch, RawProgram,
+};
+use crate::driver::{Access, BlockId, Dest, Launch};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{AccessKind, Fingerprint, Form, Inst, Program};
+use crate::op::Op;
+use std::mem::offset_of;
+
+// The memory form of an instruction is the same on both sides.
+const _: () = {
+    assert!(size_of::<Inst>() == size_of::<RawInst>());
+    assert!(offset_of!(Inst, op) == offset_of!(RawInst, op));
+    assert!(offset_of!(Inst, dtype) == offset_of!(RawInst, dtype));
+    assert!(offset_of!(Inst, args) == offset_of!(RawInst, args));
+    assert!(AccessKind::Contiguous as u8 == GPUPY_ACCESS_CONTIGUOUS);
+    assert!(AccessKind::Uniform as u8 == GPUPY_ACCESS_UNIFORM);
+    assert!(AccessKind::Affine as u8 == GPUPY_ACCESS_AFFINE);
+};
+
+/// The most elements of a list; longer ones are taken for nonsense.
+const LONGEST: usize = 1 << 24;
+
+fn invalid(said: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Invalid, "program").says(said)
+}
+
+fn unknown(what: &str, code: impl Into<u64>) -> Error {
+    let code = code.into();
+    Error::new(ErrorKind::Unsupported, "program").says(format!("{what} `{code}` is not known here"))
+}
+
+/// Gives a program in its C form, which lives as long as the call.
+pub fn with_program<R>(program: &Program, call: impl FnOnce(&RawProgram) -> R) -> R {
+    call(&raw_program(program))
+}
+
+/// The C form, which points into the program.
+pub(super) fn raw_program(program: &Program) -> RawProgram {
+    let (form, form_op) = match program.form {
+        Form::Map => (GPUPY_FORM_MAP, 0),
+        Form::Reduce { op } => (GPUPY_FORM_REDUCE, op as u32),
+    };
+    RawProgram {
+        form,
+        form_op,
+        rank: program.rank,
+        operand_count: program.operands.len() as u32,
+        param_count: program.params.len() as u32,
+        access_count: program.accesses.len() as u32,
+        dest_count: program.dests.len() as u32,
+        inst_count: program.insts.len() as u32,
+        extra_count: program.extra.len() as u32,
+        operands: program.operands.as_ptr().cast(),
+        params: program.params.as_ptr().cast(),
+        accesses: program.accesses.as_ptr().cast(),
+        dests: program.dests.as_ptr().cast(),
+        insts: program.insts.as_ptr().cast(),
+        extra: program.extra.as_ptr(),
+        ..RawProgram::cleared()
+    }
+}
+
+/// Copies a program from its C form; it need not make sense.
+///
+/// # Errors
+/// - `Invalid`: a pointer is null, or a count out of bounds.
+/// - `Unsupported`: an operation, dtype, form or kind that this version does not know.
+///
+/// # Safety
+/// Pointers are null, or point to as many elements as the counts say.
+pub unsafe fn read_program(raw: *const RawProgram) -> Result<Program> {
+    // SAFETY: for all of them, as the caller promises.
+    unsafe {
+        let raw = RawProgram::take(raw)?;
+        let form = match raw.form {
+            GPUPY_FORM_MAP => Form::Map,
+            GPUPY_FORM_REDUCE => Form::Reduce { op: op(raw.form_op)? },
+            form => return Err(unknown("form", form)),
+        };
+        if raw.rank == 0 || raw.rank > GPUPY_RANK {
+            let rank = raw.rank;
+            return Err(invalid(format!("rank `{rank}` is not between 1 and {GPUPY_RANK}")));
+        }
+        let dtypes =
+            |from, len| list(from, len)?.iter().map(|code| dtype(*code)).collect::<Result<_>>();
+        let kinds = list(raw.accesses, raw.access_count)?;
+        let insts = list(raw.insts, raw.inst_count)?;
+        Ok(Program {
+            form,
+            rank: raw.rank,
+            operands: dtypes(raw.operands, raw.operand_count)?,
+            params: dtypes(raw.params, raw.param_count)?,
+            accesses: kinds.iter().map(|code| access_kind(*code)).collect::<Result<_>>()?,
+            dests: dtypes(raw.dests, raw.dest_count)?,
+            insts: insts.iter().map(inst).collect::<Result<_>>()?,
+            extra: list(raw.extra, raw.extra_count)?.to_vec(),
+        })
+    }
+}
+
+fn inst(raw: &RawInst) -> Result<Inst> {
+    Ok(Inst { op: op(raw.op.into())?, dtype: dtype(raw.dtype)?, args: raw.args })
+}
+
+/// The operation of a code.
+pub(super) fn op(code: u32) -> Result<Op> {
+    let known = u16::try_from(code).ok().and_then(Op::from_code);
+    known.ok_or_else(|| unknown("operation", code))
+}
+
+/// The dtype of a code.
+pub(super) fn dtype(code: impl Into<u32>) -> Result<DType> {
+    let code = code.into();
+    let known = u8::try_from(code).ok().and_then(DType::from_code);
+    known.ok_or_else(|| unknown("dtype", code))
+}
+
+fn access_kind(code: u8) -> Result<AccessKind> {
+    match code {
+        GPUPY_ACCESS_CONTIGUOUS => Ok(AccessKind::Contiguous),
+        GPUPY_ACCESS_UNIFORM => Ok(AccessKind::Uniform),
+        GPUPY_ACCESS_AFFINE => Ok(AccessKind::Affine),
+        code => Err(unknown("kind of access", code)),
+    }
+}
+
+/// A list of the other side's.
+///
+/// # Safety
+/// The pointer is null, or points to so many elements, which live and stay for `'a`.
+pub(super) unsafe fn list<'a, T>(from: *const T, len: impl TryInto<usize>) -> Result<&'a [T]> {
+    let len = len.try_into().unwrap_or(usize::MAX);
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if len > LONGEST {
+        return Err(invalid(format!("a list has {len} elements, of at most {LONGEST}")));
+    }
+    if from.is_null() || !from.is_aligned() {
+        return Err(invalid("a pointer to a list is null or not aligned"));
+    }
+    // SAFETY: it is neither null nor askew nor too long, and the rest is the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(from, len) })
+}
+
+/// Gives a launch in its C form, which lives as long as the call.
+///
+/// # Errors
+/// - `Invalid`: the launch has not as many numbers as its program asks for.
+pub fn with_launch<R>(launch: &Launch<'_>, call: impl FnOnce(&RawLaunch) -> R) -> Result<R> {
+    let program = launch.program;
+    let rank = program.rank as usize;
+    let strided = |access: &Access| access.strides.len() == rank;
+    let complete = launch.shape.len() == rank
+        && launch.operands.len() == program.operands.len()
+        && launch.params.len() == program.params.len()
+        && launch.accesses.len() == program.accesses.len()
+        && launch.dests.len() == program.dests.len()
+        && launch.accesses.iter().all(strided)
+        && launch.dests.iter().all(|dest| strided(&dest.access));
+    if !complete {
+        return Err(invalid("the launch has not the numbers that its program asks for"));
+    }
+    let operands: Vec<u64> = launch.operands.iter().map(|block| block.0).collect();
+    let (access_offsets, access_strides) = flat(launch.accesses.iter());
+    let dests: Vec<u64> = launch.dests.iter().map(|dest| dest.block.0).collect();
+    let (dest_offsets, dest_strides) = flat(launch.dests.iter().map(|dest| &dest.access));
+    let dest_whole: Vec<u8> = launch.dests.iter().map(|dest| u8::from(dest.whole)).collect();
+    let fingerprint = launch.fingerprint.0;
+    Ok(with_program(program, |program| {
+        call(&RawLaunch {
+            program,
+            fingerprint: [fingerprint as u64, (fingerprint >> 64) as u64],
+            shape: launch.shape.as_ptr(),
+            operands: operands.as_ptr(),
+            params: launch.params.as_ptr(),
+            access_offsets: access_offsets.as_ptr(),
+            access_strides: access_strides.as_ptr(),
+            dests: dests.as_ptr(),
+            dest_offsets: dest_offsets.as_ptr(),
+            dest_strides: dest_strides.as_ptr(),
+            dest_whole: dest_whole.as_ptr(),
+            ..RawLaunch::cleared()
+        })
+    }))
+}
+
+/// Offsets, and strides one after another.
+fn flat<'a>(accesses: impl Iterator<Item = &'a Access>) -> (Vec<i64>, Vec<i64>) {
+    let (mut offsets, mut strides) = (Vec::new(), Vec::new());
+    for access in accesses {
+        offsets.push(access.offset);
+        strides.extend_from_slice(&access.strides);
+    }
+    (offsets, strides)
+}
+
+/// Reads a launch from its C form and calls with it.
+///
+/// # Errors
+/// - those of [`read_program`], of the call, and `Invalid` for a null pointer or an empty axis.
+///
+/// # Safety
+/// Pointers are null, or point to as many elements as the program's counts say.
+pub unsafe fn read_launch<R>(
+    raw: *const RawLaunch,
+    call: impl FnOnce(&Launch<'_>) -> Result<R>,
+) -> Result<R> {
+    // SAFETY: for all of them, as the caller promises.
+    let (raw, program) = unsafe {
+        let raw = RawLaunch::take(raw)?;
+        let program = read_program(raw.program)?;
+        (raw, program)
+    };
+    let rank = program.rank as usize;
+    let (accesses, dests) = (program.accesses.len(), program.dests.len());
+    // SAFETY: as above.
+    let (shape, operands, params, accesses, access, block, whole) = unsafe {
+        (
+            list(raw.shape, rank)?,
+            list(raw.operands, program.operands.len())?,
+            list(raw.params, program.params.len())?,
+            steps(raw.access_offsets, raw.access_strides, accesses, rank)?,
+            steps(raw.dest_offsets, raw.dest_strides, dests, rank)?,
+            list(raw.dests, dests)?,
+            list(raw.dest_whole, dests)?,
+        )
+    };
+    if shape.contains(&0) {
+        return Err(invalid("an axis of a launch has no points"));
+    }
+    let operands: Vec<_> = operands.iter().map(|block| BlockId(*block)).collect();
+    let dests: Vec<_> = access
+        .into_iter()
+        .zip(block.iter().zip(whole))
+        .map(|(access, (block, whole))| Dest { block: BlockId(*block), access, whole: *whole != 0 })
+        .collect();
+    let [low, high] = raw.fingerprint.map(u128::from);
+    call(&Launch {
+        program: &program,
+        fingerprint: Fingerprint(low | high << 64),
+        shape,
+        operands: &operands,
+        params,
+        accesses: &accesses,
+        dests: &dests,
+    })
+}
+
+/// # Safety
+/// As of [`list`], for `count` offsets and `count · rank` strides.
+unsafe fn steps(
+    offsets: *const i64,
+    strides: *const i64,
+    count: usize,
+    rank: usize,
+) -> Result<Vec<Access>> {
+    // SAFETY: as the caller promises.
+    let (offsets, strides) = unsafe { (list(offsets, count)?, list(strides, count * rank)?) };
+    let strides = strides.chunks_exact(rank);
+    Ok(offsets
+        .iter()
+        .zip(strides)
+        .map(|(offset, strides)| Access { offset: *offset, strides: strides.into() })
+        .collect())
+}

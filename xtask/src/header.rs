@@ -1,0 +1,16 @@
+//! The command `header`: the C header of the driver contract.
+//!
+//! Owns nothing: the test that checks the header can also write it, as other snapshots are written. Not here: what
+//! the header says (`crates/gpupy-core/src/plugin/table.rs`).
+
+use crate::failure::{self, Result};
+use crate::process::{announce, cargo, run as start};
+
+/// Writes the header.
+pub fn run(arguments: &[String]) -> Result<()> {
+    failure::no_arguments("header", arguments)?;
+    announce("C header");
+    let mut test = cargo();
+    test.args(["test", "--release", "--quiet", "-p", "gpupy-core", "--test", "header"]);
+    start(test.env("GPUPY_BLESS", "1"))
+}
