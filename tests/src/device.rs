@@ -29,12 +29,32 @@ impl Device {
         Ok(Device { driver, caps })
     }
 
+    /// A driver that has not been opened.
+    pub fn closed(driver: Box<dyn Driver>) -> Device {
+        let caps = Capabilities {
+            device: String::new(),
+            hardware: false,
+            dtypes: Vec::new(),
+            max_block_len: 0,
+            max_dests: 0,
+            reduce: false,
+            flushes_subnormals: false,
+            resources: Vec::new(),
+        };
+        Device { driver, caps }
+    }
+
     /// Skips unless blocks may have this dtype.
     pub fn need_dtype(&self, dtype: DType) -> Outcome {
         if self.caps.dtypes.contains(&dtype) {
             return Ok(());
         }
         skip(format!("no dtype {dtype}"))
+    }
+
+    /// The dtypes that blocks may not have.
+    pub fn other_dtypes(&self) -> Vec<DType> {
+        DType::ALL.into_iter().filter(|dtype| !self.caps.dtypes.contains(dtype)).collect()
     }
 
     /// How the driver does an operation; skips where it does not.
@@ -96,6 +116,7 @@ pub fn to_bytes(data: &[Scalar]) -> Vec<u8> {
     data.iter().flat_map(|x| x.bytes().into_iter().take(x.dtype.size())).collect()
 }
 
-fn from_bytes(dtype: DType, bytes: &[u8]) -> Vec<Scalar> {
+/// Host memory as elements.
+pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Vec<Scalar> {
     bytes.chunks_exact(dtype.size()).filter_map(|bytes| Scalar::read(dtype, bytes)).collect()
 }

@@ -9,10 +9,10 @@
 use crate::compare::{Mismatches, accepts, same};
 use crate::describe::numbers;
 use crate::device::Device;
-use crate::oracle::{self, Element, Run};
-use crate::outcome::{Outcome, Stop, ensure, fail, skip};
+use crate::oracle::{self, Element, Run, Target};
+use crate::outcome::{Outcome, Stop, ensure, fail, fine, skip};
 use gpupy_core::driver::{BlockId, Dest, Evaluated, Launch};
-use gpupy_core::{DType, Scalar};
+use gpupy_core::{DType, Error, ErrorKind, Scalar};
 
 /// The reason of a skip that says no more than that a program is too large.
 pub const TOO_LARGE: &str = "the program does not fit in one evaluation";
@@ -35,19 +35,36 @@ struct Blocks {
     neighbours: Vec<Held>,
 }
 
+fn ids(held: &[Held]) -> Vec<BlockId> {
+    held.iter().map(|held| held.block).collect()
+}
+
 impl Device {
     /// Runs a launch that may be too large for the driver, and compares what it wrote.
     pub fn check(&mut self, run: &Run, ulp: f32) -> Outcome {
         if !self.check_ir(&run.program)?.fits {
             return skip(TOO_LARGE);
         }
-        let mut blocks = Blocks::default();
-        let outcome =
-            self.prepare(run, &mut blocks).and_then(|()| self.check_with(run, ulp, &blocks));
-        for held in blocks.operands.iter().chain(&blocks.dests).chain(&blocks.neighbours) {
-            self.driver.block_free(held.block);
-        }
-        outcome
+        self.with_blocks(run, |device, blocks| {
+            let evaluated = device.eval(run, &ids(&blocks.operands), &ids(&blocks.dests))?;
+            ensure(evaluated.launches >= 1, || "an evaluation without a launch".to_string())?;
+            device.compare_all(run, ulp, blocks)
+        })
+    }
+
+    /// Runs a launch that the driver may refuse with one of these kinds; then nothing has changed.
+    pub fn check_or_refused(&mut self, run: &Run, kinds: &[ErrorKind]) -> Outcome {
+        self.with_blocks(run, |device, blocks| {
+            match device.try_eval(run, &ids(&blocks.operands), &ids(&blocks.dests)) {
+                Ok(_) => device.compare_all(run, 0.0, blocks),
+                Err(error) if kinds.contains(&error.kind()) => {
+                    device.unchanged(&blocks.dests, "a destination")?;
+                    device.unchanged(&blocks.operands, "an operand")?;
+                    device.unchanged(&blocks.neighbours, "a neighbour of a destination")
+                }
+                Err(error) => fail(format!("not one of {kinds:?}, but {error}")),
+            }
+        })
     }
 
     /// Runs a launch whose operations and form the driver claims to have.
@@ -63,6 +80,23 @@ impl Device {
         let fits = self.check_ir(&run.program)?.fits;
         ensure(fits, || format!("a single operation does not fit\n{}", run.program))?;
         self.check_claimed(run, ulp)
+    }
+
+    /// Does something with blocks for a launch; a failure tells the launch.
+    fn with_blocks(
+        &mut self,
+        run: &Run,
+        what: impl FnOnce(&mut Self, &Blocks) -> Outcome,
+    ) -> Outcome {
+        let mut blocks = Blocks::default();
+        let outcome = self.prepare(run, &mut blocks).and_then(|()| what(self, &blocks));
+        for held in blocks.operands.iter().chain(&blocks.dests).chain(&blocks.neighbours) {
+            self.driver.block_free(held.block);
+        }
+        outcome.or_else(|stop| match stop {
+            Stop::Fail(said) => fail(format!("{said}\n{}", describe(run))),
+            skip => Err(skip),
+        })
     }
 
     fn prepare(&mut self, run: &Run, blocks: &mut Blocks) -> Outcome {
@@ -82,27 +116,20 @@ impl Device {
         Ok(Held { block: self.upload(dtype, &data)?, dtype, data })
     }
 
-    fn check_with(&mut self, run: &Run, ulp: f32, blocks: &Blocks) -> Outcome {
-        let ids = |held: &[Held]| held.iter().map(|held| held.block).collect::<Vec<_>>();
-        let evaluated = self.eval(run, &ids(&blocks.operands), &ids(&blocks.dests))?;
-        ensure(evaluated.launches >= 1, || "an evaluation without a launch".to_string())?;
-        let with_launch = |outcome: Outcome| {
-            outcome.or_else(|stop| match stop {
-                Stop::Fail(said) => fail(format!("{said}\n{}", describe(run))),
-                skip => Err(skip),
-            })
-        };
+    /// Compares everything that a launch touched, or should not have touched.
+    fn compare_all(&mut self, run: &Run, ulp: f32, blocks: &Blocks) -> Outcome {
         for (dest, elements) in blocks.dests.iter().zip(oracle::expected(run)) {
-            let compared = self.compare(dest, &elements, ulp);
-            with_launch(compared)?;
+            self.compare(dest, &elements, ulp)?;
         }
-        for (held, what) in (blocks.operands.iter().map(|held| (held, "an operand")))
-            .chain(blocks.neighbours.iter().map(|held| (held, "a neighbour of a destination")))
-        {
+        self.unchanged(&blocks.operands, "an operand")?;
+        self.unchanged(&blocks.neighbours, "a neighbour of a destination")
+    }
+
+    fn unchanged(&mut self, blocks: &[Held], what: &str) -> Outcome {
+        blocks.iter().try_for_each(|held| {
             let now = self.read(held.block, held.dtype, 0, held.data.len())?;
-            with_launch(same(&now, &held.data, what))?;
-        }
-        Ok(())
+            same(&now, &held.data, what)
+        })
     }
 
     /// Compares a destination with the elements that it should have; the others are guards.
@@ -137,17 +164,25 @@ impl Device {
         operands: &[BlockId],
         dests: &[BlockId],
     ) -> Outcome<Evaluated> {
+        let evaluated = self.try_eval(run, operands, dests);
+        fine(evaluated, "eval_ir")
+    }
+
+    /// Evaluates a launch, which the driver may refuse.
+    pub fn try_eval(
+        &mut self,
+        run: &Run,
+        operands: &[BlockId],
+        dests: &[BlockId],
+    ) -> Result<Evaluated, Error> {
         let params: Vec<_> = run.params.iter().map(|param| param.bits).collect();
-        let dests: Vec<_> = dests
-            .iter()
-            .zip(&run.targets)
-            .map(|(block, target)| Dest {
-                block: *block,
-                access: target.access.clone(),
-                whole: target.whole,
-            })
-            .collect();
-        let launch = Launch {
+        let dest = |(block, target): (&BlockId, &Target)| Dest {
+            block: *block,
+            access: target.access.clone(),
+            whole: target.whole,
+        };
+        let dests: Vec<_> = dests.iter().zip(&run.targets).map(dest).collect();
+        self.driver.eval_ir(&Launch {
             program: &run.program,
             fingerprint: run.program.fingerprint(),
             shape: &run.shape,
@@ -155,8 +190,7 @@ impl Device {
             params: &params,
             accesses: &run.accesses,
             dests: &dests,
-        };
-        self.driver.eval_ir(&launch).or_else(|error| fail(format!("{error}\n{}", describe(run))))
+        })
     }
 }
 

@@ -5,7 +5,8 @@
 //!
 //! Not here: what becomes of it (`suite.rs`).
 
-use gpupy_core::Error;
+use gpupy_core::{Error, ErrorKind};
+use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How a case ended early.
@@ -36,6 +37,15 @@ pub fn ensure(holds: bool, said: impl FnOnce() -> String) -> Outcome {
 /// What a driver answered, which must not be an error; `what` was asked.
 pub fn fine<T>(answer: Result<T, Error>, what: &str) -> Outcome<T> {
     answer.or_else(|error| fail(format!("{what}: {error}")))
+}
+
+/// Fails unless a driver answered with an error of this kind; `what` was asked.
+pub fn refused<T: Debug>(answer: Result<T, Error>, kind: ErrorKind, what: &str) -> Outcome {
+    match answer {
+        Err(error) if error.kind() == kind => Ok(()),
+        Err(error) => fail(format!("{what}: not `{kind:?}`, but {error}")),
+        Ok(answer) => fail(format!("{what}: not `{kind:?}`, but {answer:?}")),
+    }
 }
 
 /// A panic as a failure.

@@ -1,17 +1,26 @@
 //! `block_alloc` gives blocks, until there is no room.
 
-use super::Suite;
+use super::mistakes::undisturbed;
+use super::{Suite, numbers};
 use crate::compare::same;
 use crate::device::Device;
-use crate::outcome::{Outcome, ensure};
+use crate::outcome::{Outcome, ensure, fine, refused};
 use crate::samples::DTYPES;
-use gpupy_core::driver::{BlockSpec, Config};
+use gpupy_core::driver::{BlockId, BlockSpec, Config, Driver};
 use gpupy_core::{DType, ErrorKind, Scalar};
+use std::collections::HashSet;
 
 pub const GROUP: &str = "block_alloc";
 
 pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "blocks apart", blocks_apart);
+    suite.case(GROUP, "lengths that no block has", wrong_lengths);
+    suite.case(GROUP, "dtypes that no block has", wrong_dtypes);
+    let make = suite.constructor();
+    suite.case(GROUP, "no number is given out twice", |device| no_number_twice(device, &*make));
+    suite.case(GROUP, "thousands of blocks", thousands);
+    let few = Config { device_bytes: 1 << 14, ..Config::default() };
+    suite.case_with(GROUP, "no room leaves blocks as they were", &few, no_room);
     for bytes in [64, 4096, 1 << 20] {
         let config = Config { device_bytes: bytes, ..Config::default() };
         suite.case_with(GROUP, &format!("a device of {bytes} bytes"), &config, |device| {
@@ -72,4 +81,76 @@ fn small_device(device: &mut Device, bytes: u64) -> Outcome {
         }
     }
     Ok(())
+}
+
+fn wrong_lengths(device: &mut Device) -> Outcome {
+    let most = device.caps.max_block_len;
+    undisturbed(device, |device| {
+        for len in [0, most + 1, most.saturating_mul(1000), usize::MAX] {
+            let block = device.driver.block_alloc(BlockSpec { dtype: DType::F32, len });
+            refused(block, ErrorKind::Invalid, &format!("{len} elements"))?;
+        }
+        Ok(())
+    })
+}
+
+fn wrong_dtypes(device: &mut Device) -> Outcome {
+    undisturbed(device, |device| {
+        for dtype in device.other_dtypes() {
+            let block = device.driver.block_alloc(BlockSpec { dtype, len: 10 });
+            refused(block, ErrorKind::Invalid, &format!("{dtype}"))?;
+        }
+        Ok(())
+    })
+}
+
+/// Freed blocks, closed devices and other drivers make no number free again.
+fn no_number_twice(device: &mut Device, make: &dyn Fn() -> Box<dyn Driver>) -> Outcome {
+    let mut seen = HashSet::new();
+    let mut take = |device: &mut Device| -> Outcome<Vec<BlockId>> {
+        let blocks = (0..50).map(|_| device.alloc(DType::F32, 10)).collect::<Outcome<Vec<_>>>()?;
+        for block in &blocks {
+            ensure(seen.insert(*block), || format!("block {} is given out twice", block.0))?;
+        }
+        Ok(blocks)
+    };
+    let mut other = fine(Device::open(make, &Config::default()), "a second driver")?;
+    for _ in 0..3 {
+        take(device)?.into_iter().for_each(|block| device.driver.block_free(block));
+        take(&mut other)?;
+        other.driver.cleanup();
+        fine(other.driver.init(&Config::default()), "init after cleanup")?;
+    }
+    Ok(())
+}
+
+fn thousands(device: &mut Device) -> Outcome {
+    let data = |k: usize| numbers(1 + k % 5, k);
+    let blocks: Vec<_> =
+        (0..3000).map(|k| device.upload(DType::F32, &data(k))).collect::<Outcome<_>>()?;
+    for (k, block) in blocks.iter().enumerate() {
+        let got = device.read(*block, DType::F32, 0, data(k).len())?;
+        same(&got, &data(k), &format!("block {k} of 3000"))?;
+    }
+    blocks.into_iter().for_each(|block| device.driver.block_free(block));
+    Ok(())
+}
+
+fn no_room(device: &mut Device) -> Outcome {
+    undisturbed(device, |device| {
+        let spec = BlockSpec { dtype: DType::F32, len: 100 };
+        let mut blocks = Vec::new();
+        for _ in 0..1000 {
+            match device.driver.block_alloc(spec) {
+                Ok(block) => blocks.push(block),
+                error => {
+                    refused(error, ErrorKind::OutOfMemory, "no room")?;
+                    break;
+                }
+            }
+        }
+        ensure(blocks.len() < 1000, || "1000 blocks fit".to_string())?;
+        blocks.into_iter().for_each(|block| device.driver.block_free(block));
+        Ok(())
+    })
 }

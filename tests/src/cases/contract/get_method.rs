@@ -6,7 +6,7 @@ use crate::outcome::{Outcome, ensure, fail};
 use crate::samples::DTYPES;
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{Builder, Form, Inst, Program};
-use gpupy_core::op::{OPS, Op, Rule};
+use gpupy_core::op::{OPS, Op, OpInfo, Rule};
 use gpupy_core::{DType, ErrorKind};
 
 pub const GROUP: &str = "get_method";
@@ -15,6 +15,7 @@ pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "always says the same", methods_stay);
     suite.case(GROUP, "lowered programs", lowered_programs);
     suite.case(GROUP, "agrees with check_ir", agrees_with_check);
+    suite.case(GROUP, "claims only dtypes of blocks", only_dtypes_of_blocks);
 }
 
 fn methods_stay(device: &mut Device) -> Outcome {
@@ -61,33 +62,34 @@ fn asked(program: &Program, op: Op, inst: &Inst) -> DType {
     }
 }
 
-/// A program with nothing but one operation on parameters.
-fn lone(op: Op, operands: &[DType], to: DType) -> Program {
+/// A program with nothing but one operation on parameters, the first of this dtype (of a select,
+/// the second); `None` where there is no such operation.
+pub fn lone(row: &OpInfo, dtype: DType) -> Option<Program> {
+    let mut operands = vec![dtype; row.arity as usize];
+    if row.rule == Rule::Select {
+        operands[0] = DType::Bool;
+    }
+    row.op.result_dtype(&operands, dtype)?;
     let mut b = Builder::new(Form::Map, 1);
     let values: Vec<_> = operands.iter().map(|dtype| b.param(*dtype)).collect();
-    let value = match op.info().rule {
-        Rule::Cast | Rule::Bitcast => b.convert(op, values[0], to),
-        _ => b.op(op, &values),
+    let value = match row.rule {
+        Rule::Cast | Rule::Bitcast => b.convert(row.op, values[0], dtype),
+        _ => b.op(row.op, &values),
     };
     b.store(value);
-    b.finish()
+    Some(b.finish())
 }
 
 fn agrees_with_check(device: &mut Device) -> Outcome {
     for row in OPS.iter().filter(|row| row.rule != Rule::Special) {
         for dtype in DTYPES {
-            let mut operands = vec![dtype; row.arity as usize];
-            if row.rule == Rule::Select {
-                operands[0] = DType::Bool;
-            }
-            let Some(result) = row.op.result_dtype(&operands, dtype) else { continue };
-            if device.need_dtype(dtype).and(device.need_dtype(result)).is_err() {
+            let Some(program) = lone(row, dtype) else { continue };
+            if device.need_dtype(dtype).and(device.need_dtype(program.dests[0])).is_err() {
                 continue;
             }
-            let program = lone(row.op, &operands, dtype);
             let checked = device.driver.check_ir(&program);
             let about = |said: &str| format!("{} {dtype}: {said}", row.name);
-            match (device.driver.get_method(row.op, operands[0]), checked) {
+            match (device.driver.get_method(row.op, program.params[0]), checked) {
                 (Method::Native, Ok(check)) => {
                     ensure(check.fits, || about("native, but does not fit alone"))?;
                 }
@@ -100,6 +102,18 @@ fn agrees_with_check(device: &mut Device) -> Outcome {
                     return fail(about(&format!("{method:?}, but check_ir takes it")));
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+fn only_dtypes_of_blocks(device: &mut Device) -> Outcome {
+    for row in OPS.iter().filter(|row| row.rule != Rule::Special) {
+        for dtype in DType::ALL {
+            let absent = device.driver.get_method(row.op, dtype) == Method::Absent;
+            ensure(absent || device.caps.dtypes.contains(&dtype), || {
+                format!("{} {dtype} is claimed, but no block has this dtype", row.name)
+            })?;
         }
     }
     Ok(())

@@ -1,11 +1,15 @@
 //! `init` opens the device and reports what it found.
 
-use super::Suite;
+use super::check_ir::one_operation;
+use super::threads::{on_another, on_several};
+use super::{PARTS, Suite, doubling, works};
+use crate::cases::random::random_run;
 use crate::compare::same;
 use crate::device::Device;
-use crate::outcome::{Outcome, ensure, fail};
-use gpupy_core::driver::{Config, Resources};
-use gpupy_core::{DType, Scalar};
+use crate::outcome::{Outcome, ensure, fail, fine, refused};
+use gpupy_core::driver::{BlockId, BlockSpec, Config, Driver, Resources};
+use gpupy_core::op::OPS;
+use gpupy_core::{DType, ErrorKind, Scalar};
 
 pub const GROUP: &str = "init";
 
@@ -15,6 +19,15 @@ pub fn run(suite: &mut Suite<'_>) {
     suite.case_with(GROUP, "limits above the device's own", &limits_above(), |device| {
         device.upload(DType::F32, &[Scalar::f32(1.0)]).map(|_| ())
     });
+    let make = suite.constructor();
+    suite.apart(GROUP, "nothing works before it, and everything after", || before(&*make));
+    suite.case_with(GROUP, "a second time", &Config::default(), twice);
+    let make = suite.constructor();
+    suite.apart(GROUP, "on one thread, for another", || on_one_for_another(&*make));
+    let make = suite.constructor();
+    suite.apart(GROUP, "several drivers on several threads", || several(&*make));
+    let make = suite.constructor();
+    suite.apart(GROUP, "again and again", || again_and_again(&*make));
     for bytes in [1, 4, 64, 1000, 4096] {
         let config = Config { block_bytes: bytes, ..Config::default() };
         suite.case_with(GROUP, &format!("blocks of {bytes} bytes"), &config, |device| {
@@ -64,4 +77,83 @@ fn small_blocks(device: &mut Device, bytes: u64) -> Outcome {
     let got = device.read(block, DType::F32, 0, most)?;
     device.driver.block_free(block);
     same(&got, &data, "the largest block")
+}
+
+type Make<'a> = &'a (dyn Fn() -> Box<dyn Driver> + Send + Sync);
+
+/// What is called before `init` is an error where it can be one, and no panic anywhere.
+fn before(make: Make<'_>) -> Outcome {
+    let mut device = Device::closed(make());
+    closed(&mut device, BlockId(1))?;
+    match device.driver.init(&Config::default()) {
+        Ok(caps) => works(&mut Device { driver: device.driver, caps }),
+        Err(error) => fail(format!("{error}")),
+    }
+}
+
+/// Everything that one may call of a driver that is not open; `block` is not live.
+pub fn closed(device: &mut Device, block: BlockId) -> Outcome {
+    let driver = &mut device.driver;
+    let spec = BlockSpec { dtype: DType::F32, len: 10 };
+    refused(driver.block_alloc(spec), ErrorKind::Invalid, "block_alloc")?;
+    driver.block_free(block);
+    refused(driver.block_read(block, 0, &mut [0; 4]), ErrorKind::Invalid, "block_read")?;
+    refused(driver.block_write(block, 0, &[0; 4]), ErrorKind::Invalid, "block_write")?;
+    // What these answer means nothing; they must come back.
+    let _ = driver.check_ir(&one_operation());
+    for part in PARTS {
+        let _ = driver.resource_check(&driver.resource_get(part));
+    }
+    for row in OPS {
+        let _ = driver.get_method(row.op, DType::F32);
+    }
+    let evaluated = device.try_eval(&doubling(10), &[block], &[block]);
+    refused(evaluated, ErrorKind::Invalid, "eval_ir")
+}
+
+fn twice(device: &mut Device) -> Outcome {
+    let data = [Scalar::f32(7.0)];
+    let block = device.upload(DType::F32, &data)?;
+    let again = device.driver.init(&Config::default());
+    refused(again, ErrorKind::Invalid, "a second init")?;
+    same(&device.read(block, DType::F32, 0, 1)?, &data, "a block from before")?;
+    works(device)
+}
+
+fn on_one_for_another(make: Make<'_>) -> Outcome {
+    let open = || fine(Device::open(make, &Config::default()), "on another thread");
+    let mut device = on_another(open)?;
+    works(&mut device)?;
+    on_another(|| works(&mut device))?;
+    on_another(move || {
+        device.driver.cleanup();
+        Ok(())
+    })
+}
+
+/// Drivers that are open at once do not meet.
+fn several(make: Make<'_>) -> Outcome {
+    on_several(|thread| {
+        let mut device = fine(Device::open(make, &Config::default()), "one of several")?;
+        for seed in 0..12 {
+            let run = random_run(&device, 1000 * thread as u64 + seed, 3);
+            if device.check_ir(&run.program)?.fits {
+                device.check(&run, 0.0)?;
+            }
+            works(&mut device)?;
+        }
+        device.driver.cleanup();
+        Ok(())
+    })
+}
+
+fn again_and_again(make: Make<'_>) -> Outcome {
+    let mut device = Device::closed(make());
+    for _ in 0..10 {
+        device.caps = fine(device.driver.init(&Config::default()), "init")?;
+        device.alloc(DType::F32, 1000)?;
+        works(&mut device)?;
+        device.driver.cleanup();
+    }
+    Ok(())
 }

@@ -18,12 +18,18 @@ pub mod resource_get;
 pub mod resource_sub;
 pub mod resource_zero;
 
+mod mistakes;
+mod threads;
+
 use super::Suite;
+use crate::compare::same;
+use crate::device::Device;
 use crate::oracle::{Run, contiguous};
-use gpupy_core::DType;
+use crate::outcome::Outcome;
 use gpupy_core::driver::Part;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
+use gpupy_core::{DType, Scalar};
 
 /// A program that computes `x + x` over `n` elements of float32.
 fn doubling(n: usize) -> Run {
@@ -46,3 +52,20 @@ const PARTS: [Part; 8] = [
     Part::Index,
     Part::Dest(DType::F32),
 ];
+
+/// Small numbers, all different.
+fn numbers(n: usize, from: usize) -> Vec<Scalar> {
+    (from..from + n).map(|k| Scalar::f32(k as f32)).collect()
+}
+
+/// A block is allocated, written, doubled, read and freed.
+fn works(device: &mut Device) -> Outcome {
+    let source = device.upload(DType::F32, &numbers(300, 1))?;
+    let dest = device.alloc(DType::F32, 300)?;
+    device.eval(&doubling(300), &[source], &[dest])?;
+    let got = device.read(dest, DType::F32, 0, 300)?;
+    device.driver.block_free(source);
+    device.driver.block_free(dest);
+    let wanted: Vec<_> = (1..301).map(|k| Scalar::f32(2.0 * k as f32)).collect();
+    same(&got, &wanted, "a doubled block")
+}

@@ -1,17 +1,20 @@
 //! `resource_get` tells what a part of a program needs at most.
 
+use super::get_method::lone;
 use super::{PARTS, Suite};
 use crate::cases::random::random_run;
 use crate::device::Device;
 use crate::outcome::{Outcome, ensure};
+use crate::samples::DTYPES;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
-use gpupy_core::op::Op;
+use gpupy_core::op::{OPS, Op, Rule};
 
 pub const GROUP: &str = "resource_get";
 
 pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "is an upper bound", parts_bound_the_whole);
+    suite.case(GROUP, "bounds every operation alone", every_operation);
     suite.case(GROUP, "always says the same", answers_stay);
 }
 
@@ -51,6 +54,19 @@ fn parts_bound_the_whole(device: &mut Device) -> Outcome {
         ensure(check.fits || !device.driver.resource_check(&bound), || {
             format!("the bound {bound:?} fits, but not the program\n{}", run.program)
         })?;
+    }
+    Ok(())
+}
+
+fn every_operation(device: &mut Device) -> Outcome {
+    for row in OPS.iter().filter(|row| row.rule != Rule::Special) {
+        for dtype in DTYPES {
+            let Some(program) = lone(row, dtype) else { continue };
+            let Ok(check) = device.driver.check_ir(&program) else { continue };
+            let bound = bound(device, &program);
+            let holds = bound.0.iter().zip(check.resources.0).all(|(bound, need)| *bound >= need);
+            ensure(holds, || format!("{bound:?} is no bound of {:?}\n{program}", check.resources))?;
+        }
     }
     Ok(())
 }
