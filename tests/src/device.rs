@@ -39,6 +39,7 @@ impl Device {
             max_dests: 0,
             reduce: false,
             flushes_subnormals: false,
+            host_memory: false,
             resources: Vec::new(),
         };
         Device { driver, caps }

@@ -87,7 +87,7 @@ fn wrong_lengths(device: &mut Device) -> Outcome {
     let most = device.caps.max_block_len;
     undisturbed(device, |device| {
         for len in [0, most + 1, most.saturating_mul(1000), usize::MAX] {
-            let block = device.driver.block_alloc(BlockSpec { dtype: DType::F32, len });
+            let block = device.driver.block_alloc(BlockSpec::new(DType::F32, len));
             refused(block, ErrorKind::Invalid, &format!("{len} elements"))?;
         }
         Ok(())
@@ -97,7 +97,7 @@ fn wrong_lengths(device: &mut Device) -> Outcome {
 fn wrong_dtypes(device: &mut Device) -> Outcome {
     undisturbed(device, |device| {
         for dtype in device.other_dtypes() {
-            let block = device.driver.block_alloc(BlockSpec { dtype, len: 10 });
+            let block = device.driver.block_alloc(BlockSpec::new(dtype, 10));
             refused(block, ErrorKind::Invalid, &format!("{dtype}"))?;
         }
         Ok(())
@@ -138,7 +138,7 @@ fn thousands(device: &mut Device) -> Outcome {
 
 fn no_room(device: &mut Device) -> Outcome {
     undisturbed(device, |device| {
-        let spec = BlockSpec { dtype: DType::F32, len: 100 };
+        let spec = BlockSpec::new(DType::F32, 100);
         let mut blocks = Vec::new();
         for _ in 0..1000 {
             match device.driver.block_alloc(spec) {

@@ -69,7 +69,7 @@ fn in_any_order(device: &mut Device) -> Outcome {
 }
 
 fn twice(device: &mut Device) -> Outcome {
-    let spec = BlockSpec { dtype: DType::F32, len: 256 };
+    let spec = BlockSpec::new(DType::F32, 256);
     let mut counts = Vec::new();
     for _ in 0..3 {
         let blocks: Vec<_> =

@@ -61,8 +61,11 @@ fn nothing(device: &mut Device) -> Outcome {
     same(&got, &data, "the block")
 }
 
-/// Ranges of a block of 10 that are not inside it: an offset, and bytes for an element's size.
-pub const OUTSIDE: [(usize, fn(usize) -> usize); 8] = [
+/// An offset, and how many bytes that is for an element's size.
+type OffsetAndBytes = (usize, fn(usize) -> usize);
+
+/// Ranges of a block of 10 that are not inside it.
+pub const OUTSIDE: [OffsetAndBytes; 8] = [
     (0, |size| 11 * size),
     (1, |size| 10 * size),
     (9, |size| 2 * size),

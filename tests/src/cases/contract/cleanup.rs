@@ -83,7 +83,7 @@ fn dropped(make: &(dyn Fn() -> Box<dyn Driver> + Send + Sync)) -> Outcome {
 fn gives_back(device: &mut Device, config: &Config) -> Outcome {
     let mut counts = Vec::new();
     for _ in 0..3 {
-        let spec = BlockSpec { dtype: DType::F32, len: 256 };
+        let spec = BlockSpec::new(DType::F32, 256);
         counts.push(std::iter::from_fn(|| device.driver.block_alloc(spec).ok()).count());
         device.driver.cleanup();
         fine(device.driver.init(config), "init after cleanup")?;

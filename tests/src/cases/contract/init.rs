@@ -94,7 +94,7 @@ fn before(make: Make<'_>) -> Outcome {
 /// Everything that one may call of a driver that is not open; `block` is not live.
 pub fn closed(device: &mut Device, block: BlockId) -> Outcome {
     let driver = &mut device.driver;
-    let spec = BlockSpec { dtype: DType::F32, len: 10 };
+    let spec = BlockSpec::new(DType::F32, 10);
     refused(driver.block_alloc(spec), ErrorKind::Invalid, "block_alloc")?;
     driver.block_free(block);
     refused(driver.block_read(block, 0, &mut [0; 4]), ErrorKind::Invalid, "block_read")?;

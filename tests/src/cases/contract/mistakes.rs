@@ -30,8 +30,11 @@ pub fn undisturbed(device: &mut Device, mistake: impl FnOnce(&mut Device) -> Out
 /// A handle that is not live, and what must stay open meanwhile.
 type Dead = (BlockId, Option<Device>);
 
+/// What it is, and how to come by it.
+type Way = (&'static str, fn(&mut Device, &Constructor) -> Outcome<Dead>);
+
 /// Ways to come by a handle that is not live.
-const DEAD: [(&str, fn(&mut Device, &Constructor) -> Outcome<Dead>); 3] = [
+const DEAD: [Way; 3] = [
     ("a block that was freed", |device, _| {
         let block = device.upload(DType::F32, &numbers(10, 1))?;
         device.driver.block_free(block);
