@@ -3,13 +3,23 @@
 //! Owns [`Case`], [`FILES`] and [`cases`]; `tests/data/README.md` describes the documents. Invariant:
 //! the documents are what `make.rs` writes, and their bits are the oracle's.
 //!
+//! The other files of this folder are there for tests alone.
+//!
 //! Not here: their replay on a driver (`cases/data.rs`), and in another language
 //! (`tests/data/replay.py`).
 
 #[cfg(test)]
 mod make;
 #[cfg(test)]
+mod operations;
+#[cfg(test)]
+mod programs;
+#[cfg(test)]
+mod reductions;
+#[cfg(test)]
 mod regions;
+#[cfg(test)]
+mod views;
 #[cfg(test)]
 mod write;
 
@@ -30,7 +40,7 @@ macro_rules! files {
 
 files! {
     "accesses" "casts" "destinations" "functions" "operations-bool" "operations-float32"
-    "operations-int32" "operations-uint32" "reductions" "regions"
+    "operations-int32" "operations-uint32" "programs" "reductions" "regions"
 }
 
 /// A document.

@@ -1,9 +1,37 @@
 //! Programs with loops and choices, as texts.
-//!
-//! Owns [`REGIONS`].
+
+use super::make::{Named, named, ordinary};
+use crate::oracle::{Run, affine, contiguous};
+use gpupy_core::ir::{AccessKind, Program};
+use gpupy_core::{DType, Scalar};
+
+/// A launch of each program.
+pub fn regions() -> Vec<Named> {
+    let case = |(name, text): &(&str, &str)| {
+        let program: Program = text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let shape = [50];
+        let mut run = Run::new(program, &shape);
+        for dtype in run.program.operands.clone() {
+            run = run.operand(match dtype {
+                // Of counts, some are 0 and less.
+                DType::I32 => (0..50).map(|k| Scalar::i32(k * 7 % 12 - 3)).collect(),
+                dtype => ordinary(dtype, 50, 120),
+            });
+        }
+        for kind in run.program.accesses.clone() {
+            let affine = affine(-3, &[1]);
+            run = run.access(if kind == AccessKind::Affine { affine } else { contiguous(&shape) });
+        }
+        for dtype in run.program.params.clone() {
+            run = run.param(ordinary(dtype, 1, 121)[0]);
+        }
+        named(*name, run)
+    };
+    REGIONS.iter().map(case).collect()
+}
 
 /// Names and programs over one axis; operands are float32 numbers and int32 counts.
-pub const REGIONS: &[(&str, &str)] = &[
+const REGIONS: &[(&str, &str)] = &[
     (
         "a loop with two carried values that change places",
         "form map

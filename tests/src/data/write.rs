@@ -9,6 +9,7 @@
 use super::make::{self, Named};
 use super::{Case, Dest, FILES, File, Numbers, Operand};
 use crate::oracle::expected;
+use gpupy_core::op::{OPS, Op};
 use gpupy_core::{DType, Scalar};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
@@ -36,6 +37,15 @@ fn every_document_of_the_folder_is_embedded() {
     let found: BTreeSet<_> =
         names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect();
     assert_eq!(found, FILES.iter().map(|(name, _)| name.to_string()).collect());
+}
+
+#[test]
+fn every_instruction_occurs() {
+    let runs = make::files().into_iter().flat_map(|(_, cases)| cases);
+    let seen: BTreeSet<Op> =
+        runs.flat_map(|case| case.run.program.insts).map(|inst| inst.op).collect();
+    let missing = OPS.iter().filter(|row| !seen.contains(&row.op)).map(|row| row.name);
+    assert_eq!(missing.collect::<Vec<_>>(), [""; 0]);
 }
 
 fn case(Named { name, run, ulp }: Named) -> Case {
