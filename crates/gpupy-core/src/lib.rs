@@ -35,6 +35,7 @@ mod dtype;
 mod error;
 mod evaluate;
 mod explain;
+pub mod functions;
 mod host;
 mod intern;
 pub mod ir;

@@ -209,7 +209,7 @@ ops! {
     /// C's remainder, with the dividend's sign, exact.
     Fmod = 122, "fmod", ["fmod"], 2, Float, false, 0.0, "";
     /// Square root of the sum of squares, without overflow on the way.
-    Hypot = 123, "hypot", ["hypot"], 2, Float, true, 1.0, "";
+    Hypot = 123, "hypot", ["hypot"], 2, Float, true, 2.0, "";
 
     // Comparisons. Anything with NaN is false, but for `ne`.
     /// Equal.

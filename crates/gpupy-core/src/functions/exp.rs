@@ -1,0 +1,126 @@
+//! e^x, 2^x and e^x - 1.
+//!
+//! Cody and Waite's reduction: `x = n ln 2 + r` with an integer n and `|r| <= ln 2 / 2`, where
+//! `n ln 2` is taken from x in two parts, the first of them exact. Then `e^x = 2^n e^r`, with a
+//! minimax polynomial for e^r.
+//!
+//! Not here: the functions made of exponentials (`hyperbolic.rs`), powers of other bases
+//! (`power.rs`).
+
+use super::code::{Code, Val};
+
+/// 1 / ln 2.
+const LOG2_E: f64 = std::f64::consts::LOG2_E;
+
+/// ln 2 in two parts, the first with so few bits that its product with n is exact.
+const LN_2: [[f64; 2]; 2] =
+    [[0.693145751953125, 1.428606765330187e-6], [0.69314718055989033, 5.4979230187083712e-14]];
+
+/// (e^r - 1 - r) / r² for |r| up to ln 2 / 2.
+const SINGLE: &[f64] = &[0.5, 0.166665435, 0.0416662805, 0.00836658664, 0.00139464997];
+const DOUBLE: &[f64] = &[
+    0.5,
+    0.16666666666666677,
+    0.041666666666666699,
+    0.0083333333333217748,
+    0.0013888888888867355,
+    0.00019841269885856794,
+    2.4801587359814179e-5,
+    2.7557244407114639e-6,
+    2.7557243235797895e-7,
+    2.5108988607896534e-8,
+    2.0924331114970348e-9,
+];
+
+/// (2^r - 1) / r for |r| up to 1/2.
+const SINGLE_2: &[f64] =
+    &[0.693147182, 0.240226507, 0.0555032827, 0.00961800292, 0.00134002196, 0.000154764915];
+const DOUBLE_2: &[f64] = &[
+    0.69314718055994529,
+    0.24022650695910072,
+    0.055504108664821694,
+    0.0096181291076284942,
+    0.0013333558146391106,
+    0.00015403530393341201,
+    1.5252733855762048e-5,
+    1.3215486833066057e-6,
+    1.0178051360208495e-7,
+    7.0548882271297366e-9,
+    4.4566562109469987e-10,
+    2.5741859530395007e-11,
+];
+
+pub(super) fn exp<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    // Beyond these all results are 0 or infinity; NaN stays.
+    let (least, most) = c.pick((-104.0, 89.0), (-746.0, 710.0));
+    let x = args[0].max(least).min(most);
+    let (n, r) = reduce(x);
+    times_power_of_2(exp_reduced(r), n)
+}
+
+pub(super) fn exp2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let (least, most) = c.pick((-151.0, 128.0), (-1076.0, 1024.0));
+    let x = args[0].max(least).min(most);
+    let n = x.rint();
+    times_power_of_2(exp2_reduced(x - n), n)
+}
+
+/// `2^n (e^r - 1) + (2^n - 1)`, with the 2^n taken out; r is too coarse by itself where the two
+/// summands nearly cancel, and so has a correction.
+pub(super) fn expm1<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let x = args[0];
+    let (least, most) = c.pick((-18.0, 89.0), (-38.0, 710.0));
+    let limited = x.max(least).min(most);
+    let n = (limited * LOG2_E).rint();
+    let [high, low] = c.pick(LN_2[0], LN_2[1]);
+    let (rough, rest) = (limited - n * high, n * low);
+    let r = rough - rest;
+    let correction = (rough - r) - rest;
+    let small = r + (r * r * polynomial(r) + correction * (r + 1.0));
+    // One power of 2 less, since the highest is out of range.
+    let scale = power_of_2(n - 1.0);
+    let inverse = power_of_2(-n.min(c.pick(126.0, 1022.0)));
+    let result = (small + (1.0 - inverse)) * scale * 2.0;
+    // Without scaling, -0.0 and subnormal numbers stay what they are.
+    x.abs().below(0.25).choose(small, result).copysign(x)
+}
+
+/// The n and r of `x = n ln 2 + r`.
+pub(super) fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>) {
+    let n = (x * LOG2_E).rint();
+    let [high, low] = x.code().pick(LN_2[0], LN_2[1]);
+    (n, x - n * high - n * low)
+}
+
+/// e^r.
+pub(super) fn exp_reduced(r: Val<'_>) -> Val<'_> {
+    r + r * r * polynomial(r) + 1.0
+}
+
+/// 2^r for |r| up to 1/2.
+pub(super) fn exp2_reduced(r: Val<'_>) -> Val<'_> {
+    r * r.polynomial(r.code().pick(SINGLE_2, DOUBLE_2)) + 1.0
+}
+
+fn polynomial(r: Val<'_>) -> Val<'_> {
+    r.polynomial(r.code().pick(SINGLE, DOUBLE))
+}
+
+/// `y 2^n` in two steps, so that neither power leaves the range of normal numbers, and only the
+/// second rounds.
+pub(super) fn times_power_of_2<'c>(y: Val<'c>, n: Val<'c>) -> Val<'c> {
+    let n = n.to_int();
+    let half = n.shr(1);
+    y * power_of_2_int(half) * power_of_2_int(n - half)
+}
+
+/// 2^n for an n whose power is a normal number.
+pub(super) fn power_of_2(n: Val<'_>) -> Val<'_> {
+    power_of_2_int(n.to_int())
+}
+
+/// 2^n for an integer n whose power is a normal number.
+pub(super) fn power_of_2_int(n: Val<'_>) -> Val<'_> {
+    let c = n.code();
+    ((n + c.bias()) * (1i64 << c.mantissa())).float_of_bits()
+}

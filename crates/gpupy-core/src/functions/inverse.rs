@@ -1,0 +1,146 @@
+//! Arc sine, arc cosine and arc tangents.
+//!
+//! The sine's is an odd minimax polynomial up to 1/2; beyond, `asin x = π/2 - 2 asin sqrt((1 - x)/2)`.
+//! The tangent's is taken of the lesser of two magnitudes over the greater; for float64 that is
+//! brought below tan(π/8) by `atan t = π/4 + atan((t - 1) / (t + 1))`; then an odd minimax
+//! polynomial. The last sum, with a multiple of π/2, is made as if with twice the bits.
+//!
+//! Not here: sine, cosine and tangent (`trig.rs`).
+
+use super::code::{Code, Val};
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+
+/// (asin(t) - t) / t³ for |t| up to 1/2, in powers of t².
+const SINE: [&[f64]; 2] = [
+    &[0.166667521, 0.0749529749, 0.0454703756, 0.024179507, 0.0421663299],
+    &[
+        0.1666666666666676,
+        0.074999999999708147,
+        0.044642857174599683,
+        0.03038194270831461,
+        0.022372214973756625,
+        0.017351612247177083,
+        0.013980817926975453,
+        0.011398932206563463,
+        0.01078014906258372,
+        0.0037067693095121645,
+        0.021706644430775086,
+        -0.020998029178839542,
+        0.032628039337606052,
+    ],
+];
+/// (atan(t) - t) / t³ for |t| up to 1 (float32) or tan(π/8) (float64), in powers of t².
+const TANGENT: [&[f64]; 2] = [
+    &[
+        -0.333332986,
+        0.199985474,
+        -0.142642394,
+        0.109521769,
+        -0.084034279,
+        0.0579572842,
+        -0.0311776027,
+        0.0109145055,
+        -0.00179360539,
+    ],
+    &[
+        -0.33333333333333198,
+        0.19999999999953166,
+        -0.14285714280157913,
+        0.11111110781706812,
+        -0.090908977119423806,
+        0.076920594734756612,
+        -0.066630963511303196,
+        0.0584783795358821,
+        -0.050390918992258386,
+        0.038059576016558169,
+        -0.017902167631458306,
+    ],
+];
+
+/// What π is more than the float nearest to it, as a share of π.
+const PI_LOST: [f64; 2] = [-2.782753515285623e-8, 3.8981718325193755e-17];
+
+pub(super) fn asin<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let x = args[0].abs();
+    let is_small = x.below(0.5);
+    let (root, rest) = of_root(is_small, x);
+    let base = is_small.choose(c.float(0.0), c.float(FRAC_PI_2));
+    from_axis(base, is_small.not(), root, rest).copysign(args[0])
+}
+
+pub(super) fn acos<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let is_small = args[0].abs().below(0.5);
+    let is_negative = args[0].below(0.0);
+    let (root, rest) = of_root(is_small, args[0].abs());
+    let base = is_negative.choose(c.float(PI), c.float(0.0));
+    let base = is_small.choose(c.float(FRAC_PI_2), base);
+    from_axis(base, is_small ^ is_negative, root, rest)
+}
+
+/// The arc sine, in two parts, of x where that is small, otherwise twice that of
+/// sqrt((1 - x) / 2).
+fn of_root<'c>(is_small: Val<'c>, x: Val<'c>) -> (Val<'c>, Val<'c>) {
+    let c = x.code();
+    let half = (1.0 - x) * 0.5;
+    let z = is_small.choose(x * x, half);
+    let root = half.sqrt();
+    let t = is_small.choose(x, root + root);
+    (t, t * z * z.polynomial(c.pick(SINE[0], SINE[1])))
+}
+
+pub(super) fn atan<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let x = args[0].abs();
+    let is_steep = x.above(1.0);
+    let one = c.float(1.0);
+    let (angle, low) = octant(is_steep.choose(one, x), is_steep.choose(x, one));
+    let base = is_steep.choose(c.float(FRAC_PI_2), c.float(0.0));
+    from_axis(base, is_steep, angle, low).copysign(args[0])
+}
+
+pub(super) fn atan2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let (y, x) = (args[0].abs(), args[1].abs());
+    let is_steep = y.above(x);
+    let (angle, low) = octant(is_steep.choose(x, y), is_steep.choose(y, x));
+    let is_behind = args[1].sign_bit();
+    let flat = is_behind.choose(c.float(PI), c.float(0.0));
+    let base = is_steep.choose(c.float(FRAC_PI_2), flat);
+    from_axis(base, is_steep ^ is_behind, angle, low).copysign(args[0])
+}
+
+/// The arc tangent of a quotient not above 1, in two parts.
+fn octant<'c>(lesser: Val<'c>, greater: Val<'c>) -> (Val<'c>, Val<'c>) {
+    let c = lesser.code();
+    // Two infinities are alike, and so are two zeros, but for their angle.
+    let one = c.float(1.0);
+    let quotient = |a: Val<'c>, b: Val<'c>| {
+        let t = lesser.equals(greater).choose(one, a / b);
+        lesser.equals(0.0).choose(lesser, t)
+    };
+    if !c.is_double() {
+        let t = quotient(lesser, greater);
+        let z = t * t;
+        return (t, t * z * z.polynomial(TANGENT[0]));
+    }
+    let t = quotient(lesser, greater);
+    let is_small = t.below(0.41421356237309503);
+    let t = is_small.choose(t, (t - 1.0) / (t + 1.0));
+    let z = t * t;
+    let rest = t * z * z.polynomial(TANGENT[1]);
+    let base = is_small.choose(c.float(0.0), c.float(FRAC_PI_4));
+    in_two_parts(base, t, rest)
+}
+
+/// `base ± (angle + low)`.
+fn from_axis<'c>(base: Val<'c>, is_negative: Val<'c>, angle: Val<'c>, low: Val<'c>) -> Val<'c> {
+    let turn = |value: Val<'c>| is_negative.choose(-value, value);
+    let (sum, lost) = in_two_parts(base, turn(angle), turn(low));
+    sum + lost
+}
+
+/// The sum of a base, which is 0 or π over a power of 2, of a number not above it, and of a small
+/// one.
+fn in_two_parts<'c>(base: Val<'c>, angle: Val<'c>, low: Val<'c>) -> (Val<'c>, Val<'c>) {
+    let c = base.code();
+    let sum = base + angle;
+    (sum, ((base - sum) + angle) + (base * c.pick(PI_LOST[0], PI_LOST[1]) + low))
+}

@@ -1,0 +1,139 @@
+//! Logarithms: natural, to base 2 and 10, and of 1 + x.
+//!
+//! `x = 2^e (1 + f)` with `sqrt(1/2) <= 1 + f < sqrt(2)`, taken apart by integer operations. Then
+//! `log(1 + f) = f - f²/2 + tail(f)`, where the tail is a minimax polynomial: of f for float32; for
+//! float64, where that would be long, of `s² = (f / (2 + f))²` (the series of atanh). For other bases
+//! the sum is kept in two parts, the first short enough for an exact product.
+//!
+//! Not here: the logarithm inside a power (`power.rs`).
+
+use super::code::{Code, Val};
+use super::exp::power_of_2_int;
+
+/// (log(1 + f) - f + f²/2) / f³.
+const SINGLE: &[f64] = &[
+    0.333333313,
+    -0.250008225,
+    0.200012341,
+    -0.166232973,
+    0.142015159,
+    -0.131605521,
+    0.127635837,
+    -0.0763606578,
+];
+
+/// (atanh(s) - s) / s³ for |s| up to (sqrt(2) - 1) / (sqrt(2) + 1), in powers of s².
+const DOUBLE: &[f64] = &[
+    0.33333333333333676,
+    0.19999999999705556,
+    0.14285714371654062,
+    0.11111099233288477,
+    0.090917852304351787,
+    0.076569395962202497,
+    0.073989007577985932,
+];
+
+/// ln 2 in two parts; the first's product with an exponent is exact.
+const LN_2: [[f64; 2]; 2] =
+    [[0.693145751953125, 1.428606765330187e-6], [0.69314718055989033, 5.4979230187083712e-14]];
+/// 1 / ln 2 in two parts, the first with half the bits.
+const LOG2_E: [[f64; 2]; 2] =
+    [[1.4423828125, 0.00031222839606925845], [1.4426946640014648, 3.7688749856360991e-7]];
+/// log10 of 2, as `LN_2`.
+const LOG10_2: [[f64; 2]; 2] =
+    [[0.301025390625, 4.6050390665186569e-6], [0.30102999566395283, 2.8363394551044964e-14]];
+/// 1 / ln 10, as `LOG2_E`.
+const LOG10_E: [[f64; 2]; 2] =
+    [[0.4342041015625, 9.0380337496753782e-5], [0.43429446220397949, 1.9699272335463627e-8]];
+
+pub(super) fn log<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let (e, m) = take_apart(args[0]);
+    specials(args[0], natural(c, e.to_float(), m - 1.0))
+}
+
+pub(super) fn log1p<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let x = args[0];
+    let sum = x + 1.0;
+    let (e, m) = take_apart(sum);
+    // f without the rounding of 1 + x; where x is large that does not matter, and 2^-e is no normal
+    // number.
+    let scale = power_of_2_int(-e);
+    let f = x * scale + (scale - 1.0);
+    let f = x.above((1u64 << 60) as f64).choose(m - 1.0, f);
+    // -0.0 keeps its sign.
+    specials(sum, natural(c, e.to_float(), f)).copysign(x)
+}
+
+pub(super) fn log2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let (e, m) = take_apart(args[0]);
+    let (high, low) = in_two_parts(m - 1.0);
+    let [factor, factor_low] = c.pick(LOG2_E[0], LOG2_E[1]);
+    let small = (low + high) * factor_low + low * factor;
+    specials(args[0], sum(e.to_float(), high * factor, small))
+}
+
+pub(super) fn log10<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let (e, m) = take_apart(args[0]);
+    let e = e.to_float();
+    let (high, low) = in_two_parts(m - 1.0);
+    let [two, two_low] = c.pick(LOG10_2[0], LOG10_2[1]);
+    let [factor, factor_low] = c.pick(LOG10_E[0], LOG10_E[1]);
+    let small = e * two_low + (low + high) * factor_low + low * factor;
+    specials(args[0], sum(e * two, high * factor, small))
+}
+
+/// The integer e and the m of `x = 2^e m`, with `sqrt(1/2) <= m < sqrt(2)`.
+pub(super) fn take_apart(x: Val<'_>) -> (Val<'_>, Val<'_>) {
+    let c = x.code();
+    let bits = x.bits();
+    // A subnormal number's bits are an integer, which as a float is normal.
+    let subnormal = bits.below(1i64 << c.mantissa());
+    let bits = subnormal.choose(bits.to_float().bits(), bits);
+    let root = c.pick(0x3f35_04f3, 0x3fe6_a09e_667f_3bcd);
+    // A difference of bits counts the mantissa's steps; its upper bits are e.
+    let steps = bits.signed_bits() - root;
+    let e = steps.shr(c.mantissa());
+    let m = (steps & ((1 << c.mantissa()) - 1)) + root;
+    let moved = subnormal.choose(e - c.pick(149, 1074), e);
+    (moved, m.float_of_bits())
+}
+
+/// `e ln 2 + log(1 + f)`.
+fn natural<'c>(c: &'c Code, e: Val<'c>, f: Val<'c>) -> Val<'c> {
+    let [ln_2, ln_2_low] = c.pick(LN_2[0], LN_2[1]);
+    let half_square = f * f * 0.5;
+    e * ln_2 + (f - (half_square - (tail(f, half_square) + e * ln_2_low)))
+}
+
+/// log(1 + f) as a sum, the first part with half the bits.
+fn in_two_parts(f: Val<'_>) -> (Val<'_>, Val<'_>) {
+    let half_square = f * f * 0.5;
+    let high = (f - half_square).upper_half();
+    (high, ((f - high) - half_square) + tail(f, half_square))
+}
+
+/// log(1 + f) - f + f²/2.
+fn tail<'c>(f: Val<'c>, half_square: Val<'c>) -> Val<'c> {
+    if f.code().is_double() {
+        let s = f / (f + 2.0);
+        let z = s * s;
+        s * (half_square + z * z.polynomial(DOUBLE) * 2.0)
+    } else {
+        f * f * f * f.polynomial(SINGLE)
+    }
+}
+
+/// The sum of two numbers, the first of them 0 or the larger, and a small third.
+fn sum<'c>(large: Val<'c>, small: Val<'c>, smaller: Val<'c>) -> Val<'c> {
+    let high = large + small;
+    high + (((large - high) + small) + smaller)
+}
+
+/// A logarithm of x with the results for what is not a positive number.
+fn specials<'c>(x: Val<'c>, logarithm: Val<'c>) -> Val<'c> {
+    let c = x.code();
+    // Infinity and NaN are their own logarithms.
+    let result = x.below(f64::INFINITY).choose(logarithm, x);
+    let result = x.below(0.0).choose(c.float(f64::NAN), result);
+    x.equals(0.0).choose(c.float(f64::NEG_INFINITY), result)
+}

@@ -1,0 +1,64 @@
+//! Functions as programs: everything richer than the primitive operations, written once.
+//!
+//! Owns the table of programs, one for each function and float dtype: straight lines of exact
+//! operations, which give the same bits on every driver. Invariants: a program keeps the bound of its
+//! row in `op.rs`; it uses neither regions, nor fused products, nor, for float32, a wider float.
+//!
+//! Not here: which drivers need them (`method.rs`).
+
+mod code;
+mod exp;
+mod hyperbolic;
+mod inverse;
+mod log;
+mod power;
+mod trig;
+
+use crate::dtype::DType;
+use crate::ir::Program;
+use crate::op::Op;
+use code::{Code, Val};
+use std::sync::OnceLock;
+
+/// A function of values of one program.
+type Formula = for<'c> fn(&'c Code, &[Val<'c>]) -> Val<'c>;
+
+/// What computes an operation from simpler ones, if the core knows.
+fn formula(op: Op) -> Option<Formula> {
+    Some(match op {
+        Op::Exp => exp::exp,
+        Op::Exp2 => exp::exp2,
+        Op::Expm1 => exp::expm1,
+        Op::Log => log::log,
+        Op::Log2 => log::log2,
+        Op::Log10 => log::log10,
+        Op::Log1p => log::log1p,
+        Op::Sin => trig::sin,
+        Op::Cos => trig::cos,
+        Op::Tan => trig::tan,
+        Op::Asin => inverse::asin,
+        Op::Acos => inverse::acos,
+        Op::Atan => inverse::atan,
+        Op::Sinh => hyperbolic::sinh,
+        Op::Cosh => hyperbolic::cosh,
+        Op::Tanh => hyperbolic::tanh,
+        Op::Pow => power::pow,
+        Op::Atan2 => inverse::atan2,
+        Op::Hypot => power::hypot,
+        _ => return None,
+    })
+}
+
+/// The program of a function (see `driver::Method::Lowered`), or `None` where there is none.
+pub fn program(op: Op, dtype: DType) -> Option<&'static Program> {
+    static SINGLE: [OnceLock<Program>; 256] = [const { OnceLock::new() }; 256];
+    static DOUBLE: [OnceLock<Program>; 256] = [const { OnceLock::new() }; 256];
+    let formula = formula(op)?;
+    let programs = match dtype {
+        DType::F32 => &SINGLE,
+        DType::F64 => &DOUBLE,
+        _ => return None,
+    };
+    let cell = programs.get(op as usize)?;
+    Some(cell.get_or_init(|| Code::program(dtype, op.info().arity, formula)))
+}

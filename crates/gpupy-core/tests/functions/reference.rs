@@ -1,0 +1,56 @@
+//! What functions should give: the float64 functions of the platform's C library for float32.
+
+use gpupy_core::Op;
+
+/// The function of one operand behind an operation.
+pub fn unary(op: Op) -> Option<fn(f64) -> f64> {
+    Some(match op {
+        Op::Exp => f64::exp,
+        Op::Exp2 => f64::exp2,
+        Op::Expm1 => f64::exp_m1,
+        Op::Log => f64::ln,
+        Op::Log2 => f64::log2,
+        Op::Log10 => f64::log10,
+        Op::Log1p => f64::ln_1p,
+        Op::Sin => f64::sin,
+        Op::Cos => f64::cos,
+        Op::Tan => f64::tan,
+        Op::Asin => f64::asin,
+        Op::Acos => f64::acos,
+        Op::Atan => f64::atan,
+        Op::Sinh => f64::sinh,
+        Op::Cosh => f64::cosh,
+        Op::Tanh => f64::tanh,
+        _ => return None,
+    })
+}
+
+/// The function of two operands behind an operation.
+pub fn binary(op: Op) -> Option<fn(f64, f64) -> f64> {
+    Some(match op {
+        Op::Pow => f64::powf,
+        Op::Atan2 => f64::atan2,
+        Op::Hypot => f64::hypot,
+        _ => return None,
+    })
+}
+
+/// The distance of a float32 from the exact result, in units of the exact result's last place.
+/// Where special numbers or the sign of zero are wrong it is infinite.
+pub fn error_single(got: f32, exact: f64) -> f64 {
+    let rounded = exact as f32;
+    if got.to_bits() == rounded.to_bits() {
+        // Not 0: how far the rounding itself is off does not matter to the worst case.
+        return 0.0;
+    }
+    if rounded.is_nan() || got.is_nan() {
+        return if rounded.is_nan() && got.is_nan() { 0.0 } else { f64::INFINITY };
+    }
+    if rounded == 0.0 && got == 0.0 || exact.is_infinite() {
+        return f64::INFINITY;
+    }
+    let exponent = ((exact.to_bits() >> 52 & 0x7ff) as i32 - 1023).clamp(-126, 127);
+    let unit = 2f64.powi(exponent - 23);
+    let got = if got.is_infinite() { f64::from(got.signum()) * 2f64.powi(128) } else { got.into() };
+    (got - exact).abs() / unit
+}
