@@ -8,7 +8,7 @@
 //! Not here: recording assignments (`record.rs`).
 
 use crate::access::{self, Coordinates};
-use crate::cache::Part;
+use crate::cache::{Device, Part};
 use crate::driver::{Access, BlockId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
@@ -59,7 +59,8 @@ impl Engine {
         let walk = if points == 0 {
             None
         } else {
-            match source_walk(&inputs[1], source.as_ref(), shape, &first, &extents)? {
+            let open = self.device(device)?;
+            match source_walk(open, &inputs[1], source.as_ref(), shape, &first, &extents)? {
                 Ok(walk) => Some(walk),
                 Err(needs) => return Ok(Flow::Needs(needs)),
             }
@@ -157,7 +158,7 @@ impl Engine {
         let space: Shape = [tile.range.len()].into_iter().collect();
         let start = constant.map_or(Start::Value(old), Start::Scalar);
         let at = access::access(tile.range.start as isize, &[1]);
-        match Walk::new(&[start], at, space)? {
+        match Walk::new(self.device(device)?, &[start], at, space)? {
             Ok(walk) => {
                 let access = access::access(0, &[1]);
                 let dest = Destination::Block { block, access, whole: true };
@@ -223,6 +224,7 @@ impl Engine {
 
 /// The walk that gives the source's elements for a window of the assigned view.
 fn source_walk(
+    device: &Device,
     input: &Input,
     source: Option<&Value>,
     shape: &[usize],
@@ -238,7 +240,7 @@ fn source_walk(
         space.push(1);
         at.strides.push(0);
     }
-    Walk::new(&[Start::input(input, source)?], at, space)
+    Walk::new(device, &[Start::input(input, source)?], at, space)
 }
 
 /// The window of a view over coordinates that lies in a tile, or `None` where several axes of the

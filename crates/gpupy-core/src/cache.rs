@@ -11,7 +11,9 @@
 use crate::access::{self};
 use crate::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ir::AccessKind;
 use crate::ir::REDUCE_CHUNK;
+use crate::lowering::Ways;
 use crate::pool::Pool;
 use crate::rhythm::Rhythm;
 use crate::stats::Stats;
@@ -68,6 +70,8 @@ pub(crate) struct Device {
     /// Uses of blocks so far.
     clock: u64,
     pool: Pool,
+    /// How the driver does operations.
+    pub(crate) ways: Ways,
     dead: DeadList,
 }
 
@@ -90,8 +94,20 @@ impl Device {
             evicted: FxHashMap::default(),
             clock: 0,
             pool: Pool::default(),
+            ways: Ways::default(),
             dead: DeadList::default(),
         }
+    }
+
+    /// The tile of a value that an access over a space is, in C order, if it is one.
+    pub fn own_tile(&self, value: &Value, walk: &Access, space: &[usize]) -> Option<Tile> {
+        let tiling = self.tiling(value.shape());
+        let tile = tiling.tile(tiling.number_at(walk.offset.max(0) as usize));
+        let points = size_of(space);
+        let contiguous = points == 1 || access::kind(walk, space) == AccessKind::Contiguous;
+        let is_own =
+            contiguous && walk.offset == tile.range.start as i64 && points == tile.range.len();
+        is_own.then_some(tile)
     }
 
     /// How values of this shape are cut for this device.

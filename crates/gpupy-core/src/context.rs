@@ -9,11 +9,12 @@
 use crate::access;
 use crate::array::{Arg, Array};
 use crate::assign::scatter;
-use crate::driver::{Capabilities, Method};
+use crate::driver::Capabilities;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::evaluate::Engine;
 use crate::host;
+use crate::lowering::Way;
 use crate::op::Op;
 use crate::pending::held_bytes;
 use crate::record::{Recorder, source_of};
@@ -151,10 +152,8 @@ impl Context {
         let Ok(position) = self.current(&mut state) else {
             return false;
         };
-        state.engine.device(position).is_ok_and(|device| {
-            device.caps.dtypes.contains(&dtype)
-                && device.driver.get_method(op, dtype) != Method::Absent
-        })
+        let device = state.engine.device(position);
+        device.is_ok_and(|device| !matches!(device.way(op, dtype), Way::Absent))
     }
 
     /// Allows or forbids that another driver evaluates what the one in use cannot.

@@ -172,7 +172,7 @@ impl Engine {
             }
         };
         let reach = access::reach(&at, &space);
-        let walk = match (Walk::new(&[start], at, space)?, &held) {
+        let walk = match (Walk::new(self.device(device)?, &[start], at, space)?, &held) {
             (Ok(walk), _) => walk,
             // What a reduction's map needs first (an index in one long row, say) is mostly less
             // cheap than the map in its own shape.
@@ -215,7 +215,7 @@ impl Engine {
             // The piece's coordinates in the value, not in the tile.
             piece.origin.iter_mut().zip(&tile.origin).for_each(|(o, first)| *o += first);
             let (at, space) = reduced_tile(&inputs[0], value.shape(), &piece, n);
-            let done = match Walk::new(&[start], at, space) {
+            let done = match Walk::new(self.device(device)?, &[start], at, space) {
                 Ok(Ok(walk)) => {
                     let dest = Destination::Block { block, access: dest, whole };
                     self.run(walk, Form::Reduce { op }, dest, device)
@@ -284,14 +284,7 @@ impl Evaluation<'_> {
     /// The tile of the node's own value that the walk's space is, if it is one.
     pub fn own_tile(&mut self, node: u32) -> Result<Option<Tile>> {
         let node = &self.walk.nodes[node as usize];
-        let tiling = self.engine.device(self.device)?.tiling(node.value.shape());
-        let tile = tiling.tile(tiling.number_at(node.access.offset.max(0) as usize));
-        let points = size_of(&self.walk.space);
-        let contiguous = points == 1
-            || access::kind(&node.access, &self.walk.space) == crate::ir::AccessKind::Contiguous;
-        let own = contiguous
-            && node.access.offset == tile.range.start as i64
-            && points == tile.range.len();
-        Ok(own.then_some(tile))
+        let device = self.engine.device(self.device)?;
+        Ok(device.own_tile(&node.value, &node.access, &self.walk.space))
     }
 }

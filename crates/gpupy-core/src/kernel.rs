@@ -8,9 +8,10 @@
 
 use crate::access;
 use crate::cache::{Device, Part, Placed};
-use crate::driver::{Access, Method};
+use crate::driver::Access;
 use crate::dtype::DType;
 use crate::ir::{Builder, Form, Program};
+use crate::lowering::{Way, method_dtype};
 use crate::op::Op;
 use crate::value::Value;
 use crate::view::Shape;
@@ -233,19 +234,10 @@ fn emit(device: &Device, builder: &mut Builder, op: Op, dtype: DType, values: &[
         return builder.convert(op, values[0], dtype);
     }
     let asked = method_dtype(op, dtype, values.first().map(|v| builder.dtype(*v)));
-    match device.driver.get_method(op, asked) {
-        Method::Lowered(program) => builder.inline(&program, values),
+    match device.way(op, asked) {
+        Way::Inlined(lowered) | Way::Expanded(lowered) => builder.inline(&lowered.program, values),
         // An absent operation stays: `check_ir` refuses it by name.
-        Method::Native | Method::Absent => builder.op(op, values),
-    }
-}
-
-/// The dtype by which a driver is asked for a method: the first value operand's (see
-/// `Driver::get_method`), which for a selection is the second operand's.
-pub(crate) fn method_dtype(op: Op, result: DType, first: Option<DType>) -> DType {
-    match op {
-        Op::Cast | Op::Bitcast | Op::Select => result,
-        _ => first.unwrap_or(result),
+        Way::Native | Way::Absent => builder.op(op, values),
     }
 }
 

@@ -13,6 +13,7 @@
 //! walk.rs       from a tile down to what is computed, views composed on the way (access.rs)
 //! partition.rs  the walk is cut into kernels within the driver's limits
 //! siblings.rs   values that the same kernel can give almost for free
+//! lowering.rs   operations that a driver lacks, by programs: its own, or those of functions/
 //! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch
 //! launch.rs     operands are brought, destinations allocated, the driver called
 //! driver.rs     14 functions: the contract; registry.rs names those who keep it, plugin/ loads
@@ -43,6 +44,7 @@ mod kernel;
 mod ladder;
 mod launch;
 mod layered;
+mod lowering;
 pub mod op;
 pub mod op_eval;
 mod partition;

@@ -15,6 +15,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::Form;
 use crate::kernel::{self, Kernel, Marks, Target, emission_order, nodes_of};
+use crate::lowering::{Way, method_dtype};
+use crate::op::Op;
 use crate::scalar::Scalar;
 use crate::trace::{Event, subject};
 use crate::value::Value;
@@ -91,7 +93,7 @@ impl<'e> Evaluation<'e> {
     /// - `Refused`: one operation alone exceeds the driver's limits.
     pub fn partition(&mut self) -> Result<Flow> {
         let mut order: Vec<u32> = (0..self.walk.nodes.len() as u32).collect();
-        order.sort_unstable_by_key(|n| self.walk.nodes[*n as usize].value.id());
+        order.sort_unstable_by_key(|n| self.walk.nodes[*n as usize].value.order());
         for node in order {
             if let Flow::Needs(needs) = self.settle(node)? {
                 return Ok(Flow::Needs(needs));
@@ -166,11 +168,10 @@ impl<'e> Evaluation<'e> {
                 self.size[node as usize] = 1;
                 return Ok(());
             }
-            Role::Apply(op, children) => (*op, children),
+            Role::Apply(op, children) => (*op, children.clone()),
         };
-        let mut need = driver.resource_zero();
-        driver.resource_add(&mut need, &driver.resource_get(Part::Op(op, dtype)));
-        let mut size = 1u32;
+        let (mut need, mut size) = self.own_need(op, node)?;
+        let driver = &self.engine.device(self.device)?.driver;
         for (i, child) in children.iter().enumerate() {
             match child {
                 Child::Scalar(scalar) => {
@@ -187,6 +188,25 @@ impl<'e> Evaluation<'e> {
         self.need[node as usize] = need;
         self.size[node as usize] = size;
         Ok(())
+    }
+
+    /// What an operation needs, whatever its operands, and how many operations it is.
+    fn own_need(&mut self, op: Op, node: u32) -> Result<(Resources, u32)> {
+        let node = &self.walk.nodes[node as usize];
+        let first = match &node.role {
+            Role::Apply(_, children) => children.first(),
+            _ => None,
+        };
+        let first = first.map(|child| match child {
+            Child::Node(child) => self.walk.nodes[*child as usize].value.dtype(),
+            Child::Scalar(scalar) => scalar.dtype,
+        });
+        let dtype = node.value.dtype();
+        let device = self.engine.device(self.device)?;
+        Ok(match device.way(op, method_dtype(op, dtype, first)) {
+            Way::Inlined(lowered) | Way::Expanded(lowered) => (lowered.need, lowered.operations),
+            Way::Native | Way::Absent => (device.driver.resource_get(Part::Op(op, dtype)), 1),
+        })
     }
 
     /// Where to cut below a child that has to be collapsed, as the way down to it: at the child,

@@ -10,6 +10,7 @@
 //! Not here: values that the wanted one itself needs (`walk.rs`).
 
 use crate::access;
+use crate::cache::Device;
 use crate::error::{ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::Form;
@@ -30,7 +31,7 @@ impl Engine {
         device: usize,
     ) -> Result<Flow> {
         let dest = |value: &Value| Destination::Tile { value: value.clone(), tile: tile.clone() };
-        let mut siblings = siblings(&walk, value, tile);
+        let mut siblings = siblings(self.device(device)?, &walk, value, tile);
         let caps = &self.device(device)?.caps;
         siblings.retain(|sibling| caps.dtypes.contains(&sibling.dtype()));
         siblings.truncate(caps.max_dests - 1);
@@ -38,7 +39,7 @@ impl Engine {
             let all: Vec<Value> = [value.clone()].into_iter().chain(siblings).collect();
             let starts: Vec<Start<'_>> = all.iter().map(Start::Value).collect();
             let (at, space) = access::space_of_tile(value.shape(), tile);
-            if let Ok(together) = Walk::new(&starts, at, space)? {
+            if let Ok(together) = Walk::new(self.device(device)?, &starts, at, space)? {
                 let dests: Vec<Destination> = all.iter().map(dest).collect();
                 if self.run_together(together, &dests, device)? {
                     return Ok(Flow::Done);
@@ -71,7 +72,7 @@ impl Engine {
 }
 
 /// The siblings of a value whose tile this walk computes.
-fn siblings(walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
+fn siblings(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
     /// Nodes in a walk that could still be one kernel with others beside it.
     const MANY: usize = 2048;
     let size = walk.nodes.len();
@@ -99,7 +100,7 @@ fn siblings(walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
     candidates.sort_unstable_by_key(Value::id);
     candidates.retain(|other| {
         let (at, space) = access::space_of_tile(value.shape(), tile);
-        let walk = Walk::new(&[Start::Value(other)], at, space);
+        let walk = Walk::new(device, &[Start::Value(other)], at, space);
         let Ok(Ok(walk)) = walk else { return false };
         let own = operations(&walk);
         let shared = own.intersection(&computed).count();

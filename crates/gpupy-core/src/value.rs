@@ -11,6 +11,7 @@
 use crate::access;
 use crate::driver::{Access, HostMemory};
 use crate::dtype::DType;
+use crate::functions;
 use crate::host::HostBuffer;
 use crate::intern::Interner;
 use crate::op::Op;
@@ -23,6 +24,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The name of a value, never used twice.
 pub type ValueId = u64;
+
+/// A value's place among all: the name of a recorded value, then the rank of a step on the way to it.
+pub(crate) type Order = (ValueId, u32);
 
 /// Ids of values that are gone, for a cache to forget their blocks.
 pub type DeadList = Arc<Mutex<Vec<ValueId>>>;
@@ -120,6 +124,7 @@ pub(crate) enum Kind {
 
 pub(crate) struct Node {
     pub id: ValueId,
+    pub order: Order,
     pub dtype: DType,
     pub shape: Shape,
     pub kind: Kind,
@@ -167,6 +172,42 @@ struct Pending {
     linear: bool,
     hash: Option<u64>,
     interner: Option<Arc<Interner>>,
+    order: Option<Order>,
+}
+
+impl Pending {
+    /// What an expression over a shape begins with.
+    fn of(shape: &[usize], op: NodeOp, operands: SmallVec<[Operand; 3]>) -> (Kind, Pending, State) {
+        let own = match op {
+            NodeOp::Apply(apply) => functions::cost(apply),
+            _ => 1,
+        };
+        let (mut weight, mut depth, mut held) = (own, 0, 0u64);
+        let mut linear = matches!(op, NodeOp::Apply(_));
+        let mut inputs = SmallVec::new();
+        let mut values = SmallVec::new();
+        for (input, value) in operands {
+            match &value {
+                Some(value) if value.is_computed() => {
+                    held = held.saturating_add(value.byte_len());
+                }
+                Some(value) => {
+                    weight = weight.saturating_add(value.0.weight);
+                    depth = depth.max(value.0.depth);
+                    held = held.saturating_add(value.0.held.load(Ordering::Relaxed));
+                }
+                None => {}
+            }
+            if let Input::View(_, layout) = &input {
+                linear &= layout.strides == contiguous_strides(shape);
+            }
+            inputs.push(input);
+            values.push(value);
+        }
+        let pending = Pending { weight, depth: depth + 1, held, linear, ..Pending::default() };
+        let state = State { operands: values, ..State::default() };
+        (Kind::Expr { op, inputs }, pending, state)
+    }
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -212,41 +253,37 @@ impl Value {
         {
             operands.swap(0, 1);
         }
-        let (mut weight, mut depth, mut held) = (1u32, 0, 0u64);
-        let mut linear = matches!(op, NodeOp::Apply(_));
-        let mut inputs = SmallVec::new();
-        let mut values = SmallVec::new();
-        for (input, value) in operands {
-            match &value {
-                Some(value) if value.is_computed() => {
-                    held = held.saturating_add(value.byte_len());
-                }
-                Some(value) => {
-                    weight = weight.saturating_add(value.0.weight);
-                    depth = depth.max(value.0.depth);
-                    held = held.saturating_add(value.0.held.load(Ordering::Relaxed));
-                }
-                None => {}
-            }
-            if let Input::View(_, layout) = &input {
-                linear &= layout.strides == contiguous_strides(&shape);
-            }
-            inputs.push(input);
-            values.push(value);
-        }
         let interned = !matches!(op, NodeOp::Assign(_));
-        let kind = Kind::Expr { op, inputs };
+        let (kind, pending, state) = Pending::of(&shape, op, operands);
         let make = |shape, kind, hash| {
             let interner = Some(interner.clone());
-            let pending = Pending { weight, depth: depth + 1, held, linear, hash, interner };
-            let state = State { operands: values, ..State::default() };
-            Node::share(dtype, shape, kind, pending, state)
+            Node::share(dtype, shape, kind, Pending { hash, interner, ..pending }, state)
         };
         if interned {
             Value(interner.find_or_insert(dtype, shape, kind, make))
         } else {
             Value(make(shape, kind, None))
         }
+    }
+
+    /// A step on the way to another value, which no other value may use. Its rank is its place among
+    /// these steps.
+    pub(crate) fn within(
+        whole: &Value,
+        rank: u32,
+        dtype: DType,
+        op: Op,
+        operands: SmallVec<[Operand; 3]>,
+    ) -> Value {
+        let shape = whole.0.shape.clone();
+        let (kind, pending, state) = Pending::of(&shape, NodeOp::Apply(op), operands);
+        let order = Some((whole.id(), rank));
+        Value(Node::share(dtype, shape, kind, Pending { order, ..pending }, state))
+    }
+
+    /// The value's place among all: after its operands, and after what was recorded before.
+    pub(crate) fn order(&self) -> Order {
+        self.0.order
     }
 
     /// The value's name.
@@ -347,8 +384,10 @@ impl Node {
     #[inline(always)]
     fn share(dtype: DType, shape: Shape, kind: Kind, pending: Pending, state: State) -> Arc<Node> {
         let open = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         Arc::new(Node {
-            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            id,
+            order: pending.order.unwrap_or((id, u32::MAX)),
             dtype,
             shape,
             kind,

@@ -9,16 +9,19 @@
 //! Not here: which nodes go into which kernel (`partition.rs`).
 
 use crate::access::{self, Coordinates};
+use crate::cache::Device;
 use crate::driver::Access;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lowering::{self, Lowered, Way, method_dtype};
 use crate::op::Op;
 use crate::scalar::Scalar;
-use crate::value::{Input, Kind, Layout, NodeOp, Value, ValueId};
+use crate::value::{Input, Kind, Layout, NodeOp, Operand, Order, Value, ValueId};
 use crate::view::Shape;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Operations that may be computed again for another access to the same value, rather than storing
 /// it: about what a load and a launch cost.
@@ -82,11 +85,12 @@ impl<'a> Start<'a> {
 /// Values (with positions) that have to be computed before a walk is possible.
 pub(crate) type Needs = Vec<(Value, Range<usize>)>;
 
-struct Walker {
+struct Walker<'d> {
+    device: &'d Device,
     space: Shape,
     nodes: Vec<WalkNode>,
     by_value: FxHashMap<ValueId, SmallVec<[u32; 1]>>,
-    pending: BinaryHeap<ValueId>,
+    pending: BinaryHeap<(Order, ValueId)>,
     needs: Needs,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
@@ -98,11 +102,13 @@ impl Walk {
     /// # Errors
     /// - `Lost`: a value was lost with its device, and cannot be computed again.
     pub fn new(
+        device: &Device,
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
     ) -> Result<std::result::Result<Walk, Needs>> {
         let mut walker = Walker {
+            device,
             space,
             nodes: Vec::new(),
             by_value: FxHashMap::default(),
@@ -117,7 +123,7 @@ impl Walk {
                 Start::Value(value) => walker.visit(value, at.clone()),
             })
             .collect();
-        while let Some(id) = walker.pending.pop() {
+        while let Some((_, id)) = walker.pending.pop() {
             walker.expand(id)?;
         }
         if !walker.needs.is_empty() {
@@ -127,7 +133,7 @@ impl Walk {
     }
 }
 
-impl Walker {
+impl Walker<'_> {
     /// The node of a value at an access, new or known.
     fn visit(&mut self, value: &Value, at: Access) -> Child {
         if let Kind::Constant(scalar) = value.0.kind {
@@ -138,7 +144,7 @@ impl Walker {
             return Child::Node(*found);
         }
         if known.is_empty() {
-            self.pending.push(value.id());
+            self.pending.push((value.order(), value.id()));
         }
         let node = self.nodes.len() as u32;
         known.push(node);
@@ -167,6 +173,9 @@ impl Walker {
         if operands.len() != inputs.len() {
             return Err(lost(id));
         }
+        if let Some(lowered) = self.expanded(&value, op, inputs, &operands) {
+            return self.expand_by(&value, &open, &lowered, inputs, &operands);
+        }
         let again = value.0.weight.saturating_mul(open.len() as u32 - 1);
         let whole_kernel = matches!(op, NodeOp::Reduce { .. } | NodeOp::Assign(_));
         if whole_kernel || again > RECOMPUTE {
@@ -184,17 +193,8 @@ impl Walker {
             }
             let role = match op {
                 NodeOp::Apply(apply) => {
-                    let mut children = SmallVec::new();
-                    for (input, operand) in inputs.iter().zip(&operands) {
-                        children.push(self.child(
-                            input,
-                            operand.as_ref(),
-                            value.shape(),
-                            &at,
-                            found.as_deref(),
-                        )?);
-                    }
-                    Role::Apply(*apply, children)
+                    let operands = inputs.iter().zip(operands.iter().map(Option::as_ref));
+                    Role::Apply(*apply, self.children(&value, operands, &at, found.as_deref())?)
                 }
                 NodeOp::Index(axis) => match found.as_ref().and_then(|f| f.get(*axis as usize)) {
                     Some(coordinate) => Role::Index(coordinate.clone()),
@@ -205,6 +205,68 @@ impl Walker {
             self.nodes[node as usize].role = role;
         }
         Ok(())
+    }
+
+    /// The program whose instructions stand for a value's operation on this device, if they do.
+    fn expanded(
+        &self,
+        value: &Value,
+        op: &NodeOp,
+        inputs: &[Input],
+        operands: &[Option<Value>],
+    ) -> Option<Arc<Lowered>> {
+        let NodeOp::Apply(op) = op else { return None };
+        if matches!(op, Op::Cast | Op::Bitcast) {
+            return None;
+        }
+        let first = match (inputs.first()?, operands.first()?) {
+            (Input::Scalar(scalar), _) => Some(scalar.dtype),
+            (_, operand) => operand.as_ref().map(Value::dtype),
+        };
+        match self.device.way(*op, method_dtype(*op, value.dtype(), first)) {
+            Way::Expanded(lowered) => Some(lowered),
+            Way::Absent | Way::Native | Way::Inlined(_) => None,
+        }
+    }
+
+    /// Takes the instructions of a program in place of a value's operation. They are values of this
+    /// walk alone, so nothing may have to be computed before them: elsewhere than in a tile of its
+    /// own, the value is computed first.
+    fn expand_by(
+        &mut self,
+        value: &Value,
+        open: &[u32],
+        lowered: &Lowered,
+        inputs: &[Input],
+        operands: &[Option<Value>],
+    ) -> Result<()> {
+        let at = self.nodes[open[0] as usize].access.clone();
+        let is_own = open.len() == 1 && self.device.own_tile(value, &at, &self.space).is_some();
+        let found = self.coordinates(value, &at);
+        if !is_own || found.is_none() && !value.0.linear {
+            open.iter().for_each(|node| self.need(*node));
+            return Ok(());
+        }
+        let given: SmallVec<[Operand; 3]> =
+            inputs.iter().cloned().zip(operands.iter().cloned()).collect();
+        let (op, last) = lowering::expand(value, &lowered.program, &given);
+        let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
+        let children = self.children(value, operands, &at, found.as_deref())?;
+        self.nodes[open[0] as usize].role = Role::Apply(op, children);
+        Ok(())
+    }
+
+    /// The nodes of a value's operands, where the value is needed at an access.
+    fn children<'a>(
+        &mut self,
+        value: &Value,
+        operands: impl Iterator<Item = (&'a Input, Option<&'a Value>)>,
+        at: &Access,
+        found: Option<&[Access]>,
+    ) -> Result<SmallVec<[Child; 3]>> {
+        operands
+            .map(|(input, operand)| self.child(input, operand, value.shape(), at, found))
+            .collect()
     }
 
     fn child(

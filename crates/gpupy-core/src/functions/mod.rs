@@ -4,7 +4,7 @@
 //! operations, which give the same bits on every driver. Invariants: a program keeps the bound of its
 //! row in `op.rs`; it uses neither regions, nor fused products, nor, for float32, a wider float.
 //!
-//! Not here: which drivers need them (`method.rs`).
+//! Not here: which drivers need them (`lowering.rs`).
 
 mod code;
 mod exp;
@@ -61,4 +61,11 @@ pub fn program(op: Op, dtype: DType) -> Option<&'static Program> {
     };
     let cell = programs.get(op as usize)?;
     Some(cell.get_or_init(|| Code::program(dtype, op.info().arity, formula)))
+}
+
+/// How many operations an operation is, roughly, where a device has no better way.
+pub(crate) fn cost(op: Op) -> u32 {
+    /// Sines of large numbers take more, most functions less.
+    const FUNCTION: u32 = 48;
+    if op.info().ulp > 0.0 { FUNCTION } else { 1 }
 }

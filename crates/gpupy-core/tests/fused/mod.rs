@@ -59,7 +59,7 @@ impl Driver for Fused {
         Ok(Capabilities {
             device: "a test".into(),
             hardware: false,
-            dtypes: vec![DType::F32, DType::I32, DType::Bool],
+            dtypes: vec![DType::F32, DType::I32, DType::U32, DType::Bool],
             max_block_len: 1 << 20,
             max_dests: 4,
             reduce: false,
@@ -74,7 +74,7 @@ impl Driver for Fused {
     }
 
     fn get_method(&self, op: Op, _: DType) -> Method {
-        if op.is_scalar_op() { Method::Native } else { Method::Absent }
+        if op.is_scalar_op() && op.info().ulp == 0.0 { Method::Native } else { Method::Absent }
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {

@@ -1,0 +1,174 @@
+//! Lowering: how a device does an operation that it lacks itself.
+//!
+//! Owns [`Way`], found once for each device, operation and dtype. What a driver lowers is its own
+//! program; what it lacks is the core's (`functions/`), where it has everything that this needs. A
+//! program that fits into one kernel takes the operation's place there (`kernel.rs`). One that does
+//! not, on a device with tiny limits, becomes values of its own while the operation is walked, so
+//! that partitioning can cut between its instructions. Invariant: either way computes the same bits.
+//!
+//! Not here: the programs.
+
+use crate::cache::Device;
+use crate::driver::{Method, Part, Resources};
+use crate::dtype::DType;
+use crate::functions;
+use crate::ir::{Builder, Form, Inst, Program};
+use crate::op::Op;
+use crate::op_eval;
+use crate::scalar::Scalar;
+use crate::value::{Input, Operand, Value};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// How a device does an operation.
+#[derive(Clone)]
+pub(crate) enum Way {
+    /// Not at all.
+    Absent,
+    /// By itself.
+    Native,
+    /// By a program in a kernel, among other operations.
+    Inlined(Arc<Lowered>),
+    /// By the instructions of a program, one by one.
+    Expanded(Arc<Lowered>),
+}
+
+/// A program in the place of an operation.
+pub(crate) struct Lowered {
+    pub program: Program,
+    /// What it needs at most, without its operands.
+    pub need: Resources,
+    /// How many operations it has.
+    pub operations: u32,
+}
+
+/// The ways that were found.
+pub(crate) type Ways = RefCell<FxHashMap<(Op, DType), Way>>;
+
+impl Device {
+    /// How this device does an operation; `dtype` as for `Driver::get_method`.
+    pub fn way(&self, op: Op, dtype: DType) -> Way {
+        if let Some(way) = self.ways.borrow().get(&(op, dtype)) {
+            return way.clone();
+        }
+        let way = self.find_way(op, dtype);
+        self.ways.borrow_mut().insert((op, dtype), way.clone());
+        way
+    }
+
+    fn find_way(&self, op: Op, dtype: DType) -> Way {
+        if !self.caps.dtypes.contains(&dtype) {
+            return Way::Absent;
+        }
+        let program = match self.driver.get_method(op, dtype) {
+            Method::Native => return Way::Native,
+            Method::Lowered(program) => Some(program),
+            Method::Absent => functions::program(op, dtype).and_then(|p| self.translate(p)),
+        };
+        let Some(program) = program else { return Way::Absent };
+        let mut need = self.driver.resource_zero();
+        for inst in program.insts.iter().filter(|inst| inst.op.is_scalar_op()) {
+            let part = self.driver.resource_get(Part::Op(inst.op, inst.dtype));
+            self.driver.resource_add(&mut need, &part);
+        }
+        let mut alone = need;
+        for operand in &program.params {
+            let part = self.driver.resource_get(Part::Operand(*operand));
+            self.driver.resource_add(&mut alone, &part);
+        }
+        self.driver.resource_add(&mut alone, &self.driver.resource_get(Part::Dest(dtype)));
+        let fits = self.driver.resource_check(&alone);
+        let operations = program.operation_count() as u32;
+        let is_straight =
+            !program.insts.iter().any(|inst| inst.op == Op::Loop || inst.op == Op::If);
+        let lowered = Arc::new(Lowered { program, need, operations });
+        if fits || !is_straight { Way::Inlined(lowered) } else { Way::Expanded(lowered) }
+    }
+
+    /// A straight-line program in operations that the driver has itself; `None` when it lacks one.
+    fn translate(&self, program: &Program) -> Option<Program> {
+        let mut builder = Builder::new(Form::Map, 1);
+        let mut values: Vec<u32> = Vec::with_capacity(program.insts.len());
+        for inst in &program.insts {
+            if !self.caps.dtypes.contains(&inst.dtype) {
+                return None;
+            }
+            let args: SmallVec<[u32; 3]> = program.uses(inst).map(|v| values[v as usize]).collect();
+            let first = program.uses(inst).next().map(|v| program.insts[v as usize].dtype);
+            let asked = method_dtype(inst.op, inst.dtype, first);
+            let value = match inst.op {
+                Op::Param => builder.param(inst.dtype),
+                Op::Const => builder.constant(literal(inst)),
+                Op::Store => {
+                    builder.store(args[0]);
+                    0
+                }
+                op => match self.driver.get_method(op, asked) {
+                    Method::Native if matches!(op, Op::Cast | Op::Bitcast) => {
+                        builder.convert(op, args[0], inst.dtype)
+                    }
+                    Method::Native => builder.op(op, &args),
+                    Method::Lowered(lowered) => builder.inline(&lowered, &args),
+                    Method::Absent => return None,
+                },
+            };
+            values.push(value);
+        }
+        Some(builder.finish())
+    }
+}
+
+/// The dtype by which a driver is asked for a method: the first value operand's (see
+/// `Driver::get_method`), which for a selection is the second operand's.
+pub(crate) fn method_dtype(op: Op, result: DType, first: Option<DType>) -> DType {
+    match op {
+        Op::Cast | Op::Bitcast | Op::Select => result,
+        _ => first.unwrap_or(result),
+    }
+}
+
+/// The last operation of a straight-line program on a value's operands, with the others as values
+/// before it. They belong to the one walk that asks: another makes them again.
+pub(crate) fn expand(whole: &Value, program: &Program, operands: &[Operand]) -> (Op, Operands) {
+    let mut known: Vec<Operand> = Vec::with_capacity(program.insts.len());
+    let last = program.insts.iter().find(|inst| inst.op == Op::Store).map(|inst| inst.args[1]);
+    for (at, inst) in program.insts.iter().enumerate() {
+        let args: Operands = program.uses(inst).map(|v| known[v as usize].clone()).collect();
+        let found = match inst.op {
+            Op::Param => operands[inst.args[0] as usize].clone(),
+            Op::Const => (Input::Scalar(literal(inst)), None),
+            Op::Store => break,
+            op => match folded(inst, &args) {
+                Some(scalar) => (Input::Scalar(scalar), None),
+                None if last == Some(at as u32) => return (op, args),
+                None => {
+                    let value = Value::within(whole, at as u32, inst.dtype, op, args);
+                    (Input::Whole(value.id()), Some(value))
+                }
+            },
+        };
+        known.push(found);
+    }
+    // The result is an operand or a literal: a copy of it.
+    let copied = last.and_then(|last| known.get(last as usize)).cloned();
+    (Op::Cast, smallvec![copied.unwrap_or((Input::Scalar(Scalar::zero(whole.dtype())), None))])
+}
+
+type Operands = SmallVec<[Operand; 3]>;
+
+/// The value of an instruction whose operands are all scalars; its operation is exact.
+fn folded(inst: &Inst, args: &[Operand]) -> Option<Scalar> {
+    let mut scalars: SmallVec<[Scalar; 3]> = SmallVec::new();
+    for (input, _) in args {
+        let Input::Scalar(scalar) = input else { return None };
+        scalars.push(*scalar);
+    }
+    op_eval::eval(inst.op, inst.dtype, &scalars)
+}
+
+/// The literal of a `const` instruction.
+fn literal(inst: &Inst) -> Scalar {
+    Scalar::new(inst.dtype, u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32)
+}
