@@ -14,7 +14,7 @@ use super::log::take_apart;
 const ATANH: &[f64] = &[0.333333313, 0.200001687, 0.142686218, 0.117917717];
 
 /// 2 / ln 2 in two parts, the first with half the bits.
-const TWO_LOG2_E: [f64; 2] = [2.884765625, 0.00062445679213651689];
+const TWO_LOG2_E: [f64; 2] = [2.884765625, 0.0006244567921365169];
 
 pub(super) fn pow<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let (x, y) = (args[0], args[1]);

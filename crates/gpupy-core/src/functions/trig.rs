@@ -14,7 +14,7 @@ const SINE: [&[f64]; 2] = [
     &[-0.166666538, 0.00833215099, -0.000195139815],
     &[
         -0.1666666666666663,
-        0.0083333333333218927,
+        0.008333333333321893,
         -0.00019841269829400953,
         2.7557313553614985e-6,
         -2.5050736813826833e-8,
@@ -88,7 +88,7 @@ fn on_quadrant<'c>(r: Val<'c>, low: Val<'c>) -> (Val<'c>, Val<'c>) {
 
 /// π/2 in parts with 11 bits each, and a last one, for float32.
 const HALF_PI: [f64; 4] =
-    [1.5703125, 0.00048375129699707031, 7.5495336204767227e-8, 2.5633440682570896e-12];
+    [1.5703125, 0.0004837512969970703, 7.549533620476723e-8, 2.5633440682570896e-12];
 
 /// The words of 2/π, which start after the binary point, with one of zeros before.
 const TWO_OVER_PI: [i64; 8] =
@@ -138,7 +138,7 @@ fn reduce_far(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
     let high = (rest ^ negative).unsigned();
     let low = low ^ negative.unsigned();
     let upper = high.shr(12).to_float() * 2f64.powi(-18);
-    let lower = ((high & 0xfff) * (1i64 << 20) | low.shr(12)).to_float() * 2f64.powi(-50);
+    let lower = (((high & 0xfff) * (1i64 << 20)) | low.shr(12)).to_float() * 2f64.powi(-50);
     let sum = upper + lower;
     let lost = (upper - sum) + lower;
     let sign = (negative | 1).to_float();
