@@ -467,7 +467,7 @@ impl Device {
     /// Copies to host memory what is nowhere else, and frees all blocks. What cannot be copied has
     /// to be computed again.
     pub fn save_all(&mut self, stats: &mut Stats) {
-        let keys: Vec<Key> = self.blocks.iter().map(|(key, _)| key.clone()).collect();
+        let keys: Vec<Key> = self.blocks.keys().cloned().collect();
         for key in keys {
             // What fails here is found unsaved below.
             let _ = self.save(&key, stats);
