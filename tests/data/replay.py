@@ -1,6 +1,6 @@
 """Replays the programs of this folder: an interpreter of docs/ir.md in NumPy that uses nothing of gpupy.
 
-It shows that the specification and the documents suffice, in any language. A value is an array over the whole
+It shows that the documents can be replayed in another language. A value is an array over the whole
 iteration space; what a region computes where it does not run is masked.
 """
 
