@@ -1,44 +1,22 @@
 //! Random programs of arrays through the core: operations, views, writes and reads on the driver
 //! under test, compared with a model that computes at once.
 //!
-//! With tiny limits, blocks, eviction and partitioning are met everywhere. What the core asks of the
-//! driver is watched on the way.
+//! Owns [`live`]. What the core asks of the driver is watched on the way.
 //!
-//! Not here: what such a program does (`world.rs`), drivers that fail (`faults.rs`).
+//! Not here: what such a program does (`world.rs`), the same with lowered limits
+//! (`partitioning.rs`, `memory.rs`), drivers that fail (`faults.rs`).
 
 use super::Suite;
 use crate::watch::Watched;
 use crate::world::World;
-use gpupy_core::driver::Resources;
-use gpupy_core::{Context, Registry, Settings};
+use gpupy_core::{Constructor, Context, Registry, Settings};
 
 pub const GROUP: &str = "arrays";
 
 pub fn run(suite: &mut Suite<'_>) {
-    let lowered = Resources([16; 8]);
-    let limits = [
-        ("as it is", Settings::default(), 60),
-        ("blocks of 256 bytes", Settings { block_bytes: 256, ..Settings::default() }, 40),
-        ("blocks of 20 bytes", Settings { block_bytes: 20, ..Settings::default() }, 20),
-        (
-            "blocks of 64 bytes on a device of 4096",
-            Settings { block_bytes: 64, device_bytes: 4096, ..Settings::default() },
-            30,
-        ),
-        ("few resources", Settings { resources: lowered, ..Settings::default() }, 30),
-        ("early flushes", Settings { flush_depth: 3, ..Settings::default() }, 20),
-    ];
-    for (name, settings, seeds) in limits {
-        for seed in 0..seeds {
-            let settings =
-                Settings { driver: "one".into(), driver_fallback: false, ..settings.clone() };
-            let make = suite.constructor();
-            suite.apart(GROUP, &format!("{name}, seed {seed}"), || {
-                let registry = Registry::new().register("one", move || Watched::boxed(make()));
-                World::new(&Context::new(registry, settings), seed, 0)?.live(25)
-            });
-        }
-    }
+    live(suite, GROUP, "as it is", &Settings::default(), 60);
+    let early = Settings { flush_depth: 3, ..Settings::default() };
+    live(suite, GROUP, "early flushes", &early, 20);
     for seed in 0..30 {
         let (one, other) = (suite.constructor(), suite.constructor());
         suite.apart(GROUP, &format!("two drivers in turns, seed {seed}"), || {
@@ -49,4 +27,26 @@ pub fn run(suite: &mut Suite<'_>) {
             World::new(&Context::new(registry, settings), seed, 0)?.live(40)
         });
     }
+}
+
+/// A case for each seed: a random user of the driver under test with these settings.
+pub fn live(
+    suite: &mut Suite<'_>,
+    group: &'static str,
+    name: &str,
+    settings: &Settings,
+    seeds: u64,
+) {
+    for seed in 0..seeds {
+        let make = suite.constructor();
+        suite.apart(group, &format!("{name}, seed {seed}"), || {
+            World::new(&context(make, settings.clone()), seed, 0)?.live(25)
+        });
+    }
+}
+
+/// The core on the driver under test, watched, without any other.
+pub fn context(make: Constructor, settings: Settings) -> Context {
+    let registry = Registry::new().register("one", move || Watched::boxed(make()));
+    Context::new(registry, Settings { driver: "one".into(), driver_fallback: false, ..settings })
 }

@@ -25,7 +25,9 @@ pub fn run(suite: &mut Suite<'_>) {
                 continue;
             }
             let name = |how: &str| format!("{} {dtype} {how}", row.name);
-            suite.case(GROUP, &name("of arrays"), |device| arrays(device, row, &operands));
+            suite.case(GROUP, &name("of arrays"), |device| {
+                operation(device, row, &operands, inputs(&operands))
+            });
             if row.arity > 1 {
                 suite.case(GROUP, &name("of array and scalar"), |device| {
                     scalars(device, row, &operands)
@@ -38,7 +40,8 @@ pub fn run(suite: &mut Suite<'_>) {
     }
 }
 
-fn operands_of(row: &OpInfo, dtype: DType) -> Vec<DType> {
+/// The dtypes of the operands, for this dtype of the first (of a select, of the others).
+pub fn operands_of(row: &OpInfo, dtype: DType) -> Vec<DType> {
     let mut operands = vec![dtype; row.arity as usize];
     if row.rule == Rule::Select {
         operands[0] = DType::Bool;
@@ -81,8 +84,13 @@ fn inputs(operands: &[DType]) -> Vec<Vec<Scalar>> {
     columns
 }
 
-fn arrays(device: &mut Device, row: &OpInfo, operands: &[DType]) -> Outcome {
-    let columns = inputs(operands);
+/// The operation on arrays with these elements.
+pub fn operation(
+    device: &mut Device,
+    row: &OpInfo,
+    operands: &[DType],
+    columns: Vec<Vec<Scalar>>,
+) -> Outcome {
     let mut b = Builder::new(Form::Map, 1);
     let access = b.access(AccessKind::Contiguous);
     let mut values = Vec::new();

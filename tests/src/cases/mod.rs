@@ -13,10 +13,12 @@ mod elementwise;
 mod faults;
 mod large;
 pub mod leaks;
+mod memory;
 mod partitioning;
 mod random;
 mod reductions;
 mod regions;
+mod specials;
 mod views;
 
 pub use crate::suite::Suite;
@@ -52,8 +54,10 @@ pub const LEVELS: &[Group] = &[
     (reductions::GROUP, reductions::run),
     (regions::GROUP, regions::run),
     (data::GROUP, data::run),
+    (specials::GROUP, specials::run),
     (partitioning::GROUP, partitioning::run),
     (large::GROUP, large::run),
+    (memory::GROUP, memory::run),
     (random::GROUP, random::run),
     (arrays::GROUP, arrays::run),
     (leaks::GROUP, leaks::run),
