@@ -6,13 +6,16 @@
 //!
 //! Not here: the thread that the context lives on (`thread.rs`).
 
+use crate::display::Share;
 use glow::HasContext;
 use glutin::api::egl::config::Config;
 use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::api::egl::device::Device;
 use glutin::api::egl::display::Display;
 use glutin::config::{ConfigSurfaceTypes, ConfigTemplateBuilder};
-use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Robustness, Version};
+use glutin::context::{
+    ContextApi, ContextAttributesBuilder, GlProfile, PossiblyCurrentGlContext, Robustness, Version,
+};
 use glutin::display::GlDisplay;
 use gpupy_codegen::fragment;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -29,8 +32,18 @@ pub struct Context {
     /// Makes what has been drawn visible to fetches from the texture that is being drawn to, where
     /// a texel may be read by the fragment that overwrites it.
     pub texture_barrier: Option<unsafe extern "system" fn()>,
-    /// Keeps the context alive, and current.
-    _context: PossiblyCurrentContext,
+    /// Keeps the context alive, and current; always there until it is dropped.
+    context: Option<PossiblyCurrentContext>,
+    /// Goes last.
+    _share: Share,
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // A context that is current somewhere outlives its handle. One that is lost may refuse to
+        // be anything, and is gone without it.
+        let _ = self.context.take().map(PossiblyCurrentGlContext::make_not_current);
+    }
 }
 
 /// What a context can do.
@@ -64,6 +77,8 @@ pub struct Limits {
 /// - `Unavailable`: there is no libEGL, no device, or no device gives a good enough context.
 pub fn open() -> Result<Context> {
     let mut reasons = Vec::new();
+    // Before anything of EGL is touched, which a fork may not.
+    let _share = Share::take()?;
     match Device::query_devices() {
         Err(error) => reasons.push(format!("no libEGL that lists devices: {error}")),
         Ok(devices) => {
@@ -87,8 +102,10 @@ pub fn open() -> Result<Context> {
 
 fn open_device(device: &Device) -> std::result::Result<Context, String> {
     let words = |error: glutin::error::Error| error.to_string();
+    let share = Share::take().map_err(|error| error.to_string())?;
     // SAFETY: no raw display is passed, so there is none that could become invalid.
     let display = unsafe { Display::with_device(device, None) }.map_err(words)?;
+    share.opened(&display);
     let template =
         ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty()).build();
     // SAFETY: the template names no native window.
@@ -98,7 +115,7 @@ fn open_device(device: &Device) -> std::result::Result<Context, String> {
     for (major, minor) in VERSIONS {
         for robust in [true, false] {
             match make_current(&display, &config, Version::new(major, minor), robust) {
-                Ok(context) => return finish(&display, context),
+                Ok(context) => return finish(&display, context, share),
                 Err(error) => reason = error.to_string(),
             }
         }
@@ -130,13 +147,21 @@ fn make_current(
 fn finish(
     display: &Display,
     context: PossiblyCurrentContext,
+    share: Share,
 ) -> std::result::Result<Context, String> {
     // SAFETY: the context is current in this thread, and the functions are its display's.
     let gl =
         unsafe { glow::Context::from_loader_function_cstr(|name| display.get_proc_address(name)) };
-    let limits = limits(&gl)?;
     let texture_barrier = texture_barrier(display, &gl);
-    Ok(Context { gl, limits, texture_barrier, _context: context })
+    match limits(&gl) {
+        Ok(limits) => {
+            Ok(Context { gl, limits, texture_barrier, context: Some(context), _share: share })
+        }
+        Err(reason) => {
+            let _ = context.make_not_current();
+            Err(reason)
+        }
+    }
 }
 
 /// The one function that glow lacks.

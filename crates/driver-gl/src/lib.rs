@@ -11,6 +11,7 @@ mod blocks;
 mod cache;
 mod context;
 mod disk;
+mod display;
 mod eval;
 mod gpu;
 mod kernels;

@@ -8,15 +8,10 @@
 use crate::gpu::Gpu;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 type Job = Box<dyn FnOnce(&mut Gpu) + Send>;
-
-/// The process that used OpenGL first. A fork of it has the libraries' memory without the threads
-/// that they wait for, so opening a device there again would never return.
-static USER: AtomicU32 = AtomicU32::new(0);
 
 /// A running thread; dropped, it ends when its queue is empty.
 pub struct GlThread {
@@ -32,14 +27,6 @@ impl GlThread {
     /// # Errors
     /// - `Unavailable`: no context, or no thread.
     pub fn start() -> Result<GlThread> {
-        let here = std::process::id();
-        let first = USER.compare_exchange(0, here, Ordering::Relaxed, Ordering::Relaxed);
-        if first.is_err_and(|user| user != here) {
-            return Err(unavailable(
-                "this process was forked from one that uses OpenGL, whose threads stayed there; \
-                 processes that are spawned can use it",
-            ));
-        }
         let (jobs, queue) = channel::<Job>();
         let (opened, outcome) = channel();
         let body = move || {
@@ -55,9 +42,10 @@ impl GlThread {
                 }
             }
         };
+        let process = std::process::id();
         let builder = std::thread::Builder::new().name("gpupy-gl".to_owned());
         let handle = builder.spawn(body).map_err(|e| unavailable("no thread").from_source(e))?;
-        let mut thread = GlThread { jobs: Some(jobs), handle: Some(handle), process: here };
+        let mut thread = GlThread { jobs: Some(jobs), handle: Some(handle), process };
         match outcome.recv() {
             Ok(Ok(())) => Ok(thread),
             Ok(Err(error)) => {

@@ -99,7 +99,7 @@ impl Engine {
     ) -> Result<()> {
         // What goes into a block of the caller's is lost in a pause, so that does not ask for one.
         if dests.iter().any(|dest| matches!(dest, Destination::Tile { .. })) {
-            self.slice.check()?;
+            self.slice.check_inside()?;
         }
         let mut pinned: Vec<(ValueId, Part)> = Vec::new();
         let mut blocks: Vec<BlockId> = Vec::new();

@@ -71,6 +71,7 @@ impl<'e> Evaluation<'e> {
         for root in nodes_of(&walk.roots) {
             uses[root as usize] += 1;
         }
+        let last_cut = engine.slice.cut.take();
         Evaluation {
             engine,
             device,
@@ -79,7 +80,7 @@ impl<'e> Evaluation<'e> {
             size: vec![0; count],
             marks: Marks::default(),
             need: vec![Resources::default(); count],
-            last_cut: None,
+            last_cut,
             parents,
             uses,
             nothing: Value::constant(&[], Scalar::bool(false)),
@@ -95,7 +96,11 @@ impl<'e> Evaluation<'e> {
         let mut order: Vec<u32> = (0..self.walk.nodes.len() as u32).collect();
         order.sort_unstable_by_key(|n| self.walk.nodes[*n as usize].value.order());
         for node in order {
-            if let Flow::Needs(needs) = self.settle(node)? {
+            let settled = self.settle(node);
+            if settled.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
+                self.engine.slice.cut = self.last_cut;
+            }
+            if let Flow::Needs(needs) = settled? {
                 return Ok(Flow::Needs(needs));
             }
         }

@@ -22,12 +22,15 @@ pub(crate) struct Slice {
     queued: u64,
     /// How many of these before it is waited for.
     allowed: u64,
+    /// The cut at which the walk stood that a pause ended: the next one cuts alike, so that its
+    /// pieces are the same programs.
+    pub cut: Option<u64>,
 }
 
 impl Slice {
     /// No slice yet.
     pub fn new(length: Duration) -> Slice {
-        Slice { length, end: None, kept: false, queued: 0, allowed: 1 << 28 }
+        Slice { length, end: None, kept: false, queued: 0, allowed: 1 << 28, cut: None }
     }
 
     /// Begins a slice, or work that is never paused.
@@ -41,12 +44,25 @@ impl Slice {
         self.kept = true;
     }
 
-    /// Goes on while the slice lasts.
+    /// Goes on while the slice lasts; asked between tiles.
     ///
     /// # Errors
     /// - `Interrupted`: it is over.
     pub fn check(&self) -> Result<()> {
-        if self.kept && self.end.is_some_and(|end| Instant::now() >= end) {
+        self.check_against(self.end)
+    }
+
+    /// Goes on while the slice lasts, and for a while after it; asked between the pieces of a tile,
+    /// where beginning again means another walk.
+    ///
+    /// # Errors
+    /// As `check`.
+    pub fn check_inside(&self) -> Result<()> {
+        self.check_against(self.end.map(|end| end + self.length * 4))
+    }
+
+    fn check_against(&self, end: Option<Instant>) -> Result<()> {
+        if self.kept && end.is_some_and(|end| Instant::now() >= end) {
             return Err(Error::new(ErrorKind::Interrupted, "evaluate"));
         }
         Ok(())

@@ -16,10 +16,12 @@ use crate::protocols::{self, wrap, wrap_array};
 use crate::scalar::LazyScalar;
 use crate::session::{context, ready};
 use crate::standin;
+use crate::waiting::wait;
 use gpupy_core::Array;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How the elements are held.
@@ -72,6 +74,12 @@ impl NdArray {
             Repr::Numpy(_) => None,
         }
     }
+}
+
+thread_local! {
+    /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
+    /// interface next: then this one comes again, where nobody drops it, and not another wait.
+    static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
 }
 
 /// The elements, cloned out of a borrow that ends at once.
@@ -322,7 +330,7 @@ impl NdArray {
         let nothing = match elements(slf) {
             Elements::Lazy(array) => {
                 // Freeing memory may take a while, and locks.
-                slf.py().detach(|| array.dispose());
+                wait(slf.py(), || array.dispose());
                 return Ok(());
             }
             Elements::Numpy(array) => dtypes::nothing_like(&array)?,
@@ -491,6 +499,11 @@ impl NdArray {
 
     #[getter(__array_interface__)]
     fn array_interface<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some((array, error)) = REFUSED.take()
+            && array == slf.as_ptr() as usize
+        {
+            return Err(error);
+        }
         let host = host_of(slf)?;
         let interface = host.getattr("__array_interface__")?;
         if slf.borrow().as_lazy().is_some() {
@@ -518,7 +531,10 @@ impl NdArray {
         view: *mut pyo3::ffi::Py_buffer,
         flags: std::ffi::c_int,
     ) -> PyResult<()> {
-        let host = host_of(&slf)?;
+        REFUSED.set(None);
+        let host = host_of(&slf).inspect_err(|error| {
+            REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
+        })?;
         // SAFETY: NumPy's array fills the description in, with itself as the owner to release.
         let status = unsafe { pyo3::ffi::PyObject_GetBuffer(host.as_ptr(), view, flags) };
         if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }

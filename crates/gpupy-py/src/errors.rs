@@ -5,6 +5,7 @@
 //!
 //! Not here: mistakes that NumPy itself is asked to word (`standin.rs`).
 
+use crate::waiting;
 use gpupy_core::{Error, ErrorKind};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::{PyErr, create_exception};
@@ -24,6 +25,7 @@ pub fn to_py(error: Error) -> PyErr {
         None => error.to_string(),
     };
     match error.kind() {
+        ErrorKind::Interrupted => waiting::raised(),
         ErrorKind::Shape | ErrorKind::Unknown | ErrorKind::Disposed => {
             PyValueError::new_err(error.message().to_owned())
         }

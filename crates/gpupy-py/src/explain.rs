@@ -9,6 +9,7 @@ use crate::array::NdArray;
 use crate::errors::to_py;
 use crate::scalar::LazyScalar;
 use crate::session::ready;
+use crate::waiting::wait;
 use gpupy_core::Explanation;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -77,5 +78,5 @@ pub fn explain(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyExplanati
         ))));
     };
     let context = ready(py)?;
-    py.detach(|| context.explain(&lazy)).map(PyExplanation).map_err(to_py)
+    wait(py, || context.explain(&lazy)).map(PyExplanation).map_err(to_py)
 }

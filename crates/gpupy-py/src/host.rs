@@ -8,6 +8,7 @@
 use crate::dtypes::{self, numpy};
 use crate::errors::to_py;
 use crate::session::ready;
+use crate::waiting::wait;
 use gpupy_core::{Array, DType, HostArray};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -51,7 +52,7 @@ impl Export {
 /// The elements of a lazy array as a read-only `numpy.ndarray`, evaluated if need be.
 pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
     let context = ready(py)?;
-    let host = py.detach(|| context.read(array)).map_err(to_py)?;
+    let host = wait(py, || context.read(array)).map_err(to_py)?;
     let owner = Bound::new(py, Export { host })?;
     numpy(py)?.asarray.bind(py).call1((owner,))
 }

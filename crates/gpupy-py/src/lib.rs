@@ -20,6 +20,7 @@ mod host;
 mod index;
 mod operand;
 mod operators;
+mod processes;
 mod protocols;
 mod recipe;
 mod reduce;
@@ -29,6 +30,7 @@ mod session;
 mod shape;
 mod standin;
 mod ufunc;
+mod waiting;
 
 /// Evaluates arrays on their driver and waits; nothing is read back.
 #[pyfunction]
@@ -43,7 +45,7 @@ fn evaluate(py: Python<'_>, arrays: &Bound<'_, pyo3::types::PyTuple>) -> PyResul
             lazy.push(scalar.get().array.clone());
         }
     }
-    py.detach(|| {
+    waiting::wait(py, || {
         let all: Vec<_> = lazy.iter().collect();
         context.evaluate(&all)
     })
@@ -65,6 +67,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::reset_counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::trim, module)?)?;
+    module.add_function(wrap_pyfunction!(processes::before_fork, module)?)?;
+    module.add_function(wrap_pyfunction!(processes::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate, module)?)?;
     module.add_class::<explain::PyExplanation>()?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
@@ -77,5 +81,6 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(create::int_ramp, module)?)?;
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
+    processes::register();
     Ok(())
 }

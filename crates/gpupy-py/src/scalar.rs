@@ -11,6 +11,7 @@ use crate::errors::to_py;
 use crate::operand::{Held, Operand};
 use crate::operators::{self, Operator};
 use crate::session::ready;
+use crate::waiting::wait;
 use crate::{dtypes, protocols};
 use gpupy_core::{Array, DType};
 use pyo3::basic::CompareOp;
@@ -76,7 +77,7 @@ impl LazyScalar {
             return Ok(value.bind(py).clone());
         }
         let context = ready(py)?;
-        let scalar = py.detach(|| context.item(&self.array, &[])).map_err(to_py)?;
+        let scalar = wait(py, || context.item(&self.array, &[])).map_err(to_py)?;
         let numpy = dtypes::numpy(py)?;
         let value = match scalar.dtype {
             DType::F32 => numpy.scalars[0].bind(py).call1((scalar.as_f32(),))?,

@@ -1,17 +1,17 @@
 //! The context that all arrays of this process share, and the choice of its driver.
 //!
-//! Owns the one [`Context`]. Invariants: importing the module opens no device; waiting for one
-//! never holds the GIL.
+//! Owns the one [`Context`]. Invariant: importing the module opens no device.
 //!
-//! Not here: how a driver is opened and ranked (`gpupy_core::Context`).
+//! Not here: waiting for it (`waiting.rs`), how a driver is opened and ranked (`gpupy_core::Context`).
 
 use crate::dtypes::lazy_index;
 use crate::errors::to_py;
+use crate::waiting::{interrupted, wait, without_gil};
 use gpupy_core::{Context, DType, Op, Registry, Settings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 /// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
@@ -19,8 +19,11 @@ static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
 /// Whether another driver may step in: not where fallbacks are errors.
 static LADDER: AtomicBool = AtomicBool::new(true);
 static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
-/// What the open driver can do: 0 unasked, 1 no, 2 yes; by operation and lazy dtype.
-static SUPPORT: [AtomicU8; 256 * 3] = [const { AtomicU8::new(0) }; 256 * 3];
+/// What the open driver can do, by operation and lazy dtype: the opening that the answer is from,
+/// times two, and whether it can.
+static SUPPORT: [AtomicU32; 256 * 3] = [const { AtomicU32::new(0) }; 256 * 3];
+/// How often a driver was opened; answers from before it are of another.
+static OPENING: AtomicU32 = AtomicU32::new(0);
 
 /// Our drivers, best first.
 fn registry() -> Registry {
@@ -47,27 +50,8 @@ fn made(settings: Settings) -> &'static Context {
     let context = Context::new(registry(), settings);
     context.set_driver_fallback(LADDER.load(Ordering::Relaxed));
     context.set_waiter(without_gil);
+    context.set_interrupt(interrupted);
     Box::leak(Box::new(context))
-}
-
-/// Waits for what is evaluated while recording, without the GIL.
-fn without_gil(work: &mut dyn FnMut()) {
-    /// What crosses to the detached section: it runs on this very thread.
-    struct Here<'a>(&'a mut dyn FnMut());
-    // SAFETY: `detach` calls its closure on the thread that calls `detach`, before it returns; what
-    // it needs to be `Send` for, not to touch Python, holds for the core, which knows no Python.
-    unsafe impl Send for Here<'_> {}
-    impl Here<'_> {
-        fn run(&mut self) {
-            (self.0)();
-        }
-    }
-    let mut here = Here(work);
-    match Python::try_attach(|py| py.detach(|| here.run())) {
-        Some(()) => {}
-        // The interpreter is shutting down, or was never there: nobody waits for its lock.
-        None => here.run(),
-    }
 }
 
 /// Allows or forbids that another driver evaluates what the one in use cannot.
@@ -87,35 +71,41 @@ pub fn ready(py: Python<'_>) -> PyResult<&'static Context> {
         return Ok(unsafe { &*open });
     }
     let context = context()?;
-    py.detach(|| context.driver()).map_err(to_py)?;
+    wait(py, || context.driver()).map_err(to_py)?;
     opened(context);
     Ok(context)
 }
 
 /// Notes that a driver is open, perhaps another than before.
 fn opened(context: &'static Context) {
-    for answer in &SUPPORT {
-        answer.store(0, Ordering::Relaxed);
-    }
+    OPENING.fetch_add(1, Ordering::Release);
     OPEN.store(std::ptr::from_ref(context).cast_mut(), Ordering::Release);
+}
+
+/// Closes the devices. The caller has shut the gate.
+pub fn close() {
+    if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
+        context.close();
+    }
 }
 
 /// Whether the open driver does an operation on this dtype.
 pub fn supports(context: &Context, op: Op, dtype: DType) -> bool {
     let Some(i) = lazy_index(dtype) else { return false };
     let Some(answer) = SUPPORT.get(op as usize * 3 + i) else { return false };
-    match answer.load(Ordering::Relaxed) {
-        0 => {
-            let can = context.supports(op, dtype);
-            answer.store(1 + u8::from(can), Ordering::Relaxed);
-            can
-        }
-        known => known == 2,
+    let opening = OPENING.load(Ordering::Acquire);
+    let known = answer.load(Ordering::Relaxed);
+    if known / 2 == opening && opening > 0 {
+        return known % 2 == 1;
     }
+    let mut can = false;
+    without_gil(&mut || can = context.supports(op, dtype));
+    answer.store(opening * 2 + u32::from(can), Ordering::Relaxed);
+    can
 }
 
 /// Starts again with a new context: for tests, which force small blocks and little memory. Arrays
-/// made before it are lost.
+/// made before it keep what was computed of them.
 #[pyfunction]
 #[pyo3(signature = (driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None))]
 pub fn reconfigure(
@@ -133,9 +123,12 @@ pub fn reconfigure(
     }
     settings.flush_depth = flush_depth.unwrap_or(settings.flush_depth);
     let context = made(settings);
-    py.detach(|| context.driver()).map_err(to_py)?;
-    *CONTEXT.write().unwrap_or_else(PoisonError::into_inner) = Some(context);
+    wait(py, || context.driver()).map_err(to_py)?;
+    let before = CONTEXT.write().unwrap_or_else(PoisonError::into_inner).replace(context);
     opened(context);
+    if let Some(before) = before {
+        wait(py, || before.close());
+    }
     Ok(())
 }
 
@@ -144,7 +137,7 @@ pub fn reconfigure(
 #[pyo3(name = "use")]
 pub fn use_driver(py: Python<'_>, name: &str) -> PyResult<()> {
     let context = context()?;
-    py.detach(|| context.use_driver(name)).map_err(to_py)?;
+    wait(py, || context.use_driver(name)).map_err(to_py)?;
     opened(context);
     Ok(())
 }
@@ -153,7 +146,7 @@ pub fn use_driver(py: Python<'_>, name: &str) -> PyResult<()> {
 #[pyfunction]
 pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
     let context = context()?;
-    py.detach(|| context.driver()).map(|(name, _)| name).map_err(to_py)
+    wait(py, || context.driver()).map(|(name, _)| name).map_err(to_py)
 }
 
 /// Tries every driver; a list of dictionaries with `name`, `starts`, `device`, `hardware`,
@@ -161,7 +154,7 @@ pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
 #[pyfunction]
 pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let context = context()?;
-    let found = py.detach(|| context.drivers());
+    let found = wait(py, || context.drivers());
     let list = PyList::empty(py);
     for (name, answer) in found {
         let row = PyDict::new(py);
@@ -190,7 +183,7 @@ pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 #[pyfunction]
 pub fn wanted_driver(py: Python<'_>) -> PyResult<String> {
     let context = context()?;
-    Ok(py.detach(|| context.wanted_driver()))
+    Ok(wait(py, || context.wanted_driver()))
 }
 
 /// The core's counters, by name.
@@ -198,7 +191,7 @@ pub fn wanted_driver(py: Python<'_>) -> PyResult<String> {
 pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let context = context()?;
     // Another thread may be evaluating: this waits for it.
-    let stats = py.detach(|| context.stats());
+    let stats = wait(py, || context.stats());
     let row = PyDict::new(py);
     row.set_item("kernels_compiled", stats.kernels_compiled)?;
     row.set_item("kernels_specialised", stats.kernels_specialised)?;
@@ -226,7 +219,7 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 #[pyfunction]
 pub fn trim(py: Python<'_>) -> PyResult<()> {
     let context = context()?;
-    py.detach(|| context.trim());
+    wait(py, || context.trim());
     Ok(())
 }
 
@@ -234,6 +227,6 @@ pub fn trim(py: Python<'_>) -> PyResult<()> {
 #[pyfunction]
 pub fn reset_counters(py: Python<'_>) -> PyResult<()> {
     let context = context()?;
-    py.detach(|| context.reset_stats());
+    wait(py, || context.reset_stats());
     Ok(())
 }

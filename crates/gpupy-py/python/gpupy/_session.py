@@ -3,7 +3,16 @@
 Owns ``driver``, ``stats`` and ``reset_stats``. Not here: drivers themselves.
 """
 
+import os
+
 from . import _fallback, _gpupy
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_gpupy.before_fork,
+        after_in_parent=_gpupy.after_fork,
+        after_in_child=_gpupy.after_fork,
+    )
 
 
 class driver:

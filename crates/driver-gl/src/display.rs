@@ -1,0 +1,80 @@
+//! EGL's displays, which all contexts of a process share.
+//!
+//! Owns [`Share`], a context's part in them. Invariants: when the last context is closed, the
+//! displays are terminated, which ends the threads of the OpenGL implementation; a process forked
+//! from one that has contexts opens none. The fork has the implementation's memory without the
+//! threads that it waits for, so opening one would never return; where there were none, it can.
+//!
+//! Not here: opening a display (`context.rs`).
+
+use glutin::api::egl::display::Display;
+use glutin::display::AsRawDisplay;
+use gpupy_core::{Error, ErrorKind, Result};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+struct Users {
+    /// The process that has the contexts.
+    process: u32,
+    contexts: usize,
+    displays: Vec<Display>,
+}
+
+static USERS: Mutex<Users> = Mutex::new(Users { process: 0, contexts: 0, displays: Vec::new() });
+
+fn users() -> MutexGuard<'static, Users> {
+    USERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One context's part in the displays; dropped after the context.
+pub struct Share(());
+
+impl Share {
+    /// Takes part, before a display is opened.
+    ///
+    /// # Errors
+    /// - `Unavailable`: this process was forked from one that has contexts.
+    pub fn take() -> Result<Share> {
+        let mut users = users();
+        let here = std::process::id();
+        if users.contexts > 0 && users.process != here {
+            return Err(Error::new(ErrorKind::Unavailable, "init")
+                .says("no OpenGL context can be opened")
+                .with("driver", crate::NAME)
+                .with(
+                    "reason",
+                    "this process was forked from one that uses OpenGL, whose threads stayed \
+                     there; processes that are spawned can use it",
+                ));
+        }
+        users.process = here;
+        users.contexts += 1;
+        Ok(Share(()))
+    }
+
+    /// Notes a display that was opened.
+    pub fn opened(&self, display: &Display) {
+        let mut users = users();
+        let raw = display.raw_display();
+        if users.displays.iter().all(|known| known.raw_display() != raw) {
+            users.displays.push(display.clone());
+        }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut users = users();
+        if users.process != std::process::id() {
+            return;
+        }
+        users.contexts -= 1;
+        if users.contexts == 0 {
+            for display in users.displays.drain(..) {
+                // SAFETY: no context of ours is left. Another library's on the same device would
+                // be closed as well, but so it is when that one terminates: EGL's displays have no
+                // count of their users.
+                unsafe { display.terminate() };
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+"""Signals while an evaluation goes on: their handlers run, and what they raise ends the wait."""
+
+import signal
+import sys
+
+import pytest
+from apart import on_each_driver, output, run, start
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+
+# An evaluation of many blocks and pieces, which takes seconds on any processor.
+LONG = """
+import os, signal, threading, time
+
+def long(seed=0):
+    x = gpupy.arange(1 << 22, dtype=gpupy.float32) + gpupy.float32(seed)
+    for _ in range(1000):
+        x = x * gpupy.float32(0.999) + gpupy.float32(1)
+        x = gpupy.sqrt(x * x)
+    return x
+"""
+SMALL = {"GPUPY_BLOCK_BYTES": "512K"}
+
+
+@on_each_driver
+def test_ctrl_c_ends_a_long_evaluation_and_loses_nothing(name):
+    code = """
+        x = long()
+        print("begun", flush=True)
+        try:
+            gpupy.evaluate(x)
+        except KeyboardInterrupt:
+            print("interrupted", gpupy.stats().launches > 0)
+        # The same array again, an element and its block.
+        wanted = numpy.float32(7)
+        for _ in range(1000):
+            wanted = numpy.sqrt((wanted * numpy.float32(0.999) + numpy.float32(1)) ** 2)
+        print(abs(float(x[7]) - float(wanted)) < 1e-3)
+        """
+    program = start(code, name, setup=LONG, **SMALL)
+    assert program.stdout.readline() == "begun\n"
+    with pytest.raises(Exception, match="timed out"):
+        program.wait(timeout=0.7)
+    program.send_signal(signal.SIGINT)
+    assert output(program) == ["interrupted", "True", "True"]
+
+
+@on_each_driver
+def test_the_exception_is_the_handlers_and_comes_soon(name):
+    code = """
+        class Late(Exception):
+            pass
+
+        def late(*_):
+            came.append(1)
+            raise Late
+
+        came = []
+        signal.signal(signal.SIGALRM, late)
+        waits = [
+            gpupy.evaluate,
+            numpy.asarray,
+            memoryview,
+            gpupy.ndarray.tolist,
+            lambda x: float(x.sum()),
+            lambda x: numpy.sort(x),
+        ]
+        for number, wait in enumerate(waits):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            begun = time.perf_counter()
+            try:
+                while True:
+                    wait(long(number))
+                    number += len(waits)
+            except Late:
+                print(time.perf_counter() - begun < 5)
+        print(len(came))
+        """
+    assert run(code, name, setup=LONG, **SMALL) == ["True"] * 6 + ["6"]
+
+
+@on_each_driver
+def test_handlers_may_use_arrays_and_when_they_do_not_raise_nothing_happens(name):
+    code = """
+        small = gpupy.arange(100, dtype=gpupy.float32) + 1
+
+        def look(*_):
+            seen.append(float((small * 2).sum()))
+
+        seen = []
+        signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+        x = gpupy.arange(1 << 17, dtype=gpupy.float32)
+        for _ in range(100):
+            x = gpupy.sqrt(x * x) + gpupy.float32(1)
+        print((numpy.asarray(x) == numpy.arange(100, (1 << 17) + 100, dtype="f4")).all())
+        gpupy.evaluate(long()[: 1 << 14].copy())
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        print(len(seen) > 0, set(seen) <= {10100.0})
+        """
+    assert run(code, name, setup=LONG, **SMALL) == ["True"] * 3
+
+
+@on_each_driver
+def test_recording_that_evaluates_by_itself_is_interrupted_too(name):
+    code = """
+        def stop(*_):
+            raise TimeoutError
+
+        signal.signal(signal.SIGALRM, stop)
+        gpupy._gpupy.reconfigure(os.environ["GPUPY_DRIVER"], block_bytes=1 << 14, flush_depth=500)
+        x = gpupy.zeros(1 << 17, gpupy.float32) + gpupy.arange(1 << 17, dtype=gpupy.float32)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        count = 0
+        try:
+            while True:
+                x = x + gpupy.float32(1)
+                count += 1
+        except TimeoutError:
+            print("stopped")
+        print(float(x[0]) in (count, count + 1))
+        """
+    assert run(code, name, setup=LONG) == ["stopped", "True"]
+
+
+@on_each_driver
+def test_a_thread_that_is_not_the_main_one_goes_on_when_that_is_interrupted(name):
+    code = """
+        x = gpupy.arange(1 << 18, dtype=gpupy.float32)
+        for _ in range(100):
+            x = gpupy.sqrt(x * x) + gpupy.float32(1)
+        got = []
+        worker = threading.Thread(target=lambda: got.append(float(x[0]) + float(x[(1 << 18) - 1])))
+        worker.start()
+        threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT]).start()
+        try:
+            time.sleep(30)
+        except KeyboardInterrupt:
+            print("interrupted")
+        worker.join()
+        print(got[0] == 200 + (1 << 18) - 1)
+        """
+    assert run(code, name, setup=LONG, **SMALL) == ["interrupted", "True"]
