@@ -28,6 +28,7 @@ pub struct World<'a> {
     context: &'a Context,
     rng: Rng,
     flushes: bool,
+    reduces: bool,
     /// How often something that fails is tried again.
     tries: usize,
     pairs: Vec<Pair>,
@@ -44,9 +45,10 @@ fn failure(error: Error) -> Stop {
 impl<'a> World<'a> {
     /// A user of this context, who tries again so often what fails.
     pub fn new(context: &'a Context, seed: u64, tries: usize) -> Outcome<World<'a>> {
-        let flushes = context.driver().map_err(failure)?.1.flushes_subnormals;
+        let caps = context.driver().map_err(failure)?.1;
+        let (flushes, reduces) = (caps.flushes_subnormals, caps.reduce);
         let (rng, pairs, log) = (Rng::new(seed), Vec::new(), Vec::new());
-        Ok(World { context, rng, flushes, tries, pairs, log })
+        Ok(World { context, rng, flushes, reduces, tries, pairs, log })
     }
 
     /// Takes so many random steps; then everything is read.
@@ -238,7 +240,7 @@ impl<'a> World<'a> {
     fn reduce(&mut self) -> Outcome {
         let Pair { array, model, name } = self.any();
         let op = self.rng.one_of(&[Op::Add, Op::Min, Op::Max, Op::Mul, Op::And]);
-        if model.shape.is_empty() || !op.reduces(model.dtype) {
+        if !self.reduces || model.shape.is_empty() || !op.reduces(model.dtype) {
             return Ok(());
         }
         let axis = self.rng.below(model.shape.len());

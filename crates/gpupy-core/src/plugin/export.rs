@@ -117,12 +117,18 @@ struct Lowered {
 
 /// What a panic said.
 fn words(panic: Box<dyn Any + Send>) -> String {
-    let said = panic.downcast_ref::<String>().map(String::as_str);
-    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    let said = format!("the driver panicked: {said}");
-    // A payload may panic when it is dropped.
-    std::mem::forget(panic);
-    said
+    let said = match panic.downcast::<String>() {
+        Ok(said) => *said,
+        Err(panic) => match panic.downcast::<&str>() {
+            Ok(said) => said.to_string(),
+            Err(panic) => {
+                // Anything else may panic when it is dropped.
+                std::mem::forget(panic);
+                "no message".to_string()
+            }
+        },
+    };
+    format!("the driver panicked: {said}")
 }
 
 fn null(what: &str) -> Error {
