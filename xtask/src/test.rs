@@ -48,35 +48,52 @@ fn rust() -> Result<()> {
     start(cargo().args(["test", "--release", "--workspace", "--no-fail-fast"]))
 }
 
-/// Runs the suite on each driver that starts on this machine.
+/// Runs the suite on each driver that starts on this machine, and on a plug-in.
 fn conformance() -> Vec<(String, Result<()>)> {
-    announce("drivers on this machine");
-    let answer = match capture(command(workspace::python()).args(["-c", DRIVERS])) {
-        Ok(answer) => answer,
-        Err(failure) => return vec![("conformance".to_owned(), Err(failure))],
+    let mut results: Vec<(String, Result<()>)> = Vec::new();
+    let mut run = |driver: &str, shown: &str| {
+        let name = format!("conformance on {shown}");
+        announce(&name);
+        let mut suite = cargo();
+        suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance", "--", driver]);
+        results.push((name, start(&mut suite)));
     };
-    let mut results = Vec::new();
+    match starting() {
+        Ok(drivers) => drivers.iter().for_each(|driver| run(driver, driver)),
+        Err(failure) => return vec![("conformance".to_owned(), Err(failure))],
+    }
+    match plugin() {
+        Ok(path) => run(&path, "a plug-in"),
+        Err(failure) => results.push(("plug-in".to_owned(), Err(failure))),
+    }
+    results
+}
+
+/// The drivers that start on this machine.
+fn starting() -> Result<Vec<String>> {
+    announce("drivers on this machine");
+    let answer = capture(command(workspace::python()).args(["-c", DRIVERS]))?;
+    let mut names = Vec::new();
     for (name, starts, text) in answer.lines().filter_map(driver) {
         println!(
             "   {name}: {}",
             if starts { text.to_owned() } else { format!("left out: {text}") }
         );
         if starts {
-            results.push((format!("conformance on {name}"), Ok(())));
+            names.push(name.to_owned());
         }
     }
-    if results.is_empty() {
-        let none = Failure::new("no driver starts on this machine");
-        return vec![("conformance".to_owned(), Err(none))];
+    match names.is_empty() {
+        true => Err(Failure::new("no driver starts on this machine")),
+        false => Ok(names),
     }
-    for (name, result) in &mut results {
-        announce(name);
-        let driver = name.rsplit(' ').next().unwrap_or_default().to_owned();
-        let mut suite = cargo();
-        suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance", "--", &driver]);
-        *result = start(&mut suite);
-    }
-    results
+}
+
+/// Builds the software driver as a plug-in and gives its path.
+fn plugin() -> Result<String> {
+    announce("plug-in");
+    start(cargo().args(["build", "--release", "--quiet", "-p", "driver-soft-plugin"]))?;
+    Ok(workspace::library("gpupy_soft").display().to_string())
 }
 
 /// Takes apart one line of what [`DRIVERS`] prints.
@@ -87,8 +104,9 @@ fn driver(line: &str) -> Option<(&str, bool, &str)> {
 }
 
 fn python() -> Result<()> {
+    let plugin = plugin()?;
     announce("Python tests");
-    start(command(workspace::python()).args(["-m", "pytest"]))
+    start(command(workspace::python()).args(["-m", "pytest"]).env("GPUPY_TEST_PLUGIN", plugin))
 }
 
 #[cfg(test)]

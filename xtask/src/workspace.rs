@@ -3,6 +3,7 @@
 //! Owns the paths that several tasks share. Invariant: nothing here touches the file system.
 //! Not here: what is done with the paths.
 
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;
 
 /// The root of the repository.
@@ -23,4 +24,10 @@ pub fn venv() -> PathBuf {
 /// The interpreter of the virtual environment.
 pub fn python() -> PathBuf {
     venv().join("bin").join("python")
+}
+
+/// A shared library of the release profile.
+pub fn library(name: &str) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root().join(target).join("release").join(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"))
 }

@@ -1,6 +1,7 @@
 """Choosing a driver, by name, for a while, and by the environment."""
 
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -9,6 +10,11 @@ import pytest
 
 import gpupy
 
+# `cargo xtask test` builds it and says where; otherwise a plain `cargo build --release` does.
+PLUGIN = pathlib.Path(
+    os.environ.get("GPUPY_TEST_PLUGIN")
+    or pathlib.Path(__file__).parents[3] / "target" / "release" / "libgpupy_soft.so"
+)
 STARTING = [row["name"] for row in gpupy.drivers() if row["starts"]]
 
 
@@ -81,3 +87,28 @@ def test_too_little_memory_is_a_memory_error_and_loses_nothing(driver):
             gpupy.evaluate(large)
         assert float(small.max()) == 100
     assert given.tolist() == list(range(1000))
+
+
+@pytest.mark.skipif(not PLUGIN.exists(), reason="cargo build --release -p driver-soft-plugin makes it")
+def test_a_plug_in_is_chosen_by_its_path():
+    code = (
+        "import gpupy; a = gpupy.arange(5, dtype='float32'); print((a * a + 1).tolist()); "
+        "print(gpupy._gpupy.current_driver()); print(gpupy.info())"
+    )
+    lines = run(code, GPUPY_DRIVER=str(PLUGIN)).stdout.splitlines()
+    assert lines[:2] == ["[1.0, 2.0, 5.0, 10.0, 17.0]", str(PLUGIN)]
+    assert [line for line in lines[2:] if line.startswith(f"{PLUGIN}: ") and "cannot start" not in line]
+    code = f"import gpupy; gpupy.use({str(PLUGIN)!r}); print(gpupy.ones(3, 'float32').sum())"
+    assert run(code).stdout.split() == ["3.0"]
+
+
+def test_a_path_that_is_no_driver_says_why():
+    path = "/no/such/driver.so"
+    ended = run("import gpupy; print(gpupy.info()); gpupy.ones(3, 'float32').sum()", GPUPY_DRIVER=path)
+    words = f"load: there is no such file (driver: {path})"
+    assert ended.returncode == 1 and ended.stderr.strip().endswith(f"DriverError: {words}")
+    assert f"{path}: cannot start: {words}" in ended.stdout
+    before = gpupy.drivers()
+    with pytest.raises(gpupy.DriverError, match="there is no such file"):
+        gpupy.use(path)
+    assert gpupy.drivers() == before
