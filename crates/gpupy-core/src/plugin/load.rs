@@ -32,13 +32,12 @@ pub fn is_path(name: &str) -> bool {
 ///
 /// A library runs as part of this process, with all its rights: whoever names it trusts it.
 pub fn driver(path: &Path) -> Constructor {
-    let path = path.to_path_buf();
+    let (name, file) = (path.display().to_string(), file(path));
     Arc::new(move || {
-        let path = path.clone();
+        let (name, file) = (name.clone(), file.clone());
+        let table = move || load(&file).map_err(|error| error.with("driver", &name));
         // SAFETY: that a library keeps the contract is the promise of whoever names it.
-        Box::new(unsafe {
-            Imported::new(move || load(&path).map_err(|error| error.with("driver", path.display())))
-        })
+        Box::new(unsafe { Imported::new(table) })
     })
 }
 
@@ -46,8 +45,20 @@ fn unavailable(said: impl Into<String>) -> Error {
     Error::new(ErrorKind::Unavailable, "load").says(said)
 }
 
-fn load(path: &Path) -> Result<Table> {
-    let file = file(path)?;
+/// Where the library is, whatever the working directory becomes. A bare name that is no file here is
+/// left to the system's search.
+fn file(path: &Path) -> PathBuf {
+    let is_bare = path.components().count() == 1 && !path.exists();
+    match std::path::absolute(path) {
+        Ok(file) if !is_bare => file,
+        _ => path.to_path_buf(),
+    }
+}
+
+fn load(file: &Path) -> Result<Table> {
+    if file.is_absolute() && !file.exists() {
+        return Err(unavailable("there is no such file"));
+    }
     // SAFETY: the library's initialisation runs here; see `driver`.
     let library = unsafe { Library::new(file) }
         .map_err(|error| unavailable(format!("this is no library that can be loaded: {error}")))?;
@@ -61,18 +72,6 @@ fn load(path: &Path) -> Result<Table> {
     }?;
     // SAFETY: the header says what the function returns.
     unsafe { checked(table) }
-}
-
-/// Where the library is. A bare name that is no file here is left to the system's search.
-fn file(path: &Path) -> Result<PathBuf> {
-    match path.canonicalize() {
-        Ok(file) => Ok(file),
-        Err(_) if path.components().count() == 1 => Ok(path.to_path_buf()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(unavailable("there is no such file"))
-        }
-        Err(error) => Err(unavailable(format!("the file cannot be reached: {error}"))),
-    }
 }
 
 /// The table of a driver that we can use.
