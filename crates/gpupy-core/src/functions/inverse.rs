@@ -112,10 +112,8 @@ fn octant<'c>(lesser: Val<'c>, greater: Val<'c>) -> (Val<'c>, Val<'c>) {
     let c = lesser.code();
     // Two infinities are alike, and so are two zeros, but for their angle.
     let one = c.float(1.0);
-    let quotient = |a: Val<'c>, b: Val<'c>| {
-        let t = lesser.equals(greater).choose(one, a / b);
-        lesser.equals(0.0).choose(lesser, t)
-    };
+    let alike = lesser.equals(0.0).choose(lesser, one);
+    let quotient = |a: Val<'c>, b: Val<'c>| lesser.equals(greater).choose(alike, a / b);
     if !c.is_double() {
         let t = quotient(lesser, greater);
         let z = t * t;

@@ -118,6 +118,10 @@ fn functions_of_two_operands_keep_their_bound() {
     for x in hard().into_iter().step_by(7) {
         pairs.extend(hard().into_iter().step_by(23).map(|y| (x, y)));
     }
+    let signed: Vec<f32> = HARD.into_iter().flat_map(|x| [x, -x]).collect();
+    for x in &signed {
+        pairs.extend(signed.iter().map(|y| (*x, *y)));
+    }
     for k in 0..600_000 {
         let (x, y) = (random.float(1 + k % 120), random.float(1 + k % 60));
         pairs.push((x, y));
