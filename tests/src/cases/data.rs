@@ -11,6 +11,7 @@ use crate::oracle::Run;
 use crate::outcome::{Outcome, fail, skip};
 use gpupy_core::Scalar;
 use gpupy_core::driver::{BlockId, Method};
+use gpupy_core::functions;
 use gpupy_core::ir::{Builder, Form, Inst, Program};
 use gpupy_core::op::{Op, Rule};
 
@@ -40,7 +41,8 @@ fn replay(device: &mut Device, case: &Case) -> Outcome {
     if run.program.form != Form::Map && !device.caps.reduce {
         return skip("no reduce form");
     }
-    lower(device, &mut run)?;
+    // Lowered programs may have operations that are lowered themselves.
+    while lower(device, &mut run)? {}
     if !device.check_ir(&run.program)?.fits {
         return skip(TOO_LARGE);
     }
@@ -76,13 +78,13 @@ fn replay_with(device: &mut Device, case: &Case, run: &Run, blocks: &mut Vec<Blo
     Ok(())
 }
 
-/// Puts a driver's lowered programs in the place of their operations, as the core does; skips what
-/// the driver lacks.
-fn lower(device: &Device, run: &mut Run) -> Outcome {
+/// Puts programs in the place of the operations that a driver has no other way for, as the core
+/// does. False when there are none; skips what the core cannot do for the driver either.
+fn lower(device: &Device, run: &mut Run) -> Outcome<bool> {
     let methods = run.program.insts.iter().map(|inst| method(device, &run.program, inst));
     let methods = methods.collect::<Outcome<Vec<_>>>()?;
     if methods.iter().all(|method| *method == Method::Native) {
-        return Ok(());
+        return Ok(false);
     }
     let program = &run.program;
     let mut b = Builder::new(program.form, program.rank);
@@ -148,10 +150,10 @@ fn lower(device: &Device, run: &mut Run) -> Outcome {
     stores.sort_unstable();
     stores.into_iter().for_each(|(_, value)| b.store(value));
     (run.program, run.params) = (b.finish(), params);
-    Ok(())
+    Ok(true)
 }
 
-/// How the driver does an instruction; skips where it does not.
+/// How an instruction is done on the driver; skips where it is not.
 fn method(device: &Device, program: &Program, inst: &Inst) -> Outcome<Method> {
     let row = inst.op.info();
     let first = || program.insts[inst.args[0] as usize].dtype;
@@ -161,6 +163,11 @@ fn method(device: &Device, program: &Program, inst: &Inst) -> Outcome<Method> {
         (_, Rule::Cast | Rule::Bitcast | Rule::Select) => inst.dtype,
         _ => first(),
     };
+    if device.driver.get_method(inst.op, dtype) == Method::Absent
+        && let Some(program) = functions::program(inst.op, dtype)
+    {
+        return Ok(Method::Lowered(program.clone()));
+    }
     match device.need_method(inst.op, dtype)? {
         Method::Lowered(_) if row.rule == Rule::Special => {
             fail(format!("`{}` is lowered", row.name))
