@@ -135,22 +135,9 @@ impl Device {
     /// Compares a destination with the elements that it should have; the others are guards.
     fn compare(&mut self, dest: &Held, elements: &[Element], ulp: f32) -> Outcome {
         let got = self.read(dest.block, dest.dtype, 0, dest.data.len())?;
+        compare(&got, elements, ulp, self.caps.flushes_subnormals)?;
         let mut named = vec![false; got.len()];
-        let mut mismatches = Mismatches::default();
-        for element in elements {
-            named[element.at] = true;
-            let got = got[element.at];
-            let alike = |other: &Scalar| is_flushed(got, *other, ulp);
-            let flushed =
-                self.caps.flushes_subnormals && (element.open || element.flushed.iter().any(alike));
-            if flushed || element.undefined {
-                mismatches.right();
-            } else {
-                let inputs = || element.inputs.clone();
-                mismatches.compare(element.at, got, element.value, ulp, inputs);
-            }
-        }
-        mismatches.outcome()?;
+        elements.iter().for_each(|element| named[element.at] = true);
         let unnamed = |all: &[Scalar]| -> Vec<Scalar> {
             all.iter().zip(&named).filter(|(_, named)| !**named).map(|(x, _)| *x).collect()
         };
@@ -192,6 +179,24 @@ impl Device {
             dests: &dests,
         })
     }
+}
+
+/// Compares elements that were written with those that should have been, on a device that may flush
+/// subnormals.
+pub fn compare(got: &[Scalar], elements: &[Element], ulp: f32, flushes: bool) -> Outcome {
+    let mut mismatches = Mismatches::default();
+    for element in elements {
+        let got = got[element.at];
+        let alike = |other: &Scalar| is_flushed(got, *other, ulp);
+        let flushed = flushes && (element.open || element.flushed.iter().any(alike));
+        if flushed || element.undefined {
+            mismatches.right();
+        } else {
+            let inputs = || element.inputs.clone();
+            mismatches.compare(element.at, got, element.value, ulp, inputs);
+        }
+    }
+    mismatches.outcome()
 }
 
 /// What destinations and their neighbours hold before a launch.

@@ -7,7 +7,7 @@ use gpupy_core::driver::{
 };
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
-use gpupy_core::{DType, Result, plugin};
+use gpupy_core::{DType, ErrorKind, Result, plugin};
 use std::collections::HashMap;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;
@@ -43,7 +43,10 @@ fn same<T: PartialEq + std::fmt::Debug>(loaded: Result<T>, linked: Result<T>) ->
     match (&loaded, &linked) {
         (Ok(loaded), Ok(linked)) => assert_eq!(loaded, linked),
         (Err(loaded), Err(linked)) => {
-            assert_eq!((loaded.kind(), loaded.to_string()), (linked.kind(), linked.to_string()));
+            assert_eq!(loaded.kind(), linked.kind());
+            // Of a driver that is not open the host says so itself, in its own words.
+            let mistake = loaded.kind() == ErrorKind::Invalid;
+            assert!(mistake || loaded.to_string() == linked.to_string(), "{loaded}, not {linked}");
         }
         _ => panic!("loaded: {loaded:?}, linked: {linked:?}"),
     }

@@ -21,12 +21,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// The elements from `offset` on that take so many bytes of host memory.
-    pub fn part(&mut self, offset: usize, bytes: usize) -> Result<&mut [u32]> {
+    /// The elements from `offset` on that take so many bytes of host memory, and the bytes of one.
+    pub fn part(&mut self, offset: usize, bytes: usize) -> Result<(&mut [u32], usize)> {
         let (size, len) = (self.dtype.size(), self.bits.len());
         let end = offset.saturating_add(bytes / size);
         let part = self.bits.get_mut(offset..end).filter(|_| bytes.is_multiple_of(size));
-        part.ok_or_else(|| {
+        part.map(|part| (part, size)).ok_or_else(|| {
             invalid("the range is not of the block").with("end", end).with("len", len)
         })
     }
@@ -49,8 +49,7 @@ impl Blocks {
         }
         let mut bits = Vec::new();
         if len > self.room || bits.try_reserve_exact(len).is_err() {
-            let error = Error::new(ErrorKind::OutOfMemory, "block_alloc");
-            return Err(error.with("driver", crate::NAME).with("elements", len));
+            return Err(Error::new(ErrorKind::OutOfMemory, crate::NAME).with("elements", len));
         }
         bits.resize(len, 0);
         self.room -= len;

@@ -76,8 +76,7 @@ impl Driver for Soft {
             // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
             Op::Cast => DTYPES.iter().all(|from| op_eval::function(op, *from, dtype).is_some()),
             _ if op.info().rule == Rule::Special => true,
-            // Functions with a bound are the core's, in our exact operations: the same bits
-            // everywhere.
+            // Functions with a bound are the core's, in our exact operations.
             _ if op.info().ulp > 0.0 => false,
             _ => op_eval::function(op, dtype, dtype).is_some(),
         };
@@ -93,18 +92,16 @@ impl Driver for Soft {
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
-        let block = self.blocks.get(block)?;
-        let (size, len) = (block.dtype.size(), out.len());
-        for (bytes, bits) in out.chunks_exact_mut(size).zip(block.part(offset, len)?) {
+        let (part, size) = self.blocks.get(block)?.part(offset, out.len())?;
+        for (bytes, bits) in out.chunks_exact_mut(size).zip(part) {
             bytes.copy_from_slice(&bits.to_le_bytes()[..size]);
         }
         Ok(())
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        let block = self.blocks.get(block)?;
-        let size = block.dtype.size();
-        for (bytes, bits) in data.chunks_exact(size).zip(block.part(offset, data.len())?) {
+        let (part, size) = self.blocks.get(block)?.part(offset, data.len())?;
+        for (bytes, bits) in data.chunks_exact(size).zip(part) {
             *bits = bytes.iter().rfold(0, |bits, byte| bits << 8 | u32::from(*byte));
         }
         Ok(())

@@ -61,7 +61,7 @@ fn apply(device: &Device, b: &mut Builder, row: &OpInfo, values: &[u32]) -> Outc
 }
 
 /// All pairs of special numbers, then random ones.
-fn inputs(operands: &[DType]) -> Vec<Vec<Scalar>> {
+pub fn inputs(operands: &[DType]) -> Vec<Vec<Scalar>> {
     let mut columns = vec![Vec::new(); operands.len()];
     let last = operands[operands.len() - 1];
     for a in specials(operands[0]) {
@@ -91,20 +91,29 @@ pub fn operation(
     operands: &[DType],
     columns: Vec<Vec<Scalar>>,
 ) -> Outcome {
+    operands.iter().try_for_each(|dtype| device.need_dtype(*dtype))?;
+    let run = map(columns, |b, values| apply(device, b, row, values))?;
+    device.check_one(&run, row.ulp)
+}
+
+/// A map over blocks with these elements.
+pub fn map(
+    columns: Vec<Vec<Scalar>>,
+    value: impl FnOnce(&mut Builder, &[u32]) -> Outcome<u32>,
+) -> Outcome<Run> {
     let mut b = Builder::new(Form::Map, 1);
     let access = b.access(AccessKind::Contiguous);
     let mut values = Vec::new();
-    for dtype in operands {
-        device.need_dtype(*dtype)?;
-        let operand = b.operand(*dtype);
+    for column in &columns {
+        let operand = b.operand(column[0].dtype);
         values.push(b.load(operand, access));
     }
-    let value = apply(device, &mut b, row, &values)?;
+    let value = value(&mut b, &values)?;
     b.store(value);
     let shape = [columns[0].len()];
     let mut run = Run::new(b.finish(), &shape).access(contiguous(&shape));
     run.operands = columns;
-    device.check_one(&run, row.ulp)
+    Ok(run)
 }
 
 /// The last operand is a parameter: all its special numbers, one launch each.

@@ -11,6 +11,7 @@ mod data;
 mod dtypes;
 mod elementwise;
 mod faults;
+mod functions;
 mod large;
 pub mod leaks;
 mod memory;
@@ -55,6 +56,7 @@ pub const LEVELS: &[Group] = &[
     (regions::GROUP, regions::run),
     (data::GROUP, data::run),
     (specials::GROUP, specials::run),
+    (functions::GROUP, functions::run),
     (partitioning::GROUP, partitioning::run),
     (large::GROUP, large::run),
     (memory::GROUP, memory::run),

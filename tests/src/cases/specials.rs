@@ -24,7 +24,7 @@ const NANS: [u32; 6] =
 const ORDINARY: [f32; 10] = [0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-20, -1e20, f32::MAX, f32::MIN];
 
 /// What is special, and its bits.
-fn kinds() -> [(&'static str, Vec<u32>); 4] {
+pub fn kinds() -> [(&'static str, Vec<u32>); 4] {
     let bits = |floats: &[f32]| floats.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     let (least, normal) = (f32::from_bits(1), f32::MIN_POSITIVE);
     let most = f32::from_bits(0x007f_ffff);
@@ -70,7 +70,7 @@ pub fn run(suite: &mut Suite<'_>) {
 }
 
 /// All pairs of special and other numbers in which at least one is special.
-fn columns(operands: &[DType], specials: &[u32]) -> Vec<Vec<Scalar>> {
+pub fn columns(operands: &[DType], specials: &[u32]) -> Vec<Vec<Scalar>> {
     let ordinary = ORDINARY.iter().map(|x| x.to_bits());
     let all: Vec<u32> = specials.iter().copied().chain(ordinary).collect();
     let mut columns = vec![Vec::new(); operands.len()];
