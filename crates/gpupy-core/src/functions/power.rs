@@ -87,8 +87,8 @@ pub(super) fn hypot<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let (a, b) = (args[0].abs(), args[1].abs());
     let is_greater = a.above(b);
     let (large, small) = (is_greater.choose(a, b), is_greater.choose(b, a));
-    // Scaled so that no square leaves the range of normal numbers.
-    let (huge, tiny) = c.pick((2f64.powi(60), 2f64.powi(-60)), (2f64.powi(500), 2f64.powi(-500)));
+    // Scaled so that squares stay in range, and what a device may flush of them does not count.
+    let (huge, tiny) = c.pick((2f64.powi(60), 2f64.powi(-48)), (2f64.powi(500), 2f64.powi(-480)));
     let (up, down) = c.pick((2f64.powi(80), 2f64.powi(-80)), (2f64.powi(600), 2f64.powi(-600)));
     let one = c.float(1.0);
     let is_huge = large.above(huge);
