@@ -52,7 +52,9 @@ fn evaluate(py: Python<'_>, arrays: &Bound<'_, pyo3::types::PyTuple>) -> PyResul
     .map_err(errors::to_py)
 }
 
-#[pymodule]
+// Free-threaded Pythons switch their GIL on for this module, which does not claim to do without:
+// borrows of `NdArray` that meet would raise.
+#[pymodule(gil_used = true)]
 fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;
     module.add_class::<array::NdArray>()?;
