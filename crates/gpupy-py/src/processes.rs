@@ -13,8 +13,9 @@ use pyo3::prelude::*;
 use std::ffi::c_int;
 use std::time::Duration;
 
-/// How long the end of the process waits for threads that evaluate. They pause far more often.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the end of the process waits for threads that evaluate. They pause far more often, but
+/// for one that compiles a large program, which crashes when its libraries are taken down.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Keeps all threads out of the core, and closes the devices.
 #[expect(clippy::disallowed_methods, reason = "nobody else passes the gate now")]
