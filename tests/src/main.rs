@@ -18,6 +18,8 @@ use std::process::ExitCode;
 /// The drivers of this build, by their Cargo features.
 fn registry() -> Registry {
     let registry = Registry::new();
+    #[cfg(feature = "cpu")]
+    let registry = registry.register(driver_cpu::NAME, driver_cpu::new);
     #[cfg(feature = "gl")]
     let registry = registry.register(driver_gl::NAME, driver_gl::new);
     #[cfg(feature = "soft")]

@@ -24,7 +24,7 @@
 //!               layered.rs) as a graph
 //! ```
 //!
-//! Facts about operations stand in one table, `op.rs`; what they mean to the bit, in `op_eval.rs`.
+//! Facts about operations stand in one table, `op.rs`; what they mean to the bit, in `op_eval`.
 
 mod access;
 mod array;

@@ -25,9 +25,10 @@ static SUPPORT: [AtomicU32; 256 * 3] = [const { AtomicU32::new(0) }; 256 * 3];
 /// How often a driver was opened; answers from before it are of another.
 static OPENING: AtomicU32 = AtomicU32::new(0);
 
-/// Our drivers, best first.
+/// Our drivers, best first; hardware comes before all others (`Context::choose`).
 fn registry() -> Registry {
     Registry::new()
+        .register(driver_cpu::NAME, driver_cpu::new)
         .register(driver_gl::NAME, driver_gl::new)
         .register(driver_soft::NAME, driver_soft::new)
 }

@@ -1,0 +1,91 @@
+//! The choice of the axis that rows go along.
+//!
+//! Owns [`best`] and [`Way`]. A row costs a little by itself, and a step that is neither to the next
+//! element nor nowhere costs each element; the axis with the least of both is taken.
+//!
+//! Not here: how rows are cut (`space.rs`).
+
+use crate::plan::Stride;
+use crate::space::Line;
+use gpupy_core::ir::REDUCE_CHUNK;
+
+/// Nanoseconds for a row, apart from its steps.
+const ROW: f64 = 20.0;
+/// Nanoseconds for a step on a row, apart from its elements.
+const STEP: f64 = 6.0;
+/// Nanoseconds for an element that is not beside the one before.
+const APART: f64 = 0.8;
+/// Elements of a typical row at most.
+const TILE: usize = 1024;
+
+/// How a line goes on along an axis.
+pub fn stride(line: &Line<'_>, axis: usize, extent: usize) -> Stride {
+    match line.access.strides[axis] {
+        // A lone element is beside itself.
+        _ if extent == 1 && !line.base.is_null() => Stride::Unit,
+        0 => Stride::Zero,
+        1 => Stride::Unit,
+        _ => Stride::Any,
+    }
+}
+
+/// The axis along which a map's rows cost least. `steps` is about how many steps a row takes.
+pub fn best<'a>(
+    shape: &[usize],
+    lines: impl Iterator<Item = Line<'a>> + Clone,
+    steps: usize,
+) -> usize {
+    let last = shape.len() - 1;
+    if last == 0 {
+        return 0;
+    }
+    let costs = (0..=last).rev().map(|axis| (axis, along(shape, axis, lines.clone(), steps)));
+    costs.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(last, |(axis, _)| axis)
+}
+
+/// Nanoseconds for a map along an axis, apart from what is the same along any.
+fn along<'a>(
+    shape: &[usize],
+    axis: usize,
+    lines: impl Iterator<Item = Line<'a>>,
+    steps: usize,
+) -> f64 {
+    let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
+    let extent = shape[axis];
+    let rows = points / extent as f64 * extent.div_ceil(TILE) as f64;
+    // Numbers of index values are computed, whatever their step.
+    let memory = lines.filter(|line| !line.base.is_null());
+    let apart = memory.filter(|line| stride(line, axis, extent) == Stride::Any).count();
+    rows * (ROW + STEP * steps as f64) + points * APART * apart as f64
+}
+
+/// Which way rows of a reduction go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Along the reduced axis: each chunk of a row becomes one point.
+    Along,
+    /// Across it, along this axis: rows are combined element by element.
+    Across(usize),
+}
+
+/// The way along which a reduction's rows cost least.
+pub fn best_way<'a>(
+    shape: &[usize],
+    lines: impl Iterator<Item = Line<'a>> + Clone,
+    steps: usize,
+) -> Way {
+    let last = shape.len() - 1;
+    let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
+    let chunks = points / shape[last] as f64 * shape[last].div_ceil(REDUCE_CHUNK) as f64;
+    // Combining a chunk is about a row's work.
+    let mut least = along(shape, last, lines.clone(), steps) + chunks * ROW;
+    let mut way = Way::Along;
+    for axis in (0..last).filter(|axis| shape[*axis] > 1) {
+        // Rows that are combined are read and written once more.
+        let cost = along(shape, axis, lines.clone(), steps + 1) + points * 0.1;
+        if cost < least {
+            (least, way) = (cost, Way::Across(axis));
+        }
+    }
+    way
+}

@@ -1,0 +1,289 @@
+//! Compilation: a program becomes a plan.
+//!
+//! Owns [`plan`] and [`Compiler`]. Values get slots: what lies in memory with unit steps stays where
+//! it is, what is stored so is computed there, and the rest shares rows of scratch memory by
+//! liveness. A row is never an operation's result and operand at once, which would cost vector
+//! code. Values that are the same for a whole row are scalars, computed once.
+//!
+//! Not here: regions (`regions.rs`), which row is whose (`slots.rs`), loops over rows (`rows`).
+
+use crate::leaves::Leaves;
+use crate::live::{ends, last_uses};
+use crate::plan::{Place, Plan, Reduction, Slot, Step, Stride};
+use crate::rows;
+use crate::slots::Slots;
+use gpupy_core::ir::{Form, Inst, Program};
+use gpupy_core::op::Rule;
+use gpupy_core::{DType, Error, ErrorKind, Op, Result};
+use rustc_hash::FxHashMap;
+
+/// How leaves and destinations go along the rows of a launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// Of each leaf.
+    pub leaves: Vec<Stride>,
+    /// Of each destination.
+    pub dests: Vec<Stride>,
+}
+
+/// A value as steps use it.
+#[derive(Clone, Copy)]
+pub struct Value {
+    pub slot: Slot,
+    /// One element for the whole row.
+    pub scalar: bool,
+}
+
+/// Makes a plan of a program.
+///
+/// # Errors
+/// - `Refused`: regions nest too deeply.
+/// - `Unsupported`: an operation that there are no rows for.
+pub fn plan(program: &Program, leaves: &Leaves, variant: &Variant) -> Result<Plan> {
+    let ends = ends(program);
+    let mut compiler = Compiler {
+        program,
+        variant,
+        last: last_uses(program, &ends),
+        ends,
+        values: vec![Value { slot: 0, scalar: true }; program.insts.len()],
+        results: FxHashMap::default(),
+        leaf_of: leaves.all.iter().enumerate().map(|(number, leaf)| (leaf.at, number)).collect(),
+        direct: direct(program, leaves, variant),
+        slots: Slots::default(),
+        steps: Vec::new(),
+        depth: 0,
+        cost: 0,
+    };
+    let mut at = 0;
+    let mut reduction = None;
+    if let (Some(reduce), Form::Reduce { op }) = (leaves.reduce, program.form) {
+        compiler.block(&mut at, reduce, None)?;
+        reduction = Some(compiler.reduction(op, &program.insts[reduce])?);
+        compiler.slots.free(reduce);
+        let slot = compiler.slots.at(Place::Reduced);
+        compiler.values[reduce] = Value { slot, scalar: false };
+        at = reduce + 1;
+    }
+    compiler.block(&mut at, program.insts.len(), None)?;
+    let near: usize = leaves.all.iter().map(|leaf| leaf.size).chain(leaves.dests.clone()).sum();
+    let Compiler { slots, steps, cost, .. } = compiler;
+    let layout = slots.layout(near);
+    let moves = |place: &Place| matches!(place, Place::Leaf(_) | Place::Dest(_) | Place::Reduced);
+    let all = (0..).zip(&layout.places);
+    Ok(Plan {
+        reduction,
+        steps,
+        moving: all.filter(|(_, place)| moves(place)).map(|(slot, _)| slot).collect(),
+        slots: layout.places,
+        literals: layout.literals,
+        tile: layout.tile,
+        scratch: layout.scratch,
+        cost: cost + 25 * near as u64,
+    })
+}
+
+/// The values that are computed where they are stored, and that destination.
+fn direct(program: &Program, leaves: &Leaves, variant: &Variant) -> FxHashMap<usize, usize> {
+    let mut direct = FxHashMap::default();
+    let mut depth = 0;
+    let mut computed = vec![false; program.insts.len()];
+    for (at, inst) in program.insts.iter().enumerate().skip(leaves.reduce.unwrap_or(0)) {
+        match inst.op {
+            Op::Loop | Op::If => depth += 1,
+            Op::End => depth -= 1,
+            Op::Store => {
+                let [dest, value, _] = inst.args.map(|arg| arg as usize);
+                if computed[value] && variant.dests[dest] == Stride::Unit {
+                    direct.entry(value).or_insert(dest);
+                }
+            }
+            op => computed[at] = depth == 0 && op.is_scalar_op(),
+        }
+    }
+    direct
+}
+
+/// A program on its way to a plan.
+pub struct Compiler<'a> {
+    pub program: &'a Program,
+    variant: &'a Variant,
+    pub ends: Vec<usize>,
+    pub last: Vec<usize>,
+    /// The values of instructions so far.
+    pub values: Vec<Value>,
+    /// The results of regions, and what loops carry, by the instruction that opens them.
+    pub results: FxHashMap<usize, Vec<Value>>,
+    leaf_of: FxHashMap<usize, usize>,
+    direct: FxHashMap<usize, usize>,
+    pub slots: Slots,
+    /// The steps of the innermost open region.
+    pub steps: Vec<Step>,
+    /// How many regions are open.
+    pub depth: usize,
+    cost: u64,
+}
+
+impl Compiler<'_> {
+    /// Compiles instructions from `at` on up to `end`; what runs only for some elements runs for
+    /// those of `mask`.
+    pub fn block(&mut self, at: &mut usize, end: usize, mask: Option<Value>) -> Result<()> {
+        while *at < end {
+            let here = *at;
+            let inst = self.program.insts[here];
+            match inst.op {
+                Op::Loop => self.a_loop(at, mask)?,
+                Op::If => self.a_choice(at, mask)?,
+                _ => self.inst(here, &inst)?,
+            }
+            self.slots.free(*at);
+            *at += 1;
+        }
+        Ok(())
+    }
+
+    fn inst(&mut self, at: usize, inst: &Inst) -> Result<()> {
+        let [a, b, _] = inst.args.map(|arg| arg as usize);
+        let (size, until) = (inst.dtype.size(), self.last[at]);
+        self.values[at] = match inst.op {
+            Op::Const => {
+                let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
+                Value { slot: self.slots.literal(bits), scalar: true }
+            }
+            Op::Param => Value { slot: self.slots.at(Place::Param(a)), scalar: true },
+            Op::Iter | Op::Carry | Op::Result => {
+                let list = self.results.get(&a).map_or(&[][..], |list| list);
+                // A loop's number of the iteration stands behind its carried values.
+                let which = if inst.op == Op::Iter { list.len() - 1 } else { b };
+                list[which]
+            }
+            Op::Index => {
+                let leaf = self.leaf_of[&at];
+                let scalar = self.variant.leaves[leaf] == Stride::Zero;
+                let dst = self.slots.value(size, scalar, until);
+                self.spend(!scalar, 60);
+                self.steps.push(Step::Index { dst, leaf, wide: !scalar });
+                Value { slot: dst, scalar }
+            }
+            Op::Load => {
+                let leaf = self.leaf_of[&at];
+                match self.variant.leaves[leaf] {
+                    Stride::Any => {
+                        let dst = self.slots.value(size, false, until);
+                        self.spend(true, 800);
+                        self.steps.push(Step::Load { dst, leaf, size });
+                        Value { slot: dst, scalar: false }
+                    }
+                    stride => Value {
+                        slot: self.slots.at(Place::Leaf(leaf)),
+                        scalar: stride == Stride::Zero,
+                    },
+                }
+            }
+            Op::Gather => {
+                let numbers = self.values[b];
+                let (operand, wide) = (a, !numbers.scalar);
+                let dst = self.slots.value(size, numbers.scalar, until);
+                self.spend(wide, 1000);
+                let numbers = numbers.slot;
+                self.steps.push(Step::Gather { dst, operand, numbers, size, wide });
+                Value { slot: dst, scalar: !wide }
+            }
+            Op::Store => {
+                let Value { slot, scalar } = self.values[b];
+                if !matches!(self.slots.place(slot), Place::Dest(dest) if dest == a) {
+                    self.steps.push(Step::Store { dest: a, src: slot, scalar, size });
+                }
+                return Ok(());
+            }
+            op => {
+                let args = &inst.args[..op.info().arity as usize];
+                let values: Vec<Value> =
+                    args.iter().map(|arg| self.values[*arg as usize]).collect();
+                // Of a select, its second operand's dtype counts.
+                let first = if op == Op::Select { b } else { a };
+                let from = self.program.insts[first].dtype;
+                let wide = values.iter().any(|value| !value.scalar);
+                let slot = match self.direct.get(&at) {
+                    Some(dest) if wide => self.slots.at(Place::Dest(*dest)),
+                    _ => self.slots.value(size, !wide, until),
+                };
+                self.operation(op, from, inst.dtype, &values, slot)?;
+                Value { slot, scalar: !wide }
+            }
+        };
+        Ok(())
+    }
+
+    /// The step of an operation into a slot.
+    pub fn operation(
+        &mut self,
+        op: Op,
+        from: DType,
+        to: DType,
+        values: &[Value],
+        dst: Slot,
+    ) -> Result<()> {
+        let wide = values.iter().any(|value| !value.scalar);
+        let (mut args, mut scalars) = ([0; 3], [false; 3]);
+        for (k, value) in values.iter().enumerate() {
+            args[k] = value.slot;
+            scalars[k] = wide && value.scalar;
+        }
+        let f = rows::operation(op, from, to, scalars).ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported, "eval_ir")
+                .with("operation", op.info().name)
+                .with("dtype", from)
+        })?;
+        self.spend(wide, picoseconds(op, from));
+        self.steps.push(Step::Row { f, dst, args, wide });
+        Ok(())
+    }
+
+    /// The step that copies a value to a row.
+    pub fn copy(&mut self, value: Value, dst: Slot, size: usize) {
+        self.spend(true, 60);
+        self.steps.push(Step::Copy { dst, src: value.slot, scalar: value.scalar, size });
+    }
+
+    fn reduction(&mut self, op: Op, inst: &Inst) -> Result<Reduction> {
+        let (mut value, size) = (self.values[inst.args[0] as usize], inst.dtype.size());
+        if value.scalar {
+            let row = self.slots.value(size, false, self.last[inst.args[0] as usize]);
+            self.copy(value, row, size);
+            value = Value { slot: row, scalar: false };
+        }
+        let missing = || {
+            Error::new(ErrorKind::Unsupported, "eval_ir")
+                .with("reduction", op.info().name)
+                .with("dtype", inst.dtype)
+        };
+        self.spend(true, 60);
+        Ok(Reduction {
+            steps: std::mem::take(&mut self.steps),
+            value: value.slot,
+            size,
+            lanes: rows::lanes(op, inst.dtype).ok_or_else(missing)?,
+            accumulate: rows::accumulate(op, inst.dtype).ok_or_else(missing)?,
+        })
+    }
+
+    /// Counts the cost of a step for one element, as if every loop ran a few times.
+    fn spend(&mut self, wide: bool, picoseconds: u64) {
+        if wide {
+            self.cost += picoseconds << (3 * self.depth.min(4));
+        }
+    }
+}
+
+/// What an operation costs for one element, roughly.
+fn picoseconds(op: Op, dtype: DType) -> u64 {
+    let size = dtype.size() as u64;
+    match op {
+        Op::FloorDiv | Op::Mod => 1500,
+        Op::Div | Op::Sqrt => 60 * size,
+        Op::Cast => 25 * size,
+        _ if op.info().rule == Rule::Float && op.info().ulp > 0.0 || op == Op::Fmod => 10_000,
+        _ => 12 * size,
+    }
+}

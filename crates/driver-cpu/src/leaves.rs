@@ -1,0 +1,48 @@
+//! What a program says of itself before any launch: its leaves, and where its reduction stands.
+//!
+//! Owns [`Leaves`]. A leaf is a `load` or `index`; leaves are numbered in the order of instructions.
+//!
+//! Not here: the numbers of a launch (`space.rs`).
+
+use gpupy_core::Op;
+use gpupy_core::ir::Program;
+
+/// A `load` or `index` instruction.
+pub struct Leaf {
+    /// Its position.
+    pub at: usize,
+    /// The operand of a `load`.
+    pub operand: Option<usize>,
+    pub access: usize,
+    /// Bytes of an element; of an index value, 1: its steps are numbers.
+    pub size: usize,
+}
+
+/// The leaves of a program.
+pub struct Leaves {
+    pub all: Vec<Leaf>,
+    /// The position of the `reduce`.
+    pub reduce: Option<usize>,
+    /// How many leaves stand before it.
+    pub before: usize,
+    /// Bytes of an element of each destination.
+    pub dests: Vec<usize>,
+}
+
+impl Leaves {
+    pub fn of(program: &Program) -> Leaves {
+        let reduce = program.insts.iter().position(|inst| inst.op == Op::Reduce);
+        let leaf = |(at, inst): (usize, &gpupy_core::ir::Inst)| {
+            let [a, b, _] = inst.args.map(|arg| arg as usize);
+            match inst.op {
+                Op::Load => Some(Leaf { at, operand: Some(a), access: b, size: inst.dtype.size() }),
+                Op::Index => Some(Leaf { at, operand: None, access: a, size: 1 }),
+                _ => None,
+            }
+        };
+        let all: Vec<Leaf> = program.insts.iter().enumerate().filter_map(leaf).collect();
+        let before = all.iter().filter(|leaf| reduce.is_some_and(|at| leaf.at < at)).count();
+        let dests = program.dests.iter().map(|dtype| dtype.size()).collect();
+        Leaves { all, reduce, before, dests }
+    }
+}

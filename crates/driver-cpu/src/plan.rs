@@ -1,0 +1,117 @@
+//! Plans: what an evaluation does with rows of elements, step by step.
+//!
+//! Owns [`Plan`] and its [`Step`]s. A plan belongs to a program and to how its leaves and destinations
+//! step along a row ([`Stride`]); numbers of a launch are not part of it. Rows lie in *slots*: a
+//! row of scratch memory, elements of an operand or a destination where they are, or one element
+//! that serves for a whole row (a scalar).
+//!
+//! Not here: how a program becomes a plan (`compile.rs`), how a plan runs (`run.rs`).
+
+use crate::rows::RowFn;
+
+/// How a leaf or destination goes on from an element of a row to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stride {
+    /// To the next element in memory.
+    Unit,
+    /// It stays where it is.
+    Zero,
+    /// By some other step.
+    Any,
+}
+
+/// The number of a slot.
+pub type Slot = u32;
+
+/// Where a slot lies. Offsets count bytes of scratch memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// A row, or one element, of scratch memory.
+    Scratch(usize),
+    /// A scalar parameter.
+    Param(usize),
+    /// A literal of the plan.
+    Literal(usize),
+    /// The element of a leaf at the start of the row; of an `Any` leaf, nowhere.
+    Leaf(usize),
+    /// The element of a destination at the start of the row.
+    Dest(usize),
+    /// The results of the reduction.
+    Reduced,
+}
+
+/// One step of a plan. `wide` steps are done for each element of the row, others once.
+pub enum Step {
+    /// An operation.
+    Row { f: RowFn, dst: Slot, args: [Slot; 3], wide: bool },
+    /// Copies a leaf with any step into a row.
+    Load { dst: Slot, leaf: usize, size: usize },
+    /// Computes the numbers of an `index` leaf.
+    Index { dst: Slot, leaf: usize, wide: bool },
+    /// Copies the elements of an operand that numbers name.
+    Gather { dst: Slot, operand: usize, numbers: Slot, size: usize, wide: bool },
+    /// Copies a row, or spreads a scalar over one.
+    Copy { dst: Slot, src: Slot, scalar: bool, size: usize },
+    /// Copies a row or scalar into a destination.
+    Store { dest: usize, src: Slot, scalar: bool, size: usize },
+    /// A loop.
+    Loop(Box<Loop>),
+    /// A choice.
+    If(Box<Choice>),
+}
+
+/// A loop over rows: it goes on until no element is active.
+pub struct Loop {
+    /// The number of the iteration, an int32.
+    pub iter: Slot,
+    /// Computes `active` from `iter`.
+    pub test: Vec<Step>,
+    /// Which elements are in this iteration: a bool each, or one for all.
+    pub active: (Slot, bool),
+    /// The iteration; its last steps give the carried values.
+    pub body: Vec<Step>,
+}
+
+/// A choice: a branch is only done where an element takes it.
+pub struct Choice {
+    /// Which elements take the first branch: a bool each, or one for all.
+    pub taken: (Slot, bool),
+    /// The first branch; its last steps give the results.
+    pub then: Vec<Step>,
+    /// Which elements take the second branch.
+    pub refused: (Slot, bool),
+    /// The second branch; its last steps put its values among the results.
+    pub otherwise: Vec<Step>,
+}
+
+/// How the rows before a `reduce` become its results.
+pub struct Reduction {
+    /// The steps before it.
+    pub steps: Vec<Step>,
+    /// What it combines: a row.
+    pub value: Slot,
+    /// Bytes of an element.
+    pub size: usize,
+    /// Combines a row into one element for each chunk.
+    pub lanes: RowFn,
+    /// Combines two rows, element by element, into the first.
+    pub accumulate: RowFn,
+}
+
+/// A program made ready for rows.
+pub struct Plan {
+    /// What comes before a `reduce`, along rows of the input space.
+    pub reduction: Option<Reduction>,
+    /// The rest, along rows of the output space.
+    pub steps: Vec<Step>,
+    pub slots: Vec<Place>,
+    /// The slots that lie elsewhere for each row.
+    pub moving: Vec<Slot>,
+    pub literals: Vec<u64>,
+    /// The most elements of a row, a multiple of `REDUCE_CHUNK`.
+    pub tile: usize,
+    /// Bytes of scratch memory.
+    pub scratch: usize,
+    /// What an element costs, in picoseconds, roughly.
+    pub cost: u64,
+}

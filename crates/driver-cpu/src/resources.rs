@@ -1,0 +1,43 @@
+//! The account of what a program needs: this driver counts instructions.
+//!
+//! Owns the meaning of the slots of `Resources`. The limit bounds what preparing a program takes;
+//! evaluation has none. Invariant: a program's account is exactly the sum of its parts' accounts,
+//! so the upper bound that the core keeps is also the truth.
+//!
+//! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
+
+use gpupy_core::Op;
+use gpupy_core::driver::{Part, Resources};
+use gpupy_core::ir::Program;
+
+/// The slot of all instructions but literals, its name and our limit.
+const INSTRUCTIONS: usize = 0;
+pub const LIMIT: (&str, u32) = ("instructions", 4096);
+
+/// The limit in force where one was asked for.
+pub fn limit(wanted: &Resources) -> u32 {
+    match wanted.0[INSTRUCTIONS] {
+        0 => LIMIT.1,
+        wanted => wanted.min(LIMIT.1),
+    }
+}
+
+/// What one part needs.
+pub fn of_part(_: Part) -> Resources {
+    let mut need = Resources::default();
+    need.0[INSTRUCTIONS] = 1;
+    need
+}
+
+/// What a program needs.
+pub fn of_program(program: &Program) -> Resources {
+    let mut need = Resources::default();
+    let counted = program.insts.iter().filter(|inst| inst.op != Op::Const);
+    need.0[INSTRUCTIONS] = u32::try_from(counted.count()).unwrap_or(u32::MAX);
+    need
+}
+
+/// True for an account within a limit.
+pub fn fit(need: &Resources, limit: u32) -> bool {
+    need.0[INSTRUCTIONS] <= limit
+}

@@ -1,0 +1,126 @@
+//! Scalar operations on whole rows of elements in host memory, as vector code.
+//!
+//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`lanes`]. Invariants: a row
+//! has exactly the bits that `op_eval` gives for its elements, because both take the same closures;
+//! which instructions the processor has changes nothing but time.
+//!
+//! The loops stand in `loops.rs`, what moves elements without computing in `moves.rs`, complex
+//! numbers in `complex.rs`.
+//!
+//! Not here: programs (`plan.rs`).
+
+mod complex;
+mod loops;
+mod moves;
+
+pub use moves::{copy, gather, index};
+
+use gpupy_core::op_eval::element::{Element, Stored, cast};
+use gpupy_core::op_eval::table::{Combiner, Visitor, combine, visit};
+use gpupy_core::{DType, Op};
+use loops::{Accumulate, Lanes, Unary, best};
+
+/// An operation on rows: results go to the first argument, operands come from the second, and the
+/// third is how many elements there are, at least 1.
+///
+/// Rows need no alignment. Results and an operand may be the same row, but then not partly.
+///
+/// # Safety
+/// Every row has that many elements; a scalar operand has one.
+pub type RowFn = unsafe fn(*mut u8, [*const u8; 3], usize);
+
+/// The operation on rows of dtype `from` (of a `select`: its second and third operand), or `None`
+/// where it does not exist. `to` is the wanted dtype of a cast or bitcast, unused elsewhere.
+///
+/// An operand whose `scalars` is true is one element, the same for the whole row; at least one of a
+/// unary or binary operation's operands has to be a row.
+pub fn operation(op: Op, from: DType, to: DType, scalars: [bool; 3]) -> Option<RowFn> {
+    let complex = |dtype| matches!(dtype, DType::C64 | DType::C128);
+    match op {
+        Op::Cast if complex(from) || complex(to) => complex::cast(from, to),
+        Op::Cast => cast(from, to, OnRows(scalars)),
+        Op::Bitcast => {
+            // A bool is 0 or 1 and nothing else, so other bits cannot become one.
+            let possible = from.size() == to.size() && (to != DType::Bool || from == to);
+            possible.then(|| moves::same_bits(from.size()))
+        }
+        Op::Select => Some(match from.size() {
+            1 => loops::select::<u8>(scalars),
+            2 => loops::select::<u16>(scalars),
+            4 => loops::select::<u32>(scalars),
+            8 => loops::select::<u64>(scalars),
+            _ => loops::select::<u128>(scalars),
+        }),
+        _ if complex(from) => complex::operation(op, from, scalars),
+        _ => visit(op, from, OnRows(scalars)),
+    }
+}
+
+/// The operation that combines each element of the results with the operand's, the result being
+/// the left one: for those that reduce (`Op::reduces`).
+pub fn accumulate(op: Op, dtype: DType) -> Option<RowFn> {
+    reducing(op, dtype, Accumulating)
+}
+
+/// One step of a reduction by the canonical tree (`ir::Form::Reduce`): the operand's elements, 256
+/// at a time, become one result each; the last may be of fewer.
+pub fn lanes(op: Op, dtype: DType) -> Option<RowFn> {
+    reducing(op, dtype, Reducing)
+}
+
+fn reducing(op: Op, dtype: DType, maker: impl Maker) -> Option<RowFn> {
+    match dtype {
+        _ if !op.reduces(dtype) => None,
+        DType::C64 | DType::C128 => complex::combine(op, dtype, maker),
+        _ => combine(op, dtype, OfTable(maker)),
+    }
+}
+
+/// Makes functions on rows, with scalar operands where it says so.
+struct OnRows([bool; 3]);
+
+impl Visitor for OnRows {
+    type Out = RowFn;
+
+    fn unary<A: Element, R: Element, F: Fn(A) -> R + Copy + 'static>(self, _: F) -> RowFn {
+        best::<Unary<A, R, F>>()
+    }
+
+    fn binary<A: Element, R: Element, F: Fn(A, A) -> R + Copy + 'static>(self, f: F) -> RowFn {
+        loops::binary(f, self.0)
+    }
+}
+
+/// Makes functions on rows of what combines two elements.
+trait Maker {
+    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, f: F) -> RowFn;
+}
+
+/// Makes functions that accumulate.
+struct Accumulating;
+
+impl Maker for Accumulating {
+    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
+        best::<Accumulate<A, F>>()
+    }
+}
+
+/// Makes functions that reduce.
+struct Reducing;
+
+impl Maker for Reducing {
+    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
+        best::<Lanes<A, F>>()
+    }
+}
+
+/// A maker for the elements of the operation table.
+struct OfTable<M>(M);
+
+impl<M: Maker> Combiner for OfTable<M> {
+    type Out = RowFn;
+
+    fn combine<A: Element, F: Fn(A, A) -> A + Copy + 'static>(self, f: F) -> RowFn {
+        self.0.make(f)
+    }
+}

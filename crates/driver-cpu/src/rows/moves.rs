@@ -1,0 +1,134 @@
+//! What moves elements without computing: copies with strides, gathers, index values.
+//!
+//! Owns [`copy`], [`gather`] and [`index`]. An element's size is 1, 2, 4, 8 or 16 bytes.
+//!
+//! Not here: selections (`loops.rs`).
+
+use super::RowFn;
+
+/// Calls a function that is generic over words, for those of a size.
+macro_rules! sized {
+    ($size:expr, $f:ident($($arg:expr),*)) => {
+        match $size {
+            1 => $f::<u8>($($arg),*),
+            2 => $f::<u16>($($arg),*),
+            4 => $f::<u32>($($arg),*),
+            8 => $f::<u64>($($arg),*),
+            _ => $f::<u128>($($arg),*),
+        }
+    };
+}
+
+/// Copies `n` elements from every `from_step` bytes to every `to_step` bytes. A step of 0 to read
+/// from repeats one element.
+///
+/// # Safety
+/// Every element that the steps name exists; what is written is not read.
+pub unsafe fn copy(
+    size: usize,
+    (to, to_step): (*mut u8, isize),
+    (from, from_step): (*const u8, isize),
+    n: usize,
+) {
+    let step = size as isize;
+    // SAFETY: the caller's.
+    unsafe {
+        if to_step == step && from_step == step {
+            std::ptr::copy_nonoverlapping(from, to, n * size);
+        } else {
+            sized!(size, copy_words((to, to_step), (from, from_step), n));
+        }
+    }
+}
+
+/// # Safety
+/// As for [`copy`].
+unsafe fn copy_words<W: Copy>(
+    (to, to_step): (*mut u8, isize),
+    (from, from_step): (*const u8, isize),
+    n: usize,
+) {
+    let read = |i: usize| from.wrapping_offset(from_step * i as isize).cast::<W>();
+    // SAFETY: the caller's.
+    unsafe {
+        // The common cases are loops of their own, which become vector code or simple addressing.
+        if to_step != size_of::<W>() as isize {
+            for i in 0..n {
+                let word = read(i).read_unaligned();
+                to.wrapping_offset(to_step * i as isize).cast::<W>().write_unaligned(word);
+            }
+        } else if from_step == 0 {
+            let word = read(0).read_unaligned();
+            for i in 0..n {
+                to.cast::<W>().add(i).write_unaligned(word);
+            }
+        } else {
+            for i in 0..n {
+                to.cast::<W>().add(i).write_unaligned(read(i).read_unaligned());
+            }
+        }
+    }
+}
+
+/// Writes `first + step · i`, wrapped to an int32, for `n` numbers `i`.
+///
+/// # Safety
+/// There is room for them.
+pub unsafe fn index(to: *mut u8, first: i64, step: i64, n: usize) {
+    let (first, step, to) = (first as i32, step as i32, to.cast::<i32>());
+    for i in 0..n {
+        // SAFETY: the caller's.
+        unsafe { to.add(i).write_unaligned(first.wrapping_add(step.wrapping_mul(i as i32))) };
+    }
+}
+
+/// Copies the elements of a table of `len`, at least 1, that int32 numbers name, as clamped into it.
+///
+/// # Safety
+/// The table has that many elements, and the rows `n`.
+pub unsafe fn gather(
+    size: usize,
+    to: *mut u8,
+    (table, len): (*const u8, usize),
+    numbers: *const u8,
+    n: usize,
+) {
+    let last = i32::try_from(len - 1).unwrap_or(i32::MAX);
+    // SAFETY: the caller's.
+    unsafe { sized!(size, gather_words(to, (table, last), numbers, n)) }
+}
+
+/// # Safety
+/// As for [`gather`]; `last` is the number of the last element.
+unsafe fn gather_words<W: Copy>(
+    to: *mut u8,
+    (table, last): (*const u8, i32),
+    numbers: *const u8,
+    n: usize,
+) {
+    for i in 0..n {
+        // SAFETY: the number is clamped into the table; the rest is the caller's.
+        unsafe {
+            let number = numbers.cast::<i32>().add(i).read_unaligned().clamp(0, last);
+            let word = table.cast::<W>().add(number as usize).read_unaligned();
+            to.cast::<W>().add(i).write_unaligned(word);
+        }
+    }
+}
+
+/// The function that copies a row of elements of this size.
+pub(super) fn same_bits(size: usize) -> RowFn {
+    /// # Safety
+    /// As for [`RowFn`].
+    unsafe fn row<W>(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
+        // SAFETY: the caller's; results may take the operand's row.
+        unsafe { std::ptr::copy(a, dst, n * size_of::<W>()) }
+    }
+    match size {
+        1 => row::<u8>,
+        2 => row::<u16>,
+        4 => row::<u32>,
+        8 => row::<u64>,
+        _ => row::<u128>,
+    }
+}

@@ -1,0 +1,198 @@
+//! Running: the steps of a plan on one row of elements.
+//!
+//! Owns [`Frame`]: where the slots of a plan lie for the row at hand. Invariant: nothing is read or
+//! written but the elements of the row, scratch memory of this thread, and operands by clamped
+//! numbers.
+//!
+//! Not here: which rows there are (`space.rs`), reductions (`reduce.rs`).
+
+use crate::plan::{Choice, Loop, Place, Plan, Slot, Step};
+use crate::rows;
+
+/// A leaf or destination along a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    /// At the row's first element; of an index value, the first number.
+    pub at: *mut u8,
+    /// Bytes from an element to the next; of an index value, from a number to the next.
+    pub step: isize,
+}
+
+/// What a thread keeps for its rows, from launch to launch.
+#[derive(Default)]
+pub struct Scratch {
+    /// Lines of a cache, so that rows are aligned.
+    lines: Vec<Line>,
+    slots: Vec<*mut u8>,
+    pub leaves: Vec<Walk>,
+    pub dests: Vec<Walk>,
+}
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line(#[allow(dead_code)] [u8; 64]);
+
+/// A plan about to run on rows.
+pub struct Frame<'a> {
+    pub plan: &'a Plan,
+    slots: &'a mut [*mut u8],
+    /// Along the row at hand, by the number of the leaf.
+    pub leaves: &'a mut [Walk],
+    /// Along the row at hand, by destination.
+    pub dests: &'a mut [Walk],
+    /// The operands' elements, and how many there are.
+    operands: &'a [(*mut u8, usize)],
+    /// Scratch memory behind the plan's own.
+    pub beyond: *mut u8,
+}
+
+impl<'a> Frame<'a> {
+    /// A frame in a thread's memory, with some bytes of scratch memory beyond the plan's.
+    pub fn new(
+        plan: &'a Plan,
+        scratch: &'a mut Scratch,
+        (leaves, dests): (usize, usize),
+        operands: &'a [(*mut u8, usize)],
+        params: &'a [u64],
+        beyond: usize,
+    ) -> Frame<'a> {
+        let nowhere = Walk { at: std::ptr::null_mut(), step: 0 };
+        let own = plan.scratch.next_multiple_of(64);
+        let lines = (own + beyond).div_ceil(64);
+        if scratch.lines.len() < lines {
+            scratch.lines.resize(lines, Line([0; 64]));
+        }
+        let base = scratch.lines.as_mut_ptr().cast::<u8>();
+        scratch.slots.clear();
+        scratch.slots.extend(plan.slots.iter().map(|place| match *place {
+            Place::Scratch(at) => base.wrapping_add(at),
+            Place::Param(slot) => (&raw const params[slot]).cast_mut().cast(),
+            Place::Literal(slot) => (&raw const plan.literals[slot]).cast_mut().cast(),
+            Place::Leaf(_) | Place::Dest(_) | Place::Reduced => std::ptr::null_mut(),
+        }));
+        scratch.leaves.clear();
+        scratch.leaves.resize(leaves, nowhere);
+        scratch.dests.clear();
+        scratch.dests.resize(dests, nowhere);
+        Frame {
+            plan,
+            slots: &mut scratch.slots,
+            leaves: &mut scratch.leaves,
+            dests: &mut scratch.dests,
+            operands,
+            beyond: base.wrapping_add(own),
+        }
+    }
+
+    /// Notes where leaves, destinations and the results of a reduction lie for the next row.
+    pub fn moved(&mut self, reduced: *mut u8) {
+        for slot in &self.plan.moving {
+            self.slots[*slot as usize] = match self.plan.slots[*slot as usize] {
+                Place::Leaf(leaf) => self.leaves[leaf].at,
+                Place::Dest(dest) => self.dests[dest].at,
+                _ => reduced,
+            };
+        }
+    }
+
+    /// Where a slot lies.
+    pub fn slot(&self, slot: Slot) -> *mut u8 {
+        self.slots[slot as usize]
+    }
+
+    /// Runs steps on a row of `n` elements.
+    ///
+    /// # Safety
+    /// The walks name elements that exist for the whole row, of the dtypes of the plan's program;
+    /// `n` is between 1 and the plan's `tile`.
+    pub unsafe fn run(&self, steps: &[Step], n: usize) {
+        for step in steps {
+            // SAFETY: rows of scratch memory hold a tile; the rest is the caller's.
+            unsafe { self.step(step, n) }
+        }
+    }
+
+    /// # Safety
+    /// As for [`Frame::run`].
+    #[inline(always)]
+    unsafe fn step(&self, step: &Step, n: usize) {
+        let rows_of = |wide: bool| if wide { n } else { 1 };
+        // SAFETY: the caller's.
+        unsafe {
+            match step {
+                Step::Row { f, dst, args, wide } => {
+                    let args = args.map(|slot| self.slot(slot).cast_const());
+                    f(self.slot(*dst), args, rows_of(*wide));
+                }
+                Step::Load { dst, leaf, size } => {
+                    let Walk { at, step } = self.leaves[*leaf];
+                    rows::copy(*size, (self.slot(*dst), *size as isize), (at, step), n);
+                }
+                Step::Index { dst, leaf, wide } => {
+                    let Walk { at, step } = self.leaves[*leaf];
+                    rows::index(self.slot(*dst), at as i64, step as i64, rows_of(*wide));
+                }
+                Step::Gather { dst, operand, numbers, size, wide } => {
+                    let (dst, numbers) = (self.slot(*dst), self.slot(*numbers));
+                    let table = self.operands[*operand];
+                    let table = (table.0.cast_const(), table.1);
+                    rows::gather(*size, dst, table, numbers, rows_of(*wide));
+                }
+                Step::Copy { dst, src, scalar, size } => {
+                    let step = *size as isize;
+                    let from = if *scalar { 0 } else { step };
+                    rows::copy(*size, (self.slot(*dst), step), (self.slot(*src), from), n);
+                }
+                Step::Store { dest, src, scalar, size } => {
+                    let Walk { at, step } = self.dests[*dest];
+                    let from = if *scalar { 0 } else { *size as isize };
+                    rows::copy(*size, (at, step), (self.slot(*src), from), n);
+                }
+                Step::Loop(region) => self.run_loop(region, n),
+                Step::If(choice) => self.choose(choice, n),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`Frame::run`].
+    unsafe fn run_loop(&self, region: &Loop, n: usize) {
+        // Beyond the highest count no element is in the loop.
+        for number in 0..i32::MAX {
+            // SAFETY: the slot is of an int32; the rest is the caller's.
+            unsafe {
+                self.slot(region.iter).cast::<i32>().write_unaligned(number);
+                self.run(&region.test, n);
+                if !self.any(region.active, n) {
+                    break;
+                }
+                self.run(&region.body, n);
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`Frame::run`].
+    unsafe fn choose(&self, choice: &Choice, n: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            if self.any(choice.taken, n) {
+                self.run(&choice.then, n);
+            }
+            if self.any(choice.refused, n) {
+                self.run(&choice.otherwise, n);
+            }
+        }
+    }
+
+    /// True when some element of a row of bools, or the only one, is.
+    ///
+    /// # Safety
+    /// As for [`Frame::run`].
+    unsafe fn any(&self, (slot, scalar): (Slot, bool), n: usize) -> bool {
+        // SAFETY: the row has that many bytes.
+        let row =
+            unsafe { std::slice::from_raw_parts(self.slot(slot), if scalar { 1 } else { n }) };
+        row.iter().any(|byte| *byte != 0)
+    }
+}

@@ -1,0 +1,203 @@
+//! Threads: work that several cores share.
+//!
+//! Owns [`Pool`]. Whoever calls works along, and waits only for threads that have begun: a thread
+//! that is still waking up when everything is done is not waited for, so sharing small work costs
+//! little more than saying so. (A pool of tasks, such as rayon's, hands the work over and waits.)
+//! Invariant: no thread touches the work after `run` has returned. In a process that was forked,
+//! where threads do not come along, the caller works alone.
+//!
+//! Not here: how work is cut (`eval.rs`).
+
+use gpupy_core::{Error, ErrorKind, Result};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// The environment variable that says how many threads evaluate.
+const VARIABLE: &str = "GPUPY_THREADS";
+
+/// How many threads shall evaluate: as many as there are cores, unless the environment says so.
+///
+/// # Errors
+/// - `Invalid`: what it says is not a number from 1 on.
+pub fn wanted() -> Result<usize> {
+    let words = std::env::var(VARIABLE).unwrap_or_default();
+    if words.trim().is_empty() {
+        return Ok(std::thread::available_parallelism().map_or(1, usize::from));
+    }
+    words.trim().parse().ok().filter(|count| (1..=1024).contains(count)).ok_or_else(|| {
+        Error::new(ErrorKind::Invalid, crate::NAME)
+            .says(format!("{VARIABLE} is not a number of threads from 1 to 1024"))
+            .with("value", format!("`{words}`"))
+    })
+}
+
+/// Threads that wait for work.
+pub struct Pool {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    process: u32,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// There is work, or the pool closes.
+    begin: Condvar,
+    /// The last thread in the work has left it.
+    done: Condvar,
+}
+
+struct State {
+    work: Option<Work>,
+    /// How often there was work.
+    times: u64,
+    /// Threads in the work.
+    inside: usize,
+    /// What a thread's work threw.
+    thrown: Option<Box<dyn Any + Send>>,
+    closing: bool,
+}
+
+/// Work that is shared: a closure of the caller of `run`.
+#[derive(Clone, Copy)]
+struct Work(*const (dyn Fn() + Sync));
+
+// SAFETY: the closure is `Sync`, and `run` keeps it alive as long as a thread may call it.
+unsafe impl Send for Work {}
+
+impl Pool {
+    /// A pool in which `count` threads work together, the caller among them.
+    pub fn new(count: usize) -> Pool {
+        let state = State { work: None, times: 0, inside: 0, thrown: None, closing: false };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            begin: Condvar::new(),
+            done: Condvar::new(),
+        });
+        let start = |_| {
+            let shared = shared.clone();
+            let builder = std::thread::Builder::new().name("gpupy-cpu".to_string());
+            // With fewer threads it takes longer, and that is all.
+            builder.spawn(move || shared.serve()).ok()
+        };
+        let threads = (1..count).filter_map(start).collect();
+        Pool { shared, threads, process: std::process::id() }
+    }
+
+    /// Calls the closure here, and at the same time on as many threads as wake up in time. What it
+    /// throws on any of them, this throws.
+    pub fn run(&self, work: &(dyn Fn() + Sync)) {
+        /// Ends the work, also when the closure panics.
+        struct End<'a>(&'a Shared);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                let mut state = self.0.state();
+                state.work = None;
+                while state.inside > 0 {
+                    state = self.0.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+        if self.threads.is_empty() || self.process != std::process::id() {
+            return work();
+        }
+        // SAFETY: only the lifetime changes, and `End` waits for all who call it.
+        let work_for_all: &'static (dyn Fn() + Sync) = unsafe { std::mem::transmute(work) };
+        let mut state = self.shared.state();
+        state.work = Some(Work(work_for_all));
+        state.times += 1;
+        drop(state);
+        let end = End(&self.shared);
+        self.shared.begin.notify_all();
+        work();
+        drop(end);
+        if let Some(thrown) = self.shared.state().thrown.take() {
+            resume_unwind(thrown);
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            return;
+        }
+        self.shared.state().closing = true;
+        self.shared.begin.notify_all();
+        for thread in self.threads.drain(..) {
+            // A thread catches what its work throws.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a thread does all its life.
+    fn serve(&self) {
+        let mut seen = 0;
+        let mut state = self.state();
+        while !state.closing {
+            match state.work {
+                Some(work) if state.times != seen => {
+                    seen = state.times;
+                    state.inside += 1;
+                    drop(state);
+                    // SAFETY: `run` waits until this thread is no longer inside.
+                    let work = unsafe { &*work.0 };
+                    let ended = catch_unwind(AssertUnwindSafe(work));
+                    state = self.state();
+                    state.thrown = ended.err().or(state.thrown.take());
+                    state.inside -= 1;
+                    if state.inside == 0 {
+                        self.done.notify_all();
+                    }
+                }
+                _ => state = self.begin.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn all_work_is_done_once_and_nobody_is_inside_afterwards() {
+        let pool = Pool::new(4);
+        for items in [1, 10, 1000] {
+            let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            for _ in 0..200 {
+                next.store(0, Ordering::Relaxed);
+                done.store(0, Ordering::Relaxed);
+                pool.run(&|| {
+                    while next.fetch_add(1, Ordering::Relaxed) < items {
+                        done.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+                assert_eq!(done.load(Ordering::Relaxed), items);
+                assert_eq!(pool.shared.state().inside, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn other_threads_take_part() {
+        let pool = Pool::new(2);
+        let inside = AtomicUsize::new(0);
+        // Ends only when two are inside at once.
+        pool.run(&|| {
+            inside.fetch_add(1, Ordering::Relaxed);
+            while inside.load(Ordering::Relaxed) < 2 {
+                std::thread::yield_now();
+            }
+        });
+        assert_eq!(inside.load(Ordering::Relaxed), 2);
+    }
+}

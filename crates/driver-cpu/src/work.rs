@@ -1,0 +1,211 @@
+//! Work: what happens to each item of a launch.
+//!
+//! Owns [`Work`]. Of a map, an item is a row. Of a reduction it is a row of results: rows of the
+//! input space become it either along the reduced axis, chunk by chunk, or across it, where rows
+//! take the part of the canonical tree's elements. Both ways give the same bits.
+//!
+//! Not here: which way is taken (`axis.rs`), which items a thread takes (`eval.rs`).
+
+use crate::axis::Way;
+use crate::plan::{Plan, Reduction};
+use crate::run::{Frame, Scratch, Walk};
+use crate::space::{Line, Point, Rows};
+use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
+use std::cell::RefCell;
+use std::ops::Range;
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Results of a reduction in one item, where its axis goes on in the results.
+const BATCH: usize = 64;
+/// Bytes of the rows that are combined across.
+const ACROSS: usize = 64 << 10;
+
+/// The items of one launch.
+pub struct Work<'a> {
+    pub plan: &'a Plan,
+    /// Of the input space.
+    pub shape: &'a [usize],
+    /// Of a reduction.
+    pub way: Option<Way>,
+    /// How many leaves belong to the input space of a reduction.
+    pub before: usize,
+    /// The space of the results.
+    pub rows: Rows,
+    pub leaves: &'a [Line<'a>],
+    pub dests: &'a [Line<'a>],
+    pub operands: &'a [(*mut u8, usize)],
+    pub params: &'a [u64],
+}
+
+// SAFETY: items write different elements, and what they read nobody writes; the core leaves all of
+// it alone until the evaluation returns.
+unsafe impl Sync for Work<'_> {}
+
+/// The most points of an item along an axis of the space of the results.
+pub fn longest(plan: &Plan, way: Option<Way>, axis: usize, shape: &[usize]) -> usize {
+    match (way, &plan.reduction) {
+        (Some(Way::Across(_)), Some(reduction)) => {
+            let rows = REDUCE_LANES.min(shape[shape.len() - 1]);
+            plan.tile.min(ACROSS / (rows * reduction.size))
+        }
+        (Some(Way::Along), _) if axis + 1 == shape.len() => BATCH,
+        _ => plan.tile,
+    }
+}
+
+impl Work<'_> {
+    /// Runs some items.
+    pub fn run(&self, items: Range<usize>) {
+        SCRATCH.with_borrow_mut(|scratch| {
+            let beyond = match (self.way, &self.plan.reduction) {
+                (Some(Way::Across(_)), Some(_)) => ACROSS,
+                (_, Some(reduction)) => self.plan.tile.max(BATCH) * reduction.size,
+                _ => 0,
+            };
+            let walks = (self.leaves.len(), self.dests.len());
+            let mut frame =
+                Frame::new(self.plan, scratch, walks, self.operands, self.params, beyond);
+            let mut point = Point::new();
+            for item in items {
+                let n = self.rows.item(item, &mut point);
+                // SAFETY: the core promises that accesses name elements that exist, and `Rows` that
+                // the item's points do; their strides are those of the plan.
+                unsafe {
+                    if let Some(reduction) = &self.plan.reduction {
+                        match self.way {
+                            Some(Way::Across(_)) => {
+                                self.across(&mut frame, reduction, &point, n);
+                            }
+                            _ => self.along(&mut frame, reduction, &point, n),
+                        }
+                    }
+                    self.results(&mut frame, &point, n);
+                }
+            }
+        });
+    }
+
+    /// Computes a row of results: of a map, or what comes after the reduction.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` after it are of the space; the reduction's results are there.
+    unsafe fn results(&self, frame: &mut Frame<'_>, point: &[usize], n: usize) {
+        let axis = self.rows.axis;
+        walk(&mut frame.leaves[self.before..], &self.leaves[self.before..], point, axis);
+        walk(frame.dests, self.dests, point, axis);
+        frame.moved(frame.beyond);
+        // SAFETY: the caller's.
+        unsafe { frame.run(&self.plan.steps, n) }
+    }
+
+    /// Runs the steps before a reduction on a row of the input space, and gives the value's row.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` after it along the axis are of the input space.
+    unsafe fn input(
+        &self,
+        frame: &mut Frame<'_>,
+        reduction: &Reduction,
+        point: &[usize],
+        axis: usize,
+        n: usize,
+    ) -> *const u8 {
+        walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], point, axis);
+        frame.moved(frame.beyond);
+        // SAFETY: the caller's.
+        unsafe { frame.run(&reduction.steps, n) }
+        frame.slot(reduction.value)
+    }
+
+    /// Reduces along the axis into the row of results.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` after it are of the space of the results.
+    unsafe fn along(&self, frame: &mut Frame<'_>, reduction: &Reduction, point: &Point, n: usize) {
+        let last = self.shape.len() - 1;
+        let (extent, size) = (self.shape[last], reduction.size);
+        let mut input = point.clone();
+        let mut out = frame.beyond;
+        if self.rows.axis == last {
+            let from = point[last] * REDUCE_CHUNK;
+            let until = extent.min(from + n * REDUCE_CHUNK);
+            for start in (from..until).step_by(self.plan.tile) {
+                let m = self.plan.tile.min(until - start);
+                input[last] = start;
+                // SAFETY: pieces of rows are of the space; there is room for a result of each chunk.
+                unsafe {
+                    let row = self.input(frame, reduction, &input, last, m);
+                    (reduction.lanes)(out, [row; 3], m);
+                    out = out.add(m.div_ceil(REDUCE_CHUNK) * size);
+                }
+            }
+            return;
+        }
+        // Every row is one chunk; rows that follow each other everywhere are one long row.
+        let together = if self.follow(extent) { (self.plan.tile / extent).max(1) } else { 1 };
+        for first in (0..n).step_by(together) {
+            let m = together.min(n - first);
+            input[self.rows.axis] = point[self.rows.axis] + first;
+            // SAFETY: rows are of the space; there is room for a result of each.
+            unsafe {
+                let row = self.input(frame, reduction, &input, last, m * extent);
+                for k in 0..m {
+                    (reduction.lanes)(out, [row.add(k * extent * size); 3], extent);
+                    out = out.add(size);
+                }
+            }
+        }
+    }
+
+    /// Whether all leaves of the input space go on from the end of a row to the next.
+    fn follow(&self, extent: usize) -> bool {
+        let (axis, last) = (self.rows.axis, self.shape.len() - 1);
+        self.leaves[..self.before].iter().all(|line| {
+            let strides = &line.access.strides;
+            extent > 1 && strides[axis] == strides[last] * extent as i64
+        })
+    }
+
+    /// Reduces across the axis into the row of results.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` after it are of the space of the results.
+    unsafe fn across(&self, frame: &mut Frame<'_>, reduction: &Reduction, point: &Point, n: usize) {
+        let last = self.shape.len() - 1;
+        let size = reduction.size;
+        let from = point[last] * REDUCE_CHUNK;
+        let count = REDUCE_CHUNK.min(self.shape[last] - from);
+        let lanes = frame.beyond;
+        let lane = |l: usize| lanes.wrapping_add(l * n * size);
+        let mut input = point.clone();
+        for k in 0..count {
+            input[last] = from + k;
+            // SAFETY: rows are of the space; there is room for 16 rows, or as many as there are.
+            unsafe {
+                let row = self.input(frame, reduction, &input, self.rows.axis, n);
+                let to = lane(k % REDUCE_LANES);
+                if k < REDUCE_LANES {
+                    std::ptr::copy_nonoverlapping(row, to, n * size);
+                } else {
+                    (reduction.accumulate)(to, [row; 3], n);
+                }
+            }
+        }
+        for half in [8, 4, 2, 1] {
+            for l in 0..half.min(count.saturating_sub(half)) {
+                // SAFETY: both rows exist.
+                unsafe { (reduction.accumulate)(lane(l), [lane(l + half).cast_const(); 3], n) }
+            }
+        }
+    }
+}
+
+/// Takes walks to a point.
+fn walk(walks: &mut [Walk], lines: &[Line<'_>], point: &[usize], axis: usize) {
+    for (walk, line) in walks.iter_mut().zip(lines) {
+        *walk = line.walk(point, axis);
+    }
+}
