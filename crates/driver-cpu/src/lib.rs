@@ -32,7 +32,7 @@ use gpupy_core::driver::{
 };
 use gpupy_core::ir::{Form, Program, REDUCE_CHUNK};
 use gpupy_core::op::Rule;
-use gpupy_core::{DType, Error, ErrorKind, Op, Result};
+use gpupy_core::{DType, Error, ErrorKind, Op, Result, functions};
 
 /// The name under which a program asks for this driver.
 pub const NAME: &str = "cpu";
@@ -83,7 +83,7 @@ impl Driver for Cpu {
             reduce: true,
             flushes_subnormals: false,
             host_memory: true,
-            resources: vec![(resources::LIMIT.0, self.limit)],
+            resources: vec![(resources::LIMIT.0.into(), self.limit)],
         })
     }
 
@@ -93,11 +93,8 @@ impl Driver for Cpu {
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
-        let native = match op {
-            // Of a cast or bitcast, `dtype` is what comes out: some dtype becomes it.
-            _ if op.info().rule == Rule::Special => true,
-            _ => rows::operation(op, dtype, dtype, [false; 3]).is_some(),
-        };
+        // Of a cast or bitcast, `dtype` is what comes out, of its own kind at least.
+        let native = op.info().rule == Rule::Special || does(op, dtype, dtype);
         if native { Method::Native } else { Method::Absent }
     }
 
@@ -124,7 +121,7 @@ impl Driver for Cpu {
             // Of a select, its second operand's dtype counts.
             let first = inst.args[usize::from(inst.op == Op::Select)];
             let from = program.insts[first as usize].dtype;
-            if rows::operation(inst.op, from, inst.dtype, [false; 3]).is_none() {
+            if !does(inst.op, from, inst.dtype) {
                 return Err(unsupported(inst.op, from));
             }
         }
@@ -157,6 +154,12 @@ impl Driver for Cpu {
     fn resource_check(&self, resources: &Resources) -> bool {
         resources::fit(resources, self.limit)
     }
+}
+
+/// Whether there are rows for an operation. Functions that the core has a program for are left to it:
+/// so they have the same bits on every driver, and are vector code.
+fn does(op: Op, from: DType, to: DType) -> bool {
+    functions::program(op, from).is_none() && rows::operation(op, from, to, [false; 3]).is_some()
 }
 
 fn unsupported(op: Op, dtype: DType) -> Error {
