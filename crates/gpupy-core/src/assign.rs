@@ -10,7 +10,7 @@
 use crate::access::{self, Coordinates};
 use crate::cache::{Device, Part};
 use crate::driver::{Access, BlockId};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::evaluate::{Destination, Engine};
 use crate::ir::{AccessKind, Form};
 use crate::partition::Flow;
@@ -19,7 +19,7 @@ use crate::tiling::Tile;
 use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{Shape, View, contiguous_strides, size_of};
-use crate::walk::{Start, Walk};
+use crate::walk::{Start, Walk, lost};
 use smallvec::SmallVec;
 
 /// The part of the assigned view that lies in a tile: first point and extents.
@@ -37,8 +37,7 @@ impl Engine {
             match state.operands.as_slice() {
                 [Some(old), source] => (old.clone(), source.clone()),
                 _ => {
-                    return Err(Error::new(ErrorKind::Lost, "assign")
-                        .says("a value was lost with its device and cannot be computed again"));
+                    return Err(lost(value.id()));
                 }
             }
         };
@@ -74,7 +73,7 @@ impl Engine {
             state.operands.first().and_then(Option::as_ref).is_some_and(Value::is_sole)
         };
         let Some(old) = value.state().operands.first().cloned().flatten() else {
-            return Err(Error::new(ErrorKind::Lost, "assign"));
+            return Err(lost(value.id()));
         };
         let constant = match old.0.kind {
             Kind::Constant(scalar) => Some(scalar),
@@ -202,7 +201,7 @@ impl Engine {
                 let bytes = unsafe { host.bytes(0..source.len() * size) };
                 crate::cache::gather(bytes, size, &input.access(shape), shape)?
             }
-            (_, None) => return Err(Error::new(ErrorKind::Lost, "assign")),
+            (_, None) => return Err(lost(value.id())),
         };
         for gap in missing {
             self.bring_to_host(old, gap.clone())?;

@@ -278,12 +278,9 @@ impl Context {
             let value = array.value()?;
             self.compute(&value, 0..value.len())?;
         }
-        let mut state = self.state();
         for array in arrays {
             let value = array.value()?;
-            for device in state.engine.devices.iter_mut().flatten() {
-                device.wait_for(value.id())?;
-            }
+            self.compute_and(&value, 0..value.len(), |engine| engine.wait_for(&value))?;
         }
         Ok(())
     }

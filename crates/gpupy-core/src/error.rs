@@ -108,6 +108,11 @@ impl Error {
         self
     }
 
+    /// Adds a fact unless there is one of that name.
+    pub fn with_default(self, key: &'static str, value: impl ToString) -> Error {
+        if self.fact(key).is_some() { self } else { self.with(key, value) }
+    }
+
     /// Adds the cause.
     pub fn from_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
         self.0.source = Some(Arc::new(source));

@@ -44,6 +44,13 @@ impl Engine {
         self.device_and_stats(position).map(|(device, _)| device)
     }
 
+    /// Closes a device that is gone: what was only there has to be computed again.
+    pub fn lose_device(&mut self, position: usize) {
+        if let Some(mut device) = self.devices.get_mut(position).and_then(Option::take) {
+            device.lose_all();
+        }
+    }
+
     /// An open device, and the counts that go on while it is used.
     pub fn device_and_stats(&mut self, position: usize) -> Result<(&mut Device, &mut Stats)> {
         let Engine { devices, stats, .. } = self;
@@ -56,8 +63,13 @@ impl Engine {
     /// Evaluates the tiles of `value` that meet `range`. `order` are the devices to use: the next
     /// one evaluates what the one before cannot.
     pub fn evaluate(&mut self, value: &Value, range: Range<usize>, order: &[usize]) -> Result<()> {
+        self.devices.iter_mut().flatten().for_each(|device| device.spoiled = 0);
         let mut stack: Vec<(Value, Range<usize>, usize)> = vec![(value.clone(), range, 0)];
-        while let Some((value, range, rank)) = stack.last().cloned() {
+        while let Some((value, range, mut rank)) = stack.last().cloned() {
+            // A device may have been lost since.
+            while rank + 1 < order.len() && self.device(order[rank]).is_err() {
+                rank += 1;
+            }
             let Some(tile) = self.next_pending(&value, range.clone(), order[rank])? else {
                 stack.pop();
                 let below = stack.last().map_or(rank, |(_, _, below)| *below);
@@ -82,17 +94,19 @@ impl Engine {
                         Ok(()) => continue,
                         Err(error) => error,
                     };
-                    if let Ok(device) = self.device(order[rank]) {
-                        let reason = || error.to_string();
-                        device
-                            .tracer
-                            .event(|| Event::GaveUp(subject(&value), device.name, reason()));
-                    }
-                    if error.kind() == ErrorKind::DeviceLost
-                        && let Some(mut device) =
-                            self.devices.get_mut(order[rank]).and_then(Option::take)
-                    {
-                        device.lose_all();
+                    let error = match self.device(order[rank]) {
+                        Ok(device) => {
+                            let error = error.with_default("driver", device.name);
+                            let reason = || error.to_string();
+                            device
+                                .tracer
+                                .event(|| Event::GaveUp(subject(&value), device.name, reason()));
+                            error
+                        }
+                        Err(_) => error,
+                    };
+                    if error.kind() == ErrorKind::DeviceLost {
+                        self.lose_device(order[rank]);
                     }
                     let other_may = matches!(
                         error.kind(),

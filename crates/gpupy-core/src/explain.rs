@@ -83,9 +83,7 @@ impl Context {
         state.engine.slice.begin(false);
         self.inner.tracer.begin(&value, &range, true);
         let mut done = self.compute_from(&mut state, first, &value, range);
-        for device in state.engine.devices.iter_mut().flatten() {
-            done = done.and_then(|()| device.wait_for(value.id()));
-        }
+        done = done.and_then(|()| state.engine.wait_for(&value));
         let flush = self.inner.tracer.end(done.as_ref().err());
         done?;
         let nothing = || Explanation::of_nothing(whereabouts(&value));

@@ -17,31 +17,89 @@ use crate::value::{Kind, Value};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
+/// Whether an error says that elements are gone which may be computed again.
+fn is_loss(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::DeviceLost | ErrorKind::Lost | ErrorKind::Poisoned)
+}
+
+/// The error to report of something that failed and failed again: the first one, unless the second
+/// is a pause, or says which value is gone with the device.
+fn telling(first: Error, second: Error) -> Error {
+    match (first.kind(), second.kind()) {
+        (_, ErrorKind::Interrupted) | (ErrorKind::DeviceLost, ErrorKind::Lost) => second,
+        _ => first,
+    }
+}
+
+/// Whether positions are computed, or need not be.
+fn is_there(value: &Value, range: &Range<usize>) -> bool {
+    matches!(value.0.kind, Kind::Host | Kind::Constant(_))
+        || value.state().computed.covers(range.clone())
+}
+
 impl Context {
     /// Computes positions of a value on the driver in use; what it cannot, the others do in turn.
     pub(crate) fn compute(&self, value: &Value, range: Range<usize>) -> Result<()> {
+        if is_there(value, &range) {
+            return Ok(());
+        }
+        self.compute_and(value, range, |_| Ok(()))
+    }
+
+    /// Computes positions of a value and does something with them. When a device is lost meanwhile,
+    /// all that can be computed again is: on the same driver, and then on another.
+    pub(crate) fn compute_and<T>(
+        &self,
+        value: &Value,
+        range: Range<usize>,
+        then: impl Fn(&mut Engine) -> Result<T>,
+    ) -> Result<T> {
+        value.keep_operands(true);
+        let mut done = self.try_once(value, range.clone(), false, &then);
+        for elsewhere in [false, true] {
+            match done {
+                Err(first) if is_loss(&first) => {
+                    let again = self.try_once(value, range.clone(), elsewhere, &then);
+                    done = again.map_err(|second| telling(first, second));
+                }
+                _ => break,
+            }
+        }
+        value.keep_operands(false);
+        done
+    }
+
+    fn try_once<T>(
+        &self,
+        value: &Value,
+        range: Range<usize>,
+        elsewhere: bool,
+        then: impl Fn(&mut Engine) -> Result<T>,
+    ) -> Result<T> {
         let interrupt = self.inner.interrupt.get();
         loop {
-            if matches!(value.0.kind, Kind::Host | Kind::Constant(_))
-                || value.state().computed.covers(range.clone())
-            {
-                return Ok(());
-            }
             let mut state = self.state();
-            let first = self.current(&mut state)?;
+            if is_there(value, &range) {
+                return then(&mut state.engine);
+            }
+            let mut first = self.current(&mut state)?;
+            if elsewhere && let Some(other) = self.others(&mut state, first).first() {
+                first = *other;
+                state.engine.stats.driver_fallbacks += 1;
+            }
             state.engine.slice.begin(interrupt.is_some());
             self.inner.tracer.begin(value, &range, false);
             let done = self.compute_from(&mut state, first, value, range.clone());
             self.inner.tracer.end(done.as_ref().err());
-            drop(state);
             match (done, interrupt) {
                 // A pause; with the engine free, whoever asks may use it.
                 (Err(error), Some(interrupt)) if error.kind() == ErrorKind::Interrupted => {
+                    drop(state);
                     if interrupt() {
                         return Err(error);
                     }
                 }
-                (done, _) => return done,
+                (done, _) => return done.and_then(|()| then(&mut state.engine)),
             }
         }
     }
@@ -57,32 +115,34 @@ impl Context {
         value: &Value,
         range: Range<usize>,
     ) -> Result<()> {
-        let mut order = vec![first];
-        let result = state.engine.evaluate(value, range.clone(), &order);
-        match result {
-            Err(error)
-                if self.inner.driver_fallback.load(Ordering::Relaxed)
-                    && !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted) =>
-            {
-                // The rest of the ladder is opened only when it is needed.
-                for position in 0..state.registry.len() {
-                    if position != first && self.open(state, position).is_ok() {
-                        order.push(position);
-                    }
-                }
-                // A lost device may start again.
-                if self.open(state, first).is_err() {
-                    order.remove(0);
-                }
-                if order.is_empty() || order == [first] && error.kind() != ErrorKind::DeviceLost {
-                    return Err(error);
-                }
-                state.engine.evaluate(value, range, &order).map_err(|second| {
-                    if second.kind() == ErrorKind::Interrupted { second } else { error }
-                })
-            }
-            other => other,
+        let result = state.engine.evaluate(value, range.clone(), &[first]);
+        let Err(error) = result else { return Ok(()) };
+        if matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted) {
+            return Err(error);
         }
+        let name = state.registry.get(first).map_or("", |(name, _)| name);
+        let error = error.with_default("driver", name);
+        // A lost device may start again.
+        let mut order = Vec::new();
+        if self.open(state, first).is_ok() {
+            order.push(first);
+        }
+        // The rest of the ladder is opened only when it is needed.
+        order.extend(self.others(state, first));
+        if order.is_empty() || order == [first] && !is_loss(&error) {
+            return Err(error);
+        }
+        let again = state.engine.evaluate(value, range, &order);
+        again.map_err(|second| telling(error, second))
+    }
+
+    /// The rest of the ladder, as far as it starts and is allowed.
+    fn others(&self, state: &mut State, first: usize) -> Vec<usize> {
+        if !self.inner.driver_fallback.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let all = (0..state.registry.len()).filter(|position| *position != first);
+        all.filter(|position| self.open(state, *position).is_ok()).collect()
     }
 
     /// The driver in use, opened at need.
@@ -90,10 +150,7 @@ impl Context {
         if let Some(chosen) = state.chosen {
             let Err(error) = self.open(state, chosen) else { return Ok(chosen) };
             // It was open before: the device is gone, and what is left of the ladder goes on.
-            let allowed = self.inner.driver_fallback.load(Ordering::Relaxed);
-            let mut others = (0..state.registry.len()).filter(|other| *other != chosen);
-            let next = others.find(|other| self.open(state, *other).is_ok());
-            let next = next.filter(|_| allowed).ok_or(error)?;
+            let next = self.others(state, chosen).first().copied().ok_or(error)?;
             state.engine.stats.driver_fallbacks += 1;
             state.chosen = Some(next);
             return Ok(next);

@@ -23,11 +23,14 @@ use std::time::{Duration, Instant};
 impl Evaluation<'_> {
     /// Launches the piece below `roots`, one for each destination. A piece that the device refuses
     /// is cut at its last waypoint and tried again, until it is accepted or a single operation is
-    /// refused; a piece with several roots is left to the caller.
+    /// refused; so is one whose operands find no room together, when tiles are as small as they get.
+    /// A piece with several roots is left to the caller.
     pub fn launch(&mut self, roots: &[Child], dests: &[Destination], form: Form) -> Result<Flow> {
         loop {
             match self.launch_once(roots, dests, form) {
-                Err(error) if error.kind() == ErrorKind::Refused => {
+                Err(error)
+                    if error.kind() == ErrorKind::Refused || self.is_cramped(&error, form) =>
+                {
                     let [Child::Node(node)] = *roots else { return Err(error) };
                     let cut = match form {
                         // A reduction's map is the first thing to take out of it.
@@ -45,6 +48,12 @@ impl Evaluation<'_> {
                 other => return other.map(|()| Flow::Done),
             }
         }
+    }
+
+    /// Whether only fewer operands at a time can be the remedy of an error.
+    fn is_cramped(&self, error: &Error, form: Form) -> bool {
+        let small = size_of(&self.walk.space) <= REDUCE_CHUNK;
+        error.kind() == ErrorKind::OutOfMemory && form == Form::Map && small
     }
 
     /// The kernel of the piece below `roots` for these destinations.
@@ -126,7 +135,7 @@ impl Engine {
         }
         let (name, description) = (device.name, device.caps.device.clone());
         let (done, time) =
-            launched.map_err(|e| e.with("driver", name).with("device", description))?;
+            launched.map_err(|e| e.with_default("driver", name).with("device", description))?;
         device.tracer.event(|| kernel_event(name, kernel, dests, computes, (done, time)));
         if kept {
             self.slice.keep();

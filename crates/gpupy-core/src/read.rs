@@ -10,6 +10,7 @@ use crate::cache::gather;
 use crate::context::Context;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
+use crate::evaluate::Engine;
 use crate::host::HostBuffer;
 use crate::scalar::Scalar;
 use crate::value::Value;
@@ -81,8 +82,8 @@ impl Context {
             return self.read(&self.copy(array)?);
         }
         if !value.state().on_host.covers(range.clone()) {
-            self.compute(&value, range.clone())?;
-            self.state().engine.bring_to_host(&value, range)?;
+            let bring = |engine: &mut Engine| engine.bring_to_host(&value, range.clone());
+            self.compute_and(&value, range.clone(), bring)?;
         }
         Ok(HostArray { buffer: value.host_buffer(), dtype, view })
     }
@@ -103,8 +104,7 @@ impl Context {
         let steps = index.iter().zip(array.strides()).map(|(i, s)| *i as isize * s);
         let position = (array.offset() + steps.sum::<isize>()) as usize;
         let value = array.value()?;
-        self.compute(&value, position..position + 1)?;
-        self.state().engine.element(&value, position)
+        self.compute_and(&value, position..position + 1, |engine| engine.element(&value, position))
     }
 
     /// Whether reading a view would compute much more than it shows; then the view is computed as a

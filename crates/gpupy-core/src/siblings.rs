@@ -61,7 +61,10 @@ impl Engine {
         match evaluation.launch(&roots, dests, Form::Map) {
             Ok(_) => Ok(true),
             Err(error)
-                if matches!(error.kind(), ErrorKind::DeviceLost | ErrorKind::Interrupted) =>
+                if matches!(
+                    error.kind(),
+                    ErrorKind::DeviceLost | ErrorKind::Interrupted | ErrorKind::Invalid
+                ) =>
             {
                 Err(error)
             }

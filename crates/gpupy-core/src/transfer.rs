@@ -7,7 +7,7 @@
 //! Not here: the evaluated map (`value.rs`), eviction (`cache.rs`).
 
 use crate::access;
-use crate::cache::{Part, gather};
+use crate::cache::{Key, Part, gather};
 use crate::driver::BlockId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
@@ -61,6 +61,7 @@ impl Engine {
     ///
     /// # Errors
     /// - `Lost`: the positions are nowhere any more.
+    /// - `Poisoned`: the same, because the evaluation that should have given them failed.
     pub fn bring_to_host(&mut self, value: &Value, range: Range<usize>) -> Result<()> {
         if let Kind::Constant(scalar) = value.0.kind {
             self.fill_host(value, scalar);
@@ -68,28 +69,64 @@ impl Engine {
         if value.state().on_host.covers(range.clone()) {
             return Ok(());
         }
-        let Engine { devices, stats, .. } = self;
-        for slot in devices.iter_mut() {
-            let Some(device) = slot else { continue };
-            let tiles = device.tiles(value.id()).into_iter();
+        let mut poisoned = None;
+        for position in 0..self.devices.len() {
+            let Ok((device, _)) = self.device_and_stats(position) else { continue };
             let meet = |tile: &Range<usize>| tile.start < range.end && range.start < tile.end;
-            let saved = tiles
-                .filter(|(_, tile)| meet(tile))
-                .try_for_each(|(number, _)| device.save(&(value.id(), Part::Tile(number)), stats));
-            match saved {
-                Err(error) if error.kind() == ErrorKind::DeviceLost => {
-                    device.lose_all();
-                    *slot = None;
+            let tiles = device.tiles(value.id()).into_iter().filter(|(_, tile)| meet(tile));
+            for (number, _) in tiles {
+                let key = (value.id(), Part::Tile(number));
+                let Ok((device, stats)) = self.device_and_stats(position) else { break };
+                let Err(error) = device.save(&key, stats) else { continue };
+                let error = self.unreadable(position, &key, error)?;
+                if error.kind() == ErrorKind::Poisoned {
+                    poisoned = Some(error);
                 }
-                other => other?,
             }
         }
         if value.state().on_host.covers(range) {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Lost, "read")
-            .says("elements were lost with their device")
-            .with("value", value.id()))
+        Err(poisoned.unwrap_or_else(|| {
+            Error::new(ErrorKind::Lost, "read")
+                .says("elements were lost with their device")
+                .with("value", value.id())
+        }))
+    }
+
+    /// Notes that a block could not be read, and gives the error back when that is all that there is
+    /// to do: the block is discarded, or its device is no longer open.
+    fn unreadable(&mut self, position: usize, key: &Key, error: Error) -> Result<Error> {
+        match error.kind() {
+            ErrorKind::DeviceLost => self.lose_device(position),
+            ErrorKind::Poisoned => {
+                let device = self.device(position)?;
+                device.discard(key);
+                // A copy that did not arrive may be what it was computed from.
+                device.discard_copies();
+            }
+            _ => return Err(error),
+        }
+        Ok(error)
+    }
+
+    /// Waits for the work that writes a value's tiles.
+    ///
+    /// # Errors
+    /// - `DeviceLost`, `Poisoned`: it failed, and the tiles that it should have given are lost.
+    pub fn wait_for(&mut self, value: &Value) -> Result<()> {
+        for position in 0..self.devices.len() {
+            let Ok((device, _)) = self.device_and_stats(position) else { continue };
+            for (number, _) in device.tiles(value.id()) {
+                let key = (value.id(), Part::Tile(number));
+                let device = self.device(position)?;
+                let Some(block) = device.find(key.0, &key.1) else { continue };
+                if let Err(error) = device.read(&key, block, 0, &mut []) {
+                    return Err(self.unreadable(position, &key, error)?);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Writes a constant's elements out.
@@ -123,16 +160,19 @@ impl Engine {
         };
         let reads = value.0.element_reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if reads < SINGLE_READS && !value.state().on_host.covers(position..position + 1) {
-            let Engine { devices, stats, .. } = self;
-            for device in devices.iter_mut().flatten() {
+            for at in 0..self.devices.len() {
+                let Ok((device, stats)) = self.device_and_stats(at) else { continue };
                 let tiles = device.tiles(value.id());
                 let Some((number, tile)) = tiles.iter().find(|(_, r)| r.contains(&position)) else {
                     continue;
                 };
-                if let Some(block) = device.find(value.id(), &Part::Tile(*number)) {
+                let key = (value.id(), Part::Tile(*number));
+                if let Some(block) = device.find(key.0, &key.1) {
                     let mut bytes = [0u8; 8];
                     let out = bytes.get_mut(..dtype.size()).ok_or_else(bad)?;
-                    device.driver.block_read(block, position - tile.start, out)?;
+                    if let Err(error) = device.read(&key, block, position - tile.start, out) {
+                        return Err(self.unreadable(at, &key, error)?);
+                    }
                     stats.bytes_downloaded += dtype.size() as u64;
                     let name = device.name;
                     device.tracer.event(|| Event::Downloaded(subject(value), name, dtype.size()));

@@ -151,8 +151,11 @@ pub(crate) struct Node {
 /// What is known of a value, and where.
 #[derive(Default)]
 pub(crate) struct State {
-    /// The inputs' values, `None` for scalars; empty once everything is computed.
+    /// The inputs' values, `None` for scalars; empty once everything is computed and not on its way
+    /// to host memory.
     pub operands: SmallVec<[Option<Value>; 3]>,
+    /// Operands stay although everything is computed, as the device may be lost before it is read.
+    keeps_operands: bool,
     /// Positions that are stored somewhere: in host memory or in a block.
     pub computed: Ranges,
     /// Positions that are in host memory: the evaluated map.
@@ -338,12 +341,22 @@ impl Value {
         state.computed.insert(range);
         let operands = if state.computed.covers(0..self.len()) {
             self.0.pending.store(false, Ordering::Release);
-            std::mem::take(&mut state.operands)
+            if state.keeps_operands { SmallVec::new() } else { std::mem::take(&mut state.operands) }
         } else {
             SmallVec::new()
         };
         drop(state);
         // Operands go after the lock: their own drop takes other locks.
+        drop(operands);
+    }
+
+    /// Says whether the value keeps its operands when it is computed, until the opposite is said.
+    pub(crate) fn keep_operands(&self, keep: bool) {
+        let mut state = self.state();
+        state.keeps_operands = keep;
+        let done = !keep && self.is_computed();
+        let operands = if done { std::mem::take(&mut state.operands) } else { SmallVec::new() };
+        drop(state);
         drop(operands);
     }
 

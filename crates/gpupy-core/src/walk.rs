@@ -316,7 +316,8 @@ impl Walker<'_> {
     }
 }
 
-fn lost(id: ValueId) -> Error {
+/// The error of a value that is nowhere any more, and whose operands have been let go.
+pub(crate) fn lost(id: ValueId) -> Error {
     Error::new(ErrorKind::Lost, "evaluate")
         .says("a value was lost with its device and cannot be computed again")
         .with("value", id)
