@@ -15,6 +15,8 @@ pub struct Report {
     pub device: String,
     /// The cases, in the order in which they ran.
     pub cases: Vec<Case>,
+    /// What groups have counted beyond their cases, a line each.
+    pub notes: Vec<String>,
 }
 
 /// One case and how it ended.
@@ -80,7 +82,7 @@ impl Report {
         self.cases.iter().map(|case| case.time).sum()
     }
 
-    /// The whole report: `device`, `counts` by verdict, `seconds`, and `cases`, each with its `group`, `name`,
+    /// The whole report: `device`, `counts` by verdict, `seconds`, `notes`, and `cases`, each with its `group`, `name`,
     /// `outcome`, `reason` and `seconds`.
     pub fn to_json(&self) -> Value {
         let all = [Verdict::Passed, Verdict::Failed, Verdict::Skipped, Verdict::Expected];
@@ -99,6 +101,7 @@ impl Report {
             "counts": counts.into_iter().collect::<serde_json::Map<_, _>>(),
             "seconds": self.time().as_secs_f64(),
             "cases": self.cases.iter().map(case).collect::<Vec<_>>(),
+            "notes": self.notes,
         })
     }
 }

@@ -97,6 +97,11 @@ impl<'a> Suite<'a> {
         self.run(group, name, |_| guarded(case));
     }
 
+    /// Adds a line to the report.
+    pub fn note(&mut self, line: String) {
+        self.report.notes.push(line);
+    }
+
     /// What makes the driver under test.
     pub fn constructor(&self) -> Constructor {
         self.make.clone()

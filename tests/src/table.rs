@@ -23,6 +23,7 @@ impl fmt::Display for Report {
             row(f, cases[0].group, cases)?;
             reasons(f, cases)?;
         }
+        self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))?;
         row(f, "all", &self.cases)
     }
 }

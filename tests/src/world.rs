@@ -31,6 +31,8 @@ pub struct World<'a> {
     reduces: bool,
     /// How often something that fails is tried again.
     tries: usize,
+    /// Errors with which it goes on, where it was told any.
+    forgiven: Option<Vec<ErrorKind>>,
     pairs: Vec<Pair>,
     log: Vec<String>,
 }
@@ -47,8 +49,13 @@ impl<'a> World<'a> {
     pub fn new(context: &'a Context, seed: u64, tries: usize) -> Outcome<World<'a>> {
         let caps = context.driver().map_err(failure)?.1;
         let (flushes, reduces) = (caps.flushes_subnormals, caps.reduce);
-        let (rng, pairs, log) = (Rng::new(seed), Vec::new(), Vec::new());
-        Ok(World { context, rng, flushes, reduces, tries, pairs, log })
+        let (rng, pairs, log, forgiven) = (Rng::new(seed), Vec::new(), Vec::new(), None);
+        Ok(World { context, rng, flushes, reduces, tries, forgiven, pairs, log })
+    }
+
+    /// Reads that fail so, and no others, are left out.
+    pub fn forgive(&mut self, kinds: Vec<ErrorKind>) {
+        self.forgiven = Some(kinds);
     }
 
     /// Takes so many random steps; then everything is read.
@@ -285,18 +292,32 @@ impl<'a> World<'a> {
         let names = self.context.driver_names();
         let name = names[self.rng.below(names.len())];
         self.note(format!("use {name}"));
-        self.context.use_driver(name).map_err(failure)
+        match self.context.use_driver(name) {
+            // What does not start is not chosen.
+            Err(error) if error.kind() == ErrorKind::Unavailable && self.forgiven.is_some() => {
+                Ok(())
+            }
+            other => other.map_err(failure),
+        }
     }
 
-    /// Tries something again as long as it fails and may.
-    fn insist<T>(&mut self, what: impl Fn(&Context) -> Result<T>) -> Outcome<T> {
+    /// Tries something again as long as it fails and may; gives nothing when it is forgiven.
+    fn insist<T>(&mut self, what: impl Fn(&Context) -> Result<T>) -> Outcome<Option<T>> {
         for _ in 0..self.tries {
             match what(self.context) {
-                Ok(done) => return Ok(done),
+                Ok(done) => return Ok(Some(done)),
                 Err(error) => self.note(format!("  {error}")),
             }
         }
-        what(self.context).map_err(failure)
+        match (what(self.context), &self.forgiven) {
+            (Ok(done), _) => Ok(Some(done)),
+            (Err(error), Some(kinds)) if kinds.contains(&error.kind()) => {
+                self.note(format!("  {error}"));
+                Ok(None)
+            }
+            (Err(error), Some(_)) => fail(format!("{error}, which nothing excuses")),
+            (Err(error), None) => Err(failure(error)),
+        }
     }
 
     fn copy(&mut self) -> Outcome {
@@ -314,7 +335,8 @@ impl<'a> World<'a> {
             let wanted = (&model.shape, model.dtype);
             return fail(format!("x{name} is {dtype} {shape:?}, not {wanted:?}"));
         }
-        let bytes = self.insist(|context| context.read(array))?.to_vec();
+        let Some(bytes) = self.insist(|context| context.read(array))? else { return Ok(()) };
+        let bytes = bytes.to_vec();
         let size = model.dtype.size();
         let got = bytes.chunks_exact(size).filter_map(|bytes| Scalar::read(model.dtype, bytes));
         let wanted = model.elements();
@@ -334,8 +356,10 @@ impl<'a> World<'a> {
         }
         let point: Vec<_> = model.shape.iter().map(|n| self.rng.below(*n)).collect();
         self.note(format!("read x{name}{point:?}"));
-        let got = self.insist(|context| context.item(&array, &point))?;
-        self.same(name, 0, got, model.get(&point))
+        match self.insist(|context| context.item(&array, &point))? {
+            Some(got) => self.same(name, 0, got, model.get(&point)),
+            None => Ok(()),
+        }
     }
 
     fn same(&self, name: usize, at: usize, got: Scalar, wanted: Scalar) -> Outcome {

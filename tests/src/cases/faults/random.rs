@@ -1,12 +1,13 @@
-//! A driver that fails: nothing is lost, and a second try works.
+//! A driver that fails at random: nothing is lost, and a second try works.
 //!
-//! Owns [`Faulty`], the driver under test with faults put in between. Failures are of the kinds that
+//! Owns [`Fickle`], the driver under test with faults put in between. Failures are of the kinds that
 //! the contract has, and leave blocks as it demands.
 //!
 //! Not here: what a user does meanwhile (`world.rs`).
 
-use super::Suite;
+use super::GROUP;
 use crate::samples::Rng;
+use crate::suite::Suite;
 use crate::world::World;
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
@@ -15,8 +16,6 @@ use gpupy_core::driver::{
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use gpupy_core::{Context, DType, Error, ErrorKind, Registry, Result, Settings};
-
-pub const GROUP: &str = "faults";
 
 /// How often a user tries again; faults are independent, so that this is enough.
 const TRIES: usize = 200;
@@ -45,7 +44,7 @@ pub fn run(suite: &mut Suite<'_>) {
             let make = suite.constructor();
             suite.apart(GROUP, &format!("{name}, seed {seed}"), || {
                 let registry =
-                    Registry::new().register("faulty", move || Faulty::boxed(make(), fault, seed));
+                    Registry::new().register("faulty", move || Fickle::boxed(make(), fault, seed));
                 let settings = Settings {
                     driver: "faulty".into(),
                     driver_fallback: false,
@@ -57,7 +56,7 @@ pub fn run(suite: &mut Suite<'_>) {
             suite.apart(GROUP, &format!("{name}, and a good driver, seed {seed}"), || {
                 // Nobody tries again: the other driver does what the first one cannot.
                 let registry = Registry::new()
-                    .register("faulty", move || Faulty::boxed(make(), fault, seed))
+                    .register("faulty", move || Fickle::boxed(make(), fault, seed))
                     .register("good", move || good());
                 let settings = Settings { driver: "faulty".into(), ..Settings::default() };
                 World::new(&Context::new(registry, settings), seed, 0)?.live(25)
@@ -66,15 +65,15 @@ pub fn run(suite: &mut Suite<'_>) {
     }
 }
 
-struct Faulty {
+struct Fickle {
     inner: Box<dyn Driver>,
     fault: Fault,
     rng: Rng,
 }
 
-impl Faulty {
+impl Fickle {
     fn boxed(inner: Box<dyn Driver>, fault: Fault, seed: u64) -> Box<dyn Driver> {
-        Box::new(Faulty { inner, fault, rng: Rng::new(seed + 1000) })
+        Box::new(Fickle { inner, fault, rng: Rng::new(seed + 1000) })
     }
 
     fn strikes(&mut self, one_in: usize) -> bool {
@@ -82,7 +81,7 @@ impl Faulty {
     }
 }
 
-impl Driver for Faulty {
+impl Driver for Fickle {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         self.inner.init(config)
     }
