@@ -1,0 +1,350 @@
+//! Writes x86-64 machine code: vector instructions in either encoding, and the few scalar ones that
+//! a loop over rows needs.
+//!
+//! Owns [`Asm`] and the operands [`Rm`] and [`Mem`]. One [`Opcode`] stands for both encodings of an
+//! instruction: VEX on machines with AVX2, EVEX on those with AVX-512. Which of the two is written
+//! is a property of the assembler, so code above it is the same for both.
+//!
+//! An assembler crate would need a code for each pair of instruction and encoding, a minute to build,
+//! and its own operand types; the bytes themselves are few. The tests read them back with one.
+//!
+//! Not here: which instructions there are (`opcodes.rs`), which registers they take (`registers.rs`).
+
+use crate::isa::Isa;
+
+/// A 64-bit general register, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gpr(pub u8);
+
+/// General registers by their usual names.
+#[allow(missing_docs)]
+pub mod gpr {
+    use super::Gpr;
+    pub const RAX: Gpr = Gpr(0);
+    pub const RCX: Gpr = Gpr(1);
+    pub const RDX: Gpr = Gpr(2);
+    pub const RBX: Gpr = Gpr(3);
+    pub const RBP: Gpr = Gpr(5);
+    pub const RSI: Gpr = Gpr(6);
+    pub const RDI: Gpr = Gpr(7);
+    pub const R8: Gpr = Gpr(8);
+    pub const R9: Gpr = Gpr(9);
+    pub const R10: Gpr = Gpr(10);
+    pub const R11: Gpr = Gpr(11);
+    pub const R12: Gpr = Gpr(12);
+    pub const R13: Gpr = Gpr(13);
+    pub const R14: Gpr = Gpr(14);
+    pub const R15: Gpr = Gpr(15);
+}
+
+/// A place in memory: `base + index · scale + disp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mem {
+    /// The register of the start.
+    pub base: Gpr,
+    /// A register to add, and the logarithm of what it is multiplied with.
+    pub index: Option<(Gpr, u8)>,
+    /// Bytes to add.
+    pub disp: i32,
+    /// How many bytes the instruction reads or writes there.
+    pub bytes: u8,
+    /// Whether one element is read for all lanes; EVEX only.
+    pub broadcast: bool,
+}
+
+impl Mem {
+    /// `bytes` bytes at `base + disp`.
+    pub fn at(base: Gpr, disp: i32, bytes: usize) -> Mem {
+        Mem { base, index: None, disp, bytes: bytes as u8, broadcast: false }
+    }
+}
+
+/// The operand of an instruction that may be in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rm {
+    /// A vector or mask register.
+    Reg(u8),
+    /// Memory.
+    Mem(Mem),
+}
+
+/// An instruction, apart from its operands and its encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opcode {
+    /// The mandatory prefix: none, 66, F3 or F2.
+    pub prefix: u8,
+    /// The opcode map: 0F, 0F38 or 0F3A.
+    pub map: u8,
+    /// The bit W: mostly, whether lanes have 64 bits.
+    pub wide: bool,
+    /// The opcode byte.
+    pub code: u8,
+}
+
+/// How many bits of the registers an instruction uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+#[allow(missing_docs)]
+pub enum Bits {
+    B128 = 0,
+    B256 = 1,
+    B512 = 2,
+}
+
+impl Bits {
+    /// The width of a register that holds this many bytes, at least the smallest.
+    pub fn of_bytes(bytes: usize) -> Bits {
+        match bytes {
+            64 => Bits::B512,
+            32 => Bits::B256,
+            _ => Bits::B128,
+        }
+    }
+
+    /// Bytes of such a register.
+    pub fn bytes(self) -> usize {
+        16 << self as usize
+    }
+}
+
+/// The jump's condition, as the low bits of its opcode say it.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub enum If {
+    Below = 2,
+    BelowOrEqual = 6,
+    LessOrEqual = 14,
+}
+
+/// A jump whose target is not known yet.
+#[derive(Debug)]
+#[must_use]
+pub struct Jump(usize);
+
+/// Code under construction.
+pub struct Asm {
+    /// The bytes.
+    pub code: Vec<u8>,
+    evex: bool,
+}
+
+impl Asm {
+    /// Starts writing for a machine.
+    pub fn new(isa: Isa) -> Asm {
+        Asm { code: Vec::with_capacity(4096), evex: isa == Isa::Avx512 }
+    }
+
+    /// A vector instruction `reg, first, rm`.
+    pub fn vector(&mut self, op: Opcode, bits: Bits, reg: u8, first: u8, rm: Rm) {
+        self.masked(op, bits, reg, first, rm, 0);
+    }
+
+    /// A vector instruction whose lanes outside of mask register `mask` are zeroed (loads, moves) or
+    /// left alone (stores, comparisons); mask 0 stands for all lanes. VEX knows no masks.
+    pub fn masked(&mut self, op: Opcode, bits: Bits, reg: u8, first: u8, rm: Rm, mask: u8) {
+        if !self.evex {
+            debug_assert!(mask == 0 && bits != Bits::B512);
+            self.vex(op, bits, reg, first, rm);
+            return;
+        }
+        let (x, b) = extensions(rm);
+        let (broadcast, unit) = match rm {
+            Rm::Mem(mem) => (mem.broadcast, i32::from(mem.bytes)),
+            Rm::Reg(_) => (false, 1),
+        };
+        let stores = matches!(rm, Rm::Mem(_)) && is_store(op);
+        let zeroing = mask != 0 && !stores;
+        self.code.extend([
+            0x62,
+            inverted(reg >> 3, 7)
+                | inverted(x, 6)
+                | inverted(b, 5)
+                | inverted(reg >> 4, 4)
+                | op.map,
+            u8::from(op.wide) << 7 | (!first & 15) << 3 | 4 | op.prefix,
+            u8::from(zeroing) << 7
+                | (bits as u8) << 5
+                | u8::from(broadcast) << 4
+                | inverted(first >> 4, 3)
+                | mask,
+            op.code,
+        ]);
+        self.operand(reg, rm, unit);
+    }
+
+    /// An EVEX instruction whose lanes where mask register `mask` is not set are taken from its
+    /// second operand (blends) or left as they are (compare into a mask register).
+    pub fn merged(&mut self, op: Opcode, bits: Bits, reg: u8, first: u8, rm: Rm, mask: u8) {
+        let at = self.code.len();
+        self.masked(op, bits, reg, first, rm, mask);
+        self.code[at + 3] &= 0x7f;
+    }
+
+    /// An instruction in VEX encoding, whatever the machine: those of mask registers have no other.
+    pub fn vex(&mut self, op: Opcode, bits: Bits, reg: u8, first: u8, rm: Rm) {
+        let (x, b) = extensions(rm);
+        self.code.extend([
+            0xc4,
+            inverted(reg >> 3, 7) | inverted(x, 6) | inverted(b, 5) | op.map,
+            u8::from(op.wide) << 7 | (!first & 15) << 3 | (bits as u8 & 1) << 2 | op.prefix,
+            op.code,
+        ]);
+        self.operand(reg, rm, 1);
+    }
+
+    /// The immediate byte that ends some instructions.
+    pub fn imm(&mut self, byte: u8) {
+        self.code.push(byte);
+    }
+
+    /// The bytes after the opcode. `unit` is what a displacement of one byte counts.
+    fn operand(&mut self, reg: u8, rm: Rm, unit: i32) {
+        let reg = (reg & 7) << 3;
+        let mem = match rm {
+            Rm::Reg(r) => return self.code.push(0xc0 | reg | r & 7),
+            Rm::Mem(mem) => mem,
+        };
+        let short = (mem.disp % unit == 0).then(|| i8::try_from(mem.disp / unit).ok()).flatten();
+        let base = mem.base.0 & 7;
+        // Without a displacement, the number of rbp and r13 would mean something else.
+        let mode = match short {
+            Some(0) if base != 5 => 0,
+            Some(_) => 0x40,
+            None => 0x80,
+        };
+        match mem.index {
+            Some((index, scale)) => {
+                self.code.extend([mode | reg | 4, scale << 6 | (index.0 & 7) << 3 | base]);
+            }
+            // The number of rsp and r12 says that a second byte follows.
+            None if base == 4 => self.code.extend([mode | reg | 4, 0x24]),
+            None => self.code.push(mode | reg | base),
+        }
+        match (mode, short) {
+            (0x40, Some(disp)) => self.code.push(disp as u8),
+            (0x80, _) => self.code.extend(mem.disp.to_le_bytes()),
+            _ => {}
+        }
+    }
+
+    /// A scalar instruction on 64-bit registers (`wide`) or 32-bit ones.
+    fn scalar(&mut self, wide: bool, code: &[u8], reg: u8, rm: Rm) {
+        let (x, b) = extensions(rm);
+        self.code.push(0x40 | u8::from(wide) << 3 | (reg >> 3 & 1) << 2 | (x & 1) << 1 | b & 1);
+        self.code.extend(code);
+        self.operand(reg, rm, 1);
+    }
+
+    /// `to = [mem]`, 64 bits.
+    pub fn load(&mut self, to: Gpr, mem: Mem) {
+        self.scalar(true, &[0x8b], to.0, Rm::Mem(mem));
+    }
+
+    /// `to = from`.
+    pub fn copy(&mut self, to: Gpr, from: Gpr) {
+        self.scalar(true, &[0x8b], to.0, Rm::Reg(from.0));
+    }
+
+    /// `to -= by`.
+    pub fn sub(&mut self, to: Gpr, by: Gpr) {
+        self.scalar(true, &[0x2b], to.0, Rm::Reg(by.0));
+    }
+
+    /// Compares two registers.
+    pub fn compare(&mut self, a: Gpr, b: Gpr) {
+        self.scalar(true, &[0x3b], a.0, Rm::Reg(b.0));
+    }
+
+    /// `to = from + by`.
+    pub fn add(&mut self, to: Gpr, from: Gpr, by: i32) {
+        self.scalar(true, &[0x8d], to.0, Rm::Mem(Mem::at(from, by, 1)));
+    }
+
+    /// `to = 0`.
+    pub fn zero(&mut self, to: Gpr) {
+        self.scalar(false, &[0x33], to.0, Rm::Reg(to.0));
+    }
+
+    /// `to = value`, 32 bits and zeros above.
+    pub fn set(&mut self, to: Gpr, value: u32) {
+        self.scalar(false, &[0xc7], 0, Rm::Reg(to.0));
+        self.code.extend(value.to_le_bytes());
+    }
+
+    /// `to >>= by`.
+    pub fn shift_right(&mut self, to: Gpr, by: u8) {
+        self.scalar(true, &[0xc1], 5, Rm::Reg(to.0));
+        self.code.push(by);
+    }
+
+    /// `to` = the lowest `count` bits of `from`; a count is read from the register's lowest byte.
+    pub fn low_bits(&mut self, to: Gpr, from: Gpr, count: Gpr) {
+        let bzhi = Opcode { prefix: 0, map: 2, wide: true, code: 0xf5 };
+        self.vex(bzhi, Bits::B128, to.0, count.0, Rm::Reg(from.0));
+    }
+
+    /// Pushes a register onto the stack.
+    pub fn push(&mut self, reg: Gpr) {
+        self.code.extend([0x40 | reg.0 >> 3, 0x50 | reg.0 & 7]);
+    }
+
+    /// Takes a register from the stack.
+    pub fn pop(&mut self, reg: Gpr) {
+        self.code.extend([0x40 | reg.0 >> 3, 0x58 | reg.0 & 7]);
+    }
+
+    /// Returns to the caller.
+    pub fn ret(&mut self) {
+        self.code.push(0xc3);
+    }
+
+    /// Where the next instruction will be.
+    pub fn here(&self) -> usize {
+        self.code.len()
+    }
+
+    /// A jump to a place that is not written yet.
+    pub fn jump_if(&mut self, condition: If) -> Jump {
+        self.code.extend([0x0f, 0x80 | condition as u8, 0, 0, 0, 0]);
+        Jump(self.code.len())
+    }
+
+    /// A jump to a place that is written already.
+    pub fn jump_back_if(&mut self, condition: If, to: usize) {
+        let jump = self.jump_if(condition);
+        self.patch(jump.0, to);
+    }
+
+    /// An unconditional jump to a place that is written already.
+    pub fn jump_back(&mut self, to: usize) {
+        self.code.extend([0xe9, 0, 0, 0, 0]);
+        self.patch(self.code.len(), to);
+    }
+
+    /// Lets a jump end here.
+    pub fn land(&mut self, jump: Jump) {
+        self.patch(jump.0, self.code.len());
+    }
+
+    fn patch(&mut self, from: usize, to: usize) {
+        let distance = (to as i64 - from as i64) as i32;
+        self.code[from - 4..from].copy_from_slice(&distance.to_le_bytes());
+    }
+}
+
+/// Stores have the register as their source.
+fn is_store(op: Opcode) -> bool {
+    matches!((op.map, op.prefix, op.code), (1, 0 | 1, 0x11) | (2, 2, 0x31))
+}
+
+/// The register number's upper bits, as prefixes want them.
+fn inverted(bit: u8, at: u8) -> u8 {
+    (!bit & 1) << at
+}
+
+/// Bits X and B of the prefixes.
+fn extensions(rm: Rm) -> (u8, u8) {
+    match rm {
+        Rm::Reg(r) => (r >> 4, r >> 3),
+        Rm::Mem(mem) => (mem.index.map_or(0, |(index, _)| index.0 >> 3), mem.base.0 >> 3),
+    }
+}

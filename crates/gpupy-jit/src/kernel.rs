@@ -1,0 +1,271 @@
+//! Finished code, and running it over a row.
+//!
+//! Owns [`Kernel`], [`Row`] and [`Walk`], and all `unsafe` of running. Code goes along rows whose
+//! elements follow each other, in whole passes where the machine has no masks. Other rows, and the
+//! rest of a row, are copied through short rows of the thread's own.
+//!
+//! Not here: writing the code (`writer.rs`).
+
+use crate::Step;
+use crate::lines::Lines;
+use memmap2::{Mmap, MmapMut};
+use std::cell::RefCell;
+
+/// Where an access or destination is along a row.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Walk {
+    /// The element of the row's first point. Of an `index`: its number, in the low 32 bits.
+    pub ptr: *mut u8,
+    /// Bytes from one point to the next. Of an `index`: how much the number grows.
+    pub step: isize,
+}
+
+/// A row of points.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Row {
+    /// How many points.
+    pub n: usize,
+    /// The walk of each `load` and `index`, in the order of the program's instructions.
+    pub accesses: *const Walk,
+    /// The walk of each destination.
+    pub dests: *const Walk,
+    /// The bits of the program's parameters, each zero-extended.
+    pub params: *const u64,
+}
+
+/// What the code finds at the address that it is called with.
+#[repr(C)]
+struct Call {
+    row: Row,
+    constants: *const u8,
+    frame: *mut u8,
+}
+
+/// An access or destination, as running it needs to know it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub step: Step,
+    /// Of an element; 0 for an `index`, which has none.
+    pub bytes: usize,
+}
+
+/// Code for one program and variant.
+pub struct Kernel {
+    code: Mmap,
+    len: usize,
+    constants: Lines,
+    /// Bytes of the code's frame.
+    frame: usize,
+    /// Rows that the code takes as they are have a multiple of so many points.
+    granule: usize,
+    accesses: Vec<Slot>,
+    dests: Vec<Slot>,
+    /// Whether all walks are such that the code takes them as they are.
+    plain: bool,
+}
+
+/// The most points that are copied at a time: their rows stay in the innermost cache.
+const CHUNK: usize = 512;
+/// Bytes of a copied row, of elements of any size.
+const COPY: usize = CHUNK * 8;
+
+/// What each thread keeps from call to call.
+struct Scratch {
+    frame: Lines,
+    copies: Lines,
+    walks: Vec<Walk>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch {
+        frame: Lines::new(0),
+        copies: Lines::new(0),
+        walks: Vec::new(),
+    });
+}
+
+impl Kernel {
+    /// Puts code where it can run; `None` when the system has no such place.
+    pub(crate) fn new(
+        code: &[u8],
+        constants: Lines,
+        frame: usize,
+        granule: usize,
+        accesses: Vec<Slot>,
+        dests: Vec<Slot>,
+    ) -> Option<Kernel> {
+        let mut memory = MmapMut::map_anon(code.len()).ok()?;
+        memory[..code.len()].copy_from_slice(code);
+        let plain = !accesses.iter().any(|slot| slot.step == Step::Any && slot.bytes > 0)
+            && dests.iter().all(|slot| slot.step == Step::Unit);
+        Some(Kernel {
+            code: memory.make_exec().ok()?,
+            len: code.len(),
+            constants,
+            frame,
+            granule,
+            accesses,
+            dests,
+            plain,
+        })
+    }
+
+    /// The machine code, for disassemblers.
+    pub fn code(&self) -> &[u8] {
+        &self.code[..self.len]
+    }
+
+    /// Computes the program at each point of a row.
+    ///
+    /// - **Units:** steps are bytes; elements need not be aligned.
+    /// - **Empty:** a row without points is left alone.
+    /// - **Ordering:** done on return. Any number of threads may run a kernel at once.
+    ///
+    /// # Safety
+    /// - The row lists a walk for each `load` and `index` of the program, one for each destination,
+    ///   and the bits of each parameter.
+    /// - Each element that a walk reaches in `n` points may be read, and of a destination written,
+    ///   by this thread and for the time of the call; no other thread writes what is read.
+    /// - Elements of destinations are apart from each other and from all that is read.
+    /// - Walks go as the variant says: `Unit` steps are the element's size, `Zero` steps are 0.
+    pub unsafe fn run(&self, row: &Row) {
+        SCRATCH.with_borrow_mut(|scratch| {
+            scratch.frame.reserve(self.frame);
+            let whole = if self.plain { row.n - row.n % self.granule } else { 0 };
+            if whole > 0 {
+                let row = Row { n: whole, ..*row };
+                // SAFETY: as promised; the row is plain and has whole passes.
+                unsafe { self.call(row, &mut scratch.frame) };
+            }
+            if whole < row.n {
+                scratch.copies.reserve(COPY * (self.accesses.len() + self.dests.len()));
+            }
+            let mut done = whole;
+            while done < row.n {
+                let len = (row.n - done).min(CHUNK);
+                // SAFETY: as promised, and the points lie inside the row.
+                unsafe { self.copied(row, done, len, scratch) };
+                done += len;
+            }
+        });
+    }
+
+    /// Computes `len` points from number `first` by way of copies.
+    ///
+    /// # Safety
+    /// As for `run`; the points lie inside the row, and `scratch` has room for all copies.
+    unsafe fn copied(&self, row: &Row, first: usize, len: usize, scratch: &mut Scratch) {
+        let padded = len.next_multiple_of(self.granule);
+        let copies = scratch.copies.bytes().as_mut_ptr();
+        // SAFETY: there is a copy for each access and destination, COPY bytes apart.
+        let copy = |number: usize| unsafe { copies.add(number * COPY) };
+        let is_copied = |slot: &Slot| match slot.step {
+            _ if slot.bytes == 0 => false,
+            Step::Zero => false,
+            Step::Unit => padded != len,
+            Step::Any => true,
+        };
+        let moved = |walk: &Walk| Walk {
+            ptr: walk.ptr.wrapping_offset(walk.step.wrapping_mul(first as isize)),
+            step: walk.step,
+        };
+        scratch.walks.clear();
+        for (number, slot) in self.accesses.iter().enumerate() {
+            // SAFETY: the row lists this access.
+            let walk = moved(unsafe { &*row.accesses.add(number) });
+            if is_copied(slot) {
+                let to = Walk { ptr: copy(number), step: slot.bytes as isize };
+                // SAFETY: the row's elements may be read, and the copy has room for CHUNK.
+                unsafe { copy_elements(slot.bytes, len, walk, to) };
+                scratch.walks.push(to);
+            } else {
+                scratch.walks.push(walk);
+            }
+        }
+        let dests = self.accesses.len();
+        for (number, slot) in self.dests.iter().enumerate() {
+            // SAFETY: the row lists this destination.
+            let walk = moved(unsafe { &*row.dests.add(number) });
+            let copied = slot.step != Step::Unit || padded != len;
+            scratch.walks.push(match copied {
+                true => Walk { ptr: copy(dests + number), step: slot.bytes as isize },
+                false => walk,
+            });
+        }
+        let walks = &scratch.walks;
+        let row_of_copies = Row {
+            n: padded,
+            accesses: walks.as_ptr(),
+            dests: walks[dests..].as_ptr(),
+            params: row.params,
+        };
+        // SAFETY: what is not copied is as promised, and copies have room for `padded` elements.
+        unsafe { self.call(row_of_copies, &mut scratch.frame) };
+        for (number, slot) in self.dests.iter().enumerate() {
+            let from = walks[dests + number];
+            if from.ptr == copy(dests + number) {
+                // SAFETY: the row lists this destination, whose elements may be written.
+                unsafe { copy_elements(slot.bytes, len, from, moved(&*row.dests.add(number))) };
+            }
+        }
+    }
+
+    /// Runs the code.
+    ///
+    /// # Safety
+    /// As for `run`; also, walks are `Unit` where the variant does not say `Zero`, and `n` is a
+    /// multiple of the granule and not 0.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn call(&self, row: Row, frame: &mut Lines) {
+        let frame = frame.bytes().as_mut_ptr();
+        let call = Call { row, constants: self.constants.start(), frame };
+        // SAFETY: the memory holds a function of this type, written by `writer.rs`. It writes to the
+        // row's destinations and to as much of the frame as was reserved.
+        unsafe {
+            let code: extern "sysv64" fn(&Call) = std::mem::transmute(self.code.as_ptr());
+            code(&call);
+        }
+    }
+
+    /// There is no kernel that could be called.
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn call(&self, row: Row, frame: &mut Lines) {
+        let _ = Call { row, constants: self.constants.start(), frame: frame.bytes().as_mut_ptr() };
+    }
+}
+
+/// Copies elements from one walk to another.
+///
+/// # Safety
+/// The elements of `from` may be read and those of `to` written, and they are apart.
+unsafe fn copy_elements(bytes: usize, n: usize, from: Walk, to: Walk) {
+    // SAFETY: as promised.
+    unsafe {
+        match bytes {
+            1 => copy_each::<u8>(n, from, to),
+            4 => copy_each::<u32>(n, from, to),
+            _ => copy_each::<u64>(n, from, to),
+        }
+    }
+}
+
+/// Copies elements of one type.
+///
+/// # Safety
+/// As for `copy_elements`.
+unsafe fn copy_each<T: Copy>(n: usize, from: Walk, to: Walk) {
+    for k in 0..n as isize {
+        // SAFETY: as promised.
+        unsafe {
+            let element = from.ptr.offset(k * from.step).cast::<T>().read_unaligned();
+            to.ptr.offset(k * to.step).cast::<T>().write_unaligned(element);
+        }
+    }
+}
+
+// SAFETY: code and constants are only read once a kernel is made.
+unsafe impl Sync for Kernel {}
+// SAFETY: nothing of a kernel belongs to a thread.
+unsafe impl Send for Kernel {}

@@ -1,0 +1,89 @@
+//! Wide machine code for programs, on x86-64.
+//!
+//! A program that is a map without regions, over dtypes whose lanes are 32 or 64 bits, becomes one
+//! loop over a row of points, with AVX-512 or AVX2 as the machine has it. What it computes is what
+//! `gpupy_core::op_eval` says, to the bit: nothing is reassociated or contracted. What is not such a
+//! program is `None`, and left to whoever interprets programs.
+//!
+//! In the order of the data:
+//!
+//! | file | what it owns |
+//! |---|---|
+//! | `isa.rs` | what a machine can do |
+//! | `plan.rs` | what is computed once a row, what in each pass, and in which order |
+//! | `writer.rs` | the function around the code: its entry, loop and end |
+//! | `lower/` | the instructions of each operation |
+//! | `registers.rs` | which value is in which register |
+//! | `pool.rs` | constants |
+//! | `opcodes.rs`, `encode.rs` | instructions, and their bytes |
+//! | `kernel.rs` | finished code, and running it over a row |
+//!
+//! Compiling takes about as long as interpreting a program over a few hundred points; the figures
+//! are those of `cargo run --release -p gpupy-jit --example timing`.
+//!
+//! Not here: iteration spaces of several axes, threads, and caches of kernels (the driver's).
+
+#![warn(missing_docs)]
+
+pub mod encode;
+mod isa;
+mod kernel;
+mod lines;
+mod lower;
+pub mod opcodes;
+mod plan;
+mod pool;
+mod registers;
+mod writer;
+
+pub use isa::Isa;
+pub use kernel::{Kernel, Row, Walk};
+
+use gpupy_core::ir::Program;
+use gpupy_core::op::Op;
+
+/// How an access or destination goes along a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Each point has the next element; of an `index`: any step.
+    Unit,
+    /// All points have one element, or one number.
+    Zero,
+    /// Any step, in elements that do not overlap.
+    Any,
+}
+
+/// How a row's accesses and destinations go.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// For each `load` and `index` of the program, in the order of its instructions.
+    pub accesses: Vec<Step>,
+    /// For each destination.
+    pub dests: Vec<Step>,
+}
+
+impl Variant {
+    /// The instructions whose walks a variant and a row list, in that order.
+    pub fn walks(program: &Program) -> impl Iterator<Item = usize> + '_ {
+        let all = program.insts.iter().enumerate();
+        all.filter(|(_, inst)| matches!(inst.op, Op::Load | Op::Index)).map(|(at, _)| at)
+    }
+}
+
+/// Code for a program that verifies, or `None` where there is none: the machine has no AVX2, or the
+/// program is not one that this crate writes.
+pub fn compile(program: &Program, variant: &Variant) -> Option<Kernel> {
+    compile_for(program, variant, Isa::detect()?)
+}
+
+/// Code for an instruction set of this machine that need not be its best, for tests.
+///
+/// Gives `None` also where the machine lacks the instruction set.
+#[doc(hidden)]
+pub fn compile_for(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
+    let best = Isa::detect()?;
+    if isa == Isa::Avx512 && best != Isa::Avx512 {
+        return None;
+    }
+    writer::write(program, variant, isa)
+}

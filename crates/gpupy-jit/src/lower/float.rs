@@ -1,0 +1,181 @@
+//! Arithmetic of floats.
+
+use super::test::Half;
+use super::{float_bits, magnitude_bits, sign_bit};
+use crate::encode::{Opcode, Rm};
+use crate::isa::Isa;
+use crate::opcodes::{self, Immediate, Width, only};
+use crate::writer::{TEST, Writer};
+use gpupy_core::op::Op;
+
+/// What rounding to an integer does, as the instruction's immediate says it.
+#[derive(Clone, Copy)]
+pub(super) enum Rounding {
+    Nearest = 8,
+    Down = 9,
+    Up = 10,
+    Truncate = 11,
+}
+
+/// Predicates of float comparisons: none of them is true for NaN, but for the last two.
+#[derive(Clone, Copy)]
+pub(super) enum Relation {
+    Equal = 0x00,
+    Less = 0x11,
+    LessOrEqual = 0x12,
+    Greater = 0x1e,
+    GreaterOrEqual = 0x1d,
+    OrderedNotEqual = 0x0c,
+    NotEqual = 0x04,
+    Unordered = 0x03,
+}
+
+/// For each class of numbers, what `fix_up` makes of its operand: of NaNs a quiet NaN, and of all
+/// others what the target holds.
+const KEEP_NANS: u64 = 0x22;
+
+impl Writer<'_> {
+    pub(super) fn float(&mut self, op: Op, w: Width) -> Option<()> {
+        match op {
+            Op::Add => self.symmetric_lanes(opcodes::add_float(w), w),
+            Op::Mul => self.symmetric_lanes(opcodes::mul_float(w), w),
+            Op::Sub => self.binary(opcodes::sub_float(w), w),
+            Op::Div => self.binary(opcodes::div_float(w), w),
+            Op::Min => self.extreme(opcodes::min_float(w), w),
+            Op::Max => self.extreme(opcodes::max_float(w), w),
+            Op::Neg => self.with_constant(opcodes::xor(w), w, sign_bit(w)),
+            Op::Abs => self.with_constant(opcodes::and(w), w, magnitude_bits(w)),
+            Op::Sqrt => {
+                let x = self.rm(0);
+                let to = self.result();
+                self.emit(opcodes::sqrt(w), w, to, 0, x);
+            }
+            Op::Floor => self.round(w, Rounding::Down),
+            Op::Ceil => self.round(w, Rounding::Up),
+            Op::Trunc => self.round(w, Rounding::Truncate),
+            Op::Rint => self.round(w, Rounding::Nearest),
+            Op::Sign => self.sign(w),
+            Op::Copysign => self.copysign(w),
+            Op::SignBit => {
+                // Negative as an integer.
+                let x = self.reg(0);
+                self.sign_lanes(w, x);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// One instruction on two operands.
+    pub(super) fn binary(&mut self, row: Opcode, width: Width) {
+        let (x, y) = (self.reg(0), self.rm(1));
+        let to = self.result();
+        self.emit(row, width, to, x, y);
+    }
+
+    /// One instruction on the operand and a constant.
+    pub(super) fn with_constant(&mut self, row: Opcode, width: Width, bits: u64) {
+        let (x, constant) = (self.reg(0), self.constant(width, bits));
+        let to = self.result();
+        self.emit(row, width, to, x, constant);
+    }
+
+    fn round(&mut self, width: Width, rounding: Rounding) {
+        let x = self.rm(0);
+        let to = self.result();
+        self.emit(opcodes::round(width), width, to, 0, x);
+        self.asm.imm(rounding as u8);
+    }
+
+    /// The instruction takes the second operand if either is NaN; ours has the first if it is one.
+    fn extreme(&mut self, row: Opcode, w: Width) {
+        let (x, y, least) = (self.reg(0), self.rm(1), self.temporary());
+        self.emit(row, w, least, x, y);
+        if self.isa == Isa::Avx512 {
+            let table = self.constant(w, KEEP_NANS);
+            self.emit(opcodes::fix_up(w), w, least, x, table);
+            self.asm.imm(0);
+            return self.done_in(least);
+        }
+        let is_nan = self.temporary();
+        self.compare_into(is_nan, w, x, Rm::Reg(x), Relation::Unordered);
+        let to = self.result();
+        self.blend(w, to, least, Rm::Reg(x), is_nan);
+    }
+
+    /// AVX2: all bits of the lanes where the relation holds.
+    pub(super) fn compare_into(&mut self, to: u8, w: Width, x: u8, y: Rm, relation: Relation) {
+        self.emit(opcodes::compare_float(w), w, to, x, y);
+        self.asm.imm(relation as u8);
+    }
+
+    /// AVX-512: the test's mask register, set where the relation holds.
+    pub(super) fn compare_mask(&mut self, w: Width, x: u8, y: Rm, relation: Relation) {
+        self.emit(opcodes::compare_float(w), w, TEST, x, y);
+        self.asm.imm(relation as u8);
+    }
+
+    /// AVX2: lanes of `yes` where `mask` has them set, otherwise of `no`.
+    pub(super) fn blend(&mut self, width: Width, to: u8, no: u8, yes: Rm, mask: u8) {
+        self.emit(opcodes::blend_lanes(width), width, to, no, yes);
+        self.asm.imm(mask << 4);
+    }
+
+    /// AVX-512: lanes of `yes` where the test holds, otherwise of `no`.
+    pub(super) fn blend_by_test(&mut self, width: Width, to: u8, no: u8, yes: Rm) {
+        let bits = self.bits(width);
+        self.asm.merged(opcodes::blend_masked(width), bits, to, no, yes, TEST);
+    }
+
+    /// One with the operand's sign; of zeros and NaN the sum with 0.0, which drops a zero's sign.
+    fn sign(&mut self, w: Width) {
+        let (x, one) = (self.reg(0), self.temporary());
+        let (sign, unit) = (self.constant(w, sign_bit(w)), self.constant(w, float_bits(w, 1.0)));
+        self.emit(opcodes::and(w), w, one, x, sign);
+        self.emit(opcodes::or(w), w, one, one, unit);
+        let (zero, kept) = (self.constant(w, 0), self.temporary());
+        self.emit(opcodes::add_float(w), w, kept, x, zero);
+        if self.isa == Isa::Avx512 {
+            self.compare_mask(w, x, zero, Relation::OrderedNotEqual);
+            let to = self.result();
+            self.blend_by_test(w, to, kept, Rm::Reg(one));
+        } else {
+            let mask = self.temporary();
+            self.compare_into(mask, w, x, zero, Relation::OrderedNotEqual);
+            let to = self.result();
+            self.blend(w, to, kept, Rm::Reg(one), mask);
+        }
+    }
+
+    fn copysign(&mut self, w: Width) {
+        let (x, y) = (self.reg(0), self.reg(1));
+        let (magnitude, sign) = (self.temporary(), self.temporary());
+        let (of_x, of_y) = (self.constant(w, magnitude_bits(w)), self.constant(w, sign_bit(w)));
+        self.emit(opcodes::and(w), w, magnitude, x, of_x);
+        self.emit(opcodes::and(w), w, sign, y, of_y);
+        let to = self.result();
+        self.emit(opcodes::or(w), w, to, magnitude, Rm::Reg(sign));
+    }
+
+    /// A bool: whether the lane's highest bit is set.
+    fn sign_lanes(&mut self, width: Width, x: u8) {
+        match (width, self.isa) {
+            (Width::W32, _) => {
+                let to = self.result();
+                self.shift_by(width, Immediate::ShiftRightSigned, to, x, 31);
+            }
+            (Width::W64, Isa::Avx512) => {
+                let t = self.temporary();
+                self.shift_by(width, Immediate::ShiftRightSigned, t, x, 63);
+                let (bits, to) = (self.bits(width), self.result());
+                self.asm.vector(only::I64_TO_I32, bits, t, 0, Rm::Reg(to));
+            }
+            (Width::W64, Isa::Avx2) => {
+                let t = self.temporary();
+                self.halves(t, x, Half::Upper);
+                let to = self.result();
+                self.shift_by(Width::W32, Immediate::ShiftRightSigned, to, t, 31);
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Arithmetic of integers.
+
+use super::{ONES, sign_bit};
+use crate::encode::Rm;
+use crate::isa::Isa;
+use crate::opcodes::{self, Width};
+use crate::writer::Writer;
+use gpupy_core::DType;
+use gpupy_core::op::Op;
+
+impl Writer<'_> {
+    pub(super) fn int(&mut self, op: Op, dtype: DType, w: Width) -> Option<()> {
+        // AVX2 lacks some instructions on 64-bit lanes.
+        let lacks = self.isa == Isa::Avx2 && w == Width::W64;
+        let signed = dtype.is_signed_int();
+        match op {
+            Op::Add => self.symmetric_lanes(opcodes::add_int(w), w),
+            Op::Sub => self.binary(opcodes::sub_int(w), w),
+            Op::Mul if lacks => return None,
+            Op::Mul => self.symmetric_lanes(opcodes::mul_int(w), w),
+            Op::And => self.symmetric_lanes(opcodes::and(w), w),
+            Op::Or => self.symmetric_lanes(opcodes::or(w), w),
+            Op::Xor => self.symmetric_lanes(opcodes::xor(w), w),
+            Op::Not => self.with_constant(opcodes::xor(w), w, ONES),
+            Op::Neg => {
+                let (x, zero) = (self.reg(0), self.temporary());
+                self.emit(opcodes::xor(w), w, zero, zero, Rm::Reg(zero));
+                let to = self.result();
+                self.emit(opcodes::sub_int(w), w, to, zero, Rm::Reg(x));
+            }
+            Op::Abs if lacks => self.abs_by_sign(),
+            Op::Abs => {
+                let x = self.rm(0);
+                let to = self.result();
+                self.emit(opcodes::abs_int(w), w, to, 0, x);
+            }
+            Op::Sign if lacks => self.sign_by_comparing(signed),
+            Op::Sign => self.sign_by_bounds(w, signed),
+            Op::Min | Op::Max if lacks => self.extreme_by_comparing(op, signed),
+            Op::Min if signed => self.symmetric_lanes(opcodes::min_signed(w), w),
+            Op::Min => self.symmetric_lanes(opcodes::min_unsigned(w), w),
+            Op::Max if signed => self.symmetric_lanes(opcodes::max_signed(w), w),
+            Op::Max => self.symmetric_lanes(opcodes::max_unsigned(w), w),
+            // These take counts as unsigned, and shift everything out by large ones.
+            Op::Shl => self.binary(opcodes::shift_left(w), w),
+            Op::Shr if !signed => self.binary(opcodes::shift_right(w), w),
+            Op::Shr if lacks => self.shift_right_by_sign(),
+            Op::Shr => self.binary(opcodes::shift_right_signed(w), w),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The nearest of -1, 0 and 1.
+    fn sign_by_bounds(&mut self, w: Width, signed: bool) {
+        let one = self.constant(w, 1);
+        if !signed {
+            let x = self.reg(0);
+            let to = self.result();
+            return self.emit(opcodes::min_unsigned(w), w, to, x, one);
+        }
+        let (x, t) = (self.reg(0), self.temporary());
+        self.emit(opcodes::min_signed(w), w, t, x, one);
+        let least = self.constant(w, ONES);
+        let to = self.result();
+        self.emit(opcodes::max_signed(w), w, to, t, least);
+    }
+
+    /// All bits of the lanes of 64 bits that are negative.
+    fn negative(&mut self, x: u8) -> u8 {
+        let (mask, w) = (self.temporary(), Width::W64);
+        self.emit(opcodes::xor(w), w, mask, mask, Rm::Reg(mask));
+        self.emit(opcodes::greater_lanes(w), w, mask, mask, Rm::Reg(x));
+        mask
+    }
+
+    fn abs_by_sign(&mut self) {
+        let (x, w) = (self.reg(0), Width::W64);
+        let (mask, flipped) = (self.negative(x), self.temporary());
+        self.emit(opcodes::xor(w), w, flipped, x, Rm::Reg(mask));
+        let to = self.result();
+        self.emit(opcodes::sub_int(w), w, to, flipped, Rm::Reg(mask));
+    }
+
+    fn sign_by_comparing(&mut self, signed: bool) {
+        let (x, w) = (self.reg(0), Width::W64);
+        let (zero, above) = (self.constant(w, 0), self.temporary());
+        if signed {
+            // Set bits are -1: what is negative less what is positive.
+            let below = self.negative(x);
+            self.emit(opcodes::greater_lanes(w), w, above, x, zero);
+            let to = self.result();
+            self.emit(opcodes::sub_int(w), w, to, below, Rm::Reg(above));
+        } else {
+            // One more than minus one where it is zero.
+            self.emit(opcodes::equal_lanes(w), w, above, x, zero);
+            let one = self.constant(w, 1);
+            let to = self.result();
+            self.emit(opcodes::add_int(w), w, to, above, one);
+        }
+    }
+
+    fn extreme_by_comparing(&mut self, op: Op, signed: bool) {
+        let (x, y, w) = (self.reg(0), self.reg(1), Width::W64);
+        let (mut a, mut b, greater) = (x, y, self.temporary());
+        if !signed {
+            let flip = self.constant(w, sign_bit(w));
+            (a, b) = (self.temporary(), self.temporary());
+            self.emit(opcodes::xor(w), w, a, x, flip);
+            self.emit(opcodes::xor(w), w, b, y, flip);
+        }
+        self.emit(opcodes::greater_lanes(w), w, greater, a, Rm::Reg(b));
+        let (no, yes) = if op == Op::Max { (y, x) } else { (x, y) };
+        let to = self.result();
+        self.blend(w, to, no, Rm::Reg(yes), greater);
+    }
+
+    /// A negative number is shifted with its bits flipped, so that zeros come in.
+    fn shift_right_by_sign(&mut self) {
+        let (x, count, w) = (self.reg(0), self.rm(1), Width::W64);
+        let (mask, flipped) = (self.negative(x), self.temporary());
+        self.emit(opcodes::xor(w), w, flipped, x, Rm::Reg(mask));
+        self.emit(opcodes::shift_right(w), w, flipped, flipped, count);
+        let to = self.result();
+        self.emit(opcodes::xor(w), w, to, flipped, Rm::Reg(mask));
+    }
+}

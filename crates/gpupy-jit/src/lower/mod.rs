@@ -1,0 +1,74 @@
+//! The instructions of each operation.
+//!
+//! One function for each task that the writer performs. All follow one rule: the last instruction of
+//! a task writes its result, and only it may write over an operand. `None` means that there is no
+//! code for this operation on these dtypes and this machine.
+//!
+//! | file | operations |
+//! |---|---|
+//! | `leaf.rs` | elements, numbers of points, parameters, stores |
+//! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
+//! | `test.rs` | comparisons and choices |
+//! | `convert.rs` | casts |
+
+mod convert;
+mod float;
+mod int;
+mod leaf;
+mod logic;
+mod test;
+
+use crate::opcodes::Width;
+use crate::writer::Writer;
+use gpupy_core::DType;
+use gpupy_core::ir::Inst;
+use gpupy_core::op::{Op, Rule};
+
+/// The constant of all set bits.
+const ONES: u64 = u64::MAX;
+
+impl Writer<'_> {
+    /// Writes the instructions of the task at hand.
+    pub fn lower(&mut self, inst: &Inst) -> Option<()> {
+        match inst.op {
+            Op::Load => return self.load(inst.dtype),
+            Op::Index => return self.index(),
+            Op::Param => return self.param(inst),
+            Op::Store => return self.store(inst),
+            Op::Cast => return self.cast(self.dtype(inst, 0), inst.dtype),
+            Op::Select => return self.select(inst),
+            _ => {}
+        }
+        let dtype = self.dtype(inst, 0);
+        let width = Width::of(dtype)?;
+        let tests = inst.op.info().rule == Rule::Compare && dtype != DType::Bool;
+        match inst.op {
+            Op::IsNan | Op::IsInf | Op::IsFinite => self.test(inst),
+            _ if tests => self.test(inst),
+            op if dtype == DType::Bool => self.logic(op),
+            op if dtype.is_float() => self.float(op, width),
+            op => self.int(op, dtype, width),
+        }
+    }
+}
+
+/// Bits of the sign of a lane.
+fn sign_bit(width: Width) -> u64 {
+    match width {
+        Width::W32 => 1 << 31,
+        Width::W64 => 1 << 63,
+    }
+}
+
+/// All bits of a lane but its sign's.
+fn magnitude_bits(width: Width) -> u64 {
+    sign_bit(width) - 1
+}
+
+/// A float as the bits of a lane.
+fn float_bits(width: Width, value: f64) -> u64 {
+    match width {
+        Width::W32 => u64::from((value as f32).to_bits()),
+        Width::W64 => value.to_bits(),
+    }
+}

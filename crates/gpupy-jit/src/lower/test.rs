@@ -1,0 +1,206 @@
+//! Comparisons, tests of floats, and choices.
+//!
+//! With AVX-512 a comparison sets a mask register, from which a choice is made at once where it is
+//! the only use; otherwise the mask becomes lanes.
+
+use super::float::Relation;
+use super::{ONES, float_bits, magnitude_bits, sign_bit};
+use crate::encode::{Bits, Rm};
+use crate::isa::Isa;
+use crate::opcodes::{self, Width, only};
+use crate::writer::{TEST, Writer};
+use gpupy_core::DType;
+use gpupy_core::ir::Inst;
+use gpupy_core::op::Op;
+
+/// Which halves of lanes of 64 bits, as a shuffle's immediate says it.
+#[derive(Clone, Copy)]
+pub(super) enum Half {
+    Lower = 0x88,
+    Upper = 0xdd,
+}
+
+impl Writer<'_> {
+    /// A test whose bools somebody wants.
+    pub(super) fn test(&mut self, inst: &Inst) -> Option<()> {
+        let dtype = self.dtype(inst, 0);
+        let width = Width::of(dtype)?;
+        if self.isa == Isa::Avx512 {
+            self.test_mask(inst.op, dtype)?;
+            let (bits, to) = (self.bits(Width::W32), self.result());
+            self.asm.vector(only::MASK_TO_LANES, bits, to, 0, Rm::Reg(TEST));
+        } else if dtype.is_float() {
+            self.test_float_lanes(inst.op, width)?;
+        } else {
+            self.compare_int_lanes(inst.op, dtype, width)?;
+        }
+        Some(())
+    }
+
+    /// AVX-512: the test's mask register, set where a test of the task's first operands holds.
+    fn test_mask(&mut self, op: Op, dtype: DType) -> Option<()> {
+        let w = Width::of(dtype)?;
+        if dtype.is_float() {
+            let (x, y, relation) = self.relation(op, w)?;
+            self.compare_mask(w, x, y, relation);
+            return Some(());
+        }
+        let (x, y) = (self.reg(0), self.rm(1));
+        let signed = dtype.is_signed_int();
+        let row = if signed { opcodes::compare_signed(w) } else { opcodes::compare_unsigned(w) };
+        self.emit(row, w, TEST, x, y);
+        self.asm.imm(match op {
+            Op::Eq => 0,
+            Op::Lt => 1,
+            Op::Le => 2,
+            Op::Ne => 4,
+            Op::Ge => 5,
+            _ => 6,
+        });
+        Some(())
+    }
+
+    /// What to compare, for a test of floats.
+    fn relation(&mut self, op: Op, w: Width) -> Option<(u8, Rm, Relation)> {
+        let relation = match op {
+            Op::Eq => Relation::Equal,
+            Op::Ne => Relation::NotEqual,
+            Op::Lt => Relation::Less,
+            Op::Le => Relation::LessOrEqual,
+            Op::Gt => Relation::Greater,
+            Op::Ge => Relation::GreaterOrEqual,
+            Op::IsNan => Relation::Unordered,
+            Op::IsInf => Relation::Equal,
+            Op::IsFinite => Relation::Less,
+            _ => return None,
+        };
+        let x = self.reg(0);
+        Some(match op {
+            Op::IsNan => (x, Rm::Reg(x), relation),
+            Op::IsInf | Op::IsFinite => {
+                let (magnitude, bits) = (self.temporary(), self.constant(w, magnitude_bits(w)));
+                self.emit(opcodes::and(w), w, magnitude, x, bits);
+                (magnitude, self.constant(w, float_bits(w, f64::INFINITY)), relation)
+            }
+            _ => (x, self.rm(1), relation),
+        })
+    }
+
+    fn test_float_lanes(&mut self, op: Op, w: Width) -> Option<()> {
+        let (x, y, relation) = self.relation(op, w)?;
+        let to = self.lanes_of(w);
+        self.compare_into(to, w, x, y, relation);
+        self.lanes_done(w, to);
+        Some(())
+    }
+
+    /// There are only `equal` and `greater`, for signed numbers.
+    fn compare_int_lanes(&mut self, op: Op, dtype: DType, w: Width) -> Option<()> {
+        let (greater, swapped, inverted) = match op {
+            Op::Eq => (false, false, false),
+            Op::Ne => (false, false, true),
+            Op::Gt => (true, false, false),
+            Op::Lt => (true, true, false),
+            Op::Le => (true, false, true),
+            Op::Ge => (true, true, true),
+            _ => return None,
+        };
+        let (mut x, mut y) = (self.reg(0), self.rm(1));
+        if greater && !dtype.is_signed_int() {
+            // With their highest bits flipped, unsigned numbers are ordered as signed ones.
+            let (a, b) = (self.temporary(), self.temporary());
+            let (flip, in_y) = (self.constant(w, sign_bit(w)), self.reg(1));
+            self.emit(opcodes::xor(w), w, a, x, flip);
+            self.emit(opcodes::xor(w), w, b, in_y, flip);
+            (x, y) = (a, Rm::Reg(b));
+        } else if swapped {
+            y = Rm::Reg(self.reg(1));
+        }
+        if let (true, Rm::Reg(second)) = (swapped, y) {
+            (x, y) = (second, Rm::Reg(x));
+        }
+        let row = if greater { opcodes::greater_lanes(w) } else { opcodes::equal_lanes(w) };
+        if !inverted {
+            let to = self.lanes_of(w);
+            self.emit(row, w, to, x, y);
+            self.lanes_done(w, to);
+            return Some(());
+        }
+        let t = self.temporary();
+        self.emit(row, w, t, x, y);
+        let ones = self.constant(w, ONES);
+        let to = self.lanes_of(w);
+        self.emit(opcodes::xor(w), w, to, t, ones);
+        self.lanes_done(w, to);
+        Some(())
+    }
+
+    /// AVX2: where the lanes of a comparison go that become the task's bools by `lanes_done`.
+    pub(super) fn lanes_of(&mut self, w: Width) -> u8 {
+        match w {
+            Width::W32 => self.result(),
+            Width::W64 => self.temporary(),
+        }
+    }
+
+    /// AVX2: a bool is a lane of 32 bits, whatever was compared.
+    pub(super) fn lanes_done(&mut self, w: Width, from: u8) {
+        if w == Width::W64 {
+            let t = self.temporary();
+            self.halves(t, from, Half::Upper);
+            self.done_in(t);
+        }
+    }
+
+    /// AVX2: halves of four lanes of 64 bits, into another register.
+    pub(super) fn halves(&mut self, to: u8, from: u8, half: Half) {
+        self.asm.vector(only::UPPER_128, Bits::B256, from, 0, Rm::Reg(to));
+        self.asm.imm(1);
+        self.asm.vector(only::SHUFFLE, Bits::B128, to, from, Rm::Reg(to));
+        self.asm.imm(half as u8);
+    }
+
+    /// `select`: of the operands, the values to choose from come last.
+    pub(super) fn select(&mut self, inst: &Inst) -> Option<()> {
+        let w = Width::of(inst.dtype)?;
+        if self.plan.is_folded(inst.args[0]) {
+            let test = self.plan.inst(inst.args[0]);
+            let first = test.op.info().arity as usize;
+            self.test_mask(test.op, self.dtype(test, 0))?;
+            let (no, yes) = (self.reg(first + 1), self.rm(first));
+            let to = self.result();
+            self.blend_by_test(w, to, no, yes);
+            return Some(());
+        }
+        let (no, yes) = (self.reg(2), self.rm(1));
+        match (self.isa, w) {
+            (Isa::Avx512, Width::W32) => {
+                let in_yes = self.reg(1);
+                let (no, condition) = (Rm::Reg(no), self.overwritable(0));
+                self.emit(opcodes::ternary_logic(w), w, condition, in_yes, no);
+                self.asm.imm(CHOICE);
+                self.done_in(condition);
+            }
+            (Isa::Avx512, Width::W64) => {
+                let (bits, condition) = (self.bits(Width::W32), self.reg(0));
+                self.asm.vector(only::LANES_TO_MASK, bits, TEST, 0, Rm::Reg(condition));
+                let to = self.result();
+                self.blend_by_test(w, to, no, yes);
+            }
+            (Isa::Avx2, _) => {
+                let mut mask = self.reg(0);
+                if w == Width::W64 {
+                    let (wide, bits) = (self.temporary(), self.bits(w));
+                    self.asm.vector(only::I32_TO_I64, bits, wide, 0, Rm::Reg(mask));
+                    mask = wide;
+                }
+                let to = self.result();
+                self.blend(w, to, no, yes, mask);
+            }
+        }
+        Some(())
+    }
+}
+
+/// For each value of three bits, the second where the first is set, otherwise the third.
+const CHOICE: u8 = 0b1100_1010;

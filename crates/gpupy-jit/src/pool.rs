@@ -1,0 +1,65 @@
+//! The constants of a kernel.
+//!
+//! Owns [`Pool`]. A constant is one element where instructions can broadcast it from memory, and a
+//! whole vector otherwise.
+//!
+//! Not here: scalars that come with a row (`frame.rs`).
+
+use crate::encode::{Mem, gpr};
+use crate::isa::Isa;
+use crate::lines::Lines;
+use crate::opcodes::Width;
+use rustc_hash::FxHashMap;
+
+/// Constants under construction.
+pub struct Pool {
+    bytes: Vec<u8>,
+    seen: FxHashMap<(u64, usize), i32>,
+    isa: Isa,
+}
+
+impl Pool {
+    /// A pool without constants.
+    pub fn new(isa: Isa) -> Pool {
+        Pool { bytes: Vec::new(), seen: FxHashMap::default(), isa }
+    }
+
+    /// The place of a constant, as the last operand of an instruction on vectors of `bytes` bytes.
+    pub fn constant(&mut self, width: Width, bits: u64, bytes: usize) -> Mem {
+        let size = width.bytes();
+        let broadcast = self.isa == Isa::Avx512;
+        let (pool, isa) = (&mut self.bytes, self.isa);
+        let at = *self.seen.entry((bits, size)).or_insert_with(|| {
+            let copies = if broadcast { 1 } else { isa.bytes() / size };
+            append(pool, size * copies, &bits.to_le_bytes()[..size])
+        });
+        let bytes = if broadcast { size } else { bytes };
+        Mem { broadcast, ..Mem::at(gpr::R10, at, bytes) }
+    }
+
+    /// The place of a vector with the numbers 0, 1, 2, … as int32.
+    pub fn numbers(&mut self, bytes: usize) -> Mem {
+        // A key that no constant of a width has.
+        let (pool, isa) = (&mut self.bytes, self.isa);
+        let at = *self.seen.entry((0, 0)).or_insert_with(|| {
+            let numbers: Vec<u8> = (0..isa.bytes() as u32 / 4).flat_map(u32::to_le_bytes).collect();
+            append(pool, isa.bytes(), &numbers)
+        });
+        Mem::at(gpr::R10, at, bytes)
+    }
+
+    /// The finished constants.
+    pub fn finish(self) -> Lines {
+        let mut lines = Lines::new(self.bytes.len());
+        lines.bytes()[..self.bytes.len()].copy_from_slice(&self.bytes);
+        lines
+    }
+}
+
+/// Appends copies of an element, `len` bytes in all, aligned to their length; gives their place.
+fn append(pool: &mut Vec<u8>, len: usize, element: &[u8]) -> i32 {
+    pool.resize(pool.len().next_multiple_of(len), 0);
+    let at = pool.len() as i32;
+    pool.extend(element.iter().cycle().take(len));
+    at
+}

@@ -1,0 +1,305 @@
+//! Which value is in which vector register.
+//!
+//! Owns [`Registers`]. Values are given registers in the order of the code. When none is free, the
+//! value whose next use is furthest away leaves: to the frame, unless it lies in memory already. That
+//! is Bélády's choice, which is best for code without branches.
+//!
+//! Invariants: what a task has taken stays where it is until the task ends; at the start of the loop
+//! only residents are in registers, and they are never moved.
+//!
+//! Not here: the order of the code (`plan.rs`).
+
+use crate::encode::{Asm, Bits, Mem, Rm, gpr};
+use crate::isa::Isa;
+use crate::opcodes::{self, Width};
+use crate::plan::Plan;
+
+const NOBODY: u32 = u32::MAX;
+const NEVER: u32 = u32::MAX;
+/// Registers that residents leave for the temporary values of a task.
+const SPARE: usize = 7;
+
+#[derive(Clone, Copy)]
+struct Value {
+    reg: Option<u8>,
+    /// Where it can be read again.
+    home: Option<Mem>,
+    /// The uses that are left, as a range of `uses`.
+    next: u32,
+    end: u32,
+    width: Width,
+    /// Stays alive after its last use, for the next pass.
+    uniform: bool,
+}
+
+/// The registers, and where each value is.
+pub struct Registers {
+    isa: Isa,
+    lanes: usize,
+    holds: [u32; 32],
+    /// Registers that the task at hand uses, as bits.
+    pinned: u32,
+    /// Registers that keep their value in all passes, as bits.
+    resident: u32,
+    values: Vec<Value>,
+    /// When values are used, in tasks, grouped by value.
+    uses: Vec<u32>,
+    /// The number of the task at hand.
+    now: u32,
+    free_slots: Vec<i32>,
+    frame: usize,
+}
+
+impl Registers {
+    /// All registers free, and the uses of a plan counted.
+    pub fn new(plan: &Plan<'_>, isa: Isa) -> Registers {
+        let mut values: Vec<Value> = (0..plan.values() as u32)
+            .map(|value| {
+                let inst = plan.inst_of(value);
+                let width = Width::of(plan.inst(inst).dtype).unwrap_or(Width::W32);
+                let uniform = plan.is_uniform(inst);
+                Value { reg: None, home: None, next: 0, end: 0, width, uniform }
+            })
+            .collect();
+        let tasks = || plan.before.iter().chain(&plan.body).zip(0u32..);
+        let mut all = 0;
+        for (task, _) in tasks() {
+            for arg in plan.args(task.inst).iter() {
+                values[plan.value(*arg, task.group) as usize].end += 1;
+                all += 1;
+            }
+        }
+        let mut start = 0;
+        for value in &mut values {
+            (value.next, start) = (start, start + value.end);
+            value.end = value.next;
+        }
+        let mut uses = vec![0; all];
+        for (task, at) in tasks() {
+            for arg in plan.args(task.inst).iter() {
+                let value = &mut values[plan.value(*arg, task.group) as usize];
+                uses[value.end as usize] = at;
+                value.end += 1;
+            }
+        }
+        Registers {
+            isa,
+            lanes: plan.lanes,
+            holds: [NOBODY; 32],
+            pinned: 0,
+            resident: 0,
+            values,
+            uses,
+            now: 0,
+            free_slots: Vec::new(),
+            frame: 0,
+        }
+    }
+
+    /// Says where a value lies in memory from the start.
+    pub fn set_home(&mut self, value: u32, home: Mem) {
+        self.values[value as usize].home = Some(home);
+    }
+
+    /// Bytes of the frame.
+    pub fn frame(&self) -> usize {
+        self.frame
+    }
+
+    /// The part of registers that holds a value of this width.
+    pub fn bits(&self, width: Width) -> Bits {
+        Bits::of_bytes(self.lanes * width.bytes())
+    }
+
+    /// The register of a value, which is loaded when it is not in one.
+    pub fn register(&mut self, asm: &mut Asm, value: u32) -> u8 {
+        let Value { reg, home, width, .. } = self.values[value as usize];
+        let reg = match (reg, home) {
+            (Some(reg), _) => reg,
+            (None, Some(home)) => {
+                let reg = self.take(asm);
+                self.fetch(asm, reg, home, width);
+                self.hold(reg, value);
+                reg
+            }
+            (None, None) => unreachable!("a value that is used is somewhere"),
+        };
+        self.pinned |= 1 << reg;
+        reg
+    }
+
+    /// A value as the last operand of an instruction: in memory where it is in no register.
+    pub fn operand(&mut self, asm: &mut Asm, value: u32) -> Rm {
+        match self.values[value as usize] {
+            Value { reg: None, home: Some(home), .. } => Rm::Mem(home),
+            _ => Rm::Reg(self.register(asm, value)),
+        }
+    }
+
+    /// Whether a value is in a register.
+    pub fn is_in_register(&self, value: u32) -> bool {
+        self.values[value as usize].reg.is_some()
+    }
+
+    /// A register for a value on the way, until the task ends.
+    pub fn temporary(&mut self, asm: &mut Asm) -> u8 {
+        let reg = self.take(asm);
+        self.pinned |= 1 << reg;
+        reg
+    }
+
+    /// The register of the task's result. Operands that nobody uses later are given up, so the last
+    /// instruction of a task may write over one that it reads.
+    pub fn result(&mut self, asm: &mut Asm, value: u32, args: &[u32]) -> u8 {
+        for arg in args {
+            self.release(*arg);
+        }
+        let reg = self.take(asm);
+        self.hold(reg, value);
+        self.pinned |= 1 << reg;
+        reg
+    }
+
+    /// A register with this value, for an instruction that writes its result over an operand: the
+    /// value's own when nobody uses that later, otherwise a copy. To be the task's result.
+    pub fn overwritable(&mut self, asm: &mut Asm, value: u32) -> u8 {
+        let from = self.register(asm, value);
+        if self.resident >> from & 1 == 0 && self.next_use(value, self.now) == NEVER {
+            self.vacate(from);
+            return from;
+        }
+        let to = self.temporary(asm);
+        let width = self.values[value as usize].width;
+        let row = opcodes::move_register(width);
+        asm.vector(row, self.bits(width), to, 0, Rm::Reg(from));
+        to
+    }
+
+    /// Makes a temporary register the result's.
+    pub fn result_is(&mut self, reg: u8, value: u32) {
+        self.hold(reg, value);
+    }
+
+    /// Ends the task.
+    pub fn end_task(&mut self, asm: &mut Asm, args: &[u32], result: Option<u32>) {
+        for arg in args {
+            self.release(*arg);
+            let value = self.values[*arg as usize];
+            let mut next = value.next;
+            while next < value.end && self.uses[next as usize] <= self.now {
+                next += 1;
+            }
+            let it = &mut self.values[*arg as usize];
+            it.next = next;
+            // Not earlier: the task's last instruction may read the slot.
+            if next == it.end && !it.uniform {
+                self.free_slots.extend(it.home.take().map(|home| home.disp));
+            }
+        }
+        if let Some(result) = result {
+            if self.values[result as usize].uniform {
+                self.settle(asm, result);
+            }
+        }
+        self.pinned = 0;
+        self.now += 1;
+    }
+
+    /// Begins the loop: the uniform values that are used most often become residents, as far as
+    /// registers are left by those of the points.
+    pub fn begin_body(&mut self, asm: &mut Asm, pressure: usize) {
+        for reg in 0..self.isa.registers() as u8 {
+            self.vacate(reg);
+        }
+        let left = self.isa.registers().saturating_sub(pressure + SPARE);
+        let count = |value: &Value| value.end - value.next;
+        let mut uniform: Vec<u32> = (0..self.values.len() as u32)
+            .filter(|value| {
+                let value = &self.values[*value as usize];
+                value.uniform && count(value) > 0
+            })
+            .collect();
+        uniform.sort_by_key(|value| std::cmp::Reverse(count(&self.values[*value as usize])));
+        for value in uniform.into_iter().take(left) {
+            let reg = self.register(asm, value);
+            self.resident |= 1 << reg;
+        }
+        self.pinned = 0;
+    }
+
+    fn next_use(&self, value: u32, after: u32) -> u32 {
+        let value = &self.values[value as usize];
+        let uses = &self.uses[value.next as usize..value.end as usize];
+        uses.iter().copied().find(|at| *at > after).unwrap_or(NEVER)
+    }
+
+    /// Gives up the register of a value that nobody uses after this task.
+    fn release(&mut self, value: u32) {
+        let reg = self.values[value as usize].reg.filter(|r| self.resident >> r & 1 == 0);
+        if let Some(reg) = reg.filter(|_| self.next_use(value, self.now) == NEVER) {
+            self.vacate(reg);
+            self.pinned &= !(1 << reg);
+        }
+    }
+
+    fn hold(&mut self, reg: u8, value: u32) {
+        self.holds[reg as usize] = value;
+        self.values[value as usize].reg = Some(reg);
+    }
+
+    fn vacate(&mut self, reg: u8) {
+        let value = std::mem::replace(&mut self.holds[reg as usize], NOBODY);
+        if value != NOBODY {
+            self.values[value as usize].reg = None;
+        }
+    }
+
+    /// A register that holds nothing, if need be because its value left.
+    fn take(&mut self, asm: &mut Asm) -> u8 {
+        let mut best = (0, 0);
+        for reg in 0..self.isa.registers() as u8 {
+            if (self.pinned | self.resident) >> reg & 1 == 1 {
+                continue;
+            }
+            let value = self.holds[reg as usize];
+            if value == NOBODY {
+                return reg;
+            }
+            let next = self.next_use(value, self.now.wrapping_sub(1));
+            if next >= best.0 {
+                best = (next, reg);
+            }
+        }
+        let value = self.holds[best.1 as usize];
+        self.settle(asm, value);
+        self.vacate(best.1);
+        best.1
+    }
+
+    /// Makes sure that a value in a register can be read again from memory.
+    fn settle(&mut self, asm: &mut Asm, value: u32) {
+        let Value { reg, home: None, width, next, end, .. } = self.values[value as usize] else {
+            return;
+        };
+        let Some(reg) = reg.filter(|_| next < end) else { return };
+        let size = self.isa.bytes();
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.frame += size;
+            (self.frame - size) as i32
+        });
+        let bits = self.bits(width);
+        let home = Mem::at(gpr::RDI, slot, bits.bytes());
+        asm.vector(opcodes::move_store(width), bits, reg, 0, Rm::Mem(home));
+        self.values[value as usize].home = Some(home);
+    }
+
+    fn fetch(&self, asm: &mut Asm, reg: u8, home: Mem, width: Width) {
+        let bits = self.bits(width);
+        if home.broadcast {
+            let element = Mem { broadcast: false, ..home };
+            asm.vector(opcodes::broadcast(width, true), bits, reg, 0, Rm::Mem(element));
+        } else {
+            asm.vector(opcodes::move_load(width), bits, reg, 0, Rm::Mem(home));
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The function around the code: its entry, the loop over the row, and its end.
+//!
+//! Owns [`write`] and [`Writer`], the state of code under construction. The function takes the
+//! address of a `Call` (`kernel.rs`) and returns nothing.
+//!
+//! | register | what it holds |
+//! |---|---|
+//! | `rcx` | points done |
+//! | `rdx` | points of the row |
+//! | `rsi`, `r11` | the walks of accesses, of destinations |
+//! | `rdi` | the frame: values that have no register |
+//! | `r10` | constants |
+//! | `r8`, `r9`, `rbx`, `rbp`, `r12`–`r14` | starts of the first accesses and destinations |
+//! | `rax`, `r15` | for the moment |
+//! | `k1`, `k2` | AVX-512: the points that exist, of each vector of a pass |
+//! | `k3` | AVX-512: for the moment |
+//!
+//! With AVX-512 a row may have any number of points: its last pass is masked. With AVX2 a row has
+//! whole passes, and who calls sees to that.
+
+use crate::encode::gpr::*;
+use crate::encode::{Asm, Bits, Gpr, If, Mem, Rm};
+use crate::isa::Isa;
+use crate::kernel::{Kernel, Slot};
+use crate::opcodes::{self, Width, only};
+use crate::plan::{Args, Plan, Task};
+use crate::pool::Pool;
+use crate::registers::Registers;
+use crate::{Step, Variant};
+use gpupy_core::DType;
+use gpupy_core::ir::{Inst, Program};
+use gpupy_core::op::Op;
+
+/// Registers that callers want back.
+const SAVED: [Gpr; 6] = [RBX, RBP, R12, R13, R14, R15];
+/// Registers for the starts of accesses and destinations.
+const POINTERS: [Gpr; 7] = [R8, R9, RBX, RBP, R12, R13, R14];
+/// The mask register of a comparison.
+pub const TEST: u8 = 3;
+
+/// Code under construction, and the task at hand.
+pub struct Writer<'a> {
+    pub asm: Asm,
+    pub plan: Plan<'a>,
+    pub isa: Isa,
+    pool: Pool,
+    registers: Registers,
+    /// The registers of the starts of accesses, then of destinations.
+    pointers: Vec<Option<Gpr>>,
+    task: Task,
+    args: Vec<u32>,
+}
+
+/// Writes the code of a program.
+pub fn write(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
+    let plan = Plan::new(program, variant, isa)?;
+    let registers = Registers::new(&plan, isa);
+    let mut writer = Writer {
+        asm: Asm::new(isa),
+        plan,
+        isa,
+        pool: Pool::new(isa),
+        registers,
+        pointers: Vec::new(),
+        task: Task { inst: 0, group: 0 },
+        args: Vec::new(),
+    };
+    writer.function(variant)?;
+    let Writer { asm, plan, pool, registers, .. } = writer;
+    let pass = plan.lanes * plan.groups as usize;
+    let granule = if isa == Isa::Avx512 { 1 } else { pass };
+    let slot = |step: &Step, dtype: DType| Slot { step: *step, bytes: dtype.size() };
+    let walked = Variant::walks(program).map(|at| {
+        let inst = &program.insts[at];
+        // An index has no elements.
+        let bytes = if inst.op == Op::Index { 0 } else { inst.dtype.size() };
+        (inst.dtype, bytes)
+    });
+    let accesses =
+        variant.accesses.iter().zip(walked).map(|(step, (_, bytes))| Slot { step: *step, bytes });
+    let dests = variant.dests.iter().zip(&program.dests).map(|(step, dtype)| slot(step, *dtype));
+    let (accesses, dests) = (accesses.collect(), dests.collect());
+    Kernel::new(&asm.code, pool.finish(), registers.frame(), granule, accesses, dests)
+}
+
+impl Writer<'_> {
+    fn function(&mut self, variant: &Variant) -> Option<()> {
+        for reg in SAVED {
+            self.asm.push(reg);
+        }
+        // The parameters stay in rcx until the loop begins.
+        let fields = [(RDX, 0), (RSI, 8), (R11, 16), (RCX, 24), (R10, 32), (RDI, 40)];
+        for (reg, at) in fields {
+            self.asm.load(reg, Mem::at(RDI, at, 8));
+        }
+        self.place_constants();
+        for task in std::mem::take(&mut self.plan.before) {
+            self.perform(task)?;
+        }
+        let pressure = self.plan.pressure;
+        self.registers.begin_body(&mut self.asm, pressure);
+        self.load_pointers(variant);
+        self.asm.zero(RCX);
+        let body = std::mem::take(&mut self.plan.body);
+        match self.isa {
+            Isa::Avx512 => self.masked_loop(&body)?,
+            Isa::Avx2 => self.whole_loop(&body)?,
+        }
+        self.asm.code.extend(only::ZERO_UPPER);
+        for reg in SAVED.into_iter().rev() {
+            self.asm.pop(reg);
+        }
+        self.asm.ret();
+        Some(())
+    }
+
+    fn place_constants(&mut self) {
+        for at in 0..self.plan.program.insts.len() as u32 {
+            let inst = self.plan.inst(at);
+            let Some(width) = Width::of(inst.dtype).filter(|_| inst.op == Op::Const) else {
+                continue;
+            };
+            let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
+            // All bits of a bool's lane are alike.
+            let bits =
+                if inst.dtype == DType::Bool { bits.wrapping_neg() & 0xffff_ffff } else { bits };
+            let bytes = self.bits(width).bytes();
+            let home = self.pool.constant(width, bits, bytes);
+            self.registers.set_home(self.plan.value(at, 0), home);
+        }
+    }
+
+    fn load_pointers(&mut self, variant: &Variant) {
+        let accesses = variant.accesses.len();
+        let mut free = POINTERS.into_iter();
+        self.pointers = vec![None; accesses + variant.dests.len()];
+        let mut walks: Vec<(usize, Gpr, usize)> = Vec::new();
+        for (number, at) in Variant::walks(self.plan.program).enumerate() {
+            let varies = variant.accesses[number] != Step::Zero;
+            if varies && self.plan.inst(at as u32).op == Op::Load {
+                walks.push((number, RSI, number));
+            }
+        }
+        walks.extend((0..variant.dests.len()).map(|dest| (accesses + dest, R11, dest)));
+        for (pointer, list, number) in walks {
+            let Some(reg) = free.next() else { break };
+            self.asm.load(reg, Mem::at(list, 16 * number as i32, 8));
+            self.pointers[pointer] = Some(reg);
+        }
+    }
+
+    fn masked_loop(&mut self, body: &[Task]) -> Option<()> {
+        let pass = (self.plan.lanes * self.plan.groups as usize) as i32;
+        self.asm.set(RAX, u32::MAX);
+        self.set_masks();
+        self.asm.add(RAX, RCX, pass);
+        self.asm.compare(RDX, RAX);
+        let short = self.asm.jump_if(If::Below);
+        let start = self.asm.here();
+        for task in body {
+            self.perform(*task)?;
+        }
+        self.asm.add(RCX, RCX, pass);
+        self.asm.add(RAX, RCX, pass);
+        self.asm.compare(RAX, RDX);
+        self.asm.jump_back_if(If::BelowOrEqual, start);
+        self.asm.land(short);
+        self.asm.copy(RAX, RDX);
+        self.asm.sub(RAX, RCX);
+        let done = self.asm.jump_if(If::LessOrEqual);
+        self.asm.set(R15, u32::MAX);
+        self.asm.low_bits(RAX, R15, RAX);
+        self.set_masks();
+        self.asm.jump_back(start);
+        self.asm.land(done);
+        Some(())
+    }
+
+    /// Sets the masks of a pass from the bits of rax.
+    fn set_masks(&mut self) {
+        for group in 0..self.plan.groups as u8 {
+            if group > 0 {
+                self.asm.shift_right(RAX, self.plan.lanes as u8);
+            }
+            self.asm.vex(only::GENERAL_TO_MASK, Bits::B128, group + 1, 0, Rm::Reg(RAX.0));
+        }
+    }
+
+    fn whole_loop(&mut self, body: &[Task]) -> Option<()> {
+        let pass = (self.plan.lanes * self.plan.groups as usize) as i32;
+        let start = self.asm.here();
+        for task in body {
+            self.perform(*task)?;
+        }
+        self.asm.add(RCX, RCX, pass);
+        self.asm.compare(RCX, RDX);
+        self.asm.jump_back_if(If::Below, start);
+        Some(())
+    }
+
+    fn perform(&mut self, task: Task) -> Option<()> {
+        let args: Args = self.plan.args(task.inst);
+        self.task = task;
+        self.args.clear();
+        self.args.extend(args.iter().map(|arg| self.plan.value(*arg, task.group)));
+        let inst = self.plan.inst(task.inst);
+        self.lower(inst)?;
+        let result = (inst.op != Op::Store).then(|| self.plan.value(task.inst, task.group));
+        self.registers.end_task(&mut self.asm, &self.args, result);
+        Some(())
+    }
+
+    /// The number of the task's access among those of the row.
+    pub fn walk(&self) -> usize {
+        self.plan.walk(self.task.inst)
+    }
+
+    /// Which vector of the pass the task computes.
+    pub fn group(&self) -> u32 {
+        self.task.group
+    }
+
+    /// The task's points that exist, as a mask register; 0 stands for all.
+    pub fn existing(&self) -> u8 {
+        self.task.group as u8 + 1
+    }
+
+    /// Whether the task's value is the same at all points.
+    pub fn is_uniform(&self) -> bool {
+        self.plan.is_uniform(self.task.inst)
+    }
+
+    /// The elements of the task's points, of the access or (after the accesses) destination of this
+    /// number.
+    pub fn elements(&mut self, number: usize, size: usize) -> Mem {
+        let accesses = self.accesses();
+        let base = self.pointers[number].unwrap_or_else(|| {
+            let (list, at) =
+                if number < accesses { (RSI, number) } else { (R11, number - accesses) };
+            self.asm.load(RAX, Mem::at(list, 16 * at as i32, 8));
+            RAX
+        });
+        let first = (self.task.group as usize * self.plan.lanes * size) as i32;
+        let index = Some((RCX, size.trailing_zeros() as u8));
+        Mem { index, ..Mem::at(base, first, self.plan.lanes * size) }
+    }
+
+    /// How many of the row's walks are accesses.
+    pub fn accesses(&self) -> usize {
+        self.pointers.len() - self.plan.program.dests.len()
+    }
+
+    /// The part of registers that holds lanes of this width.
+    pub fn bits(&self, width: Width) -> Bits {
+        self.registers.bits(width)
+    }
+
+    /// The task's operand in a register.
+    pub fn reg(&mut self, k: usize) -> u8 {
+        self.registers.register(&mut self.asm, self.args[k])
+    }
+
+    /// The task's operand as the last one of an instruction.
+    pub fn rm(&mut self, k: usize) -> Rm {
+        self.registers.operand(&mut self.asm, self.args[k])
+    }
+
+    /// The task's first two operands; which is which must not matter.
+    pub fn symmetric(&mut self) -> (u8, Rm) {
+        let swap = !self.registers.is_in_register(self.args[0])
+            && self.registers.is_in_register(self.args[1]);
+        let (a, b) = if swap { (1, 0) } else { (0, 1) };
+        let rm = self.rm(b);
+        (self.reg(a), rm)
+    }
+
+    /// The task's operand in a register that may be written over, to be given to `done_in`.
+    pub fn overwritable(&mut self, k: usize) -> u8 {
+        self.registers.overwritable(&mut self.asm, self.args[k])
+    }
+
+    /// A register for a value on the way.
+    pub fn temporary(&mut self) -> u8 {
+        self.registers.temporary(&mut self.asm)
+    }
+
+    /// The register of the task's result, for its last instruction.
+    pub fn result(&mut self) -> u8 {
+        let value = self.plan.value(self.task.inst, self.task.group);
+        self.registers.result(&mut self.asm, value, &self.args)
+    }
+
+    /// Says that the task's result is in a temporary register.
+    pub fn done_in(&mut self, reg: u8) {
+        let value = self.plan.value(self.task.inst, self.task.group);
+        self.registers.result_is(reg, value);
+    }
+
+    /// A constant as the last operand of an instruction on lanes of this width.
+    pub fn constant(&mut self, width: Width, bits: u64) -> Rm {
+        let bytes = self.bits(width).bytes();
+        Rm::Mem(self.pool.constant(width, bits, bytes))
+    }
+
+    /// The numbers 0, 1, 2, … as int32, as the last operand of an instruction.
+    pub fn numbers(&mut self) -> Rm {
+        let bytes = self.bits(Width::W32).bytes();
+        Rm::Mem(self.pool.numbers(bytes))
+    }
+
+    /// One element in all lanes of a register.
+    pub fn broadcast(&mut self, width: Width, to: u8, from: Mem) {
+        let row = opcodes::broadcast(width, self.isa == Isa::Avx512);
+        let bits = self.bits(width);
+        self.asm.vector(row, bits, to, 0, Rm::Mem(Mem { bytes: width.bytes() as u8, ..from }));
+    }
+
+    /// An instruction on whole lanes of this width.
+    pub fn emit(&mut self, row: crate::encode::Opcode, width: Width, to: u8, first: u8, rm: Rm) {
+        let bits = self.bits(width);
+        self.asm.vector(row, bits, to, first, rm);
+    }
+
+    /// The dtype of an operand of an instruction of the program.
+    pub fn dtype(&self, inst: &Inst, k: usize) -> DType {
+        self.plan.inst(inst.args[k]).dtype
+    }
+}

@@ -1,0 +1,203 @@
+//! Runs a program by its code and by `op_eval`, and compares what they store.
+//!
+//! Owns [`Case`] and [`check`]. The oracle goes through the instructions once for each point.
+
+use crate::rng::Rng;
+use gpupy_core::ir::Program;
+use gpupy_core::op::Op;
+use gpupy_core::op_eval::eval;
+use gpupy_core::{DType, Scalar};
+use gpupy_jit::{Isa, Kernel, Row, Step, Variant, Walk, compile_for};
+
+/// Bytes around and between destinations that nobody may touch.
+const GUARD: usize = 256;
+const UNTOUCHED: u8 = 0xa5;
+
+/// A row of inputs for a program.
+pub struct Case {
+    /// The elements, or numbers, of each access at each point.
+    inputs: Vec<Vec<Scalar>>,
+    params: Vec<Scalar>,
+    n: usize,
+}
+
+/// The machine's instruction sets.
+pub fn isas() -> Vec<Isa> {
+    [Isa::Avx2, Isa::Avx512]
+        .into_iter()
+        .filter(|isa| Isa::detect() == Some(Isa::Avx512) || Isa::detect() == Some(*isa))
+        .collect()
+}
+
+impl Case {
+    /// Random elements.
+    pub fn random(program: &Program, variant: &Variant, n: usize, rng: &mut Rng) -> Case {
+        let mut inputs = Vec::new();
+        for (at, step) in Variant::walks(program).zip(&variant.accesses) {
+            let inst = &program.insts[at];
+            let numbered = inst.op == Op::Index;
+            let (first, step_by) = (rng.next() as i32, rng.next() as i32 % 1000);
+            let mut elements: Vec<Scalar> = (0..n)
+                .map(|k| match numbered {
+                    true => Scalar::i32(first.wrapping_add(step_by.wrapping_mul(k as i32))),
+                    false => rng.element(inst.dtype),
+                })
+                .collect();
+            if *step == Step::Zero {
+                elements = vec![elements[0]; n];
+            }
+            inputs.push(elements);
+        }
+        let params = program.params.iter().map(|dtype| rng.element(*dtype)).collect();
+        Case { inputs, params, n }
+    }
+
+    /// These elements, of the accesses in turn.
+    pub fn of(inputs: Vec<Vec<Scalar>>) -> Case {
+        Case { n: inputs[0].len(), inputs, params: Vec::new() }
+    }
+
+    /// What each destination should get at a point.
+    fn wanted(&self, program: &Program, point: usize) -> Vec<Scalar> {
+        let mut values: Vec<Scalar> = Vec::new();
+        let mut stored = vec![Scalar::bool(false); program.dests.len()];
+        let mut walk = 0;
+        for inst in &program.insts {
+            let [a, b, _] = inst.args;
+            values.push(match inst.op {
+                Op::Const => Scalar::new(inst.dtype, u64::from(a) | u64::from(b) << 32),
+                Op::Param => self.params[a as usize],
+                Op::Load | Op::Index => {
+                    walk += 1;
+                    self.inputs[walk - 1][point]
+                }
+                Op::Store => {
+                    stored[a as usize] = values[b as usize];
+                    stored[a as usize]
+                }
+                op => {
+                    let arity = op.info().arity as usize;
+                    let args: Vec<_> =
+                        inst.args[..arity].iter().map(|arg| values[*arg as usize]).collect();
+                    eval(op, inst.dtype, &args).expect("the oracle has the operation")
+                }
+            });
+        }
+        stored
+    }
+}
+
+/// Elements in memory, some bytes apart.
+struct Strip {
+    bytes: Vec<u8>,
+    first: usize,
+    step: isize,
+}
+
+impl Strip {
+    fn new(step: Step, size: usize, n: usize, rng: &mut Rng) -> Strip {
+        let step = match step {
+            Step::Unit => size as isize,
+            Step::Zero => 0,
+            Step::Any => size as isize * [-1, 2, -3, 7][rng.below(4)],
+        };
+        let reach = step.unsigned_abs() * (n - 1);
+        let first = if step < 0 { GUARD + reach } else { GUARD };
+        Strip { bytes: vec![UNTOUCHED; 2 * GUARD + reach + size], first, step }
+    }
+
+    fn at(&self, k: usize) -> usize {
+        self.first.wrapping_add_signed(self.step * k as isize)
+    }
+
+    fn walk(&mut self) -> Walk {
+        Walk { ptr: self.bytes[self.first..].as_mut_ptr(), step: self.step }
+    }
+}
+
+/// Runs the code and compares; `Err` says what differs first.
+pub fn check(
+    kernel: &Kernel,
+    program: &Program,
+    variant: &Variant,
+    case: &Case,
+    rng: &mut Rng,
+) -> Result<(), String> {
+    let n = case.n;
+    let mut strips = Vec::new();
+    let mut walks = Vec::new();
+    for ((at, step), elements) in Variant::walks(program).zip(&variant.accesses).zip(&case.inputs) {
+        if program.insts[at].op == Op::Index {
+            let grow =
+                if n > 1 { elements[1].as_i32().wrapping_sub(elements[0].as_i32()) } else { 3 };
+            let first = elements[0].bits as usize as *mut u8;
+            walks.push(Walk { ptr: first, step: grow as isize });
+            continue;
+        }
+        let size = program.insts[at].dtype.size();
+        let mut strip = Strip::new(*step, size, n, rng);
+        for (k, element) in elements.iter().enumerate() {
+            let place = strip.at(k);
+            strip.bytes[place..place + size].copy_from_slice(&element.bytes()[..size]);
+        }
+        walks.push(strip.walk());
+        strips.push(strip);
+    }
+    let sized = |dtype: &DType| dtype.size();
+    let mut dests: Vec<Strip> = variant
+        .dests
+        .iter()
+        .zip(&program.dests)
+        .map(|(step, dtype)| Strip::new(*step, sized(dtype), n, rng))
+        .collect();
+    let dest_walks: Vec<Walk> = dests.iter_mut().map(Strip::walk).collect();
+    let params: Vec<u64> = case.params.iter().map(|param| param.bits).collect();
+    let row =
+        Row { n, accesses: walks.as_ptr(), dests: dest_walks.as_ptr(), params: params.as_ptr() };
+    // SAFETY: all walks lie in their strips.
+    unsafe { kernel.run(&row) };
+    for point in 0..n {
+        let wanted = case.wanted(program, point);
+        for (dest, (strip, wanted)) in dests.iter_mut().zip(wanted).enumerate() {
+            let size = wanted.dtype.size();
+            let place = strip.at(point);
+            let got = Scalar::read(wanted.dtype, &strip.bytes[place..place + size]);
+            let got = got.ok_or("no element")?;
+            if !same(got, wanted) {
+                let inputs: Vec<_> = case.inputs.iter().map(|of| of[point].to_string()).collect();
+                return Err(format!(
+                    "dest {dest}, point {point} of {n}: got {got} ({:#x}), wanted {wanted} ({:#x}) \
+                     from {inputs:?}",
+                    got.bits, wanted.bits
+                ));
+            }
+            strip.bytes[place..place + size].fill(UNTOUCHED);
+        }
+    }
+    match dests.iter().position(|strip| strip.bytes.iter().any(|byte| *byte != UNTOUCHED)) {
+        Some(dest) => Err(format!("dest {dest} was written outside of its {n} points")),
+        None => Ok(()),
+    }
+}
+
+/// Equal bits, or both NaN.
+fn same(a: Scalar, b: Scalar) -> bool {
+    let is_nan = |x: Scalar| match x.dtype {
+        DType::F32 => x.as_f32().is_nan(),
+        DType::F64 => f64::from_bits(x.bits).is_nan(),
+        _ => false,
+    };
+    a.bits == b.bits || is_nan(a) && is_nan(b)
+}
+
+/// All walks of the program with the same step.
+pub fn variant(program: &Program, step: Step) -> Variant {
+    let accesses = Variant::walks(program).map(|_| step).collect();
+    Variant { accesses, dests: vec![Step::Unit; program.dests.len()] }
+}
+
+/// The code of a program that this crate should write.
+pub fn compiled(program: &Program, variant: &Variant, isa: Isa) -> Kernel {
+    program.verify().expect("the program verifies");
+    compile_for(program, variant, isa).expect("there is code for this program")
+}

@@ -1,0 +1,10 @@
+//! Compiled programs against the reference meaning of their operations.
+
+#![cfg(target_arch = "x86_64")]
+
+mod check;
+mod encoding;
+mod generate;
+mod operations;
+mod programs;
+mod rng;
