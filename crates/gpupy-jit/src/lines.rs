@@ -24,23 +24,13 @@ impl Lines {
 
     /// The bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
-        self.0.as_flattened_bytes()
+        let (start, len) = (self.0.as_mut_ptr(), self.0.len() * 64);
+        // SAFETY: lines are arrays of bytes without padding, one after another.
+        unsafe { std::slice::from_raw_parts_mut(start.cast(), len) }
     }
 
     /// Where they start.
     pub fn start(&self) -> *const u8 {
         self.0.as_ptr().cast()
-    }
-}
-
-trait Flat {
-    fn as_flattened_bytes(&mut self) -> &mut [u8];
-}
-
-impl Flat for Vec<Line> {
-    fn as_flattened_bytes(&mut self) -> &mut [u8] {
-        let (start, len) = (self.as_mut_ptr(), self.len() * 64);
-        // SAFETY: lines are arrays of bytes without padding, one after another.
-        unsafe { std::slice::from_raw_parts_mut(start.cast(), len) }
     }
 }

@@ -196,10 +196,8 @@ impl Registers {
                 self.free_slots.extend(it.home.take().map(|home| home.disp));
             }
         }
-        if let Some(result) = result {
-            if self.values[result as usize].uniform {
-                self.settle(asm, result);
-            }
+        if let Some(result) = result.filter(|value| self.values[*value as usize].uniform) {
+            self.settle(asm, result);
         }
         self.pinned = 0;
         self.now += 1;

@@ -69,17 +69,15 @@ pub fn write(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
     let Writer { asm, plan, pool, registers, .. } = writer;
     let pass = plan.lanes * plan.groups as usize;
     let granule = if isa == Isa::Avx512 { 1 } else { pass };
-    let slot = |step: &Step, dtype: DType| Slot { step: *step, bytes: dtype.size() };
-    let walked = Variant::walks(program).map(|at| {
+    let slot = |step: &Step, bytes| Slot { step: *step, bytes };
+    let elements = Variant::walks(program).map(|at| {
         let inst = &program.insts[at];
-        // An index has no elements.
-        let bytes = if inst.op == Op::Index { 0 } else { inst.dtype.size() };
-        (inst.dtype, bytes)
+        if inst.op == Op::Index { 0 } else { inst.dtype.size() }
     });
-    let accesses =
-        variant.accesses.iter().zip(walked).map(|(step, (_, bytes))| Slot { step: *step, bytes });
-    let dests = variant.dests.iter().zip(&program.dests).map(|(step, dtype)| slot(step, *dtype));
-    let (accesses, dests) = (accesses.collect(), dests.collect());
+    let accesses = variant.accesses.iter().zip(elements).map(|(step, bytes)| slot(step, bytes));
+    let dests = variant.dests.iter().zip(&program.dests);
+    let dests = dests.map(|(step, dtype)| slot(step, dtype.size())).collect();
+    let accesses = accesses.collect();
     Kernel::new(&asm.code, pool.finish(), registers.frame(), granule, accesses, dests)
 }
 

@@ -17,7 +17,7 @@ impl Writer<'_> {
         let wide = self.isa == Isa::Avx512;
         match (from, to) {
             (Bool, _) => self.bool_to(to)?,
-            (_, Bool) => self.to_bool(from)?,
+            (_, Bool) => self.differs_from_zero(from)?,
             (I32, F32) => self.convert(only::I32_TO_F32, Width::W32),
             (I32, F64) => self.convert(only::I32_TO_F64, Width::W64),
             (F32, I32) => self.convert(only::F32_TO_I32, Width::W32),
@@ -34,7 +34,7 @@ impl Writer<'_> {
             (F64, I64) if wide => self.convert(only::F64_TO_I64, Width::W64),
             (F32, I64) if wide => self.convert(only::F32_TO_I64, Width::W64),
             (F64, U32) if wide => self.f64_to_u32(),
-            (F64 | F32, U64) if wide => self.to_u64(from),
+            (F64 | F32, U64) if wide => self.float_to_u64(from),
             (I64, F64) if wide => self.convert(only::I64_TO_F64, Width::W64),
             (U64, F64) if wide => self.convert(only::U64_TO_F64, Width::W64),
             (I64, F32) if wide => self.convert(only::I64_TO_F32, Width::W64),
@@ -67,7 +67,7 @@ impl Writer<'_> {
     }
 
     /// Whether it differs from zero.
-    fn to_bool(&mut self, from: DType) -> Option<()> {
+    fn differs_from_zero(&mut self, from: DType) -> Option<()> {
         let w = Width::of(from)?;
         let (x, zero) = (self.reg(0), self.constant(w, 0));
         if self.isa == Isa::Avx512 {
@@ -185,7 +185,7 @@ impl Writer<'_> {
     }
 
     /// AVX-512: from 2^63 on, less by that before, and its bit flipped after.
-    fn to_u64(&mut self, from: DType) {
+    fn float_to_u64(&mut self, from: DType) {
         let (mut x, w) = (self.reg(0), Width::W64);
         let (t, whole) = (self.temporary(), self.temporary());
         if from == F32 {
