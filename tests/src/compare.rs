@@ -1,7 +1,7 @@
 //! When a value counts as the expected one, and how a mismatch is told.
 //!
-//! Owns [`accepts`], [`same`] and [`Mismatches`]. Invariant: with a bound of 0 ULP only the same bits count,
-//! except that every NaN is any other.
+//! Owns [`accepts`], [`same`] and [`Mismatches`]. Invariant: with a bound of 0 ULP only the same
+//! bits count, except that every NaN is any other.
 //!
 //! Not here: where expected values come from (`oracle.rs`).
 

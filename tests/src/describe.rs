@@ -1,6 +1,7 @@
 //! Elements and launches in words.
 //!
-//! Owns [`show`], [`elements`] and [`numbers`]. Invariant: an element is always shown with its bits.
+//! Owns [`show`], [`elements`] and [`numbers`]. Invariant: an element is always shown with its
+//! bits.
 //!
 //! Not here: when words are needed (`compare.rs`, `narrate.rs`).
 

@@ -87,7 +87,8 @@ pub fn check(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static) {
     check_with(make, &[]);
 }
 
-/// Like [`check`], for a driver that is known to fail some cases: each as `group/case`, with a reason.
+/// Like [`check`], for a driver that is known to fail some cases: each as `group/case`, with a
+/// reason.
 ///
 /// # Panics
 /// When another case fails, when one of these does not, or when the driver does not start.

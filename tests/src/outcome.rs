@@ -1,7 +1,7 @@
 //! How a case says what it found.
 //!
-//! Owns [`Outcome`]: a case goes on with `?` and stops at the first thing that is wrong, or that the driver does
-//! not claim to do.
+//! Owns [`Outcome`]: a case goes on with `?` and stops at the first thing that is wrong, or that
+//! the driver does not claim to do.
 //!
 //! Not here: what becomes of it (`suite.rs`).
 

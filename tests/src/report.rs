@@ -1,7 +1,7 @@
 //! What the suite found.
 //!
-//! Owns [`Report`], [`Case`] and [`Verdict`]. Invariant: every case that ran is there once, in the order in
-//! which it ran.
+//! Owns [`Report`], [`Case`] and [`Verdict`]. Invariant: every case that ran is there once, in the
+//! order in which it ran.
 //!
 //! Not here: the table for people (`table.rs`), how a mismatch is worded (`compare.rs`).
 
@@ -82,8 +82,8 @@ impl Report {
         self.cases.iter().map(|case| case.time).sum()
     }
 
-    /// The whole report: `device`, `counts` by verdict, `seconds`, `notes`, and `cases`, each with its `group`, `name`,
-    /// `outcome`, `reason` and `seconds`.
+    /// The whole report: `device`, `counts` by verdict, `seconds`, `notes`, and `cases`, each with
+    /// its `group`, `name`, `outcome`, `reason` and `seconds`.
     pub fn to_json(&self) -> Value {
         let all = [Verdict::Passed, Verdict::Failed, Verdict::Skipped, Verdict::Expected];
         let counts = all.map(|verdict| (verdict.word().to_string(), self.count(verdict).into()));

@@ -1,7 +1,8 @@
 //! Runs cases, one after another, on one driver.
 //!
-//! Owns [`Suite`] and [`Options`]. Invariants: a case that panics is a failed case, and the next one gets a
-//! driver that is newly opened; a case that is expected to fail and does not is a failed case.
+//! Owns [`Suite`] and [`Options`]. Invariants: a case that panics is a failed case, and the next
+//! one gets a driver that is newly opened; a case that is expected to fail and does not is a failed
+//! case.
 //!
 //! Not here: the cases (`cases/`), launches and comparisons (`device.rs`).
 
@@ -20,8 +21,8 @@ pub type Wanted<'a> = dyn Fn(&str, &str) -> bool + 'a;
 pub struct Options<'a> {
     /// Tells by group and name which cases run; without it, all.
     pub wanted: Option<&'a Wanted<'a>>,
-    /// Cases that this driver is known to fail, each as `group/case` with a reason. One that passes, is skipped
-    /// or does not exist is a failure.
+    /// Cases that this driver is known to fail, each as `group/case` with a reason. One that
+    /// passes, is skipped or does not exist is a failure.
     pub expected: &'a [(&'a str, &'a str)],
     /// Whether cases tell everything that they do, on standard output.
     pub tell: bool,

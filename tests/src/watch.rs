@@ -1,8 +1,8 @@
 //! A driver that watches the core: does it keep its half of the contract?
 //!
-//! Owns [`Watched`], which stands between the core and the driver under test. What the core promises
-//! ("who checks what" in the contract) is checked before the driver sees it, and a broken promise is
-//! an `Invalid` error, which nothing in the core may hide.
+//! Owns [`Watched`], which stands between the core and the driver under test. What the core
+//! promises ("who checks what" in the contract) is checked before the driver sees it, and a broken
+//! promise is an `Invalid` error, which nothing in the core may hide.
 //!
 //! Not here: whether results are right (`world.rs`).
 

@@ -170,8 +170,8 @@ impl Blocks {
     }
 
     /// Moves a block's elements into rows that suit a walk, where the block's own do not and the
-    /// walk shows how long rows should be; afterwards each step of the walk goes along a row or from
-    /// row to row, so that positions need no division.
+    /// walk shows how long rows should be; afterwards each step of the walk goes along a row or
+    /// from row to row, so that positions need no division.
     ///
     /// # Errors
     /// As `texture`.

@@ -45,7 +45,8 @@ const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
 /// Elements of the largest block, however large textures may be: 1 GiB of float32.
 const MAX_BLOCK_LEN: u64 = 1 << 28;
 
-/// Writes up to this many bytes are copied and queued; longer ones wait for the device to take them.
+/// Writes up to this many bytes are copied and queued; longer ones wait for the device to take
+/// them.
 const QUEUED_WRITE: usize = 1 << 16;
 
 /// An OpenGL driver, closed.

@@ -2,8 +2,8 @@
 //! you write a driver; every other driver keeps the same files for the same duties.
 //!
 //! Owns [`Soft`]. It evaluates one operation at a time on host memory, which makes it slow, plainly
-//! right, and a test of partitioning. Invariants: `check_ir` and `eval_ir` agree; no function panics
-//! on what the contract allows.
+//! right, and a test of partitioning. Invariants: `check_ir` and `eval_ir` agree; no function
+//! panics on what the contract allows.
 //!
 //! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself
 //! (`eval.rs`), what operations compute (`gpupy_core::op_eval`).

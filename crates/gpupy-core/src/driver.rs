@@ -14,12 +14,12 @@
 //! **Mistakes that cost little to find** a driver answers with `Invalid`: a handle that is dead or
 //! was never given out; a range of `block_read` or `block_write` that leaves its block, or is not
 //! whole elements; a block that is empty, larger than the capabilities say, or of another dtype.
-//! Before `init` and after `cleanup` no handle is live, and no block can be had. So a mistake of the
-//! caller is found where it happens, and reaches nobody else's block.
+//! Before `init` and after `cleanup` no handle is live, and no block can be had. So a mistake of
+//! the caller is found where it happens, and reaches nobody else's block.
 //!
-//! **Threads.** The core calls a driver from one thread at a time, but from any thread, and may drop
-//! it on any thread, open or not. A driver whose API is bound to one thread keeps a thread of its
-//! own inside. Several drivers of one kind may be open at once, each for itself.
+//! **Threads.** The core calls a driver from one thread at a time, but from any thread, and may
+//! drop it on any thread, open or not. A driver whose API is bound to one thread keeps a thread of
+//! its own inside. Several drivers of one kind may be open at once, each for itself.
 //!
 //! Not here: the cache that owns blocks (`cache.rs`), the choice of programs (`partition.rs`).
 
@@ -91,7 +91,8 @@ pub struct BlockSpec {
     pub dtype: DType,
     /// How many elements, at least 1 and at most [`Capabilities::max_block_len`].
     pub len: usize,
-    /// Where the elements lie, for a driver that works on host memory; `None` for memory of its own.
+    /// Where the elements lie, for a driver that works on host memory; `None` for memory of its
+    /// own.
     pub memory: Option<HostMemory>,
 }
 

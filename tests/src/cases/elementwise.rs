@@ -1,6 +1,6 @@
 //! Every scalar operation on every dtype, at the numbers where implementations go wrong.
 //!
-//! Not here: casts and bitcasts (`conversions.rs`).
+//! Not here: casts and bitcasts (`dtypes.rs`).
 
 use super::Suite;
 use crate::device::Device;

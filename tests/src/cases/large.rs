@@ -1,7 +1,7 @@
 //! More elements than fit in one row of a texture, one dispatch or one chunk, at sizes that nothing
 //! divides.
 //!
-//! Not here: the same with small blocks through the core (`arrays.rs`).
+//! Not here: the same with small blocks through the core (`memory.rs`).
 
 use super::Suite;
 use crate::compare::same;
