@@ -65,17 +65,6 @@ impl Imported {
         }
         result
     }
-
-    fn lowered(
-        &self,
-        op: Op,
-        dtype: DType,
-        raw: *const super::table::RawProgram,
-    ) -> Option<Method> {
-        // SAFETY: the contract says what the pointer points to.
-        let program = unsafe { read_program(raw) }.ok()?;
-        lowers(&program, op, dtype).then_some(Method::Lowered(program))
-    }
 }
 
 fn closed() -> Error {
@@ -119,7 +108,11 @@ impl Driver for Imported {
         // SAFETY: the driver is open, and the pointer is to a variable of ours.
         match unsafe { get_method(self.state, op as u32, dtype as u32, &mut raw) } {
             GPUPY_NATIVE => Method::Native,
-            GPUPY_LOWERED => self.lowered(op, dtype, raw).unwrap_or(Method::Absent),
+            // SAFETY: null, or the driver's program, which stays as it is until `cleanup`.
+            GPUPY_LOWERED => match unsafe { read_program(raw) } {
+                Ok(program) if lowers(&program, op, dtype) => Method::Lowered(program),
+                _ => Method::Absent,
+            },
             _ => Method::Absent,
         }
     }

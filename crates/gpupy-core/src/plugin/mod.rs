@@ -7,7 +7,8 @@
 //! program.rs   programs and launches as flat arrays of integers
 //! load.rs      a library's path → its table, checked
 //! import.rs    a table → a driver, for the host
-//! export.rs    a driver → a table, for libraries written in Rust
+//! export.rs    a driver → a table, for libraries written in Rust; functions.rs has the functions
+//!              around it, guard.rs keeps its panics inside
 //! ```
 //!
 //! Invariants: what the other side says is read as integers and converted with checks; no panic
@@ -17,7 +18,9 @@
 //! Not here: the contract itself (`driver.rs`), names and paths to choose from (`registry.rs`).
 
 mod export;
+mod functions;
 mod growing;
+mod guard;
 mod import;
 mod load;
 mod program;
