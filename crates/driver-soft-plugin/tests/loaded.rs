@@ -24,12 +24,14 @@ struct Twins {
     linked: Box<dyn Driver>,
     /// The linked one's handles, living and dead.
     handles: HashMap<BlockId, BlockId>,
+    /// Of a driver that is not open, some answers mean nothing, and only one is asked for them.
+    is_open: bool,
 }
 
 impl Twins {
     fn boxed() -> Box<dyn Driver> {
         let (loaded, linked) = (plugin::driver(&library())(), driver_soft::new());
-        Box::new(Twins { loaded, linked, handles: HashMap::new() })
+        Box::new(Twins { loaded, linked, handles: HashMap::new(), is_open: false })
     }
 
     fn other(&self, block: BlockId) -> BlockId {
@@ -55,18 +57,22 @@ fn same<T: PartialEq + std::fmt::Debug>(loaded: Result<T>, linked: Result<T>) ->
 
 impl Driver for Twins {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
-        same(self.loaded.init(config), self.linked.init(config))
+        let found = same(self.loaded.init(config), self.linked.init(config));
+        self.is_open |= found.is_ok();
+        found
     }
 
     fn cleanup(&mut self) {
         self.loaded.cleanup();
         self.linked.cleanup();
+        self.is_open = false;
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
-        let (loaded, linked) =
-            (self.loaded.get_method(op, dtype), self.linked.get_method(op, dtype));
-        assert_eq!(loaded, linked, "{op:?} {dtype}");
+        let loaded = self.loaded.get_method(op, dtype);
+        if self.is_open {
+            assert_eq!(loaded, self.linked.get_method(op, dtype), "{op:?} {dtype}");
+        }
         loaded
     }
 
@@ -103,6 +109,9 @@ impl Driver for Twins {
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        if !self.is_open {
+            return self.loaded.check_ir(program);
+        }
         same(self.loaded.check_ir(program), self.linked.check_ir(program))
     }
 
@@ -115,14 +124,18 @@ impl Driver for Twins {
     }
 
     fn resource_get(&self, part: Part) -> Resources {
-        let (loaded, linked) = (self.loaded.resource_get(part), self.linked.resource_get(part));
-        assert_eq!(loaded, linked, "{part:?}");
-        loaded
+        let need = self.loaded.resource_get(part);
+        if self.is_open {
+            assert_eq!(need, self.linked.resource_get(part), "{part:?}");
+        }
+        need
     }
 
     fn resource_check(&self, resources: &Resources) -> bool {
         let fits = self.loaded.resource_check(resources);
-        assert_eq!(fits, self.linked.resource_check(resources), "{resources:?}");
+        if self.is_open {
+            assert_eq!(fits, self.linked.resource_check(resources), "{resources:?}");
+        }
         fits
     }
 }

@@ -7,7 +7,7 @@ use super::Suite;
 use super::arrays::{context, live};
 use crate::compare::same;
 use crate::device::{from_bytes, to_bytes};
-use crate::outcome::{Outcome, fine};
+use crate::outcome::{Outcome, fine, skip};
 use gpupy_core::op::Op;
 use gpupy_core::{Arg, Array, Context, DType, Scalar, Settings};
 
@@ -91,6 +91,9 @@ fn updates(context: &Context) -> Outcome {
 }
 
 fn sum(context: &Context) -> Outcome {
+    if !fine(context.driver(), "driver")?.1.reduce {
+        return skip("no reduce form");
+    }
     let (array, elements) = given(&[LARGE], |k| (k % 16) as f32)?;
     let twice = apply(context, Op::Add, &array, &array)?;
     let sum = fine(context.reduce(Op::Add, &twice, &[0], false), "sum")?;
