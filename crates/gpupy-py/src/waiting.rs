@@ -22,6 +22,8 @@ const LOOK: Duration = Duration::from_micros(200);
 
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread has shut the gate: other hooks of a fork may still want an array.
+    static KEEPER: Cell<bool> = const { Cell::new(false) };
     /// What a signal's handler raised while this thread waited.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
@@ -41,7 +43,7 @@ struct Inside;
 impl Inside {
     fn enter() -> Inside {
         debug_assert!(!INSIDE.get(), "a thread that waits runs no Python code");
-        let one_more = |inside: usize| (inside & SHUT == 0).then_some(inside + 1);
+        let one_more = |inside: usize| (inside & SHUT == 0 || KEEPER.get()).then_some(inside + 1);
         while GATE.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
             std::thread::sleep(LOOK);
         }
@@ -57,8 +59,8 @@ impl Drop for Inside {
     }
 }
 
-/// Shuts the gate and waits until nobody is inside. False, with the gate as it was, when that takes
-/// longer than `patience`, or forever where there is none.
+/// Shuts the gate for all other threads, and waits until nobody is inside. False, with the gate as it
+/// was, when that takes longer than `patience`; without patience it takes as long as it takes.
 pub fn shut(patience: Option<Duration>) -> bool {
     let began = Instant::now();
     let late = || patience.is_some_and(|patience| began.elapsed() > patience);
@@ -76,11 +78,13 @@ pub fn shut(patience: Option<Duration>) -> bool {
         }
         std::thread::sleep(LOOK);
     }
+    KEEPER.set(true);
     true
 }
 
 /// Opens the gate that this thread has shut.
 pub fn open() {
+    KEEPER.set(false);
     GATE.fetch_and(!SHUT, Ordering::Release);
 }
 

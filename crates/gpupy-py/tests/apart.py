@@ -26,12 +26,12 @@ import gpupy, numpy
 """
 
 
-def start(code, name, *options, setup="", **more):
-    """Starts a program on the driver `name`, with an environment of `more`."""
+def start(code, name, *options, first="", setup="", **more):
+    """Starts a program on the driver `name`: `first` goes before gpupy is imported, `more` is environment."""
     path = os.pathsep.join(p for p in sys.path if p)
     env = {**os.environ, "PYTHONPATH": path, "GPUPY_DRIVER": name, **more}
     return subprocess.Popen(
-        [sys.executable, *options, "-c", PROLOGUE + setup + textwrap.dedent(code)],
+        [sys.executable, *options, "-c", first + PROLOGUE + setup + textwrap.dedent(code)],
         env=env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -202,3 +202,18 @@ def test_a_handler_may_fork_while_its_thread_waits(name):
         """
     more = {"GPUPY_BLOCK_BYTES": "256K"}
     assert run(code, name, setup=ARRAYS, **more) == ["True", "[0]", "True"]
+
+
+@needs_fork
+@on_each_driver
+def test_other_hooks_of_a_fork_may_use_arrays(name):
+    code = """
+        seen = []
+        for when in ["before", "after_in_parent", "after_in_child"]:
+            os.register_at_fork(**{when: lambda: seen.append(float(device[2]))})
+        print(in_child(lambda: seen == [6.0, 6.0] and right()), seen, right())
+        """
+    first = "import os; os.register_at_fork(before=lambda: seen.append(float(device[2])))"
+    assert run(code, name, setup=ARRAYS) == ["0", "[6.0,", "6.0]", "True"]
+    # A hook that was there before gpupy's runs when the devices are closed.
+    assert run(code, name, setup=ARRAYS, first=first)[1:] == ["[6.0,", "6.0,", "6.0]", "True"]
