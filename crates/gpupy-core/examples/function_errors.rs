@@ -2,8 +2,9 @@
 //!
 //! `cargo run --release -p gpupy-core --example function_errors [name …] [every=N]` takes a few
 //! minutes a function; `every=N` looks at each Nth bit pattern only. References are the float64
-//! functions of the platform's C library, whose own error (below 1e-9 of the distance between
-//! float32 numbers) does not matter here.
+//! functions of the platform's C library, whose own error (below 1e-8 of the distance between
+//! float32 numbers) does not matter here. With `vectors=FILE` it is the largest error of the float64
+//! functions over the file's lines (see `tests/functions/reference.rs`).
 
 #[path = "../tests/functions/evaluate.rs"]
 #[allow(dead_code)]
@@ -32,7 +33,10 @@ fn main() {
         match arg.strip_prefix("every=").map(str::parse) {
             Some(Ok(n)) => every = n,
             Some(Err(error)) => return println!("{arg}: {error}"),
-            None => names.push(arg),
+            None => match arg.strip_prefix("vectors=") {
+                Some(path) => return over_vectors(path),
+                None => names.push(arg),
+            },
         }
     }
     println!("function   operations  instructions  max ULP  at x = (bits)  result");
@@ -52,6 +56,28 @@ fn main() {
             worst.x.to_bits(),
             worst.got
         );
+    }
+}
+
+/// The worst results of float64 functions over a file of vectors.
+fn over_vectors(path: &str) {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => return println!("{path}: {error}"),
+    };
+    let Some(vectors) = reference::vectors(&text) else { return println!("{path}: no vectors") };
+    println!("function   operations  vectors  max ULP  at x");
+    for row in OPS {
+        let Some(program) = functions::program(row.op, DType::F64) else { continue };
+        let mut evaluator = Evaluator::new(program);
+        let errors = vectors.iter().filter(|vector| vector.op == row.op).map(|vector| {
+            let got = evaluator.run_one(&vector.operands);
+            (reference::error_double(got, vector), &vector.operands)
+        });
+        let errors: Vec<_> = errors.collect();
+        let Some((error, at)) = errors.iter().max_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+        let (count, operations) = (errors.len(), program.operation_count());
+        println!("{:10} {operations:10}  {count:7}  {error:7.3}  {at:?}", row.name);
     }
 }
 

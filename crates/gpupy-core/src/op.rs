@@ -170,6 +170,14 @@ ops! {
     Cosh = 78, "cosh", ["cosh"], 1, Float, false, 2.0, "";
     /// Hyperbolic tangent.
     Tanh = 79, "tanh", ["tanh"], 1, Float, false, 2.0, "";
+    /// Inverse hyperbolic sine.
+    Asinh = 80, "asinh", ["arcsinh"], 1, Float, false, 2.0, "";
+    /// Inverse hyperbolic cosine.
+    Acosh = 81, "acosh", ["arccosh"], 1, Float, false, 2.0, "";
+    /// Inverse hyperbolic tangent.
+    Atanh = 82, "atanh", ["arctanh"], 1, Float, false, 2.0, "";
+    /// Cube root.
+    Cbrt = 83, "cbrt", ["cbrt"], 1, Float, false, 2.0, "";
 
     // Binary.
     /// Sum; integers wrap; of bools, logical or.

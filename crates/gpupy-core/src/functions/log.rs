@@ -46,22 +46,33 @@ const LOG10_2: [[f64; 2]; 2] =
 const LOG10_E: [[f64; 2]; 2] =
     [[0.4342041015625, 9.038033749675378e-5], [0.4342944622039795, 1.9699272335463627e-8]];
 
-pub(super) fn log<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let (e, m) = take_apart(args[0]);
-    specials(args[0], natural(c, e.to_float(), m - 1.0))
+    specials(args[0], natural(e.to_float(), m - 1.0, None))
 }
 
-pub(super) fn log1p<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log1p<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
+    // -0.0 keeps its sign.
+    of_1_plus(x, None, None).copysign(x)
+}
+
+/// `log(1 + x + low) + more ln 2`, for a low that is small beside x.
+pub(super) fn of_1_plus<'c>(x: Val<'c>, low: Option<Val<'c>>, more: Option<Val<'c>>) -> Val<'c> {
     let sum = x + 1.0;
     let (e, m) = take_apart(sum);
-    // f without the rounding of 1 + x; where x is large that does not matter, and 2^-e is no normal
-    // number.
+    // f = 2^-e (1 + x) - 1 without the rounding of 1 + x, in two parts. Where x is large that
+    // rounding does not matter, and 2^-e may be no normal number.
     let scale = power_of_2_int(-e);
-    let f = x * scale + (scale - 1.0);
-    let f = x.above((1u64 << 60) as f64).choose(m - 1.0, f);
-    // -0.0 keeps its sign.
-    specials(sum, natural(c, e.to_float(), f)).copysign(x)
+    let (scaled, offset) = (x * scale, scale - 1.0);
+    let f = scaled + offset;
+    let lost = (offset - f) + scaled;
+    let f_low = low.map_or(lost, |low| lost + low * scale);
+    let is_large = x.above((1u64 << 60) as f64);
+    let f = is_large.choose(m - 1.0, f);
+    let f_low = is_large.choose(x.code().float(0.0), f_low);
+    let e = more.map_or(e.to_float(), |more| e.to_float() + more);
+    specials(sum, natural(e, f, Some(f_low)))
 }
 
 pub(super) fn log2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
@@ -98,11 +109,13 @@ pub(super) fn take_apart(x: Val<'_>) -> (Val<'_>, Val<'_>) {
     (moved, m.float_of_bits())
 }
 
-/// `e ln 2 + log(1 + f)`.
-fn natural<'c>(c: &'c Code, e: Val<'c>, f: Val<'c>) -> Val<'c> {
+/// `e ln 2 + log(1 + f + low)`.
+fn natural<'c>(e: Val<'c>, f: Val<'c>, low: Option<Val<'c>>) -> Val<'c> {
+    let c = f.code();
     let [ln_2, ln_2_low] = c.pick(LN_2[0], LN_2[1]);
     let half_square = f * f * 0.5;
-    e * ln_2 + (f - (half_square - (tail(f, half_square) + e * ln_2_low)))
+    let small = low.map_or(e * ln_2_low, |low| e * ln_2_low + low);
+    e * ln_2 + (f - (half_square - (tail(f, half_square) + small)))
 }
 
 /// log(1 + f) as a sum, the first part with half the bits.
@@ -134,6 +147,7 @@ fn specials<'c>(x: Val<'c>, logarithm: Val<'c>) -> Val<'c> {
     let c = x.code();
     // Infinity and NaN are their own logarithms.
     let result = x.below(f64::INFINITY).choose(logarithm, x);
-    let result = x.below(0.0).choose(c.float(f64::NAN), result);
-    x.equals(0.0).choose(c.float(f64::NEG_INFINITY), result)
+    let result = x.sign_bit().choose(c.float(f64::NAN), result);
+    // By bits, since a device may take a subnormal number for zero.
+    x.abs().bits().equals(0i64).choose(c.float(f64::NEG_INFINITY), result)
 }

@@ -6,6 +6,7 @@
 //!
 //! Not here: which drivers need them (`lowering.rs`).
 
+mod area;
 mod code;
 mod exp;
 mod hyperbolic;
@@ -42,6 +43,10 @@ fn formula(op: Op) -> Option<Formula> {
         Op::Sinh => hyperbolic::sinh,
         Op::Cosh => hyperbolic::cosh,
         Op::Tanh => hyperbolic::tanh,
+        Op::Asinh => area::asinh,
+        Op::Acosh => area::acosh,
+        Op::Atanh => area::atanh,
+        Op::Cbrt => power::cbrt,
         Op::Pow => power::pow,
         Op::Atan2 => inverse::atan2,
         Op::Hypot => power::hypot,

@@ -1,8 +1,8 @@
 //! Powers, and the root of a sum of squares.
 //!
 //! `x^y = 2^(y log2 |x|)`, where the logarithm and the product need more bits than a float has: both
-//! are sums of two floats, made with exact products of halves (Dekker). With `|x| = 2^e m` and
-//! `s = (m - 1) / (m + 1)` the logarithm is `e + 2/ln 2 (s + s³/3 + …)`.
+//! are sums of two floats, made with exact products of halves (Dekker). With `|x| = 2^e m`, one of five
+//! centres b near m and `s = (m - b) / (m + b)`, the logarithm is `e + log2 b + 2/ln 2 (s + s³/3 + …)`.
 //!
 //! Not here: squares and roots, which NumPy's operator takes apart (the front end's).
 
@@ -10,11 +10,40 @@ use super::code::{Code, Val};
 use super::exp::{exp2_reduced, times_power_of_2};
 use super::log::take_apart;
 
-/// (atanh(s) - s) / s³ for |s| up to (sqrt(2) - 1) / (sqrt(2) + 1), in powers of s².
-const ATANH: &[f64] = &[0.333333313, 0.200001687, 0.142686218, 0.117917717];
+/// (atanh(s) - s) / s³ for |s| up to 0.0398, in powers of s².
+const ATANH: [&[f64]; 2] = [
+    &[0.333333164, 0.200315505],
+    &[
+        0.33333333333333337,
+        0.19999999999982998,
+        0.14285714335111166,
+        0.11111048495566164,
+        0.09126922766668782,
+    ],
+];
 
 /// 2 / ln 2 in two parts, the first with half the bits.
-const TWO_LOG2_E: [f64; 2] = [2.884765625, 0.0006244567921365169];
+const TWO_LOG2_E: [[f64; 2]; 2] =
+    [[2.884765625, 0.0006244567779268147], [2.885390043258667, 3.851925982253235e-8]];
+
+/// Numbers that m is divided by, each with the least m for which it is, and its logarithm to base 2 in
+/// two parts, the first so short that its sum with e is exact.
+const CENTRES: [[(f64, f64, f64, f64); 5]; 2] = [
+    [
+        (0.765625, 0.0, -0.38525390625, -3.6249634791785114e-5),
+        (0.875, 0.81848755, -0.192626953125, -1.8124817395892557e-5),
+        (1.0, 0.93541435, 0.0, 0.0),
+        (1.140625, 1.0680005, 0.18994140625, -0.00011684736998277013),
+        (1.3125, 1.2235482, 0.392333984375, -1.6561596239711103e-5),
+    ],
+    [
+        (0.765625, 0.0, -0.3852901558857411, 9.493295003326775e-13),
+        (0.875, 0.81848755, -0.19264507782645524, -1.1594065707676847e-10),
+        (1.0, 0.93541435, 0.0, 0.0),
+        (1.140625, 1.0680005, 0.18982455879449844, 8.551878626050154e-11),
+        (1.3125, 1.2235482, 0.3923174226656556, 1.1310467595015162e-10),
+    ],
+];
 
 pub(super) fn pow<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let (x, y) = (args[0], args[1]);
@@ -56,24 +85,36 @@ fn power_of_positive<'c>(x: Val<'c>, y: Val<'c>) -> Val<'c> {
 
 /// The logarithm to base 2 of a positive, finite number, as a sum of two floats.
 fn log2_in_two_parts(x: Val<'_>) -> (Val<'_>, Val<'_>) {
+    let c = x.code();
     let (e, m) = take_apart(x);
-    let e = e.to_float();
-    let numerator = m - 1.0;
-    let denominator = m + 1.0;
+    let centres = c.pick(&CENTRES[0], &CENTRES[1]);
+    let of_centre = |part: fn(&(f64, f64, f64, f64)) -> f64| {
+        let first = c.float(part(&centres[0]));
+        centres[1..]
+            .iter()
+            .fold(first, |below, centre| m.below(centre.1).choose(below, c.float(part(centre))))
+    };
+    let centre = of_centre(|centre| centre.0);
+    let centre_log = of_centre(|centre| centre.2);
+    let centre_low = of_centre(|centre| centre.3);
+
+    // s = (m - centre) / (m + centre) in two parts. Its numerator is exact, its denominator is not.
+    let numerator = m - centre;
+    let denominator = m + centre;
     let inverse = 1.0 / denominator;
     let s_high = (numerator * inverse).upper_half();
     let denominator_high = denominator.upper_half();
-    let denominator_low = m - (denominator_high - 1.0);
+    let denominator_low = m - (denominator_high - centre);
     let left = (numerator - s_high * denominator_high) - s_high * denominator_low;
     let s_low = left * inverse;
     let s = s_high + s_low;
-    // The square's leading half is exact, and the rest of the series has few roundings.
-    let z = s_high * s_high + s_low * (s_high + s);
-    let series = z * z.polynomial(ATANH);
-    let [factor, factor_low] = TWO_LOG2_E;
-    let rest = (s_low + s_low * series) + s_high * series;
-    let low = rest * (factor + factor_low) + s_high * factor_low;
-    let (sum, lost) = two_sum(e, s_high * factor);
+    let z = s * s;
+    let series = z * z.polynomial(c.pick(ATANH[0], ATANH[1]));
+
+    let [factor, factor_low] = c.pick(TWO_LOG2_E[0], TWO_LOG2_E[1]);
+    let rest = s_low + s * series;
+    let low = rest * (factor + factor_low) + s_high * factor_low + centre_low;
+    let (sum, lost) = two_sum(e.to_float() + centre_log, s_high * factor);
     two_sum(sum, lost + low)
 }
 
@@ -89,7 +130,7 @@ pub(super) fn hypot<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let (large, small) = (is_greater.choose(a, b), is_greater.choose(b, a));
     // Scaled so that squares stay in range, and what a device may flush of them does not count.
     let (huge, tiny) = c.pick((2f64.powi(60), 2f64.powi(-48)), (2f64.powi(500), 2f64.powi(-480)));
-    let (up, down) = c.pick((2f64.powi(80), 2f64.powi(-80)), (2f64.powi(600), 2f64.powi(-600)));
+    let (up, down) = c.pick((2f64.powi(100), 2f64.powi(-100)), (2f64.powi(600), 2f64.powi(-600)));
     let one = c.float(1.0);
     let is_huge = large.above(huge);
     let is_tiny = large.below(tiny);
@@ -103,4 +144,33 @@ pub(super) fn hypot<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let result = sum.sqrt() * back;
     let is_infinite = a.equals(f64::INFINITY) | b.equals(f64::INFINITY);
     is_infinite.choose(c.float(f64::INFINITY), result)
+}
+
+/// A first estimate from a third of the bits, better ones by Halley's method, and a last step from
+/// one with half the bits, whose square is exact.
+pub(super) fn cbrt<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let magnitude = args[0].abs();
+    // Subnormal numbers have no such bits, and thrice the largest are out of range.
+    let (least, most) =
+        c.pick((2f64.powi(-100), 2f64.powi(100)), (2f64.powi(-1000), 2f64.powi(1000)));
+    let (is_tiny, is_huge) = (magnitude.below(least), magnitude.above(most));
+    let scaled = |value: Val<'c>, up: i32| {
+        let factor = is_huge.choose(c.float(2f64.powi(-up)), c.float(1.0));
+        value * is_tiny.choose(c.float(2f64.powi(up)), factor)
+    };
+    let x = scaled(magnitude, 60);
+    let third = (x.bits().to_float() * (1.0 / 3.0)).to_int();
+    // Two thirds of the exponent's bias, and what makes the error even on both sides.
+    let offset = c.pick(0x2a51_19f2, 0x2a9f_8477_6f64_2000);
+    let mut root = (third + offset).float_of_bits();
+    for _ in 0..c.pick(1, 2) {
+        let cube = root * root * root;
+        root = root * ((x + x + cube) / (cube + cube + x));
+    }
+    let short = root.upper_half();
+    let quotient = x / (short * short);
+    let root = short + short * ((quotient - short) / (short + short + quotient));
+    let root = scaled(root, -20);
+    let is_ordinary = magnitude.below(f64::INFINITY) & magnitude.differs(0.0);
+    is_ordinary.choose(root, magnitude).copysign(args[0])
 }

@@ -8,6 +8,7 @@
 //! Not here: the inverse functions (`inverse.rs`).
 
 use super::code::{Code, Term, Val};
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// (sin(r) - r) / r³ in powers of r².
 const SINE: [&[f64]; 2] = [
@@ -86,75 +87,122 @@ fn on_quadrant<'c>(r: Val<'c>, low: Val<'c>) -> (Val<'c>, Val<'c>) {
     (sine, cosine)
 }
 
-/// π/2 in parts with 11 bits each, and a last one, for float32.
-const HALF_PI: [f64; 4] =
-    [1.5703125, 0.0004837512969970703, 7.549533620476723e-8, 2.5633440682570896e-12];
+/// π/2 in parts of 11 (float32) or 33 (float64) bits, and a last one.
+const HALF_PI: [[f64; 4]; 2] = [
+    [1.5703125, 0.0004837512969970703, 7.549533620476723e-8, 2.5633440682570896e-12],
+    [1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32],
+];
+/// π/2 less the float nearest to it.
+const HALF_PI_LOW: [f64; 2] = [-4.371139000186241e-8, 6.123233995736766e-17];
 
-/// The words of 2/π, which start after the binary point, with one of zeros before.
-const TWO_OVER_PI: [i64; 8] =
-    [0, 0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041, 0xfe51_63ab];
+/// The bits of 2/π that follow the binary point.
+const TWO_OVER_PI: [u64; 19] = [
+    0xa2f9836e4e441529,
+    0xfc2757d1f534ddc0,
+    0xdb6295993c439041,
+    0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0,
+    0x06492eea09d1921c,
+    0xfe1deb1cb129a73e,
+    0xe88235f52ebb4484,
+    0xe99c7026b45f7e41,
+    0x3991d639835339f4,
+    0x9c845f8bbdf9283b,
+    0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f,
+    0x6d367ecf27cb09b7,
+    0x4f463f669e5fea2d,
+    0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea,
+    0x6bfb5fb11f8d5d08,
+    0x56033046fc7b6bab,
+];
 
 /// The quadrant (its last two bits count) and the rest in two parts, of a float that is not
 /// negative.
 fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
-    /// The bits of 2^13, up to which products with the parts of π/2 are exact, and of infinity.
-    const FAR: [i64; 2] = [0x4600_0000, 0x7f80_0000];
-    let n = (x * std::f64::consts::FRAC_2_PI).rint();
-    let near = x - n * HALF_PI[0] - n * HALF_PI[1];
-    let rest = n * HALF_PI[2];
+    let c = x.code();
+    // The bits of the number up to which products with the parts of π/2 are exact: 2^13 or 2^20.
+    let far = c.pick(0x4600_0000, 0x4130_0000_0000_0000);
+    let infinity = c.pick(0x7f80_0000, 0x7ff0_0000_0000_0000);
+    let parts = c.pick(HALF_PI[0], HALF_PI[1]);
+    let n = (x * FRAC_2_PI).rint();
+    let near = x - n * parts[0] - n * parts[1];
+    let rest = n * parts[2];
     let r = near - rest;
-    let low = ((near - r) - rest) - n * HALF_PI[3];
-    let is_far = (x.bits() - FAR[0]).below(FAR[1] - FAR[0]);
+    let low = ((near - r) - rest) - n * parts[3];
+    let is_far = (x.bits() - far).below(infinity - far);
     let (far_n, far_r, far_low) = reduce_far(x);
     (is_far.choose(far_n, n.to_int().bits()), is_far.choose(far_r, r), is_far.choose(far_low, low))
 }
 
-/// `reduce` for float32 from 2^13 on.
+/// `reduce` for large numbers. Words have as many bits as the float.
 fn reduce_far(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
-    // x is an integer of 24 bits times 2^k. Bits of 2/π that count multiples of 4 are left out: the
+    let c = x.code();
+    let width = c.pick(32, 64);
+    // x is an integer times a power of 2. Bits of 2/π that count multiples of 4 are left out: the
     // first of three words that are needed begins with the bit whose product counts 2.
-    let bits = x.bits();
-    let first = bits.shr(23) - 120i64;
-    let integer = (bits & 0x7f_ffff) | 0x80_0000;
-    let (word, shift) = (first.shr(5), first & 31);
-    let words: [Val<'_>; 4] = std::array::from_fn(|t| {
-        let last = x.code().word(TWO_OVER_PI[t + 4] as u64);
-        (0..4).rev().fold(last, |found, j| {
-            let here = x.code().word(TWO_OVER_PI[t + j] as u64);
-            word.equals(j as i64).choose(here, found)
-        })
-    });
-    let complement = 32i64.beside(shift) - shift;
+    let leading = 1i64 << c.mantissa();
+    let integer = (x.bits() & (leading - 1)) | leading;
+    let first = x.bits().shr(c.mantissa()) - (c.bias() + c.mantissa() + 2 - width);
+    let words = words_from(first.shr(c.pick(5, 6)));
+    let shift = first & (width - 1);
+    let complement = width.beside(shift) - shift;
     let window = |t: usize| words[t].shl(shift) | words[t + 1].shr(complement);
-    // The product modulo 4, in units of 2^-30 and 2^-62.
+    // The product modulo 4, in two words: the first bit counts 2.
     let product = integer * window(1);
     let low = product + high_word(integer, window(2));
     let carry = low.below(product).to_word();
     let high = integer * window(0) + high_word(integer, window(1)) + carry;
-    let n = (high + (1i64 << 29)).shr(30);
-    let rest = (high - n * (1i64 << 30)).signed();
-    // The magnitude (but for one unit of 2^-62), as a sum of two floats.
-    let negative = rest.shr(31);
+    let unit = width - 2;
+    let n = (high + (1i64 << (unit - 1))).shr(unit);
+    let rest = (high - n * (1i64 << unit)).signed();
+    // The magnitude (but for one of the last bit), as a sum of two floats.
+    let negative = rest.shr(width - 1);
     let high = (rest ^ negative).unsigned();
     let low = low ^ negative.unsigned();
-    let upper = high.shr(12).to_float() * 2f64.powi(-18);
-    let lower = (((high & 0xfff) * (1i64 << 20)) | low.shr(12)).to_float() * 2f64.powi(-50);
+    let cut = c.pick(5, 8);
+    let upper = high.shr(cut).to_float() * 2f64.powi((cut - unit) as i32);
+    let lower = ((high & ((1i64 << cut) - 1)) * (1i64 << (width - cut))) | low.shr(cut);
+    let lower = lower.to_float() * 2f64.powi((cut - width - unit) as i32);
     let sum = upper + lower;
     let lost = (upper - sum) + lower;
     let sign = (negative | 1).to_float();
-    let r = sum * std::f64::consts::FRAC_PI_2 * sign;
-    let r_low = lost * std::f64::consts::FRAC_PI_2 + sum * HALF_PI_LOW;
-    (n, r, r_low * sign)
+    let r_low = lost * FRAC_PI_2 + sum * c.pick(HALF_PI_LOW[0], HALF_PI_LOW[1]);
+    (n, sum * FRAC_PI_2 * sign, r_low * sign)
 }
 
-/// π/2 less the float32 nearest to it.
-const HALF_PI_LOW: f64 = -4.371139000186241e-8;
+/// Four words of 2/π (which has a word of zeros before its point) from the one of this number.
+fn words_from<'c>(number: Val<'c>) -> [Val<'c>; 4] {
+    let c = number.code();
+    let mut words = vec![c.word(0)];
+    if c.is_double() {
+        words.extend(TWO_OVER_PI.map(|word| c.word(word)));
+    } else {
+        let halves = TWO_OVER_PI.iter().flat_map(|word| [word >> 32, word & 0xffff_ffff]);
+        words.extend(halves.take(7).map(|word| c.word(word)));
+    }
+    // The list moves up by 16, 8, 4, 2 and 1, or does not.
+    let mut step = c.pick(4, 16);
+    while step > 0 {
+        let moves = (number & step as i64).differs(0i64);
+        let moved = |t: usize| match words.get(t + step) {
+            Some(there) => moves.choose(*there, words[t]),
+            None => words[t],
+        };
+        words = (0..words.len().min(3 + step)).map(moved).collect();
+        step /= 2;
+    }
+    std::array::from_fn(|t| words[t])
+}
 
-/// The upper word of the product of a number of 24 bits and one of 32.
+/// The upper word of the product of a significand and a word.
 fn high_word<'c>(narrow: Val<'c>, wide: Val<'c>) -> Val<'c> {
-    let (a, b) = (narrow.shr(16), narrow & 0xffff);
-    let (c, d) = (wide.shr(16), wide & 0xffff);
-    let middle = a * d + (b * d).shr(16);
-    let carried = b * c + (middle & 0xffff);
-    a * c + middle.shr(16) + carried.shr(16)
+    let half = narrow.code().pick(16, 32);
+    let mask = (1i64 << half) - 1;
+    let (a, b) = (narrow.shr(half), narrow & mask);
+    let (c, d) = (wide.shr(half), wide & mask);
+    let middle = a * d + (b * d).shr(half);
+    let carried = b * c + (middle & mask);
+    a * c + middle.shr(half) + carried.shr(half)
 }

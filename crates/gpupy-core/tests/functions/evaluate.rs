@@ -38,6 +38,12 @@ impl<'p> Evaluator<'p> {
         [0; ROW]
     }
 
+    /// The result for one number, or a pair, of float64.
+    pub fn run_one(&mut self, operands: &[f64]) -> f64 {
+        let rows: Vec<[u64; ROW]> = operands.iter().map(|x| [x.to_bits(); ROW]).collect();
+        f64::from_bits(self.run(&rows.iter().collect::<Vec<_>>())[0])
+    }
+
     fn step(&mut self, at: usize, inst: &Inst) {
         let [a, b, c] = inst.args.map(|arg| arg as usize);
         let operand = if inst.op == Op::Select { b } else { a };

@@ -21,6 +21,10 @@ pub fn unary(op: Op) -> Option<fn(f64) -> f64> {
         Op::Sinh => f64::sinh,
         Op::Cosh => f64::cosh,
         Op::Tanh => f64::tanh,
+        Op::Asinh => f64::asinh,
+        Op::Acosh => f64::acosh,
+        Op::Atanh => f64::atanh,
+        Op::Cbrt => f64::cbrt,
         _ => return None,
     })
 }
@@ -53,4 +57,46 @@ pub fn error_single(got: f32, exact: f64) -> f64 {
     let unit = 2f64.powi(exponent - 23);
     let got = if got.is_infinite() { f64::from(got.signum()) * 2f64.powi(128) } else { got.into() };
     (got - exact).abs() / unit
+}
+
+/// What a function of float64 operands gives, found with 400 bits and more (by mpmath).
+pub struct Vector {
+    pub op: Op,
+    /// One operand or two.
+    pub operands: Vec<f64>,
+    /// The result, correctly rounded.
+    pub rounded: f64,
+    /// What the exact result is more than that, in units of its last place.
+    pub rest: f64,
+}
+
+/// Reads lines of an operation's name, its operands' and the rounded result's bits, and hundredths of
+/// the unit by which the exact result is above it.
+pub fn vectors(text: &str) -> Option<Vec<Vector>> {
+    let read = |word: &str| u64::from_str_radix(word, 16).ok().map(f64::from_bits);
+    text.lines()
+        .map(|line| {
+            let mut words: Vec<&str> = line.split(' ').collect();
+            let rest: f64 = words.pop()?.parse().ok()?;
+            let rounded = read(words.pop()?)?;
+            let (name, operands) = words.split_first()?;
+            let operands = operands.iter().map(|word| read(word)).collect::<Option<_>>()?;
+            Some(Vector { op: Op::from_name(name)?, operands, rounded, rest: rest / 100.0 })
+        })
+        .collect()
+}
+
+/// The distance of a float64 from the exact result of a vector, in units of its last place.
+pub fn error_double(got: f64, vector: &Vector) -> f64 {
+    // Bits of one sign count steps; a binade's end makes this too large by a factor of 2 at most.
+    let place = |x: f64| {
+        let bits = x.to_bits() as i64;
+        if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits }
+    };
+    if got.is_nan() || got.is_infinite() != vector.rounded.is_infinite() {
+        return f64::INFINITY;
+    }
+    let steps = place(got).wrapping_sub(place(vector.rounded)) as f64;
+    let sign = if vector.rounded.is_sign_negative() { -1.0 } else { 1.0 };
+    (steps * sign - vector.rest * sign).abs()
 }

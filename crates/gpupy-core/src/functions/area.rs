@@ -1,0 +1,53 @@
+//! The inverse hyperbolic functions.
+//!
+//! All are logarithms of one more than a sum, whose second part keeps what rounding the sum loses:
+//! `asinh x = log(1 + x + x²/(1 + sqrt(1 + x²)))`, `acosh x = log(1 + u + sqrt(u² + 2u))` for
+//! `u = x - 1`, and `2 atanh x = log(1 + 2x + 2x²/(1 - x))`. Where squares would leave the range,
+//! the first two are `log x + ln 2`.
+//!
+//! Not here: the logarithm (`log.rs`).
+
+use super::code::{Code, Val};
+use super::log::of_1_plus;
+
+pub(super) fn asinh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let x = args[0].abs();
+    let square = x * x;
+    let rest = square / ((square + 1.0).sqrt() + 1.0);
+    let is_large = x.above(large(c));
+    let (zero, one) = (c.float(0.0), c.float(1.0));
+    let result = of_sum(x, is_large.choose(zero, rest), Some(is_large.choose(one, zero)));
+    result.copysign(args[0])
+}
+
+pub(super) fn acosh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let x = args[0];
+    let less = x - 1.0;
+    let rest = (less * less + (less + less)).sqrt();
+    let is_large = x.above(large(c));
+    let (zero, one) = (c.float(0.0), c.float(1.0));
+    let result = of_sum(less, is_large.choose(zero, rest), Some(is_large.choose(one, zero)));
+    x.below(1.0).choose(c.float(f64::NAN), result)
+}
+
+pub(super) fn atanh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+    let x = args[0].abs();
+    let double = x + x;
+    let rest = double * x / (1.0 - x);
+    let result = (of_sum(double, rest, None) * 0.5).copysign(args[0]);
+    x.above(1.0).choose(c.float(f64::NAN), result)
+}
+
+/// A number whose square is in range, and beside which 1 is nothing.
+fn large(c: &Code) -> f64 {
+    c.pick(2f64.powi(40), 2f64.powi(80))
+}
+
+/// `log(1 + a + b) + more ln 2`.
+fn of_sum<'c>(a: Val<'c>, b: Val<'c>, more: Option<Val<'c>>) -> Val<'c> {
+    let sum = a + b;
+    // What the sum lost, whichever is the larger (Knuth).
+    let added = sum - a;
+    let lost = (a - (sum - added)) + (b - added);
+    of_1_plus(sum, Some(lost), more)
+}
