@@ -68,6 +68,10 @@
 #define GPUPY_OP_SINH 77
 #define GPUPY_OP_COSH 78
 #define GPUPY_OP_TANH 79
+#define GPUPY_OP_ASINH 80
+#define GPUPY_OP_ACOSH 81
+#define GPUPY_OP_ATANH 82
+#define GPUPY_OP_CBRT 83
 #define GPUPY_OP_ADD 96
 #define GPUPY_OP_SUB 97
 #define GPUPY_OP_MUL 98
