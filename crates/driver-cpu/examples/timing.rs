@@ -1,6 +1,7 @@
 //! What evaluations cost, beside loops written by hand: nanoseconds an element, medians.
 //!
-//! `cargo run --release -p driver-cpu --example timing [word]`: only lines with that word.
+//! `cargo run --release -p driver-cpu --example timing [word]`: only lines with that word; `rows` times every
+//! operation on a row.
 #![allow(clippy::unwrap_used)] // nobody depends on it
 
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Config, Dest, Driver, Launch};
@@ -28,7 +29,7 @@ fn median(mut call: impl FnMut()) -> f64 {
     call();
     let mut times = Vec::new();
     let begun = Instant::now();
-    while times.len() < 5 || begun.elapsed().as_millis() < 200 && times.len() < 2000 {
+    while times.len() < 5 || begun.elapsed().as_millis() < 200 && times.len() < 200 {
         let mut calls = 1;
         loop {
             let start = Instant::now();
@@ -197,8 +198,43 @@ fn sum(rows: usize, columns: usize, across: bool, dtype: DType) -> Case {
     }
 }
 
+/// Every operation on rows of 1024 elements.
+fn rows() {
+    let n = 1024;
+    let (mut to, from) = (vec![0u8; 16 * n], vec![1u8; 16 * n]);
+    for row in gpupy_core::op::OPS {
+        let mut words = String::new();
+        for dtype in DType::ALL {
+            let Some(f) = driver_cpu::rows::operation(row.op, dtype, dtype, [false; 3]) else {
+                continue;
+            };
+            let args = [from.as_ptr(); 3];
+            // SAFETY: the rows have room for so many elements of any dtype.
+            let time = median(|| unsafe { f(to.as_mut_ptr(), args, n) });
+            words += &format!(" {dtype} {:.3}", time / n as f64);
+        }
+        if !words.is_empty() {
+            println!("{:10}{words}", row.name);
+        }
+    }
+    for from_dtype in DType::ALL {
+        let mut words = String::new();
+        for dtype in DType::ALL {
+            let f = driver_cpu::rows::operation(Op::Cast, from_dtype, dtype, [false; 3]).unwrap();
+            let args = [from.as_ptr(); 3];
+            // SAFETY: as above.
+            let time = median(|| unsafe { f(to.as_mut_ptr(), args, n) });
+            words += &format!(" {dtype} {:.3}", time / n as f64);
+        }
+        println!("from {from_dtype}:{words}");
+    }
+}
+
 fn main() {
     let word = std::env::args().nth(1).unwrap_or_default();
+    if word == "rows" {
+        return rows();
+    }
     let mut driver = driver_cpu::new();
     println!("{}", driver.init(&Config::default()).unwrap().device);
     let mut line = |name: &str, n: usize, case: &dyn Fn() -> Case| {

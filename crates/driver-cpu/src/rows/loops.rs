@@ -115,13 +115,30 @@ where
     }
 }
 
+/// A word of bits.
+pub trait Word: Copy + 'static {
+    /// `a` where the condition holds, otherwise `b`: by bits, because compilers make a choice
+    /// between elements one between addresses, which is no vector code.
+    fn choose(condition: bool, a: Self, b: Self) -> Self;
+}
+
+macro_rules! words {
+    ($($t:ident)*) => { $(
+        impl Word for $t {
+            #[inline(always)]
+            fn choose(condition: bool, a: $t, b: $t) -> $t {
+                let mask = $t::from(condition).wrapping_neg();
+                (a & mask) | (b & !mask)
+            }
+        }
+    )* };
+}
+words!(u8 u16 u32 u64 u128);
+
 /// `dst = if c { a } else { b }`, on words of a size.
 struct Select<W, const SC: bool, const SA: bool, const SB: bool>(PhantomData<W>);
 
-impl<W, const SC: bool, const SA: bool, const SB: bool> Loop for Select<W, SC, SA, SB>
-where
-    W: Copy,
-{
+impl<W: Word, const SC: bool, const SA: bool, const SB: bool> Loop for Select<W, SC, SA, SB> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [c, a, b]: [*const u8; 3], n: usize) {
         let (a, b, dst) = (a.cast::<W>(), b.cast::<W>(), dst.cast::<W>());
@@ -133,14 +150,14 @@ where
                 let chosen = if SC { first_c } else { c.add(i).read() != 0 };
                 let x = if SA { first_a } else { a.add(i).read_unaligned() };
                 let y = if SB { first_b } else { b.add(i).read_unaligned() };
-                dst.add(i).write_unaligned(if chosen { x } else { y });
+                dst.add(i).write_unaligned(W::choose(chosen, x, y));
             }
         }
     }
 }
 
 /// The loop of a selection between words of a size, with its scalar operands.
-pub fn select<W: Copy>(scalars: [bool; 3]) -> RowFn {
+pub fn select<W: Word>(scalars: [bool; 3]) -> RowFn {
     match scalars {
         [false, false, false] => best::<Select<W, false, false, false>>(),
         [false, false, true] => best::<Select<W, false, false, true>>(),
@@ -149,7 +166,6 @@ pub fn select<W: Copy>(scalars: [bool; 3]) -> RowFn {
         [true, false, false] => best::<Select<W, true, false, false>>(),
         [true, false, true] => best::<Select<W, true, false, true>>(),
         [true, true, false] => best::<Select<W, true, true, false>>(),
-        // One element for all: a row of one.
         [true, true, true] => best::<Select<W, true, true, true>>(),
     }
 }

@@ -256,10 +256,12 @@ impl From<Half> for f32 {
     #[inline(always)]
     fn from(x: Half) -> f32 {
         let (sign, size) = (u32::from(x.0 & 0x8000) << 16, u32::from(x.0 & 0x7fff));
-        // A product by 2^112 changes the bias, of subnormals too.
-        let scaled = (f32::from_bits(size << 13) * f32::from_bits((127 + 112) << 23)).to_bits();
+        let normal = (size << 13) + ((127 - 15) << 23);
+        // Subnormals are multiples of 2^-24; as a float32's bits they would take long.
+        let subnormal = (size as f32 * f32::from_bits((127 - 24) << 23)).to_bits();
         let special = (size << 13) | 0x7f80_0000;
-        f32::from_bits(sign | if size >= 0x7c00 { special } else { scaled })
+        let number = if size < 1 << 10 { subnormal } else { normal };
+        f32::from_bits(sign | if size >= 0x7c00 { special } else { number })
     }
 }
 

@@ -129,7 +129,7 @@ mod of_int {
     use super::{Op, Visitor};
 
     macro_rules! ints {
-        ($($t:ident)*) => { $(
+        ($($t:ident $divide:expr;)*) => { $(
             #[allow(unused_comparisons)] // unsigned types have no negative values to test for
             pub(super) fn $t<V: Visitor>(op: Op, v: V) -> Option<V::Out> {
                 const WIDTH: u128 = $t::BITS as u128;
@@ -142,14 +142,15 @@ mod of_int {
                     }),
                     Op::Not => v.unary(|x: $t| !x),
                     Op::Sub => v.binary(|x: $t, y: $t| x.wrapping_sub(y)),
-                    Op::FloorDiv => v.binary(|x: $t, y: $t| if y == 0 { 0 } else {
-                        let inexact = x.wrapping_rem(y) != 0;
-                        let down = inexact && (x < 0) != (y < 0);
-                        x.wrapping_div(y).wrapping_sub(<$t>::from(down))
+                    Op::FloorDiv => v.binary(|x: $t, y: $t| {
+                        let (quotient, rest) = $divide(x, y);
+                        let down = rest != 0 && (rest < 0) != (y < 0);
+                        if y == 0 { 0 } else { quotient.wrapping_sub(<$t>::from(down)) }
                     }),
-                    Op::Mod => v.binary(|x: $t, y: $t| if y == 0 { 0 } else {
-                        let rest = x.wrapping_rem(y);
-                        if rest != 0 && (rest < 0) != (y < 0) { rest.wrapping_add(y) } else { rest }
+                    Op::Mod => v.binary(|x: $t, y: $t| {
+                        let (_, rest) = $divide(x, y);
+                        let other = rest != 0 && (rest < 0) != (y < 0);
+                        if y == 0 { 0 } else if other { rest.wrapping_add(y) } else { rest }
                     }),
                     // A negative count is a huge one once it is read as unsigned.
                     Op::Shl => v.binary(|x: $t, y: $t| {
@@ -171,7 +172,41 @@ mod of_int {
             }
         )* };
     }
-    ints!(i8 i16 i32 i64 u8 u16 u32 u64);
+    /// Quotient, towards zero, and rest; of the least integer by -1, as it wraps; by 0, something.
+    /// Floats of more than twice the digits divide exactly enough, and as vectors.
+    macro_rules! through {
+        ($t:ident $float:ident) => {
+            |x: $t, y: $t| {
+                let least = x == $t::MIN && y as i64 == -1;
+                let some = if y == 0 || least { 1 } else { y };
+                let quotient = $float::from(x) / $float::from(some);
+                // SAFETY: it fits: the divisor is not 0, and what would not fit is left out.
+                let quotient = unsafe { quotient.to_int_unchecked::<i32>() } as $t;
+                (quotient, x.wrapping_sub(quotient.wrapping_mul(y)))
+            }
+        };
+    }
+
+    macro_rules! divided {
+        ($t:ident) => {
+            |x: $t, y: $t| {
+                let some = if y == 0 { 1 } else { y };
+                let quotient = x.wrapping_div(some);
+                (quotient, x.wrapping_sub(quotient.wrapping_mul(y)))
+            }
+        };
+    }
+
+    ints! {
+        i8 through!(i8 f32);
+        i16 through!(i16 f32);
+        i32 through!(i32 f64);
+        i64 divided!(i64);
+        u8 through!(u8 f32);
+        u16 through!(u16 f32);
+        u32 divided!(u32);
+        u64 divided!(u64);
+    }
 }
 
 /// One function for each float type.
