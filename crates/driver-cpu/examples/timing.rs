@@ -239,7 +239,8 @@ fn main() {
     println!("{}", driver.init(&Config::default()).unwrap().device);
     let mut line = |name: &str, n: usize, case: &dyn Fn() -> Case| {
         if name.contains(&word) {
-            let time = case().time(&mut *driver);
+            let case = case();
+            let time = case.time(&mut *driver);
             println!("{name:32} {n:>10} {time:>14.0} ns a call {:>8.3} ns", time / n as f64);
         }
     };
@@ -253,7 +254,7 @@ fn main() {
         line("2.5*x+y", n, &|| map(n, 2, saxpy));
         line("sin(x)*exp(-x*x)", n, &|| map(n, 1, wave));
     }
-    for n in [1000, 1_000_000] {
+    for n in [1000, 100_000, 1_000_000] {
         line("distance map", n, &|| map(n, 2, distances));
         line("Black-Scholes", n, &|| map(n, 3, black_scholes));
     }

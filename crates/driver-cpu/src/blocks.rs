@@ -1,8 +1,8 @@
 //! Blocks: pieces of host memory, counted against the limit.
 //!
 //! Owns [`Blocks`]. A block lies in memory that the core gives, or in memory of its own. Invariants:
-//! live blocks with memory of their own never exceed the limit together; no two blocks of this
-//! process ever have the same handle.
+//! live blocks together never exceed the limit; no two blocks of this process ever have the same
+//! handle.
 //!
 //! Not here: when a block is evicted to make room (the core's cache).
 
@@ -32,6 +32,16 @@ enum Memory {
     Own(NonNull<u8>, Layout),
 }
 
+impl Memory {
+    /// So many bytes, more than none; zeros, so that all elements are some value.
+    fn own(bytes: u64) -> Option<Memory> {
+        let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT).ok()?;
+        // SAFETY: the layout has at least one byte.
+        let address = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Memory::Own(address, layout))
+    }
+}
+
 // SAFETY: the memory is the block's own, or the core's for calls that name the block; those come
 // from one thread at a time.
 unsafe impl Send for Block {}
@@ -54,11 +64,8 @@ impl Block {
         }
     }
 
-    fn own_bytes(&self) -> u64 {
-        match self.memory {
-            Memory::Given(_) => 0,
-            Memory::Own(_, layout) => layout.size() as u64,
-        }
+    fn bytes(&self) -> u64 {
+        self.len as u64 * self.dtype.size() as u64
     }
 
     /// The elements from `offset` on that take so many bytes.
@@ -90,19 +97,6 @@ impl Blocks {
         if !(1..=self.longest).contains(&len) {
             return Err(invalid("no block is like this").with("len", len).with("dtype", dtype));
         }
-        let memory = match memory {
-            Some(given) => Memory::Given(given),
-            None => self.own(&spec)?,
-        };
-        let block = Block { dtype, len, memory };
-        self.room -= block.own_bytes();
-        let id = BlockId(1 + COUNT.fetch_add(1, Ordering::Relaxed));
-        self.live.insert(id, block);
-        Ok(id)
-    }
-
-    /// Memory for a block's elements.
-    fn own(&self, spec: &BlockSpec) -> Result<Memory> {
         let bytes = spec.bytes();
         let none = || {
             let error = Error::new(ErrorKind::OutOfMemory, "block_alloc");
@@ -111,16 +105,18 @@ impl Blocks {
         if bytes > self.room {
             return Err(none());
         }
-        let size = usize::try_from(bytes).map_err(|_| none())?;
-        let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| none())?;
-        // SAFETY: the layout has at least one byte. Zeroed memory costs no more where it is large,
-        // and its elements are some value.
-        let address = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(none)?;
-        Ok(Memory::Own(address, layout))
+        let memory = match memory {
+            Some(given) => Memory::Given(given),
+            None => Memory::own(bytes).ok_or_else(none)?,
+        };
+        self.room -= bytes;
+        let id = BlockId(1 + COUNT.fetch_add(1, Ordering::Relaxed));
+        self.live.insert(id, Block { dtype, len, memory });
+        Ok(id)
     }
 
     pub fn free(&mut self, id: BlockId) {
-        self.room += self.live.remove(&id).map_or(0, |block| block.own_bytes());
+        self.room += self.live.remove(&id).map_or(0, |block| block.bytes());
     }
 
     pub fn get(&mut self, id: BlockId) -> Result<&mut Block> {

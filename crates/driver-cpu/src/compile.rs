@@ -7,7 +7,7 @@
 //!
 //! Not here: regions (`regions.rs`), which row is whose (`slots.rs`), loops over rows (`rows`).
 
-use crate::leaves::Leaves;
+use crate::leaves::{Leaf, Leaves};
 use crate::live::{ends, last_uses};
 use crate::plan::{Place, Plan, Reduction, Slot, Step, Stride};
 use crate::rows;
@@ -24,6 +24,25 @@ pub struct Variant {
     pub leaves: Vec<Stride>,
     /// Of each destination.
     pub dests: Vec<Stride>,
+}
+
+impl Variant {
+    /// The same, for machine code: there, any index value that steps counts as `Unit`.
+    pub fn for_code(&self, leaves: &Leaves) -> gpupy_jit::Variant {
+        let step = |stride: &Stride| match stride {
+            Stride::Unit => gpupy_jit::Step::Unit,
+            Stride::Zero => gpupy_jit::Step::Zero,
+            Stride::Any => gpupy_jit::Step::Any,
+        };
+        let leaf = |(leaf, stride): (&Leaf, &Stride)| match (leaf.operand, step(stride)) {
+            (None, gpupy_jit::Step::Any) => gpupy_jit::Step::Unit,
+            (_, step) => step,
+        };
+        gpupy_jit::Variant {
+            accesses: leaves.all.iter().zip(&self.leaves).map(leaf).collect(),
+            dests: self.dests.iter().map(step).collect(),
+        }
+    }
 }
 
 /// A value as steps use it.

@@ -13,16 +13,20 @@ use crate::leaves::Leaves;
 use crate::plan::{Plan, Stride};
 use crate::space::{Line, Point, Rows};
 use crate::threads::Pool;
-use crate::work::Work;
+use crate::work::{self, Work};
 use gpupy_core::Result;
 use gpupy_core::driver::Launch;
-use gpupy_core::ir::{Fingerprint, REDUCE_CHUNK};
+use gpupy_core::ir::{Fingerprint, Program, REDUCE_CHUNK};
+use gpupy_jit::Kernel;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Programs whose plans are kept.
 const KEPT: usize = 1024;
+/// Points that a program is evaluated at before machine code is written for it: that takes about as
+/// long.
+const COMPILED: usize = 2000;
 /// Nanoseconds of work that another thread is woken for.
 const SHARED: u64 = 30_000;
 /// Nanoseconds of work that a thread takes at a time.
@@ -39,7 +43,17 @@ pub struct Evaluator {
 /// A program that was evaluated before.
 struct Known {
     leaves: Leaves,
-    plans: Vec<(Variant, Plan)>,
+    prepared: Vec<Prepared>,
+}
+
+/// A program for one way of its leaves and destinations.
+struct Prepared {
+    variant: Variant,
+    plan: Plan,
+    /// Machine code, where there is any, once it has been asked for.
+    kernel: Option<Option<Kernel>>,
+    /// The points that have been evaluated.
+    points: usize,
 }
 
 /// The lines of a launch.
@@ -74,7 +88,7 @@ impl Evaluator {
         let known = self
             .known
             .entry(launch.fingerprint)
-            .or_insert_with(|| Known { leaves: Leaves::of(launch.program), plans: Vec::new() });
+            .or_insert_with(|| Known { leaves: Leaves::of(launch.program), prepared: Vec::new() });
         let leaves: Lines<'_> = known
             .leaves
             .all
@@ -91,32 +105,23 @@ impl Evaluator {
             dests.push(Line { access: &dest.access, base, size: *size });
         }
         let route = route(launch, &known.leaves, &leaves, &dests);
-        let found = known.plans.iter().position(|(variant, _)| *variant == route.variant);
-        let made = found.is_none();
-        let plan = match found {
-            Some(at) => &known.plans[at].1,
-            None => {
-                let plan = compile::plan(launch.program, &known.leaves, &route.variant)?;
-                known.plans.push((route.variant, plan));
-                &known.plans[known.plans.len() - 1].1
-            }
-        };
+        let before = known.leaves.before;
+        let points = launch.shape.iter().product();
+        let (prepared, made) = known.prepared(launch.program, route.variant, points)?;
         let Route { way, space, axis, .. } = route;
         let apart = leaves
             .iter()
             .chain(&dests)
             .any(|line| !line.base.is_null() && stride(line, axis, space[axis]) == Stride::Any);
+        let (plan, kernel) = (&prepared.plan, prepared.kernel.as_ref().and_then(Option::as_ref));
+        let longest = work::longest(plan, kernel.is_some() && !apart, way, axis, launch.shape);
         let work = Work {
             plan,
+            kernel,
             shape: launch.shape,
             way,
-            before: known.leaves.before,
-            rows: Rows::new(
-                &space,
-                axis,
-                crate::work::longest(plan, way, axis, launch.shape),
-                apart,
-            ),
+            before,
+            rows: Rows::new(&space, axis, longest, apart),
             leaves: &leaves,
             dests: &dests,
             operands: &operands,
@@ -124,6 +129,32 @@ impl Evaluator {
         };
         share(&work, launch.shape, self.threads, &mut self.pool);
         Ok(u32::from(made))
+    }
+}
+
+impl Known {
+    /// The program, prepared for a launch of so many points, and whether something was compiled.
+    fn prepared(
+        &mut self,
+        program: &Program,
+        variant: Variant,
+        points: usize,
+    ) -> Result<(&Prepared, bool)> {
+        let found = self.prepared.iter().position(|prepared| prepared.variant == variant);
+        let at = found.unwrap_or(self.prepared.len());
+        if found.is_none() {
+            let plan = compile::plan(program, &self.leaves, &variant)?;
+            self.prepared.push(Prepared { variant, plan, kernel: None, points: 0 });
+        }
+        let prepared = &mut self.prepared[at];
+        prepared.points = prepared.points.saturating_add(points);
+        let mut compiled = found.is_none();
+        if prepared.points >= COMPILED && prepared.kernel.is_none() {
+            let kernel = gpupy_jit::compile(program, &prepared.variant.for_code(&self.leaves));
+            compiled |= kernel.is_some();
+            prepared.kernel = Some(kernel);
+        }
+        Ok((prepared, compiled))
     }
 }
 

@@ -2,7 +2,9 @@
 //! all cores, directly on host memory.
 //!
 //! Owns [`Cpu`]. A program is compiled to a plan of operations on rows (`compile.rs`), which runs
-//! for each row of the launch (`run.rs`). Invariants: `check_ir` and `eval_ir` agree; every dtype is
+//! for each row of the launch (`run.rs`). Where a program is a map that is evaluated at enough
+//! points, and `gpupy-jit` writes machine code for it, that runs instead, with the same bits.
+//! Invariants: `check_ir` and `eval_ir` agree; every dtype is
 //! done; results do not depend on threads, vector width or the way of the rows.
 //!
 //! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself

@@ -8,15 +8,7 @@
 
 use crate::plan::{Choice, Loop, Place, Plan, Slot, Step};
 use crate::rows;
-
-/// A leaf or destination along a row.
-#[derive(Clone, Copy, Debug)]
-pub struct Walk {
-    /// At the row's first element; of an index value, the first number.
-    pub at: *mut u8,
-    /// Bytes from an element to the next; of an index value, from a number to the next.
-    pub step: isize,
-}
+use gpupy_jit::Walk;
 
 /// What a thread keeps for its rows, from launch to launch.
 #[derive(Default)]
@@ -56,7 +48,7 @@ impl<'a> Frame<'a> {
         params: &'a [u64],
         beyond: usize,
     ) -> Frame<'a> {
-        let nowhere = Walk { at: std::ptr::null_mut(), step: 0 };
+        let nowhere = Walk { ptr: std::ptr::null_mut(), step: 0 };
         let own = plan.scratch.next_multiple_of(64);
         let lines = (own + beyond).div_ceil(64);
         if scratch.lines.len() < lines {
@@ -88,8 +80,8 @@ impl<'a> Frame<'a> {
     pub fn moved(&mut self, reduced: *mut u8) {
         for slot in &self.plan.moving {
             self.slots[*slot as usize] = match self.plan.slots[*slot as usize] {
-                Place::Leaf(leaf) => self.leaves[leaf].at,
-                Place::Dest(dest) => self.dests[dest].at,
+                Place::Leaf(leaf) => self.leaves[leaf].ptr,
+                Place::Dest(dest) => self.dests[dest].ptr,
                 _ => reduced,
             };
         }
@@ -125,12 +117,12 @@ impl<'a> Frame<'a> {
                     f(self.slot(*dst), args, rows_of(*wide));
                 }
                 Step::Load { dst, leaf, size } => {
-                    let Walk { at, step } = self.leaves[*leaf];
-                    rows::copy(*size, (self.slot(*dst), *size as isize), (at, step), n);
+                    let Walk { ptr, step } = self.leaves[*leaf];
+                    rows::copy(*size, (self.slot(*dst), *size as isize), (ptr, step), n);
                 }
                 Step::Index { dst, leaf, wide } => {
-                    let Walk { at, step } = self.leaves[*leaf];
-                    rows::index(self.slot(*dst), at as i64, step as i64, rows_of(*wide));
+                    let Walk { ptr: first, step } = self.leaves[*leaf];
+                    rows::index(self.slot(*dst), first as i64, step as i64, rows_of(*wide));
                 }
                 Step::Gather { dst, operand, numbers, size, wide } => {
                     let (dst, numbers) = (self.slot(*dst), self.slot(*numbers));
@@ -144,9 +136,9 @@ impl<'a> Frame<'a> {
                     rows::copy(*size, (self.slot(*dst), step), (self.slot(*src), from), n);
                 }
                 Step::Store { dest, src, scalar, size } => {
-                    let Walk { at, step } = self.dests[*dest];
+                    let Walk { ptr, step } = self.dests[*dest];
                     let from = if *scalar { 0 } else { *size as isize };
-                    rows::copy(*size, (at, step), (self.slot(*src), from), n);
+                    rows::copy(*size, (ptr, step), (self.slot(*src), from), n);
                 }
                 Step::Loop(region) => self.run_loop(region, n),
                 Step::If(choice) => self.choose(choice, n),

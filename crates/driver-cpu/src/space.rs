@@ -5,8 +5,8 @@
 //!
 //! Not here: what happens to a row (`run.rs`), which axis rows go along (`axis.rs`).
 
-use crate::run::Walk;
 use gpupy_core::driver::Access;
+use gpupy_jit::Walk;
 use smallvec::SmallVec;
 
 /// Coordinates of a point.
@@ -30,7 +30,7 @@ impl Line<'_> {
         let at = steps.fold(self.access.offset, |at, (stride, i)| at + stride * *i as i64);
         let size = self.size as i64;
         Walk {
-            at: self.base.wrapping_offset((at * size) as isize),
+            ptr: self.base.wrapping_offset((at * size) as isize),
             step: (self.access.strides[axis] * size) as isize,
         }
     }

@@ -8,9 +8,11 @@
 
 use crate::axis::Way;
 use crate::plan::{Plan, Reduction};
-use crate::run::{Frame, Scratch, Walk};
+use crate::run::{Frame, Scratch};
 use crate::space::{Line, Point, Rows};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
+use gpupy_jit::{Kernel, Row, Walk};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -22,10 +24,14 @@ thread_local! {
 const BATCH: usize = 64;
 /// Bytes of the rows that are combined across.
 const ACROSS: usize = 64 << 10;
+/// Elements of a row for machine code, which needs no scratch rows.
+const COMPILED: usize = 8192;
 
 /// The items of one launch.
 pub struct Work<'a> {
     pub plan: &'a Plan,
+    /// Machine code for the steps of a map, which then does not go by its plan.
+    pub kernel: Option<&'a Kernel>,
     /// Of the input space.
     pub shape: &'a [usize],
     /// Of a reduction.
@@ -45,13 +51,20 @@ pub struct Work<'a> {
 unsafe impl Sync for Work<'_> {}
 
 /// The most points of an item along an axis of the space of the results.
-pub fn longest(plan: &Plan, way: Option<Way>, axis: usize, shape: &[usize]) -> usize {
+pub fn longest(
+    plan: &Plan,
+    compiled: bool,
+    way: Option<Way>,
+    axis: usize,
+    shape: &[usize],
+) -> usize {
     match (way, &plan.reduction) {
         (Some(Way::Across(_)), Some(reduction)) => {
             let rows = REDUCE_LANES.min(shape[shape.len() - 1]);
             plan.tile.min(ACROSS / (rows * reduction.size))
         }
         (Some(Way::Along), _) if axis + 1 == shape.len() => BATCH,
+        _ if compiled => COMPILED,
         _ => plan.tile,
     }
 }
@@ -59,6 +72,9 @@ pub fn longest(plan: &Plan, way: Option<Way>, axis: usize, shape: &[usize]) -> u
 impl Work<'_> {
     /// Runs some items.
     pub fn run(&self, items: Range<usize>) {
+        if let Some(kernel) = self.kernel {
+            return self.run_compiled(kernel, items);
+        }
         SCRATCH.with_borrow_mut(|scratch| {
             let beyond = match (self.way, &self.plan.reduction) {
                 (Some(Way::Across(_)), Some(_)) => ACROSS,
@@ -86,6 +102,28 @@ impl Work<'_> {
                 }
             }
         });
+    }
+
+    /// Runs some items of a map by machine code.
+    fn run_compiled(&self, kernel: &Kernel, items: Range<usize>) {
+        let nowhere = Walk { ptr: std::ptr::null_mut(), step: 0 };
+        let mut leaves: SmallVec<[Walk; 8]> = SmallVec::from_elem(nowhere, self.leaves.len());
+        let mut dests: SmallVec<[Walk; 4]> = SmallVec::from_elem(nowhere, self.dests.len());
+        let mut point = Point::new();
+        for item in items {
+            let n = self.rows.item(item, &mut point);
+            walk(&mut leaves, self.leaves, &point, self.rows.axis);
+            walk(&mut dests, self.dests, &point, self.rows.axis);
+            let row = Row {
+                n,
+                accesses: leaves.as_ptr(),
+                dests: dests.as_ptr(),
+                params: self.params.as_ptr(),
+            };
+            // SAFETY: the core promises that accesses name elements that exist, and `Rows` that the
+            // item's points do; their strides are those that the code was written for.
+            unsafe { kernel.run(&row) }
+        }
     }
 
     /// Computes a row of results: of a map, or what comes after the reduction.

@@ -1,0 +1,40 @@
+//! The number of threads changes no bits.
+//!
+//! One test, because it sets the environment of the process.
+
+use gpupy_core::{Arg, Context, DType, Op, Registry, Scalar, Settings};
+
+/// Bits of some arrays that are large enough to be shared between threads.
+fn results() -> Vec<u8> {
+    let registry = Registry::new().register(driver_cpu::NAME, driver_cpu::new);
+    let context = Context::new(registry, Settings::default());
+    let shape = [1003, 997];
+    let coordinate = |axis| context.index(&shape, axis).expect("coordinates");
+    let (x, y) = (coordinate(0), coordinate(1));
+    let x = context.cast(&x, DType::F32).expect("a cast");
+    let y = context.cast(&y, DType::F32).expect("a cast");
+    let third = Arg::Scalar(Scalar::f32(0.333));
+    let apply = |op, args: &[Arg<'_>]| context.apply(op, args).expect("an operation");
+    let scaled = apply(Op::Mul, &[Arg::Array(&x), third]);
+    let sum = apply(Op::Add, &[Arg::Array(&scaled), Arg::Array(&y)]);
+    let root = apply(Op::Sqrt, &[Arg::Array(&sum)]);
+    let reduce = |axes: &[usize]| context.reduce(Op::Add, &root, axes, false).expect("a sum");
+    let mut bits = Vec::new();
+    for array in [&root, &reduce(&[0]), &reduce(&[1]), &reduce(&[0, 1])] {
+        let host = context.read(array).expect("elements");
+        bits.extend(host.to_vec());
+    }
+    bits
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let mut all = Vec::new();
+    for threads in ["1", "2", "5"] {
+        // SAFETY: no other thread of this test reads the environment.
+        unsafe { std::env::set_var("GPUPY_THREADS", threads) };
+        all.push(results());
+    }
+    assert!(all.windows(2).all(|two| two[0] == two[1]));
+    assert!(all[0].len() > 4 * 1003 * 997);
+}
