@@ -264,9 +264,9 @@ impl Asm {
         self.scalar(false, &[0x33], to.0, Rm::Reg(to.0));
     }
 
-    /// `to = value`, 32 bits and zeros above.
-    pub fn set(&mut self, to: Gpr, value: u32) {
-        self.scalar(false, &[0xc7], 0, Rm::Reg(to.0));
+    /// `to = value`, sign-extended.
+    pub fn set(&mut self, to: Gpr, value: i32) {
+        self.scalar(true, &[0xc7], 0, Rm::Reg(to.0));
         self.code.extend(value.to_le_bytes());
     }
 

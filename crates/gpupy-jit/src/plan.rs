@@ -76,9 +76,10 @@ pub struct Plan<'a> {
     notes: Vec<Note>,
 }
 
-/// Passes that do two vectors are longer code, which has to pay.
-const LONGEST_DOUBLED: usize = 1000;
-/// Registers that a pass of two vectors leaves for temporary values.
+/// How many vectors a pass may do side by side, so that one waits while another computes, and the
+/// longest program for which that many pay.
+const GROUPS: [(u32, usize); 2] = [(4, 60), (2, 1000)];
+/// Registers that a pass of several vectors leaves for temporary values.
 const SPARE: usize = 4;
 
 impl<'a> Plan<'a> {
@@ -251,8 +252,11 @@ impl<'a> Plan<'a> {
             }
         }
         self.pressure = self.most_alive(&body);
-        let doubled = 2 * self.pressure + SPARE <= isa.registers() && body.len() <= LONGEST_DOUBLED;
-        self.groups = if doubled { 2 } else { 1 };
+        let fits = |(groups, longest): &(u32, usize)| {
+            let needed = *groups as usize * self.pressure + SPARE;
+            needed <= isa.registers() && body.len() <= *longest
+        };
+        self.groups = GROUPS.iter().find(|choice| fits(choice)).map_or(1, |(groups, _)| *groups);
         self.pressure *= self.groups as usize;
         let groups = self.groups;
         self.body = body

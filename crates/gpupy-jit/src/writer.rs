@@ -12,8 +12,8 @@
 //! | `r10` | constants |
 //! | `r8`, `r9`, `rbx`, `rbp`, `r12`–`r14` | starts of the first accesses and destinations |
 //! | `rax`, `r15` | for the moment |
-//! | `k1`, `k2` | AVX-512: the points that exist, of each vector of a pass |
-//! | `k3` | AVX-512: for the moment |
+//! | `k1`–`k4` | AVX-512: the points that exist, of each vector of a pass |
+//! | `k5` | AVX-512: for the moment |
 //!
 //! With AVX-512 a row may have any number of points: its last pass is masked. With AVX2 a row has
 //! whole passes, and who calls sees to that.
@@ -36,7 +36,7 @@ const SAVED: [Gpr; 6] = [RBX, RBP, R12, R13, R14, R15];
 /// Registers for the starts of accesses and destinations.
 const POINTERS: [Gpr; 7] = [R8, R9, RBX, RBP, R12, R13, R14];
 /// The mask register of a comparison.
-pub const TEST: u8 = 3;
+pub const TEST: u8 = 5;
 
 /// Code under construction, and the task at hand.
 pub struct Writer<'a> {
@@ -149,7 +149,7 @@ impl Writer<'_> {
 
     fn masked_loop(&mut self, body: &[Task]) -> Option<()> {
         let pass = (self.plan.lanes * self.plan.groups as usize) as i32;
-        self.asm.set(RAX, u32::MAX);
+        self.asm.set(RAX, -1);
         self.set_masks();
         self.asm.add(RAX, RCX, pass);
         self.asm.compare(RDX, RAX);
@@ -166,7 +166,7 @@ impl Writer<'_> {
         self.asm.copy(RAX, RDX);
         self.asm.sub(RAX, RCX);
         let done = self.asm.jump_if(If::LessOrEqual);
-        self.asm.set(R15, u32::MAX);
+        self.asm.set(R15, -1);
         self.asm.low_bits(RAX, R15, RAX);
         self.set_masks();
         self.asm.jump_back(start);
