@@ -69,7 +69,8 @@ pub struct Capabilities {
 /// What a driver can do for an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Method {
-    /// Nothing: it is done elsewhere.
+    /// Nothing: the core puts a program of its own in its place, where it has one (`functions/`) and
+    /// the driver has all that this needs; otherwise it is done elsewhere.
     Absent,
     /// Everything, within the bound of the operation table.
     Native,

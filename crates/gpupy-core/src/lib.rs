@@ -24,7 +24,8 @@
 //!               layered.rs) as a graph
 //! ```
 //!
-//! Facts about operations stand in one table, `op.rs`; what they mean to the bit, in `op_eval`.
+//! Facts about operations stand in one table, `op.rs`; what they mean to the bit, in `op_eval`;
+//! those that are made of others, in `functions`.
 
 mod access;
 mod array;

@@ -3,6 +3,7 @@
 //! Every 4099th float32 and what is next to hard points here; all of them in the example
 //! `function_errors`.
 
+mod docs;
 mod evaluate;
 mod reference;
 
