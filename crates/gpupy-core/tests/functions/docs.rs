@@ -4,7 +4,8 @@ use gpupy_core::op::OPS;
 use gpupy_core::{DType, functions};
 
 const PAGE: &str = include_str!("../../../../docs/functions.md");
-const HEAD: &str = "| | NumPy | bound | operations, float32 | measured | operations, float64 | measured |
+const HEAD: &str =
+    "| | NumPy | bound | operations, float32 | measured | operations, float64 | measured |
 |---|---|---|---|---|---|---|
 ";
 
