@@ -25,12 +25,12 @@
 
 #![warn(missing_docs)]
 
-pub mod encode;
+mod encode;
 mod isa;
 mod kernel;
 mod lines;
 mod lower;
-pub mod opcodes;
+mod opcodes;
 mod plan;
 mod pool;
 mod registers;

@@ -95,7 +95,7 @@ by_width! {
     shift_left = lanes(2, 0x47);
     shift_right = lanes(2, 0x45);
     shift_right_signed = lanes(2, 0x46);
-    // By an immediate; what is done (an `Immediate`) stands in the place of the first register.
+    // By an immediate; what is done (a `Shift`) stands in the place of the first register.
     shift_immediate = pair(1, 0x72, 0x73);
     // With AVX-512 only.
     compare_signed = lanes(3, 0x1f);
@@ -141,10 +141,10 @@ pub const fn broadcast(width: Width, evex: bool) -> Opcode {
 /// What shifts by an immediate do.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
-pub enum Immediate {
-    ShiftRight = 2,
-    ShiftRightSigned = 4,
-    ShiftLeft = 6,
+pub enum Shift {
+    Right = 2,
+    RightSigned = 4,
+    Left = 6,
 }
 
 /// Rows that need no choice, named after what becomes of what.
@@ -166,10 +166,11 @@ pub mod only {
     pub const GENERAL_TO_MASK: Opcode = row(0, 1, false, 0x92);
     pub const MASK_TO_LANES: Opcode = row(2, 2, false, 0x38);
     pub const LANES_TO_MASK: Opcode = row(2, 2, false, 0x39);
-    pub const MASK_OR: Opcode = row(0, 1, false, 0x45);
     // Parts of registers.
     pub const UPPER_128: Opcode = row(1, 3, false, 0x39);
     pub const SHUFFLE: Opcode = row(0, 1, false, 0xc6);
+    // The product of the lower halves of lanes of 64 bits.
+    pub const MUL_HALVES: Opcode = row(1, 1, true, 0xf4);
     // Between integers of 32 and 64 bits.
     pub const I32_TO_I64: Opcode = row(1, 2, false, 0x25);
     pub const U32_TO_U64: Opcode = row(1, 2, false, 0x35);

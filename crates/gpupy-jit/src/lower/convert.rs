@@ -5,7 +5,7 @@ use super::test::Half;
 use super::{float_bits, magnitude_bits, sign_bit};
 use crate::encode::{Opcode, Rm};
 use crate::isa::Isa;
-use crate::opcodes::{self, Immediate, Width, only};
+use crate::opcodes::{self, Shift, Width, only};
 use crate::writer::{TEST, Writer};
 use gpupy_core::DType;
 
@@ -39,6 +39,24 @@ impl Writer<'_> {
             (U64, F64) if wide => self.convert(only::U64_TO_F64, Width::W64),
             (I64, F32) if wide => self.convert(only::I64_TO_F32, Width::W64),
             (U64, F32) if wide => self.convert(only::U64_TO_F32, Width::W64),
+            (U32, F64) => self.u32_to_f64_by_place(),
+            (I64 | U64, F64) => self.int_to_f64_by_halves(from == I64),
+            (F64 | F32, I64) => {
+                let x = self.as_f64(from == F64);
+                let whole = self.truncated_by_halves(x);
+                self.done_in(whole);
+            }
+            (F64 | F32, U64) => {
+                let x = self.as_f64(from == F64);
+                let whole = self.truncated_unsigned_by_halves(x);
+                self.done_in(whole);
+            }
+            (F64, U32) => {
+                let x = self.reg(0);
+                let (whole, low) = (self.truncated_by_halves(x), self.temporary());
+                self.halves(low, whole, Half::Lower);
+                self.done_in(low);
+            }
             _ => return None,
         }
         Some(())
@@ -119,7 +137,7 @@ impl Writer<'_> {
         self.emit(opcodes::and(w), w, low, x, low_bits);
         let place = self.constant(w, float_bits(w, at_23));
         self.emit(opcodes::or(w), w, low, low, place);
-        self.shift_by(w, Immediate::ShiftRight, high, x, 16);
+        self.shift_by(w, Shift::Right, high, x, 16);
         let place = self.constant(w, float_bits(w, at_39));
         self.emit(opcodes::or(w), w, high, high, place);
         let both = self.constant(w, float_bits(w, at_39 + at_23));
@@ -154,12 +172,12 @@ impl Writer<'_> {
             self.emit(opcodes::and(w), w, t, large, half);
             self.emit(opcodes::sub_float(w), w, rest, rest, Rm::Reg(t));
             self.emit(only::F32_TO_I32, w, rest, 0, Rm::Reg(rest));
-            self.shift_by(w, Immediate::ShiftLeft, large, large, 31);
+            self.shift_by(w, Shift::Left, large, large, 31);
             self.emit(opcodes::xor(w), w, rest, rest, Rm::Reg(large));
         }
         // The sign, and nothing for what does not fit.
         let sign = self.temporary();
-        self.shift_by(w, Immediate::ShiftRightSigned, sign, x, 31);
+        self.shift_by(w, Shift::RightSigned, sign, x, 31);
         self.emit(opcodes::xor(w), w, rest, rest, Rm::Reg(sign));
         self.emit(opcodes::sub_int(w), w, rest, rest, Rm::Reg(sign));
         self.emit(opcodes::and(w), w, t, x, magnitude);

@@ -4,7 +4,7 @@ use super::test::Half;
 use super::{float_bits, magnitude_bits, sign_bit};
 use crate::encode::{Opcode, Rm};
 use crate::isa::Isa;
-use crate::opcodes::{self, Immediate, Width, only};
+use crate::opcodes::{self, Shift, Width, only};
 use crate::writer::{TEST, Writer};
 use gpupy_core::op::Op;
 
@@ -162,11 +162,11 @@ impl Writer<'_> {
         match (width, self.isa) {
             (Width::W32, _) => {
                 let to = self.result();
-                self.shift_by(width, Immediate::ShiftRightSigned, to, x, 31);
+                self.shift_by(width, Shift::RightSigned, to, x, 31);
             }
             (Width::W64, Isa::Avx512) => {
                 let t = self.temporary();
-                self.shift_by(width, Immediate::ShiftRightSigned, t, x, 63);
+                self.shift_by(width, Shift::RightSigned, t, x, 63);
                 let (bits, to) = (self.bits(width), self.result());
                 self.asm.vector(only::I64_TO_I32, bits, t, 0, Rm::Reg(to));
             }
@@ -174,7 +174,7 @@ impl Writer<'_> {
                 let t = self.temporary();
                 self.halves(t, x, Half::Upper);
                 let to = self.result();
-                self.shift_by(Width::W32, Immediate::ShiftRightSigned, to, t, 31);
+                self.shift_by(Width::W32, Shift::RightSigned, to, t, 31);
             }
         }
     }

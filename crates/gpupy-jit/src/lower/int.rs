@@ -16,7 +16,7 @@ impl Writer<'_> {
         match op {
             Op::Add => self.symmetric_lanes(opcodes::add_int(w), w),
             Op::Sub => self.binary(opcodes::sub_int(w), w),
-            Op::Mul if lacks => return None,
+            Op::Mul if lacks => self.mul_by_halves(),
             Op::Mul => self.symmetric_lanes(opcodes::mul_int(w), w),
             Op::And => self.symmetric_lanes(opcodes::and(w), w),
             Op::Or => self.symmetric_lanes(opcodes::or(w), w),

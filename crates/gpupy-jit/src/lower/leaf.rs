@@ -3,7 +3,7 @@
 use crate::encode::gpr::*;
 use crate::encode::{Bits, Mem, Rm};
 use crate::isa::Isa;
-use crate::opcodes::{self, Immediate, Width, only};
+use crate::opcodes::{self, Shift, Width, only};
 use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;
@@ -75,16 +75,16 @@ impl Writer<'_> {
 
     /// Makes a bool of the lowest bit of each lane: all its bits are alike.
     fn spread(&mut self, from: u8) -> Option<()> {
-        self.shift_by(Width::W32, Immediate::ShiftLeft, from, from, 31);
+        self.shift_by(Width::W32, Shift::Left, from, from, 31);
         let to = self.result();
-        self.shift_by(Width::W32, Immediate::ShiftRightSigned, to, from, 31);
+        self.shift_by(Width::W32, Shift::RightSigned, to, from, 31);
         Some(())
     }
 
     /// `to = from` shifted by a number of bits, which is the same in all lanes.
-    pub(super) fn shift_by(&mut self, width: Width, what: Immediate, to: u8, from: u8, by: u8) {
+    pub(super) fn shift_by(&mut self, width: Width, what: Shift, to: u8, from: u8, by: u8) {
         let row = match what {
-            Immediate::ShiftRightSigned => opcodes::shift_immediate_signed(width),
+            Shift::RightSigned => opcodes::shift_immediate_signed(width),
             _ => opcodes::shift_immediate(width),
         };
         let bits = self.bits(width);
@@ -108,7 +108,7 @@ impl Writer<'_> {
 
     fn store_bools(&mut self, from: u8, to: Mem) {
         let (bits, existing, lane) = (self.bits(Width::W32), self.existing(), self.temporary());
-        self.shift_by(Width::W32, Immediate::ShiftRight, lane, from, 31);
+        self.shift_by(Width::W32, Shift::Right, lane, from, 31);
         if self.isa == Isa::Avx512 {
             self.asm.masked(only::LANES_TO_BYTES, bits, lane, 0, Rm::Mem(to), existing);
             return;

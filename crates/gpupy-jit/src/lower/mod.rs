@@ -10,9 +10,11 @@
 //! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
 //! | `test.rs` | comparisons and choices |
 //! | `convert.rs` | casts |
+//! | `halves.rs` | what AVX2 lacks for lanes of 64 bits |
 
 mod convert;
 mod float;
+mod halves;
 mod int;
 mod leaf;
 mod logic;

@@ -56,17 +56,12 @@ fn recent(rng: &mut Rng, values: &[u32]) -> u32 {
 
 /// The operations that this crate writes, for a dtype of their first operand and of a cast's result.
 pub fn has_code(isa: Isa, op: Op, from: DType, to: DType) -> bool {
-    let avx2 = isa == Isa::Avx2;
-    let long = |dtype| matches!(dtype, DType::I64 | DType::U64);
     match op {
         Op::Bitcast => to != DType::Bool || from == DType::Bool,
         Op::FloorDiv | Op::Mod | Op::Fmod => false,
-        Op::Cast if avx2 && from.is_float() && long(to) => false,
-        Op::Cast if avx2 && long(from) && to.is_float() => false,
-        Op::Cast if avx2 => {
-            (from, to) != (DType::F64, DType::U32) && (from, to) != (DType::U32, DType::F64)
+        Op::Cast if isa == Isa::Avx2 => {
+            !(matches!(from, DType::I64 | DType::U64) && to == DType::F32)
         }
-        Op::Mul if avx2 => !long(from),
         _ => op.is_scalar_op() && op.info().ulp == 0.0,
     }
 }

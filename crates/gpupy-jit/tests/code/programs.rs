@@ -4,7 +4,9 @@ use crate::check::{Case, check, compiled, isas};
 use crate::generate;
 use crate::rng::Rng;
 use gpupy_core::DType::{self, Bool, F32, F64, I32, I64, U32, U64};
+use gpupy_core::functions;
 use gpupy_core::ir::{AccessKind, Builder, Form};
+use gpupy_core::op::OPS;
 use gpupy_jit::{Isa, Step, Variant, compile_for};
 
 const SETS: [&[DType]; 6] = [
@@ -105,4 +107,17 @@ fn what_is_no_straight_map_over_lanes_is_left_to_others() {
     let program = b.finish();
     let unit = Variant { accesses: vec![Step::Unit], dests: vec![Step::Unit] };
     assert!(compile_for(&program, &unit, isa).is_none());
+}
+
+#[test]
+fn the_functions_of_the_core_have_code() {
+    for isa in isas() {
+        for row in OPS {
+            for dtype in [F32, F64] {
+                let Some(program) = functions::program(row.op, dtype) else { continue };
+                let kernel = compile_for(program, &crate::check::variant(program, Step::Unit), isa);
+                assert!(kernel.is_some(), "{isa:?} {} {dtype}", row.name);
+            }
+        }
+    }
 }
