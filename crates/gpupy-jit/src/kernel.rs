@@ -245,6 +245,7 @@ unsafe fn copy_elements(bytes: usize, n: usize, from: Walk, to: Walk) {
     unsafe {
         match bytes {
             1 => copy_each::<u8>(n, from, to),
+            2 => copy_each::<u16>(n, from, to),
             4 => copy_each::<u32>(n, from, to),
             _ => copy_each::<u64>(n, from, to),
         }

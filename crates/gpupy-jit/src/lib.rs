@@ -1,9 +1,10 @@
 //! Wide machine code for programs, on x86-64.
 //!
-//! A program that is a map without regions, over dtypes whose lanes are 32 or 64 bits, becomes one
-//! loop over a row of points, with AVX-512 or AVX2 as the machine has it. What it computes is what
+//! A program that is a map without regions and gathers becomes one loop over a row of points, with
+//! AVX-512 or AVX2 as the machine has it, in lanes of 32 or 64 bits. What it computes is what
 //! `gpupy_core::op_eval` says, to the bit: nothing is reassociated or contracted. What is not such a
-//! program is `None`, and left to whoever interprets programs.
+//! program is `None`, and left to whoever interprets programs; so is what has only bools and integers
+//! of 8 and 16 bits, for which there are more lanes to be had.
 //!
 //! In the order of the data:
 //!

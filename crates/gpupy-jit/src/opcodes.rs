@@ -17,13 +17,13 @@ pub enum Width {
 }
 
 impl Width {
-    /// Of a value's lanes. A bool is a lane of 32 bits, all set or all clear. `None` for what has no
-    /// lanes.
+    /// Of a value's lanes. A bool is a lane of 32 bits, all set or all clear; a smaller integer is
+    /// one as if cast to int32. `None` for what has no lanes.
     pub fn of(dtype: DType) -> Option<Width> {
         match dtype {
-            DType::Bool | DType::I32 | DType::U32 | DType::F32 => Some(Width::W32),
             DType::I64 | DType::U64 | DType::F64 => Some(Width::W64),
-            _ => None,
+            DType::F16 | DType::C64 | DType::C128 => None,
+            _ => Some(Width::W32),
         }
     }
 
@@ -153,10 +153,15 @@ pub mod only {
     use super::{Opcode, row};
 
     pub const BROADCAST_BYTE: Opcode = row(1, 2, false, 0x78);
+    pub const BROADCAST_WORD: Opcode = row(1, 2, false, 0x79);
     // Between bytes or words and lanes of 32 bits.
-    pub const BYTES_TO_LANES: Opcode = row(1, 2, false, 0x31);
+    pub const U8_TO_I32: Opcode = row(1, 2, false, 0x31);
+    pub const U16_TO_I32: Opcode = row(1, 2, false, 0x33);
+    pub const I8_TO_I32: Opcode = row(1, 2, false, 0x21);
+    pub const I16_TO_I32: Opcode = row(1, 2, false, 0x23);
     pub const LANES_TO_BYTES: Opcode = row(2, 2, false, 0x31);
-    pub const PACK_WORDS: Opcode = row(1, 1, false, 0x6b);
+    pub const LANES_TO_WORDS: Opcode = row(2, 2, false, 0x33);
+    pub const PACK_LANES: Opcode = row(1, 2, false, 0x2b);
     pub const PACK_BYTES: Opcode = row(1, 1, false, 0x67);
     pub const STORE_8: Opcode = row(1, 1, false, 0xd6);
     pub const STORE_4: Opcode = row(1, 1, false, 0x7e);

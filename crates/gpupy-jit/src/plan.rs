@@ -88,7 +88,7 @@ impl<'a> Plan<'a> {
         if program.form != Form::Map {
             return None;
         }
-        let mut widest = 4;
+        let mut widest = 0;
         let mut notes = vec![Note::default(); program.insts.len()];
         let mut walks = 0;
         for (at, inst) in program.insts.iter().enumerate() {
@@ -102,6 +102,10 @@ impl<'a> Plan<'a> {
                 }
                 Op::Store => {}
                 op if op.info().rule == Rule::Special => return None,
+                // Not all bits are a bool's.
+                Op::Bitcast if inst.dtype == DType::Bool && !is_renaming(program, inst) => {
+                    return None;
+                }
                 op => {
                     let arity = op.info().arity as usize;
                     if is_renaming(program, inst) {
@@ -111,8 +115,13 @@ impl<'a> Plan<'a> {
                         inst.args[..arity].iter().all(|arg| notes[*arg as usize].uniform);
                 }
             }
-            widest = widest.max(Width::of(inst.dtype)?.bytes());
+            Width::of(inst.dtype)?;
+            widest = widest.max(inst.dtype.size());
             notes[at] = note;
+        }
+        // Lanes as small as bools and small integers are faster for them alone.
+        if widest < 4 {
+            return None;
         }
         if variant.accesses.len() != walks as usize || variant.dests.len() != program.dests.len() {
             return None;
@@ -279,15 +288,19 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Whether an instruction's value has the same bits as its operand's.
+/// Whether an instruction's value has the same lanes as its operand's.
 fn is_renaming(program: &Program, inst: &Inst) -> bool {
-    let from = program.insts[inst.args[0] as usize].dtype;
-    let same_bits = from == inst.dtype
-        || from.is_int() && inst.dtype.is_int() && from.size() == inst.dtype.size();
+    let (from, to) = (program.insts[inst.args[0] as usize].dtype, inst.dtype);
+    let both_int = from.is_int() && to.is_int();
+    let extended = from.size() < to.size().min(4)
+        && to.size() <= 4
+        && (to.size() == 4 || to.is_signed_int() || !from.is_signed_int());
     match inst.op {
-        Op::Bitcast => true,
-        Op::Cast => same_bits,
-        Op::Abs => matches!(from, DType::Bool | DType::U32 | DType::U64),
+        Op::Bitcast => from == to || to.size() >= 4,
+        Op::Cast if from == to => true,
+        Op::Cast if from.size() < 4 => both_int && extended,
+        Op::Cast => both_int && from.size() == to.size(),
+        Op::Abs => from == DType::Bool || from.is_int() && !from.is_signed_int(),
         _ => false,
     }
 }

@@ -119,9 +119,13 @@ impl Writer<'_> {
                 continue;
             };
             let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
-            // All bits of a bool's lane are alike.
-            let bits =
-                if inst.dtype == DType::Bool { bits.wrapping_neg() & 0xffff_ffff } else { bits };
+            // All bits of a bool's lane are alike; small integers are as if cast to int32.
+            let bits = match inst.dtype {
+                DType::Bool => bits.wrapping_neg() & 0xffff_ffff,
+                DType::I8 => u64::from(i32::from(bits as i8) as u32),
+                DType::I16 => u64::from(i32::from(bits as i16) as u32),
+                _ => bits,
+            };
             let bytes = self.bits(width).bytes();
             let home = self.pool.constant(width, bits, bytes);
             self.registers.set_home(self.plan.value(at, 0), home);

@@ -18,6 +18,8 @@ impl Writer<'_> {
         match (from, to) {
             (Bool, _) => self.bool_to(to)?,
             (_, Bool) => self.differs_from_zero(from)?,
+            (_, to) if to.size() < 4 => self.cast_to_small(from, to),
+            (from, _) if from.size() < 4 => self.cast(I32, to)?,
             (I32, F32) => self.convert(only::I32_TO_F32, Width::W32),
             (I32, F64) => self.convert(only::I32_TO_F64, Width::W64),
             (F32, I32) => self.convert(only::F32_TO_I32, Width::W32),
@@ -117,13 +119,20 @@ impl Writer<'_> {
     /// The low 32 bits of each lane.
     fn low_half(&mut self) {
         let x = self.reg(0);
-        if self.isa == Isa::Avx512 {
-            let (bits, to) = (self.bits(Width::W64), self.result());
-            return self.asm.vector(only::I64_TO_I32, bits, x, 0, Rm::Reg(to));
-        }
-        let t = self.temporary();
-        self.halves(t, x, Half::Lower);
+        let t = self.low_halves(x);
         self.done_in(t);
+    }
+
+    /// The low 32 bits of lanes, in a temporary register.
+    pub(super) fn low_halves(&mut self, x: u8) -> u8 {
+        let t = self.temporary();
+        if self.isa == Isa::Avx512 {
+            let bits = self.bits(Width::W64);
+            self.asm.vector(only::I64_TO_I32, bits, x, 0, Rm::Reg(t));
+        } else {
+            self.halves(t, x, Half::Lower);
+        }
+        t
     }
 
     /// AVX2: both halves become exact floats by their place in a float's bits, and are added, which

@@ -12,27 +12,37 @@ impl Writer<'_> {
     /// `load`: elements that follow each other, or one for all points.
     pub(super) fn load(&mut self, dtype: DType) -> Option<()> {
         let (walk, width) = (self.walk(), Width::of(dtype)?);
+        let bits = self.bits(width);
         if self.is_uniform() {
             self.asm.load(RAX, Mem::at(RSI, 16 * walk as i32, 8));
-            if dtype == DType::Bool {
-                let (bits, to) = (self.bits(Width::W32), self.temporary());
-                let byte = Rm::Mem(Mem::at(RAX, 0, 1));
-                self.asm.vector(only::BROADCAST_BYTE, bits, to, 0, byte);
-                return self.spread(to);
-            }
-            let to = self.result();
-            self.broadcast(width, to, Mem::at(RAX, 0, width.bytes()));
+            let row = match dtype.size() {
+                1 => only::BROADCAST_BYTE,
+                2 => only::BROADCAST_WORD,
+                _ => {
+                    let to = self.result();
+                    self.broadcast(width, to, Mem::at(RAX, 0, width.bytes()));
+                    return Some(());
+                }
+            };
+            let (to, element) = (self.temporary(), Mem::at(RAX, 0, dtype.size()));
+            self.asm.vector(row, bits, to, 0, Rm::Mem(element));
+            self.extended(to, dtype);
             return Some(());
         }
         let from = Rm::Mem(self.elements(walk, dtype.size()));
-        let (bits, existing) = (self.bits(width), self.existing());
+        let row = match dtype {
+            DType::Bool | DType::U8 => only::U8_TO_I32,
+            DType::U16 => only::U16_TO_I32,
+            DType::I8 => only::I8_TO_I32,
+            DType::I16 => only::I16_TO_I32,
+            _ => opcodes::move_load(width),
+        };
+        let existing = self.existing();
+        let to = if dtype == DType::Bool { self.temporary() } else { self.result() };
+        self.asm.masked(row, bits, to, 0, from, existing);
         if dtype == DType::Bool {
-            let to = self.temporary();
-            self.asm.masked(only::BYTES_TO_LANES, bits, to, 0, from, existing);
-            return self.spread(to);
+            self.extended(to, dtype);
         }
-        let to = self.result();
-        self.asm.masked(opcodes::move_load(width), bits, to, 0, from, existing);
         Some(())
     }
 
@@ -68,16 +78,12 @@ impl Writer<'_> {
     /// `param`: a scalar of the launch, which lies at rcx before the loop.
     pub(super) fn param(&mut self, inst: &Inst) -> Option<()> {
         let (from, width) = (8 * inst.args[0] as i32, Width::of(inst.dtype)?);
-        let to = if inst.dtype == DType::Bool { self.temporary() } else { self.result() };
+        let is_small = inst.dtype.size() < 4;
+        let to = if is_small { self.temporary() } else { self.result() };
         self.broadcast(width, to, Mem::at(RCX, from, width.bytes()));
-        if inst.dtype == DType::Bool { self.spread(to) } else { Some(()) }
-    }
-
-    /// Makes a bool of the lowest bit of each lane: all its bits are alike.
-    fn spread(&mut self, from: u8) -> Option<()> {
-        self.shift_by(Width::W32, Shift::Left, from, from, 31);
-        let to = self.result();
-        self.shift_by(Width::W32, Shift::RightSigned, to, from, 31);
+        if is_small {
+            self.extended(to, inst.dtype);
+        }
         Some(())
     }
 
@@ -98,31 +104,45 @@ impl Writer<'_> {
         let from = self.reg(0);
         let to = self.elements(number, inst.dtype.size());
         let (bits, existing) = (self.bits(width), self.existing());
-        if inst.dtype == DType::Bool {
-            self.store_bools(from, to);
+        if inst.dtype.size() < 4 {
+            self.store_small(inst.dtype, from, to);
         } else {
             self.asm.masked(opcodes::move_store(width), bits, from, 0, Rm::Mem(to), existing);
         }
         Some(())
     }
 
-    fn store_bools(&mut self, from: u8, to: Mem) {
-        let (bits, existing, lane) = (self.bits(Width::W32), self.existing(), self.temporary());
-        self.shift_by(Width::W32, Shift::Right, lane, from, 31);
-        if self.isa == Isa::Avx512 {
-            self.asm.masked(only::LANES_TO_BYTES, bits, lane, 0, Rm::Mem(to), existing);
-            return;
+    /// Stores the lower bits of lanes; of bools, one bit.
+    fn store_small(&mut self, dtype: DType, from: u8, to: Mem) {
+        let (w, existing, mut lane) = (Width::W32, self.existing(), from);
+        let bits = self.bits(w);
+        if dtype == DType::Bool {
+            lane = self.temporary();
+            self.shift_by(w, Shift::Right, lane, from, 31);
         }
-        let upper = self.temporary();
-        if bits == Bits::B256 {
-            self.asm.vector(only::UPPER_128, Bits::B256, lane, 0, Rm::Reg(upper));
+        if self.isa == Isa::Avx512 {
+            let row = if dtype.size() == 1 { only::LANES_TO_BYTES } else { only::LANES_TO_WORDS };
+            return self.asm.masked(row, bits, lane, 0, Rm::Mem(to), existing);
+        }
+        let (packed, upper) = (self.temporary(), self.temporary());
+        let used = self.constant(w, if dtype.size() == 1 { 0xff } else { 0xffff });
+        self.emit(opcodes::and(w), w, packed, lane, used);
+        // With four lanes, what is packed above them is not stored.
+        let is_full = bits == Bits::B256;
+        if is_full {
+            self.asm.vector(only::UPPER_128, Bits::B256, packed, 0, Rm::Reg(upper));
             self.asm.imm(1);
         }
-        // With four lanes, what is packed above them is not stored.
-        let other = if bits == Bits::B256 { upper } else { lane };
-        self.asm.vector(only::PACK_WORDS, Bits::B128, lane, lane, Rm::Reg(other));
-        self.asm.vector(only::PACK_BYTES, Bits::B128, lane, lane, Rm::Reg(lane));
-        let row = if bits == Bits::B256 { only::STORE_8 } else { only::STORE_4 };
-        self.asm.vector(row, Bits::B128, lane, 0, Rm::Mem(to));
+        let other = if is_full { upper } else { packed };
+        self.asm.vector(only::PACK_LANES, Bits::B128, packed, packed, Rm::Reg(other));
+        if dtype.size() == 1 {
+            self.asm.vector(only::PACK_BYTES, Bits::B128, packed, packed, Rm::Reg(packed));
+        }
+        let row = match to.bytes {
+            16 => opcodes::move_store(w),
+            8 => only::STORE_8,
+            _ => only::STORE_4,
+        };
+        self.asm.vector(row, Bits::B128, packed, 0, Rm::Mem(to));
     }
 }

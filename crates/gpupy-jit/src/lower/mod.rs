@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `leaf.rs` | elements, numbers of points, parameters, stores |
 //! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
+//! | `small.rs` | integers of 8 and 16 bits |
 //! | `test.rs` | comparisons and choices |
 //! | `convert.rs` | casts |
 //! | `halves.rs` | what AVX2 lacks for lanes of 64 bits |
@@ -18,6 +19,7 @@ mod halves;
 mod int;
 mod leaf;
 mod logic;
+mod small;
 mod test;
 
 use crate::opcodes::Width;
@@ -47,7 +49,9 @@ impl Writer<'_> {
         match inst.op {
             Op::IsNan | Op::IsInf | Op::IsFinite => self.test(inst),
             _ if tests => self.test(inst),
+            Op::Bitcast if dtype == DType::Bool => self.cast(dtype, inst.dtype),
             op if dtype == DType::Bool => self.logic(op),
+            op if dtype.size() < 4 => self.small(op, inst.dtype),
             op if dtype.is_float() => self.float(op, width),
             op => self.int(op, dtype, width),
         }

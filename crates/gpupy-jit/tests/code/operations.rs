@@ -8,8 +8,19 @@ use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, Scalar};
 use gpupy_jit::{Isa, Step, compile_for};
 
-const DTYPES: [DType; 7] =
-    [DType::Bool, DType::I32, DType::U32, DType::F32, DType::I64, DType::U64, DType::F64];
+const DTYPES: [DType; 11] = [
+    DType::Bool,
+    DType::I8,
+    DType::I16,
+    DType::U8,
+    DType::U16,
+    DType::I32,
+    DType::U32,
+    DType::F32,
+    DType::I64,
+    DType::U64,
+    DType::F64,
+];
 
 /// Every pair of specials, and random ones.
 fn inputs(dtypes: &[DType], rng: &mut Rng) -> Vec<Vec<Scalar>> {
@@ -47,7 +58,14 @@ fn program(op: Op, dtypes: &[DType], to: DType) -> Option<Program> {
         _ => b.op(op, &args),
     };
     b.store(value);
+    widen(&mut b);
     Some(b.finish())
+}
+
+/// Stores a number of 32 bits beside: there is no code for smaller ones alone.
+fn widen(b: &mut Builder) {
+    let number = b.constant(Scalar::i32(-7));
+    b.store(number);
 }
 
 #[test]
@@ -136,6 +154,7 @@ fn of_kinds(isa: Isa, op: Op, dtype: DType, kinds: usize, rng: &mut Rng) {
         _ => b.op(op, &args),
     };
     b.store(value);
+    widen(&mut b);
     let program = b.finish();
     let variant = variant(&program, Step::Unit);
     let kernel = compiled(&program, &variant, isa);

@@ -3,19 +3,21 @@
 use crate::check::{Case, check, compiled, isas};
 use crate::generate;
 use crate::rng::Rng;
-use gpupy_core::DType::{self, Bool, F32, F64, I32, I64, U32, U64};
+use gpupy_core::DType::{self, Bool, C64, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 use gpupy_core::functions;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::OPS;
 use gpupy_jit::{Isa, Step, Variant, compile_for};
 
-const SETS: [&[DType]; 6] = [
+const SETS: [&[DType]; 8] = [
     &[F32],
     &[F32, I32, U32, Bool],
     &[F64, Bool],
     &[F64, I64, U64, Bool],
     &[F32, I32, U32, Bool, F64, I64, U64],
     &[I32, Bool],
+    &[F32, U8, I16, Bool],
+    &[F64, I8, U16, I64, Bool],
 ];
 
 fn steps(rng: &mut Rng, plain: bool) -> Step {
@@ -100,13 +102,14 @@ fn many_operands_have_no_register_each() {
 #[test]
 fn what_is_no_straight_map_over_lanes_is_left_to_others() {
     let isa = Isa::detect().unwrap();
-    let mut b = Builder::new(Form::Map, 1);
-    let (operand, access) = (b.operand(DType::I8), b.access(AccessKind::Contiguous));
-    let load = b.load(operand, access);
-    b.store(load);
-    let program = b.finish();
-    let unit = Variant { accesses: vec![Step::Unit], dests: vec![Step::Unit] };
-    assert!(compile_for(&program, &unit, isa).is_none());
+    for dtype in [F16, C64, U8, Bool] {
+        let mut b = Builder::new(Form::Map, 1);
+        let (operand, access) = (b.operand(dtype), b.access(AccessKind::Contiguous));
+        let load = b.load(operand, access);
+        b.store(load);
+        let unit = Variant { accesses: vec![Step::Unit], dests: vec![Step::Unit] };
+        assert!(compile_for(&b.finish(), &unit, isa).is_none());
+    }
 }
 
 #[test]
