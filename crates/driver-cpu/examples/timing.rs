@@ -260,10 +260,48 @@ fn main() {
     }
     line("sum", 16_000_000, &|| sum(1, 16_000_000, false, DType::F32));
     line("sum of float64", 8_000_000, &|| sum(1, 8_000_000, false, DType::F64));
-    for (rows, columns) in [(4000, 4000), (100_000, 64), (64, 100_000), (1_000_000, 3)] {
+    for (rows, columns) in
+        [(4000, 4000), (1000, 1000), (100_000, 64), (64, 100_000), (100_000, 10), (1_000_000, 3)]
+    {
         let n = rows * columns;
         line(&format!("row sums {rows}x{columns}"), n, &|| sum(rows, columns, false, DType::F32));
         line(&format!("column sums {rows}x{columns}"), n, &|| sum(rows, columns, true, DType::F32));
+    }
+    line("sum of sin(x)", 1_000_000, &|| {
+        let mut b = Builder::new(Form::Reduce { op: Op::Add }, 1);
+        let walk = b.access(AccessKind::Contiguous);
+        let operand = b.operand(DType::F32);
+        let x = b.load(operand, walk);
+        let sine = function(&mut b, Op::Sin, &[x]);
+        let total = b.reduce(sine);
+        b.store(total);
+        Case {
+            program: b.finish(),
+            shape: vec![1_000_000],
+            operands: vec![1_000_000],
+            params: vec![],
+            accesses: vec![access(0, &[1])],
+            dest: (4000, access(0, &[1])),
+        }
+    });
+    for (rows, columns) in [(1_000_000, 3), (100_000, 10), (30_000, 30), (1000, 1000)] {
+        line(&format!("row added {rows}x{columns}"), rows * columns, &|| {
+            let mut b = Builder::new(Form::Map, 2);
+            let (matrix, row) = (b.access(AccessKind::Contiguous), b.access(AccessKind::Affine));
+            let (x, y) = (b.operand(DType::F32), b.operand(DType::F32));
+            let (x, y) = (b.load(x, matrix), b.load(y, row));
+            let sum = b.op(Op::Add, &[x, y]);
+            b.store(sum);
+            let strides = [columns as i64, 1];
+            Case {
+                program: b.finish(),
+                shape: vec![rows, columns],
+                operands: vec![rows * columns, columns],
+                params: vec![],
+                accesses: vec![access(0, &strides), access(0, &[0, 1])],
+                dest: (rows * columns, access(0, &strides)),
+            }
+        });
     }
     line("transposed add 4000x4000", 16_000_000, &|| {
         let mut b = Builder::new(Form::Map, 2);

@@ -25,6 +25,8 @@ pub struct Leaves {
     pub reduce: Option<usize>,
     /// How many leaves stand before it.
     pub before: usize,
+    /// How many operations there are.
+    pub operations: usize,
     /// Bytes of an element of each destination.
     pub dests: Vec<usize>,
 }
@@ -43,6 +45,6 @@ impl Leaves {
         let all: Vec<Leaf> = program.insts.iter().enumerate().filter_map(leaf).collect();
         let before = all.iter().filter(|leaf| reduce.is_some_and(|at| leaf.at < at)).count();
         let dests = program.dests.iter().map(|dtype| dtype.size()).collect();
-        Leaves { all, reduce, before, dests }
+        Leaves { all, reduce, before, operations: program.operation_count(), dests }
     }
 }

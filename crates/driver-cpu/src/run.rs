@@ -24,6 +24,17 @@ pub struct Scratch {
 #[repr(align(64))]
 struct Line(#[allow(dead_code)] [u8; 64]);
 
+impl Scratch {
+    /// So many bytes, which hold some values.
+    pub fn bytes(&mut self, count: usize) -> *mut u8 {
+        let lines = count.div_ceil(64);
+        if self.lines.len() < lines {
+            self.lines.resize(lines, Line([0; 64]));
+        }
+        self.lines.as_mut_ptr().cast()
+    }
+}
+
 /// A plan about to run on rows.
 pub struct Frame<'a> {
     pub plan: &'a Plan,
@@ -50,11 +61,7 @@ impl<'a> Frame<'a> {
     ) -> Frame<'a> {
         let nowhere = Walk { ptr: std::ptr::null_mut(), step: 0 };
         let own = plan.scratch.next_multiple_of(64);
-        let lines = (own + beyond).div_ceil(64);
-        if scratch.lines.len() < lines {
-            scratch.lines.resize(lines, Line([0; 64]));
-        }
-        let base = scratch.lines.as_mut_ptr().cast::<u8>();
+        let base = scratch.bytes(own + beyond);
         scratch.slots.clear();
         scratch.slots.extend(plan.slots.iter().map(|place| match *place {
             Place::Scratch(at) => base.wrapping_add(at),

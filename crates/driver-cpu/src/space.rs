@@ -42,7 +42,7 @@ pub struct Rows {
     /// The axis that rows go along.
     pub axis: usize,
     /// The most elements of a row.
-    tile: usize,
+    pub tile: usize,
     /// How many rows there are, before they are cut.
     rows: usize,
     /// Rows are cut in so many pieces.

@@ -7,9 +7,11 @@
 //! Not here: which way is taken (`axis.rs`), which items a thread takes (`eval.rs`).
 
 use crate::axis::Way;
+use crate::fold::{Filled, Spread};
 use crate::plan::{Plan, Reduction};
 use crate::run::{Frame, Scratch};
 use crate::space::{Line, Point, Rows};
+use gpupy_core::DType;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_jit::{Kernel, Row, Walk};
 use smallvec::SmallVec;
@@ -30,9 +32,9 @@ const COMPILED: usize = 8192;
 /// The items of one launch.
 pub struct Work<'a> {
     pub plan: &'a Plan,
-    /// Machine code for the steps of a map, which then does not go by its plan.
+    /// Machine code for a map, or for what comes before a reduction, in place of its steps.
     pub kernel: Option<&'a Kernel>,
-    /// Of the input space.
+    /// Of the input space, after folding.
     pub shape: &'a [usize],
     /// Of a reduction.
     pub way: Option<Way>,
@@ -41,6 +43,8 @@ pub struct Work<'a> {
     /// The space of the results.
     pub rows: Rows,
     pub leaves: &'a [Line<'a>],
+    /// Leaves of a map that are spread over scratch rows.
+    pub spread: &'a [Spread<'a>],
     pub dests: &'a [Line<'a>],
     pub operands: &'a [(*mut u8, usize)],
     pub params: &'a [u64],
@@ -72,19 +76,24 @@ pub fn longest(
 impl Work<'_> {
     /// Runs some items.
     pub fn run(&self, items: Range<usize>) {
-        if let Some(kernel) = self.kernel {
-            return self.run_compiled(kernel, items);
+        if let (Some(kernel), None) = (self.kernel, &self.plan.reduction) {
+            return SCRATCH.with_borrow_mut(|scratch| {
+                let beyond = scratch.bytes(self.spread.len() * self.spread_bytes());
+                self.run_compiled(kernel, items, beyond);
+            });
         }
         SCRATCH.with_borrow_mut(|scratch| {
             let beyond = match (self.way, &self.plan.reduction) {
                 (Some(Way::Across(_)), Some(_)) => ACROSS,
                 (_, Some(reduction)) => self.plan.tile.max(BATCH) * reduction.size,
-                _ => 0,
+                _ => self.spread.len() * self.spread_bytes(),
             };
+            let beyond = self.computed_bytes() + beyond;
             let walks = (self.leaves.len(), self.dests.len());
             let mut frame =
                 Frame::new(self.plan, scratch, walks, self.operands, self.params, beyond);
             let mut point = Point::new();
+            let mut filled: SmallVec<[Filled; 4]> = SmallVec::from_elem(None, self.spread.len());
             for item in items {
                 let n = self.rows.item(item, &mut point);
                 // SAFETY: the core promises that accesses name elements that exist, and `Rows` that
@@ -98,22 +107,30 @@ impl Work<'_> {
                             _ => self.along(&mut frame, reduction, &point, n),
                         }
                     }
-                    self.results(&mut frame, &point, n);
+                    self.results(&mut frame, &point, n, &mut filled);
                 }
             }
         });
     }
 
+    /// Picoseconds for a point, roughly.
+    pub fn cost(&self) -> u64 {
+        if self.kernel.is_some() { self.plan.cost / 3 } else { self.plan.cost }
+    }
+
     /// Runs some items of a map by machine code.
-    fn run_compiled(&self, kernel: &Kernel, items: Range<usize>) {
+    fn run_compiled(&self, kernel: &Kernel, items: Range<usize>, beyond: *mut u8) {
         let nowhere = Walk { ptr: std::ptr::null_mut(), step: 0 };
         let mut leaves: SmallVec<[Walk; 8]> = SmallVec::from_elem(nowhere, self.leaves.len());
         let mut dests: SmallVec<[Walk; 4]> = SmallVec::from_elem(nowhere, self.dests.len());
         let mut point = Point::new();
+        let mut filled: SmallVec<[Filled; 4]> = SmallVec::from_elem(None, self.spread.len());
         for item in items {
             let n = self.rows.item(item, &mut point);
             walk(&mut leaves, self.leaves, &point, self.rows.axis);
             walk(&mut dests, self.dests, &point, self.rows.axis);
+            // SAFETY: the item's points exist; the caller has room for the rows.
+            unsafe { self.spread_leaves(&mut leaves, &point, n, beyond, &mut filled) };
             let row = Row {
                 n,
                 accesses: leaves.as_ptr(),
@@ -130,13 +147,57 @@ impl Work<'_> {
     ///
     /// # Safety
     /// The point and the `n - 1` after it are of the space; the reduction's results are there.
-    unsafe fn results(&self, frame: &mut Frame<'_>, point: &[usize], n: usize) {
+    unsafe fn results(
+        &self,
+        frame: &mut Frame<'_>,
+        point: &[usize],
+        n: usize,
+        filled: &mut [Filled],
+    ) {
         let axis = self.rows.axis;
         walk(&mut frame.leaves[self.before..], &self.leaves[self.before..], point, axis);
         walk(frame.dests, self.dests, point, axis);
-        frame.moved(frame.beyond);
+        let beyond = frame.beyond;
+        // SAFETY: the caller's; there is room for the rows.
+        unsafe { self.spread_leaves(frame.leaves, point, n, beyond, filled) };
+        frame.moved(self.reduced(frame));
         // SAFETY: the caller's.
         unsafe { frame.run(&self.plan.steps, n) }
+    }
+
+    /// Bytes of a row over which a leaf is spread.
+    fn spread_bytes(&self) -> usize {
+        self.rows.tile * DType::C128.size()
+    }
+
+    /// Spreads leaves over scratch rows, and takes their walks there.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` after it exist; there is room for the rows.
+    unsafe fn spread_leaves(
+        &self,
+        leaves: &mut [Walk],
+        point: &[usize],
+        n: usize,
+        rows: *mut u8,
+        filled: &mut [Filled],
+    ) {
+        for ((k, spread), filled) in self.spread.iter().enumerate().zip(filled) {
+            let row = rows.wrapping_add(k * self.spread_bytes());
+            // SAFETY: the caller's.
+            leaves[spread.leaf] = unsafe { spread.fill(row, point, n, filled) };
+        }
+    }
+
+    /// Bytes of the row that machine code computes for a reduction, beyond the plan's scratch rows.
+    fn computed_bytes(&self) -> usize {
+        let reduction = self.plan.reduction.as_ref();
+        reduction.map_or(0, |reduction| self.plan.tile * reduction.size)
+    }
+
+    /// Where the results of a reduction are gathered: behind that row.
+    fn reduced(&self, frame: &Frame<'_>) -> *mut u8 {
+        frame.beyond.wrapping_add(self.computed_bytes())
     }
 
     /// Runs the steps before a reduction on a row of the input space, and gives the value's row.
@@ -152,7 +213,19 @@ impl Work<'_> {
         n: usize,
     ) -> *const u8 {
         walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], point, axis);
-        frame.moved(frame.beyond);
+        if let Some(kernel) = self.kernel {
+            let dest = Walk { ptr: frame.beyond, step: reduction.size as isize };
+            let row = Row {
+                n,
+                accesses: frame.leaves.as_ptr(),
+                dests: &raw const dest,
+                params: self.params.as_ptr(),
+            };
+            // SAFETY: the caller's; the row beyond the plan's holds a tile.
+            unsafe { kernel.run(&row) }
+            return frame.beyond;
+        }
+        frame.moved(self.reduced(frame));
         // SAFETY: the caller's.
         unsafe { frame.run(&reduction.steps, n) }
         frame.slot(reduction.value)
@@ -166,7 +239,7 @@ impl Work<'_> {
         let last = self.shape.len() - 1;
         let (extent, size) = (self.shape[last], reduction.size);
         let mut input = point.clone();
-        let mut out = frame.beyond;
+        let mut out = self.reduced(frame);
         if self.rows.axis == last {
             let from = point[last] * REDUCE_CHUNK;
             let until = extent.min(from + n * REDUCE_CHUNK);
@@ -216,7 +289,7 @@ impl Work<'_> {
         let size = reduction.size;
         let from = point[last] * REDUCE_CHUNK;
         let count = REDUCE_CHUNK.min(self.shape[last] - from);
-        let lanes = frame.beyond;
+        let lanes = self.reduced(frame);
         let lane = |l: usize| lanes.wrapping_add(l * n * size);
         let mut input = point.clone();
         for k in 0..count {

@@ -185,11 +185,11 @@ fn lanes_follow_the_canonical_tree() {
             let (Some(row), Some(f)) = (rows::lanes(op, dtype), function(op, dtype, dtype)) else {
                 continue;
             };
-            for n in [1, 2, 3, 15, 16, 17, 31, 100, 255, 256, 257, 301] {
-                let elements_in = &samples(dtype, 9)[..n];
+            for n in [1, 2, 3, 15, 16, 17, 31, 100, 255, 256, 257, 1023, 1024, 1100, 2313] {
+                let elements_in = &samples(dtype, 9).repeat(8)[..n];
                 let from = bytes(dtype, elements_in);
-                let mut out = vec![0; 2 * dtype.size()];
-                // SAFETY: at most two chunks.
+                let mut out = vec![0; n.div_ceil(REDUCE_CHUNK) * dtype.size()];
+                // SAFETY: there is room for a result of each chunk.
                 unsafe { row(out.as_mut_ptr(), [from.as_ptr(); 3], n) };
                 for (chunk, got) in elements_in.chunks(REDUCE_CHUNK).zip(elements(dtype, &out)) {
                     let mut lanes = chunk.to_vec();

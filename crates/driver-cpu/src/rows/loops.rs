@@ -195,11 +195,52 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> Loop for Lanes<A, F> {
         // SAFETY: `a` has `n` elements and `dst` one for each chunk; whoever named `F` has one.
         unsafe {
             let f = conjured::<F>();
-            for (c, from) in (0..n).step_by(REDUCE_CHUNK).enumerate() {
-                let chunk = a.cast::<A::Raw>().add(from).cast::<u8>();
-                put(dst, c, reduced(f, chunk, REDUCE_CHUNK.min(n - from)));
+            let chunk = |c: usize| a.cast::<A::Raw>().add(c * REDUCE_CHUNK).cast::<u8>();
+            let together = n / (REDUCE_CHUNK * TOGETHER) * TOGETHER;
+            for c in (0..together).step_by(TOGETHER) {
+                let results = reduced_together(f, std::array::from_fn(|k| chunk(c + k)));
+                for (k, result) in results.into_iter().enumerate() {
+                    put(dst, c + k, result);
+                }
+            }
+            for c in together..n.div_ceil(REDUCE_CHUNK) {
+                put(dst, c, reduced(f, chunk(c), REDUCE_CHUNK.min(n - c * REDUCE_CHUNK)));
             }
         }
+    }
+}
+
+/// Chunks that are reduced side by side: each waits for its last operation, so one alone is slow.
+const TOGETHER: usize = 4;
+
+/// The combinations of whole chunks by the canonical tree.
+///
+/// # Safety
+/// Each chunk has its elements.
+#[inline(always)]
+unsafe fn reduced_together<A: Stored>(
+    f: impl Fn(A, A) -> A + Copy,
+    chunks: [*const u8; TOGETHER],
+) -> [A; TOGETHER] {
+    // SAFETY: no element is named that does not exist.
+    unsafe {
+        let mut all =
+            chunks.map(|chunk| std::array::from_fn::<A, REDUCE_LANES, _>(|l| get(chunk, l)));
+        for k in (REDUCE_LANES..REDUCE_CHUNK).step_by(REDUCE_LANES) {
+            for (lanes, chunk) in all.iter_mut().zip(chunks) {
+                for (l, lane) in lanes.iter_mut().enumerate() {
+                    *lane = f(*lane, get(chunk, k + l));
+                }
+            }
+        }
+        all.map(|mut lanes| {
+            for half in [8, 4, 2, 1] {
+                for l in 0..half {
+                    lanes[l] = f(lanes[l], lanes[l + half]);
+                }
+            }
+            lanes[0]
+        })
     }
 }
 

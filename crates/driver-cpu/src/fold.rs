@@ -1,0 +1,139 @@
+//! Short rows, taken together: two axes over which most lines go on alike become one.
+//!
+//! Owns [`Fold`], [`folded`] and [`Spread`]. Rows of a few elements cost more by their number than by
+//! their elements, as where a row is added to each row of a narrow matrix. Where destinations, at
+//! least, go on from the end of a row to the next, the last two axes are walked as one, and the few
+//! leaves that do not go along are spread over scratch rows first.
+//!
+//! Not here: which axis rows go along otherwise (`axis.rs`).
+
+use crate::rows;
+use crate::space::{Line, Point};
+use gpupy_core::driver::Access;
+use gpupy_jit::Walk;
+use smallvec::SmallVec;
+
+/// The longest rows that are taken together.
+const SHORT: usize = 128;
+/// The fewest points for which it pays.
+const ENOUGH: usize = 2000;
+/// Nanoseconds for a piece of a leaf that is spread.
+const PIECE: f64 = 6.0;
+
+/// A launch with its last two axes as one.
+pub struct Fold {
+    pub shape: Point,
+    /// The accesses of all leaves, then of all destinations, over that shape.
+    pub accesses: Vec<Access>,
+    /// The extent of the last axis before.
+    pub extent: usize,
+    /// The leaves that have to be spread.
+    pub spread: SmallVec<[usize; 4]>,
+}
+
+/// The launch folded, where that costs less than `cost` nanoseconds.
+pub fn folded(shape: &[usize], leaves: &[Line<'_>], dests: &[Line<'_>], cost: f64) -> Option<Fold> {
+    let [.., outer, extent] = *shape else { return None };
+    let points: usize = shape.iter().product();
+    if !(2..=SHORT).contains(&extent) || outer < 2 || points < ENOUGH {
+        return None;
+    }
+    let (axis, last) = (shape.len() - 2, shape.len() - 1);
+    let follows = |line: &Line<'_>| {
+        let strides = &line.access.strides;
+        strides[axis] == strides[last] * extent as i64
+    };
+    let beside = |line: &Line<'_>| follows(line) && line.access.strides[last] == 1;
+    let all = leaves.iter().enumerate();
+    let spread: SmallVec<[usize; 4]> =
+        all.filter(|(_, line)| !follows(line)).map(|(leaf, _)| leaf).collect();
+    // Numbers are computed, not copied.
+    let possible = dests.iter().all(beside)
+        && spread.iter().all(|leaf| !leaves[*leaf].base.is_null())
+        && leaves
+            .iter()
+            .all(|line| beside(line) || !follows(line) || line.access.strides[last] == 0);
+    // What repeats with every row is spread once.
+    let pieces = spread.iter().filter(|leaf| leaves[**leaf].access.strides[axis] != 0).count();
+    if !possible || (points / extent * pieces) as f64 * PIECE >= cost {
+        return None;
+    }
+    let merged = |line: &Line<'_>| Access {
+        offset: line.access.offset,
+        strides: line
+            .access
+            .strides
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|(k, _)| *k != axis)
+            .map(|(_, stride)| stride)
+            .collect(),
+    };
+    let mut accesses: Vec<Access> = leaves.iter().chain(dests).map(merged).collect();
+    for leaf in &spread {
+        // As it goes along its scratch row.
+        if let Some(stride) = accesses[*leaf].strides.last_mut() {
+            *stride = 1;
+        }
+    }
+    let mut folded = Point::from(shape);
+    folded.truncate(axis);
+    folded.push(outer * extent);
+    Some(Fold { shape: folded, accesses, extent, spread })
+}
+
+/// What a scratch row holds that repeats: of which elements, and how often at least.
+pub type Filled = Option<(*mut u8, usize)>;
+
+/// A leaf to be spread over scratch rows.
+#[derive(Clone, Copy)]
+pub struct Spread<'a> {
+    pub leaf: usize,
+    /// Over the shape before folding.
+    pub line: Line<'a>,
+    /// The extent of the last axis before folding.
+    pub extent: usize,
+}
+
+impl Spread<'_> {
+    /// Copies `n` elements from a point of the folded shape on into a row, and gives the walk over
+    /// it. A row that repeats is left as it is, if `before` says that it is there.
+    ///
+    /// # Safety
+    /// The points exist, and so does the row.
+    pub unsafe fn fill(
+        &self,
+        row: *mut u8,
+        point: &[usize],
+        n: usize,
+        before: &mut Filled,
+    ) -> Walk {
+        let (last, size, extent) = (point.len(), self.line.size, self.extent);
+        let mut from = Point::from(point);
+        from[last - 1] = 0;
+        from.push(0);
+        let start = self.line.walk(&from, last);
+        let next_row = (self.line.access.strides[last - 1] * size as i64) as isize;
+        let walk = Walk { ptr: row, step: size as isize };
+        // A row that repeats is there already.
+        let whole = point[last - 1].is_multiple_of(extent);
+        let repeats = next_row == 0 && whole;
+        if repeats && before.is_some_and(|(from, len)| from == start.ptr && len >= n) {
+            return walk;
+        }
+        let (mut done, mut number) = (0, point[last - 1]);
+        while done < n {
+            let (r, c) = (number / extent, number % extent);
+            let m = (extent - c).min(n - done);
+            let at = start.ptr.wrapping_offset(next_row * r as isize + start.step * c as isize);
+            let to = row.wrapping_add(done * size);
+            // SAFETY: the elements are those of points that exist; the row has room.
+            unsafe { rows::copy(size, (to, size as isize), (at.cast_const(), start.step), m) };
+            done += m;
+            number += m;
+        }
+        *before = repeats.then_some((start.ptr, n));
+        walk
+    }
+}

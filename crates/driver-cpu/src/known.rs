@@ -1,0 +1,103 @@
+//! Programs that were evaluated before, made ready for how their rows go.
+//!
+//! Owns [`Known`] and [`Prepared`]. A program has a plan from the first; machine code is written once
+//! it has been evaluated at enough points, where it is a map, or what a reduction combines is one.
+//!
+//! Not here: how a program becomes a plan (`compile.rs`) or machine code (`gpupy-jit`).
+
+use crate::compile::{self, Variant};
+use crate::leaves::Leaves;
+use crate::plan::Plan;
+use gpupy_core::ir::{Form, Inst, Program};
+use gpupy_core::{Op, Result};
+use gpupy_jit::Kernel;
+
+/// Points that a program is evaluated at before machine code is written for it: that takes about as
+/// long.
+const ENOUGH: usize = 2000;
+
+/// A program that was evaluated before.
+pub struct Known {
+    pub leaves: Leaves,
+    prepared: Vec<Prepared>,
+}
+
+/// A program for one way of its leaves and destinations.
+pub struct Prepared {
+    variant: Variant,
+    pub plan: Plan,
+    /// Machine code, if it can be had, once it has been asked for.
+    kernel: Option<Option<Kernel>>,
+    /// The points that have been evaluated.
+    points: usize,
+}
+
+impl Known {
+    pub fn of(program: &Program) -> Known {
+        Known { leaves: Leaves::of(program), prepared: Vec::new() }
+    }
+
+    /// The program, prepared for a launch of so many points, and whether something was compiled.
+    pub fn prepared(
+        &mut self,
+        program: &Program,
+        variant: Variant,
+        points: usize,
+    ) -> Result<(&Prepared, bool)> {
+        let found = self.prepared.iter().position(|prepared| prepared.variant == variant);
+        let at = found.unwrap_or(self.prepared.len());
+        if found.is_none() {
+            let plan = compile::plan(program, &self.leaves, &variant)?;
+            self.prepared.push(Prepared { variant, plan, kernel: None, points: 0 });
+        }
+        let prepared = &mut self.prepared[at];
+        prepared.points = prepared.points.saturating_add(points);
+        let mut compiled = found.is_none();
+        if prepared.points >= ENOUGH && prepared.kernel.is_none() {
+            let kernel = machine_code(program, &self.leaves, &prepared.variant);
+            compiled |= kernel.is_some();
+            prepared.kernel = Some(kernel);
+        }
+        Ok((prepared, compiled))
+    }
+}
+
+impl Prepared {
+    /// Machine code for the program, or for what it reduces.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        self.kernel.as_ref()?.as_ref()
+    }
+}
+
+/// Machine code for a program, or for what it reduces.
+fn machine_code(program: &Program, leaves: &Leaves, variant: &Variant) -> Option<Kernel> {
+    let Some(reduce) = leaves.reduce else {
+        return gpupy_jit::compile(program, &variant.for_code(leaves));
+    };
+    let map = map_before(program, reduce)?;
+    let mut steps = variant.for_code(leaves);
+    steps.accesses.truncate(leaves.before);
+    steps.dests = vec![gpupy_jit::Step::Unit];
+    gpupy_jit::compile(&map, &steps)
+}
+
+/// The map of what a program reduces, where it computes anything and has no regions.
+fn map_before(program: &Program, reduce: usize) -> Option<Program> {
+    let (value, dtype) = (program.insts[reduce].args[0], program.insts[reduce].dtype);
+    let mut insts = program.insts[..reduce].to_vec();
+    let regions = insts.iter().any(|inst| matches!(inst.op, Op::Loop | Op::If));
+    if regions || !insts[value as usize].op.is_scalar_op() {
+        return None;
+    }
+    insts.push(Inst { op: Op::Store, dtype, args: [0, value, 0] });
+    Some(Program {
+        form: Form::Map,
+        rank: program.rank,
+        operands: program.operands.clone(),
+        params: program.params.clone(),
+        accesses: program.accesses.clone(),
+        dests: vec![dtype],
+        insts,
+        extra: Vec::new(),
+    })
+}
