@@ -233,15 +233,19 @@ unsafe fn reduced_together<A: Stored>(
                 }
             }
         }
-        all.map(|mut lanes| {
-            for half in [8, 4, 2, 1] {
-                for l in 0..half {
-                    lanes[l] = f(lanes[l], lanes[l + half]);
-                }
-            }
-            lanes[0]
-        })
+        all.map(|lanes| folded(f, lanes))
     }
+}
+
+/// The last steps of the canonical tree.
+#[inline(always)]
+fn folded<A: Stored>(f: impl Fn(A, A) -> A + Copy, mut lanes: [A; REDUCE_LANES]) -> A {
+    for half in [8, 4, 2, 1] {
+        for l in 0..half {
+            lanes[l] = f(lanes[l], lanes[l + half]);
+        }
+    }
+    lanes[0]
 }
 
 /// The combination of `n` elements, at least 1, by the canonical tree.
@@ -252,8 +256,8 @@ unsafe fn reduced_together<A: Stored>(
 unsafe fn reduced<A: Stored>(f: impl Fn(A, A) -> A + Copy, row: *const u8, n: usize) -> A {
     // SAFETY: no element is named that does not exist.
     unsafe {
-        let mut lanes = [get::<A>(row, 0); REDUCE_LANES];
         if n < REDUCE_LANES {
+            let mut lanes = [get::<A>(row, 0); REDUCE_LANES];
             for (l, lane) in lanes.iter_mut().enumerate().take(n) {
                 *lane = get(row, l);
             }
@@ -264,23 +268,21 @@ unsafe fn reduced<A: Stored>(f: impl Fn(A, A) -> A + Copy, row: *const u8, n: us
             }
             return lanes[0];
         }
-        for (l, lane) in lanes.iter_mut().enumerate() {
-            *lane = get(row, l);
-        }
+        let mut lanes = std::array::from_fn::<A, REDUCE_LANES, _>(|l| get(row, l));
         let whole = n - n % REDUCE_LANES;
         for k in (REDUCE_LANES..whole).step_by(REDUCE_LANES) {
             for (l, lane) in lanes.iter_mut().enumerate() {
                 *lane = f(*lane, get(row, k + l));
             }
         }
-        for (l, lane) in lanes.iter_mut().enumerate().take(n - whole) {
+        if whole == n {
+            return folded(f, lanes);
+        }
+        // A copy, so that the lanes above stay in registers.
+        let mut rest = lanes;
+        for (l, lane) in rest.iter_mut().enumerate().take(n - whole) {
             *lane = f(*lane, get(row, whole + l));
         }
-        for half in [8, 4, 2, 1] {
-            for l in 0..half {
-                lanes[l] = f(lanes[l], lanes[l + half]);
-            }
-        }
-        lanes[0]
+        folded(f, rest)
     }
 }

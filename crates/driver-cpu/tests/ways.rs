@@ -1,0 +1,177 @@
+//! Whichever way the rows of a launch go, its bits are those of the reference driver.
+
+use gpupy_core::driver::{Access, BlockId, BlockSpec, Config, Dest, Driver, Launch};
+use gpupy_core::ir::{AccessKind, Builder, Form, Program};
+use gpupy_core::{DType, Op};
+
+/// Elements of each operand.
+const LEN: usize = 40_000;
+
+/// A launch over two operands, or one, of float32.
+struct Case {
+    program: Program,
+    shape: Vec<usize>,
+    accesses: Vec<Access>,
+    /// Elements of the destination, which the launch need not fill.
+    len: usize,
+    dest: Access,
+}
+
+fn access(offset: i64, strides: &[i64]) -> Access {
+    Access { offset, strides: strides.into() }
+}
+
+/// What a driver leaves in the destination; `times` launches of which all but the last are others.
+fn run(driver: &mut dyn Driver, case: &Case, times: usize) -> Vec<u8> {
+    let mut block = |len: usize, at: &dyn Fn(usize) -> f32| -> BlockId {
+        let block = driver.block_alloc(BlockSpec::new(DType::F32, len)).expect("a block");
+        let bytes: Vec<u8> = (0..len).flat_map(|k| at(k).to_le_bytes()).collect();
+        driver.block_write(block, 0, &bytes).expect("a write");
+        block
+    };
+    let operands =
+        [block(LEN, &|k| (k as f32 * 0.37).sin()), block(LEN, &|k| 1.0 + (k % 1013) as f32 * 1e-3)];
+    let dest = block(case.len, &|k| -(k as f32));
+    let launch = Launch {
+        program: &case.program,
+        fingerprint: case.program.fingerprint(),
+        shape: &case.shape,
+        operands: &operands[..case.program.operands.len()],
+        params: &[],
+        accesses: &case.accesses,
+        dests: &[Dest { block: dest, access: case.dest.clone(), whole: false }],
+    };
+    for _ in 0..times {
+        driver.eval_ir(&launch).expect("an evaluation");
+    }
+    let mut bytes = vec![0; 4 * case.len];
+    driver.block_read(dest, 0, &mut bytes).expect("a read");
+    operands.into_iter().chain([dest]).for_each(|block| driver.block_free(block));
+    bytes
+}
+
+fn check(cases: impl IntoIterator<Item = Case>) {
+    let (mut cpu, mut soft) = (driver_cpu::new(), driver_soft::new());
+    for driver in [&mut cpu, &mut soft] {
+        driver.init(&Config::default()).expect("an open driver");
+    }
+    for case in cases {
+        let want = run(&mut *soft, &case, 1);
+        // Interpreted at first, as machine code later.
+        for times in [1, 3] {
+            let got = run(&mut *cpu, &case, times);
+            let differs = got.chunks(4).zip(want.chunks(4)).position(|(got, want)| got != want);
+            assert_eq!(
+                differs, None,
+                "element, after {times}: {:?} {:?} to {:?}\n{}",
+                case.shape, case.accesses, case.dest, case.program
+            );
+        }
+    }
+}
+
+/// A map of two operands at two accesses.
+fn map(shape: &[usize], first: Access, second: Access, len: usize, dest: Access) -> Case {
+    let mut b = Builder::new(Form::Map, shape.len() as u32);
+    let (walk, other) = (b.access(AccessKind::Affine), b.access(AccessKind::Affine));
+    let (x, y) = (b.operand(DType::F32), b.operand(DType::F32));
+    let (x, y) = (b.load(x, walk), b.load(y, other));
+    let sum = b.op(Op::Div, &[x, y]);
+    b.store(sum);
+    Case { program: b.finish(), shape: shape.to_vec(), accesses: vec![first, second], len, dest }
+}
+
+#[test]
+fn maps_with_short_rows() {
+    let mut cases = Vec::new();
+    for (rows, columns) in [(700, 3), (1000, 2), (301, 10), (50, 41), (20, 128), (15, 200), (1, 9)]
+    {
+        let (r, c) = (rows as i64, columns as i64);
+        let len = rows * columns;
+        // A row for all, a column for all, a transposed matrix, every other element, backwards.
+        let others = [
+            access(5, &[0, 1]),
+            access(7, &[1, 0]),
+            access(0, &[0, 0]),
+            access(0, &[1, r]),
+            access(3, &[2 * c, 2]),
+            access(LEN as i64 - 1, &[-c, -1]),
+            access(c - 1, &[c, -1]),
+        ];
+        for other in others {
+            let straight = access(2, &[c, 1]);
+            let whole = access(0, &[c, 1]);
+            cases.push(map(&[rows, columns], straight.clone(), other.clone(), len, whole));
+            // Into a transposed destination, and one with gaps.
+            cases.push(map(
+                &[rows, columns],
+                other.clone(),
+                straight.clone(),
+                len,
+                access(0, &[1, r]),
+            ));
+            let gaps = access(1, &[c + 2, 1]);
+            cases.push(map(&[rows, columns], straight, other, len + 2 * rows + 1, gaps));
+        }
+        let whole = access(0, &[5 * c, c, 1]);
+        let other = access(1, &[1, 0, 3]);
+        cases.push(map(&[3, 5, columns], access(0, &[0, c, 1]), other, 15 * columns, whole));
+    }
+    check(cases);
+}
+
+#[test]
+fn maps_of_many_short_rows_in_three_axes() {
+    let strides = [60 * 7, 7, 1];
+    let whole = access(0, &strides);
+    let others = [&[0, 0, 1], &[1, 0, 7], &[7, 0, 1], &[0, 1, 0], &[1, 20, 0]];
+    check(others.map(|other| {
+        map(&[20, 60, 7], whole.clone(), access(4, other), 20 * 60 * 7, whole.clone())
+    }));
+}
+
+#[test]
+fn reductions_along_and_across() {
+    let mut cases = Vec::new();
+    for op in [Op::Add, Op::Min] {
+        for (outer, n) in [
+            (1, 1usize),
+            (1, 300),
+            (1, 30_000),
+            (700, 3),
+            (3, 700),
+            (300, 64),
+            (90, 256),
+            (70, 257),
+            (20, 1100),
+            (5, 1),
+            (1500, 20),
+        ] {
+            let (o, m) = (outer as i64, n as i64);
+            let chunks = n.div_ceil(256);
+            let walks = [
+                access(0, &[m, 1]),
+                access(0, &[1, o]),
+                access(9, &[0, 1]),
+                access(9, &[1, 0]),
+                access(o * m - 1, &[-m, -1]),
+            ];
+            for walk in walks {
+                let mut b = Builder::new(Form::Reduce { op }, 2);
+                let slot = b.access(AccessKind::Affine);
+                let operand = b.operand(DType::F32);
+                let x = b.load(operand, slot);
+                let result = b.reduce(x);
+                b.store(result);
+                let (program, shape) = (b.finish(), vec![outer, n]);
+                let len = outer * chunks;
+                let c = chunks as i64;
+                for dest in [access(0, &[c, 1]), access(0, &[1, o])] {
+                    let (program, shape) = (program.clone(), shape.clone());
+                    cases.push(Case { program, shape, accesses: vec![walk.clone()], len, dest });
+                }
+            }
+        }
+    }
+    check(cases);
+}
