@@ -101,6 +101,7 @@ by_width! {
     compare_signed = lanes(3, 0x1f);
     compare_unsigned = lanes(3, 0x1e);
     blend_masked = lanes(2, 0x65);
+    test_bits = lanes(2, 0x27);
     ternary_logic = lanes(3, 0x25);
     fix_up = lanes(3, 0x54);
     shift_immediate_signed = lanes(1, 0x72);
@@ -173,6 +174,9 @@ pub mod only {
     pub const LANES_TO_MASK: Opcode = row(2, 2, false, 0x39);
     // Parts of registers.
     pub const UPPER_128: Opcode = row(1, 3, false, 0x39);
+    pub const UPPER_256: Opcode = row(1, 3, true, 0x3b);
+    pub const JOIN_128: Opcode = row(1, 3, false, 0x38);
+    pub const JOIN_256: Opcode = row(1, 3, true, 0x3a);
     pub const SHUFFLE: Opcode = row(0, 1, false, 0xc6);
     // The product of the lower halves of lanes of 64 bits.
     pub const MUL_HALVES: Opcode = row(1, 1, true, 0xf4);
@@ -193,6 +197,7 @@ pub mod only {
     pub const F32_TO_U32: Opcode = row(0, 1, false, 0x78);
     pub const F32_TO_I64: Opcode = row(1, 1, false, 0x7a);
     pub const F64_TO_I32: Opcode = row(1, 1, true, 0xe6);
+    pub const F64_TO_U32: Opcode = row(0, 1, true, 0x78);
     pub const F64_TO_I64: Opcode = row(1, 1, true, 0x7a);
     pub const F32_TO_F64: Opcode = row(0, 1, false, 0x5a);
     pub const F64_TO_F32: Opcode = row(1, 1, true, 0x5a);

@@ -94,8 +94,7 @@ impl Writer<'_> {
             if from.is_float() {
                 self.compare_mask(w, x, zero, Relation::NotEqual);
             } else {
-                self.emit(opcodes::compare_unsigned(w), w, TEST, x, zero);
-                self.asm.imm(4);
+                self.emit(opcodes::test_bits(w), w, TEST, x, Rm::Reg(x));
             }
             let (bits, to) = (self.bits(Width::W32), self.result());
             self.asm.vector(only::MASK_TO_LANES, bits, to, 0, Rm::Reg(TEST));

@@ -41,6 +41,7 @@ impl Writer<'_> {
             Op::Min => self.symmetric_lanes(opcodes::min_unsigned(w), w),
             Op::Max if signed => self.symmetric_lanes(opcodes::max_signed(w), w),
             Op::Max => self.symmetric_lanes(opcodes::max_unsigned(w), w),
+            Op::FloorDiv | Op::Mod if w == Width::W32 => self.divide(op, signed)?,
             // These take counts as unsigned, and shift everything out by large ones.
             Op::Shl => self.binary(opcodes::shift_left(w), w),
             Op::Shr if !signed => self.binary(opcodes::shift_right(w), w),

@@ -8,12 +8,14 @@
 //! |---|---|
 //! | `leaf.rs` | elements, numbers of points, parameters, stores |
 //! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
+//! | `divide.rs` | quotients and remainders of integers |
 //! | `small.rs` | integers of 8 and 16 bits |
 //! | `test.rs` | comparisons and choices |
 //! | `convert.rs` | casts |
 //! | `halves.rs` | what AVX2 lacks for lanes of 64 bits |
 
 mod convert;
+mod divide;
 mod float;
 mod halves;
 mod int;

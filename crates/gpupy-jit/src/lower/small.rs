@@ -34,6 +34,9 @@ impl Writer<'_> {
                 self.emit(opcodes::xor(W), W, t, x, ones);
                 t
             }
+            // As int32, which all are, unsigned ones too.
+            Op::FloorDiv => self.quotient(true)?,
+            Op::Mod => return self.divide(op, true),
             Op::Bitcast => self.reg(0),
             // The others give a number of the dtype.
             _ => return self.int(op, dtype, W),

@@ -58,7 +58,8 @@ fn recent(rng: &mut Rng, values: &[u32]) -> u32 {
 pub fn has_code(isa: Isa, op: Op, from: DType, to: DType) -> bool {
     match op {
         Op::Bitcast => to != DType::Bool || from == DType::Bool,
-        Op::FloorDiv | Op::Mod | Op::Fmod => false,
+        Op::Fmod => false,
+        Op::FloorDiv | Op::Mod => from.size() <= 4 && !(isa == Isa::Avx2 && from == DType::U32),
         Op::Cast if isa == Isa::Avx2 => {
             !(matches!(from, DType::I64 | DType::U64) && to == DType::F32)
         }
