@@ -54,7 +54,6 @@ pub(crate) struct Slot {
 /// Code for one program and variant.
 pub struct Kernel {
     code: Mmap,
-    len: usize,
     constants: Lines,
     /// Bytes of the code's frame.
     frame: usize,
@@ -97,12 +96,11 @@ impl Kernel {
         dests: Vec<Slot>,
     ) -> Option<Kernel> {
         let mut memory = MmapMut::map_anon(code.len()).ok()?;
-        memory[..code.len()].copy_from_slice(code);
+        memory.copy_from_slice(code);
         let plain = !accesses.iter().any(|slot| slot.step == Step::Any && slot.bytes > 0)
             && dests.iter().all(|slot| slot.step == Step::Unit);
         Some(Kernel {
             code: memory.make_exec().ok()?,
-            len: code.len(),
             constants,
             frame,
             granule,
@@ -114,7 +112,7 @@ impl Kernel {
 
     /// The machine code, for disassemblers.
     pub fn code(&self) -> &[u8] {
-        &self.code[..self.len]
+        &self.code
     }
 
     /// Computes the program at each point of a row.

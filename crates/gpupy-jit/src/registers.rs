@@ -48,6 +48,8 @@ pub struct Registers {
     now: u32,
     free_slots: Vec<i32>,
     frame: usize,
+    /// A task wanted more registers than there are.
+    overfull: bool,
 }
 
 impl Registers {
@@ -93,12 +95,18 @@ impl Registers {
             now: 0,
             free_slots: Vec::new(),
             frame: 0,
+            overfull: false,
         }
     }
 
     /// Says where a value lies in memory from the start.
     pub fn set_home(&mut self, value: u32, home: Mem) {
         self.values[value as usize].home = Some(home);
+    }
+
+    /// True when the code is of no use, because a task wanted more registers than there are.
+    pub fn are_overfull(&self) -> bool {
+        self.overfull
     }
 
     /// Bytes of the frame.
@@ -164,7 +172,7 @@ impl Registers {
     /// value's own when nobody uses that later, otherwise a copy. To be the task's result.
     pub fn overwritable(&mut self, asm: &mut Asm, value: u32) -> u8 {
         let from = self.register(asm, value);
-        if self.resident >> from & 1 == 0 && self.next_use(value, self.now) == NEVER {
+        if self.resident >> from & 1 == 0 && self.is_last_use(value) {
             self.vacate(from);
             return from;
         }
@@ -225,16 +233,17 @@ impl Registers {
         self.pinned = 0;
     }
 
-    fn next_use(&self, value: u32, after: u32) -> u32 {
+    /// Whether no task after the one at hand uses a value.
+    fn is_last_use(&self, value: u32) -> bool {
         let value = &self.values[value as usize];
         let uses = &self.uses[value.next as usize..value.end as usize];
-        uses.iter().copied().find(|at| *at > after).unwrap_or(NEVER)
+        uses.iter().all(|at| *at <= self.now)
     }
 
     /// Gives up the register of a value that nobody uses after this task.
     fn release(&mut self, value: u32) {
         let reg = self.values[value as usize].reg.filter(|r| self.resident >> r & 1 == 0);
-        if let Some(reg) = reg.filter(|_| self.next_use(value, self.now) == NEVER) {
+        if let Some(reg) = reg.filter(|_| self.is_last_use(value)) {
             self.vacate(reg);
             self.pinned &= !(1 << reg);
         }
@@ -254,7 +263,7 @@ impl Registers {
 
     /// A register that holds nothing, if need be because its value left.
     fn take(&mut self, asm: &mut Asm) -> u8 {
-        let mut best = (0, 0);
+        let mut last = None;
         for reg in 0..self.isa.registers() as u8 {
             if (self.pinned | self.resident) >> reg & 1 == 1 {
                 continue;
@@ -263,15 +272,19 @@ impl Registers {
             if value == NOBODY {
                 return reg;
             }
-            let next = self.next_use(value, self.now.wrapping_sub(1));
-            if next >= best.0 {
-                best = (next, reg);
+            let Value { next, end, .. } = self.values[value as usize];
+            let next = if next < end { self.uses[next as usize] } else { NEVER };
+            if last.is_none_or(|(latest, _)| next >= latest) {
+                last = Some((next, reg));
             }
         }
-        let value = self.holds[best.1 as usize];
-        self.settle(asm, value);
-        self.vacate(best.1);
-        best.1
+        let Some((_, reg)) = last else {
+            self.overfull = true;
+            return 0;
+        };
+        self.settle(asm, self.holds[reg as usize]);
+        self.vacate(reg);
+        reg
     }
 
     /// Makes sure that a value in a register can be read again from memory.

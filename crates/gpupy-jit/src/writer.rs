@@ -67,6 +67,9 @@ pub fn write(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
     };
     writer.function(variant)?;
     let Writer { asm, plan, pool, registers, .. } = writer;
+    if registers.are_overfull() {
+        return None;
+    }
     let pass = plan.lanes * plan.groups as usize;
     let granule = if isa == Isa::Avx512 { 1 } else { pass };
     let slot = |step: &Step, bytes| Slot { step: *step, bytes };
