@@ -21,6 +21,7 @@ use gpupy_core::driver::Launch;
 use gpupy_core::ir::Fingerprint;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Programs whose plans are kept.
@@ -36,6 +37,8 @@ const SHARE: u64 = 20_000;
 /// Evaluates launches.
 pub struct Evaluator {
     known: FxHashMap<Fingerprint, Known>,
+    /// The instructions of the largest program.
+    limit: u32,
     threads: usize,
     /// Started when there is something to share.
     pool: Option<Pool>,
@@ -45,8 +48,8 @@ pub struct Evaluator {
 type Lines<'a> = SmallVec<[Line<'a>; 8]>;
 
 impl Evaluator {
-    pub fn new(threads: usize) -> Evaluator {
-        Evaluator { known: FxHashMap::default(), threads, pool: None }
+    pub fn new(limit: u32, threads: usize) -> Evaluator {
+        Evaluator { known: FxHashMap::default(), limit, threads, pool: None }
     }
 
     /// Evaluates a launch; tells how many plans were made for it.
@@ -59,8 +62,10 @@ impl Evaluator {
         if self.known.len() > KEPT {
             self.known.clear();
         }
-        let known =
-            self.known.entry(launch.fingerprint).or_insert_with(|| Known::of(launch.program));
+        let known = match self.known.entry(launch.fingerprint) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(Known::of(launch.program, self.limit)?),
+        };
         let line = |leaf: &Leaf| Line {
             access: &launch.accesses[leaf.access],
             base: leaf.operand.map_or(std::ptr::null_mut(), |operand| operands[operand].0),

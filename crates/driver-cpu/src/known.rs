@@ -8,8 +8,9 @@
 use crate::compile::{self, Variant};
 use crate::leaves::Leaves;
 use crate::plan::Plan;
+use crate::resources;
 use gpupy_core::ir::{Form, Inst, Program};
-use gpupy_core::{Op, Result};
+use gpupy_core::{Error, ErrorKind, Op, Result};
 use gpupy_jit::Kernel;
 
 /// Points that a program is evaluated at before machine code is written for it: that takes about as
@@ -33,8 +34,16 @@ pub struct Prepared {
 }
 
 impl Known {
-    pub fn of(program: &Program) -> Known {
-        Known { leaves: Leaves::of(program), prepared: Vec::new() }
+    /// A program of at most `limit` instructions.
+    ///
+    /// # Errors
+    /// - `Refused`: it has more.
+    pub fn of(program: &Program, limit: u32) -> Result<Known> {
+        if !resources::fit(&resources::of_program(program), limit) {
+            let error = Error::new(ErrorKind::Refused, crate::NAME);
+            return Err(error.says("too many instructions").with("limit", limit));
+        }
+        Ok(Known { leaves: Leaves::of(program), prepared: Vec::new() })
     }
 
     /// The program, prepared for a launch of so many points, and whether something was compiled.

@@ -77,7 +77,7 @@ impl Driver for Cpu {
         // What one point of a reduction reads fits in any block.
         self.blocks.longest = (longest as usize).max(REDUCE_CHUNK);
         self.limit = resources::limit(&config.resources);
-        self.evaluator = Some(Evaluator::new(threads));
+        self.evaluator = Some(Evaluator::new(self.limit, threads));
         let plural = if threads == 1 { "" } else { "s" };
         Ok(Capabilities {
             device: format!("the CPU ({threads} thread{plural})"),
@@ -142,10 +142,6 @@ impl Driver for Cpu {
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         let evaluator = self.evaluator.as_mut().ok_or_else(|| invalid("the driver is closed"))?;
-        if !resources::fit(&resources::of_program(launch.program), self.limit) {
-            let error = Error::new(ErrorKind::Refused, NAME);
-            return Err(error.says("too many instructions").with("limit", self.limit));
-        }
         let compiled = evaluator.launch(&mut self.blocks, launch)?;
         Ok(Evaluated { compiled, launches: 1, ..Evaluated::default() })
     }

@@ -10,7 +10,7 @@
 //! find it again; no float is printed in decimal; no operand that compilers fold under `precise`
 //! (0, ±1, NaN, infinities) is a literal.
 //!
-//! Not here: compiling and running the text (drivers), what operations mean (`op_eval.rs` of the
+//! Not here: compiling and running the text (drivers), what operations mean (`op_eval` of the
 //! core).
 
 mod body;

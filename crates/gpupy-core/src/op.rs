@@ -5,7 +5,7 @@
 //! binary, comparisons, ternary, control. Discriminants are part of the IR's memory form: append
 //! within the free numbers of a group, never renumber.
 //!
-//! Not here: what an operation computes (`op_eval.rs`), how a language spells the rows whose
+//! Not here: what an operation computes (`op_eval`), how a language spells the rows whose
 //! spelling is empty (`gpupy-codegen`).
 
 use crate::dtype::DType;

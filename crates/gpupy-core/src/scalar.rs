@@ -3,7 +3,7 @@
 //! Owns [`Scalar`]. Invariant: bits travel unchanged from the user to the device; nothing is
 //! ever printed and parsed again.
 //!
-//! Not here: arithmetic on scalars (`op_eval.rs`).
+//! Not here: arithmetic on scalars (`op_eval`).
 
 use crate::dtype::DType;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@
 //! Invariants: `verify` accepts every program that `Builder` makes; `parse(print(p)) == p`; equal
 //! programs have equal fingerprints.
 //!
-//! Not here: what instructions compute (`op_eval.rs`), how a launch looks (`driver.rs`), how
+//! Not here: what instructions compute (`op_eval`), how a launch looks (`driver.rs`), how
 //! expressions become programs (`kernel.rs`).
 
 mod build;
