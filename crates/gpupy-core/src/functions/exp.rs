@@ -12,8 +12,8 @@ use super::code::{Code, Val};
 /// 1 / ln 2.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 
-/// ln 2 in two parts, the first with so few bits that its product with n is exact.
-const LN_2: [[f64; 2]; 2] =
+/// ln 2 in two parts, the first with so few bits that its product with an exponent is exact.
+pub(super) const LN_2: [[f64; 2]; 2] =
     [[0.693145751953125, 1.428606765330187e-6], [0.6931471805598903, 5.497923018708371e-14]];
 
 /// (e^r - 1 - r) / r² for |r| up to ln 2 / 2.

@@ -113,13 +113,11 @@ fn octant<'c>(lesser: Val<'c>, greater: Val<'c>) -> (Val<'c>, Val<'c>) {
     // Two infinities are alike, and so are two zeros, but for their angle.
     let one = c.float(1.0);
     let alike = lesser.equals(0.0).choose(lesser, one);
-    let quotient = |a: Val<'c>, b: Val<'c>| lesser.equals(greater).choose(alike, a / b);
+    let t = lesser.equals(greater).choose(alike, lesser / greater);
     if !c.is_double() {
-        let t = quotient(lesser, greater);
         let z = t * t;
         return (t, t * z * z.polynomial(TANGENT[0]));
     }
-    let t = quotient(lesser, greater);
     let is_small = t.below(0.41421356237309503);
     let t = is_small.choose(t, (t - 1.0) / (t + 1.0));
     let z = t * t;

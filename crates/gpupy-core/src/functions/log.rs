@@ -8,7 +8,7 @@
 //! Not here: the logarithm inside a power (`power.rs`).
 
 use super::code::{Code, Val};
-use super::exp::power_of_2_int;
+use super::exp::{LN_2, power_of_2_int};
 
 /// (log(1 + f) - f + f²/2) / f³.
 const SINGLE: &[f64] = &[
@@ -33,9 +33,6 @@ const DOUBLE: &[f64] = &[
     0.07398900757798593,
 ];
 
-/// ln 2 in two parts; the first's product with an exponent is exact.
-const LN_2: [[f64; 2]; 2] =
-    [[0.693145751953125, 1.428606765330187e-6], [0.6931471805598903, 5.497923018708371e-14]];
 /// 1 / ln 2 in two parts, the first with half the bits.
 const LOG2_E: [[f64; 2]; 2] =
     [[1.4423828125, 0.00031222839606925845], [1.4426946640014648, 3.768874985636099e-7]];

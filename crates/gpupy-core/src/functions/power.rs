@@ -26,22 +26,33 @@ const ATANH: [&[f64]; 2] = [
 const TWO_LOG2_E: [[f64; 2]; 2] =
     [[2.884765625, 0.0006244567779268147], [2.885390043258667, 3.851925982253235e-8]];
 
-/// Numbers that m is divided by, each with the least m for which it is, and its logarithm to base 2 in
-/// two parts, the first so short that its sum with e is exact.
-const CENTRES: [[(f64, f64, f64, f64); 5]; 2] = [
+/// A number beside m whose logarithm is known.
+struct Centre {
+    at: f64,
+    /// The least m for which it is taken.
+    from: f64,
+    /// Its logarithm to base 2, so short that its sum with an exponent is exact, and the rest.
+    log: [f64; 2],
+}
+
+const fn centre(at: f64, from: f64, log: [f64; 2]) -> Centre {
+    Centre { at, from, log }
+}
+
+const CENTRES: [[Centre; 5]; 2] = [
     [
-        (0.765625, 0.0, -0.38525390625, -3.6249634791785114e-5),
-        (0.875, 0.81848755, -0.192626953125, -1.8124817395892557e-5),
-        (1.0, 0.93541435, 0.0, 0.0),
-        (1.140625, 1.0680005, 0.18994140625, -0.00011684736998277013),
-        (1.3125, 1.2235482, 0.392333984375, -1.6561596239711103e-5),
+        centre(0.765625, 0.0, [-0.38525390625, -3.6249634791785114e-5]),
+        centre(0.875, 0.81848755, [-0.192626953125, -1.8124817395892557e-5]),
+        centre(1.0, 0.93541435, [0.0, 0.0]),
+        centre(1.140625, 1.0680005, [0.18994140625, -0.00011684736998277013]),
+        centre(1.3125, 1.2235482, [0.392333984375, -1.6561596239711103e-5]),
     ],
     [
-        (0.765625, 0.0, -0.3852901558857411, 9.493295003326775e-13),
-        (0.875, 0.81848755, -0.19264507782645524, -1.1594065707676847e-10),
-        (1.0, 0.93541435, 0.0, 0.0),
-        (1.140625, 1.0680005, 0.18982455879449844, 8.551878626050154e-11),
-        (1.3125, 1.2235482, 0.3923174226656556, 1.1310467595015162e-10),
+        centre(0.765625, 0.0, [-0.3852901558857411, 9.493295003326775e-13]),
+        centre(0.875, 0.81848755, [-0.19264507782645524, -1.1594065707676847e-10]),
+        centre(1.0, 0.93541435, [0.0, 0.0]),
+        centre(1.140625, 1.0680005, [0.18982455879449844, 8.551878626050154e-11]),
+        centre(1.3125, 1.2235482, [0.3923174226656556, 1.1310467595015162e-10]),
     ],
 ];
 
@@ -88,15 +99,14 @@ fn log2_in_two_parts(x: Val<'_>) -> (Val<'_>, Val<'_>) {
     let c = x.code();
     let (e, m) = take_apart(x);
     let centres = c.pick(&CENTRES[0], &CENTRES[1]);
-    let of_centre = |part: fn(&(f64, f64, f64, f64)) -> f64| {
-        let first = c.float(part(&centres[0]));
-        centres[1..]
-            .iter()
-            .fold(first, |below, centre| m.below(centre.1).choose(below, c.float(part(centre))))
+    let of_centre = |part: fn(&Centre) -> f64| {
+        centres.iter().skip(1).fold(c.float(part(&centres[0])), |below, next| {
+            m.below(next.from).choose(below, c.float(part(next)))
+        })
     };
-    let centre = of_centre(|centre| centre.0);
-    let centre_log = of_centre(|centre| centre.2);
-    let centre_low = of_centre(|centre| centre.3);
+    let centre = of_centre(|centre| centre.at);
+    let centre_log = of_centre(|centre| centre.log[0]);
+    let centre_low = of_centre(|centre| centre.log[1]);
 
     // s = (m - centre) / (m + centre) in two parts. Its numerator is exact, its denominator is not.
     let numerator = m - centre;
