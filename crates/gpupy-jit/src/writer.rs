@@ -1,6 +1,6 @@
 //! The function around the code: its entry, the loop over the row, and its end.
 //!
-//! Owns [`write`] and [`Writer`], the state of code under construction. The function takes the
+//! Owns [`write()`] and [`Writer`], the state of code under construction. The function takes the
 //! address of a `Call` (`kernel.rs`) and returns nothing.
 //!
 //! | register | what it holds |

@@ -105,20 +105,17 @@ impl Writer<'_> {
             Op::Ge => (true, true, true),
             _ => return None,
         };
-        let (mut x, mut y) = (self.reg(0), self.rm(1));
-        if greater && !dtype.is_signed_int() {
+        let (first, second) = if swapped { (1, 0) } else { (0, 1) };
+        let (x, y) = if greater && !dtype.is_signed_int() {
             // With their highest bits flipped, unsigned numbers are ordered as signed ones.
             let (a, b) = (self.temporary(), self.temporary());
-            let (flip, in_y) = (self.constant(w, sign_bit(w)), self.reg(1));
+            let (x, y, flip) = (self.reg(first), self.reg(second), self.constant(w, sign_bit(w)));
             self.emit(opcodes::xor(w), w, a, x, flip);
-            self.emit(opcodes::xor(w), w, b, in_y, flip);
-            (x, y) = (a, Rm::Reg(b));
-        } else if swapped {
-            y = Rm::Reg(self.reg(1));
-        }
-        if let (true, Rm::Reg(second)) = (swapped, y) {
-            (x, y) = (second, Rm::Reg(x));
-        }
+            self.emit(opcodes::xor(w), w, b, y, flip);
+            (a, Rm::Reg(b))
+        } else {
+            (self.reg(first), self.rm(second))
+        };
         let row = if greater { opcodes::greater_lanes(w) } else { opcodes::equal_lanes(w) };
         if !inverted {
             let to = self.lanes_of(w);
