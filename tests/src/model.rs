@@ -107,6 +107,21 @@ impl Model {
     }
 
     /// A base of its own with the same elements.
+    pub fn join(axis: usize, parts: &[&Model]) -> Model {
+        let mut shape = parts[0].shape.clone();
+        shape[axis] = parts.iter().map(|part| part.shape[axis]).sum();
+        let element = |mut point: Vec<usize>| {
+            let mut part = 0;
+            while point[axis] >= parts[part].shape[axis] {
+                point[axis] -= parts[part].shape[axis];
+                part += 1;
+            }
+            parts[part].get(&point)
+        };
+        let elements = crate::oracle::points(&shape).map(element).collect();
+        Model::new(parts[0].dtype, &shape, elements)
+    }
+
     pub fn copy(&self) -> Model {
         Model::new(self.dtype, &self.shape, self.elements())
     }

@@ -72,13 +72,14 @@ impl<'a> World<'a> {
             self.create()?;
         }
         for _ in 0..steps {
-            match self.rng.below(20) {
+            match self.rng.below(21) {
                 0 | 1 => self.create()?,
                 2..=7 => self.operate()?,
                 8..=10 => self.look()?,
                 11 | 12 => self.reduce()?,
                 13..=15 => self.write()?,
                 16 => self.copy()?,
+                20 => self.join()?,
                 17 => self.read_one()?,
                 18 if self.context.driver_names().len() > 1 => self.change_driver()?,
                 18 => {
@@ -318,6 +319,50 @@ impl<'a> World<'a> {
             (Err(error), Some(_)) => fail(format!("{error}, which nothing excuses")),
             (Err(error), None) => Err(failure(error)),
         }
+    }
+
+    /// Arrays one behind the other; where no two fit, parts of one.
+    fn join(&mut self) -> Outcome {
+        let first = self.any();
+        let rank = first.model.shape.len();
+        if rank == 0 {
+            return Ok(());
+        }
+        let axis = self.rng.below(rank);
+        let others = |model: &Model| {
+            let mut shape = model.shape.clone();
+            shape.remove(axis);
+            (model.dtype, shape)
+        };
+        let mut parts = vec![first.clone()];
+        for _ in 0..1 + self.rng.below(3) {
+            let pair = self.any();
+            let fits =
+                pair.model.shape.len() == rank && others(&pair.model) == others(&first.model);
+            let Pair { array, model, name } = if fits { pair } else { first.clone() };
+            let n = model.shape[axis];
+            let start = self.rng.below(n + 1);
+            let (array, model) = match self.rng.below(3) {
+                0 if n > 0 => {
+                    (array.slice_axis(axis, n - 1, n, -1), model.slice_axis(axis, n - 1, n, -1))
+                }
+                _ => {
+                    let len = n - start;
+                    (array.slice_axis(axis, start, len, 1), model.slice_axis(axis, start, len, 1))
+                }
+            };
+            parts.push(Pair { array, model, name });
+        }
+        let arrays: Vec<_> = parts.iter().map(|part| part.array.clone()).collect();
+        let models: Vec<_> = parts.iter().map(|part| &part.model).collect();
+        let joined = Model::join(axis, &models);
+        if joined.size() > 2000 {
+            return Ok(());
+        }
+        let names: Vec<_> = parts.iter().map(|part| format!("of x{}", part.name)).collect();
+        let array = self.context.join(axis, &arrays).map_err(failure)?;
+        self.add(array, joined, format!("join along {axis} {}", names.join(", ")));
+        Ok(())
     }
 
     fn copy(&mut self) -> Outcome {

@@ -220,6 +220,14 @@ impl Context {
         self.bounded(self.inner.recorder.apply(op, args)?)
     }
 
+    /// Arrays one behind the other along an axis; a view of each is read where it is needed.
+    ///
+    /// # Errors
+    /// - `Shape`, `Index`, `DType`: the arrays or the axis do not fit.
+    pub fn join(&self, axis: usize, arrays: &[Array]) -> Result<Array> {
+        self.bounded(self.inner.recorder.join(axis, arrays)?)
+    }
+
     /// A cast by value.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use crate::tiling::{Tile, Tiling};
 use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{Shape, size_of};
-use crate::walk::{Start, Walk};
+use crate::walk::{Obstacle, Start, Walk};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -186,14 +186,23 @@ impl Engine {
             }
         };
         let reach = access::reach(&at, &space);
-        let walk = match (Walk::new(self.device(device)?, &[start], at, space)?, &held) {
+        let found = match form {
+            Form::Map => Walk::or_cut(self.device(device)?, &[start], at, space)?,
+            Form::Reduce { .. } => {
+                Walk::new(self.device(device)?, &[start], at, space)?.map_err(Obstacle::Needs)
+            }
+        };
+        let walk = match (found, &held) {
             (Ok(walk), _) => walk,
+            (Err(Obstacle::Cut { axis, at }), _) => {
+                return self.run_in_boxes(value, tile, (axis, at), device);
+            }
             // What a reduction's map needs first (an index in one long row, say) is mostly less
             // cheap than the map in its own shape.
             (Err(_), Some(operand)) if form != Form::Map && !operand.is_computed() => {
                 return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
             }
-            (Err(needs), _) => return Ok(Flow::Needs(needs)),
+            (Err(Obstacle::Needs(needs)), _) => return Ok(Flow::Needs(needs)),
         };
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
         if form == Form::Map && self.device(device)?.caps.max_dests > 1 {

@@ -6,11 +6,12 @@
 //! ```text
 //! array.rs      a view of a base; a base has a current value, which writing replaces
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
-//! rewrite.rs    … some of them simpler, with the same bits
+//! rewrite.rs    … some of them simpler, with the same bits; join.rs for parts behind each other
 //! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
 //!               slice.rs says when to pause
-//! walk.rs       from a tile down to what is computed, views composed on the way (access.rs)
+//! walk.rs       from a tile down to what is computed, views composed on the way (access.rs); cut into
+//!               boxes (boxes.rs) where joined parts end
 //! partition.rs  the walk is cut into kernels within the driver's limits
 //! siblings.rs   values that the same kernel can give almost for free
 //! lowering.rs   operations that a driver lacks, by programs: its own, or those of functions/
@@ -30,6 +31,7 @@
 mod access;
 mod array;
 mod assign;
+mod boxes;
 mod cache;
 mod context;
 pub mod driver;
@@ -41,6 +43,7 @@ pub mod functions;
 mod host;
 mod intern;
 pub mod ir;
+mod join;
 mod kernel;
 mod ladder;
 mod launch;

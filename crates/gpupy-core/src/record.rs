@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Records for one context: equal operations of one recorder are one value.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    interner: Arc<Interner>,
+    pub(crate) interner: Arc<Interner>,
 }
 
 impl Recorder {

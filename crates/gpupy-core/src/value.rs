@@ -14,6 +14,7 @@ use crate::dtype::DType;
 use crate::functions;
 use crate::host::HostBuffer;
 use crate::intern::Interner;
+use crate::join::Join;
 use crate::op::Op;
 use crate::ranges::Ranges;
 use crate::scalar::Scalar;
@@ -54,6 +55,8 @@ pub(crate) enum NodeOp {
     /// The first operand with the elements of a view replaced by the second operand, which has the
     /// view's shape.
     Assign(Box<View>),
+    /// The operands one behind the other along an axis.
+    Join(Box<Join>),
 }
 
 /// What an operation reads at each point that it walks over: of its own shape, or (a reduction) of

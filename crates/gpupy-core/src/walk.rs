@@ -12,6 +12,7 @@ use crate::access::{self, Coordinates};
 use crate::cache::Device;
 use crate::driver::Access;
 use crate::error::{Error, ErrorKind, Result};
+use crate::join::{Found, Join};
 use crate::lowering::{self, Lowered, Way, method_dtype};
 use crate::op::Op;
 use crate::scalar::Scalar;
@@ -85,6 +86,14 @@ impl<'a> Start<'a> {
 /// Values (with positions) that have to be computed before a walk is possible.
 pub(crate) type Needs = Vec<(Value, Range<usize>)>;
 
+/// Why there is no walk over a space.
+pub(crate) enum Obstacle {
+    /// These have to be computed first.
+    Needs(Needs),
+    /// From point `at` of an axis on, another part of a joined value is read.
+    Cut { axis: usize, at: usize },
+}
+
 struct Walker<'d> {
     device: &'d Device,
     space: Shape,
@@ -92,6 +101,9 @@ struct Walker<'d> {
     by_value: FxHashMap<ValueId, SmallVec<[u32; 1]>>,
     pending: BinaryHeap<(Order, ValueId)>,
     needs: Needs,
+    /// Whether the walk may be cut at joined values.
+    cuts: bool,
+    cut: Option<(usize, usize)>,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
 }
@@ -107,6 +119,38 @@ impl Walk {
         at: Access,
         space: Shape,
     ) -> Result<std::result::Result<Walk, Needs>> {
+        let (walker, roots) = Walker::walked(device, starts, at, space, false)?;
+        Ok(walker.ended(roots))
+    }
+
+    /// The walk, or where it has to be cut because several parts of a joined value are needed.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn or_cut(
+        device: &Device,
+        starts: &[Start<'_>],
+        at: Access,
+        space: Shape,
+    ) -> Result<std::result::Result<Walk, Obstacle>> {
+        let (walker, roots) = Walker::walked(device, starts, at, space, true)?;
+        Ok(match walker.cut {
+            // What is needed beyond the cut may not be needed in front of it.
+            Some((axis, at)) => Err(Obstacle::Cut { axis, at }),
+            None => walker.ended(roots).map_err(Obstacle::Needs),
+        })
+    }
+}
+
+impl<'d> Walker<'d> {
+    /// A walk as far as it comes, and its roots.
+    fn walked(
+        device: &'d Device,
+        starts: &[Start<'_>],
+        at: Access,
+        space: Shape,
+        cuts: bool,
+    ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut walker = Walker {
             device,
             space,
@@ -114,6 +158,8 @@ impl Walk {
             by_value: FxHashMap::default(),
             pending: BinaryHeap::new(),
             needs: Vec::new(),
+            cuts,
+            cut: None,
             last: None,
         };
         let roots = starts
@@ -125,15 +171,21 @@ impl Walk {
             .collect();
         while let Some((_, id)) = walker.pending.pop() {
             walker.expand(id)?;
+            if walker.cut.is_some() {
+                break;
+            }
         }
-        if !walker.needs.is_empty() {
-            return Ok(Err(walker.needs));
-        }
-        Ok(Ok(Walk { space: walker.space, nodes: walker.nodes, roots }))
+        Ok((walker, roots))
     }
-}
 
-impl Walker<'_> {
+    fn ended(self, roots: SmallVec<[Child; 1]>) -> std::result::Result<Walk, Needs> {
+        if self.needs.is_empty() {
+            Ok(Walk { space: self.space, nodes: self.nodes, roots })
+        } else {
+            Err(self.needs)
+        }
+    }
+
     /// The node of a value at an access, new or known.
     fn visit(&mut self, value: &Value, at: Access) -> Child {
         if let Kind::Constant(scalar) = value.0.kind {
@@ -200,6 +252,23 @@ impl Walker<'_> {
                     Some(coordinate) => Role::Index(coordinate.clone()),
                     None => return Err(lost(id)),
                 },
+                NodeOp::Join(join) => {
+                    let Some(found) = found else { return Err(lost(id)) };
+                    match join.find(&found[join.axis as usize], &self.space) {
+                        Found::Part(part, start) => {
+                            let child = self.part(&value, join, (part, start), &operands, found)?;
+                            Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
+                        }
+                        Found::Cut { axis, at } if self.cuts => {
+                            self.cut = Some((axis, at));
+                            return Ok(());
+                        }
+                        Found::Cut { .. } | Found::Mixed => {
+                            self.need(node);
+                            continue;
+                        }
+                    }
+                }
                 NodeOp::Reduce { .. } | NodeOp::Assign(_) => return Ok(()),
             };
             self.nodes[node as usize].role = role;
@@ -296,6 +365,22 @@ impl Walker<'_> {
             (None, _) => at.clone(),
         };
         Ok(self.visit(value, composed))
+    }
+
+    /// The node of a part of a joined value, whose coordinates are known.
+    fn part(
+        &mut self,
+        value: &Value,
+        join: &Join,
+        (part, start): (usize, usize),
+        operands: &[Option<Value>],
+        mut coordinates: Coordinates,
+    ) -> Result<Child> {
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+        coordinates[join.axis as usize].offset -= start as i64;
+        let shape = join.shape(part, value.shape());
+        let nowhere = access::access(0, &[]);
+        self.child(&inputs[part], operands[part].as_ref(), &shape, &nowhere, Some(&coordinates))
     }
 
     fn coordinates(&mut self, value: &Value, at: &Access) -> Option<Coordinates> {
