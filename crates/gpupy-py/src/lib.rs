@@ -69,6 +69,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::reset_counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::trim, module)?)?;
+    module.add_function(wrap_pyfunction!(shape::join, module)?)?;
     module.add_function(wrap_pyfunction!(processes::before_fork, module)?)?;
     module.add_function(wrap_pyfunction!(processes::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate, module)?)?;

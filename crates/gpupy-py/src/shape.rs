@@ -1,4 +1,4 @@
-//! Reshaping: a view where strides allow it, otherwise a lazy copy.
+//! Reshaping (a view where strides allow it, otherwise a lazy copy) and joining.
 //!
 //! Owns the reading of shape arguments. Invariant: NumPy words what does not fit.
 //!
@@ -7,7 +7,7 @@
 use crate::array::{Elements, NdArray, elements, host_of, view_of};
 use crate::errors::to_py;
 use crate::protocols::wrap;
-use crate::session::context;
+use crate::session::{context, ready};
 use crate::standin::explain;
 use gpupy_core::Array;
 use pyo3::prelude::*;
@@ -92,4 +92,22 @@ pub fn reshape<'py>(
     let copied = context()?.copy(&array).map_err(to_py)?;
     let reshaped = copied.reshape(&wanted).unwrap_or(copied);
     Ok(Bound::new(py, NdArray::lazy(reshaped))?.into_any())
+}
+
+/// Lazy arrays of one dtype, one behind the other along an axis; `None` where one of them is NumPy's.
+#[pyfunction]
+pub fn join<'py>(
+    py: Python<'py>,
+    arrays: Vec<Bound<'py, NdArray>>,
+    axis: usize,
+) -> PyResult<Option<NdArray>> {
+    let mut parts = Vec::with_capacity(arrays.len());
+    for array in &arrays {
+        match elements(array) {
+            Elements::Lazy(part) => parts.push(part),
+            Elements::Numpy(_) => return Ok(None),
+        }
+    }
+    let joined = ready(py)?.join(axis, &parts).map_err(to_py)?;
+    Ok(Some(NdArray::lazy(joined)))
 }

@@ -1,13 +1,15 @@
-"""Joining arrays: the parts are written into one new array, lazily.
+"""Joining arrays, lazily: what is computed from a joined array reads its parts where they lie.
 
+A shift whose edge wraps around, repeats or mirrors is a joining of views too: ``roll`` and ``pad``.
 Not here: splitting, which makes views (``_shape.py``).
 """
 
 import numpy as np
 
-from ._creation import asanyarray, empty, is_lazy
+from ._creation import asanyarray, full, is_lazy
 from ._fallback import call
-from ._gpupy import ndarray
+from ._gpupy import join, ndarray
+from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
 from ._shape import atleast_1d, atleast_2d, atleast_3d
 
 
@@ -46,15 +48,7 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
     others = {p.shape[:axis] + p.shape[axis + 1 :] for p in parts}
     if len(others) != 1:
         _refuse(parts, axis)
-    shape = list(parts[0].shape)
-    shape[axis] = sum(p.shape[axis] for p in parts)
-    made = empty(tuple(shape), wanted)
-    start, before = 0, (slice(None),) * axis
-    for part in parts:
-        end = start + part.shape[axis]
-        made[(*before, slice(start, end))] = part
-        start = end
-    return made
+    return join([p if p.dtype == wanted else p.astype(wanted) for p in parts], axis)
 
 
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
@@ -98,7 +92,74 @@ def append(arr, values, axis=None):
     return concatenate([arr, values], axis)
 
 
+def roll(a, shift, axis=None):
+    a = asanyarray(a)
+    if not a._lazy:
+        return call("roll", np.roll, (a, shift), {"axis": axis})
+    if axis is None:
+        return roll(a.ravel(), shift, 0).reshape(a.shape)
+    pairs = np.broadcast(shift, np.lib.array_utils.normalize_axis_tuple(axis, a.ndim, allow_duplicate=True))
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    for by, along in pairs:
+        extent = a.shape[along]
+        start = -int(by) % extent if extent else 0
+        if start:
+            before = (slice(None),) * int(along)
+            a = join([a[(*before, slice(start, None))], a[(*before, slice(start))]], int(along))
+    return a.copy()
+
+
+def _edges(a, axis, mode, constant):
+    """What stands before and behind an array along an axis, so many elements of it."""
+    extent, before = a.shape[axis], (slice(None),) * axis
+
+    def along(*numbers):
+        return a[(*before, slice(*numbers))]
+
+    def repeated(edge, n):
+        return FUNCTIONS_OF_VIEWS["broadcast_to"](edge, (*a.shape[:axis], n, *a.shape[axis + 1 :]))
+
+    if mode == "constant":
+        return tuple(lambda n, c=c: full((*a.shape[:axis], n, *a.shape[axis + 1 :]), c, a.dtype) for c in constant)
+    if mode == "edge":
+        return lambda n: repeated(along(0, 1), n), lambda n: repeated(along(extent - 1, None), n)
+    if mode == "wrap":
+        return lambda n: along(extent - n, None), lambda n: along(0, n)
+    skipped = 1 if mode == "reflect" else 0
+    return (
+        lambda n: along(skipped, n + skipped)[(*before, slice(None, None, -1))],
+        lambda n: along(extent - n - skipped, extent - skipped)[(*before, slice(None, None, -1))],
+    )
+
+
+# For each mode, how many elements beyond its own extent an array has to offer.
+_OFFERS = {"edge": None, "constant": None, "wrap": 0, "symmetric": 0, "reflect": -1}
+
+
+def pad(array, pad_width, mode="constant", **kwargs):
+    a = asanyarray(array)
+    given = {"mode": mode, **kwargs}
+    try:
+        widths = np.broadcast_to(np.asarray(pad_width), (a.ndim, 2)).tolist()
+        constants = np.broadcast_to(np.asarray(kwargs.get("constant_values", 0)), (a.ndim, 2)).tolist()
+    except (TypeError, ValueError):
+        return call("pad", np.pad, (array, pad_width), given)
+    plain = set(kwargs) <= ({"constant_values"} if mode == "constant" else set())
+    whole = all(isinstance(n, int) and n >= 0 for pair in widths for n in pair)
+    if not (a._lazy and a.size and plain and whole and isinstance(mode, str) and mode in _OFFERS):
+        return call("pad", np.pad, (array, pad_width), given)
+    most = _OFFERS[mode]
+    if most is not None and any(n > extent + most for extent, pair in zip(a.shape, widths, strict=True) for n in pair):
+        return call("pad", np.pad, (array, pad_width), given)
+    for axis, (pair, constant) in enumerate(zip(widths, constants, strict=True)):
+        if any(pair):
+            first, last = _edges(a, axis, mode, constant)
+            a = join([first(pair[0]), a, last(pair[1])], axis)
+    return a.copy()
+
+
 FUNCTIONS = {
     function.__name__: function
-    for function in (append, column_stack, concatenate, dstack, hstack, stack, vstack)
+    for function in (append, column_stack, concatenate, dstack, hstack, pad, roll, stack, vstack)
 } | {"concat": concatenate}

@@ -1,0 +1,84 @@
+"""Joining, shifting and padding: lazy, and as NumPy does it."""
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+import gpupy as gp
+
+MODES = ("constant", "edge", "wrap", "symmetric", "reflect")
+
+
+def given(shape, dtype=np.float32):
+    return (np.arange(np.prod(shape), dtype=np.float32).reshape(shape) * 7 % 31).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.bool])
+@pytest.mark.parametrize(
+    ("shift", "axis"),
+    [(1, None), (-3, 0), (2, 1), (100, -1), ((1, -2), (0, 1)), ((1, 1), (0, 0)), (3, (0, 1)), (0, 0)],
+)
+def test_roll(limited, dtype, shift, axis):
+    a = given((5, 7), dtype)
+    with gp.fallback("error"):
+        result = gp.roll(gp.asarray(a), shift, axis) if axis is not None else gp.roll(gp.asarray(a), shift)
+    np.testing.assert_array_equal(result, np.roll(a, shift, axis))
+    assert result.dtype == a.dtype
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("width", [2, (1, 3), ((0, 2), (3, 0)), 0])
+def test_pad(limited, mode, width):
+    a = given((5, 7))
+    with gp.fallback("error"):
+        result = gp.pad(gp.asarray(a), width, mode)
+    np.testing.assert_array_equal(result, np.pad(a, width, mode))
+
+
+def test_constants_around(driver):
+    a = given((3, 4), np.int32)
+    result = gp.pad(gp.asarray(a), ((1, 1), (2, 0)), constant_values=((1, 2), (3, 4)))
+    np.testing.assert_array_equal(result, np.pad(a, ((1, 1), (2, 0)), constant_values=((1, 2), (3, 4))))
+
+
+def test_what_numpy_alone_pads_and_what_it_refuses(driver):
+    a = given((3, 4))
+    for extra in ({"mode": "wrap"}, {"mode": "reflect"}, {"mode": "mean"}, {"mode": "reflect", "reflect_type": "odd"}):
+        np.testing.assert_array_equal(gp.pad(gp.asarray(a), 9, **extra), np.pad(a, 9, **extra))
+    for width, mode in [(-1, "edge"), ((1, 2, 3), "edge"), (1, "sideways")]:
+        with pytest.raises(ValueError) as theirs:
+            np.pad(a, width, mode)
+        with pytest.raises(ValueError) as ours:
+            gp.pad(gp.asarray(a), width, mode)
+        assert str(ours.value) == str(theirs.value)
+    with pytest.raises(np.exceptions.AxisError):
+        gp.roll(gp.asarray(a), 1, 2)
+
+
+def test_a_result_has_elements_of_its_own(driver):
+    a = gp.asarray(given((4,)))
+    for result in (gp.roll(a, 0, 0), gp.pad(a, 0), gp.concatenate([a])):
+        result[0] = 99
+        assert a[0] == 0
+
+
+def test_a_stencil_over_shifts_is_one_launch_for_the_inside_and_one_for_each_edge(driver):
+    a = given((40, 50))
+    x = gp.asarray(a)
+    gp.reset_stats()
+    steps = [(1, 0), (-1, 0), (1, 1), (-1, 1)]
+    ours = np.asarray(sum(gp.roll(x, by, axis) for by, axis in steps) - 4 * x)
+    np.testing.assert_array_equal(ours, sum(np.roll(a, by, axis) for by, axis in steps) - 4 * a)
+    if driver != "soft":
+        assert gp.stats()["launches"] == 9
+
+
+@hypothesis.given(
+    parts=st.lists(st.integers(0, 5), min_size=1, max_size=5), axis=st.integers(-2, 1), rows=st.integers(0, 4)
+)
+def test_parts_behind_each_other(parts, axis, rows):
+    shape = (lambda n: (n, rows)) if axis % 2 == 0 else (lambda n: (rows, n))
+    arrays = [given(shape(n)) + k for k, n in enumerate(parts)]
+    ours = gp.concatenate([gp.asarray(a) for a in arrays], axis)
+    np.testing.assert_array_equal(ours[::-1] * 2, np.concatenate(arrays, axis)[::-1] * 2)
