@@ -44,7 +44,12 @@ def test_constants_around(driver):
 
 def test_what_numpy_alone_pads_and_what_it_refuses(driver):
     a = given((3, 4))
-    for extra in ({"mode": "wrap"}, {"mode": "reflect"}, {"mode": "mean"}, {"mode": "reflect", "reflect_type": "odd"}):
+    for extra in (
+        {"mode": "wrap"},
+        {"mode": "reflect"},
+        {"mode": "mean"},
+        {"mode": "reflect", "reflect_type": "odd"},
+    ):
         np.testing.assert_array_equal(gp.pad(gp.asarray(a), 9, **extra), np.pad(a, 9, **extra))
     for width, mode in [(-1, "edge"), ((1, 2, 3), "edge"), (1, "sideways")]:
         with pytest.raises(ValueError) as theirs:

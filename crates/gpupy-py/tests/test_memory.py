@@ -26,7 +26,15 @@ def test_disposing_frees_at_once_and_is_said_at_the_line_that_uses_it(driver):
     assert blocks() == before + 1
     x.dispose()
     assert (x.shape, x.dtype, view.shape) == ((1000,), np.float32, (10,))
-    for use in (lambda: x + 1, lambda: view[0], lambda: np.asarray(x), x.sum, lambda: x.fill(1), lambda: x.copy(), lambda: str(view)):
+    for use in (
+        lambda: x + 1,
+        lambda: view[0],
+        lambda: np.asarray(x),
+        x.sum,
+        lambda: x.fill(1),
+        lambda: x.copy(),
+        lambda: str(view),
+    ):
         with pytest.raises(ValueError, match="disposed"):
             use()
     with pytest.raises(ValueError, match="disposed"):

@@ -121,7 +121,9 @@ def _edges(a, axis, mode, constant):
         return FUNCTIONS_OF_VIEWS["broadcast_to"](edge, (*a.shape[:axis], n, *a.shape[axis + 1 :]))
 
     if mode == "constant":
-        return tuple(lambda n, c=c: full((*a.shape[:axis], n, *a.shape[axis + 1 :]), c, a.dtype) for c in constant)
+        return tuple(
+            lambda n, c=c: full((*a.shape[:axis], n, *a.shape[axis + 1 :]), c, a.dtype) for c in constant
+        )
     if mode == "edge":
         return lambda n: repeated(along(0, 1), n), lambda n: repeated(along(extent - 1, None), n)
     if mode == "wrap":
@@ -150,7 +152,9 @@ def pad(array, pad_width, mode="constant", **kwargs):
     if not (a._lazy and a.size and plain and whole and isinstance(mode, str) and mode in _OFFERS):
         return call("pad", np.pad, (array, pad_width), given)
     most = _OFFERS[mode]
-    if most is not None and any(n > extent + most for extent, pair in zip(a.shape, widths, strict=True) for n in pair):
+    if most is not None and any(
+        n > extent + most for extent, pair in zip(a.shape, widths, strict=True) for n in pair
+    ):
         return call("pad", np.pad, (array, pad_width), given)
     for axis, (pair, constant) in enumerate(zip(widths, constants, strict=True)):
         if any(pair):
