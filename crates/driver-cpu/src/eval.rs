@@ -17,7 +17,7 @@ use crate::space::{Line, Rows};
 use crate::threads::Pool;
 use crate::work::{self, Work};
 use gpupy_core::Result;
-use gpupy_core::driver::Launch;
+use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::Fingerprint;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -52,8 +52,8 @@ impl Evaluator {
         Evaluator { known: FxHashMap::default(), limit, threads, pool: None }
     }
 
-    /// Evaluates a launch; tells how many plans were made for it.
-    pub fn launch(&mut self, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<u32> {
+    /// Evaluates a launch; tells what was compiled for it.
+    pub fn launch(&mut self, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<Evaluated> {
         let mut operands: SmallVec<[(*mut u8, usize); 8]> = SmallVec::new();
         for id in launch.operands {
             let block = blocks.get(*id)?;
@@ -95,7 +95,7 @@ impl Evaluator {
         let apart = leaves.iter().chain(&dests).any(is_apart);
         let before = known.leaves.before;
         let points = launch.shape.iter().product();
-        let (prepared, made) = known.prepared(launch.program, variant, points)?;
+        let (prepared, done) = known.prepared(launch.program, variant, points)?;
         let (plan, kernel) = (&prepared.plan, prepared.kernel());
         let mut longest = work::longest(plan, kernel.is_some(), way, axis, launch.shape);
         if apart {
@@ -119,7 +119,7 @@ impl Evaluator {
             params: launch.params,
         };
         share(&work, points, self.threads, &mut self.pool);
-        Ok(u32::from(made))
+        Ok(Evaluated { launches: 1, ..done })
     }
 }
 

@@ -9,6 +9,7 @@ use crate::compile::{self, Variant};
 use crate::leaves::Leaves;
 use crate::plan::Plan;
 use crate::resources;
+use gpupy_core::driver::Evaluated;
 use gpupy_core::ir::{Form, Inst, Program};
 use gpupy_core::{Error, ErrorKind, Op, Result};
 use gpupy_jit::Kernel;
@@ -46,13 +47,13 @@ impl Known {
         Ok(Known { leaves: Leaves::of(program), prepared: Vec::new() })
     }
 
-    /// The program, prepared for a launch of so many points, and whether something was compiled.
+    /// The program, prepared for a launch of so many points, and what was compiled for that.
     pub fn prepared(
         &mut self,
         program: &Program,
         variant: Variant,
         points: usize,
-    ) -> Result<(&Prepared, bool)> {
+    ) -> Result<(&Prepared, Evaluated)> {
         let found = self.prepared.iter().position(|prepared| prepared.variant == variant);
         let at = found.unwrap_or(self.prepared.len());
         if found.is_none() {
@@ -61,13 +62,14 @@ impl Known {
         }
         let prepared = &mut self.prepared[at];
         prepared.points = prepared.points.saturating_add(points);
-        let mut compiled = found.is_none();
+        let mut done = Evaluated { compiled: u32::from(found.is_none()), ..Evaluated::default() };
         if prepared.points >= ENOUGH && prepared.kernel.is_none() {
             let kernel = machine_code(program, &self.leaves, &prepared.variant);
-            compiled |= kernel.is_some();
+            // In place of a plan that would have done.
+            done.specialised = u32::from(kernel.is_some() && found.is_some());
             prepared.kernel = Some(kernel);
         }
-        Ok((prepared, compiled))
+        Ok((prepared, done))
     }
 }
 

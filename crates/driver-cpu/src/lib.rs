@@ -142,8 +142,7 @@ impl Driver for Cpu {
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         let evaluator = self.evaluator.as_mut().ok_or_else(|| invalid("the driver is closed"))?;
-        let compiled = evaluator.launch(&mut self.blocks, launch)?;
-        Ok(Evaluated { compiled, launches: 1, ..Evaluated::default() })
+        evaluator.launch(&mut self.blocks, launch)
     }
 
     fn resource_get(&self, part: Part) -> Resources {
