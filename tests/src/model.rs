@@ -118,7 +118,7 @@ impl Model {
             }
             parts[part].get(&point)
         };
-        let elements = crate::oracle::points(&shape).map(element).collect();
+        let elements = points(&shape).map(element).collect();
         Model::new(parts[0].dtype, &shape, elements)
     }
 
