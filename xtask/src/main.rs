@@ -14,6 +14,7 @@ mod lint;
 #[cfg(test)]
 mod pages;
 mod process;
+mod sanitize;
 mod system;
 mod test;
 mod venv;
@@ -68,6 +69,12 @@ const COMMANDS: &[Task] = &[
         arguments: "",
         does: "write include/gpupy_driver.h afresh from the driver table in Rust",
         run: header::run,
+    },
+    Task {
+        name: "sanitize",
+        arguments: "",
+        does: "run the core's unsafe code under address sanitizer and Miri, where a nightly Rust has them",
+        run: sanitize::run,
     },
     Task {
         name: "ci",
@@ -144,7 +151,7 @@ mod tests {
         let message = dispatch(&["tset".to_owned()]).map_err(|f| f.to_string());
         assert_eq!(
             message,
-            Err("no command `tset`; there are demo, test, develop, bench, lint, header, ci"
+            Err("no command `tset`; there are demo, test, develop, bench, lint, header, sanitize, ci"
                 .to_owned())
         );
     }

@@ -118,7 +118,8 @@ impl Program {
         self.insts.iter().filter(|i| i.op.is_scalar_op()).count()
     }
 
-    /// The values that instruction `inst` uses, in order.
+    /// The values that instruction `inst` uses, in order. Of a program that does not verify, they may
+    /// be no values, and lists that leave [`Program::extra`] are empty.
     pub fn uses(&self, inst: &Inst) -> impl Iterator<Item = u32> + '_ {
         let args = inst.args;
         let arity = inst.op.info().arity as usize;
@@ -127,7 +128,7 @@ impl Program {
             _ => (args, arity),
         };
         let list = match inst.op {
-            Op::Loop | Op::Else | Op::End => args[1] as usize..(args[1] + args[2]) as usize,
+            Op::Loop | Op::Else | Op::End => args[1] as usize..args[1] as usize + args[2] as usize,
             _ => 0..0,
         };
         let extra = self.extra.get(list).unwrap_or(&[]);

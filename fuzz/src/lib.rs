@@ -1,0 +1,108 @@
+//! Fuzzing of what gpupy reads from outside: programs in their three forms, and plug-ins.
+//!
+//! Owns [`TARGETS`]. A target is a plain function of bytes that panics when a promise is broken, so
+//! any fuzzer can call it; the engine here is small, and runs on stable Rust:
+//!
+//! ```text
+//! cargo run --release -p gpupy-fuzz -- text --runs 1000000
+//! ```
+//!
+//! | file | what it owns |
+//! |---|---|
+//! | `text.rs`, `json.rs`, `memory_form.rs`, `answers.rs` | a target each |
+//! | `table.rs` | a driver's table that answers what bytes say, for `answers` |
+//! | `follow.rs` | what has to go well with every program that verifies |
+//! | `programs.rs` | valid programs to begin with |
+//! | `bytes.rs` | bytes as a source of numbers |
+//! | `engine.rs` | mutation, and the order of runs |
+//!
+//! Invariant: what a target does depends on its bytes alone.
+//!
+//! Not here: programs that are valid by construction (`gpupy-core`'s tests), whether values are
+//! right (the conformance suite).
+
+mod answers;
+mod bytes;
+pub mod engine;
+mod follow;
+mod json;
+mod memory_form;
+mod programs;
+mod table;
+mod text;
+
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// Something to try with bytes.
+pub struct Target {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it tries, for people.
+    pub does: &'static str,
+    /// Tries it, and gives a number of what it came to.
+    pub run: fn(&[u8]) -> Reached,
+    /// Inputs to begin with.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// True when inputs are text.
+    pub is_text: bool,
+}
+
+/// A number for what a run came to: equal for runs that ended alike. Inputs that reach something new
+/// are worth keeping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reached(u64);
+
+impl Reached {
+    /// How this begins and ends, apart from numbers and what is quoted in it.
+    fn words(said: &str) -> Reached {
+        let letters =
+            |part: Option<&str>| part.map(|p| p.replace(|c: char| c.is_ascii_digit(), ""));
+        let mut parts = said.split(['`', '"']);
+        Reached::value((letters(parts.next()), letters(parts.next_back())))
+    }
+
+    /// This value.
+    fn value(value: impl Hash) -> Reached {
+        let mut hasher = FxHasher::default();
+        value.hash(&mut hasher);
+        Reached(hasher.finish())
+    }
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "text",
+        does: "the text form: what verifies prints and reads back as the same program",
+        run: text::run,
+        seeds: text::seeds,
+        is_text: true,
+    },
+    Target {
+        name: "json",
+        does: "the JSON form: what verifies becomes shaders and rows, and is evaluated",
+        run: json::run,
+        seeds: json::seeds,
+        is_text: true,
+    },
+    Target {
+        name: "memory_form",
+        does: "programs and launches of a C caller: what is read is what was given",
+        run: memory_form::run,
+        seeds: memory_form::seeds,
+        is_text: false,
+    },
+    Target {
+        name: "answers",
+        does: "plug-ins whose tables and answers make no sense",
+        run: answers::run,
+        seeds: answers::seeds,
+        is_text: false,
+    },
+];
+
+/// The target of a name.
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}

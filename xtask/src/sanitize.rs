@@ -1,0 +1,80 @@
+//! The command `sanitize`: the core's unsafe code under address sanitizer and Miri.
+//!
+//! Owns the list of checks. Invariants: what the nightly toolchain here lacks is named with the command that
+//! installs it, and is no failure; what is built lies apart from other builds. Not here: the other tests
+//! (`test`).
+
+use std::process::Command;
+
+use crate::failure::{self, Result};
+use crate::process::{announce, command, run as start, succeeds};
+
+/// The one target for which these checks are known to work.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Tests of the core for Miri, which takes seconds for what else takes milliseconds: the C table, host
+/// memory, and arrays that are computed, moved and read.
+const FOR_MIRI: [&[&str]; 3] = [
+    &["--test", "plugin"],
+    &["--lib", "--", "host::", "pool::", "value::", "plugin::"],
+    &["--test", "arrays", "--", "operations_broadcast", "a_view_of"],
+];
+
+/// Runs what the nightly toolchain offers.
+pub fn run(arguments: &[String]) -> Result<()> {
+    failure::no_arguments("sanitize", arguments)?;
+    if !succeeds(nightly().arg("--version")) {
+        println!("left out: there is no nightly toolchain; `rustup toolchain install nightly`");
+        return Ok(());
+    }
+    failure::all_of([("address sanitizer", address()), ("Miri", miri())])
+}
+
+fn nightly() -> Command {
+    // The `cargo` that started us is of another toolchain, and would not take `+nightly`.
+    let mut cargo = command("rustup");
+    cargo.args(["run", "nightly", "cargo"]).env_remove("RUSTC").env_remove("RUSTDOC");
+    cargo
+}
+
+fn is_installed(component: &str) -> bool {
+    let listed = crate::process::capture(command("rustup").args([
+        "component",
+        "list",
+        "--toolchain",
+        "nightly",
+        "--installed",
+    ]));
+    let there = listed.is_ok_and(|listed| listed.lines().any(|line| line.starts_with(component)));
+    if !there {
+        println!("left out: `rustup component add --toolchain nightly {component}`");
+    }
+    there
+}
+
+/// The core's tests, and the fuzz targets' short runs.
+fn address() -> Result<()> {
+    announce("address sanitizer");
+    if !is_installed("rust-src") {
+        return Ok(());
+    }
+    let mut test = nightly();
+    test.args(["test", "-Zbuild-std", "--target", TARGET, "--target-dir", "target/sanitize"]);
+    test.args(["-p", "gpupy-core", "-p", "gpupy-fuzz", "--lib", "--tests", "--no-fail-fast"]);
+    test.env("RUSTFLAGS", "-Zsanitizer=address").env("ASAN_OPTIONS", "detect_leaks=1");
+    start(&mut test)
+}
+
+fn miri() -> Result<()> {
+    announce("Miri");
+    if !is_installed("miri") {
+        return Ok(());
+    }
+    let check = |words: &[&str]| {
+        let mut test = nightly();
+        test.args(["miri", "test", "--target-dir", "target/miri", "-p", "gpupy-core"]);
+        // Settings are read from the environment.
+        start(test.args(words).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
+    };
+    failure::all_of(FOR_MIRI.map(|words| (words[1], check(words))))
+}
