@@ -13,6 +13,14 @@ def blocks():
     return gp.stats()["blocks"]
 
 
+@pytest.fixture
+def pooling(driver):
+    """Each driver whose blocks are its own."""
+    if driver == "cpu":
+        pytest.skip("its blocks lie in host memory, whose buffers the core reuses")
+    return driver
+
+
 def computed(n=1000):
     array = gp.arange(n, dtype=gp.float32) * 2 + 1
     gp.evaluate(array)
@@ -77,7 +85,7 @@ def test_arrays_of_dtypes_that_numpy_alone_has(driver):
         gp.array(["a", "b"]).dispose()
 
 
-def test_free_blocks_serve_again_and_trim_gives_them_back(driver):
+def test_free_blocks_serve_again_and_trim_gives_them_back(pooling):
     gp.trim()
     for _ in range(10):
         computed(5000)
@@ -90,7 +98,7 @@ def test_free_blocks_serve_again_and_trim_gives_them_back(driver):
     assert (stats["pool_blocks"], stats["pool_bytes"]) == (0, 0)
 
 
-def test_a_pool_is_let_go_of_when_nobody_comes_for_it(driver):
+def test_a_pool_is_let_go_of_when_nobody_comes_for_it(pooling):
     gp.trim()
     computed(5000)
     assert gp.stats()["pool_bytes"] >= 5000 * 4

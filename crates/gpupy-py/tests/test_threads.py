@@ -166,8 +166,8 @@ def test_one_value_that_all_threads_want_is_computed_once(driver):
     for _ in range(50):
         x = gpupy.sqrt(x * x) + gpupy.float32(1)
     gpupy.reset_stats()
-    got = []
-    threads = [threading.Thread(target=lambda: got.append(float(x.sum()))) for _ in range(6)]
+    got, total = [], x.sum()
+    threads = [threading.Thread(target=lambda: got.append(float(total))) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
