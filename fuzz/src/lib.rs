@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `text.rs`, `json.rs`, `memory_form.rs`, `answers.rs` | a target each |
 //! | `table.rs` | a driver's table that answers what bytes say, for `answers` |
+//! | `exported.rs` | the table's functions of a library in Rust, called by `memory_form` |
 //! | `follow.rs` | what has to go well with every program that verifies |
 //! | `programs.rs` | valid programs to begin with |
 //! | `bytes.rs` | bytes as a source of numbers |
@@ -24,6 +25,7 @@
 mod answers;
 mod bytes;
 pub mod engine;
+mod exported;
 mod follow;
 mod json;
 mod memory_form;

@@ -4,10 +4,10 @@
 //! An input is the numbers of [`Flat`] in the order of its fields, each list after its length.
 
 use crate::bytes::Bytes;
-use crate::{Reached, follow, programs};
+use crate::{Reached, exported, follow, programs};
 use gpupy_core::driver::Launch;
 use gpupy_core::ir::{AccessKind, Form, Program};
-use gpupy_core::plugin::table::{RawInst, RawLaunch, RawProgram};
+use gpupy_core::plugin::table::{GPUPY_DEVICE_LOST, RawInst, RawLaunch, RawProgram};
 use gpupy_core::plugin::{Growing, read_launch, read_program, with_launch, with_program};
 use gpupy_core::{Error, ErrorKind};
 use std::ptr;
@@ -182,6 +182,8 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
         5 => launch.dest_whole = ptr::null(),
         _ => {}
     }
+    let results = exported::call(&launch, bytes);
+    assert!(!results.contains(&GPUPY_DEVICE_LOST), "something panicked: {results:?}");
     // SAFETY: the lists are as long as the program's counts say, or null.
     let told = unsafe { read_launch(&launch, |launch| Ok(format!("{launch:?}"))) };
     match told {
@@ -189,7 +191,7 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
             // SAFETY: as above; and what is given again is a whole launch.
             let again = unsafe { read_launch(&launch, |launch| Ok(given_again(launch))) };
             assert!(again.is_ok_and(|again| again == told), "{told}");
-            Reached::value(0)
+            Reached::value(results)
         }
         Err(error) => refused(&error),
     }
