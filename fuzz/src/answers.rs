@@ -60,8 +60,8 @@ fn spoiled(bytes: &mut Bytes) -> Table {
 }
 
 fn imported(table: Table) -> Imported {
-    // SAFETY: the functions of the table keep the contract's pointers; a size in it is at most its
-    // own.
+    // SAFETY: the functions of the table keep the contract's pointers; of a table that says to be longer
+    // than ours, only what ours has is read.
     unsafe { Imported::new(move || checked(&table)) }
 }
 

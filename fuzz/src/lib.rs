@@ -7,6 +7,9 @@
 //! cargo run --release -p gpupy-fuzz -- text --runs 1000000
 //! ```
 //!
+//! With `CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true` in the environment, sums that leave their integers
+//! are panics too; so they are in the tests of the dev profile.
+//!
 //! | file | what it owns |
 //! |---|---|
 //! | `text.rs`, `json.rs`, `memory_form.rs`, `answers.rs` | a target each |
