@@ -7,7 +7,7 @@
 use crate::dtypes::lazy_index;
 use crate::errors::to_py;
 use crate::waiting::{interrupted, wait, without_gil};
-use gpupy_core::{Context, DType, Op, Registry, Settings};
+use gpupy_core::{Capabilities, Context, DType, Op, Registry, Settings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -150,8 +150,9 @@ pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
     wait(py, || context.driver()).map(|(name, _)| name).map_err(to_py)
 }
 
-/// Tries every driver; a list of dictionaries with `name`, `starts`, `device`, `hardware`,
-/// `flushes_subnormals`, `reason`.
+/// Tries every driver; a list of dictionaries with `name`, `starts`, `device`, `hardware`, `dtypes`,
+/// `largest_block` (elements), `destinations` (of one launch), `flushes_subnormals`, `host_memory`,
+/// `limits` (by name) and `reason` (why it does not start).
 #[pyfunction]
 pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let context = context()?;
@@ -161,20 +162,26 @@ pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         let row = PyDict::new(py);
         row.set_item("name", name)?;
         row.set_item("starts", answer.is_ok())?;
-        match answer {
-            Ok(capabilities) => {
-                row.set_item("device", capabilities.device)?;
-                row.set_item("hardware", capabilities.hardware)?;
-                row.set_item("flushes_subnormals", capabilities.flushes_subnormals)?;
-                row.set_item("reason", py.None())?;
-            }
-            Err(error) => {
-                row.set_item("device", py.None())?;
-                row.set_item("hardware", false)?;
-                row.set_item("flushes_subnormals", py.None())?;
-                row.set_item("reason", error.to_string())?;
-            }
+        let (found, reason) = match answer {
+            Ok(found) => (Some(found), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let names = |found: &Capabilities| -> Vec<&str> {
+            found.dtypes.iter().map(|dtype| dtype.name()).collect()
+        };
+        row.set_item("hardware", found.as_ref().is_some_and(|found| found.hardware))?;
+        row.set_item("dtypes", found.as_ref().map_or_else(Vec::new, names))?;
+        row.set_item("largest_block", found.as_ref().map(|found| found.max_block_len))?;
+        row.set_item("destinations", found.as_ref().map(|found| found.max_dests))?;
+        row.set_item("flushes_subnormals", found.as_ref().map(|found| found.flushes_subnormals))?;
+        row.set_item("host_memory", found.as_ref().map(|found| found.host_memory))?;
+        let limits = PyDict::new(py);
+        for (name, limit) in found.iter().flat_map(|found| &found.resources) {
+            limits.set_item(name.as_ref(), *limit)?;
         }
+        row.set_item("limits", limits)?;
+        row.set_item("device", found.map(|found| found.device))?;
+        row.set_item("reason", reason)?;
         list.append(row)?;
     }
     Ok(list)

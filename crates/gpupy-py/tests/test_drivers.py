@@ -112,3 +112,19 @@ def test_a_path_that_is_no_driver_says_why():
     with pytest.raises(gpupy.DriverError, match="there is no such file"):
         gpupy.use(path)
     assert gpupy.drivers() == before
+
+
+def test_the_command_info_tells_of_every_driver():
+    ended = subprocess.run(
+        [sys.executable, "-m", "gpupy", "info"], check=True, capture_output=True, text=True
+    )
+    for row in gpupy.drivers():
+        assert f"{row['name']}: " in ended.stdout
+        if row["starts"]:
+            assert ", ".join(row["dtypes"]) in ended.stdout
+            assert f"{row['largest_block']} elements in a block" in ended.stdout
+    wrong = subprocess.run(
+        [sys.executable, "-m", "gpupy", "inof"], check=False, capture_output=True, text=True
+    )
+    assert wrong.returncode == 2
+    assert "invalid choice" in wrong.stderr

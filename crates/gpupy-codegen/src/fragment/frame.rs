@@ -204,7 +204,8 @@ fn linear(
                 quad = Some((shape.len() as u8 - 1, 0));
                 Coordinates::Quads(steps)
             } else {
-                Coordinates::Elements { start: words.int(walk.offset), steps }
+                // Texels are counted from the launch's first already.
+                Coordinates::Elements { start: words.int(0), steps }
             }
         }
     };

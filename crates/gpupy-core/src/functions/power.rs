@@ -182,5 +182,6 @@ pub(super) fn cbrt<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let root = short + short * ((quotient - short) / (short + short + quotient));
     let root = scaled(root, -20);
     let is_ordinary = magnitude.below(f64::INFINITY) & magnitude.differs(0.0);
-    is_ordinary.choose(root, magnitude).copysign(args[0])
+    // A sum, so that a device that takes subnormal numbers for zero gives zero.
+    is_ordinary.choose(root, magnitude + magnitude).copysign(args[0])
 }

@@ -19,7 +19,12 @@ class _Driver(TypedDict):
     starts: bool
     device: str | None
     hardware: bool
+    dtypes: list[str]
+    largest_block: int | None
+    destinations: int | None
     flushes_subnormals: bool | None
+    host_memory: bool | None
+    limits: dict[str, int]
     reason: str | None
 
 class fallback:

@@ -57,10 +57,20 @@ def reset_stats():
 
 
 def info():
-    """The drivers and whether they start, as text."""
+    """Every driver as text: its device, what it can, its limits; or why it does not start."""
     lines = []
     for row in _gpupy.drivers():
+        if not row["starts"]:
+            lines.append(f"{row['name']}: cannot start: {row['reason']}")
+            continue
         kind = "hardware" if row["hardware"] else "software"
-        state = f"{row['device']} ({kind})" if row["starts"] else f"cannot start: {row['reason']}"
-        lines.append(f"{row['name']}: {state}")
+        lines.append(f"{row['name']}: {row['device']} ({kind})")
+        lines.append(f"    dtypes: {', '.join(row['dtypes'])}")
+        limits = {"elements in a block": row["largest_block"], "destinations": row["destinations"]} | row[
+            "limits"
+        ]
+        lines.append("    at most: " + ", ".join(f"{limit} {name}" for name, limit in limits.items()))
+        notes = ["works on host memory"] if row["host_memory"] else []
+        notes += ["flushes subnormal numbers to zero"] if row["flushes_subnormals"] else []
+        lines += [f"    {note}" for note in notes]
     return "\n".join(lines)

@@ -12,7 +12,7 @@ use super::faulty::{Log, NAME};
 use super::plan::{Lasts, Plan};
 use crate::compare::accepts;
 use crate::model::{self, Model};
-use crate::outcome::{Outcome, ensure, fail, fine};
+use crate::outcome::{Outcome, ensure, fail, fine, skip};
 use crate::samples::Rng;
 use gpupy_core::op::Op;
 use gpupy_core::{Arg, Array, Context, DType, Error, ErrorKind, Scalar};
@@ -293,7 +293,12 @@ impl<'a> User<'a> {
     /// Whether an error is one that the plan excuses, and says what failed.
     fn excuse(&self, name: Name, error: &Error) -> Outcome {
         let about = || format!("array {}: {error}", name.0);
-        let Some(plan) = self.stage.plan else { return fail(about()) };
+        let Some(plan) = self.stage.plan else {
+            return match error.kind() {
+                ErrorKind::Unsupported => skip("the program needs what the driver lacks"),
+                _ => fail(about()),
+            };
+        };
         let lost = self.account.may_be_lost(self.value(name)?);
         let fact = |wanted: &str| error.fact(wanted).is_some();
         match error.kind() {

@@ -15,7 +15,7 @@ use gpupy_core::op::Op;
 /// The launch's shape, and the block, offset and strides where it goes.
 type Part = (&'static str, &'static [usize], usize, i64, &'static [i64]);
 
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 15] = [
     ("all but the ends", &[98], 100, 1, &[1]),
     ("one element", &[1], 1000, 501, &[1]),
     ("two elements across a group of four", &[2], 16, 3, &[1]),
@@ -26,6 +26,8 @@ const PARTS: [Part; 13] = [
     ("a rectangle", &[5, 7], 400, 43, &[20, 1]),
     ("a column", &[20, 1], 400, 3, &[20, 1]),
     ("every second row and third column", &[10, 6], 400, 1, &[40, 3]),
+    ("rows of three behind a group of four", &[5, 3], 27, 12, &[3, 1]),
+    ("the last of many rows of five", &[2, 3, 5], 90, 60, &[15, 5, 1]),
     ("transposed", &[20, 30], 600, 0, &[1, 20]),
     ("transposed inside", &[5, 4], 400, 22, &[1, 20]),
     ("three axes, permuted and apart", &[3, 4, 5], 400, 7, &[5, 60, 1]),
