@@ -3,8 +3,9 @@
 import numpy as np
 
 FUNCTIONS = {name: getattr(np, name) for name in "exp exp2 expm1 log log2 log10 log1p sin cos tan".split()}
-FUNCTIONS |= {name: getattr(np, name) for name in "sinh cosh tanh hypot".split()}
+FUNCTIONS |= {name: getattr(np, name) for name in "sinh cosh tanh hypot cbrt".split()}
 FUNCTIONS |= {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "pow": np.power}
+FUNCTIONS |= {"asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh}
 COMPARISONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal}
 COMPARISONS |= {"gt": np.greater, "ge": np.greater_equal}
 FLOATS = {"neg": np.negative, "abs": np.abs, "sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil}
