@@ -98,7 +98,7 @@ fn arrays_that_do_not_fit_are_not_joined() {
     let (field, _) = field();
     let kind = |axis, arrays: &[Array]| context.join(axis, arrays).map(|_| ()).unwrap_err().kind();
     assert_eq!(kind(0, &[]), ErrorKind::Shape);
-    assert_eq!(kind(2, &[field.clone()]), ErrorKind::Index);
+    assert_eq!(kind(2, std::slice::from_ref(&field)), ErrorKind::Index);
     assert_eq!(kind(1, &[field.clone(), field.slice_axis(0, 0, 3, 1)]), ErrorKind::Shape);
     let other = context.cast(&field, DType::I32).unwrap();
     assert_eq!(kind(0, &[field, other]), ErrorKind::DType);
