@@ -122,7 +122,6 @@ def test_the_command_info_tells_of_every_driver():
         assert f"{row['name']}: " in ended.stdout
         if row["starts"]:
             assert ", ".join(row["dtypes"]) in ended.stdout
-            assert f"{row['largest_block']} elements in a block" in ended.stdout
     wrong = subprocess.run(
         [sys.executable, "-m", "gpupy", "inof"], check=False, capture_output=True, text=True
     )
