@@ -85,7 +85,7 @@ pub use op::Op;
 pub use read::HostArray;
 pub use registry::{Constructor, Registry};
 pub use scalar::Scalar;
-pub use settings::Settings;
+pub use settings::{Placement, Settings};
 pub use stats::Stats;
 pub use value::Value;
 pub use view::{View, broadcast_shapes};

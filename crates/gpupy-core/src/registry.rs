@@ -19,6 +19,7 @@ pub type Constructor = Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>;
 #[derive(Clone, Default)]
 pub struct Registry {
     entries: Vec<(&'static str, Constructor)>,
+    host: Option<usize>,
 }
 
 impl Registry {
@@ -35,6 +36,22 @@ impl Registry {
     ) -> Registry {
         self.entries.push((name, Arc::new(constructor)));
         self
+    }
+
+    /// Adds the host driver, which works on host memory and does what the others lack; the last one
+    /// that is added so.
+    pub fn register_host(
+        mut self,
+        name: &'static str,
+        constructor: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
+    ) -> Registry {
+        self.host = Some(self.entries.len());
+        self.register(name, constructor)
+    }
+
+    /// The position of the host driver, if there is one.
+    pub fn host(&self) -> Option<usize> {
+        self.host
     }
 
     /// Adds the plug-in of a path, unless it is there; loads nothing yet. Other names add nothing.

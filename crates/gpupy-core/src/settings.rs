@@ -1,12 +1,22 @@
 //! Settings of a context, from the environment or by hand.
 //!
-//! Owns [`Settings`] and the names of the environment variables that the core reads.
+//! Owns [`Settings`], [`Placement`] and the names of the environment variables that the core reads.
 //!
 //! Not here: what drivers make of the limits (`driver::Config`).
 
 use crate::driver::Resources;
 use crate::error::{Error, ErrorKind, Result};
 use std::time::Duration;
+
+/// Who computes what the chosen driver cannot, or what is too little for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// The host driver.
+    #[default]
+    Auto,
+    /// Nobody: all work is the chosen driver's.
+    Strict,
+}
 
 /// What a context is told before it opens a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +31,8 @@ pub struct Settings {
     pub resources: Resources,
     /// Whether a block that the chosen driver cannot evaluate may be evaluated by the next.
     pub driver_fallback: bool,
+    /// Whether the host driver takes part. `GPUPY_PLACEMENT`.
+    pub placement: Placement,
     /// Operations that may be pending in a chain before it is evaluated by itself.
     pub flush_depth: u32,
     /// Bytes that pending operations alone may keep alive before they are evaluated by themselves.
@@ -39,6 +51,7 @@ impl Default for Settings {
             device_bytes: 0,
             resources: Resources::default(),
             driver_fallback: true,
+            placement: Placement::Auto,
             flush_depth: 1 << 16,
             flush_bytes: 512 << 20,
             slice: Duration::from_millis(100),
@@ -63,6 +76,15 @@ impl Settings {
         if let Some(words) = read("GPUPY_DEVICE_BYTES") {
             settings.device_bytes = parse_bytes("GPUPY_DEVICE_BYTES", &words)?;
         }
+        settings.placement = match read("GPUPY_PLACEMENT").as_deref() {
+            None | Some("auto") => Placement::Auto,
+            Some("strict") => Placement::Strict,
+            Some(other) => {
+                return Err(Error::new(ErrorKind::Invalid, "settings")
+                    .says("GPUPY_PLACEMENT is neither auto nor strict")
+                    .with("value", format!("`{other}`")));
+            }
+        };
         settings.trace = match read("GPUPY_TRACE").as_deref() {
             None | Some("0") => false,
             Some("1") => true,

@@ -7,7 +7,7 @@
 use crate::dtypes::lazy_index;
 use crate::errors::to_py;
 use crate::waiting::{interrupted, wait, without_gil};
-use gpupy_core::{Capabilities, Context, DType, Op, Registry, Settings};
+use gpupy_core::{Capabilities, Context, DType, Op, Placement, Registry, Settings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -28,7 +28,7 @@ static OPENING: AtomicU32 = AtomicU32::new(0);
 /// Our drivers, best first; hardware comes before all others (`Context::choose`).
 fn registry() -> Registry {
     Registry::new()
-        .register(driver_cpu::NAME, driver_cpu::new)
+        .register_host(driver_cpu::NAME, driver_cpu::new)
         .register(driver_gl::NAME, driver_gl::new)
         .register(driver_soft::NAME, driver_soft::new)
 }
@@ -105,10 +105,12 @@ pub fn supports(context: &Context, op: Op, dtype: DType) -> bool {
     can
 }
 
-/// Starts again with a new context: for tests, which force small blocks and little memory. Arrays
-/// made before it keep what was computed of them.
+/// Starts again with a new context: for tests, which force small blocks and little memory, and all
+/// work on the driver unless `strict` is false. Arrays made before it keep what was computed of them.
 #[pyfunction]
-#[pyo3(signature = (driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None))]
+#[pyo3(signature = (
+    driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None, strict=true
+))]
 pub fn reconfigure(
     py: Python<'_>,
     driver: &str,
@@ -116,9 +118,11 @@ pub fn reconfigure(
     device_bytes: u64,
     resources: Option<Vec<u32>>,
     flush_depth: Option<u32>,
+    strict: bool,
 ) -> PyResult<()> {
     let mut settings =
         Settings { driver: driver.to_owned(), block_bytes, device_bytes, ..Settings::default() };
+    settings.placement = if strict { Placement::Strict } else { Placement::Auto };
     for (slot, limit) in settings.resources.0.iter_mut().zip(resources.unwrap_or_default()) {
         *slot = limit;
     }
