@@ -1,13 +1,13 @@
 //! Prints the nanoseconds that the core takes to record one operation, without Python.
 //!
 //! Owns nothing. Invariant: it opens no driver, so nothing is evaluated, and what is dropped was only
-//! recorded. Not here: everything that Python can time (`benches/bench.py`, which starts from these programs).
+//! recorded. Not here: everything that Python can time (`python -m gpupy bench`).
 
 use std::time::Instant;
 
 use gpupy_core::{Arg, Array, Context, DType, Op, Registry, Result, Scalar, Settings};
 
-/// Operations in one chain: as many as `benches/bench.py` records from Python.
+/// Operations in one chain.
 const RECORDED: usize = 200;
 
 /// Chains that are timed; the median is printed.
@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     }
     drop(before);
     times.sort_by(f64::total_cmp);
-    println!("{:.1}", times[CHAINS / 2]);
+    println!("Recording one operation in the core: {:.0} ns.", times[CHAINS / 2]);
     Ok(())
 }
 

@@ -1,11 +1,12 @@
 """Each example runs, and gives by gpupy what it gives by NumPy."""
 
-import json
 import sys
 
 import numpy
 import pytest
 from PIL import Image
+
+from gpupy._bench import programs
 
 
 def test_the_simple_program_prints_what_numpy_prints(root, start):
@@ -68,12 +69,19 @@ def test_the_demo_runs_on_the_reference_driver(root, start):
     assert "driver soft on" in output
 
 
-def test_the_benchmark_writes_its_report(root, start, tmp_path):
-    start(root / "benches" / "bench.py", "--quick", "--rounds", 1, "--out", tmp_path)
-    results = json.loads((tmp_path / "bench.json").read_text())
-    assert all(row["gpupy_warm_s"] > 0 for row in results["programs"])
-    assert results["costs"]["record_launches"] == 0, "recording alone must not launch anything"
-    assert (tmp_path / "bench.md").read_text().count("\n| ") == 1 + len(results["programs"])
+def test_the_benchmark_times_what_the_examples_compute(root, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(root / "examples"), *sys.path])
+    import distance_map  # noqa: PLC0415
+    import shaded_sphere  # noqa: PLC0415
+
+    points = distance_map.random_points(5, 40, 3)
+    numpy.testing.assert_array_equal(
+        programs.distance_map(numpy, 40, points), distance_map.distance_map(numpy, numpy.float32, points, 40)
+    )
+    with numpy.errstate(invalid="ignore"):
+        timed = programs.shaded_sphere(numpy, 40)
+        shown = shaded_sphere.shaded_sphere(numpy, numpy.float32, 40)
+    numpy.testing.assert_array_equal(timed, shown)
 
 
 def test_the_c_program_computes_what_numpy_computes(root, tmp_path, monkeypatch):

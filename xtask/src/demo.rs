@@ -6,6 +6,9 @@
 use crate::failure::{Failure, Result};
 use crate::{develop, process, workspace};
 
+/// The options whose value is a positive number, here and in `bench`.
+const NUMBERS: [&str; 3] = ["--points", "--size", "--rounds"];
+
 /// Sets up, builds and runs the demo.
 pub fn run(arguments: &[String]) -> Result<()> {
     check(arguments, &["--driver", "--points", "--size"], &["--sweep"])?;
@@ -32,7 +35,7 @@ pub fn check(arguments: &[String], with_value: &[&str], plain: &[&str]) -> Resul
         let Some(value) = inline.or_else(|| rest.next().map(String::as_str)) else {
             return Err(Failure::new(format!("option `{name}` needs a value")));
         };
-        if name != "--driver" && !value.parse::<u32>().is_ok_and(|number| number > 0) {
+        if NUMBERS.contains(&name) && !value.parse::<u32>().is_ok_and(|number| number > 0) {
             return Err(Failure::new(format!(
                 "option `{name}` needs a positive number, got `{value}`"
             )));

@@ -54,8 +54,8 @@ const COMMANDS: &[Task] = &[
     },
     Task {
         name: "bench",
-        arguments: "[--driver NAME] [--rounds N] [--quick]",
-        does: "time NumPy against gpupy; writes out/bench.md and out/bench.json",
+        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick]",
+        does: "time NumPy beside each driver; writes out/bench.svg and out/bench.json",
         run: bench::run,
     },
     Task {

@@ -1,0 +1,7 @@
+"""``python -m gpupy bench``: NumPy beside each driver on this machine.
+
+Owns nothing; a module a duty: ``programs`` (what runs), ``catalogue`` (how large, and on which numbers),
+``command`` (options and files), ``drivers`` (a process for each), ``worker`` (what such a process does),
+``timing``, ``difference``, ``memory``, ``table``, ``plot``. Invariant: nothing here is imported by
+``import gpupy``, and nothing needs more than NumPy.
+"""

@@ -1,0 +1,136 @@
+"""Runs one program by NumPy and by gpupy in turns, and times what no program shows.
+
+Owns ``compare`` and ``costs``. Invariants: every time ends with the values computed; equal expressions are
+one value to gpupy while the first lives, so no run leaves anything to the next; each side has a run of its
+own before it is timed, or it would pay for caches and a heap that the other side left. Not here: what is
+made of the times (``table``, ``plot``).
+"""
+
+import functools
+import random
+import statistics
+import time
+
+import numpy
+
+import gpupy
+
+from . import difference
+
+# A shorter run is repeated until it takes as long, so that the clock's own time does not count.
+LEAST = 2e-3  # seconds
+# After so much time a program gets no further round.
+PATIENCE = 8.0  # seconds
+
+OPERATIONS = 100
+ELEMENTS = 100_000
+
+
+def compare(program, rounds, say):
+    """Times a program in rounds; returns a row for the results.
+
+    ``numpy_s``, ``left_s`` and ``read_s`` are the seconds of one run in each round: by NumPy; by gpupy, its
+    values computed and left there; by gpupy, its values read as arrays of NumPy. ``first_s`` is gpupy's
+    first run, whose fallbacks are counted.
+    """
+    given = program.arrays()
+    ours = tuple(gpupy.asarray(array) for array in given)
+    gpupy.evaluate(*ours)
+    by_numpy, by_gpupy = program.by(numpy, given), program.by(gpupy, ours)
+
+    say("NumPy")
+    start = time.perf_counter()
+    reference = by_numpy()
+    repeats = max(1, round(LEAST / (time.perf_counter() - start)))
+    leave, read = (_leave_all, _read_all) if isinstance(reference, tuple) else (gpupy.evaluate, numpy.asarray)
+
+    say("first call")
+    gpupy.reset_stats()
+    first = _seconds(by_gpupy, leave)
+    counts = gpupy.stats()
+    apart = difference.largest(reference, read(by_gpupy()))
+
+    sides = (("numpy_s", by_numpy, None), ("left_s", by_gpupy, leave), ("read_s", by_gpupy, read))
+    times = {side: [] for side, _, _ in sides}
+    start = time.perf_counter()
+    for number in range(rounds):
+        say(f"round {number + 1} of {rounds}")
+        for side, call, finish in sides:
+            _seconds(call, finish)
+            times[side].append(_seconds(call, finish, repeats))
+        if time.perf_counter() - start > PATIENCE:
+            break
+    # Once more: what has run often may run by other code than what runs first.
+    apart = max(apart, difference.largest(reference, read(by_gpupy())))
+    return {
+        "program": program.name,
+        "first_s": first,
+        **times,
+        "repeats": repeats,
+        "launches": counts["launches"],
+        "fallbacks": counts["fallbacks"],
+        "fallback_functions": sorted({row[0] for row in counts["fallback_sites"]}),
+        "difference": apart,
+        "tolerance": program.tolerance,
+    }
+
+
+def _leave_all(values):
+    gpupy.evaluate(*values)
+
+
+def _read_all(values):
+    return [numpy.asarray(value) for value in values]
+
+
+def _seconds(call, finish, repeats=1):
+    """The seconds of one call and of what finishes it; what it gives is dropped before the next."""
+    turns = range(repeats)
+    start = time.perf_counter()
+    if finish is None:
+        for _ in turns:
+            call()
+    else:
+        for _ in turns:
+            finish(call())
+    return (time.perf_counter() - start) / repeats
+
+
+def costs(rounds):
+    """The seconds of what no program shows, as medians.
+
+    ``record_s``: recording one operation. ``new_s`` and ``again_s``: the first and the next run of an
+    expression of 100 operations that was never seen before; ``new_more_s``: what the first took more.
+    """
+    given = (numpy.linspace(1, 2, ELEMENTS, dtype=numpy.float32) + k for k in range(2))
+    x, y = (gpupy.asarray(array) for array in given)
+    gpupy.evaluate(x, y)
+    news = []
+    for number in range(rounds):
+        call = functools.partial(_expression, x, y, number)
+        news.append((_seconds(call, gpupy.evaluate), _seconds(call, gpupy.evaluate)))
+    return {
+        "record_s": statistics.median(_recording(x, y) for _ in range(20 * rounds)),
+        "new_s": statistics.median(first for first, _ in news),
+        "again_s": statistics.median(again for _, again in news),
+        "new_more_s": statistics.median(first - again for first, again in news),
+    }
+
+
+def _recording(x, y):
+    """The seconds to record one operation of a chain that is dropped, never evaluated."""
+    start = time.perf_counter()
+    for _ in range(OPERATIONS // 2):
+        x = x * 0.999 + y
+    return (time.perf_counter() - start) / OPERATIONS
+
+
+def _expression(x, y, seed):
+    """An expression of 100 operations; another seed is another structure."""
+    chance = random.Random(seed)
+    values = [x, y]
+    for _ in range(OPERATIONS):
+        operation = chance.choice((gpupy.add, gpupy.subtract, gpupy.multiply, gpupy.minimum, gpupy.maximum))
+        # Each takes the last value, so that none is left out.
+        values.append(operation(values[-1], chance.choice(values)))
+    return values[-1]
