@@ -106,6 +106,10 @@
 #define GPUPY_OP_RESULT 166
 #define GPUPY_OP_REDUCE 167
 #define GPUPY_OP_STORE 168
+#define GPUPY_OP_SCAN 169
+#define GPUPY_OP_SORT 170
+#define GPUPY_OP_ARGSORT 171
+#define GPUPY_OP_MATMUL 172
 
 #ifdef __cplusplus
 extern "C" {
@@ -186,6 +190,21 @@ extern "C" {
  * Form: one step of a reduction along the last axis, by the canonical tree.
  */
 #define GPUPY_FORM_REDUCE 1
+
+/**
+ * Form: running results along the last axis, chunk by chunk.
+ */
+#define GPUPY_FORM_SCAN 2
+
+/**
+ * Form: the last axis in ascending order, or the positions that put it there.
+ */
+#define GPUPY_FORM_SORT 3
+
+/**
+ * Form: products of matrices.
+ */
+#define GPUPY_FORM_MATMUL 4
 
 /**
  * Access: strides of a C-contiguous array of the points; any offset.
@@ -342,9 +361,10 @@ typedef struct gpupy_capabilities {
    */
   uint32_t hardware;
   /**
-   * 1 when programs of the reduce form can be evaluated, otherwise 0.
+   * The forms of programs that can be evaluated besides maps: bit `1 << form` for each
+   * (`GPUPY_FORM_REDUCE` …). Bits that the host does not know mean nothing to it.
    */
-  uint32_t reduce;
+  uint32_t forms;
   /**
    * 1 when arithmetic may take or give zero where IEEE 754 has a subnormal number, otherwise 0.
    */
@@ -440,11 +460,11 @@ typedef struct gpupy_program {
    */
   size_t size;
   /**
-   * What the iteration space means: `GPUPY_FORM_MAP` or `GPUPY_FORM_REDUCE`.
+   * What the iteration space means: `GPUPY_FORM_MAP` …
    */
   uint32_t form;
   /**
-   * The combining operation of the reduce form, otherwise 0.
+   * The combining operation of the forms reduce and scan, otherwise 0.
    */
   uint32_t form_op;
   /**
@@ -524,7 +544,7 @@ typedef struct gpupy_launch {
    */
   uint64_t fingerprint[2];
   /**
-   * The iteration space (of a reduce form, the input space): `rank` extents, none of them 0.
+   * The iteration space (where a form has two, the input space): `rank` extents, none of them 0.
    */
   const size_t *shape;
   /**
@@ -552,7 +572,7 @@ typedef struct gpupy_launch {
    */
   const int64_t *dest_offsets;
   /**
-   * The strides of the destinations, in elements; of a reduce form, over the output space.
+   * The strides of the destinations, in elements; where a form has an output space, over that.
    */
   const int64_t *dest_strides;
   /**

@@ -8,7 +8,7 @@ use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
-use gpupy_core::ir::{Builder, Form, Program};
+use gpupy_core::ir::{Builder, Form, FormKind, Program};
 use gpupy_core::plugin::table::{
     RawBlockSpec, RawCapabilities, RawCheck, RawConfig, RawError, RawEvaluated, RawLaunch, RawPart,
     Table,
@@ -78,7 +78,7 @@ impl Driver for Calm {
             dtypes: DType::ALL.to_vec(),
             max_block_len: 256,
             max_dests: 1,
-            reduce: true,
+            forms: FormKind::ALL[1..].to_vec(),
             flushes_subnormals: false,
             host_memory: true,
             resources: Vec::new(),

@@ -55,18 +55,22 @@ pub fn stages(program: &Program) {
 /// Whether shaders can do everything that the program does, as a driver has to know.
 fn is_spelled(program: &Program) -> bool {
     const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
-    program.insts.iter().all(|inst| {
-        let operand = program.uses(inst).nth(usize::from(inst.op == Op::Select));
-        let from = operand.map_or(inst.dtype, |value| program.insts[value as usize].dtype);
-        let combined = match (inst.op, program.form) {
-            (Op::Reduce, Form::Reduce { op }) => supports(op, inst.dtype, inst.dtype),
-            _ => true,
-        };
-        let spelled = inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
-        combined && spelled && DTYPES.contains(&inst.dtype) && DTYPES.contains(&from)
-    }) && [&program.operands, &program.params, &program.dests]
-        .iter()
-        .all(|dtypes| dtypes.iter().all(|dtype| DTYPES.contains(dtype)))
+    let drawn = matches!(program.form, Form::Map | Form::Reduce { .. });
+    drawn
+        && program.insts.iter().all(|inst| {
+            let operand = program.uses(inst).nth(usize::from(inst.op == Op::Select));
+            let from = operand.map_or(inst.dtype, |value| program.insts[value as usize].dtype);
+            let combined = match (inst.op, program.form) {
+                (Op::Reduce, Form::Reduce { op }) => supports(op, inst.dtype, inst.dtype),
+                _ => true,
+            };
+            let spelled =
+                inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
+            combined && spelled && DTYPES.contains(&inst.dtype) && DTYPES.contains(&from)
+        })
+        && [&program.operands, &program.params, &program.dests]
+            .iter()
+            .all(|dtypes| dtypes.iter().all(|dtype| DTYPES.contains(dtype)))
 }
 
 /// The numbers of a launch of one row.
@@ -92,7 +96,7 @@ impl Numbers {
         };
         let mut shape = vec![1; rank];
         shape[rank - 1] = POINTS;
-        let written = if program.form == Form::Map { POINTS } else { 1 };
+        let written = program.form.out_shape(&shape).iter().product();
         Numbers {
             shape,
             accesses: program.accesses.iter().map(access).collect(),

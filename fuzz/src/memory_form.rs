@@ -6,7 +6,7 @@
 use crate::bytes::Bytes;
 use crate::{Reached, exported, follow, programs};
 use gpupy_core::driver::Launch;
-use gpupy_core::ir::{AccessKind, Form, Program};
+use gpupy_core::ir::{AccessKind, Program};
 use gpupy_core::plugin::table::{GPUPY_DEVICE_LOST, RawInst, RawLaunch, RawProgram};
 use gpupy_core::plugin::{Growing, read_launch, read_program, with_launch, with_program};
 use gpupy_core::{Error, ErrorKind};
@@ -86,10 +86,7 @@ impl Flat {
     /// The bytes that describe a program.
     pub fn write(program: &Program) -> Vec<u8> {
         let mut bytes = vec![0];
-        let (form, op) = match program.form {
-            Form::Map => (0, 0),
-            Form::Reduce { op } => (1, op as u16),
-        };
+        let (form, op) = (program.form.kind() as u16, program.form.op().map_or(0, |op| op as u16));
         for number in [form, op, program.rank as u16] {
             bytes.extend(number.to_le_bytes());
         }

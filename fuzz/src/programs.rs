@@ -10,9 +10,10 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// The documents; see `tests/data/README.md`.
-const DOCUMENTS: [&str; 5] = [
+const DOCUMENTS: [&str; 6] = [
     include_str!("../../tests/data/accesses.json"),
     include_str!("../../tests/data/destinations.json"),
+    include_str!("../../tests/data/forms.json"),
     include_str!("../../tests/data/programs.json"),
     include_str!("../../tests/data/reductions.json"),
     include_str!("../../tests/data/regions.json"),
@@ -44,12 +45,15 @@ fn cases(text: &str) -> Vec<Program> {
 
 #[cfg(test)]
 mod tests {
+    use gpupy_core::ir::FormKind;
+
     #[test]
-    fn there_are_programs_of_both_forms_and_they_verify() {
+    fn there_are_programs_of_all_forms_and_they_verify() {
         let all = super::all();
         assert!(all.len() > 50, "{}", all.len());
-        let reducing = |p: &&super::Program| p.form != gpupy_core::ir::Form::Map;
-        assert!(all.iter().filter(reducing).count() > 5);
+        for kind in FormKind::ALL {
+            assert!(all.iter().filter(|p| p.form.kind() == kind).count() > 3, "{kind}");
+        }
         assert!(all.iter().all(|program| program.verify().is_ok()));
     }
 }

@@ -124,7 +124,7 @@ unsafe extern "C" fn init(
         *state = std::ptr::without_provenance_mut(bytes.u8().into());
         characters(bytes, &mut found.device);
         found.hardware = number(bytes);
-        found.reduce = number(bytes);
+        found.forms = number(bytes);
         found.flushes_subnormals = number(bytes);
         found.host_memory = number(bytes);
         // What makes sense first, so that most drivers open.

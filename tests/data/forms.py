@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+FORMS = ["map", "reduce", "scan", "sort", "matmul"]
 KINDS = ["contiguous", "uniform", "affine"]
 SPECIFICATION = (Path(__file__).parents[2] / "docs" / "ir.md").read_text(encoding="utf-8")
 CODES = {name: int(code) for name, code in re.findall(r"^\| `(\w+)` \| (\d+) \|", SPECIFICATION, re.M)}
@@ -17,7 +18,7 @@ def parse(lines):
     texts = [line.split("#")[0] for line in lines]
     lines = [text.replace("(", " ( ").replace(")", " ) ").replace(",", " ").split() for text in texts]
     form, rank, *heads = lines[:6]
-    program = {"form": "map" if form[1] == "map" else {"reduce": {"op": form[2]}}, "rank": int(rank[1])}
+    program = {"form": {form[1]: {"op": form[2]}} if form[2:] else form[1], "rank": int(rank[1])}
     program |= {head: words for head, *words in heads}
     insts, extra = program["insts"], program["extra"] = [], []
     for line in filter(None, lines[6:]):
@@ -40,10 +41,17 @@ def parse(lines):
     return program
 
 
+def named(form):
+    """A form's name, and its operation or None."""
+    (pair,) = [(form, {"op": None})] if isinstance(form, str) else form.items()
+    return pair[0], pair[1]["op"]
+
+
 def hashed(program):
     """What a fingerprint takes in."""
     form = program["form"]
-    yield 0 if form == "map" else 1 + (CODES[form["reduce"]["op"]] << 8)
+    name, op = named(form)
+    yield FORMS.index(name) + (CODES[op] << 8 if op else 0)
     yield program["rank"]
     for part, codes in [("operands", DTYPES), ("params", DTYPES), ("dests", DTYPES), ("accesses", KINDS)]:
         yield len(program[part])

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from forms import ARITY, fingerprint, parse
+from forms import ARITY, fingerprint, named, parse
 from operations import apply
 
 
@@ -77,6 +77,39 @@ class Launch:
             return self.iterations[a]
         return apply(op, dtype, *(self.values[arg] for arg in (a, b, c)[: ARITY[op]]))
 
+    def load(self, which, space):
+        """A load of a whole-program form over its space."""
+        self.space, launched = space, self.space
+        operand, access, _ = self.insts[which]["args"]
+        values = self.operands[operand][self.place(self.accesses[access])]
+        self.space = launched
+        return np.broadcast_to(values, space)
+
+    def whole(self, form, op):
+        """Runs what a whole-program form has before its store; the instruction's position."""
+        rows = self.load(0, self.space)
+        if form == "scan":
+            starts, dtype = self.load(1, (*self.space[:-1], -(-self.space[-1] // 256))), str(rows.dtype)
+            results = []
+            for k in range(self.space[-1]):
+                before = results[-1] if k % 256 else starts[..., k // 256]
+                results.append(apply(op, dtype, before, rows[..., k]))
+            self.values[2] = np.stack(results, -1)
+            return 2
+        if form == "sort":
+            order = np.argsort(rows, -1, kind="stable")
+            by_place = self.insts[1]["op"] == "argsort"
+            self.values[1] = order.astype(np.int32) if by_place else np.take_along_axis(rows, order, -1)
+            return 1
+        other = self.load(1, self.space)
+        total = apply("mul", str(rows.dtype), rows[..., 0], other[..., 0])
+        for k in range(1, self.space[-1]):
+            product = apply("mul", str(rows.dtype), rows[..., k], other[..., k])
+            total = apply("add", str(rows.dtype), total, product)
+        self.space = (*self.space[:-1], 1)
+        self.values[2] = total[..., None]
+        return 2
+
     def listed(self, inst):
         _, start, length = inst["args"]
         return [self.values[value] for value in self.extra[start : start + length]]
@@ -112,11 +145,13 @@ def block(dtype, bits):
 def replay(case):
     """What is in each destination block afterwards."""
     launch, form = Launch(case), case["program"]["form"]
-    start = 0
-    if form != "map":
+    start, (name, op) = 0, named(form)
+    if name == "reduce":
         start = next(k for k, inst in enumerate(launch.insts) if inst["op"] == "reduce")
-        launch.reduce(form["reduce"]["op"], start)
+        launch.reduce(op, start)
         start += 1
+    elif name != "map":
+        start = launch.whole(name, op) + 1
     launch.run(start, len(launch.insts), np.full(launch.space, True))
     for slot, dest in enumerate(case["dests"]):
         after = np.repeat(block(dest["dtype"], dest["fill"]), dest["length"])

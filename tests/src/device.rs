@@ -37,7 +37,7 @@ impl Device {
             dtypes: Vec::new(),
             max_block_len: 0,
             max_dests: 0,
-            reduce: false,
+            forms: Vec::new(),
             flushes_subnormals: false,
             host_memory: false,
             resources: Vec::new(),

@@ -12,6 +12,8 @@ use gpupy_core::ir::{Form, Inst, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
+const TRUE: Scalar = Scalar { dtype: DType::Bool, bits: 1 };
+
 /// A launch and everything that it touches.
 #[derive(Clone)]
 pub struct Run {
@@ -103,8 +105,10 @@ impl Run {
     /// The shape of the output space.
     pub fn out_shape(&self) -> Vec<usize> {
         let mut shape = self.shape.clone();
-        if let (Form::Reduce { .. }, Some(n)) = (self.program.form, shape.last_mut()) {
-            *n = n.div_ceil(256);
+        match (self.program.form, shape.last_mut()) {
+            (Form::Reduce { .. }, Some(n)) => *n = n.div_ceil(256),
+            (Form::MatMul, Some(n)) => *n = 1,
+            _ => {}
         }
         shape
     }
@@ -236,6 +240,12 @@ impl<'a> Machine<'a> {
                 self.values[at] = self.reduce(op, at, point);
                 self.exec(at + 1, end, point);
             }
+            Form::Scan { op } => self.values[2] = self.scan(op, point),
+            Form::Sort => self.values[1] = self.sorted(point),
+            Form::MatMul => self.values[2] = self.product(point),
+        }
+        if self.run.program.form.is_whole() {
+            self.exec(end - 1, end, point);
         }
         std::mem::take(&mut self.written)
     }
@@ -261,6 +271,61 @@ impl<'a> Machine<'a> {
             }
         }
         lanes[0].unwrap_or(Scalar::zero(DType::Bool))
+    }
+
+    /// A load of a whole-program form at a point of its space.
+    fn load(&mut self, which: usize, point: &[usize]) -> Scalar {
+        self.exec(which, which + 1, point);
+        self.values[which]
+    }
+
+    /// The chunk's start, and the elements from the chunk's first to this one.
+    fn scan(&mut self, op: Op, point: &[usize]) -> Scalar {
+        let axis = point.len() - 1;
+        let mut at = point.to_vec();
+        at[axis] = point[axis] / 256;
+        let mut now = self.load(1, &at);
+        for k in 256 * at[axis]..=point[axis] {
+            at[axis] = k;
+            let element = self.load(0, &at);
+            now = self.apply(op, now.dtype, &[now, element]);
+        }
+        now
+    }
+
+    /// The element, or its position, with as many before it as the point says.
+    fn sorted(&mut self, point: &[usize]) -> Scalar {
+        let axis = point.len() - 1;
+        let at = |k| [&point[..axis], &[k]].concat();
+        let row: Vec<_> = (0..self.run.shape[axis]).map(|k| self.load(0, &at(k))).collect();
+        let before = |(i, x): (usize, Scalar), (j, y): (usize, Scalar)| {
+            let less = |x, y| arithmetic::apply(Op::Lt, DType::Bool, &[x, y]) == Some(TRUE);
+            let nan = |x: Scalar| x.dtype.is_float() && x.as_f32().is_nan();
+            match (nan(x), nan(y)) {
+                (false, false) => less(x, y) || !less(y, x) && i < j,
+                (x, y) if x == y => i < j,
+                (x, _) => !x,
+            }
+        };
+        let rank = |i| (0..row.len()).filter(|j| before((*j, row[*j]), (i, row[i]))).count();
+        let found = (0..row.len()).find(|i| rank(*i) == point[axis]).unwrap_or(0);
+        match self.insts()[1].op {
+            Op::ArgSort => Scalar::i32(found as i32),
+            _ => row[found],
+        }
+    }
+
+    /// The sum over the last axis, from left to right.
+    fn product(&mut self, point: &[usize]) -> Scalar {
+        let axis = point.len() - 1;
+        let mut sum = None;
+        for k in 0..self.run.shape[axis] {
+            let at = [&point[..axis], &[k]].concat();
+            let pair = [self.load(0, &at), self.load(1, &at)];
+            let product = self.apply(Op::Mul, pair[0].dtype, &pair);
+            sum = self.combine(Op::Add, sum, Some(product));
+        }
+        sum.unwrap_or(Scalar::zero(DType::Bool))
     }
 
     fn combine(&mut self, op: Op, left: Option<Scalar>, right: Option<Scalar>) -> Option<Scalar> {

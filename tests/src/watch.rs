@@ -65,8 +65,11 @@ impl Watched {
         promise(launch.accesses.len() == program.accesses.len(), || "other accesses".into())?;
         for (at, (kind, access)) in program.accesses.iter().zip(launch.accesses).enumerate() {
             promise(access.strides.len() == rank, || format!("a{at} has other axes: {access:?}"))?;
-            let strides = access.strides.iter().zip(contiguous(launch.shape).strides);
-            let mut strides = strides.zip(launch.shape).filter(|(_, extent)| **extent > 1);
+            // Whole-program forms have an access for each load.
+            let whole = matches!(program.form, Form::Scan { .. });
+            let shape = if whole { load_shape(launch, at) } else { launch.shape.to_vec() };
+            let strides = access.strides.iter().zip(contiguous(&shape).strides);
+            let mut strides = strides.zip(&shape).filter(|(_, extent)| **extent > 1);
             let kept = match kind {
                 AccessKind::Contiguous => strides.all(|((have, want), _)| *have == want),
                 AccessKind::Uniform => strides.all(|((have, _), _)| *have == 0),
@@ -74,13 +77,15 @@ impl Watched {
             };
             promise(kept, || format!("a{at} over {:?} is not {kind}: {access:?}", launch.shape))?;
         }
-        let reduce = program.insts.iter().position(|inst| inst.op == Op::Reduce);
         for (at, inst) in program.insts.iter().enumerate().filter(|(_, i)| i.op == Op::Load) {
             let [operand, slot, _] = inst.args.map(|arg| arg as usize);
-            let shape = match reduce {
-                Some(reduce) if at > reduce => out_shape(launch),
-                _ => launch.shape.to_vec(),
-            };
+            let shape = load_shape(launch, at);
+            if program.form == Form::MatMul {
+                // The first operand does not move along n, the second not along m.
+                let still = shape.len() - 2 - at;
+                let rests = launch.accesses[slot].strides[still] == 0 || shape[still] == 1;
+                promise(rests, || format!("a{slot} moves along axis {still}"))?;
+            }
             let len = self.block(launch.operands[operand])?.len as i64;
             let (low, high) = extent(&launch.accesses[slot], &shape);
             promise(0 <= low && high < len, || {
@@ -126,9 +131,27 @@ impl Watched {
     }
 }
 
+/// The shape of the output space.
 fn out_shape(launch: &Launch<'_>) -> Vec<usize> {
     let mut shape = launch.shape.to_vec();
-    if let (Form::Reduce { .. }, Some(n)) = (launch.program.form, shape.last_mut()) {
+    let last = shape.len() - 1;
+    match launch.program.form {
+        Form::Reduce { .. } => shape[last] = shape[last].div_ceil(256),
+        Form::MatMul => shape[last] = 1,
+        Form::Map | Form::Scan { .. } | Form::Sort => {}
+    }
+    shape
+}
+
+/// The shape of the space in which a load stands.
+fn load_shape(launch: &Launch<'_>, at: usize) -> Vec<usize> {
+    let program = launch.program;
+    let mut shape = launch.shape.to_vec();
+    let reduce = program.insts.iter().position(|inst| inst.op == Op::Reduce);
+    if reduce.is_some_and(|reduce| at > reduce) {
+        return out_shape(launch);
+    }
+    if let (Form::Scan { .. }, 1, Some(n)) = (program.form, at, shape.last_mut()) {
         *n = n.div_ceil(256);
     }
     shape

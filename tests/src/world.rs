@@ -9,6 +9,7 @@ use crate::model::{self, Model};
 use crate::outcome::{Outcome, Stop, fail, skip};
 use crate::samples::Rng;
 use crate::story::tell;
+use gpupy_core::ir::FormKind;
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{Arg, Array, Context, DType, Error, ErrorKind, Result, Scalar};
 
@@ -48,7 +49,7 @@ impl<'a> World<'a> {
     /// A user of this context, who tries again so often what fails.
     pub fn new(context: &'a Context, seed: u64, tries: usize) -> Outcome<World<'a>> {
         let caps = context.driver().map_err(failure)?.1;
-        let (flushes, reduces) = (caps.flushes_subnormals, caps.reduce);
+        let (flushes, reduces) = (caps.flushes_subnormals, caps.has(FormKind::Reduce));
         let (rng, pairs, log, forgiven) = (Rng::new(seed), Vec::new(), Vec::new(), None);
         Ok(World { context, rng, flushes, reduces, tries, forgiven, pairs, log })
     }

@@ -35,7 +35,7 @@ use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
-use gpupy_core::ir::{Form, Program, REDUCE_CHUNK};
+use gpupy_core::ir::{Form, FormKind, Program, REDUCE_CHUNK};
 use gpupy_core::op::Rule;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result, functions};
 
@@ -85,7 +85,7 @@ impl Driver for Cpu {
             dtypes: DType::ALL.to_vec(),
             max_block_len: self.blocks.longest,
             max_dests: MAX_DESTS,
-            reduce: true,
+            forms: vec![FormKind::Reduce],
             flushes_subnormals: false,
             host_memory: true,
             resources: vec![(resources::LIMIT.0.into(), self.limit)],
@@ -99,7 +99,10 @@ impl Driver for Cpu {
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
         // Of a cast or bitcast, `dtype` is what comes out, of its own kind at least.
-        let native = op.info().rule == Rule::Special || does(op, dtype, dtype);
+        let native = match op.form() {
+            Some(form) => form == FormKind::Reduce,
+            None => op.info().rule == Rule::Special || does(op, dtype, dtype),
+        };
         if native { Method::Native } else { Method::Absent }
     }
 
@@ -129,6 +132,11 @@ impl Driver for Cpu {
             if !does(inst.op, from, inst.dtype) {
                 return Err(unsupported(inst.op, from));
             }
+        }
+        if let Some(inst) = program.insts.iter().find(|inst| inst.op.form().is_some())
+            && self.get_method(inst.op, inst.dtype) == Method::Absent
+        {
+            return Err(unsupported(inst.op, inst.dtype));
         }
         if let Form::Reduce { op } = program.form {
             let reduced = program.insts.iter().find(|inst| inst.op == Op::Reduce);

@@ -30,7 +30,7 @@ use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
-use gpupy_core::ir::{Form, Program};
+use gpupy_core::ir::{Form, FormKind, Program};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use probe::Findings;
@@ -124,7 +124,7 @@ impl Driver for Gl {
             dtypes: DTYPES.to_vec(),
             max_block_len,
             max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
-            reduce: true,
+            forms: vec![FormKind::Reduce],
             flushes_subnormals: self.findings.flushes_subnormals,
             host_memory: false,
             resources: resources::named(&self.limits),
@@ -146,6 +146,7 @@ impl Driver for Gl {
             _ => {}
         }
         let native = match op {
+            _ if op.form().is_some_and(|form| form != FormKind::Reduce) => false,
             _ if op.info().rule == Rule::Special => true,
             // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
             Op::Cast => DTYPES.iter().all(|from| supports(op, *from, dtype)),
@@ -201,16 +202,16 @@ impl Driver for Gl {
             let known = DTYPES.contains(&inst.dtype) && DTYPES.contains(&from);
             let spelled =
                 inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
-            let reduced = match (inst.op, program.form) {
+            let formed = match (inst.op, program.form) {
                 (Op::Reduce, Form::Reduce { op }) => supports(op, inst.dtype, inst.dtype),
-                _ => true,
+                _ => inst.op.form().is_none(),
             };
             let wrong = match inst.op {
                 Op::Div => self.findings.rounds_division,
                 Op::Sqrt => self.findings.rounds_root,
                 _ => false,
             };
-            if !(known && spelled && reduced) || wrong {
+            if !(known && spelled && formed) || wrong {
                 return Err(Error::new(ErrorKind::Unsupported, "check_ir")
                     .with("driver", NAME)
                     .with("operation", inst.op.info().name)

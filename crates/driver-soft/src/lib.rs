@@ -6,18 +6,20 @@
 //! panics on what the contract allows.
 //!
 //! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself
-//! (`eval.rs`), what operations compute (`gpupy_core::op_eval`).
+//! (`eval.rs`, and `whole.rs` for scans, sorts and matrix products), what operations compute
+//! (`gpupy_core::op_eval`).
 
 mod blocks;
 mod eval;
 mod resources;
+mod whole;
 
 use blocks::{Blocks, invalid};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
-use gpupy_core::ir::{Program, REDUCE_CHUNK};
+use gpupy_core::ir::{FormKind, Program, REDUCE_CHUNK};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result, op_eval};
 
@@ -59,7 +61,7 @@ impl Driver for Soft {
             dtypes: DTYPES.to_vec(),
             max_block_len: self.blocks.longest,
             max_dests: 4,
-            reduce: true,
+            forms: FormKind::ALL[1..].to_vec(),
             flushes_subnormals: false,
             host_memory: false,
             resources: vec![(resources::LIMIT.0.into(), resources::LIMIT.1)],
@@ -126,7 +128,11 @@ impl Driver for Soft {
         if !self.check_ir(launch.program)?.fits {
             return Err(Error::new(ErrorKind::Refused, NAME).says("more than one operation"));
         }
-        eval::launch(&mut self.blocks, launch)?;
+        if launch.program.form.is_whole() {
+            whole::launch(&mut self.blocks, launch)?;
+        } else {
+            eval::launch(&mut self.blocks, launch)?;
+        }
         Ok(Evaluated { launches: 1, ..Evaluated::default() })
     }
 

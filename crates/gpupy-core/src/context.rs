@@ -244,6 +244,41 @@ impl Context {
         self.bounded(self.inner.recorder.reduce(op, array, axes, keepdims)?)
     }
 
+    /// Running results along an axis: element `i` combines the elements up to `i`, chunk by chunk
+    /// (`ir::Form::Scan`).
+    ///
+    /// # Errors
+    /// - `Index`: there is no such axis. `DType`: the operation does not scan this dtype.
+    pub fn scan(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
+        self.bounded(self.inner.recorder.scan(op, array, axis)?)
+    }
+
+    /// The elements of each row along an axis in ascending order (`ir::Form::Sort`).
+    ///
+    /// # Errors
+    /// - `Index`: there is no such axis.
+    pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
+        self.bounded(self.inner.recorder.sort(array, axis)?)
+    }
+
+    /// The positions, int32, that put each row along an axis in the order of `sort`.
+    ///
+    /// # Errors
+    /// - `Index`: there is no such axis, or it is too long for an int32.
+    pub fn argsort(&self, array: &Array, axis: usize) -> Result<Array> {
+        self.bounded(self.inner.recorder.argsort(array, axis)?)
+    }
+
+    /// The matrix product of stacks of matrices, `(…, m, k)` and `(…, k, n)`, whose stacks broadcast
+    /// (`ir::Form::MatMul`).
+    ///
+    /// # Errors
+    /// - `Shape`: the extents do not fit, or an array has fewer than two axes. `DType`: the dtypes
+    ///   differ.
+    pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
+        self.bounded(self.inner.recorder.matmul(left, right)?)
+    }
+
     /// A new base with the same elements.
     ///
     /// # Errors

@@ -5,8 +5,9 @@
 //!
 //! **Who checks what.** The core promises, and a driver need not check again: programs passed
 //! `ir::Program::verify`; operand and destination dtypes are those of the program; every access of a
-//! launch stays inside its operand for every point of the launch's shape (and for a reduce form, of
-//! its input space); no destination is also an operand; no launch has an empty shape. A driver
+//! launch stays inside its operand for every point of the space in which it stands; no destination
+//! is also an operand; no launch has an empty shape; the operands of a matrix product do not move
+//! along the axes that the form says. A driver
 //! promises: an error leaves every block as it was, but for destinations written whole, and the
 //! driver works on; nothing panics; every element of a destination that the launch does not name
 //! stays as it was.
@@ -25,7 +26,7 @@
 
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{Fingerprint, Program};
+use crate::ir::{Fingerprint, FormKind, Program};
 use crate::op::Op;
 use std::borrow::Cow;
 use std::ptr::NonNull;
@@ -55,8 +56,8 @@ pub struct Capabilities {
     pub max_block_len: usize,
     /// The most destinations of one program, at least 1.
     pub max_dests: usize,
-    /// True when programs of the reduce form can be evaluated.
-    pub reduce: bool,
+    /// The forms of programs that can be evaluated besides maps.
+    pub forms: Vec<FormKind>,
     /// True when arithmetic may take or give zero where IEEE 754 has a subnormal number.
     pub flushes_subnormals: bool,
     /// True when blocks may lie in host memory ([`BlockSpec::memory`]), and evaluation is done when
@@ -64,6 +65,13 @@ pub struct Capabilities {
     pub host_memory: bool,
     /// The names of the slots of [`Resources`] and their limits in force, for people to read.
     pub resources: Vec<(Cow<'static, str>, u32)>,
+}
+
+impl Capabilities {
+    /// Whether programs of a form of this kind can be evaluated.
+    pub fn has(&self, form: FormKind) -> bool {
+        form == FormKind::Map || self.forms.contains(&form)
+    }
 }
 
 /// What a driver can do for an operation.
@@ -142,7 +150,7 @@ pub struct Access {
 }
 
 /// Where a program's value goes: element `offset + Σ strides[k] · i[k]` of a block, which no two
-/// points share. In a reduce form the points are those of the output space.
+/// points share. Where a form has an output space, the points are its.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dest {
     /// The block.
@@ -161,7 +169,7 @@ pub struct Launch<'a> {
     pub program: &'a Program,
     /// The code's name, for caches of compiled kernels.
     pub fingerprint: Fingerprint,
-    /// The iteration space (of a reduce form: the input space); no axis is 0.
+    /// The iteration space (where a form has two, the input space); no axis is 0.
     pub shape: &'a [usize],
     /// The operand blocks.
     pub operands: &'a [BlockId],

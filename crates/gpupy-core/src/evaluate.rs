@@ -166,6 +166,9 @@ impl Engine {
         if let NodeOp::Assign(_) = op {
             return self.assign(value, tile, device);
         }
+        if let NodeOp::Whole(whole) = op {
+            return self.whole(value, *whole, tile, device);
+        }
         let held = value.state().operands.first().cloned().flatten();
         let (start, at, space, form) = match op {
             NodeOp::Reduce { op, n } => {
@@ -187,10 +190,10 @@ impl Engine {
         };
         let reach = access::reach(&at, &space);
         let found = match form {
-            Form::Map => Walk::or_cut(self.device(device)?, &[start], at, space)?,
             Form::Reduce { .. } => {
                 Walk::new(self.device(device)?, &[start], at, space)?.map_err(Obstacle::Needs)
             }
+            _ => Walk::or_cut(self.device(device)?, &[start], at, space)?,
         };
         let walk = match (found, &held) {
             (Ok(walk), _) => walk,

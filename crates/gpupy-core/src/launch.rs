@@ -36,7 +36,7 @@ impl Evaluation<'_> {
                         // A reduction's map is the first thing to take out of it.
                         Form::Reduce { .. } if !self.is_leaf(node) => Some(node),
                         Form::Reduce { .. } => None,
-                        Form::Map => self.waypoint(node),
+                        _ => self.waypoint(node),
                     };
                     let Some(cut) = cut else {
                         return Err(error.with("operation", self.describe(node)));
@@ -63,10 +63,7 @@ impl Evaluation<'_> {
         dests: &[Destination],
         form: Form,
     ) -> Result<Kernel> {
-        let mut out = self.walk.space.clone();
-        if let (Form::Reduce { .. }, Some(last)) = (form, out.last_mut()) {
-            *last = last.div_ceil(REDUCE_CHUNK);
-        }
+        let out = form.out_shape(&self.walk.space);
         let walked: Vec<Access> = dests
             .iter()
             .map(|dest| match dest {
@@ -99,7 +96,7 @@ impl Evaluation<'_> {
 
 impl Engine {
     /// Launches a kernel into its destinations.
-    fn launch(
+    pub fn launch(
         &mut self,
         position: usize,
         kernel: &Kernel,

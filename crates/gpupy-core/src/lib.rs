@@ -16,6 +16,7 @@
 //! siblings.rs   values that the same kernel can give almost for free
 //! lowering.rs   operations that a driver lacks, by programs: its own, or those of functions/
 //! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch
+//! whole.rs      scans, sorts and matrix products, which are kernels of their own
 //! launch.rs     operands are brought, destinations allocated, the driver called
 //! driver.rs     14 functions: the contract; registry.rs names those who keep it, plugin/ loads
 //!               them from libraries
@@ -59,6 +60,7 @@ mod pool;
 mod ranges;
 mod read;
 mod record;
+mod record_whole;
 pub mod registry;
 mod rewrite;
 mod rhythm;
@@ -73,6 +75,7 @@ mod transfer;
 mod value;
 mod view;
 mod walk;
+mod whole;
 
 pub use array::{Arg, Array};
 pub use context::{Context, Interrupt, Waiter};

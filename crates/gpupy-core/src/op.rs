@@ -9,6 +9,7 @@
 //! spelling is empty (`gpupy-codegen`).
 
 use crate::dtype::DType;
+use crate::ir::FormKind;
 use serde::{Deserialize, Serialize};
 
 /// What dtypes an operation takes and gives.
@@ -257,6 +258,14 @@ ops! {
     Reduce = 167, "reduce", [], 1, Special, false, 0.0, "";
     /// Writes value `b` to destination `a`.
     Store = 168, "store", [], 1, Special, false, 0.0, "";
+    /// The running results of value `a` along the last axis, from the starts of chunks, value `b`.
+    Scan = 169, "scan", [], 2, Special, false, 0.0, "";
+    /// The elements of value `a` in ascending order along the last axis.
+    Sort = 170, "sort", [], 1, Special, false, 0.0, "";
+    /// The positions of the elements of value `a`, int32, in the order of `sort`.
+    ArgSort = 171, "argsort", [], 1, Special, false, 0.0, "";
+    /// The sum over the last axis of value `a` times value `b`.
+    MatMul = 172, "matmul", [], 2, Special, false, 0.0, "";
 }
 
 /// The row of each operation code.
@@ -319,9 +328,18 @@ impl Op {
         }
     }
 
-    /// The element that changes nothing when this operation reduces, or `None` when it does not
-    /// reduce that dtype. Absent elements are skipped, so the identity only stands for "nothing":
-    /// the sum of no floats is 0.0, as NumPy's.
+    /// The kind of the form whose instruction this is.
+    pub fn form(self) -> Option<FormKind> {
+        match self {
+            Op::Reduce => Some(FormKind::Reduce),
+            Op::Scan => Some(FormKind::Scan),
+            Op::Sort | Op::ArgSort => Some(FormKind::Sort),
+            Op::MatMul => Some(FormKind::MatMul),
+            _ => None,
+        }
+    }
+
+    /// Whether this operation reduces and scans that dtype.
     pub fn reduces(self, dtype: DType) -> bool {
         match self {
             Op::Add | Op::Mul => dtype != DType::Bool,

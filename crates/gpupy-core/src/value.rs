@@ -19,6 +19,7 @@ use crate::op::Op;
 use crate::ranges::Ranges;
 use crate::scalar::Scalar;
 use crate::view::{Shape, Strides, View, contiguous_strides, size_of};
+use crate::whole::Whole;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -57,6 +58,8 @@ pub(crate) enum NodeOp {
     Assign(Box<View>),
     /// The operands one behind the other along an axis.
     Join(Box<Join>),
+    /// A whole-program form of computed operands.
+    Whole(Whole),
 }
 
 /// What an operation reads at each point that it walks over: of its own shape, or (a reduction) of

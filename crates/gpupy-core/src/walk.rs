@@ -229,7 +229,8 @@ impl<'d> Walker<'d> {
             return self.expand_by(&value, &open, &lowered, inputs, &operands);
         }
         let again = value.0.weight.saturating_mul(open.len() as u32 - 1);
-        let whole_kernel = matches!(op, NodeOp::Reduce { .. } | NodeOp::Assign(_));
+        let whole_kernel =
+            matches!(op, NodeOp::Reduce { .. } | NodeOp::Assign(_) | NodeOp::Whole(_));
         if whole_kernel || again > RECOMPUTE {
             for node in open {
                 self.need(node);
@@ -269,7 +270,7 @@ impl<'d> Walker<'d> {
                         }
                     }
                 }
-                NodeOp::Reduce { .. } | NodeOp::Assign(_) => return Ok(()),
+                NodeOp::Reduce { .. } | NodeOp::Assign(_) | NodeOp::Whole(_) => return Ok(()),
             };
             self.nodes[node as usize].role = role;
         }

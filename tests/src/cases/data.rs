@@ -12,7 +12,7 @@ use crate::outcome::{Outcome, fail, skip};
 use gpupy_core::Scalar;
 use gpupy_core::driver::{BlockId, Method};
 use gpupy_core::functions;
-use gpupy_core::ir::{Builder, Form, Inst, Program};
+use gpupy_core::ir::{Builder, Inst, Program};
 use gpupy_core::op::{Op, Rule};
 
 pub const GROUP: &str = "data";
@@ -38,8 +38,8 @@ fn replay(device: &mut Device, case: &Case) -> Outcome {
     if run.program.dests.len() > device.caps.max_dests {
         return skip("fewer destinations at a time");
     }
-    if run.program.form != Form::Map && !device.caps.reduce {
-        return skip("no reduce form");
+    if !device.caps.has(run.program.form.kind()) {
+        return skip(format!("no {} form", run.program.form.kind()));
     }
     // Lowered programs may have operations that are lowered themselves.
     while lower(device, &mut run)? {}
@@ -135,6 +135,10 @@ fn lower(device: &Device, run: &mut Run) -> Outcome<bool> {
             }
             (Op::Result, _) => b.result(name(a), second, inst.dtype),
             (Op::Reduce, _) => b.reduce(name(a)),
+            (op @ (Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul), _) => {
+                let values: Vec<_> = program.uses(inst).map(name).collect();
+                b.whole(op, &values)
+            }
             (Op::Store, _) => {
                 stores.push((a, name(second)));
                 0
@@ -158,7 +162,8 @@ fn method(device: &Device, program: &Program, inst: &Inst) -> Outcome<Method> {
     let row = inst.op.info();
     let first = || program.insts[inst.args[0] as usize].dtype;
     let dtype = match (inst.op, row.rule) {
-        (Op::Gather | Op::Reduce | Op::Loop | Op::If, _) => inst.dtype,
+        (Op::Gather | Op::Loop | Op::If, _) => inst.dtype,
+        (op, _) if op.form().is_some() => first(),
         (_, Rule::Special) => return Ok(Method::Native),
         (_, Rule::Cast | Rule::Bitcast | Rule::Select) => inst.dtype,
         _ => first(),

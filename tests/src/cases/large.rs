@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::oracle::{Run, affine, contiguous};
 use crate::outcome::Outcome;
 use crate::samples::{DTYPES, Rng};
-use gpupy_core::ir::{AccessKind, Builder, Form};
+use gpupy_core::ir::{AccessKind, Builder, Form, FormKind};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
@@ -114,7 +114,7 @@ fn into_part(device: &mut Device, shape: &[usize]) -> Outcome {
 }
 
 fn maxima(device: &mut Device, shape: &[usize]) -> Outcome {
-    if !device.caps.reduce {
+    if !device.caps.has(FormKind::Reduce) {
         return crate::outcome::skip("no reduce form");
     }
     let points = shape.iter().product();

@@ -8,6 +8,7 @@ use super::arrays::{context, live};
 use crate::compare::same;
 use crate::device::{from_bytes, to_bytes};
 use crate::outcome::{Outcome, fine, skip};
+use gpupy_core::ir::FormKind;
 use gpupy_core::op::Op;
 use gpupy_core::{Arg, Array, Context, DType, Scalar, Settings};
 
@@ -91,7 +92,7 @@ fn updates(context: &Context) -> Outcome {
 }
 
 fn sum(context: &Context) -> Outcome {
-    if !fine(context.driver(), "driver")?.1.reduce {
+    if !fine(context.driver(), "driver")?.1.has(FormKind::Reduce) {
         return skip("no reduce form");
     }
     let (array, elements) = given(&[LARGE], |k| (k % 16) as f32)?;

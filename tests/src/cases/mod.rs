@@ -11,6 +11,7 @@ mod data;
 mod dtypes;
 mod elementwise;
 mod faults;
+mod forms;
 mod functions;
 mod large;
 pub mod leaks;
@@ -53,6 +54,7 @@ pub const LEVELS: &[Group] = &[
     (views::GROUP, views::run),
     (dtypes::GROUP, dtypes::run),
     (reductions::GROUP, reductions::run),
+    (forms::GROUP, forms::run),
     (regions::GROUP, regions::run),
     (data::GROUP, data::run),
     (specials::GROUP, specials::run),

@@ -7,7 +7,7 @@ use crate::outcome::{Outcome, skip};
 use crate::samples::{DTYPES, Rng};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
-use gpupy_core::ir::{AccessKind, Builder, Form};
+use gpupy_core::ir::{AccessKind, Builder, Form, FormKind};
 use gpupy_core::op::Op;
 
 pub const GROUP: &str = "reductions";
@@ -47,7 +47,7 @@ pub fn run(suite: &mut Suite<'_>) {
 }
 
 fn need_reduce(device: &Device, dtype: DType) -> Outcome {
-    if !device.caps.reduce {
+    if !device.caps.has(FormKind::Reduce) {
         return skip("no reduce form");
     }
     device.need_dtype(dtype)?;

@@ -6,6 +6,7 @@
 //! Not here: the cases (the files beside), what the launches give (`oracle.rs`), how documents look
 //! (`write.rs`).
 
+use super::forms::forms;
 use super::operations::{casts, functions, operations};
 use super::programs::programs;
 use super::reductions::reductions;
@@ -30,6 +31,7 @@ pub fn files() -> Vec<(&'static str, Vec<Named>)> {
         ("accesses", accesses()),
         ("casts", casts()),
         ("destinations", destinations()),
+        ("forms", forms()),
         ("functions", functions()),
         ("operations-bool", operations(DType::Bool)),
         ("operations-float32", operations(DType::F32)),

@@ -9,6 +9,8 @@
 //! (`tests/data/replay.py`).
 
 #[cfg(test)]
+mod forms;
+#[cfg(test)]
 mod make;
 #[cfg(test)]
 mod operations;
@@ -39,7 +41,7 @@ macro_rules! files {
 }
 
 files! {
-    "accesses" "casts" "destinations" "functions" "operations-bool" "operations-float32"
+    "accesses" "casts" "destinations" "forms" "functions" "operations-bool" "operations-float32"
     "operations-int32" "operations-uint32" "programs" "reductions" "regions"
 }
 

@@ -57,9 +57,10 @@ pub fn vertex_source(version: Version) -> String {
 pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
     let live = crate::live_instructions(program, &plan.stores);
     let main = match program.form {
-        Form::Map => map::main(program, plan, &live),
         Form::Reduce { op } if plan.across => across::main(program, plan, &live, op),
         Form::Reduce { op } => reduce::main(program, plan, &live, op),
+        // A draw has no other form; a driver refuses them.
+        _ => map::main(program, plan, &live),
     };
     let functions = operand::functions(program, plan, &main);
     let mut text = header(version).to_owned();

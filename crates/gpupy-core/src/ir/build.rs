@@ -136,6 +136,15 @@ impl Builder {
         self.raw(Op::Reduce, dtype, [value, 0, 0])
     }
 
+    /// The instruction of a whole-program form (`Op::Scan`, `Op::Sort`, `Op::ArgSort`,
+    /// `Op::MatMul`) on the values of its loads.
+    pub fn whole(&mut self, op: Op, values: &[u32]) -> u32 {
+        let dtype = if op == Op::ArgSort { DType::I32 } else { self.dtype(values[0]) };
+        let mut args = [0; 3];
+        args[..values.len()].copy_from_slice(values);
+        self.raw(op, dtype, args)
+    }
+
     /// Writes a value to a new destination.
     pub fn store(&mut self, value: u32) {
         let dtype = self.dtype(value);

@@ -6,7 +6,7 @@
 //!
 //! Not here: caches that use it (drivers).
 
-use super::{Form, Program};
+use super::Program;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -24,10 +24,7 @@ impl Program {
     /// The program's fingerprint.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Hash::new();
-        match self.form {
-            Form::Map => hash.word(0),
-            Form::Reduce { op } => hash.word(1 | (op as u64) << 8),
-        }
+        hash.word(self.form.kind() as u64 | self.form.op().map_or(0, |op| op as u64) << 8);
         hash.word(u64::from(self.rank));
         for dtypes in [&self.operands, &self.params, &self.dests] {
             hash.word(dtypes.len() as u64);

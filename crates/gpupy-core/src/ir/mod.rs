@@ -1,6 +1,6 @@
 //! The IR: the driver-independent code of one kernel.
 //!
-//! Owns [`Program`], [`Inst`], [`AccessKind`] and [`Form`]. A program is flat arrays of plain
+//! Owns [`Program`], [`Inst`], [`AccessKind`] and, in `form.rs`, [`Form`]. A program is flat arrays of plain
 //! integers in static single assignment: an instruction's value is named by its position. Numbers
 //! that differ from launch to launch (offsets, strides, shapes, scalars) are not part of it, so one
 //! program serves every block of a value and every iteration of a loop.
@@ -13,42 +13,23 @@
 
 mod build;
 mod fingerprint;
+mod form;
 mod text;
 mod verify;
 
 pub use build::Builder;
 pub use fingerprint::Fingerprint;
+pub use form::{Form, FormKind};
 
 use crate::dtype::DType;
 use crate::op::Op;
 use serde::{Deserialize, Serialize};
 
-/// Elements that one step of a reduction combines into one; see [`Form::Reduce`].
+/// Elements that one step of a reduction combines into one, and of a chunk of a scan; see
+/// [`Form::Reduce`].
 pub const REDUCE_CHUNK: usize = 256;
 /// Running results that a step of a reduction keeps side by side; see [`Form::Reduce`].
 pub const REDUCE_LANES: usize = 16;
-
-/// The header of a program: what its iteration space means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// Every instruction runs once for each point of the launch's shape.
-    Map,
-    /// One step of a reduction along the last axis of the launch's shape (the *input space*), which
-    /// has `n` points along it. The *output space* has `ceil(n / 256)` there, otherwise the same.
-    ///
-    /// Instructions before `reduce` (the prologue) run for each point of the input space, those
-    /// after it (the epilogue) for each point of the output space, where accesses count output
-    /// coordinates. Output point `c` combines input points `256 c + k`, `0 <= k < 256`, that exist:
-    /// lane `l` (of 16) combines `k = l, l + 16, l + 32, …` in that order, from left to right; then
-    /// lane `l` combines lane `l + 8` for `l < 8`, lane `l + 4` for `l < 4`, `l + 2`, `l + 1`, the
-    /// lower lane always the left operand. Lanes and points that do not exist are skipped. This is
-    /// the canonical tree; it does not depend on driver, threads or block length.
-    Reduce {
-        /// The combining operation.
-        op: Op,
-    },
-}
 
 /// How an access walks over the iteration space; the numbers come with the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

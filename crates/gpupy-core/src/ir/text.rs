@@ -6,7 +6,7 @@
 //! Not here: whether a program that was read makes sense (`verify.rs`); the form's grammar in words
 //! (`docs/ir.md`).
 
-use super::{AccessKind, Form, Inst, Program};
+use super::{AccessKind, Form, FormKind, Inst, Program};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind};
 use crate::op::Op;
@@ -71,9 +71,9 @@ impl fmt::Display for AccessKind {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.form {
-            Form::Map => writeln!(f, "form map")?,
-            Form::Reduce { op } => writeln!(f, "form reduce {}", op.info().name)?,
+        match self.form.op() {
+            None => writeln!(f, "form {}", self.form.kind())?,
+            Some(op) => writeln!(f, "form {} {}", self.form.kind(), op.info().name)?,
         }
         writeln!(f, "rank {}", self.rank)?;
         header(f, "operands", &self.operands)?;
@@ -188,11 +188,11 @@ impl Program {
         words.exactly(head)?;
         match head {
             "form" => {
-                self.form = match words.next("`map` or `reduce`")? {
-                    "map" => Form::Map,
-                    "reduce" => Form::Reduce { op: words.op()? },
-                    other => return Err(format!("there is no form `{other}`")),
-                }
+                let name = words.next("a form")?;
+                let kind = FormKind::from_name(name);
+                let kind = kind.ok_or_else(|| format!("there is no form `{name}`"))?;
+                // Forms without an operation take any.
+                self.form = kind.with(if kind.combines() { words.op()? } else { Op::Add });
             }
             "rank" => self.rank = words.number("")?,
             "operands" => self.operands = words.rest(dtype)?,

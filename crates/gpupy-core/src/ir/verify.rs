@@ -54,7 +54,7 @@ enum Seen {
     Value,
     /// A finished region whose results can be used here.
     Region,
-    /// It was usable in a region that has ended, or before the reduction.
+    /// It was usable in a region that has ended, or before the form's instruction.
     Gone,
 }
 
@@ -78,7 +78,8 @@ struct Walk<'a> {
     /// How much of `extra` is accounted for.
     listed: usize,
     stored: Vec<bool>,
-    reduced: bool,
+    /// The instruction of the program's form has been seen.
+    formed: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -90,7 +91,7 @@ impl<'a> Walk<'a> {
             results: vec![None; program.insts.len()],
             listed: 0,
             stored: vec![false; program.dests.len()],
-            reduced: false,
+            formed: false,
         }
     }
 
@@ -188,8 +189,18 @@ impl<'a> Walk<'a> {
             }
             Op::Reduce => {
                 let dtype = self.value(a)?;
-                self.reduction(dtype)?;
+                self.form(inst.op, dtype)?;
                 gives(inst, dtype)?;
+                self.hide(0);
+            }
+            Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul => {
+                let dtype = self.value(a)?;
+                self.form(inst.op, dtype)?;
+                self.loads(at, inst)?;
+                if used == 2 {
+                    self.takes("second operand", b, dtype)?;
+                }
+                gives(inst, if inst.op == Op::ArgSort { DType::I32 } else { dtype })?;
                 self.hide(0);
             }
             Op::Store => {
@@ -221,12 +232,19 @@ impl<'a> Walk<'a> {
         if let Some(dest) = self.stored.iter().position(|stored| !stored) {
             return Err(format!("destination `{dest}` has no `store`"));
         }
-        match self.program.form {
-            Form::Reduce { .. } if !self.reduced => {
-                Err("the reduce form has no `reduce`".to_string())
-            }
-            _ => Ok(()),
+        let Program { form, insts, .. } = self.program;
+        if *form != Form::Map && !self.formed {
+            return Err(format!("the {0} form has no `{0}`", form.kind()));
         }
+        // Loads, as many as the instruction has operands, stand before it.
+        let last = insts.iter().position(|inst| inst.op.form().is_some());
+        if form.is_whole() && last.is_some_and(|last| last + 2 != insts.len()) {
+            return Err(format!("the {} form has one `store` and nothing else", form.kind()));
+        }
+        if *form == Form::MatMul && self.program.rank < 3 {
+            return Err("the matmul form has at least 3 axes".to_string());
+        }
+        Ok(())
     }
 
     /// The dtype of a value that can be used here.
@@ -294,20 +312,36 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn reduction(&mut self, dtype: DType) -> Checked {
-        let Form::Reduce { op } = self.program.form else {
-            return Err("the map form has no `reduce`".to_string());
-        };
+    /// The instruction of a form, on values of this dtype.
+    fn form(&mut self, op: Op, dtype: DType) -> Checked {
+        let (form, name) = (self.program.form, op.info().name);
+        if op.form() != Some(form.kind()) {
+            return Err(format!("the {} form has no `{name}`", form.kind()));
+        }
         if !self.open.is_empty() {
-            return Err("`reduce` stands inside a region".to_string());
+            return Err(format!("`{name}` stands inside a region"));
         }
-        if std::mem::replace(&mut self.reduced, true) {
-            return Err("there is a second `reduce`".to_string());
+        if std::mem::replace(&mut self.formed, true) {
+            return Err(format!("there is a second `{name}`"));
         }
-        if !op.reduces(dtype) {
-            return Err(format!("`{}` does not reduce `{dtype}`", op.info().name));
+        match form.op() {
+            Some(by) if !by.reduces(dtype) => {
+                Err(format!("`{}` does not {} `{dtype}`", by.info().name, form.kind()))
+            }
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// A whole-program form's instruction has the loads as its operands, which stand before it.
+    fn loads(&self, at: usize, inst: &Inst) -> Checked {
+        let arity = inst.op.info().arity as usize;
+        let loads = self.program.insts[..at].iter().all(|inst| inst.op == Op::Load);
+        let in_order = inst.args.iter().take(arity).enumerate().all(|(k, arg)| *arg as usize == k);
+        if loads && in_order && at == arity {
+            return Ok(());
+        }
+        let name = inst.op.info().name;
+        Err(format!("before `{name}` stand its operands' loads, in their order, and nothing else"))
     }
 
     fn store(&mut self, dest: u32, value: u32) -> Checked {
@@ -315,8 +349,8 @@ impl<'a> Walk<'a> {
         if !self.open.is_empty() {
             return Err("`store` stands inside a region".to_string());
         }
-        if self.program.form != Form::Map && !self.reduced {
-            return Err("`store` stands before `reduce`".to_string());
+        if self.program.form != Form::Map && !self.formed {
+            return Err(format!("`store` stands before `{}`", self.program.form.kind()));
         }
         if std::mem::replace(&mut self.stored[dest as usize], true) {
             return Err(format!("destination `{dest}` has a second `store`"));

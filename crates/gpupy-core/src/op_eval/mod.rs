@@ -11,7 +11,11 @@
 //! (the drivers).
 
 pub mod element;
+mod order;
 pub mod table;
+pub(crate) mod whole;
+
+pub use order::order;
 
 use crate::dtype::DType;
 use crate::op::Op;

@@ -55,7 +55,7 @@ fn raw_capabilities(found: &Capabilities) -> RawCapabilities {
     let mut raw = RawCapabilities::cleared();
     put(&found.device, &mut raw.device);
     raw.hardware = found.hardware.into();
-    raw.reduce = found.reduce.into();
+    raw.forms = found.forms.iter().fold(0, |bits, form| bits | 1 << *form as u32);
     raw.flushes_subnormals = found.flushes_subnormals.into();
     raw.host_memory = found.host_memory.into();
     raw.max_dests = found.max_dests.try_into().unwrap_or(u32::MAX);

@@ -20,7 +20,7 @@ use crate::driver::{
 };
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{Form, Program, REDUCE_CHUNK};
+use crate::ir::{Form, FormKind, Program, REDUCE_CHUNK};
 use crate::op::{Op, Rule};
 use std::ffi::c_void;
 use std::ptr;
@@ -268,6 +268,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         return nonsense("a program may have no destination".into());
     }
     let names = raw.resource_names.iter().map(|name| get(name).into());
+    let has = |form: &FormKind| *form != FormKind::Map && raw.forms & 1 << *form as u32 != 0;
     // The bytes of a block have to be a number.
     let longest = (isize::MAX as usize) / DType::C128.size();
     Ok(Capabilities {
@@ -276,7 +277,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         dtypes,
         max_block_len: usize::try_from(raw.max_block_len).map_or(longest, |len| len.min(longest)),
         max_dests: raw.max_dests as usize,
-        reduce: raw.reduce != 0,
+        forms: FormKind::ALL.into_iter().filter(has).collect(),
         flushes_subnormals: raw.flushes_subnormals != 0,
         host_memory: raw.host_memory != 0,
         resources: names.zip(raw.resource_limits).take(raw.resource_count as usize).collect(),

@@ -9,12 +9,13 @@
 use super::growing::Growing;
 use super::table::{
     GPUPY_ACCESS_AFFINE, GPUPY_ACCESS_CONTIGUOUS, GPUPY_ACCESS_UNIFORM, GPUPY_FORM_MAP,
-    GPUPY_FORM_REDUCE, GPUPY_RANK, RawInst, RawLaunch, RawProgram,
+    GPUPY_FORM_MATMUL, GPUPY_FORM_REDUCE, GPUPY_FORM_SCAN, GPUPY_FORM_SORT, GPUPY_RANK, RawInst,
+    RawLaunch, RawProgram,
 };
 use crate::driver::{Access, BlockId, Dest, Launch};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ir::{AccessKind, Fingerprint, Form, Inst, Program};
+use crate::ir::{AccessKind, Fingerprint, FormKind, Inst, Program};
 use crate::op::Op;
 use std::mem::offset_of;
 
@@ -27,6 +28,11 @@ const _: () = {
     assert!(AccessKind::Contiguous as u8 == GPUPY_ACCESS_CONTIGUOUS);
     assert!(AccessKind::Uniform as u8 == GPUPY_ACCESS_UNIFORM);
     assert!(AccessKind::Affine as u8 == GPUPY_ACCESS_AFFINE);
+    assert!(FormKind::Map as u32 == GPUPY_FORM_MAP);
+    assert!(FormKind::Reduce as u32 == GPUPY_FORM_REDUCE);
+    assert!(FormKind::Scan as u32 == GPUPY_FORM_SCAN);
+    assert!(FormKind::Sort as u32 == GPUPY_FORM_SORT);
+    assert!(FormKind::MatMul as u32 == GPUPY_FORM_MATMUL);
 };
 
 /// The most elements of a list; longer ones are taken for nonsense.
@@ -48,13 +54,9 @@ pub fn with_program<R>(program: &Program, call: impl FnOnce(&RawProgram) -> R) -
 
 /// The C form, which points into the program.
 pub(super) fn raw_program(program: &Program) -> RawProgram {
-    let (form, form_op) = match program.form {
-        Form::Map => (GPUPY_FORM_MAP, 0),
-        Form::Reduce { op } => (GPUPY_FORM_REDUCE, op as u32),
-    };
     RawProgram {
-        form,
-        form_op,
+        form: program.form.kind() as u32,
+        form_op: program.form.op().map_or(0, |op| op as u32),
         rank: program.rank,
         operand_count: program.operands.len() as u32,
         param_count: program.params.len() as u32,
@@ -84,11 +86,9 @@ pub unsafe fn read_program(raw: *const RawProgram) -> Result<Program> {
     // SAFETY: for all of them, as the caller promises.
     unsafe {
         let raw = RawProgram::take(raw)?;
-        let form = match raw.form {
-            GPUPY_FORM_MAP => Form::Map,
-            GPUPY_FORM_REDUCE => Form::Reduce { op: op(raw.form_op)? },
-            form => return Err(unknown("form", form)),
-        };
+        let kind = FormKind::from_code(raw.form).ok_or_else(|| unknown("form", raw.form))?;
+        // Forms without an operation take any.
+        let form = kind.with(if kind.combines() { op(raw.form_op)? } else { Op::Add });
         if raw.rank == 0 || raw.rank > GPUPY_RANK {
             let rank = raw.rank;
             return Err(invalid(format!("rank `{rank}` is not between 1 and {GPUPY_RANK}")));

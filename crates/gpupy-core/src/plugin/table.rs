@@ -42,6 +42,12 @@ pub const GPUPY_LOWERED: i32 = 2;
 pub const GPUPY_FORM_MAP: u32 = 0;
 /// Form: one step of a reduction along the last axis, by the canonical tree.
 pub const GPUPY_FORM_REDUCE: u32 = 1;
+/// Form: running results along the last axis, chunk by chunk.
+pub const GPUPY_FORM_SCAN: u32 = 2;
+/// Form: the last axis in ascending order, or the positions that put it there.
+pub const GPUPY_FORM_SORT: u32 = 3;
+/// Form: products of matrices.
+pub const GPUPY_FORM_MATMUL: u32 = 4;
 
 /// Access: strides of a C-contiguous array of the points; any offset.
 pub const GPUPY_ACCESS_CONTIGUOUS: u8 = 0;
@@ -123,8 +129,9 @@ pub struct RawCapabilities {
     pub device: [c_char; GPUPY_DEVICE_NAME],
     /// 1 for a hardware GPU, 0 for the CPU and software rasterisers.
     pub hardware: u32,
-    /// 1 when programs of the reduce form can be evaluated, otherwise 0.
-    pub reduce: u32,
+    /// The forms of programs that can be evaluated besides maps: bit `1 << form` for each
+    /// (`GPUPY_FORM_REDUCE` …). Bits that the host does not know mean nothing to it.
+    pub forms: u32,
     /// 1 when arithmetic may take or give zero where IEEE 754 has a subnormal number, otherwise 0.
     pub flushes_subnormals: u32,
     /// 1 when blocks may lie in host memory (`memory` of `gpupy_block_spec`), and evaluation is done
@@ -183,9 +190,9 @@ pub struct RawInst {
 pub struct RawProgram {
     /// `sizeof(gpupy_program)` as its giver knows it.
     pub size: usize,
-    /// What the iteration space means: `GPUPY_FORM_MAP` or `GPUPY_FORM_REDUCE`.
+    /// What the iteration space means: `GPUPY_FORM_MAP` …
     pub form: u32,
-    /// The combining operation of the reduce form, otherwise 0.
+    /// The combining operation of the forms reduce and scan, otherwise 0.
     pub form_op: u32,
     /// Axes of the iteration space, 1 to 64.
     pub rank: u32,
@@ -230,7 +237,7 @@ pub struct RawLaunch {
     /// A 128-bit name of the code, low half first: the same code has the same name in every
     /// process and on every machine, for caches of compiled kernels.
     pub fingerprint: [u64; 2],
-    /// The iteration space (of a reduce form, the input space): `rank` extents, none of them 0.
+    /// The iteration space (where a form has two, the input space): `rank` extents, none of them 0.
     pub shape: *const usize,
     /// The operand blocks.
     pub operands: *const u64,
@@ -244,7 +251,7 @@ pub struct RawLaunch {
     pub dests: *const u64,
     /// The offsets of the destinations, in elements.
     pub dest_offsets: *const i64,
-    /// The strides of the destinations, in elements; of a reduce form, over the output space.
+    /// The strides of the destinations, in elements; where a form has an output space, over that.
     pub dest_strides: *const i64,
     /// 1 for a destination of which the launch writes every element, in C order; otherwise 0.
     pub dest_whole: *const u8,

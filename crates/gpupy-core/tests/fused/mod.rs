@@ -62,7 +62,7 @@ impl Driver for Fused {
             dtypes: vec![DType::F32, DType::I32, DType::U32, DType::Bool],
             max_block_len: 1 << 20,
             max_dests: 4,
-            reduce: false,
+            forms: Vec::new(),
             flushes_subnormals: false,
             host_memory: false,
             resources: vec![("instructions".into(), self.limit)],

@@ -14,6 +14,9 @@ pub fn program(seed: u64) -> Program {
     let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let reducing = rng.below(3) == 0;
     let by = [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor][rng.below(7)];
+    if rng.below(8) == 0 {
+        return whole(rng, by);
+    }
     let form = if reducing { Form::Reduce { op: by } } else { Form::Map };
     let mut g = Generator { builder: Builder::new(form, 1 + rng.below(4) as u32), rng };
     let mut values = g.leaves();
@@ -32,6 +35,32 @@ pub fn program(seed: u64) -> Program {
         let value = values[g.rng.below(values.len())];
         g.builder.store(value);
     }
+    g.builder.finish()
+}
+
+/// A program of a whole-program form.
+fn whole(mut rng: Rng, by: Op) -> Program {
+    let op = [Op::Scan, Op::Sort, Op::ArgSort, Op::MatMul][rng.below(4)];
+    let form = match op {
+        Op::Scan => Form::Scan { op: by },
+        Op::MatMul => Form::MatMul,
+        _ => Form::Sort,
+    };
+    let mut g = Generator { builder: Builder::new(form, 3 + rng.below(2) as u32), rng };
+    let dtype = loop {
+        let dtype = g.dtype();
+        if op != Op::Scan || by.reduces(dtype) {
+            break dtype;
+        }
+    };
+    let loads: Vec<_> = (0..op.info().arity)
+        .map(|_| {
+            let (operand, access) = (g.builder.operand(dtype), g.access());
+            g.builder.load(operand, access)
+        })
+        .collect();
+    let value = g.builder.whole(op, &loads);
+    g.builder.store(value);
     g.builder.finish()
 }
 

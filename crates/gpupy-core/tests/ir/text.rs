@@ -2,7 +2,7 @@
 
 use crate::generate;
 use gpupy_core::DType;
-use gpupy_core::ir::{AccessKind, Program};
+use gpupy_core::ir::{AccessKind, FormKind, Program};
 use gpupy_core::op::{OPS, Op};
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -57,6 +57,15 @@ fn json_has_the_names_of_the_text_form() {
     }
     for dtype in DType::ALL {
         assert_eq!(serde_json::to_value(dtype).unwrap(), json(dtype.name()));
+    }
+    for kind in FormKind::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), json(kind.name()));
+        let form = serde_json::to_value(kind.with(Op::Add)).unwrap();
+        let wanted = match kind.combines() {
+            true => serde_json::json!({ kind.name(): { "op": "add" } }),
+            false => json(kind.name()),
+        };
+        assert_eq!(form, wanted);
     }
     for kind in [AccessKind::Contiguous, AccessKind::Uniform, AccessKind::Affine] {
         assert_eq!(serde_json::to_value(kind).unwrap(), json(&kind.to_string()));

@@ -99,6 +99,53 @@ fn every_mistake_is_named() {
 }
 
 #[test]
+fn a_whole_program_form_has_loads_its_instruction_and_a_store() {
+    let head = |form: &str, rank: u32, dest: &str| {
+        format!(
+            "form {form}\nrank {rank}\noperands float32 float32 bool\nparams\n\
+             accesses affine affine affine\ndests {dest}\n"
+        )
+    };
+    const LOADS: &str = "%0 = load float32 o0 a0\n%1 = load float32 o1 a1\n";
+    let check = |head: String, body: &str, wanted: &str| {
+        let program: Program = (head + body).parse().unwrap();
+        let said = program.verify().map_or_else(|error| error.to_string(), |()| "fine".into());
+        assert!(said.contains(wanted), "{program}\ngave  {said}\nnot   {wanted}");
+    };
+    let with = |form: &str, body: &str, wanted: &str| {
+        check(head(form, 3, "float32"), &(LOADS.to_owned() + body), wanted);
+    };
+    with("matmul", "%2 = matmul float32 %0 %1\nstore d0 %2", "fine");
+    with("scan add", "%2 = scan float32 %0 %1\nstore d0 %2", "fine");
+    with("matmul", "%2 = matmul float32 %1 %0\nstore d0 %2", "its operands' loads, in their order");
+    with(
+        "matmul",
+        "%2 = neg float32 %1\n%3 = matmul float32 %0 %2\nstore d0 %3",
+        "and nothing else",
+    );
+    with(
+        "matmul",
+        "%2 = matmul float32 %0 %1\n%3 = neg float32 %2\nstore d0 %3",
+        "has one `store`",
+    );
+    with("matmul", "%2 = matmul float32 %0 %1\nstore d0 %1", "value `1` cannot be seen here");
+    with("matmul", "%2 = matmul int32 %0 %1\nstore d0 %2", "the dtype is `int32`, not `float32`");
+    with("matmul", "%2 = scan float32 %0 %1\nstore d0 %2", "the matmul form has no `scan`");
+    with("matmul", "store d0 %1", "`store` stands before `matmul`");
+    with("scan and", "%2 = scan float32 %0 %1\nstore d0 %2", "`and` does not scan `float32`");
+    with("sort", "%2 = sort float32 %0\nstore d0 %2", "in their order, and nothing else");
+    let sort = "%0 = load float32 o0 a0\n%1 = sort float32 %0\nstore d0 %1";
+    check(head("sort", 1, "float32"), sort, "fine");
+    let argsort = "%0 = load bool o2 a0\n%1 = argsort int32 %0\nstore d0 %1";
+    check(head("sort", 1, "int32"), argsort, "fine");
+    let flat = LOADS.to_owned() + "%2 = matmul float32 %0 %1\nstore d0 %2";
+    check(head("matmul", 2, "float32"), &flat, "the matmul form has at least 3 axes");
+    let mixed =
+        "%0 = load float32 o0 a0\n%1 = load bool o2 a1\n%2 = matmul float32 %0 %1\nstore d0 %2";
+    check(head("matmul", 3, "float32"), mixed, "the second operand is `bool`, not `float32`");
+}
+
+#[test]
 fn there_is_one_memory_form() {
     let valid: Program = "form map\nrank 1\noperands\nparams int32\naccesses\ndests int32\n\
         %0 = param int32 p0\n%1 = loop %0 (%0)\nend %1 (%0)\nstore d0 %0"

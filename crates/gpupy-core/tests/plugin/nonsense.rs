@@ -176,7 +176,7 @@ fn programs_with_numbers_that_nobody_knows_are_not_supported() {
         assert_eq!(got.as_ref().map_err(|error| error.kind()), want);
     };
     check(&|_| (), Ok(&plain));
-    check(&|raw| raw.form = 2, Err(ErrorKind::Unsupported));
+    check(&|raw| raw.form = 99, Err(ErrorKind::Unsupported));
     check(&|raw| raw.form_op = 999, Err(ErrorKind::Unsupported));
     check(&|raw| raw.form_op = 0x1_0060, Err(ErrorKind::Unsupported));
     check(&|raw| raw.operands = [99u8].as_ptr(), Err(ErrorKind::Unsupported));

@@ -4,7 +4,7 @@ use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
-use gpupy_core::ir::{Builder, Form, Program};
+use gpupy_core::ir::{Builder, Form, FormKind, Program};
 use gpupy_core::op::Op;
 use gpupy_core::plugin::Plugin;
 use gpupy_core::{DType, Error, ErrorKind, Result};
@@ -61,7 +61,7 @@ impl Driver for Tiny {
             dtypes: vec![DType::F32, DType::I32],
             max_block_len: 300,
             max_dests: 3,
-            reduce: true,
+            forms: vec![FormKind::Reduce],
             flushes_subnormals: true,
             host_memory: true,
             resources: vec![("words".into(), 5), ("deeds".into(), u32::MAX)],

@@ -1,0 +1,174 @@
+//! Forms: what the iteration space of a program means.
+//!
+//! Owns [`Form`] and [`FormKind`]. Invariant: the codes of kinds are part of the IR's memory form and
+//! never change.
+//!
+//! Not here: the instruction that belongs to a form (`op.rs`), where it may stand (`verify.rs`).
+
+use super::REDUCE_CHUNK;
+use crate::op::Op;
+use crate::view::Shape;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The header of a program: what its iteration space means.
+///
+/// A map and a reduction have any instructions. The others are *whole-program forms*: a `load` for
+/// each operand of the form's instruction, in their order, that instruction, and a `store` of its
+/// value; nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// Every instruction runs once for each point of the launch's shape.
+    Map,
+    /// One step of a reduction along the last axis of the launch's shape (the *input space*), which
+    /// has `n` points along it. The *output space* has `ceil(n / 256)` there, otherwise the same.
+    ///
+    /// Instructions before `reduce` (the prologue) run for each point of the input space, those
+    /// after it (the epilogue) for each point of the output space, where accesses count output
+    /// coordinates. Output point `c` combines input points `256 c + k`, `0 <= k < 256`, that exist:
+    /// lane `l` (of 16) combines `k = l, l + 16, l + 32, …` in that order, from left to right; then
+    /// lane `l` combines lane `l + 8` for `l < 8`, lane `l + 4` for `l < 4`, `l + 2`, `l + 1`, the
+    /// lower lane always the left operand. Lanes and points that do not exist are skipped. This is
+    /// the canonical tree; it does not depend on driver, threads or block length.
+    Reduce {
+        /// The combining operation.
+        op: Op,
+    },
+    /// Running results along the last axis, chunk by chunk: `scan` of an element and its chunk's
+    /// start. Along that axis chunk `c` is the points `256 c + k`, `0 <= k < 256`; the first result
+    /// is the start combined with the first element, and every other one the result before it
+    /// combined with its element, the element always the right operand. The load of the starts
+    /// counts chunks: its space has `ceil(n / 256)` points along the last axis.
+    Scan {
+        /// The combining operation.
+        op: Op,
+    },
+    /// The last axis in ascending order: `sort` gives the elements, `argsort` the positions (an
+    /// int32) where they were. Equal elements stay in their order; NaN stands behind all numbers.
+    Sort,
+    /// A matrix product. The launch's shape is the input space, of at least three axes: any number
+    /// for stacks of matrices, then `m`, `n` and `k`. Output points have one point on the last axis,
+    /// and are the sum over it of `matmul`'s first operand (whose access does not move along `n`)
+    /// times its second (which does not move along `m`).
+    MatMul,
+}
+
+/// A form without its operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+#[allow(missing_docs)] // they are those of `Form`
+pub enum FormKind {
+    Map = 0,
+    Reduce = 1,
+    Scan = 2,
+    Sort = 3,
+    MatMul = 4,
+}
+
+impl FormKind {
+    /// Every kind, by its code.
+    pub const ALL: [FormKind; 5] =
+        [FormKind::Map, FormKind::Reduce, FormKind::Scan, FormKind::Sort, FormKind::MatMul];
+
+    /// The word of the text form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FormKind::Map => "map",
+            FormKind::Reduce => "reduce",
+            FormKind::Scan => "scan",
+            FormKind::Sort => "sort",
+            FormKind::MatMul => "matmul",
+        }
+    }
+
+    /// The kind with this word.
+    pub fn from_name(name: &str) -> Option<FormKind> {
+        FormKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The kind with this code.
+    pub fn from_code(code: u32) -> Option<FormKind> {
+        FormKind::ALL.get(code as usize).copied()
+    }
+
+    /// Whether forms of this kind name an operation.
+    pub const fn combines(self) -> bool {
+        matches!(self, FormKind::Reduce | FormKind::Scan)
+    }
+
+    /// The form of this kind; `op` is its operation, where it has one.
+    pub const fn with(self, op: Op) -> Form {
+        match self {
+            FormKind::Map => Form::Map,
+            FormKind::Reduce => Form::Reduce { op },
+            FormKind::Scan => Form::Scan { op },
+            FormKind::Sort => Form::Sort,
+            FormKind::MatMul => Form::MatMul,
+        }
+    }
+}
+
+impl fmt::Display for FormKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Form {
+    /// The form without its operation.
+    pub const fn kind(self) -> FormKind {
+        match self {
+            Form::Map => FormKind::Map,
+            Form::Reduce { .. } => FormKind::Reduce,
+            Form::Scan { .. } => FormKind::Scan,
+            Form::Sort => FormKind::Sort,
+            Form::MatMul => FormKind::MatMul,
+        }
+    }
+
+    /// The combining operation of a form that has one.
+    pub const fn op(self) -> Option<Op> {
+        match self {
+            Form::Reduce { op } | Form::Scan { op } => Some(op),
+            Form::Map | Form::Sort | Form::MatMul => None,
+        }
+    }
+
+    /// Whether programs of this form are nothing but loads, the form's instruction and a store.
+    pub const fn is_whole(self) -> bool {
+        !matches!(self, Form::Map | Form::Reduce { .. })
+    }
+
+    /// The extents of the space over which destinations are written, for a launch of these.
+    pub fn out_shape(self, shape: &[usize]) -> Shape {
+        match self {
+            Form::Map | Form::Scan { .. } | Form::Sort => shape.into(),
+            Form::Reduce { .. } => chunks(shape),
+            Form::MatMul => with_last(shape, |_| 1),
+        }
+    }
+
+    /// The extents of the space of a load that is operand number `which` of a whole-program form's
+    /// instruction, for a launch of these.
+    pub fn operand_shape(self, which: usize, shape: &[usize]) -> Shape {
+        match (self, which) {
+            (Form::Scan { .. }, 1) => chunks(shape),
+            _ => shape.into(),
+        }
+    }
+}
+
+/// The extents of a space whose last axis has a point for each chunk.
+fn chunks(shape: &[usize]) -> Shape {
+    with_last(shape, |n| n.div_ceil(REDUCE_CHUNK))
+}
+
+fn with_last(shape: &[usize], change: impl Fn(usize) -> usize) -> Shape {
+    let mut shape = Shape::from(shape);
+    if let Some(last) = shape.last_mut() {
+        *last = change(*last);
+    }
+    shape
+}

@@ -1,0 +1,125 @@
+//! The whole-program forms on rows of elements in host memory, of any dtype.
+//!
+//! Owns [`scanned`], [`sorted`] and [`product`]. They are short and plainly right, and so slow: they serve
+//! where a device has no room for the rows at once.
+//!
+//! Not here: which rows these are (the core's `whole.rs`).
+
+use super::{Function, function, order};
+use crate::dtype::DType;
+use crate::ir::REDUCE_CHUNK;
+use crate::op::Op;
+use std::cmp::Ordering;
+
+/// An element as one or two words: of a complex number its parts.
+type Words = [u64; 2];
+
+/// The dtype of an element's words, and how many there are.
+fn parts(dtype: DType) -> (DType, usize) {
+    match dtype {
+        DType::C64 => (DType::F32, 2),
+        DType::C128 => (DType::F64, 2),
+        _ => (dtype, 1),
+    }
+}
+
+fn load(dtype: DType, bytes: &[u8]) -> Words {
+    let mut words = [0; 2];
+    for (word, part) in words.iter_mut().zip(bytes.chunks_exact(parts(dtype).0.size())) {
+        *word = part.iter().rfold(0, |word, byte| word << 8 | u64::from(*byte));
+    }
+    words
+}
+
+fn store(dtype: DType, words: Words, bytes: &mut [u8]) {
+    let size = parts(dtype).0.size();
+    for (word, part) in words.iter().zip(bytes.chunks_exact_mut(size)) {
+        part.copy_from_slice(&word.to_le_bytes()[..size]);
+    }
+}
+
+/// What combines two elements.
+fn combining(op: Op, dtype: DType) -> Option<impl Fn(Words, Words) -> Words> {
+    let (part, count) = parts(dtype);
+    let of = |op| function(op, part, part);
+    let (by, add, sub): (Function, _, _) = (of(op)?, of(Op::Add), of(Op::Sub));
+    Some(move |a: Words, b: Words| match (op, add, sub) {
+        (Op::Mul, Some(add), Some(sub)) if count == 2 => [
+            sub(by(a[0], b[0], 0), by(a[1], b[1], 0), 0),
+            add(by(a[0], b[1], 0), by(a[1], b[0], 0), 0),
+        ],
+        _ => [by(a[0], b[0], 0), by(a[1], b[1], 0)],
+    })
+}
+
+/// A row's running results from its chunks' starts; `None` where the operation does not combine the
+/// dtype.
+pub fn scanned(op: Op, dtype: DType, row: &[u8], starts: &[u8]) -> Option<Vec<u8>> {
+    let (combine, size) = (combining(op, dtype)?, dtype.size());
+    let mut out = vec![0; row.len()];
+    let chunks = row.chunks(REDUCE_CHUNK * size).zip(out.chunks_mut(REDUCE_CHUNK * size));
+    for ((from, to), start) in chunks.zip(starts.chunks_exact(size)) {
+        let mut now = load(dtype, start);
+        for (from, to) in from.chunks_exact(size).zip(to.chunks_exact_mut(size)) {
+            now = combine(now, load(dtype, from));
+            store(dtype, now, to);
+        }
+    }
+    Some(out)
+}
+
+/// A row in order, or the positions (int32) that put it there.
+pub fn sorted(dtype: DType, row: &[u8], positions: bool) -> Vec<u8> {
+    let size = dtype.size();
+    let element = |at: u32| &row[at as usize * size..][..size];
+    let mut places: Vec<u32> = (0..(row.len() / size) as u32).collect();
+    places.sort_by(|a, b| compare(dtype, load(dtype, element(*a)), load(dtype, element(*b))));
+    match positions {
+        true => places.iter().flat_map(|at| at.to_le_bytes()).collect(),
+        false => places.iter().flat_map(|at| element(*at).iter().copied()).collect(),
+    }
+}
+
+/// Complex numbers stand by their real parts, then by their imaginary ones; those with a NaN behind
+/// the others, one in the real part behind one in the imaginary part.
+fn compare(dtype: DType, a: Words, b: Words) -> Ordering {
+    let (part, count) = parts(dtype);
+    if count == 1 {
+        return order(part, a[0], b[0]);
+    }
+    let nan = |word| function(Op::IsNan, part, part).is_some_and(|test| test(word, 0, 0) != 0);
+    let class = |words: Words| (nan(words[0]), nan(words[1]));
+    class(a)
+        .cmp(&class(b))
+        .then_with(|| order(part, a[0], b[0]))
+        .then_with(|| order(part, a[1], b[1]))
+}
+
+/// The product of a matrix of `m` rows of `k` elements and one of `n` columns of `k`, one behind the
+/// other; `None` where the dtype has none.
+pub fn product(dtype: DType, (a, b): (&[u8], &[u8]), k: usize) -> Option<Vec<u8>> {
+    // Half floats are summed in float32, as NumPy's.
+    let sum = if dtype == DType::F16 { DType::F32 } else { dtype };
+    let (add, mul) = (combining(Op::Add, sum)?, combining(Op::Mul, sum)?);
+    let size = dtype.size();
+    let convert = |from, to| function(Op::Cast, from, to);
+    let (widen, narrow) = (convert(dtype, sum), convert(sum, dtype));
+    let via = |convert: Option<Function>, x: Words| match convert {
+        Some(convert) if sum != dtype => [convert(x[0], 0, 0), 0],
+        _ => x,
+    };
+    let mut out = Vec::new();
+    for row in a.chunks_exact(k * size) {
+        for column in b.chunks_exact(k * size) {
+            let mut now = None;
+            for (x, y) in row.chunks_exact(size).zip(column.chunks_exact(size)) {
+                let x = mul(via(widen, load(dtype, x)), via(widen, load(dtype, y)));
+                now = Some(now.map_or(x, |now| add(now, x)));
+            }
+            let at = out.len();
+            out.resize(at + size, 0);
+            store(dtype, via(narrow, now.unwrap_or_default()), &mut out[at..]);
+        }
+    }
+    Some(out)
+}
