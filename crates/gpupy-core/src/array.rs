@@ -60,6 +60,18 @@ pub enum Arg<'a> {
     Scalar(Scalar),
 }
 
+impl<'a> From<&'a Array> for Arg<'a> {
+    fn from(array: &'a Array) -> Arg<'a> {
+        Arg::Array(array)
+    }
+}
+
+impl From<Scalar> for Arg<'_> {
+    fn from(scalar: Scalar) -> Self {
+        Arg::Scalar(scalar)
+    }
+}
+
 impl Array {
     /// A new base with this value, seen whole.
     pub fn from_value(value: Value) -> Array {

@@ -183,7 +183,16 @@ impl Device {
     }
 
     /// Allocates a block, evicting others while there is no room.
+    ///
+    /// # Errors
+    /// - `Unsupported`: the driver has no blocks of the dtype.
     pub fn alloc(&mut self, spec: BlockSpec, stats: &mut Stats) -> Result<BlockId> {
+        if !self.caps.dtypes.contains(&spec.dtype) {
+            return Err(Error::new(ErrorKind::Unsupported, "block_alloc")
+                .says("the driver has no such elements")
+                .with("driver", self.name)
+                .with("dtype", spec.dtype));
+        }
         self.sweep();
         loop {
             if let Some(block) = self.pool.take(spec) {

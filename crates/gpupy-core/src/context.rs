@@ -20,7 +20,7 @@ use crate::pending::held_bytes;
 use crate::record::{Recorder, source_of};
 use crate::registry::Registry;
 use crate::scalar::Scalar;
-use crate::settings::Settings;
+use crate::settings::{Placement, Settings};
 use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::trace::{self, Tracer};
@@ -145,15 +145,38 @@ impl Context {
             .collect()
     }
 
-    /// Whether the driver in use does an operation on operands of this dtype (of a cast or select:
-    /// giving it). False too when no driver starts.
+    /// Whether an operation on operands of this dtype (of a cast or select: giving it) can be
+    /// computed: by the driver in use, or where placement allows it by the host driver. False too
+    /// when no driver starts.
     pub fn supports(&self, op: Op, dtype: DType) -> bool {
         let mut state = self.state();
-        let Ok(position) = self.current(&mut state) else {
-            return false;
+        let does = |state: &mut State, position| {
+            let device = state.engine.device(position);
+            device.is_ok_and(|device| !matches!(device.way(op, dtype), Way::Absent))
         };
-        let device = state.engine.device(position);
-        device.is_ok_and(|device| !matches!(device.way(op, dtype), Way::Absent))
+        let chosen = self.current(&mut state).ok();
+        chosen.is_some_and(|position| does(&mut state, position))
+            || self.host(&mut state).is_some_and(|position| does(&mut state, position))
+    }
+
+    /// Whether arrays of this dtype can be computed with, as `supports` says it of operations. Opens
+    /// the driver in use only where the host driver does not know the answer.
+    pub fn holds(&self, dtype: DType) -> bool {
+        let mut state = self.state();
+        let has = |state: &mut State, position| {
+            let device = state.engine.device(position);
+            device.is_ok_and(|device| device.caps.dtypes.contains(&dtype))
+        };
+        self.host(&mut state).is_some_and(|position| has(&mut state, position))
+            || self.current(&mut state).is_ok_and(|position| has(&mut state, position))
+    }
+
+    /// The host driver, opened at need, where placement allows that it computes what the driver in
+    /// use cannot.
+    fn host(&self, state: &mut State) -> Option<usize> {
+        let host =
+            state.registry.host().filter(|_| self.inner.settings.placement == Placement::Auto)?;
+        self.open(state, host).ok().map(|()| host)
     }
 
     /// Allows or forbids that another driver evaluates what the one in use cannot.
@@ -234,6 +257,14 @@ impl Context {
     /// As `apply`.
     pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
         self.bounded(self.inner.recorder.cast(array, dtype)?)
+    }
+
+    /// The same bits as elements of another dtype.
+    ///
+    /// # Errors
+    /// - `DType`: the dtypes differ in size. Otherwise as `apply`.
+    pub fn bits(&self, array: &Array, dtype: DType) -> Result<Array> {
+        self.bounded(self.inner.recorder.bits(array, dtype)?)
     }
 
     /// A reduction over distinct axes by the canonical tree.

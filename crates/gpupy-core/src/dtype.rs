@@ -107,6 +107,11 @@ impl DType {
         matches!(self, DType::F16 | DType::F32 | DType::F64)
     }
 
+    /// True for the complex types.
+    pub const fn is_complex(self) -> bool {
+        matches!(self, DType::C64 | DType::C128)
+    }
+
     /// True for signed and unsigned integers; bool is not one.
     pub const fn is_int(self) -> bool {
         matches!(

@@ -1,7 +1,7 @@
 //! `gpupy.ndarray`: what a user holds.
 //!
-//! Owns [`NdArray`], which is either a lazy array of the core (float32, int32, bool) or, for every
-//! other dtype, a NumPy array that NumPy alone works on. Invariants: a borrow of the class is never
+//! Owns [`NdArray`], which is either a lazy array of the core or, for dtypes that are not numbers or
+//! that no driver in use holds, a NumPy array that NumPy alone works on. Invariants: a borrow of the class is never
 //! held across Python code or a wait; `base` is the array of ours that owns the elements.
 //!
 //! Not here: operators (`operators.rs`), indexing (`index.rs`), the many methods that are a few
@@ -14,10 +14,10 @@ use crate::host;
 use crate::index;
 use crate::protocols::{self, wrap, wrap_array};
 use crate::scalar::LazyScalar;
-use crate::session::{context, ready};
+use crate::session::{context, holds, ready, supports};
 use crate::standin;
 use crate::waiting::wait;
-use gpupy_core::Array;
+use gpupy_core::{Array, DType, Op};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -384,6 +384,20 @@ impl NdArray {
         }
     }
 
+    /// A copy whose elements are the same bits under a dtype of the same size, lazy.
+    fn _bits<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Option<NdArray>> {
+        let (Elements::Lazy(array), Some(dtype)) = (elements(slf), dtypes::from_any(dtype)?) else {
+            return Ok(None);
+        };
+        // A bool is 0 or 1 and nothing else, so other bits cannot become one.
+        let possible = dtype.size() == array.dtype().size() && dtype != DType::Bool;
+        let context = ready(slf.py())?;
+        if !possible || !supports(context, Op::Bitcast, dtype) || !holds(dtype)? {
+            return Ok(None);
+        }
+        Ok(Some(NdArray::lazy(context.bits(&array, dtype).map_err(to_py)?)))
+    }
+
     fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
         match elements(slf) {
             Elements::Lazy(array) => array
@@ -585,16 +599,25 @@ impl NdArray {
         Self::_views(slf, &function, axes, None)
     }
 
-    /// The reduction of the named operation over axes, which are normalised; `None` when the
-    /// driver does not do it.
+    /// The reduction of the named operation over axes, which are normalised, of the elements as
+    /// `dtype` where that is given; `None` when the driver does not do it.
+    #[pyo3(signature = (name, axes, keepdims, dtype=None))]
     fn _reduce<'py>(
         slf: &Bound<'py, Self>,
         name: &str,
         axes: Vec<usize>,
         keepdims: bool,
+        dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
-        match crate::reduce::reduce(slf.py(), name, &array, &axes, keepdims)? {
+        let dtype = match dtype {
+            None => None,
+            Some(dtype) => match dtypes::from_any(dtype)? {
+                Some(dtype) => Some(dtype),
+                None => return Ok(None),
+            },
+        };
+        match crate::reduce::reduce(slf.py(), name, &array, &axes, keepdims, dtype)? {
             // Whole reductions are scalars, but for those asked to keep their axes.
             Some(array) => wrap_array(slf.py(), array).map(Some),
             None => Ok(None),

@@ -10,7 +10,7 @@ use crate::dtypes::{self, numpy};
 use crate::errors::{shape_words, to_py};
 use crate::host;
 use crate::index::Selection;
-use crate::operand::{Held, Kind, Operand, classify};
+use crate::operand::{Held, Operand, classify, int_scalar};
 use crate::session::{context, ready};
 use crate::standin::hollow;
 use gpupy_core::{Arg, Array, DType, Scalar};
@@ -116,17 +116,19 @@ fn axes_of(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 
 /// A scalar in the destination's dtype, when the conversion needs no warning and no refusal.
 fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
-    match (operand.kind, &operand.held, dtype) {
-        (Kind::WeakFloat | Kind::F32, Held::Float(v), DType::F32) if v.is_finite() => {
-            let narrow = *v as f32;
-            narrow.is_finite().then(|| Scalar::f32(narrow))
-        }
-        // Between -2^31 and 2^31 exclusive, truncation is exact and in range.
-        (Kind::WeakFloat | Kind::F32, Held::Float(v), DType::I32) => {
-            (v.abs() < 2147483648.0).then(|| Scalar::i32(*v as i32))
-        }
-        _ => operand.scalar(dtype),
+    let Held::Float(value) = operand.held else { return operand.scalar(dtype) };
+    if dtype.is_int() {
+        // What is in range after truncation, and exactly so.
+        let inside = value.abs() < 9_007_199_254_740_992.0;
+        return inside.then(|| int_scalar(value as i128, dtype)).flatten();
     }
+    let largest = match dtype {
+        DType::F16 => 65504.0,
+        DType::F32 => f64::from(f32::MAX),
+        _ => f64::INFINITY,
+    };
+    // A number just above the largest may round down to it; NumPy decides about that.
+    (value.abs() <= largest || !value.is_finite()).then(|| operand.scalar(dtype)).flatten()
 }
 
 fn write(dest: &Array, source: Arg<'_>) -> PyResult<()> {

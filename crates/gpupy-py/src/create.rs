@@ -7,24 +7,47 @@
 use crate::array::NdArray;
 use crate::dtypes;
 use crate::errors::to_py;
+use crate::operand::{classify, complex_array};
 use crate::session::ready;
 use gpupy_core::{Arg, Array, DType, Op, Scalar};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-fn lazy_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<DType> {
-    dtypes::from_any(dtype)?.ok_or_else(|| PyTypeError::new_err("the dtype is not a lazy one"))
+fn known_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<DType> {
+    dtypes::from_any(dtype)?.ok_or_else(|| PyTypeError::new_err("the dtype is NumPy's own"))
 }
 
-/// An array of one value, which is a NumPy or Python scalar that the dtype holds exactly.
+/// A number as a scalar of a real dtype that holds it.
+fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
+    let found = classify(value)?.and_then(|operand| operand.scalar(dtype));
+    found.ok_or_else(|| PyTypeError::new_err(format!("not a number of dtype {dtype}")))
+}
+
+/// An array of one value, which is a NumPy or Python number that the dtype holds.
 #[pyfunction]
-pub fn full(shape: Vec<usize>, value: f64, dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
-    let scalar = match lazy_dtype(dtype)? {
-        DType::F32 => Scalar::f32(value as f32),
-        DType::I32 => Scalar::i32(value as i32),
-        _ => Scalar::bool(value != 0.0),
-    };
-    Ok(NdArray::lazy(Array::full(&shape, scalar).map_err(to_py)?))
+pub fn full(
+    py: Python<'_>,
+    shape: Vec<usize>,
+    value: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+) -> PyResult<NdArray> {
+    let dtype = known_dtype(dtype)?;
+    if let Some(array) = complex(value, dtype)? {
+        // A constant of the core is a scalar, which complex numbers are not.
+        let context = ready(py)?;
+        let spread = array.broadcast_to(&shape).and_then(|view| context.copy(&view));
+        return Ok(NdArray::lazy(spread.map_err(to_py)?));
+    }
+    Ok(NdArray::lazy(Array::full(&shape, scalar(value, dtype)?).map_err(to_py)?))
+}
+
+/// A number as a complex array without axes; `None` for real dtypes.
+fn complex(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Array>> {
+    if !dtype.is_complex() {
+        return Ok(None);
+    }
+    let found = classify(value)?.and_then(|operand| operand.complex(dtype));
+    Ok(found.or_else(|| complex_array(dtype, 0.0, 0.0)))
 }
 
 /// The coordinate along `axis` of every element.
@@ -37,36 +60,39 @@ pub fn index(
 ) -> PyResult<NdArray> {
     let context = ready(py)?;
     let array = context.index(&shape, axis).map_err(to_py)?;
-    let dtype = lazy_dtype(dtype)?;
+    let dtype = known_dtype(dtype)?;
     if dtype == DType::I32 {
         return Ok(NdArray::lazy(array));
     }
     Ok(NdArray::lazy(context.cast(&array, dtype).map_err(to_py)?))
 }
 
-/// `start + i * delta` in float32 arithmetic, as NumPy fills a range.
+/// `start + i * step` in the arithmetic of a real dtype, as NumPy fills a range; but for the last
+/// element where that is given.
 #[pyfunction]
-pub fn ramp(py: Python<'_>, len: usize, start: f32, delta: f32) -> PyResult<NdArray> {
+#[pyo3(signature = (len, start, step, dtype, last=None))]
+pub fn ramp(
+    py: Python<'_>,
+    len: usize,
+    start: &Bound<'_, PyAny>,
+    step: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+    last: Option<&Bound<'_, PyAny>>,
+) -> PyResult<NdArray> {
     let context = ready(py)?;
+    let dtype = known_dtype(dtype)?;
+    let (start, step) = (scalar(start, dtype)?, scalar(step, dtype)?);
+    let last = last.map(|last| scalar(last, dtype)).transpose()?;
     let record = || {
         let index = context.index(&[len], 0)?;
-        let index = context.cast(&index, DType::F32)?;
-        let step = Arg::Scalar(Scalar::f32(delta));
-        let scaled = context.apply(Op::Mul, &[Arg::Array(&index), step])?;
-        context.apply(Op::Add, &[Arg::Scalar(Scalar::f32(start)), Arg::Array(&scaled)])
-    };
-    Ok(NdArray::lazy(record().map_err(to_py)?))
-}
-
-/// `start + i * step` in int32 arithmetic.
-#[pyfunction]
-pub fn int_ramp(py: Python<'_>, len: usize, start: i32, step: i32) -> PyResult<NdArray> {
-    let context = ready(py)?;
-    let record = || {
-        let index = context.index(&[len], 0)?;
-        let scaled =
-            context.apply(Op::Mul, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(step))])?;
-        context.apply(Op::Add, &[Arg::Scalar(Scalar::i32(start)), Arg::Array(&scaled)])
+        let number =
+            if dtype == DType::I32 { index.clone() } else { context.cast(&index, dtype)? };
+        let scaled = context.apply(Op::Mul, &[(&number).into(), step.into()])?;
+        let sum = context.apply(Op::Add, &[start.into(), (&scaled).into()])?;
+        let Some(last) = last else { return Ok(sum) };
+        let end = Scalar::i32(len.saturating_sub(1) as i32);
+        let at_end = context.apply(Op::Eq, &[(&index).into(), end.into()])?;
+        context.apply(Op::Select, &[Arg::Array(&at_end), last.into(), (&sum).into()])
     };
     Ok(NdArray::lazy(record().map_err(to_py)?))
 }

@@ -1,9 +1,11 @@
-//! NumPy's dtypes and ours: which run on drivers, and the Python objects that stand for them.
+//! NumPy's dtypes and ours: the Python objects that stand for them.
 //!
-//! Owns [`Numpy`], the NumPy objects that the hot paths compare by identity. Invariant: only
-//! float32, int32 and bool are lazy; every other dtype is NumPy's own.
+//! Owns [`Numpy`], the NumPy objects that the hot paths compare by identity. Invariant: what is a
+//! number in native byte order and at most 128 bits has a dtype of ours; strings, objects, dates,
+//! records and long doubles are NumPy's own.
 //!
-//! Not here: promotion (`ufunc.rs` asks NumPy for it, once for each combination).
+//! Not here: promotion (`ufunc.rs` asks NumPy for it, once for each combination); whether a driver
+//! holds a dtype (`session.rs`).
 
 use crate::errors::to_py;
 use gpupy_core::{Array, DType, Scalar};
@@ -24,14 +26,23 @@ pub struct Numpy {
     pub array: Py<PyAny>,
     /// `numpy.integer`.
     pub integer: Py<PyAny>,
-    /// Scalar types of the lazy dtypes, in the order of [`LAZY`].
-    pub scalars: [Py<PyAny>; 3],
-    /// Dtypes of the lazy dtypes, in the order of [`LAZY`].
-    pub dtypes: [Py<PyAny>; 3],
+    /// Scalar types, in the order of [`DType::ALL`].
+    scalars: Vec<Py<PyAny>>,
+    /// Dtypes, in the order of [`DType::ALL`].
+    dtypes: Vec<Py<PyAny>>,
 }
 
-/// The dtypes that run on drivers.
-pub const LAZY: [DType; 3] = [DType::F32, DType::I32, DType::Bool];
+impl Numpy {
+    /// The scalar type of a dtype.
+    pub fn scalar(&self, dtype: DType) -> &Py<PyAny> {
+        &self.scalars[dtype as usize]
+    }
+
+    /// The dtype of which this class is the scalar type.
+    pub fn dtype_of_scalar(&self, class: &Bound<'_, PyAny>) -> Option<DType> {
+        DType::ALL.into_iter().find(|dtype| class.is(&self.scalars[*dtype as usize]))
+    }
+}
 
 static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 
@@ -40,60 +51,47 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
     NUMPY.get_or_try_init(py, || {
         let module = py.import("numpy")?;
         let get = |name: &str| -> PyResult<Py<PyAny>> { Ok(module.getattr(name)?.unbind()) };
-        let dtype = |name: &str| -> PyResult<Py<PyAny>> {
-            Ok(module.call_method1("dtype", (name,))?.unbind())
+        let dtype = |dtype: DType| -> PyResult<Py<PyAny>> {
+            Ok(module.call_method1("dtype", (dtype.name(),))?.unbind())
         };
         Ok(Numpy {
             ndarray: get("ndarray")?,
             asarray: get("asarray")?,
             array: get("array")?,
             integer: get("integer")?,
-            scalars: [get("float32")?, get("int32")?, get("bool")?],
-            dtypes: [dtype("float32")?, dtype("int32")?, dtype("bool")?],
+            scalars: DType::ALL.iter().map(|dtype| get(dtype.name())).collect::<PyResult<_>>()?,
+            dtypes: DType::ALL.into_iter().map(dtype).collect::<PyResult<_>>()?,
             module: module.unbind(),
         })
     })
 }
 
-/// The position of a lazy dtype in [`LAZY`].
-pub fn lazy_index(dtype: DType) -> Option<usize> {
-    LAZY.iter().position(|d| *d == dtype)
-}
-
 /// NumPy's dtype object for a dtype of ours.
-pub fn to_numpy<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, PyAny>> {
-    let numpy = numpy(py)?;
-    match lazy_index(dtype) {
-        Some(i) => Ok(numpy.dtypes[i].bind(py).clone()),
-        None => numpy.module.bind(py).call_method1("dtype", (dtype.name(),)),
-    }
+pub fn to_numpy(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    Ok(numpy(py)?.dtypes[dtype as usize].bind(py).clone())
 }
 
-/// The lazy dtype behind a `numpy.dtype` object, if it is one.
+/// The dtype of ours behind a `numpy.dtype` object, if there is one.
 pub fn from_numpy(dtype: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
-    let py = dtype.py();
-    let numpy = numpy(py)?;
-    for (i, known) in numpy.dtypes.iter().enumerate() {
-        if dtype.is(known) {
-            return Ok(Some(LAZY[i]));
-        }
+    let known = &numpy(dtype.py())?.dtypes;
+    if let Some(found) = DType::ALL.into_iter().find(|d| dtype.is(&known[*d as usize])) {
+        return Ok(Some(found));
     }
-    // A dtype that is equal but not identical carries metadata; another byte order is not equal.
-    for (i, known) in numpy.dtypes.iter().enumerate() {
+    // One that is equal but not identical carries metadata or is the same number under another name
+    // (`longlong`); another byte order is not equal.
+    for (found, known) in DType::ALL.into_iter().zip(known) {
         if dtype.eq(known)? {
-            return Ok(Some(LAZY[i]));
+            return Ok(Some(found));
         }
     }
     Ok(None)
 }
 
-/// The lazy dtype of anything that `numpy.dtype` accepts, if it is one.
+/// The dtype of ours behind anything that `numpy.dtype` accepts, if there is one.
 pub fn from_any(spec: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     let numpy = numpy(spec.py())?;
-    for (i, known) in numpy.scalars.iter().enumerate() {
-        if spec.is(known) {
-            return Ok(Some(LAZY[i]));
-        }
+    if let Some(found) = numpy.dtype_of_scalar(spec) {
+        return Ok(Some(found));
     }
     from_numpy(&numpy.module.bind(spec.py()).call_method1("dtype", (spec,))?)
 }

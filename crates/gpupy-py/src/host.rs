@@ -7,9 +7,9 @@
 
 use crate::dtypes::{self, numpy};
 use crate::errors::to_py;
-use crate::session::ready;
+use crate::session::{holds, ready};
 use crate::waiting::wait;
-use gpupy_core::{Array, DType, HostArray};
+use gpupy_core::{Array, DType, HostArray, Op, op_eval};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -24,11 +24,20 @@ pub struct Export {
 /// The type string of the array interface.
 fn typestr(dtype: DType) -> &'static str {
     match dtype {
-        DType::F32 => "<f4",
-        DType::I32 => "<i4",
         DType::Bool => "|b1",
-        // Only the three above are lazy.
-        _ => "|V1",
+        DType::I8 => "|i1",
+        DType::I16 => "<i2",
+        DType::I32 => "<i4",
+        DType::I64 => "<i8",
+        DType::U8 => "|u1",
+        DType::U16 => "<u2",
+        DType::U32 => "<u4",
+        DType::U64 => "<u8",
+        DType::F16 => "<f2",
+        DType::F32 => "<f4",
+        DType::F64 => "<f8",
+        DType::C64 => "<c8",
+        DType::C128 => "<c16",
     }
 }
 
@@ -57,11 +66,40 @@ pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAn
     numpy(py)?.asarray.bind(py).call1((owner,))
 }
 
+/// The element of a lazy array without axes as a NumPy scalar, evaluated if need be.
+pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    let context = ready(py)?;
+    let class = numpy(py)?.scalar(array.dtype()).bind(py);
+    if array.dtype().is_complex() {
+        // They have no scalar form in the core.
+        return class.call1((to_numpy(py, array)?,));
+    }
+    let scalar = wait(py, || context.item(array, &[])).map_err(to_py)?;
+    let (dtype, bits) = (scalar.dtype, scalar.bits);
+    match dtype {
+        DType::Bool => class.call1((scalar.as_bool(),)),
+        DType::F32 => class.call1((scalar.as_f32(),)),
+        DType::F16 | DType::F64 => {
+            // Every float16 is a float64; the latter's own bits are passed on as they are.
+            let wide =
+                op_eval::eval(Op::Cast, DType::F64, &[scalar]).filter(|_| dtype == DType::F16);
+            class.call1((f64::from_bits(wide.map_or(bits, |wide| wide.bits)),))
+        }
+        _ if dtype.is_signed_int() => {
+            let above = 64 - 8 * dtype.size() as u32;
+            class.call1((((bits << above) as i64) >> above,))
+        }
+        _ => class.call1((bits,)),
+    }
+}
+
 /// A lazy array with the elements of a `numpy.ndarray`, copied; `None` when its dtype is NumPy's
-/// own.
+/// own, or no driver in use holds it.
 pub fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
-    let Some(dtype) = dtypes::from_numpy(&array.getattr("dtype")?)? else { return Ok(None) };
-    copy_in(array, dtype).map(Some)
+    match dtypes::from_numpy(&array.getattr("dtype")?)? {
+        Some(dtype) if holds(dtype)? => copy_in(array, dtype).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// Copies an ndarray of this dtype.

@@ -9,7 +9,7 @@ use crate::dtypes::numpy;
 use crate::errors::to_py;
 use crate::scalar::LazyScalar;
 use crate::standin::explain;
-use gpupy_core::{Array, DType};
+use gpupy_core::Array;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use smallvec::SmallVec;
@@ -70,7 +70,7 @@ fn item(key: Bound<'_, PyAny>) -> PyResult<Option<Item<'_>>> {
         Err(other) => other.into_inner(),
     };
     if let Ok(scalar) = key.cast::<LazyScalar>() {
-        if scalar.get().array.dtype() == DType::I32 {
+        if scalar.get().array.dtype().is_int() {
             return Ok(Some(Item::At(key.extract()?)));
         }
         return Ok(None);

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 
 mod array;
 mod assign;
+mod compose;
 mod create;
 mod dtypes;
 mod errors;
@@ -69,6 +70,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::reset_counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::trim, module)?)?;
+    module.add_function(wrap_pyfunction!(session::is_lazy, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join, module)?)?;
     module.add_function(wrap_pyfunction!(processes::before_fork, module)?)?;
     module.add_function(wrap_pyfunction!(processes::after_fork, module)?)?;
@@ -81,7 +83,6 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(create::full, module)?)?;
     module.add_function(wrap_pyfunction!(create::index, module)?)?;
     module.add_function(wrap_pyfunction!(create::ramp, module)?)?;
-    module.add_function(wrap_pyfunction!(create::int_ramp, module)?)?;
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
     processes::register();

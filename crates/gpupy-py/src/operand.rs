@@ -1,45 +1,48 @@
 //! What stands on either side of an operator.
 //!
-//! Owns [`Operand`] and [`Kind`]. Invariant: classifying an operand calls no Python code and
-//! evaluates nothing; what is not one of the kinds is left to NumPy.
+//! Owns [`Operand`] and [`Kind`]. Invariant: classifying an operand calls no Python code but that of
+//! NumPy's scalars and evaluates nothing; what is not one of the kinds is left to NumPy.
 //!
 //! Not here: what operands become in an operation (`ufunc.rs`).
 
 use crate::array::NdArray;
 use crate::dtypes::{Numpy, numpy};
 use crate::scalar::LazyScalar;
-use gpupy_core::{Array, DType, Scalar};
+use gpupy_core::{Array, DType, Op, Scalar, op_eval};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
-/// How an operand takes part in promotion.
+/// How an operand takes part in promotion: by its dtype; or weakly, taking the other operand's dtype
+/// where that can express it. Python's bools are NumPy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Kind {
-    /// A float32 array or NumPy scalar.
-    F32 = 0,
-    /// An int32 array or NumPy scalar.
-    I32 = 1,
-    /// A bool array, NumPy bool, or Python bool.
-    Bool = 2,
-    /// A Python int: weak, it takes the other operand's dtype.
-    WeakInt = 3,
-    /// A Python float: weak.
-    WeakFloat = 4,
-}
+pub struct Kind(u8);
 
-/// How many kinds there are.
-pub const KINDS: usize = 5;
+/// How many dtypes there are; the kinds of Python's own numbers come after theirs.
+const STRONG: u8 = DType::ALL.len() as u8;
 
 impl Kind {
-    /// The kind of a lazy dtype.
-    pub fn of(dtype: DType) -> Option<Kind> {
-        match dtype {
-            DType::F32 => Some(Kind::F32),
-            DType::I32 => Some(Kind::I32),
-            DType::Bool => Some(Kind::Bool),
-            _ => None,
-        }
+    /// A Python int.
+    pub const WEAK_INT: Kind = Kind(STRONG);
+    /// A Python float.
+    pub const WEAK_FLOAT: Kind = Kind(STRONG + 1);
+    /// A Python complex.
+    pub const WEAK_COMPLEX: Kind = Kind(STRONG + 2);
+    /// How many kinds there are.
+    pub const COUNT: usize = STRONG as usize + 3;
+
+    /// The kind of arrays and NumPy scalars of a dtype.
+    pub const fn of(dtype: DType) -> Kind {
+        Kind(dtype as u8)
+    }
+
+    /// The dtype; Python's own numbers but for bools have none.
+    pub fn dtype(self) -> Option<DType> {
+        DType::from_code(self.0)
+    }
+
+    /// The kind's place among all, below [`Kind::COUNT`].
+    pub fn index(self) -> usize {
+        usize::from(self.0)
     }
 }
 
@@ -51,10 +54,12 @@ pub enum Held<'py> {
     Scalar(Bound<'py, LazyScalar>),
     /// An array made for the operation.
     Made(Array),
-    /// A Python float, or a NumPy float32.
+    /// A Python float, or a NumPy one.
     Float(f64),
-    /// A Python int of at most 64 bits, or a NumPy int32.
-    Int(i64),
+    /// A Python int, or a NumPy one, that fits into int64 or uint64.
+    Int(i128),
+    /// A complex number: real and imaginary part.
+    Complex(f64, f64),
     /// A truth value.
     Bool(bool),
 }
@@ -71,9 +76,8 @@ pub struct Operand<'py> {
 
 impl Operand<'_> {
     /// An operand that is an array made for the operation.
-    pub fn made(array: Array) -> Option<Operand<'static>> {
-        let kind = Kind::of(array.dtype())?;
-        Some(Operand { kind, held: Held::Made(array), is_array: true })
+    pub fn made(array: Array) -> Operand<'static> {
+        Operand { kind: Kind::of(array.dtype()), held: Held::Made(array), is_array: true }
     }
 
     /// The lazy array, if it is one.
@@ -91,20 +95,58 @@ impl Operand<'_> {
         self.as_array().map_or(&[], |array| array.shape())
     }
 
-    /// The value as a scalar of `dtype`, by NumPy's rules for weak scalars; `None` for arrays, and
-    /// for values that NumPy would refuse or warn about.
+    /// The value as a scalar of `dtype`, by NumPy's rules for weak scalars; `None` for arrays, for
+    /// complex numbers (see [`Operand::complex`]), and for ints that the dtype does not hold.
     pub fn scalar(&self, dtype: DType) -> Option<Scalar> {
-        match (&self.held, dtype) {
-            (Held::Float(v), DType::F32) => Some(Scalar::f32(*v as f32)),
-            (Held::Int(v), DType::F32) => Some(Scalar::f32(*v as f64 as f32)),
-            (Held::Int(v), DType::I32) => i32::try_from(*v).ok().map(Scalar::i32),
-            (Held::Bool(v), DType::F32) => Some(Scalar::f32(f32::from(u8::from(*v)))),
-            (Held::Bool(v), DType::I32) => Some(Scalar::i32(i32::from(*v))),
-            (Held::Bool(v), DType::Bool) => Some(Scalar::bool(*v)),
-            (Held::Int(v), DType::Bool) => Some(Scalar::bool(*v != 0)),
-            (Held::Float(v), DType::Bool) => Some(Scalar::bool(*v != 0.0)),
-            _ => None,
-        }
+        let own = match (&self.held, dtype) {
+            (Held::Float(v), DType::F32) => return Some(Scalar::f32(*v as f32)),
+            (Held::Float(v), _) => Scalar::f64(*v),
+            (Held::Int(v), _) if dtype.is_int() => return int_scalar(*v, dtype),
+            (Held::Int(v), DType::Bool) => Scalar::bool(*v != 0),
+            (Held::Int(v), _) => Scalar::f64(*v as f64),
+            (Held::Bool(v), _) => Scalar::bool(*v),
+            _ => return None,
+        };
+        op_eval::eval(Op::Cast, dtype, &[own])
+    }
+
+    /// The value as an array of a complex dtype without axes: complex numbers have no scalar form.
+    /// `None` for arrays and other dtypes.
+    pub fn complex(&self, dtype: DType) -> Option<Array> {
+        let (re, im) = match &self.held {
+            Held::Complex(re, im) => (*re, *im),
+            Held::Float(v) => (*v, 0.0),
+            Held::Int(v) => (*v as f64, 0.0),
+            Held::Bool(v) => (f64::from(u8::from(*v)), 0.0),
+            _ => return None,
+        };
+        complex_array(dtype, re, im)
+    }
+}
+
+/// A complex number as an array without axes; `None` for dtypes that are not complex.
+pub fn complex_array(dtype: DType, re: f64, im: f64) -> Option<Array> {
+    let bytes = match dtype {
+        DType::C64 => [(re as f32).to_ne_bytes(), (im as f32).to_ne_bytes()].concat(),
+        DType::C128 => [re.to_ne_bytes(), im.to_ne_bytes()].concat(),
+        _ => return None,
+    };
+    Array::from_bytes(dtype, &[], &bytes).ok()
+}
+
+/// An int as a scalar of an integer dtype that holds it.
+pub fn int_scalar(value: i128, dtype: DType) -> Option<Scalar> {
+    let (low, high) = range(dtype);
+    (low <= value && value <= high).then(|| Scalar::new(dtype, value as u64))
+}
+
+/// The least and the greatest number of an integer dtype.
+pub fn range(dtype: DType) -> (i128, i128) {
+    let bits = 8 * dtype.size() as u32;
+    if dtype.is_signed_int() {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
     }
 }
 
@@ -113,42 +155,52 @@ pub fn classify<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>
     let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
     if let Ok(array) = object.cast::<NdArray>() {
         let array = array.borrow();
-        let kind = array.as_lazy().and_then(|lazy| Kind::of(lazy.dtype()));
+        let kind = array.as_lazy().map(|lazy| Kind::of(lazy.dtype()));
         return Ok(kind.map(|kind| Operand { kind, held: Held::Array(array), is_array: true }));
     }
     if let Ok(value) = object.cast_exact::<PyFloat>() {
-        return scalar(Kind::WeakFloat, Held::Float(value.value()));
+        return scalar(Kind::WEAK_FLOAT, Held::Float(value.value()));
     }
     if let Ok(value) = object.cast_exact::<PyInt>() {
         // An int beyond 64 bits fits no dtype of ours: NumPy has the words for it.
-        return match value.extract::<i64>() {
-            Ok(value) => scalar(Kind::WeakInt, Held::Int(value)),
-            Err(_) => Ok(None),
-        };
-    }
-    if let Ok(value) = object.cast::<LazyScalar>() {
-        return match Kind::of(value.get().array.dtype()) {
-            Some(kind) => scalar(kind, Held::Scalar(value.clone())),
+        return match int(value) {
+            Some(value) => scalar(Kind::WEAK_INT, Held::Int(value)),
             None => Ok(None),
         };
     }
+    if let Ok(value) = object.cast::<LazyScalar>() {
+        let kind = Kind::of(value.get().array.dtype());
+        return scalar(kind, Held::Scalar(value.clone()));
+    }
     if let Ok(value) = object.cast_exact::<PyBool>() {
-        return scalar(Kind::Bool, Held::Bool(value.is_true()));
+        return scalar(Kind::of(DType::Bool), Held::Bool(value.is_true()));
+    }
+    if let Ok(value) = object.cast_exact::<PyComplex>() {
+        return scalar(Kind::WEAK_COMPLEX, Held::Complex(value.real(), value.imag()));
     }
     numpy_scalar(object, numpy(object.py())?)
 }
 
-/// Classifies a NumPy scalar of a lazy dtype.
+/// An int of at most 64 bits, with a sign or without.
+fn int(value: &Bound<'_, PyAny>) -> Option<i128> {
+    let signed = value.extract::<i64>().map(i128::from);
+    signed.or_else(|_| value.extract::<u64>().map(i128::from)).ok()
+}
+
+/// Classifies a NumPy scalar.
 fn numpy_scalar<'py>(object: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<Option<Operand<'py>>> {
-    let class = object.get_type();
-    let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
-    if class.is(&numpy.scalars[0]) {
-        scalar(Kind::F32, Held::Float(object.extract()?))
-    } else if class.is(&numpy.scalars[1]) {
-        scalar(Kind::I32, Held::Int(object.extract()?))
-    } else if class.is(&numpy.scalars[2]) {
-        scalar(Kind::Bool, Held::Bool(object.is_truthy()?))
-    } else {
-        Ok(None)
-    }
+    let Some(dtype) = numpy.dtype_of_scalar(&object.get_type()) else { return Ok(None) };
+    let held = match dtype {
+        DType::Bool => Held::Bool(object.is_truthy()?),
+        DType::C64 | DType::C128 => {
+            let part = |name| object.getattr(name)?.extract();
+            Held::Complex(part("real")?, part("imag")?)
+        }
+        _ if dtype.is_float() => Held::Float(object.extract()?),
+        _ => match int(object) {
+            Some(value) => Held::Int(value),
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(Operand { kind: Kind::of(dtype), held, is_array: false }))
 }

@@ -2,16 +2,19 @@
 //!
 //! Owns [`Recipe`]. Invariant: a composition gives NumPy's bits, or it is not here.
 //!
-//! Not here: dtypes of operands and results (`ufunc.rs`), the operations (`gpupy_core::op`).
+//! Not here: dtypes of operands and results (`ufunc.rs`), the longer compositions (`compose.rs`), the
+//! operations (`gpupy_core::op`).
 
+use crate::compose;
 use crate::errors::to_py;
-use crate::operand::{Held, Kind, Operand};
-use crate::session::{context, supports};
+use crate::operand::{Held, Kind, Operand, range};
+use crate::session::{context, holds, supports};
 use crate::ufunc::{Plan, Prepared};
-use gpupy_core::op::Op;
+use gpupy_core::op::{Op, Rule};
 use gpupy_core::{Arg, Array, Context, DType, Result, Scalar};
 use pyo3::PyResult;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+use std::f64::consts::PI;
 
 /// How a ufunc is recorded.
 #[derive(Clone, Copy, Debug)]
@@ -20,96 +23,218 @@ pub enum Recipe {
     Op(Op),
     /// The operand itself, copied.
     Same,
-    /// The operand, already cast to bool, negated.
-    LogicalNot,
-    /// Of bools, this operation.
+    /// Of real numbers, the operand itself.
+    Conjugate,
+    /// Of the operands' truth, this operation.
     Logical(Op),
+    /// A test that is the same for all integers.
+    Test(Op),
     /// x · x.
     Square,
-    /// 1 / x.
+    /// 1 / x; of integers, truncated.
     Reciprocal,
     /// x to the power y, where a few exponents are exact and simpler.
     Power,
-    /// x times a constant.
-    Scale(f32),
+    /// x times the quotient of two constants.
+    Scale(f64, f64),
     /// An operation that leaves integers and bools as they are.
     Rounding(Op),
+    /// The quotient towards minus infinity.
+    FloorDivide,
+    /// The remainder with the divisor's sign.
+    Remainder,
+    /// The remainder with the dividend's sign.
+    Fmod,
+    /// The lesser or the greater.
+    Extreme(Op),
+    /// The lesser or the greater, where NaN loses.
+    NumberExtreme(Op),
 }
 
 /// The recipe of the ufunc with this name, the one that it gives itself (`absolute`, not `abs`).
 pub fn of_numpy(name: &str) -> Option<Recipe> {
     Some(match name {
-        "positive" | "conjugate" => Recipe::Same,
-        "logical_not" => Recipe::LogicalNot,
+        "positive" => Recipe::Same,
+        "conjugate" => Recipe::Conjugate,
+        "logical_not" => Recipe::Logical(Op::Not),
         "logical_and" => Recipe::Logical(Op::And),
         "logical_or" => Recipe::Logical(Op::Or),
         "logical_xor" => Recipe::Logical(Op::Xor),
+        "isnan" => Recipe::Test(Op::IsNan),
+        "isinf" => Recipe::Test(Op::IsInf),
+        "isfinite" => Recipe::Test(Op::IsFinite),
         "square" => Recipe::Square,
         "reciprocal" => Recipe::Reciprocal,
-        "power" => Recipe::Power,
-        "degrees" | "rad2deg" => Recipe::Scale(180.0f32 / std::f32::consts::PI),
-        "radians" | "deg2rad" => Recipe::Scale(std::f32::consts::PI / 180.0f32),
+        "power" | "float_power" => Recipe::Power,
+        "degrees" | "rad2deg" => Recipe::Scale(180.0, PI),
+        "radians" | "deg2rad" => Recipe::Scale(PI, 180.0),
         "floor" => Recipe::Rounding(Op::Floor),
         "ceil" => Recipe::Rounding(Op::Ceil),
         "trunc" => Recipe::Rounding(Op::Trunc),
+        "floor_divide" => Recipe::FloorDivide,
+        "remainder" => Recipe::Remainder,
+        "fmod" => Recipe::Fmod,
+        "maximum" => Recipe::Extreme(Op::Max),
+        "minimum" => Recipe::Extreme(Op::Min),
+        "fmax" => Recipe::NumberExtreme(Op::Max),
+        "fmin" => Recipe::NumberExtreme(Op::Min),
         _ => Recipe::Op(Op::from_numpy(name)?),
     })
 }
 
 impl Recipe {
+    /// The dtype in which operands of this one are computed with.
+    fn compute(self, operand: DType) -> DType {
+        match self {
+            Recipe::Logical(_) => DType::Bool,
+            Recipe::Reciprocal if operand.is_int() => DType::F64,
+            // NumPy computes these in float32, and rounds once.
+            Recipe::Scale(..) | Recipe::FloorDivide | Recipe::Remainder
+                if operand == DType::F16 =>
+            {
+                DType::F32
+            }
+            _ => operand,
+        }
+    }
+
     /// True when operands and result of these dtypes are right for the recipe.
     pub fn takes(self, plan: Plan) -> bool {
-        let Plan { operand, result } = plan;
-        let float = operand == DType::F32 && result == DType::F32;
+        let Some(operand) = plan.operand() else {
+            return matches!(self, Recipe::Op(op) if op.info().rule == Rule::Compare)
+                && plan.result == DType::Bool;
+        };
+        let same = operand == plan.result;
         match self {
             Recipe::Op(op) => {
                 let operands: SmallVec<[DType; 2]> =
                     (0..op.info().arity).map(|_| operand).collect();
-                op.result_dtype(&operands, operand) == Some(result)
+                op.result_dtype(&operands, operand) == Some(plan.result)
             }
-            Recipe::Same => operand == result,
-            Recipe::LogicalNot | Recipe::Logical(_) => {
-                operand == DType::Bool && result == DType::Bool
+            Recipe::Logical(_) => plan.result == DType::Bool,
+            Recipe::Test(_) => plan.result == DType::Bool && !operand.is_complex(),
+            Recipe::Same | Recipe::Extreme(_) => same,
+            Recipe::Square => same && operand != DType::Bool,
+            Recipe::Scale(..) => same && operand.is_float(),
+            Recipe::Rounding(_) | Recipe::Conjugate | Recipe::NumberExtreme(_) => {
+                same && !operand.is_complex()
             }
-            Recipe::Square => operand == result && operand != DType::Bool,
-            Recipe::Reciprocal | Recipe::Scale(_) | Recipe::Power => float,
-            Recipe::Rounding(_) => operand == result,
+            Recipe::Reciprocal
+            | Recipe::Power
+            | Recipe::FloorDivide
+            | Recipe::Remainder
+            | Recipe::Fmod => same && (operand.is_float() || operand.is_int()),
         }
     }
 
-    /// True when the driver in use can do everything that the recipe needs.
-    pub fn supported(self, context: &Context, plan: Plan) -> bool {
-        let can = |op| supports(context, op, plan.operand);
+    /// The operations of the recipe on this dtype, in which it computes. Of a power they depend on the
+    /// exponent.
+    fn needs(self, dtype: DType) -> SmallVec<[Op; 12]> {
         match self {
-            Recipe::Op(op) | Recipe::Logical(op) => can(op),
-            Recipe::Same => true,
-            Recipe::LogicalNot => can(Op::Not),
-            Recipe::Square | Recipe::Scale(_) => can(Op::Mul),
-            Recipe::Reciprocal => can(Op::Div),
-            // Decided by the exponent, below.
-            Recipe::Power => true,
-            Recipe::Rounding(op) => plan.operand != DType::F32 || can(op),
+            Recipe::Op(op) | Recipe::Logical(op) | Recipe::Extreme(op) => smallvec![op],
+            Recipe::Same | Recipe::Conjugate | Recipe::Power => smallvec![],
+            Recipe::Test(op) | Recipe::Rounding(op) if dtype.is_float() => smallvec![op],
+            Recipe::Test(_) | Recipe::Rounding(_) => smallvec![],
+            Recipe::Square | Recipe::Scale(..) => smallvec![Op::Mul],
+            Recipe::Reciprocal => smallvec![Op::Div],
+            Recipe::FloorDivide if dtype.is_int() => smallvec![Op::FloorDiv],
+            Recipe::Remainder if dtype.is_int() => smallvec![Op::Mod],
+            Recipe::FloorDivide | Recipe::Remainder => SmallVec::from_slice(compose::DIVMOD),
+            Recipe::Fmod if dtype.is_float() => smallvec![Op::Fmod],
+            Recipe::Fmod => smallvec![Op::Mod, Op::Lt, Op::Ne, Op::Sub, Op::Select],
+            Recipe::NumberExtreme(_) if dtype.is_float() => {
+                smallvec![Op::Ge, Op::Le, Op::IsNan, Op::Select]
+            }
+            Recipe::NumberExtreme(op) => smallvec![op],
         }
+    }
+
+    /// True when the drivers in use can do everything that the recipe needs.
+    pub fn supported(self, context: &Context, plan: Plan) -> PyResult<bool> {
+        let able = match (self, plan.operand()) {
+            // On these dtypes they are the operation alone.
+            (Recipe::Op(op), Some(operand)) => supports(context, op, operand),
+            (Recipe::Op(op), None) => {
+                plan.operands.iter().all(|dtype| supports(context, op, *dtype))
+            }
+            (_, Some(operand)) => {
+                let dtype = self.compute(operand);
+                self.needs(dtype).iter().all(|op| supports(context, *op, dtype))
+            }
+            (_, None) => false,
+        };
+        Ok(able && holds(plan.result)?)
     }
 
     /// Records the recipe; `None` when these values are NumPy's after all.
-    pub fn record(self, context: &Context, operands: &[Prepared<'_>]) -> Result<Option<Array>> {
+    pub fn record(
+        self,
+        context: &Context,
+        plan: Plan,
+        operands: &[Prepared<'_>],
+    ) -> Result<Option<Array>> {
         let args: SmallVec<[Arg<'_>; 3]> = operands.iter().map(Prepared::arg).collect();
-        let one = Arg::Scalar(Scalar::f32(1.0));
-        let array = match (self, args.as_slice()) {
+        let Some(operand) = plan.operand() else {
+            return match (self, args.as_slice()) {
+                (Recipe::Op(op), [x, y]) => compose::mixed(context, op, *x, *y).map(Some),
+                _ => Ok(None),
+            };
+        };
+        let dtype = self.compute(operand);
+        if dtype == operand {
+            return self.on(context, dtype, &args);
+        }
+        let cast: Vec<Array> =
+            args.iter().map(|arg| compose::cast(context, *arg, dtype)).collect::<Result<_>>()?;
+        let args: SmallVec<[Arg<'_>; 3]> = cast.iter().map(Arg::Array).collect();
+        match self.on(context, dtype, &args)? {
+            Some(array) => compose::cast(context, Arg::Array(&array), plan.result).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Records the recipe on arguments of the dtype in which it computes.
+    fn on(self, context: &Context, dtype: DType, args: &[Arg<'_>]) -> Result<Option<Array>> {
+        let array = match (self, args) {
             (Recipe::Op(op) | Recipe::Logical(op), args) => context.apply(op, args)?,
-            (Recipe::Same, [x]) => return copied(context, *x),
-            (Recipe::LogicalNot, [x]) => context.apply(Op::Not, &[*x])?,
-            (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
-            (Recipe::Reciprocal, [x]) => context.apply(Op::Div, &[one, *x])?,
-            (Recipe::Scale(factor), [x]) => {
-                context.apply(Op::Mul, &[*x, Arg::Scalar(Scalar::f32(factor))])?
+            (Recipe::Same | Recipe::Conjugate, [x]) => return copied(context, *x),
+            (Recipe::Test(op), [x @ Arg::Array(array)]) => {
+                if dtype.is_float() {
+                    context.apply(op, &[*x])?
+                } else {
+                    Array::full(array.shape(), Scalar::bool(op == Op::IsFinite))?
+                }
             }
-            (Recipe::Rounding(op), [x @ Arg::Array(array)]) => match array.dtype() {
-                DType::F32 => context.apply(op, &[*x])?,
-                _ => return copied(context, *x),
-            },
-            (Recipe::Power, [x, y]) => return power(context, *x, *y),
+            (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
+            (Recipe::Reciprocal, [x]) => {
+                context.apply(Op::Div, &[Arg::Scalar(compose::number(dtype, 1.0)), *x])?
+            }
+            (Recipe::Scale(above, below), [x]) => {
+                let [above, below] = [above, below].map(|value| compose::number(dtype, value));
+                let factor = context.apply(Op::Div, &[above.into(), below.into()])?;
+                context.apply(Op::Mul, &[*x, Arg::Array(&factor)])?
+            }
+            (Recipe::Rounding(op), [x]) if dtype.is_float() => context.apply(op, &[*x])?,
+            (Recipe::Rounding(_), [x]) => return copied(context, *x),
+            (Recipe::Power, [x, y]) if dtype.is_int() => {
+                return compose::int_power(context, *x, *y);
+            }
+            (Recipe::Power, [x, y]) => return compose::power(context, dtype, *x, *y),
+            (Recipe::FloorDivide, [x, y]) if dtype.is_int() => {
+                context.apply(Op::FloorDiv, &[*x, *y])?
+            }
+            (Recipe::Remainder, [x, y]) if dtype.is_int() => context.apply(Op::Mod, &[*x, *y])?,
+            (Recipe::FloorDivide, [x, y]) => compose::divmod(context, dtype, *x, *y)?.0,
+            (Recipe::Remainder, [x, y]) => compose::divmod(context, dtype, *x, *y)?.1,
+            (Recipe::Fmod, [x, y]) if dtype.is_float() => context.apply(Op::Fmod, &[*x, *y])?,
+            (Recipe::Fmod, [x, y]) => compose::int_fmod(context, dtype, *x, *y)?,
+            // Of equals (0.0 and -0.0), NumPy takes the first of float16, and the second of the others.
+            (Recipe::Extreme(op), [x, y]) if dtype == DType::F16 => context.apply(op, &[*y, *x])?,
+            (Recipe::Extreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
+            (Recipe::NumberExtreme(op), [x, y]) if dtype.is_float() => {
+                compose::number_extreme(context, op, *x, *y)?
+            }
+            (Recipe::NumberExtreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
             _ => return Ok(None),
         };
         Ok(Some(array))
@@ -123,47 +248,44 @@ fn copied(context: &Context, arg: Arg<'_>) -> Result<Option<Array>> {
     }
 }
 
-/// Powers of floats. With a scalar exponent of -1, 0, 1 or 2 the result is exact, or correctly
-/// rounded, by other operations.
-fn power(context: &Context, x: Arg<'_>, y: Arg<'_>) -> Result<Option<Array>> {
-    if let (Arg::Array(base), Arg::Scalar(exponent)) = (x, y) {
-        let value = exponent.as_f32();
-        if value == 2.0 && supports(context, Op::Mul, DType::F32) {
-            return context.apply(Op::Mul, &[x, x]).map(Some);
-        } else if value == 1.0 {
-            return context.copy(base).map(Some);
-        } else if value == 0.0 {
-            return Array::full(base.shape(), Scalar::f32(1.0)).map(Some);
-        } else if value == -1.0 && supports(context, Op::Div, DType::F32) {
-            return context.apply(Op::Div, &[Arg::Scalar(Scalar::f32(1.0)), x]).map(Some);
-        }
-    }
-    if !supports(context, Op::Pow, DType::F32) {
+/// What a recipe gives with an int that the operands' dtype does not hold: comparisons know the
+/// answer, everything else is NumPy's to refuse.
+pub fn beyond(recipe: Recipe, plan: Plan, operands: &[Operand<'_>]) -> PyResult<Option<Array>> {
+    let (Recipe::Op(op), Some(dtype)) = (recipe, plan.operand()) else { return Ok(None) };
+    let [a, b] = operands else { return Ok(None) };
+    let (array, value, array_first) = match (a.as_array(), b.as_array(), &a.held, &b.held) {
+        (Some(array), None, _, Held::Int(value)) => (array, *value, true),
+        (None, Some(array), Held::Int(value), _) => (array, *value, false),
+        _ => return Ok(None),
+    };
+    // Of bools, which become int64 first, NumPy refuses even these.
+    if op.info().rule != Rule::Compare || !dtype.is_int() || array.dtype() != dtype {
         return Ok(None);
     }
-    context.apply(Op::Pow, &[x, y]).map(Some)
+    // Whether what stands first is the lesser.
+    let less = (value > range(dtype).1) == array_first;
+    let answer = match op {
+        Op::Lt | Op::Le => less,
+        Op::Gt | Op::Ge => !less,
+        _ => op == Op::Ne,
+    };
+    Array::full(array.shape(), Scalar::bool(answer)).map(Some).map_err(to_py)
 }
 
 /// `array ** exponent` for the exponents that NumPy's operator, unlike its ufunc, treats apart:
-/// 0.5 is the square root, and 2 of an int is a product.
+/// Python's 0.5 is the square root of floats, and its 2 a product.
 pub fn operator_power(base: &Operand<'_>, exponent: &Operand<'_>) -> PyResult<Option<Array>> {
     let Some(array) = base.as_array() else { return Ok(None) };
     let context = context()?;
-    let arg = Arg::Array(array);
-    let recorded = match (base.kind, exponent.kind, &exponent.held) {
-        (Kind::F32, Kind::WeakFloat, Held::Float(v)) if *v == 0.5 => {
-            if !supports(context, Op::Sqrt, DType::F32) {
-                return Ok(None);
-            }
-            context.apply(Op::Sqrt, &[arg])
-        }
-        (Kind::I32, Kind::WeakInt, Held::Int(2)) => {
-            if !supports(context, Op::Mul, DType::I32) {
-                return Ok(None);
-            }
-            context.apply(Op::Mul, &[arg, arg])
-        }
+    let (dtype, arg) = (array.dtype(), Arg::Array(array));
+    let args: &[Arg<'_>] = match (exponent.kind, &exponent.held) {
+        (Kind::WEAK_FLOAT, Held::Float(v)) if *v == 0.5 && dtype.is_float() => &[arg],
+        (Kind::WEAK_INT, Held::Int(2)) if dtype != DType::Bool => &[arg, arg],
         _ => return Ok(None),
     };
-    recorded.map(Some).map_err(to_py)
+    let op = if args.len() == 1 { Op::Sqrt } else { Op::Mul };
+    if !supports(context, op, dtype) {
+        return Ok(None);
+    }
+    context.apply(op, args).map(Some).map_err(to_py)
 }

@@ -1,44 +1,104 @@
 //! Reductions that drivers do.
 //!
-//! Owns [`reduce`]. Invariant: a reduction that NumPy gives in another dtype (the int64 sum of
-//! int32) is NumPy's.
+//! Owns [`reduce`]. Invariant: a result has the dtype that NumPy gives it.
 //!
 //! Not here: axes, keyword arguments and means (`python/gpupy/_reduce.py`).
 
 use crate::errors::to_py;
-use crate::session::{ready, supports};
-use gpupy_core::{Array, DType, Op};
+use crate::session::{holds, ready, supports};
+use gpupy_core::{Array, DType, Op, Scalar};
 use pyo3::prelude::*;
 
-/// The reduction of the operation that NumPy calls `name`; `None` leaves it to NumPy.
+/// How a reduction of NumPy's is recorded.
+struct Reduction {
+    op: Op,
+    /// The dtype in which it reduces.
+    dtype: DType,
+    /// The result's dtype.
+    result: DType,
+    /// What it is of no elements, if it is anything.
+    nothing: Option<u64>,
+}
+
+/// The reduction that NumPy calls `name` of elements of a dtype; `None` for others.
+fn reduction(name: &str, dtype: DType) -> Option<Reduction> {
+    let same = |op, nothing| Reduction { op, dtype, result: dtype, nothing };
+    Some(match name {
+        // NumPy sums float16 in float32, and rounds once.
+        "add" if dtype == DType::F16 => {
+            Reduction { op: Op::Add, dtype: DType::F32, result: dtype, nothing: Some(0) }
+        }
+        "add" => same(Op::Add, Some(0)),
+        "multiply" if dtype.is_int() => same(Op::Mul, Some(1)),
+        "multiply" => same(Op::Mul, None),
+        "minimum" => same(Op::Min, None),
+        "maximum" => same(Op::Max, None),
+        "bitwise_and" => same(Op::And, None),
+        "bitwise_or" => same(Op::Or, Some(0)),
+        "bitwise_xor" => same(Op::Xor, Some(0)),
+        "logical_and" | "logical_or" => {
+            let (op, nothing) =
+                if name == "logical_and" { (Op::And, Some(1)) } else { (Op::Or, Some(0)) };
+            Reduction { op, dtype: DType::Bool, result: DType::Bool, nothing }
+        }
+        _ => return None,
+    })
+}
+
+/// The dtype in which NumPy sums and multiplies elements of this one, if nothing else is asked for.
+fn wide(dtype: DType) -> DType {
+    match dtype {
+        DType::Bool => DType::I64,
+        _ if dtype.is_signed_int() => DType::I64,
+        _ if dtype.is_int() => DType::U64,
+        _ => dtype,
+    }
+}
+
+/// The reduction of the operation that NumPy calls `name`, of elements that are cast to `dtype` first
+/// where it is given; `None` leaves it to NumPy.
 pub fn reduce(
     py: Python<'_>,
     name: &str,
     array: &Array,
     axes: &[usize],
     keepdims: bool,
+    dtype: Option<DType>,
 ) -> PyResult<Option<Array>> {
     let context = ready(py)?;
-    let (op, dtype) = match name {
-        "add" => (Op::Add, DType::F32),
-        "multiply" => (Op::Mul, DType::F32),
-        "minimum" => (Op::Min, array.dtype()),
-        "maximum" => (Op::Max, array.dtype()),
-        "logical_and" => (Op::And, DType::Bool),
-        "logical_or" => (Op::Or, DType::Bool),
-        _ => return Ok(None),
+    let given = match dtype {
+        Some(dtype) => dtype,
+        None if matches!(name, "add" | "multiply") => wide(array.dtype()),
+        None => array.dtype(),
     };
-    if array.size() == 0 || axes.is_empty() || !supports(context, op, dtype) {
+    let Some(reduction) = reduction(name, given) else { return Ok(None) };
+    let Reduction { op, dtype, result, nothing } = reduction;
+    let able = op.reduces(dtype) && supports(context, op, dtype) && holds(result)?;
+    if axes.is_empty() || !able {
         return Ok(None);
     }
-    let cast;
-    let source = if array.dtype() == dtype {
-        array
-    } else if dtype == DType::Bool {
-        cast = context.cast(array, dtype).map_err(to_py)?;
-        &cast
-    } else {
-        return Ok(None);
+    if array.size() == 0 {
+        let kept = |(axis, extent): (usize, &usize)| match axes.contains(&axis) {
+            true => keepdims.then_some(1),
+            false => Some(*extent),
+        };
+        let shape: Vec<usize> = array.shape().iter().enumerate().filter_map(kept).collect();
+        return match nothing {
+            Some(bits) if !result.is_complex() => {
+                Array::full(&shape, Scalar::new(result, bits)).map(Some).map_err(to_py)
+            }
+            _ => Ok(None),
+        };
+    }
+    let record = || {
+        let mut source = array.clone();
+        for dtype in [given, dtype] {
+            if source.dtype() != dtype {
+                source = context.cast(&source, dtype)?;
+            }
+        }
+        let reduced = context.reduce(op, &source, axes, keepdims)?;
+        if reduced.dtype() == result { Ok(reduced) } else { context.cast(&reduced, result) }
     };
-    context.reduce(op, source, axes, keepdims).map(Some).map_err(to_py)
+    record().map(Some).map_err(to_py)
 }

@@ -10,10 +10,8 @@ use crate::array::NdArray;
 use crate::errors::to_py;
 use crate::operand::{Held, Operand};
 use crate::operators::{self, Operator};
-use crate::session::ready;
-use crate::waiting::wait;
-use crate::{dtypes, protocols};
-use gpupy_core::{Array, DType};
+use crate::{dtypes, host, protocols};
+use gpupy_core::Array;
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -76,14 +74,7 @@ impl LazyScalar {
         if let Some(value) = self.value.get(py) {
             return Ok(value.bind(py).clone());
         }
-        let context = ready(py)?;
-        let scalar = wait(py, || context.item(&self.array, &[])).map_err(to_py)?;
-        let numpy = dtypes::numpy(py)?;
-        let value = match scalar.dtype {
-            DType::F32 => numpy.scalars[0].bind(py).call1((scalar.as_f32(),))?,
-            DType::I32 => numpy.scalars[1].bind(py).call1((scalar.as_i32(),))?,
-            _ => numpy.scalars[2].bind(py).call1((scalar.as_bool(),))?,
-        };
+        let value = host::scalar(py, &self.array)?;
         Ok(self.value.get_or_init(py, || value.unbind()).bind(py).clone())
     }
 
@@ -123,8 +114,7 @@ impl LazyScalar {
     #[getter(__class__)]
     fn class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let numpy = dtypes::numpy(py)?;
-        let i = dtypes::lazy_index(self.array.dtype()).unwrap_or(0);
-        Ok(numpy.scalars[i].bind(py).clone())
+        Ok(numpy.scalar(self.array.dtype()).bind(py).clone())
     }
 
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -151,8 +141,8 @@ impl LazyScalar {
         self.value(py)?.is_truthy()
     }
 
-    fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
-        self.value(py)?.extract()
+    fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.value(py)?.call_method0("__float__")
     }
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -160,7 +150,7 @@ impl LazyScalar {
     }
 
     fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.get_type::<pyo3::types::PyComplex>().call1((self.__float__(py)?,))
+        py.get_type::<pyo3::types::PyComplex>().call1((self.value(py)?,))
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

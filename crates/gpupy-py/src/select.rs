@@ -5,48 +5,45 @@
 //! Not here: calls that NumPy has to serve (`python/gpupy/_select.py`).
 
 use crate::array::NdArray;
-use crate::dtypes::{self, lazy_index, numpy};
+use crate::dtypes::{self, numpy};
 use crate::errors::{not_broadcastable, to_py};
-use crate::operand::{KINDS, Kind, Operand, classify};
+use crate::operand::{Kind, Operand, classify};
+use crate::protocols::wrap_array;
 use crate::session::{ready, supports};
 use crate::ufunc::Prepared;
 use gpupy_core::{Arg, Array, DType, ErrorKind, Op};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyComplex, PyTuple};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// The common dtype of two kinds, if it is lazy.
+/// The common dtype of two kinds, if it is a dtype of ours.
 fn common(py: Python<'_>, a: Kind, b: Kind) -> PyResult<Option<DType>> {
+    const KINDS: usize = Kind::COUNT;
+    /// One more than the dtype, or 0 where nobody asked yet.
     static ANSWERS: [AtomicU8; KINDS * KINDS] = [const { AtomicU8::new(0) }; KINDS * KINDS];
-    let cell = &ANSWERS[a as usize * KINDS + b as usize];
+    let cell = &ANSWERS[a.index() * KINDS + b.index()];
     match cell.load(Ordering::Relaxed) {
         0 => {}
-        code => return Ok(dtypes::LAZY.get(usize::from(code) - 1).copied()),
+        code => return Ok(DType::from_code(code - 1)),
     }
-    let stand_for = |kind| match kind {
-        Kind::WeakInt => Ok(0i32.into_pyobject(py)?.into_any()),
-        Kind::WeakFloat => Ok(0f64.into_pyobject(py)?.into_any()),
-        strong => dtypes::to_numpy(py, dtypes::LAZY[strong as usize]),
+    let stand_for = |kind: Kind| match kind.dtype() {
+        Some(dtype) => dtypes::to_numpy(py, dtype),
+        None if kind == Kind::WEAK_INT => Ok(0i32.into_pyobject(py)?.into_any()),
+        None if kind == Kind::WEAK_FLOAT => Ok(0f64.into_pyobject(py)?.into_any()),
+        None => Ok(PyComplex::from_doubles(py, 0.0, 0.0).into_any()),
     };
     let pair = PyTuple::new(py, [stand_for(a)?, stand_for(b)?])?;
     let answer = numpy(py)?.module.bind(py).call_method1("result_type", pair)?;
     let dtype = dtypes::from_numpy(&answer)?;
-    let code = dtype.and_then(lazy_index).map_or(u8::MAX, |i| i as u8 + 1);
-    cell.store(code, Ordering::Relaxed);
+    cell.store(dtype.map_or(u8::MAX, |dtype| dtype as u8 + 1), Ordering::Relaxed);
     Ok(dtype)
 }
 
-fn recorded(
-    result: gpupy_core::Result<Array>,
-    operands: &[&Operand<'_>],
-) -> PyResult<Option<NdArray>> {
-    match result {
-        Ok(array) => Ok(Some(NdArray::lazy(array))),
-        Err(error) if error.kind() == ErrorKind::Shape => {
-            Err(not_broadcastable(operands.iter().map(|o| o.shape())))
-        }
-        Err(error) => Err(to_py(error)),
-    }
+fn recorded(result: gpupy_core::Result<Array>, operands: &[&Operand<'_>]) -> PyResult<Array> {
+    result.map_err(|error| match error.kind() {
+        ErrorKind::Shape => not_broadcastable(operands.iter().map(|operand| operand.shape())),
+        _ => to_py(error),
+    })
 }
 
 /// `where(condition, x, y)`; `None` leaves it to NumPy.
@@ -74,16 +71,17 @@ pub fn select(
         Prepared::new(context, &y, dtype)?,
     );
     let (Some(pc), Some(px), Some(py_)) = prepared else { return Ok(None) };
-    recorded(context.apply(Op::Select, &[pc.arg(), px.arg(), py_.arg()]), &[&c, &x, &y])
+    let chosen = context.apply(Op::Select, &[pc.arg(), px.arg(), py_.arg()]);
+    Ok(Some(NdArray::lazy(recorded(chosen, &[&c, &x, &y])?)))
 }
 
 /// `clip(a, low, high)`, either limit of which may be `None`; `None` leaves it to NumPy.
 #[pyfunction]
-pub fn clip(
-    a: &Bound<'_, PyAny>,
-    low: &Bound<'_, PyAny>,
-    high: &Bound<'_, PyAny>,
-) -> PyResult<Option<NdArray>> {
+pub fn clip<'py>(
+    a: &Bound<'py, PyAny>,
+    low: &Bound<'py, PyAny>,
+    high: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = a.py();
     let Some(a) = classify(a)? else { return Ok(None) };
     let Some(array) = a.as_array() else { return Ok(None) };
@@ -114,7 +112,9 @@ pub fn clip(
         return Ok(None);
     }
     let mut current = array.clone();
-    for (op, limit, prepared) in &steps {
+    let operands: Vec<_> =
+        std::iter::once(&a).chain(steps.iter().map(|(_, limit, _)| *limit)).collect();
+    for (op, _, prepared) in &steps {
         // Of equals these give the second. In NumPy's clip that is the element, but with one limit
         // it calls its minimum or maximum.
         let next = if steps.len() == 2 {
@@ -122,10 +122,7 @@ pub fn clip(
         } else {
             context.apply(*op, &[Arg::Array(&current), prepared.arg()])
         };
-        match recorded(next, &[&a, limit])? {
-            Some(NdArray { repr: crate::array::Repr::Lazy(array), .. }) => current = array,
-            _ => return Ok(None),
-        }
+        current = recorded(next, &operands)?;
     }
-    Ok(Some(NdArray::lazy(current)))
+    wrap_array(py, current).map(Some)
 }

@@ -4,7 +4,7 @@
 //!
 //! Not here: waiting for it (`waiting.rs`), how a driver is opened and ranked (`gpupy_core::Context`).
 
-use crate::dtypes::lazy_index;
+use crate::dtypes;
 use crate::errors::to_py;
 use crate::waiting::{interrupted, wait, without_gil};
 use gpupy_core::{Capabilities, Context, DType, Op, Placement, Registry, Settings};
@@ -19,11 +19,32 @@ static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
 /// Whether another driver may step in: not where fallbacks are errors.
 static LADDER: AtomicBool = AtomicBool::new(true);
 static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
-/// What the open driver can do, by operation and lazy dtype: the opening that the answer is from,
-/// times two, and whether it can.
-static SUPPORT: [AtomicU32; 256 * 3] = [const { AtomicU32::new(0) }; 256 * 3];
-/// How often a driver was opened; answers from before it are of another.
-static OPENING: AtomicU32 = AtomicU32::new(0);
+/// How many dtypes there are.
+const DTYPES: usize = DType::ALL.len();
+/// What can be computed, by operation and dtype.
+static SUPPORT: [Answer; 256 * DTYPES] = [const { Answer(AtomicU32::new(0)) }; 256 * DTYPES];
+/// Which dtypes can be computed with.
+static HELD: [Answer; DTYPES] = [const { Answer(AtomicU32::new(0)) }; DTYPES];
+/// How often a driver was opened, and one; answers from before it are of another.
+static OPENING: AtomicU32 = AtomicU32::new(1);
+
+/// A yes or no of the drivers in use, asked once for each opening: the number of the opening, times
+/// two, and one for yes.
+struct Answer(AtomicU32);
+
+impl Answer {
+    fn get(&self, mut ask: impl FnMut() -> bool) -> bool {
+        let opening = OPENING.load(Ordering::Acquire);
+        let known = self.0.load(Ordering::Relaxed);
+        if known / 2 == opening {
+            return known % 2 == 1;
+        }
+        let mut yes = false;
+        without_gil(&mut || yes = ask());
+        self.0.store(opening * 2 + u32::from(yes), Ordering::Relaxed);
+        yes
+    }
+}
 
 /// Our drivers, best first; hardware comes before all others (`Context::choose`).
 fn registry() -> Registry {
@@ -90,19 +111,26 @@ pub fn close() {
     }
 }
 
-/// Whether the open driver does an operation on this dtype.
+/// Whether an operation on this dtype can be computed, by the driver in use or beside it.
 pub fn supports(context: &Context, op: Op, dtype: DType) -> bool {
-    let Some(i) = lazy_index(dtype) else { return false };
-    let Some(answer) = SUPPORT.get(op as usize * 3 + i) else { return false };
-    let opening = OPENING.load(Ordering::Acquire);
-    let known = answer.load(Ordering::Relaxed);
-    if known / 2 == opening && opening > 0 {
-        return known % 2 == 1;
+    let answer = SUPPORT.get(op as usize * DTYPES + dtype as usize);
+    answer.is_some_and(|answer| answer.get(|| context.supports(op, dtype)))
+}
+
+/// Whether arrays of this dtype are lazy. Every driver holds bool, int32 and float32, and all are held unless
+/// the driver in use has to do without the host driver.
+pub fn holds(dtype: DType) -> PyResult<bool> {
+    if matches!(dtype, DType::Bool | DType::I32 | DType::F32) {
+        return Ok(true);
     }
-    let mut can = false;
-    without_gil(&mut || can = context.supports(op, dtype));
-    answer.store(opening * 2 + u32::from(can), Ordering::Relaxed);
-    can
+    let context = context()?;
+    Ok(HELD[dtype as usize].get(|| context.holds(dtype)))
+}
+
+/// Whether arrays of what `numpy.dtype` makes of this are lazy.
+#[pyfunction]
+pub fn is_lazy(spec: &Bound<'_, PyAny>) -> PyResult<bool> {
+    dtypes::from_any(spec)?.map_or(Ok(false), holds)
 }
 
 /// Starts again with a new context: for tests, which force small blocks and little memory, and all

@@ -9,40 +9,62 @@
 
 use crate::array::{NdArray, Repr};
 use crate::assign;
-use crate::dtypes::{self, lazy_index, numpy};
+use crate::dtypes::{self, numpy};
 use crate::errors::{not_broadcastable, to_py};
 use crate::host;
-use crate::operand::{KINDS, Kind, Operand, classify};
+use crate::operand::{Kind, Operand, classify};
 use crate::operators::Operator;
 use crate::protocols::{fallback_ufunc, wrap, wrap_recorded};
 use crate::recipe::{self, Recipe};
 use crate::session::ready;
 use gpupy_core::{Arg, Array, Context, DType, ErrorKind};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// What a combination of operand kinds becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The dtype to which every operand is cast.
-    pub operand: DType,
+    /// The dtypes to which the operands are cast, the only one twice. They differ in one case alone:
+    /// int64 and uint64 are compared as they are.
+    pub operands: [DType; 2],
     /// The result's dtype.
     pub result: DType,
 }
 
 const UNKNOWN: u8 = 0;
 const NUMPYS: u8 = 1;
+/// The first code of a plan whose operands are cast to one dtype.
+const ALIKE: u8 = 2;
+const DTYPES: u8 = DType::ALL.len() as u8;
+/// The codes of comparisons of int64 with uint64, and the other way round.
+const MIXED: [u8; 2] = [ALIKE + DTYPES * DTYPES, ALIKE + DTYPES * DTYPES + 1];
 
 impl Plan {
-    fn code(self) -> Option<u8> {
-        Some(2 + (lazy_index(self.operand)? * 3 + lazy_index(self.result)?) as u8)
+    fn code(self) -> u8 {
+        match self.operands {
+            [DType::I64, DType::U64] => MIXED[0],
+            [DType::U64, DType::I64] => MIXED[1],
+            [operand, _] => ALIKE + operand as u8 * DTYPES + self.result as u8,
+        }
     }
 
     fn of_code(code: u8) -> Option<Plan> {
-        let i = usize::from(code.checked_sub(2)?);
-        Some(Plan { operand: *dtypes::LAZY.get(i / 3)?, result: dtypes::LAZY[i % 3] })
+        let mixed = |operands| Some(Plan { operands, result: DType::Bool });
+        if code == MIXED[0] {
+            return mixed([DType::I64, DType::U64]);
+        } else if code == MIXED[1] {
+            return mixed([DType::U64, DType::I64]);
+        }
+        let both = code.checked_sub(ALIKE)?;
+        let operand = DType::from_code(both / DTYPES)?;
+        Some(Plan { operands: [operand; 2], result: DType::from_code(both % DTYPES)? })
+    }
+
+    /// The dtype of the operands, where they have one.
+    pub fn operand(self) -> Option<DType> {
+        (self.operands[0] == self.operands[1]).then_some(self.operands[0])
     }
 }
 
@@ -53,7 +75,7 @@ pub struct Ufunc {
     numpy: Py<PyAny>,
     recipe: Option<Recipe>,
     nin: usize,
-    plans: [AtomicU8; KINDS * KINDS],
+    plans: [AtomicU8; Kind::COUNT * Kind::COUNT],
 }
 
 /// A ufunc for the one of this name in NumPy's namespace.
@@ -82,7 +104,10 @@ impl<'a> Prepared<'a> {
         Ok(match operand.as_array() {
             Some(array) if array.dtype() == dtype => Some(Prepared::Array(array)),
             Some(array) => Some(Prepared::Cast(context.cast(array, dtype).map_err(to_py)?)),
-            None => operand.scalar(dtype).map(Prepared::Scalar),
+            None => match operand.scalar(dtype) {
+                Some(scalar) => Some(Prepared::Scalar(scalar)),
+                None => operand.complex(dtype).map(Prepared::Cast),
+            },
         })
     }
 
@@ -99,8 +124,8 @@ impl<'a> Prepared<'a> {
 impl Ufunc {
     fn plan(&self, py: Python<'_>, kinds: &[Kind]) -> PyResult<Option<Plan>> {
         let cell = match kinds {
-            [a] => &self.plans[*a as usize],
-            [a, b] => &self.plans[*a as usize * KINDS + *b as usize],
+            [a] => &self.plans[a.index()],
+            [a, b] => &self.plans[a.index() * Kind::COUNT + b.index()],
             _ => return Ok(None),
         };
         match cell.load(Ordering::Relaxed) {
@@ -108,23 +133,17 @@ impl Ufunc {
             code => return Ok(Plan::of_code(code)),
         }
         let plan = self.ask(py, kinds)?;
-        let code = plan.and_then(Plan::code).unwrap_or(NUMPYS);
+        let code = plan.map_or(NUMPYS, Plan::code);
         cell.store(code, Ordering::Relaxed);
-        Ok(Plan::of_code(code))
+        Ok(plan)
     }
 
     /// NumPy's own promotion for operands of these kinds.
     fn ask(&self, py: Python<'_>, kinds: &[Kind]) -> PyResult<Option<Plan>> {
-        let lazy = dtypes::LAZY;
-        let specs = kinds.iter().map(|kind| match kind {
-            Kind::WeakInt => Ok(py.get_type::<pyo3::types::PyInt>().into_any()),
-            Kind::WeakFloat => Ok(py.get_type::<pyo3::types::PyFloat>().into_any()),
-            strong => dtypes::to_numpy(py, lazy[*strong as usize]),
-        });
-        self.resolve(py, specs.collect::<PyResult<_>>()?)
+        self.resolve(py, kinds.iter().map(|kind| spec(py, *kind)).collect::<PyResult<_>>()?)
     }
 
-    /// The plan for operands of these dtypes; `None` when it is not all lazy, or there is none.
+    /// The plan for operands of these dtypes; `None` when a dtype is NumPy's own, or there is none.
     fn resolve<'py>(
         &self,
         py: Python<'py>,
@@ -144,12 +163,11 @@ impl Ufunc {
                 None => return Ok(None),
             }
         }
-        let Some((result, operands)) = found.split_last() else { return Ok(None) };
-        let Some(operand) = operands.first() else { return Ok(None) };
-        if operands.iter().any(|d| d != operand) {
-            return Ok(None);
-        }
-        let plan = Plan { operand: *operand, result: *result };
+        let plan = match found[..] {
+            [a, result] => Plan { operands: [a; 2], result },
+            [a, b, result] => Plan { operands: [a, b], result },
+            _ => return Ok(None),
+        };
         Ok(self.recipe.is_some_and(|recipe| recipe.takes(plan)).then_some(plan))
     }
 
@@ -210,11 +228,7 @@ impl Ufunc {
         let mut specs = Vec::with_capacity(objects.len() + 1);
         for object in objects {
             if let Some(operand) = classify(object)? {
-                specs.push(match operand.kind {
-                    Kind::WeakInt => py.get_type::<pyo3::types::PyInt>().into_any(),
-                    Kind::WeakFloat => py.get_type::<pyo3::types::PyFloat>().into_any(),
-                    strong => dtypes::to_numpy(py, dtypes::LAZY[strong as usize])?,
-                });
+                specs.push(spec(py, operand.kind)?);
                 operands.push(Ok(operand));
             } else if object.get_type().is(&numpy.ndarray) {
                 specs.push(object.getattr("dtype")?);
@@ -225,14 +239,13 @@ impl Ufunc {
         }
         let Some(plan) = self.resolve(py, specs)? else { return Ok(None) };
         let mut ready: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
-        for operand in operands {
+        for (operand, dtype) in operands.into_iter().zip(plan.operands) {
             ready.push(match operand {
                 Ok(operand) => operand,
                 Err(array) => {
-                    let dtype = dtypes::to_numpy(py, plan.operand)?;
-                    let cast = array.call_method1("astype", (dtype,))?;
-                    match host::from_numpy(&cast)?.and_then(Operand::made) {
-                        Some(operand) => operand,
+                    let cast = array.call_method1("astype", (dtypes::to_numpy(py, dtype)?,))?;
+                    match host::from_numpy(&cast)? {
+                        Some(array) => Operand::made(array),
                         None => return Ok(None),
                     }
                 }
@@ -245,6 +258,16 @@ impl Ufunc {
     }
 }
 
+/// What stands for a kind where NumPy promotes.
+pub fn spec(py: Python<'_>, kind: Kind) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match kind.dtype() {
+        Some(dtype) => dtypes::to_numpy(py, dtype)?,
+        None if kind == Kind::WEAK_INT => py.get_type::<PyInt>().into_any(),
+        None if kind == Kind::WEAK_FLOAT => py.get_type::<PyFloat>().into_any(),
+        None => py.get_type::<PyComplex>().into_any(),
+    })
+}
+
 /// Records a recipe on operands by plan.
 fn run(
     py: Python<'_>,
@@ -254,20 +277,19 @@ fn run(
     out: Option<&[usize]>,
 ) -> PyResult<Option<Array>> {
     let context = ready(py)?;
-    if !recipe.supported(context, plan) {
+    if operands.iter().all(|operand| operand.as_array().is_none())
+        || !recipe.supported(context, plan)?
+    {
         return Ok(None);
     }
     let mut prepared: SmallVec<[Prepared<'_>; 3]> = SmallVec::new();
-    for operand in operands {
-        match Prepared::new(context, operand, plan.operand)? {
+    for (operand, dtype) in operands.iter().zip(plan.operands) {
+        match Prepared::new(context, operand, dtype)? {
             Some(operand) => prepared.push(operand),
-            None => return Ok(None),
+            None => return recipe::beyond(recipe, plan, operands),
         }
     }
-    if prepared.iter().all(|p| matches!(p, Prepared::Scalar(_))) {
-        return Ok(None);
-    }
-    match recipe.record(context, &prepared) {
+    match recipe.record(context, plan, &prepared) {
         Ok(array) => Ok(array),
         Err(error) if error.kind() == ErrorKind::Shape => {
             Err(not_broadcastable(operands.iter().map(Operand::shape).chain(out)))
@@ -283,7 +305,7 @@ impl Ufunc {
         let nin = numpy.getattr("nin")?.extract()?;
         let nout: usize = numpy.getattr("nout")?.extract()?;
         let recipe = if nout == 1 { recipe::of_numpy(&name) } else { None };
-        let plans = [const { AtomicU8::new(UNKNOWN) }; KINDS * KINDS];
+        let plans = [const { AtomicU8::new(UNKNOWN) }; Kind::COUNT * Kind::COUNT];
         Ok(Ufunc { name, numpy: numpy.clone().unbind(), recipe, nin, plans })
     }
 

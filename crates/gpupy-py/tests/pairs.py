@@ -15,7 +15,8 @@ def bits(array):
         array = np.stack([array.real, array.imag], -1)
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
-        return array.view(f"i{array.itemsize}")
+        # Long doubles have padding between them.
+        return array if array.dtype == np.longdouble else array.view(f"i{array.itemsize}")
     return array
 
 

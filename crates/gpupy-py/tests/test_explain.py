@@ -53,7 +53,7 @@ def test_what_has_nothing_to_evaluate_says_so(driver):
     gpupy.evaluate(a)
     assert "evaluated already" in gpupy.explain(a).text
     assert "no elements" in gpupy.explain(gpupy.ones((0, 3), gpupy.float32)).text
-    for held in (gpupy.ones(3, gpupy.float64) / 3, numpy.ones(3), numpy.float32(2)):
+    for held in (gpupy.ones(3, gpupy.longdouble) / 3, numpy.ones(3), numpy.float32(2)):
         e = gpupy.explain(held)
         assert "held by NumPy" in e.text
         xml.etree.ElementTree.fromstring(e.svg)

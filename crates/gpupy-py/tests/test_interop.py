@@ -33,7 +33,7 @@ def test_array_is_a_writable_copy(device):
     assert a[0, 0] == 0
     assert np.asarray(a, dtype=np.float64).dtype == np.float64
     assert np.array(a, copy=None).dtype == np.float32
-    assert np.asarray(gpupy.ones(2)).flags.writeable
+    assert np.asarray(gpupy.ones(2, np.longdouble)).flags.writeable
 
 
 def test_the_buffer_protocol_gives_the_elements(device):

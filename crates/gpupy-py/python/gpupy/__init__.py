@@ -1,7 +1,7 @@
 """NumPy that runs lazily on any GPU: ``import gpupy as np``.
 
-Array operations on float32, int32 and bool are recorded and evaluated on a driver when a value is
-needed; everything else of NumPy's namespace is here too, and is NumPy's.
+Array operations on numbers and bools are recorded and evaluated on a driver when a value is needed;
+everything else of NumPy's namespace is here too, and is NumPy's.
 """
 
 import numpy as _numpy

@@ -11,15 +11,7 @@ import numpy as np
 
 from . import _gpupy
 from ._fallback import call, to_host
-from ._gpupy import assign_all, ndarray, scalar, wrap
-
-_LAZY = (np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.bool))
-
-
-def is_lazy(dtype):
-    """True for dtypes that drivers evaluate."""
-    return dtype in _LAZY
-
+from ._gpupy import assign_all, is_lazy, ndarray, scalar, wrap
 
 def shape_of(shape):
     """A shape argument as a tuple of ints, or ``None`` when NumPy has to refuse it."""
@@ -153,8 +145,8 @@ def copy(a, order="K", subok=False):
 def arange(*args, dtype=None, device=None, like=None, **kwargs):
     if len(args) > 3 and dtype is None:
         args, dtype = args[:3], args[3]
-    if not kwargs and dtype is not None and 1 <= len(args) <= 3:
-        made = _arange(np.dtype(dtype), *[to_host(x) for x in args])
+    if not kwargs and 1 <= len(args) <= 3:
+        made = _arange(dtype, *[to_host(x) for x in args])
         if made is not None:
             return made
     return wrap(np.arange(*to_host(args), dtype=dtype, **to_host(kwargs)))
@@ -164,28 +156,85 @@ def _arange(dtype, start, stop=None, step=1):
     """NumPy's range: the first two elements fix the difference that the others grow by."""
     if stop is None:
         start, stop = 0, start
-    if not is_lazy(dtype) or not all(isinstance(x, (int, float)) for x in (start, stop, step)):
+    given = (start, stop, step)
+    if step == 0 or not all(type(x) in (int, float) and math.isfinite(x) for x in given):
         return None
-    if step == 0 or not all(map(math.isfinite, (start, stop, step))):
-        return None
+    whole = all(type(x) is int for x in given)
+    dtype = np.dtype((int if whole else float) if dtype is None else dtype)
     length = max(math.ceil((stop - start) / step), 0)
-    if length <= 2 or length >= 2**31:
+    if not is_lazy(dtype) or length <= 2 or length >= 2**31:
+        return None
+    if dtype.kind in "iu" and whole:
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        inside = all(least <= x <= most for x in (*given, start + step))
+        return _gpupy.ramp(length, start, step, dtype) if inside else None
+    if dtype.kind != "f":
         return None
     with np.errstate(all="ignore"):
-        if dtype == np.float32:
-            first, second = np.float32(start), np.float32(start + step)
-            delta = second - first
-            made = _gpupy.ramp(length, first, delta)
-            # Rounding may part the formula from the two elements that NumPy stores as they are.
-            if first + np.float32(0) * delta != first or math.copysign(1, first) < 0:
-                made[0] = first
-            if first + np.float32(1) * delta != second:
-                made[1] = second
-            return made
-    if dtype == np.int32 and all(type(x) is int for x in (start, stop, step)):
-        if -(2**31) <= min(start, stop) and max(start, stop) < 2**31:
-            return _gpupy.int_ramp(length, start, step)
-    return None
+        # NumPy computes float16 in float32.
+        wide = np.dtype(np.float32) if dtype == np.float16 else dtype
+        first, second = (wide.type(dtype.type(x)) for x in (start, start + step))
+        delta = second - first
+        made = _gpupy.ramp(length, first, delta, wide)
+        made = made if wide == dtype else made.astype(dtype)
+        # Rounding may part the formula from the two elements that NumPy stores as they are.
+        if first + wide.type(0) * delta != first or math.copysign(1, first) < 0:
+            made[0] = first
+        if dtype.type(first + wide.type(1) * delta) != second:
+            made[1] = second
+        return made
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    given = [to_host(x) for x in (start, stop)]
+    if all(type(x) in (int, float) for x in given) and is_lazy(float) and axis in (0, -1):
+        made = _linspace(*map(float, given), operator.index(num), endpoint, dtype)
+        if made is not None:
+            return made if retstep else made[0]
+    arguments = {"endpoint": endpoint, "retstep": retstep, "dtype": dtype, "axis": axis}
+    return call("linspace", np.linspace, (*given, num), arguments)
+
+
+def _linspace(start, stop, num, endpoint, dtype):
+    """NumPy's own steps in float64, and the step; or ``None`` where it takes others."""
+    spaces = num - 1 if endpoint else num
+    if not 0 < spaces < 2**31:
+        return None
+    with np.errstate(all="ignore"):
+        step = (np.float64(stop) - np.float64(start)) / spaces
+    if step == 0:
+        return None
+    made = _gpupy.ramp(num, start, step, float, stop if endpoint else None)
+    if dtype is None:
+        return made, step
+    dtype = np.dtype(dtype)
+    if not is_lazy(dtype):
+        return None
+    return (np.floor(made) if dtype.kind in "iu" else made).astype(dtype), step
+
+
+def tri(N, M=None, k=0, dtype=float, *, like=None):
+    rows, columns = operator.index(N), operator.index(N if M is None else M)
+    k, dtype = operator.index(k), np.dtype(dtype)
+    if not (is_lazy(dtype) and max(rows, columns, abs(k)) < 2**30 and min(rows, columns) >= 0):
+        return call("tri", np.tri, (N, M, k, dtype), {})
+    row, column = (_gpupy.index((rows, columns), axis, np.int32) for axis in (0, 1))
+    return (row + k >= column).astype(dtype)
+
+
+def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
+    rows, columns = operator.index(N), operator.index(N if M is None else M)
+    k, dtype = operator.index(k), np.dtype(dtype)
+    if not (is_lazy(dtype) and max(rows, columns, abs(k)) < 2**30 and min(rows, columns) >= 0):
+        return call("eye", np.eye, (N, M, k, dtype, order), {})
+    shape, k = ((rows, columns), k) if order != "F" else ((columns, rows), -k)
+    row, column = (_gpupy.index(shape, axis, np.int32) for axis in (0, 1))
+    made = (row + k == column).astype(dtype)
+    return made.T if order == "F" else made
+
+
+def identity(n, dtype=None, *, like=None):
+    return eye(n, dtype=float if dtype is None else dtype)
 
 
 def indices(dimensions, dtype=int, sparse=False):
@@ -240,7 +289,7 @@ FUNCTIONS = {
     function.__name__: function
     for function in (
         *(arange, array, asanyarray, asarray, ascontiguousarray, asfortranarray, astype, copy),
-        *(empty, fromfunction, full, full_like, indices, meshgrid, ones, require),
-        zeros,
+        *(empty, eye, fromfunction, full, full_like, identity, indices, linspace, meshgrid, ones),
+        *(require, tri, zeros),
     )
 } | {"zeros_like": zeros_like, "ones_like": ones_like, "empty_like": empty_like}

@@ -110,6 +110,11 @@ def view(self, dtype=None, type=None):
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
     if type is None and same and (dtype is None or np.dtype(dtype) == self.dtype):
         return self._views(np.ndarray.view)
+    made = self._bits(np.dtype(dtype)) if type is None and same and self._lazy else None
+    if made is not None:
+        # A copy: what would be written to it would not reach the array.
+        made._writable = False
+        return made
     given = [x for x in (dtype, type) if x is not None]
     if any(isinstance(x, _CLASS) and issubclass(x, ndarray) for x in given):
         raise TypeError(f"arrays of gpupy do not become subclasses: `{given[-1].__name__}`")
@@ -160,11 +165,13 @@ def dlpack(self, **kwargs):
 
 
 def _real(self):
-    return self._views(np.real) if self._lazy else numpy_attribute(self, "real")
+    if not self._lazy or self.dtype.kind == "c":
+        return numpy_attribute(self, "real")
+    return self._views(np.real)
 
 
 def _imag(self):
-    if not self._lazy:
+    if not self._lazy or self.dtype.kind == "c":
         return numpy_attribute(self, "imag")
     made = _creation.zeros(self.shape, self.dtype)
     made._writable = False
@@ -173,10 +180,13 @@ def _imag(self):
 
 def _set_part(name):
     def setter(self, value):
-        if self._lazy and name == "real":
+        if self._lazy and name == "real" and self.dtype.kind != "c":
             assign_all(self, value)
-        else:
-            setattr(np.array(self._host()) if self._lazy else self._host(), name, to_host(value))
+            return
+        host = np.array(self._host()) if self._lazy else self._host()
+        setattr(host, name, to_host(value))
+        if self._lazy:
+            assign_all(self, host)
 
     return setter
 
@@ -203,8 +213,8 @@ _OWN = {
     "any": _reduce.any_,
     "astype": astype,
     "clip": lambda self, min=None, max=None, out=None, **kwargs: _select.clip(self, min, max, out, **kwargs),
-    "conj": lambda self: self.copy(),
-    "conjugate": lambda self: self.copy(),
+    "conj": lambda self, *args, **kwargs: np.conjugate(self, *args, **kwargs),
+    "conjugate": lambda self, *args, **kwargs: np.conjugate(self, *args, **kwargs),
     "copy": copy,
     "device": property(lambda self: "cpu"),
     "fill": fill,

@@ -14,8 +14,8 @@ from ._gpupy import assign_all, ndarray
 _UNSET = np._NoValue
 
 
-def _lazily(name, a, axis, keepdims):
-    """The recorded reduction of a lazy array, or ``None``."""
+def _lazily(name, a, axis, keepdims, dtype=None):
+    """The recorded reduction of a lazy array, whose elements are cast first, or ``None``."""
     if not isinstance(a, ndarray) or not a._lazy:
         return None
     if axis is None:
@@ -26,7 +26,8 @@ def _lazily(name, a, axis, keepdims):
         except (TypeError, ValueError):
             getattr(np, name).reduce(a._hollow(), axis=axis)
             raise
-    return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET)
+    dtype = None if dtype is None else np.dtype(dtype)
+    return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET, dtype)
 
 
 def _given(out, result):
@@ -56,8 +57,8 @@ def _reduction(name, ufunc):
 
     def function(a, axis=None, dtype=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
         a = _array(a)
-        if initial is _UNSET and (where is _UNSET or where is True) and dtype in (None, a.dtype):
-            result = _lazily(ufunc, a, axis, keepdims)
+        if initial is _UNSET and (where is _UNSET or where is True):
+            result = _lazily(ufunc, a, axis, keepdims, dtype)
             if result is not None:
                 result = _given(out, result)
             if result is not None:
@@ -104,14 +105,30 @@ def _count(a, axis):
     return count
 
 
+def _mean(a, axis, dtype, keepdims):
+    """The mean of a lazy array and its dtype as NumPy computes them, or ``None``."""
+    if not a._lazy or not a.size:
+        return None
+    result = np.dtype(dtype) if dtype is not None else np.dtype(float) if a.dtype.kind in "iub" else a.dtype
+    if result.kind not in "fc":
+        return None
+    # NumPy sums float16 in float32.
+    wide = np.dtype(np.float32) if result == np.float16 else result
+    total = _lazily("add", a, axis, keepdims, wide)
+    if total is None:
+        return None
+    middle = total / wide.type(_count(a, axis))
+    return middle if dtype is not None or wide == result else middle.astype(result)
+
+
 def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
     a = _array(a)
-    if (where is _UNSET or where is True) and dtype in (None, a.dtype) and a.dtype == np.float32:
-        total = _lazily("add", a, axis, keepdims)
-        if total is not None:
-            result = _given(out, total / np.float32(_count(a, axis)))
-            if result is not None:
-                return result
+    if where is _UNSET or where is True:
+        result = _mean(a, axis, dtype, keepdims)
+        if result is not None:
+            result = _given(out, result)
+        if result is not None:
+            return result
     given = {"out": out, "keepdims": keepdims, "where": where}
     return _call("mean", (a,), {"axis": axis, "dtype": dtype, **given})
 
@@ -119,12 +136,10 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
 def _spread(name, finish):
     def function(a, axis=None, dtype=None, out=None, ddof=0, keepdims=_UNSET, **kwargs):
         a = _array(a)
-        plain = not kwargs and dtype in (None, a.dtype) and a.dtype == np.float32
-        if plain and a._lazy and a.size and ddof == 0:
-            middle = mean(a, axis, keepdims=True)
-            away = a - middle
-            result = finish(mean(away * away, axis, keepdims=keepdims))
-            result = _given(out, result)
+        if not kwargs and isinstance(ddof, int) and ddof >= 0 and a.dtype.kind in "iubf":
+            result = _variance(a, axis, dtype, ddof, keepdims)
+            if result is not None:
+                result = _given(out, finish(result))
             if result is not None:
                 return result
         given = {"out": out, "ddof": ddof, "keepdims": keepdims, **kwargs}
@@ -132,6 +147,27 @@ def _spread(name, finish):
 
     function.__name__ = function.__qualname__ = name
     return function
+
+
+def _variance(a, axis, dtype, ddof, keepdims):
+    """The variance of a lazy array of real numbers, or ``None``."""
+    try:
+        if dtype not in (None, a.dtype) or not a.size or _count(a, axis) <= ddof:
+            return None
+    except (TypeError, ValueError):
+        # NumPy words what is wrong with the axes.
+        return None
+    # As for means, float16 is summed in float32.
+    wide = np.float32 if a.dtype == np.float16 else None
+    middle = _mean(a, axis, wide, True)
+    if middle is None:
+        return None
+    away = a - middle
+    total = _lazily("add", away * away, axis, keepdims)
+    if total is None:
+        return None
+    variance = total / total.dtype.type(_count(a, axis) - ddof)
+    return variance.astype(a.dtype) if wide is not None else variance
 
 
 def ptp(a, axis=None, out=None, keepdims=_UNSET):
@@ -144,11 +180,11 @@ def ptp(a, axis=None, out=None, keepdims=_UNSET):
 
 def ufunc_reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, initial=_UNSET, where=True):
     """``ufunc.reduce(array, …)`` as recorded, or ``None``."""
-    if initial is not _UNSET or where is not True or dtype not in (None, array.dtype):
+    if initial is not _UNSET or where is not True:
         return None
     if out is not None or not array._lazy:
         return None
-    return _lazily(name, array, axis, keepdims)
+    return _lazily(name, array, axis, keepdims, dtype)
 
 
 sum_ = _reduction("sum", "add")

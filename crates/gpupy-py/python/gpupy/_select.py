@@ -48,11 +48,27 @@ def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **k
 
 
 def round_(a, decimals=0, out=None):
-    lazy = isinstance(a, (ndarray, scalar)) and a.dtype == np.float32 and getattr(a, "_lazy", True)
-    if lazy and decimals == 0:
-        return np.rint(a) if out is None else np.rint(a, out=out)
+    if isinstance(a, (ndarray, scalar)) and getattr(a, "_lazy", True) and type(decimals) is int:
+        made = _rounded(a, decimals)
+        if made is not None and out is None:
+            return made
+        if made is not None and isinstance(out, ndarray) and out.dtype == made.dtype:
+            assign_all(out, made)
+            return out
     given = {} if out is None else {"out": out}
     return call("round", np.round, (asanyarray(a), decimals), given)
+
+
+def _rounded(a, decimals):
+    """NumPy's own steps, or ``None`` where it takes others."""
+    if a.dtype.kind in "iu" and decimals >= 0:
+        return +a
+    if a.dtype.kind != "f":
+        return None
+    if decimals == 0:
+        return np.rint(a)
+    power = 10.0 ** abs(decimals)
+    return np.rint(a * power) / power if decimals > 0 else np.rint(a / power) * power
 
 
 FUNCTIONS = {"around": round_, "clip": clip, "round": round_, "where": where}
