@@ -243,6 +243,14 @@ impl Context {
         self.bounded(self.inner.recorder.apply(op, args)?)
     }
 
+    /// Integers to a power, which wrap.
+    ///
+    /// # Errors
+    /// - `DType`: they are no integers. Otherwise as `apply`.
+    pub fn integer_power(&self, array: &Array, exponent: u64) -> Result<Array> {
+        self.bounded(self.inner.recorder.integer_power(array, exponent)?)
+    }
+
     /// Arrays one behind the other along an axis; a view of each is read where it is needed.
     ///
     /// # Errors

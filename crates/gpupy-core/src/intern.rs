@@ -117,7 +117,7 @@ mod tests {
     fn a_dropped_chain_leaves_nothing_in_the_table() {
         let recorder = Recorder::default();
         let mut x = recorder.index(&[3, 5, 7, 11], 0).unwrap_or_else(|e| panic!("{e}"));
-        for i in 0..1000 {
+        for i in 1..=1000 {
             let args = [Arg::Array(&x), Arg::Scalar(Scalar::i32(i))];
             x = recorder.apply(Op::Add, &args).unwrap_or_else(|e| panic!("{e}"));
         }

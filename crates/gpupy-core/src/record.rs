@@ -1,10 +1,10 @@
 //! Recording: operations on arrays become expressions; nothing is computed.
 //!
-//! Owns [`Recorder`], which turns a call into a value: broadcasting, constant folding, reduction
-//! steps, assignments. Invariant: what is recorded refers to values, so later writes do not change
+//! Owns [`Recorder`], which turns a call into a value: broadcasting, reduction steps, assignments. Invariant: what is recorded refers to values, so later writes do not change
 //! it.
 //!
-//! Not here: promotion of dtypes (the front end's), evaluation (`evaluate.rs`).
+//! Not here: what is simpler and the same (`rewrite/`), promotion of dtypes (the front end's),
+//! evaluation (`evaluate.rs`).
 
 use crate::array::{Arg, Array, checked_size};
 use crate::dtype::DType;
@@ -12,11 +12,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::intern::Interner;
 use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
-use crate::op_eval;
-use crate::rewrite;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Layout, NodeOp, Operand, Value};
-use crate::view::{Shape, View, broadcast_shapes, shape_words};
+use crate::view::{Shape, View, broadcast_shapes, shape_words, size_of};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -103,6 +101,34 @@ impl Recorder {
         Value::expr(&self.interner, dtype, view.shape, op, smallvec![(input, Some(value))])
     }
 
+    /// Integers to a power, by squaring; they wrap.
+    ///
+    /// # Errors
+    /// - `DType`: they are no integers.
+    pub fn integer_power(&self, array: &Array, exponent: u64) -> Result<Array> {
+        if !array.dtype().is_int() {
+            return Err(Error::new(ErrorKind::DType, "integer_power")
+                .says("only integers have integer powers")
+                .with("dtype", array.dtype()));
+        }
+        let times = |x: &Array, y: &Array| self.apply(Op::Mul, &[Arg::Array(x), Arg::Array(y)]);
+        let mut power: Option<Array> = None;
+        let (mut square, mut rest) = (self.copy(array)?, exponent);
+        while rest > 0 {
+            if rest & 1 == 1 {
+                power = Some(match power {
+                    Some(power) => times(&power, &square)?,
+                    None => square.clone(),
+                });
+            }
+            rest >>= 1;
+            if rest > 0 {
+                square = times(&square, &square)?;
+            }
+        }
+        power.map_or_else(|| Array::full(array.shape(), Scalar::new(array.dtype(), 1)), Ok)
+    }
+
     fn convert(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
         let mut dtypes = [DType::Bool; 3];
         for (dtype, arg) in dtypes.iter_mut().zip(args) {
@@ -119,30 +145,24 @@ impl Recorder {
         })?;
         let shape = common_shape(args)?;
         let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
-        let mut known = true;
         for arg in args {
-            let operand = match arg {
+            operands.push(match arg {
                 Arg::Array(array) => array.operand(&shape)?,
                 Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
-            };
-            known &= operand.1.is_none();
-            operands.push(operand);
+            });
         }
-        if known && let Some(scalar) = fold(op, dtype, &operands) {
-            return Array::full(&shape, scalar);
+        match self.simplest(op, dtype, &shape, operands) {
+            (Input::Scalar(scalar), _) => Array::full(&shape, scalar),
+            (Input::Whole(_), Some(value)) if value.len() == size_of(&shape) => {
+                Ok(Array::with_view(value, View::contiguous(&shape)))
+            }
+            (input, Some(value)) => {
+                let Layout { offset, strides } = input.layout(&shape);
+                Ok(Array::from_value(self.seen(value, View { offset, shape, strides })))
+            }
+            // Only a scalar lacks a value.
+            (_, None) => Err(Error::new(ErrorKind::Invalid, op.info().name)),
         }
-        let record = |op, shape, operands| {
-            Value::expr(&self.interner, dtype, shape, NodeOp::Apply(op), operands)
-        };
-        if rewrite::is_never(op, &operands) {
-            return Array::full(&shape, Scalar::bool(false));
-        }
-        if let Some((outer, inner)) = rewrite::inner_of_min(op, &operands) {
-            let value = record(op, shape.clone(), inner);
-            let operand = (Input::Whole(value.id()), Some(value));
-            return Ok(Array::from_value(record(outer, shape, smallvec![operand])));
-        }
-        Ok(Array::from_value(record(op, shape, operands)))
     }
 
     /// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
@@ -193,8 +213,7 @@ impl Recorder {
             let inputs = match input {
                 // A constant array still has to be combined as often as it has elements.
                 (Input::Scalar(scalar), _) => {
-                    let given = self.materialised_constant(scalar, first.shape())?;
-                    current = given;
+                    current = self.materialised_constant(scalar, first.shape())?;
                     smallvec![current.operand(current.shape())?]
                 }
                 other => smallvec![other],
@@ -214,11 +233,15 @@ impl Recorder {
         Ok(current.seen_as(view))
     }
 
-    /// An expression all of whose elements are `scalar`: zero times any index, bit by bit.
+    /// An expression all of whose elements are `scalar`, which is chosen whatever the index.
     fn materialised_constant(&self, scalar: Scalar, shape: &[usize]) -> Result<Array> {
         let index = self.index(shape, 0)?;
         let never = self.apply(Op::Lt, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(0))])?;
-        self.apply(Op::Select, &[Arg::Array(&never), Arg::Scalar(scalar), Arg::Scalar(scalar)])
+        let known = (Input::Scalar(scalar), None);
+        let operands = smallvec![never.operand(shape)?, known.clone(), known];
+        let op = NodeOp::Apply(Op::Select);
+        let shape = Shape::from_slice(shape);
+        Ok(Array::from_value(Value::expr(&self.interner, scalar.dtype, shape, op, operands)))
     }
 
     /// The value of a base after writing an operand (see `source_of`) into the view `dest` of it.
@@ -261,23 +284,6 @@ fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
     let shape = broadcast_shapes(&all)?;
     checked_size(&shape)?;
     Ok(shape)
-}
-
-/// The value of an operation whose operands are all known scalars.
-fn fold(op: Op, dtype: DType, operands: &[Operand]) -> Option<Scalar> {
-    // Functions differ between devices within their bound, so only exact operations are folded:
-    // the result must not depend on where it is computed.
-    if op.info().ulp != 0.0 {
-        return None;
-    }
-    let mut scalars: SmallVec<[Scalar; 3]> = SmallVec::new();
-    for (input, _) in operands {
-        match input {
-            Input::Scalar(scalar) => scalars.push(*scalar),
-            Input::Whole(_) | Input::View(..) => return None,
-        }
-    }
-    op_eval::eval(op, dtype, &scalars)
 }
 
 /// What writing `source` into the view `dest` reads.

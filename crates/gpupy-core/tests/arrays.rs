@@ -131,7 +131,7 @@ fn what_a_reduction_shares_with_others_is_computed_once() {
     let context = soft();
     let index = context.index(&[20, 30], 0).unwrap();
     let x = context.cast(&index, DType::F32).unwrap();
-    let pixels = (0..10).fold(x, |x, i| scaled(&context, &x, 1.0 + i as f32 / 8.0));
+    let pixels = (0..10).fold(x, |x, i| scaled(&context, &x, 1.5 + i as f32 / 8.0));
     let high = context.reduce(Op::Max, &pixels, &[0, 1], false).unwrap();
     let shades = context.apply(Op::Div, &[Arg::Array(&pixels), Arg::Array(&high)]).unwrap();
     assert_eq!(read(&context, &shades)[599], 1.0);

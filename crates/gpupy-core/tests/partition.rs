@@ -47,7 +47,7 @@ fn distances(context: &Context, count: usize) -> (Array, Vec<f32>) {
     let mut nearest: Option<Array> = None;
     let mut wanted = vec![f32::INFINITY; 5];
     for i in 0..count {
-        let at = (i as f32 * 0.37).sin() * 9.0;
+        let at = ((i + 1) as f32 * 0.37).sin() * 9.0;
         let d = with(context, Op::Sub, &x, at);
         let d = context.apply(Op::Sqrt, &[Arg::Array(&op(context, Op::Mul, &d, &d))]).unwrap();
         nearest = Some(match nearest {
@@ -105,7 +105,7 @@ fn a_costly_node_of_many_pieces_is_evaluated_once() {
     let (context, log) = context(40);
     let mut shared = floats(&[0.5, 1.5, 2.5]);
     for i in 0..30 {
-        shared = with(&context, Op::Mul, &shared, 1.0 + i as f32 / 1024.0);
+        shared = with(&context, Op::Mul, &shared, 1.5 + i as f32 / 1024.0);
     }
     let mut sum = with(&context, Op::Add, &shared, 1.0);
     for i in 0..6 {
