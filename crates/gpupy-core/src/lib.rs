@@ -6,7 +6,7 @@
 //! ```text
 //! array.rs      a view of a base; a base has a current value, which writing replaces
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
-//! rewrite.rs    … some of them simpler, with the same bits; join.rs for parts behind each other
+//! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
 //! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
 //!               slice.rs says when to pause

@@ -6,7 +6,7 @@
 
 use crate::dtype::DType;
 use crate::op::Op;
-use crate::op_eval;
+use crate::op_eval::{self, element::Half};
 use crate::scalar::Scalar;
 
 /// The dtypes of an expression that a row might stand for.
@@ -113,9 +113,17 @@ fn holds(wide: DType, x: DType) -> bool {
     }
 }
 
-/// A number of a dtype, as cast; `None` of a complex one.
+/// A number with few digits, whole for integers, as cast to a dtype; `None` of a complex one.
 pub(super) fn number(value: f64, dtype: DType) -> Option<Scalar> {
-    op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)])
+    let bits = match dtype {
+        DType::F16 => u64::from(Half::from(value as f32).0),
+        DType::F32 => u64::from((value as f32).to_bits()),
+        DType::F64 => value.to_bits(),
+        DType::Bool => u64::from(value != 0.0),
+        DType::C64 | DType::C128 => return None,
+        _ => value as i64 as u64,
+    };
+    Some(Scalar::new(dtype, bits))
 }
 
 /// Of a power of two that is a float, the float by which to multiply instead of dividing. Neither
@@ -125,7 +133,7 @@ pub(super) fn reciprocal(scalar: Scalar) -> Option<Scalar> {
         return None;
     }
     let value = f64::from_bits(op_eval::eval(Op::Cast, DType::F64, &[scalar])?.bits);
-    let made = number(1.0 / value, scalar.dtype)?;
+    let made = op_eval::eval(Op::Cast, scalar.dtype, &[Scalar::f64(1.0 / value)])?;
     let power = value.is_normal() && value.to_bits().trailing_zeros() >= 52;
     (power && is_normal(scalar) && is_normal(made)).then_some(made)
 }

@@ -81,6 +81,7 @@ impl Recorder {
     ) -> Option<Operand> {
         match term {
             Term::Operand(which) => bound.operands[*which].clone(),
+            Term::Again => None,
             Term::Number(value) => Some((Input::Scalar(number(*value, dtype)?), None)),
             Term::Made | Term::Making(_) => Some((Input::Scalar(bound.made?), None)),
             Term::Of(op, args) => {
@@ -97,8 +98,12 @@ impl Recorder {
 
 /// The names of a row, when it stands for the operation on these operands.
 fn matched(row: &Row, dtype: DType, shape: &Shape, operands: &[Operand]) -> Option<Bound> {
-    let pairs = || row.from.iter().zip(operands);
-    if !pairs().all(|(term, operand)| may_be(term, operand, shape)) {
+    // Most rows fail here, before anything is held.
+    let may_be = |i: usize, term: &Term| match term {
+        Term::Again => i > 0 && operands[i - 1].0 == operands[i].0,
+        term => may_be(term, &operands[i], shape),
+    };
+    if !row.from.iter().enumerate().all(|(i, term)| may_be(i, term)) {
         return None;
     }
     let mut bound = Bound {
@@ -106,18 +111,18 @@ fn matched(row: &Row, dtype: DType, shape: &Shape, operands: &[Operand]) -> Opti
         made: None,
         dtypes: Dtypes { x: dtype, inner: dtype_of(operands.first()?), result: dtype },
     };
-    for (term, operand) in pairs() {
+    for (term, operand) in row.from.iter().zip(operands) {
         match term {
-            Term::Operand(which) => bound.bind(*which, operand)?,
+            Term::Operand(which) => bound.operands[*which] = Some(operand.clone()),
             Term::Making(make) => bound.made = make(scalar_of(operand)?),
             Term::Of(_, terms) => {
                 let inner = operands_of(operand.1.as_ref()?)?;
-                for (term, operand) in terms.iter().zip(&inner) {
+                for (term, operand) in terms.iter().zip(inner) {
                     let Term::Operand(which) = term else { return None };
-                    bound.bind(*which, operand)?;
+                    bound.operands[*which] = Some(operand);
                 }
             }
-            Term::Number(_) | Term::Made => {}
+            Term::Again | Term::Number(_) | Term::Made => {}
         }
     }
     if let Some(x) = &bound.operands[FIRST] {
@@ -126,27 +131,15 @@ fn matched(row: &Row, dtype: DType, shape: &Shape, operands: &[Operand]) -> Opti
     (row.when)(bound.dtypes).then_some(bound)
 }
 
-impl Bound {
-    /// Names an operand; `None` where the name stands for another.
-    fn bind(&mut self, which: usize, operand: &Operand) -> Option<()> {
-        match &self.operands[which] {
-            Some((input, _)) => (*input == operand.0).then_some(()),
-            None => {
-                self.operands[which] = Some(operand.clone());
-                Some(())
-            }
-        }
-    }
-}
-
 /// Whether an operand may be what a term says: all that is seen without its own operands.
 fn may_be(term: &Term, operand: &Operand, shape: &Shape) -> bool {
     match term {
         Term::Operand(_) => true,
-        Term::Number(value) => scalar_of(operand)
-            .is_some_and(|scalar| number(*value, scalar.dtype).is_some_and(|n| n == scalar)),
+        Term::Number(value) => {
+            scalar_of(operand).is_some_and(|scalar| number(*value, scalar.dtype) == Some(scalar))
+        }
         Term::Making(make) => scalar_of(operand).and_then(make).is_some(),
-        Term::Made => false,
+        Term::Again | Term::Made => false,
         Term::Of(op, _) => match operand {
             // Its own operands have its shape, and must be seen as they are.
             (Input::Whole(_), Some(value)) => {

@@ -17,8 +17,10 @@ use crate::scalar::Scalar;
 /// An expression of a row. What is matched is one operation deep below the outer one.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Term {
-    /// An operand; where it stands twice, the same one.
+    /// An operand.
     Operand(usize),
+    /// The operand before it once more.
+    Again,
     /// A scalar: this number, as cast to the operand's dtype.
     Number(f64),
     /// A scalar of which the function makes another, which is `MADE` in the result.
@@ -34,7 +36,7 @@ pub(super) enum Term {
 pub(super) struct Row {
     /// The outer operation of what is asked for.
     pub op: Op,
-    /// Its operands. Of a symmetric operation, scalars stand last.
+    /// Its operands, each name once. Of a symmetric operation, scalars stand last.
     pub from: &'static [Term],
     /// What is recorded in its place.
     pub to: Term,
@@ -52,6 +54,7 @@ pub(super) const OPERANDS: usize = 3;
 pub(super) const FIRST: usize = 0;
 
 const X: Term = Term::Operand(FIRST);
+const AGAIN: Term = Term::Again;
 const Y: Term = Term::Operand(1);
 /// A bool that chooses.
 const C: Term = Term::Operand(2);
@@ -103,14 +106,14 @@ rows! {
     Not(Ge(X, Y)) => Lt(X, Y), bits, "there is no NaN";
 
     Add(X, MINUS_ZERO) => X, real, "0.0 stays 0.0, as it would not for -0.0 + 0.0";
-    Add(X, X) => X, bools, "or";
+    Add(X, AGAIN) => X, bools, "or";
     Sub(X, ZERO) => X, numbers, "-0.0 stays -0.0";
     Sub(MINUS_ZERO, X) => Neg(X), numbers, "-0.0 - 0.0 is -0.0, and -0.0 - -0.0 is 0.0";
-    Sub(X, X) => ZERO, ints, "there is no NaN";
+    Sub(X, AGAIN) => ZERO, ints, "there is no NaN";
     Mul(X, ONE) => X, real, "exact";
     Mul(X, MINUS_ONE) => Neg(X), numbers, "exact; integers wrap";
     Mul(X, ZERO) => ZERO, bits, "there is no sign of zero, and no NaN";
-    Mul(X, X) => X, bools, "and";
+    Mul(X, AGAIN) => X, bools, "and";
     Div(X, ONE) => X, floats, "exact";
     Div(X, MINUS_ONE) => Neg(X), floats, "exact";
     Div(X, RECIPROCAL) => Mul(X, MADE), floats, "both round the same number";
@@ -118,20 +121,20 @@ rows! {
     FloorDiv(X, EXPONENT) => Shr(X, MADE), ints, "both round towards minus infinity";
     Mod(X, ONE) => ZERO, ints, "nothing is left";
     Mod(X, MASK) => And(X, MADE), ints, "the rest is not negative: the lowest bits";
-    Min(X, X) => X, real, "one of both";
+    Min(X, AGAIN) => X, real, "one of both";
     Min(Sqrt(X), Sqrt(Y)) => Sqrt(Min(X, Y)), floats,
         "the root is monotonic, keeps the sign of zero, and gives a NaN, which the minimum prefers, \
          for what the minimum prefers: it saves a root, and in a chain of minima all but one";
     Min(Neg(X), Neg(Y)) => Neg(Max(X, Y)), floats, "of equals both take the second";
-    Max(X, X) => X, real, "one of both";
+    Max(X, AGAIN) => X, real, "one of both";
     Max(Neg(X), Neg(Y)) => Neg(Min(X, Y)), floats, "of equals both take the second";
-    And(X, X) => X, bits, "bit by bit";
+    And(X, AGAIN) => X, bits, "bit by bit";
     And(X, ZERO) => ZERO, bits, "bit by bit";
     And(X, MINUS_ONE) => X, bits, "bit by bit";
-    Or(X, X) => X, bits, "bit by bit";
+    Or(X, AGAIN) => X, bits, "bit by bit";
     Or(X, ZERO) => X, bits, "bit by bit";
     Or(X, MINUS_ONE) => MINUS_ONE, bits, "bit by bit";
-    Xor(X, X) => ZERO, bits, "bit by bit";
+    Xor(X, AGAIN) => ZERO, bits, "bit by bit";
     Xor(X, ZERO) => X, bits, "bit by bit";
     Xor(X, MINUS_ONE) => Not(X), bits, "bit by bit";
     Shl(X, ZERO) => X, ints, "nothing moves";
@@ -143,16 +146,16 @@ rows! {
     Pow(X, TWO) => Mul(X, X), floats, "rounded once";
     Pow(X, MINUS_ONE) => Div(ONE, X), floats, "rounded once";
 
-    Eq(X, X) => ONE, bits, "there is no NaN";
-    Ne(X, X) => ZERO, bits, "there is no NaN";
-    Lt(X, X) => ZERO, real,
+    Eq(X, AGAIN) => ONE, bits, "there is no NaN";
+    Ne(X, AGAIN) => ZERO, bits, "there is no NaN";
+    Lt(X, AGAIN) => ZERO, real,
         "nothing is less than itself; shader compilers know this too, and go on to drop additions \
          of what they then take for a literal zero, which -0.0 forbids";
-    Le(X, X) => ONE, bits, "there is no NaN";
-    Gt(X, X) => ZERO, real, "as for `Lt`";
-    Ge(X, X) => ONE, bits, "there is no NaN";
+    Le(X, AGAIN) => ONE, bits, "there is no NaN";
+    Gt(X, AGAIN) => ZERO, real, "as for `Lt`";
+    Ge(X, AGAIN) => ONE, bits, "there is no NaN";
 
-    Select(C, X, X) => X, all, "either way";
+    Select(C, X, AGAIN) => X, all, "either way";
     Select(C, ONE, ZERO) => C, bools, "itself";
     Select(C, ZERO, ONE) => Not(C), bools, "its opposite";
     Select(Not(C), X, Y) => Select(C, Y, X), all, "the other way round";
