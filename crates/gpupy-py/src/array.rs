@@ -1,18 +1,20 @@
 //! `gpupy.ndarray`: what a user holds.
 //!
 //! Owns [`NdArray`], which is either a lazy array of the core or, for dtypes that are not numbers or
-//! that no driver in use holds, a NumPy array that NumPy alone works on. Invariants: a borrow of the class is never
-//! held across Python code or a wait; `base` is the array of ours that owns the elements.
+//! that no driver in use holds, a NumPy array that NumPy alone works on. Invariants: a borrow of the
+//! class is never held across Python code or a wait; `base` is the array of ours that owns the
+//! elements.
 //!
-//! Not here: operators (`operators.rs`), indexing (`index.rs`), the many methods that are a few
-//! lines of Python (`python/gpupy/_methods.py`).
+//! Not here: attributes (`attributes.rs`), conversions (`conversion.rs`), operators (`operators.rs`),
+//! indexing (`index.rs`), the many methods that are a few lines of Python
+//! (`python/gpupy/_methods.py`).
 
 use crate::assign;
 use crate::dtypes;
 use crate::errors::to_py;
 use crate::host;
 use crate::index;
-use crate::protocols::{self, wrap, wrap_array};
+use crate::protocols::{wrap, wrap_array};
 use crate::scalar::LazyScalar;
 use crate::session::{context, holds, ready, supports};
 use crate::standin;
@@ -21,7 +23,6 @@ use gpupy_core::{Array, DType, Op};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How the elements are held.
@@ -48,7 +49,7 @@ pub struct NdArray {
     /// How many elements were read one by one.
     element_reads: AtomicU32,
     /// Exports whose addresses were given out by number.
-    exports: Vec<Py<PyAny>>,
+    pub exports: Vec<Py<PyAny>>,
 }
 
 impl NdArray {
@@ -74,12 +75,6 @@ impl NdArray {
             Repr::Numpy(_) => None,
         }
     }
-}
-
-thread_local! {
-    /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
-    /// interface next: then this one comes again, where nobody drops it, and not another wait.
-    static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
 }
 
 /// The elements, cloned out of a borrow that ends at once.
@@ -143,138 +138,6 @@ impl NdArray {
             Some(array) => NdArray::lazy(array),
             None => NdArray::numpy(&made),
         })
-    }
-
-    /// Extents.
-    #[getter]
-    fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        match elements(slf) {
-            Elements::Lazy(array) => Ok(PyTuple::new(slf.py(), array.shape())?.into_any()),
-            Elements::Numpy(array) => array.getattr("shape"),
-        }
-    }
-
-    #[setter(shape)]
-    fn set_shape(slf: &Bound<'_, Self>, shape: &Bound<'_, PyAny>) -> PyResult<()> {
-        match elements(slf) {
-            Elements::Numpy(array) => array.setattr("shape", shape),
-            Elements::Lazy(array) => {
-                let wanted = crate::shape::parse(&array, shape)?;
-                let Some(view) = array.reshape(&wanted) else {
-                    return Err(pyo3::exceptions::PyAttributeError::new_err(
-                        "Incompatible shape for in-place modification. Use `.reshape()` to make \
-                         a copy with the desired shape.",
-                    ));
-                };
-                slf.try_borrow_mut()?.repr = Repr::Lazy(view);
-                Ok(())
-            }
-        }
-    }
-
-    /// The type of the elements.
-    #[getter]
-    fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        match elements(slf) {
-            Elements::Lazy(array) => dtypes::to_numpy(slf.py(), array.dtype()),
-            Elements::Numpy(array) => array.getattr("dtype"),
-        }
-    }
-
-    /// How many axes.
-    #[getter]
-    fn ndim(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        match elements(slf) {
-            Elements::Lazy(array) => Ok(array.ndim()),
-            Elements::Numpy(array) => array.getattr("ndim")?.extract(),
-        }
-    }
-
-    /// How many elements.
-    #[getter]
-    fn size(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        match elements(slf) {
-            Elements::Lazy(array) => Ok(array.size()),
-            Elements::Numpy(array) => array.getattr("size")?.extract(),
-        }
-    }
-
-    /// Bytes of one element.
-    #[getter]
-    fn itemsize(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        match elements(slf) {
-            Elements::Lazy(array) => Ok(array.dtype().size()),
-            Elements::Numpy(array) => array.getattr("itemsize")?.extract(),
-        }
-    }
-
-    /// Bytes of all elements.
-    #[getter]
-    fn nbytes(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(Self::size(slf)? * Self::itemsize(slf)?)
-    }
-
-    /// Bytes from one element to the next along each axis.
-    #[getter]
-    fn strides<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        match elements(slf) {
-            Elements::Lazy(array) => {
-                let size = array.dtype().size() as isize;
-                let bytes: Vec<isize> = array.strides().iter().map(|s| s * size).collect();
-                Ok(PyTuple::new(slf.py(), bytes)?.into_any())
-            }
-            Elements::Numpy(array) => array.getattr("strides"),
-        }
-    }
-
-    /// The array of which this is a view, or `None`.
-    #[getter]
-    fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        if let Some(base) = &slf.borrow().base {
-            return Ok(base.bind(py).clone());
-        }
-        match elements(slf) {
-            Elements::Lazy(_) => Ok(py.None().into_bound(py)),
-            Elements::Numpy(array) => wrap(&array.getattr("base")?),
-        }
-    }
-
-    /// The array with its axes in reverse order.
-    #[getter(T)]
-    fn transposed<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        match elements(slf) {
-            Elements::Lazy(array) => {
-                let order: Vec<usize> = (0..array.ndim()).rev().collect();
-                view_of(slf, array.transpose(&order), true)
-            }
-            Elements::Numpy(array) => wrap(&array.getattr("T")?),
-        }
-    }
-
-    /// True when the array is evaluated by a driver of ours, false when it is NumPy's own.
-    #[getter]
-    fn _lazy(&self) -> bool {
-        self.as_lazy().is_some()
-    }
-
-    #[getter]
-    fn _writable(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        match elements(slf) {
-            Elements::Lazy(_) => Ok(slf.borrow().writable),
-            Elements::Numpy(array) => array.getattr("flags")?.getattr("writeable")?.extract(),
-        }
-    }
-
-    #[setter(_writable)]
-    fn set_writable(slf: &Bound<'_, Self>, writable: bool) -> PyResult<()> {
-        slf.try_borrow_mut()?.writable = writable;
-        Ok(())
-    }
-
-    /// The elements as a NumPy array, to read.
-    fn _host<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        host_of(slf)
     }
 
     /// The view that a view function of NumPy's gives.
@@ -348,20 +211,6 @@ impl NdArray {
     #[pyo3(signature = (*_error))]
     fn __exit__(slf: &Bound<'_, Self>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
         Self::dispose(slf)
-    }
-
-    /// True when both arrays are views of the same elements' owner.
-    fn _shares(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> bool {
-        match (elements(slf), elements(other)) {
-            (Elements::Lazy(a), Elements::Lazy(b)) => a.shares_base(&b),
-            _ => false,
-        }
-    }
-
-    /// The first element's place in its base, in elements.
-    #[getter]
-    fn _offset(&self) -> isize {
-        self.as_lazy().map_or(0, |array| array.offset())
     }
 
     /// A copy, lazy; the dtype may change.
@@ -462,119 +311,6 @@ impl NdArray {
         }
     }
 
-    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(host_of(slf)?.repr()?.into_any())
-    }
-
-    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(host_of(slf)?.str()?.into_any())
-    }
-
-    fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
-        host_of(slf)?.call_method1("__format__", (spec,))
-    }
-
-    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        one_element(slf)?.is_truthy()
-    }
-
-    fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        one_element(slf)?.call_method0("__float__")
-    }
-
-    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        one_element(slf)?.call_method0("__int__")
-    }
-
-    fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        one_element(slf)?.call_method0("__complex__")
-    }
-
-    fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        one_element(slf)?.call_method0("__index__")
-    }
-
-    #[pyo3(signature = (dtype=None, *, copy=None))]
-    fn __array__<'py>(
-        slf: &Bound<'py, Self>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        copy: Option<bool>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let host = host_of(slf)?;
-        if dtype.is_none() && copy != Some(true) {
-            return Ok(host);
-        }
-        let kwargs = PyDict::new(py);
-        kwargs.set_item("dtype", dtype)?;
-        kwargs.set_item("copy", copy)?;
-        dtypes::numpy(py)?.array.bind(py).call((host,), Some(&kwargs))
-    }
-
-    #[getter(__array_interface__)]
-    fn array_interface<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some((array, error)) = REFUSED.take()
-            && array == slf.as_ptr() as usize
-        {
-            return Err(error);
-        }
-        let host = host_of(slf)?;
-        let interface = host.getattr("__array_interface__")?;
-        if slf.borrow().as_lazy().is_some() {
-            // The address is a bare number: what it points to has to outlive whoever reads it.
-            slf.try_borrow_mut()?.exports.push(host.unbind());
-        }
-        Ok(interface)
-    }
-
-    /// The elements as a memoryview.
-    #[getter]
-    fn data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        host_of(slf)?.getattr("data")
-    }
-
-    /// The memory layout, as NumPy shows it.
-    #[getter]
-    fn flags<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("gpupy._flags")?.call_method1("flags", (slf,))
-    }
-
-    // SAFETY: the caller gives a buffer description to fill in, which is passed on as it is.
-    unsafe fn __getbuffer__(
-        slf: Bound<'_, Self>,
-        view: *mut pyo3::ffi::Py_buffer,
-        flags: std::ffi::c_int,
-    ) -> PyResult<()> {
-        REFUSED.set(None);
-        let host = host_of(&slf).inspect_err(|error| {
-            REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
-        })?;
-        // SAFETY: NumPy's array fills the description in, with itself as the owner to release.
-        let status = unsafe { pyo3::ffi::PyObject_GetBuffer(host.as_ptr(), view, flags) };
-        if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
-    }
-
-    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
-    fn __array_ufunc__<'py>(
-        &self,
-        ufunc: &Bound<'py, PyAny>,
-        method: &Bound<'py, PyAny>,
-        inputs: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        protocols::array_ufunc(ufunc, method, inputs, kwargs)
-    }
-
-    fn __array_function__<'py>(
-        &self,
-        function: &Bound<'py, PyAny>,
-        types: &Bound<'py, PyAny>,
-        args: &Bound<'py, PyAny>,
-        kwargs: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        protocols::array_function(function, types, args, kwargs)
-    }
-
     /// A view with another shape, or a copy where no view can have it.
     #[pyo3(signature = (*shape, order=None, copy=None))]
     fn reshape<'py>(
@@ -623,16 +359,6 @@ impl NdArray {
             None => Ok(None),
         }
     }
-}
-
-/// What `float(a)` and the like convert; NumPy words the refusal of larger arrays.
-fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
-    if let Elements::Lazy(array) = elements(slf)
-        && array.size() != 1
-    {
-        return standin::hollow(slf.py(), array.shape(), array.dtype());
-    }
-    host_of(slf)
 }
 
 /// The attribute of the name, from NumPy.

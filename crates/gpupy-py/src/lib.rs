@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 
 mod array;
 mod assign;
+mod attributes;
 mod compose;
+mod conversion;
 mod create;
 mod dtypes;
 mod errors;

@@ -1,0 +1,161 @@
+//! What an array says about itself: shape, dtype, strides, base, flags.
+//!
+//! Owns the getters of [`NdArray`] and their setters. Invariant: none of them evaluates anything.
+//!
+//! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
+
+use crate::array::{Elements, NdArray, Repr, elements, view_of};
+use crate::dtypes;
+use crate::protocols::wrap;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+#[pymethods]
+impl NdArray {
+    /// Extents.
+    #[getter]
+    fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => Ok(PyTuple::new(slf.py(), array.shape())?.into_any()),
+            Elements::Numpy(array) => array.getattr("shape"),
+        }
+    }
+
+    #[setter(shape)]
+    fn set_shape(slf: &Bound<'_, Self>, shape: &Bound<'_, PyAny>) -> PyResult<()> {
+        match elements(slf) {
+            Elements::Numpy(array) => array.setattr("shape", shape),
+            Elements::Lazy(array) => {
+                let wanted = crate::shape::parse(&array, shape)?;
+                let Some(view) = array.reshape(&wanted) else {
+                    return Err(pyo3::exceptions::PyAttributeError::new_err(
+                        "Incompatible shape for in-place modification. Use `.reshape()` to make \
+                         a copy with the desired shape.",
+                    ));
+                };
+                slf.try_borrow_mut()?.repr = Repr::Lazy(view);
+                Ok(())
+            }
+        }
+    }
+
+    /// The type of the elements.
+    #[getter]
+    fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => dtypes::to_numpy(slf.py(), array.dtype()),
+            Elements::Numpy(array) => array.getattr("dtype"),
+        }
+    }
+
+    /// How many axes.
+    #[getter]
+    pub fn ndim(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        match elements(slf) {
+            Elements::Lazy(array) => Ok(array.ndim()),
+            Elements::Numpy(array) => array.getattr("ndim")?.extract(),
+        }
+    }
+
+    /// How many elements.
+    #[getter]
+    fn size(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        match elements(slf) {
+            Elements::Lazy(array) => Ok(array.size()),
+            Elements::Numpy(array) => array.getattr("size")?.extract(),
+        }
+    }
+
+    /// Bytes of one element.
+    #[getter]
+    fn itemsize(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        match elements(slf) {
+            Elements::Lazy(array) => Ok(array.dtype().size()),
+            Elements::Numpy(array) => array.getattr("itemsize")?.extract(),
+        }
+    }
+
+    /// Bytes of all elements.
+    #[getter]
+    fn nbytes(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(Self::size(slf)? * Self::itemsize(slf)?)
+    }
+
+    /// Bytes from one element to the next along each axis.
+    #[getter]
+    fn strides<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => {
+                let size = array.dtype().size() as isize;
+                let bytes: Vec<isize> = array.strides().iter().map(|s| s * size).collect();
+                Ok(PyTuple::new(slf.py(), bytes)?.into_any())
+            }
+            Elements::Numpy(array) => array.getattr("strides"),
+        }
+    }
+
+    /// The array of which this is a view, or `None`.
+    #[getter]
+    fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if let Some(base) = &slf.borrow().base {
+            return Ok(base.bind(py).clone());
+        }
+        match elements(slf) {
+            Elements::Lazy(_) => Ok(py.None().into_bound(py)),
+            Elements::Numpy(array) => wrap(&array.getattr("base")?),
+        }
+    }
+
+    /// The array with its axes in reverse order.
+    #[getter(T)]
+    pub fn transposed<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => {
+                let order: Vec<usize> = (0..array.ndim()).rev().collect();
+                view_of(slf, array.transpose(&order), true)
+            }
+            Elements::Numpy(array) => wrap(&array.getattr("T")?),
+        }
+    }
+
+    /// True when the array is evaluated by a driver of ours, false when it is NumPy's own.
+    #[getter]
+    fn _lazy(&self) -> bool {
+        self.as_lazy().is_some()
+    }
+
+    #[getter]
+    fn _writable(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        match elements(slf) {
+            Elements::Lazy(_) => Ok(slf.borrow().writable),
+            Elements::Numpy(array) => array.getattr("flags")?.getattr("writeable")?.extract(),
+        }
+    }
+
+    #[setter(_writable)]
+    fn set_writable(slf: &Bound<'_, Self>, writable: bool) -> PyResult<()> {
+        slf.try_borrow_mut()?.writable = writable;
+        Ok(())
+    }
+
+    /// True when both arrays are views of the same elements' owner.
+    fn _shares(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> bool {
+        match (elements(slf), elements(other)) {
+            (Elements::Lazy(a), Elements::Lazy(b)) => a.shares_base(&b),
+            _ => false,
+        }
+    }
+
+    /// The first element's place in its base, in elements.
+    #[getter]
+    fn _offset(&self) -> isize {
+        self.as_lazy().map_or(0, |array| array.offset())
+    }
+
+    /// The memory layout, as NumPy shows it.
+    #[getter]
+    fn flags<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("gpupy._flags")?.call_method1("flags", (slf,))
+    }
+}

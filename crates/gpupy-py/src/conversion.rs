@@ -1,0 +1,142 @@
+//! Arrays as something else: text, Python numbers, NumPy's arrays, buffers.
+//!
+//! Owns what Python and NumPy call for that. Invariant: what is given out is read-only, or a copy.
+//!
+//! Not here: the exchange of memory behind it (`host.rs`).
+
+use crate::array::{Elements, NdArray, elements, host_of};
+use crate::{dtypes, protocols, standin};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::cell::Cell;
+
+thread_local! {
+    /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
+    /// interface next: then this one comes again, where nobody drops it, and not another wait.
+    static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
+}
+
+#[pymethods]
+impl NdArray {
+    /// The elements as a NumPy array, to read.
+    fn _host<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(host_of(slf)?.repr()?.into_any())
+    }
+
+    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(host_of(slf)?.str()?.into_any())
+    }
+
+    fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)?.call_method1("__format__", (spec,))
+    }
+
+    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        one_element(slf)?.is_truthy()
+    }
+
+    fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__float__")
+    }
+
+    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__int__")
+    }
+
+    fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__complex__")
+    }
+
+    fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__index__")
+    }
+
+    #[pyo3(signature = (dtype=None, *, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let host = host_of(slf)?;
+        if dtype.is_none() && copy != Some(true) {
+            return Ok(host);
+        }
+        let kwargs = PyDict::new(py);
+        kwargs.set_item("dtype", dtype)?;
+        kwargs.set_item("copy", copy)?;
+        dtypes::numpy(py)?.array.bind(py).call((host,), Some(&kwargs))
+    }
+
+    #[getter(__array_interface__)]
+    fn array_interface<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some((array, error)) = REFUSED.take()
+            && array == slf.as_ptr() as usize
+        {
+            return Err(error);
+        }
+        let host = host_of(slf)?;
+        let interface = host.getattr("__array_interface__")?;
+        if slf.borrow().as_lazy().is_some() {
+            // The address is a bare number: what it points to has to outlive whoever reads it.
+            slf.try_borrow_mut()?.exports.push(host.unbind());
+        }
+        Ok(interface)
+    }
+
+    /// The elements as a memoryview.
+    #[getter]
+    fn data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)?.getattr("data")
+    }
+
+    // SAFETY: the caller gives a buffer description to fill in, which is passed on as it is.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut pyo3::ffi::Py_buffer,
+        flags: std::ffi::c_int,
+    ) -> PyResult<()> {
+        REFUSED.set(None);
+        let host = host_of(&slf).inspect_err(|error| {
+            REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
+        })?;
+        // SAFETY: NumPy's array fills the description in, with itself as the owner to release.
+        let status = unsafe { pyo3::ffi::PyObject_GetBuffer(host.as_ptr(), view, flags) };
+        if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+
+    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    fn __array_ufunc__<'py>(
+        &self,
+        ufunc: &Bound<'py, PyAny>,
+        method: &Bound<'py, PyAny>,
+        inputs: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        protocols::array_ufunc(ufunc, method, inputs, kwargs)
+    }
+
+    fn __array_function__<'py>(
+        &self,
+        function: &Bound<'py, PyAny>,
+        types: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyAny>,
+        kwargs: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        protocols::array_function(function, types, args, kwargs)
+    }
+}
+
+/// What `float(a)` and the like convert; NumPy words the refusal of larger arrays.
+fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+    if let Elements::Lazy(array) = elements(slf)
+        && array.size() != 1
+    {
+        return standin::hollow(slf.py(), array.shape(), array.dtype());
+    }
+    host_of(slf)
+}
