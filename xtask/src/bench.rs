@@ -1,17 +1,27 @@
-//! The command `bench`: times NumPy against gpupy.
+//! The command `bench`: times NumPy against gpupy, and with `--peers` others beside them.
 //!
-//! Owns its command line. What is timed is Python's (`python -m gpupy bench`), but for the recording of an
-//! operation in the core (`benches/src/main.rs`). Invariant: it judges nothing; times are printed and written,
-//! never asserted.
+//! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`), but for the
+//! recording of an operation in the core (`benches/src/main.rs`). Invariant: it judges nothing; times are
+//! printed and written, never asserted. Not here: the peers' environment and library (`peers`).
 
 use std::fs;
 
 use crate::failure::{Failure, Result};
-use crate::{demo, develop, process, workspace};
+use crate::{demo, develop, peers, process, workspace};
 
 /// Sets up, builds and runs the benchmarks.
 pub fn run(arguments: &[String]) -> Result<()> {
-    demo::check(arguments, &["--driver", "--programs", "--rounds", "--sizes"], &["--quick"])?;
+    if let Some(place) = arguments.iter().position(|word| word == "--peers") {
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        demo::check(&others, &["--programs", "--rounds"], &["--quick"])?;
+        return peers::run(&others);
+    }
+    demo::check(
+        arguments,
+        &["--driver", "--programs", "--rounds", "--sizes"],
+        &["--peers", "--quick"],
+    )?;
     develop::prepare()?;
     process::announce("bench");
     let out = workspace::root().join("out");

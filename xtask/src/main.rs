@@ -13,6 +13,7 @@ mod header;
 mod lint;
 #[cfg(test)]
 mod pages;
+mod peers;
 mod process;
 mod sanitize;
 mod system;
@@ -54,8 +55,8 @@ const COMMANDS: &[Task] = &[
     },
     Task {
         name: "bench",
-        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick]",
-        does: "time NumPy beside each driver; writes out/bench.svg and out/bench.json",
+        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--peers]",
+        does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; writes to out/",
         run: bench::run,
     },
     Task {

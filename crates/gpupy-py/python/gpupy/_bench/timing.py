@@ -1,9 +1,9 @@
 """Runs one program by NumPy and by gpupy in turns, and times what no program shows.
 
-Owns ``compare`` and ``costs``. Invariants: every time ends with the values computed; equal expressions are
-one value to gpupy while the first lives, so no run leaves anything to the next; each side has a run of its
-own before it is timed, or it would pay for caches and a heap that the other side left. Not here: what is
-made of the times (``table``, ``plot``).
+Owns ``compare``, ``in_turns`` and ``costs``. Invariants: every time ends with the values computed; equal
+expressions are one value to gpupy while the first lives, so no run leaves anything to the next; each side
+has a run of its own before it is timed, or it would pay for caches and a heap that the other side left. Not
+here: what is made of the times (``table``, ``plot``).
 """
 
 import functools
@@ -39,10 +39,8 @@ def compare(program, rounds, say):
     by_numpy, by_gpupy = program.by(numpy, given), program.by(gpupy, ours)
 
     say("NumPy")
-    start = time.perf_counter()
-    reference = by_numpy()
-    repeats = max(1, round(LEAST / (time.perf_counter() - start)))
-    leave, read = (_leave_all, _read_all) if isinstance(reference, tuple) else (gpupy.evaluate, numpy.asarray)
+    reference, repeats = once(by_numpy)
+    leave, read = finishes(reference)
 
     say("first call")
     gpupy.reset_stats()
@@ -50,16 +48,8 @@ def compare(program, rounds, say):
     counts = gpupy.stats()
     apart = difference.largest(reference, read(by_gpupy()))
 
-    sides = (("numpy_s", by_numpy, None), ("left_s", by_gpupy, leave), ("read_s", by_gpupy, read))
-    times = {side: [] for side, _, _ in sides}
-    start = time.perf_counter()
-    for number in range(rounds):
-        say(f"round {number + 1} of {rounds}")
-        for side, call, finish in sides:
-            _seconds(call, finish)
-            times[side].append(_seconds(call, finish, repeats))
-        if time.perf_counter() - start > PATIENCE:
-            break
+    sides = {"numpy_s": (by_numpy, None), "left_s": (by_gpupy, leave), "read_s": (by_gpupy, read)}
+    times = in_turns(sides, repeats, rounds, say)
     # Once more: what has run often may run by other code than what runs first.
     apart = max(apart, difference.largest(reference, read(by_gpupy())))
     return {
@@ -73,6 +63,32 @@ def compare(program, rounds, say):
         "difference": apart,
         "tolerance": program.tolerance,
     }
+
+
+def once(call):
+    """What a call gives, and how often it has to be repeated to be timed."""
+    start = time.perf_counter()
+    given = call()
+    return given, max(1, round(LEAST / (time.perf_counter() - start)))
+
+
+def finishes(result):
+    """What computes results like this one and leaves them in gpupy, and what reads them as NumPy's arrays."""
+    return (_leave_all, _read_all) if isinstance(result, tuple) else (gpupy.evaluate, numpy.asarray)
+
+
+def in_turns(sides, repeats, rounds, say):
+    """The seconds of a run of each side in each round; a side is a call, and what finishes its result."""
+    times = {side: [] for side in sides}
+    start = time.perf_counter()
+    for number in range(rounds):
+        say(f"round {number + 1} of {rounds}")
+        for side, (call, finish) in sides.items():
+            _seconds(call, finish)
+            times[side].append(_seconds(call, finish, repeats))
+        if time.perf_counter() - start > PATIENCE:
+            break
+    return times
 
 
 def _leave_all(values):

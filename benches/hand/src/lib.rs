@@ -1,0 +1,88 @@
+//! The benchmark's programs as one would write them by hand: one loop each where that is possible, on all cores, in
+//! the widest vectors of the machine.
+//!
+//! Owns the functions that C can call, one a program, with the arithmetic of `gpupy/_bench/programs.py` in its order:
+//! nothing is contracted or reordered that NumPy would round in between, but for sums, whose order NumPy leaves open.
+//! Exponentials, logarithms and sines are polynomials of our own ([`functions`]). Threads are rayon's
+//! (`RAYON_NUM_THREADS`).
+//!
+//! Invariants: operands and results lie where the caller says, in C order, and do not overlap; results are overwritten
+//! whole. Not here: who calls this, and checks and times it (`benches/peers/`).
+
+// Coefficients stand as they were published.
+#![allow(clippy::excessive_precision)]
+
+mod functions;
+mod images;
+mod pictures;
+mod points;
+mod tables;
+mod widest;
+
+use std::slice::{from_raw_parts, from_raw_parts_mut};
+
+/// Gives the functions to C: slices come as a pointer, with their length in an argument.
+macro_rules! to_c {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident => $to:path { in: [$($given:ident: $given_length:expr),*], out: [$($made:ident: $made_length:expr),*], numbers: [$($number:ident),*] }
+    )*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Every pointer leads to as many elements as the numbers say, and results overlap nothing.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($given: *const f32,)* $($made: *mut f32,)* $($number: usize),*) {
+            $(
+                // SAFETY: the caller says that so many elements are there.
+                let $given = unsafe { from_raw_parts($given, $given_length) };
+            )*
+            $(
+                // SAFETY: as above, and nothing else leads there.
+                let $made = unsafe { from_raw_parts_mut($made, $made_length) };
+            )*
+            $to($($given,)* $($made,)* $($number),*);
+        }
+    )*};
+}
+
+to_c! {
+    /// `2.5 * x + y`
+    fn hand_scaled_sum => points::scaled_sum { in: [x: n, y: n], out: [to: n], numbers: [n] }
+    /// `sin(x) * exp(-x * x)`
+    fn hand_sine_times_exponential => points::sine_times_exponential { in: [x: n], out: [to: n], numbers: [n] }
+    /// The sum of `abs(x)`, into one element.
+    fn hand_absolute_sum => points::absolute_sum { in: [x: n], out: [to: 1], numbers: [n] }
+    /// The prices of call and put options.
+    fn hand_black_scholes => points::black_scholes {
+        in: [price: n, strike: n, years: n], out: [call: n, put: n], numbers: [n]
+    }
+    /// The distance of each of `size * size` pixels to the nearest of `count` points.
+    fn hand_distance_map => pictures::distance_map { in: [px: count, py: count], out: [to: size * size], numbers: [size, count] }
+    /// The three planes of a lit sphere, `size * size` pixels each.
+    fn hand_shaded_sphere => pictures::shaded_sphere {
+        in: [], out: [red: size * size, green: size * size, blue: size * size], numbers: [size]
+    }
+    /// One generation of Life on a torus.
+    fn hand_life => images::life { in: [cells: height * width], out: [to: height * width], numbers: [height, width] }
+    /// Five binomial taps down and across, with the edge repeated outside.
+    fn hand_convolution => images::convolution {
+        in: [image: height * width], out: [to: height * width], numbers: [height, width]
+    }
+    /// The image turned by 10 degrees, bilinear.
+    fn hand_rotation => images::rotation {
+        in: [image: height * width], out: [to: height * width], numbers: [height, width]
+    }
+    /// The best shift of each block, and its sum of absolute differences.
+    fn hand_block_matching => images::block_matching {
+        in: [before: height * width, after: height * width],
+        out: [least: height / block * (width / block), chosen: height / block * (width / block)],
+        numbers: [height, width, reach, block]
+    }
+    /// Each column less its mean, over its deviation.
+    fn hand_column_normalisation => tables::column_normalisation {
+        in: [table: rows * columns], out: [to: rows * columns], numbers: [rows, columns]
+    }
+    /// The product of a matrix and a vector.
+    fn hand_matrix_vector => tables::matrix_vector { in: [a: rows * columns, x: columns], out: [to: rows], numbers: [rows, columns] }
+}

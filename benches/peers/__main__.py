@@ -1,0 +1,54 @@
+"""Times gpupy beside NumPy, JAX, numexpr and loops by hand: `cargo xtask bench --peers` starts it.
+
+Owns the options, the processors that all sides share, and the files `out/peers.md` and `out/peers.json`. Not
+here: the comparison (`comparison.py`).
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+
+
+def main():
+    """Times the programs; the status is 1 if a value of ours was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hand", required=True, help="the library of the loops by hand")
+    parser.add_argument("--rounds", type=int, default=9, help="at most so many runs of each side")
+    parser.add_argument("--programs", default="", help="words, one of which a program has in its name")
+    parser.add_argument("--quick", action="store_true", help="small programs, to see that all works")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder to write to")
+    options = parser.parse_args()
+
+    processors = share_processors()
+    # Only now: each side counts the processors when it is imported.
+    import comparison  # noqa: PLC0415
+
+    rows = []
+    for program in comparison.programs(options.programs, options.quick):
+        print(f"   {program.name}", file=sys.stderr, flush=True)
+        rows.append(comparison.compare(program, options.hand, options.rounds))
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(comparison.report(rows, processors)) + "\n"
+    (options.out / "peers.md").write_text(text, encoding="utf-8")
+    (options.out / "peers.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    print(f"{text}\nWritten: {options.out}/peers.md, {options.out}/peers.json")
+    return 1 if any(comparison.wrong(row) for row in rows) else 0
+
+
+def share_processors():
+    """Keeps this process to as many processors as `GPUPY_THREADS` says, or all; returns how many."""
+    if not hasattr(os, "sched_setaffinity"):
+        return os.cpu_count()
+    allowed = sorted(os.sched_getaffinity(0))
+    shared = allowed[: int(os.environ.get("GPUPY_THREADS") or len(allowed))]
+    os.sched_setaffinity(0, shared)
+    for name in ("GPUPY_THREADS", "NUMEXPR_MAX_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"):
+        os.environ[name] = str(len(shared))
+    return len(shared)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
