@@ -113,7 +113,7 @@ fn map_of(
 }
 
 fn function(b: &mut Builder, op: Op, values: &[u32]) -> u32 {
-    b.inline(functions::program(op, DType::F32).unwrap(), values)
+    b.inline(functions::branching(op, DType::F32).unwrap(), values)
 }
 
 fn saxpy(b: &mut Builder, v: &[u32]) -> u32 {

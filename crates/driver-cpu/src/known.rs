@@ -92,12 +92,12 @@ fn machine_code(program: &Program, leaves: &Leaves, variant: &Variant) -> Option
     gpupy_jit::compile(&map, &steps)
 }
 
-/// The map of what a program reduces, where it computes anything and has no regions.
+/// The map of what a program reduces, where it computes anything.
 fn map_before(program: &Program, reduce: usize) -> Option<Program> {
     let (value, dtype) = (program.insts[reduce].args[0], program.insts[reduce].dtype);
     let mut insts = program.insts[..reduce].to_vec();
-    let regions = insts.iter().any(|inst| matches!(inst.op, Op::Loop | Op::If));
-    if regions || !insts[value as usize].op.is_scalar_op() {
+    let computed = &insts[value as usize].op;
+    if !computed.is_scalar_op() && *computed != Op::Result {
         return None;
     }
     insts.push(Inst { op: Op::Store, dtype, args: [0, value, 0] });
@@ -109,6 +109,6 @@ fn map_before(program: &Program, reduce: usize) -> Option<Program> {
         accesses: program.accesses.clone(),
         dests: vec![dtype],
         insts,
-        extra: Vec::new(),
+        extra: program.extra.clone(),
     })
 }

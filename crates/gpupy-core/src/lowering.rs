@@ -2,9 +2,10 @@
 //!
 //! Owns [`Way`], found once for each device, operation and dtype. What a driver lowers is its own
 //! program; what it lacks is the core's (`functions/`), where it has everything that this needs. A
-//! program that fits into one kernel takes the operation's place there (`kernel.rs`). One that does
-//! not, on a device with tiny limits, becomes values of its own while the operation is walked, so
-//! that partitioning can cut between its instructions. Invariant: either way computes the same bits.
+//! program that fits into one kernel takes the operation's place there (`kernel.rs`), with branches
+//! where the device has them. One that does not, on a device with tiny limits, becomes values of its
+//! own while the operation is walked, so that partitioning can cut between its straight instructions.
+//! Invariant: each way computes the same bits.
 //!
 //! Not here: the programs.
 
@@ -65,29 +66,50 @@ impl Device {
         let program = match self.driver.get_method(op, dtype) {
             Method::Native => return Way::Native,
             Method::Lowered(program) => Some(program),
-            Method::Absent => functions::program(op, dtype).and_then(|p| self.translate(p)),
+            Method::Absent => {
+                // What a kernel takes may have branches; what is cut is straight.
+                let branching = functions::branching(op, dtype).and_then(|p| self.translate(p));
+                if let Some(lowered) = branching.map(|program| self.lowered(program))
+                    && self.fits_alone(&lowered, dtype)
+                {
+                    return Way::Inlined(Arc::new(lowered));
+                }
+                functions::program(op, dtype).and_then(|p| self.translate(p))
+            }
         };
         let Some(program) = program else { return Way::Absent };
+        let is_straight =
+            !program.insts.iter().any(|inst| inst.op == Op::Loop || inst.op == Op::If);
+        let lowered = self.lowered(program);
+        let fits = self.fits_alone(&lowered, dtype);
+        let lowered = Arc::new(lowered);
+        if fits || !is_straight { Way::Inlined(lowered) } else { Way::Expanded(lowered) }
+    }
+
+    fn lowered(&self, program: Program) -> Lowered {
         let mut need = self.driver.resource_zero();
-        for inst in program.insts.iter().filter(|inst| inst.op.is_scalar_op()) {
-            let part = self.driver.resource_get(Part::Op(inst.op, inst.dtype));
-            self.driver.resource_add(&mut need, &part);
+        for inst in &program.insts {
+            if !matches!(inst.op, Op::Const | Op::Param | Op::Store) {
+                let part = self.driver.resource_get(Part::Op(inst.op, inst.dtype));
+                self.driver.resource_add(&mut need, &part);
+            }
         }
-        let mut alone = need;
-        for operand in &program.params {
+        let operations = program.operation_count() as u32;
+        Lowered { program, need, operations }
+    }
+
+    /// Whether a kernel takes a program of an operation whose result has this dtype.
+    fn fits_alone(&self, lowered: &Lowered, dtype: DType) -> bool {
+        let mut alone = lowered.need;
+        for operand in &lowered.program.params {
             let part = self.driver.resource_get(Part::Operand(*operand));
             self.driver.resource_add(&mut alone, &part);
         }
         self.driver.resource_add(&mut alone, &self.driver.resource_get(Part::Dest(dtype)));
-        let fits = self.driver.resource_check(&alone);
-        let operations = program.operation_count() as u32;
-        let is_straight =
-            !program.insts.iter().any(|inst| inst.op == Op::Loop || inst.op == Op::If);
-        let lowered = Arc::new(Lowered { program, need, operations });
-        if fits || !is_straight { Way::Inlined(lowered) } else { Way::Expanded(lowered) }
+        self.driver.resource_check(&alone)
     }
 
-    /// A straight-line program in operations that the driver has itself; `None` when it lacks one.
+    /// A program in operations that the driver has itself; `None` when it lacks one.
     fn translate(&self, program: &Program) -> Option<Program> {
         let mut builder = Builder::new(Form::Map, 1);
         let mut values: Vec<u32> = Vec::with_capacity(program.insts.len());
@@ -98,6 +120,7 @@ impl Device {
             let args: SmallVec<[u32; 3]> = program.uses(inst).map(|v| values[v as usize]).collect();
             let first = program.uses(inst).next().map(|v| program.insts[v as usize].dtype);
             let asked = method_dtype(inst.op, inst.dtype, first);
+            let region = |values: &[u32]| values[inst.args[0] as usize];
             let value = match inst.op {
                 Op::Param => builder.param(inst.dtype),
                 Op::Const => builder.constant(literal(inst)),
@@ -106,10 +129,20 @@ impl Device {
                     0
                 }
                 op => match self.driver.get_method(op, asked) {
-                    Method::Native if matches!(op, Op::Cast | Op::Bitcast) => {
-                        builder.convert(op, args[0], inst.dtype)
-                    }
-                    Method::Native => builder.op(op, &args),
+                    Method::Native => match op {
+                        Op::Cast | Op::Bitcast => builder.convert(op, args[0], inst.dtype),
+                        Op::If => builder.begin_if(args[0]),
+                        Op::Else => {
+                            builder.begin_else(region(&values), &args);
+                            0
+                        }
+                        Op::End => {
+                            builder.end(region(&values), &args);
+                            0
+                        }
+                        Op::Result => builder.result(region(&values), inst.args[1], inst.dtype),
+                        _ => builder.op(op, &args),
+                    },
                     Method::Lowered(lowered) => builder.inline(&lowered, &args),
                     Method::Absent => return None,
                 },

@@ -111,6 +111,7 @@ impl Bits {
 #[allow(missing_docs)]
 pub enum If {
     Below = 2,
+    NotZero = 5,
     BelowOrEqual = 6,
     LessOrEqual = 14,
 }
@@ -119,6 +120,13 @@ pub enum If {
 #[derive(Debug)]
 #[must_use]
 pub struct Jump(usize);
+
+impl Jump {
+    /// The same jump, after its code was put behind so many bytes.
+    pub fn moved(self, by: usize) -> Jump {
+        Jump(self.0 + by)
+    }
+}
 
 /// Code under construction.
 pub struct Asm {
@@ -308,6 +316,12 @@ impl Asm {
         Jump(self.code.len())
     }
 
+    /// An unconditional jump to a place that is not written yet.
+    pub fn jump(&mut self) -> Jump {
+        self.code.extend([0xe9, 0, 0, 0, 0]);
+        Jump(self.code.len())
+    }
+
     /// A jump to a place that is written already.
     pub fn jump_back_if(&mut self, condition: If, to: usize) {
         let jump = self.jump_if(condition);
@@ -316,13 +330,18 @@ impl Asm {
 
     /// An unconditional jump to a place that is written already.
     pub fn jump_back(&mut self, to: usize) {
-        self.code.extend([0xe9, 0, 0, 0, 0]);
-        self.patch(self.code.len(), to);
+        let jump = self.jump();
+        self.patch(jump.0, to);
     }
 
     /// Lets a jump end here.
     pub fn land(&mut self, jump: Jump) {
         self.patch(jump.0, self.code.len());
+    }
+
+    /// Lets a jump end at a place.
+    pub fn land_at(&mut self, jump: Jump, to: usize) {
+        self.patch(jump.0, to);
     }
 
     fn patch(&mut self, from: usize, to: usize) {

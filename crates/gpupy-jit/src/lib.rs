@@ -1,7 +1,8 @@
 //! Wide machine code for programs, on x86-64.
 //!
-//! A program that is a map without regions and gathers becomes one loop over a row of points, with
-//! AVX-512 or AVX2 as the machine has it, in lanes of 32 or 64 bits. What it computes is what
+//! A program that is a map without loops and gathers becomes one loop over a row of points, with
+//! AVX-512 or AVX2 as the machine has it, in lanes of 32 or 64 bits. Of an `if`, the first branch is
+//! passed over where no point of a vector takes it. What it computes is what
 //! `gpupy_core::op_eval` says, to the bit: nothing is reassociated or contracted. What is not such a
 //! program is `None`, and left to whoever interprets programs; so is what has only bools and integers
 //! of 8 and 16 bits, for which there are more lanes to be had.
@@ -11,6 +12,7 @@
 //! | file | what it owns |
 //! |---|---|
 //! | `isa.rs` | what a machine can do |
+//! | `choices.rs` | what `if` regions choose between |
 //! | `plan.rs` | what is computed once a row, what in each pass, and in which order |
 //! | `writer.rs` | the function around the code: its entry, loop and end |
 //! | `lower/` | the instructions of each operation |
@@ -26,6 +28,7 @@
 
 #![warn(missing_docs)]
 
+mod choices;
 mod encode;
 mod isa;
 mod kernel;

@@ -172,6 +172,9 @@ pub mod only {
     pub const GENERAL_TO_MASK: Opcode = row(0, 1, false, 0x92);
     pub const MASK_TO_LANES: Opcode = row(2, 2, false, 0x38);
     pub const LANES_TO_MASK: Opcode = row(2, 2, false, 0x39);
+    // Whether any bit is set, as the processor's flags.
+    pub const TEST_MASK: Opcode = row(0, 1, false, 0x98);
+    pub const TEST_ALL: Opcode = row(1, 2, false, 0x17);
     // Parts of registers.
     pub const UPPER_128: Opcode = row(1, 3, false, 0x39);
     pub const UPPER_256: Opcode = row(1, 3, true, 0x3b);

@@ -2,11 +2,12 @@
 //!
 //! Owns [`Plan`]: which instructions are needed, which are other names of a value, which hold for
 //! the whole row and are computed before its loop, which comparisons only choose between values and
-//! become part of that choice; how many points one pass of the loop does, and when each value is
-//! used next.
+//! become part of that choice; which are a *detour*, computed only where a point takes the first
+//! branch of a choice; and how many points one pass of the loop does.
 //!
 //! Not here: registers (`registers.rs`), instructions (`lower/`).
 
+use crate::choices::{Choice, Choices, Options};
 use crate::isa::Isa;
 use crate::opcodes::Width;
 use crate::{Step, Variant};
@@ -43,6 +44,26 @@ pub struct Task {
     pub inst: u32,
     /// Which vector of the pass.
     pub group: u32,
+    /// What is done for it.
+    pub duty: Duty,
+}
+
+/// What a task does for its instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duty {
+    /// Computes its value; of a choice's result, the second branch's.
+    Value,
+    /// Of an `if`: leaves for its detour, which is so many of the next tasks, where a point takes it.
+    Leave(u32),
+    /// Of a choice's result, at the end of the detour: takes the first branch's value where that is
+    /// chosen.
+    Merge,
+}
+
+impl Task {
+    fn value(inst: u32) -> Task {
+        Task { inst, group: 0, duty: Duty::Value }
+    }
 }
 
 /// What is known of an instruction.
@@ -55,7 +76,7 @@ struct Note {
     needed: bool,
     /// The same at all points of the row.
     uniform: bool,
-    /// Only written as part of the `select` that uses it.
+    /// Only written as part of the `select` or `if` that uses it.
     folded: bool,
 }
 
@@ -69,11 +90,12 @@ pub struct Plan<'a> {
     pub groups: u32,
     /// What is computed once a row, before the loop; `const`s need not be computed.
     pub before: Vec<Task>,
-    /// What is computed in each pass.
+    /// What is computed in each pass; detours follow the tasks that leave for them.
     pub body: Vec<Task>,
-    /// The most values that are alive at once in the body, of all groups together.
+    /// The most values that are alive at once in the body without detours, of all groups together.
     pub pressure: usize,
     notes: Vec<Note>,
+    choices: Choices,
 }
 
 /// How many vectors a pass may do side by side, so that one waits while another computes, and the
@@ -88,8 +110,9 @@ impl<'a> Plan<'a> {
         if program.form != Form::Map {
             return None;
         }
+        let choices = Choices::of(program)?;
         let mut widest = 0;
-        let mut notes = vec![Note::default(); program.insts.len()];
+        let mut notes: Vec<Note> = vec![Note::default(); program.insts.len()];
         let mut walks = 0;
         for (at, inst) in program.insts.iter().enumerate() {
             let mut note = Note { name: at as u32, ..Note::default() };
@@ -100,7 +123,12 @@ impl<'a> Plan<'a> {
                     note.uniform = *variant.accesses.get(walks as usize)? == Step::Zero;
                     walks += 1;
                 }
-                Op::Store => {}
+                Op::Store | Op::If | Op::Else | Op::End => {}
+                Op::Result => {
+                    let Options { condition, first, second } = choices.options(program, inst)?;
+                    let all = [condition, first, second];
+                    note.uniform = all.iter().all(|value| notes[*value as usize].uniform);
+                }
                 op if op.info().rule == Rule::Special => return None,
                 // Not all bits are a bool's.
                 Op::Bitcast if inst.dtype == DType::Bool && !is_renaming(program, inst) => {
@@ -135,6 +163,7 @@ impl<'a> Plan<'a> {
             body: Vec::new(),
             pressure: 0,
             notes,
+            choices,
         };
         plan.find_needed();
         if isa == Isa::Avx512 {
@@ -159,7 +188,7 @@ impl<'a> Plan<'a> {
         self.notes[inst as usize].uniform
     }
 
-    /// True for a comparison that is written with the `select` that uses it.
+    /// True for a comparison that is written with the `select` or `if` that uses it.
     pub fn is_folded(&self, inst: u32) -> bool {
         self.notes[inst as usize].folded
     }
@@ -185,38 +214,62 @@ impl<'a> Plan<'a> {
         value / self.groups
     }
 
-    /// The instructions whose values this one takes from registers or memory.
-    pub fn args(&self, inst: u32) -> Args {
+    /// The instructions whose values a task takes from registers or memory.
+    pub fn args(&self, task: Task) -> Args {
         let mut args = Args::default();
-        let it = self.inst(inst);
-        match it.op {
-            Op::Store => args.push(self.name(it.args[1])),
-            Op::Select if self.is_folded(it.args[0]) => {
-                let test = self.inst(it.args[0]);
-                for arg in &test.args[..test.op.info().arity as usize] {
-                    args.push(self.name(*arg));
-                }
-                args.push(self.name(it.args[1]));
-                args.push(self.name(it.args[2]));
+        let inst = self.inst(task.inst);
+        let mut take = |value: u32| args.push(self.name(value));
+        match (inst.op, task.duty) {
+            (Op::Store, _) => take(inst.args[1]),
+            (Op::Select, _) if self.is_folded(inst.args[0]) => {
+                self.operands(inst.args[0]).iter().for_each(|value| take(*value));
+                take(inst.args[1]);
+                take(inst.args[2]);
             }
-            op if op.is_scalar_op() => {
-                for arg in &it.args[..op.info().arity as usize] {
-                    args.push(self.name(*arg));
+            (Op::If, _) if self.is_folded(inst.args[0]) => {
+                self.operands(inst.args[0]).iter().for_each(|value| take(*value));
+            }
+            (Op::If, _) => take(inst.args[0]),
+            (Op::Result, duty) => {
+                let Some(options) = self.choices.options(self.program, inst) else { return args };
+                if duty == Duty::Merge || self.is_uniform(task.inst) {
+                    take(options.condition);
+                    take(options.first);
                 }
+                take(if duty == Duty::Merge { task.inst } else { options.second });
+            }
+            (op, _) if op.is_scalar_op() => {
+                self.operands(task.inst).iter().for_each(|value| take(*value));
             }
             _ => {}
         }
         args
     }
 
+    /// The operands of an operation.
+    fn operands(&self, inst: u32) -> &'a [u32] {
+        let inst = self.inst(inst);
+        &inst.args[..inst.op.info().arity as usize]
+    }
+
     fn find_needed(&mut self) {
         for at in (0..self.notes.len() as u32).rev() {
-            if self.inst(at).op == Op::Store {
+            let inst = self.inst(at);
+            if inst.op == Op::Store {
                 self.notes[at as usize].needed = true;
             }
-            if self.notes[at as usize].needed {
-                for arg in self.args(at).iter() {
-                    self.notes[*arg as usize].needed = true;
+            if !self.notes[at as usize].needed {
+                continue;
+            }
+            for arg in self.args(Task::value(at)).iter() {
+                self.notes[*arg as usize].needed = true;
+            }
+            if inst.op == Op::Result
+                && let Some(options) = self.choices.options(self.program, inst)
+            {
+                for value in [inst.args[0], options.condition, options.first] {
+                    let name = self.name(value);
+                    self.notes[name as usize].needed = true;
                 }
             }
         }
@@ -228,18 +281,29 @@ impl<'a> Plan<'a> {
         let written: Vec<u32> =
             all.filter(|at| self.notes[*at as usize].needed && self.name(*at) == *at).collect();
         for at in &written {
-            for arg in self.args(*at).iter() {
+            for arg in self.args(Task::value(*at)).iter() {
                 uses[*arg as usize] += 1;
+            }
+            // A detour that begins with the test makes its own of it.
+            if self.inst(*at).op == Op::Result
+                && !self.is_uniform(*at)
+                && let Some(options) = self.choices.options(self.program, self.inst(*at))
+            {
+                uses[self.name(options.first) as usize] += 1;
             }
         }
         for at in written {
             let inst = self.inst(at);
             let test = inst.args[0];
+            let uniform = match inst.op {
+                Op::Select => self.is_uniform(at),
+                Op::If => false,
+                _ => continue,
+            };
             // A comparison of the row with a choice between values of its points stays where it is.
-            if inst.op == Op::Select
-                && uses[test as usize] == 1
+            if uses[test as usize] == 1
                 && is_test(self.program, test)
-                && self.is_uniform(test) == self.is_uniform(at)
+                && self.is_uniform(test) == uniform
             {
                 self.notes[test as usize].folded = true;
             }
@@ -247,47 +311,87 @@ impl<'a> Plan<'a> {
     }
 
     fn order(&mut self, isa: Isa) {
-        let mut body = Vec::new();
+        let mut body: Vec<Vec<Task>> = Vec::new();
+        let mut detour = Vec::new();
         for at in 0..self.notes.len() as u32 {
             let note = self.notes[at as usize];
-            let inst = self.inst(at);
-            if !note.needed || note.folded || note.name != at || inst.op == Op::Const {
+            let op = self.inst(at).op;
+            if op == Op::End {
+                self.end_choice(at, &mut body, std::mem::take(&mut detour));
+            }
+            if !note.needed || note.folded || note.name != at {
                 continue;
             }
-            if note.uniform {
-                self.before.push(Task { inst: at, group: 0 });
-            } else {
-                body.push(at);
+            let task = Task::value(at);
+            match op {
+                Op::Const | Op::If => {}
+                _ if note.uniform => self.before.push(task),
+                // Stands where its choice ends.
+                Op::Result => {}
+                _ if self.choices.around(at).is_some_and(|choice| at < choice.otherwise) => {
+                    detour.push(task);
+                }
+                _ => body.push(vec![task]),
             }
         }
         self.pressure = self.most_alive(&body);
+        // A step may be long by its detour.
+        let length = body.len();
         let fits = |(groups, longest): &(u32, usize)| {
             let needed = *groups as usize * self.pressure + SPARE;
-            needed <= isa.registers() && body.len() <= *longest
+            needed <= isa.registers() && length <= *longest
         };
         self.groups = GROUPS.iter().find(|choice| fits(choice)).map_or(1, |(groups, _)| *groups);
         self.pressure *= self.groups as usize;
         let groups = self.groups;
-        self.body = body
-            .iter()
-            .flat_map(|inst| (0..groups).map(|group| Task { inst: *inst, group }))
-            .collect();
+        let of_group = |step: &[Task], group| {
+            step.iter().map(move |task| Task { group, ..*task }).collect::<Vec<_>>()
+        };
+        let steps = body.iter().flat_map(|step| (0..groups).map(move |group| (step, group)));
+        self.body = steps.flat_map(|(step, group)| of_group(step, group)).collect();
     }
 
-    fn most_alive(&self, body: &[u32]) -> usize {
+    /// The steps at the `end` of a choice: its results, and what leaves for its detour.
+    fn end_choice(&self, end: u32, body: &mut Vec<Vec<Task>>, detour: Vec<Task>) {
+        let Some(Choice { at, .. }) = self.choices.around(end).copied() else { return };
+        let is_result = |inst: &Inst| inst.op == Op::Result && inst.args[0] == at;
+        let all = (end..self.notes.len() as u32).filter(|result| {
+            let note = self.notes[*result as usize];
+            is_result(self.inst(*result)) && note.needed && !note.uniform
+        });
+        let results: Vec<Task> = all.map(Task::value).collect();
+        if results.is_empty() {
+            return;
+        }
+        body.extend(results.iter().map(|result| vec![*result]));
+        let test = self.inst(at).args[0];
+        let mut step = Vec::new();
+        step.extend(self.is_folded(test).then_some(Task::value(test)));
+        step.extend(detour);
+        step.extend(results.iter().map(|result| Task { duty: Duty::Merge, ..*result }));
+        let duty = Duty::Leave(step.len() as u32);
+        step.insert(0, Task { inst: at, group: 0, duty });
+        body.push(step);
+    }
+
+    /// The most values that are alive at once, of the steps' first tasks.
+    fn most_alive(&self, body: &[Vec<Task>]) -> usize {
         let mut alive = vec![false; self.notes.len()];
         let (mut now, mut most) = (0, 0);
-        for inst in body.iter().rev() {
-            now -= usize::from(std::mem::replace(&mut alive[*inst as usize], false));
-            for arg in self.args(*inst).iter().filter(|arg| !self.is_uniform(**arg)) {
-                now += usize::from(!std::mem::replace(&mut alive[*arg as usize], true));
+        for step in body.iter().rev() {
+            for task in step.iter().rev() {
+                if task.duty == Duty::Value {
+                    now -= usize::from(std::mem::replace(&mut alive[task.inst as usize], false));
+                }
+                for arg in self.args(*task).iter().filter(|arg| !self.is_uniform(**arg)) {
+                    now += usize::from(!std::mem::replace(&mut alive[*arg as usize], true));
+                }
             }
             most = most.max(now);
         }
         most
     }
 }
-
 /// Whether an instruction's value has the same lanes as its operand's.
 fn is_renaming(program: &Program, inst: &Inst) -> bool {
     let (from, to) = (program.insts[inst.args[0] as usize].dtype, inst.dtype);

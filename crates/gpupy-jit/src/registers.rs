@@ -2,7 +2,8 @@
 //!
 //! Owns [`Registers`]. Values are given registers in the order of the code. When none is free, the
 //! value whose next use is furthest away leaves: to the frame, unless it lies in memory already. That
-//! is Bélády's choice, which is best for code without branches.
+//! is Bélády's choice, which is best for code without branches. A detour starts with a copy of this
+//! state, and at its end puts back what the code that it returns to expects in registers.
 //!
 //! Invariants: what a task has taken stays where it is until the task ends; at the start of the loop
 //! only residents are in registers, and they are never moved.
@@ -12,7 +13,8 @@
 use crate::encode::{Asm, Bits, Mem, Rm, gpr};
 use crate::isa::Isa;
 use crate::opcodes::{self, Width};
-use crate::plan::Plan;
+use crate::plan::{Duty, Plan, Task};
+use std::rc::Rc;
 
 const NOBODY: u32 = u32::MAX;
 const NEVER: u32 = u32::MAX;
@@ -28,11 +30,14 @@ struct Value {
     next: u32,
     end: u32,
     width: Width,
+    /// The uses that no detour makes.
+    usual: u32,
     /// Stays alive after its last use, for the next pass.
     uniform: bool,
 }
 
 /// The registers, and where each value is.
+#[derive(Clone)]
 pub struct Registers {
     isa: Isa,
     lanes: usize,
@@ -43,7 +48,7 @@ pub struct Registers {
     resident: u32,
     values: Vec<Value>,
     /// When values are used, in tasks, grouped by value.
-    uses: Vec<u32>,
+    uses: Rc<[u32]>,
     /// The number of the task at hand.
     now: u32,
     free_slots: Vec<i32>,
@@ -60,16 +65,23 @@ impl Registers {
                 let inst = plan.inst_of(value);
                 let width = Width::of(plan.inst(inst).dtype).unwrap_or(Width::W32);
                 let uniform = plan.is_uniform(inst);
-                Value { reg: None, home: None, next: 0, end: 0, width, uniform }
+                Value { reg: None, home: None, next: 0, end: 0, width, usual: 0, uniform }
             })
             .collect();
         let tasks = || plan.before.iter().chain(&plan.body).zip(0u32..);
         let mut all = 0;
+        let mut detour = 0;
         for (task, _) in tasks() {
-            for arg in plan.args(task.inst).iter() {
-                values[plan.value(*arg, task.group) as usize].end += 1;
+            for arg in plan.args(*task).iter() {
+                let value = &mut values[plan.value(*arg, task.group) as usize];
+                value.end += 1;
+                value.usual += u32::from(detour == 0);
                 all += 1;
             }
+            detour = match task.duty {
+                Duty::Leave(tasks) => tasks,
+                _ => detour.saturating_sub(1),
+            };
         }
         let mut start = 0;
         for value in &mut values {
@@ -78,7 +90,7 @@ impl Registers {
         }
         let mut uses = vec![0; all];
         for (task, at) in tasks() {
-            for arg in plan.args(task.inst).iter() {
+            for arg in plan.args(*task).iter() {
                 let value = &mut values[plan.value(*arg, task.group) as usize];
                 uses[value.end as usize] = at;
                 value.end += 1;
@@ -91,7 +103,7 @@ impl Registers {
             pinned: 0,
             resident: 0,
             values,
-            uses,
+            uses: uses.into(),
             now: 0,
             free_slots: Vec::new(),
             frame: 0,
@@ -191,24 +203,51 @@ impl Registers {
     /// Ends the task.
     pub fn end_task(&mut self, asm: &mut Asm, args: &[u32], result: Option<u32>) {
         for arg in args {
-            self.release(*arg);
-            let value = self.values[*arg as usize];
-            let mut next = value.next;
-            while next < value.end && self.uses[next as usize] <= self.now {
-                next += 1;
-            }
-            let it = &mut self.values[*arg as usize];
-            it.next = next;
-            // Not earlier: the task's last instruction may read the slot.
-            if next == it.end && !it.uniform {
-                self.free_slots.extend(it.home.take().map(|home| home.disp));
-            }
+            self.used(*arg);
         }
         if let Some(result) = result.filter(|value| self.values[*value as usize].uniform) {
             self.settle(asm, result);
         }
         self.pinned = 0;
         self.now += 1;
+    }
+
+    /// Passes over the tasks of a detour, which another state follows.
+    pub fn pass_over(&mut self, plan: &Plan<'_>, tasks: &[Task]) {
+        self.now += tasks.len() as u32 - 1;
+        for task in tasks {
+            for arg in plan.args(*task).iter() {
+                self.used(plan.value(*arg, task.group));
+            }
+        }
+        self.now += 1;
+    }
+
+    /// In a detour: writes a value anew, to where it lies in memory.
+    pub fn rewrite(&mut self, asm: &mut Asm, value: u32, from: u8) {
+        let Value { reg, width, home, .. } = self.values[value as usize];
+        let home = home.unwrap_or_else(|| self.slot(width));
+        asm.vector(opcodes::move_store(width), self.bits(width), from, 0, Rm::Mem(home));
+        self.values[value as usize].home = Some(home);
+        if let Some(reg) = reg {
+            self.vacate(reg);
+        }
+    }
+
+    /// Ends a detour: what is in registers where it returns to is there again.
+    pub fn return_to(&mut self, asm: &mut Asm, main: &mut Registers) {
+        for (reg, value) in (0u8..).zip(main.holds) {
+            if value == NOBODY || self.holds[reg as usize] == value {
+                continue;
+            }
+            // What lies nowhere is not used any more.
+            let Value { home, width, .. } = self.values[value as usize];
+            if let Some(home) = home {
+                self.fetch(asm, reg, home, width);
+            }
+        }
+        main.frame = main.frame.max(self.frame);
+        main.overfull |= self.overfull;
     }
 
     /// Begins the loop: the uniform values that are used most often become residents, as far as
@@ -218,7 +257,8 @@ impl Registers {
             self.vacate(reg);
         }
         let left = self.isa.registers().saturating_sub(pressure + SPARE);
-        let count = |value: &Value| value.end - value.next;
+        // What happens before the loop has been counted down.
+        let count = |value: &Value| value.usual.min(value.end - value.next);
         let mut uniform: Vec<u32> = (0..self.values.len() as u32)
             .filter(|value| {
                 let value = &self.values[*value as usize];
@@ -238,6 +278,21 @@ impl Registers {
         let value = &self.values[value as usize];
         let uses = &self.uses[value.next as usize..value.end as usize];
         uses.iter().all(|at| *at <= self.now)
+    }
+
+    /// Counts down the uses of a value, up to this task.
+    fn used(&mut self, value: u32) {
+        self.release(value);
+        let Value { mut next, end, .. } = self.values[value as usize];
+        while next < end && self.uses[next as usize] <= self.now {
+            next += 1;
+        }
+        let it = &mut self.values[value as usize];
+        it.next = next;
+        // Not earlier: the task's last instruction may read the slot.
+        if next == end && !it.uniform {
+            self.free_slots.extend(it.home.take().map(|home| home.disp));
+        }
     }
 
     /// Gives up the register of a value that nobody uses after this task.
@@ -293,15 +348,19 @@ impl Registers {
             return;
         };
         let Some(reg) = reg.filter(|_| next < end) else { return };
+        let (bits, home) = (self.bits(width), self.slot(width));
+        asm.vector(opcodes::move_store(width), bits, reg, 0, Rm::Mem(home));
+        self.values[value as usize].home = Some(home);
+    }
+
+    /// A free place in the frame.
+    fn slot(&mut self, width: Width) -> Mem {
         let size = self.isa.bytes();
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.frame += size;
             (self.frame - size) as i32
         });
-        let bits = self.bits(width);
-        let home = Mem::at(gpr::RDI, slot, bits.bytes());
-        asm.vector(opcodes::move_store(width), bits, reg, 0, Rm::Mem(home));
-        self.values[value as usize].home = Some(home);
+        Mem::at(gpr::RDI, slot, self.bits(width).bytes())
     }
 
     fn fetch(&self, asm: &mut Asm, reg: u8, home: Mem, width: Width) {

@@ -15,15 +15,18 @@
 //! | `k1`–`k4` | AVX-512: the points that exist, of each vector of a pass |
 //! | `k5` | AVX-512: for the moment |
 //!
+//! Behind its end lie the detours: what is computed only where a point takes the first branch of a
+//! choice. Elsewhere a detour costs its test, and a jump that is not taken.
+//!
 //! With AVX-512 a row may have any number of points: its last pass is masked. With AVX2 a row has
 //! whole passes, and who calls sees to that.
 
 use crate::encode::gpr::*;
-use crate::encode::{Asm, Bits, Gpr, If, Mem, Rm};
+use crate::encode::{Asm, Bits, Gpr, If, Jump, Mem, Rm};
 use crate::isa::Isa;
 use crate::kernel::{Kernel, Slot};
 use crate::opcodes::{self, Width, only};
-use crate::plan::{Args, Plan, Task};
+use crate::plan::{Args, Duty, Plan, Task};
 use crate::pool::Pool;
 use crate::registers::Registers;
 use crate::{Step, Variant};
@@ -49,6 +52,20 @@ pub struct Writer<'a> {
     pointers: Vec<Option<Gpr>>,
     task: Task,
     args: Vec<u32>,
+    /// The code of detours, which comes to lie behind the rest.
+    aside: Asm,
+    detours: Vec<Detour>,
+}
+
+/// Code that is seldom run.
+struct Detour {
+    /// From the main code.
+    leave: Jump,
+    /// Where it begins and ends, in the code of detours.
+    start: usize,
+    back: Jump,
+    /// Where it returns to, in the main code.
+    to: usize,
 }
 
 /// Writes the code of a program.
@@ -62,8 +79,10 @@ pub fn write(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
         pool: Pool::new(isa),
         registers,
         pointers: Vec::new(),
-        task: Task { inst: 0, group: 0 },
+        task: Task { inst: 0, group: 0, duty: Duty::Value },
         args: Vec::new(),
+        aside: Asm::new(isa),
+        detours: Vec::new(),
     };
     writer.function(variant)?;
     let Writer { asm, plan, pool, registers, .. } = writer;
@@ -112,7 +131,17 @@ impl Writer<'_> {
             self.asm.pop(reg);
         }
         self.asm.ret();
+        self.place_detours();
         Some(())
+    }
+
+    fn place_detours(&mut self) {
+        let base = self.asm.here();
+        self.asm.code.append(&mut self.aside.code);
+        for Detour { leave, start, back, to } in std::mem::take(&mut self.detours) {
+            self.asm.land_at(leave, base + start);
+            self.asm.land_at(back.moved(base), to);
+        }
     }
 
     fn place_constants(&mut self) {
@@ -162,9 +191,7 @@ impl Writer<'_> {
         self.asm.compare(RDX, RAX);
         let short = self.asm.jump_if(If::Below);
         let start = self.asm.here();
-        for task in body {
-            self.perform(*task)?;
-        }
+        self.pass(body)?;
         self.asm.add(RCX, RCX, pass);
         self.asm.add(RAX, RCX, pass);
         self.asm.compare(RAX, RDX);
@@ -194,23 +221,61 @@ impl Writer<'_> {
     fn whole_loop(&mut self, body: &[Task]) -> Option<()> {
         let pass = (self.plan.lanes * self.plan.groups as usize) as i32;
         let start = self.asm.here();
-        for task in body {
-            self.perform(*task)?;
-        }
+        self.pass(body)?;
         self.asm.add(RCX, RCX, pass);
         self.asm.compare(RCX, RDX);
         self.asm.jump_back_if(If::Below, start);
         Some(())
     }
 
+    /// The tasks of a pass.
+    fn pass(&mut self, body: &[Task]) -> Option<()> {
+        let mut rest = body;
+        while let [task, behind @ ..] = rest {
+            self.perform(*task)?;
+            rest = behind;
+            if let Duty::Leave(len) = task.duty {
+                let (detour, behind) = behind.split_at(len as usize);
+                self.detour(detour)?;
+                rest = behind;
+            }
+        }
+        Some(())
+    }
+
+    /// Leaves for a detour, where the task at hand found a reason.
+    fn detour(&mut self, tasks: &[Task]) -> Option<()> {
+        let leave = self.asm.jump_if(If::NotZero);
+        let to = self.asm.here();
+        let before = self.registers.clone();
+        self.registers.pass_over(&self.plan, tasks);
+        std::mem::swap(&mut self.asm, &mut self.aside);
+        let mut main = std::mem::replace(&mut self.registers, before);
+        let start = self.asm.here();
+        for task in tasks {
+            self.perform(*task)?;
+        }
+        self.registers.return_to(&mut self.asm, &mut main);
+        let back = self.asm.jump();
+        self.registers = main;
+        std::mem::swap(&mut self.asm, &mut self.aside);
+        self.detours.push(Detour { leave, start, back, to });
+        Some(())
+    }
+
     fn perform(&mut self, task: Task) -> Option<()> {
-        let args: Args = self.plan.args(task.inst);
+        let args: Args = self.plan.args(task);
         self.task = task;
         self.args.clear();
         self.args.extend(args.iter().map(|arg| self.plan.value(*arg, task.group)));
         let inst = self.plan.inst(task.inst);
-        self.lower(inst)?;
-        let result = (inst.op != Op::Store).then(|| self.plan.value(task.inst, task.group));
+        let has_result = task.duty == Duty::Value && inst.op != Op::Store;
+        match task.duty {
+            Duty::Value => self.lower(inst)?,
+            Duty::Leave(_) => self.leave(inst)?,
+            Duty::Merge => self.merge(inst)?,
+        }
+        let result = has_result.then(|| self.plan.value(task.inst, task.group));
         self.registers.end_task(&mut self.asm, &self.args, result);
         Some(())
     }
@@ -299,6 +364,12 @@ impl Writer<'_> {
     pub fn done_in(&mut self, reg: u8) {
         let value = self.plan.value(self.task.inst, self.task.group);
         self.registers.result_is(reg, value);
+    }
+
+    /// Writes the task's value anew, in a detour.
+    pub fn rewrite(&mut self, from: u8) {
+        let value = self.plan.value(self.task.inst, self.task.group);
+        self.registers.rewrite(&mut self.asm, value, from);
     }
 
     /// A constant as the last operand of an instruction on lanes of this width.

@@ -1,8 +1,9 @@
 //! Formulas as programs: values that are added, multiplied and compared in Rust's own notation.
 //!
 //! Owns [`Code`], a program under construction for one float dtype, and [`Val`], a value of it.
-//! Numbers among the operands become literals of the other operand's dtype. Invariant: every
-//! operation here is exact in the operation table, so a program has the same bits everywhere.
+//! Numbers among the operands become literals of the other operand's dtype. Invariants: every
+//! operation here is exact in the operation table, so a program has the same bits everywhere; a
+//! formula's straight program and its program with branches have the same bits.
 //!
 //! Not here: the formulas (the files named after their families).
 
@@ -17,6 +18,8 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Sub};
 pub(super) struct Code {
     builder: RefCell<Builder>,
     float: DType,
+    /// What seldom happens stands in a branch.
+    branches: bool,
 }
 
 /// A value of a program.
@@ -55,13 +58,14 @@ impl<'c> Term<'c> for i64 {
 }
 
 impl Code {
-    /// The program of a formula of `arity` operands of a float dtype.
+    /// The program of a formula of `arity` operands of a float dtype, straight or with branches.
     pub fn program(
         float: DType,
         arity: u8,
+        branches: bool,
         formula: impl for<'c> Fn(&'c Code, &[Val<'c>]) -> Val<'c>,
     ) -> Program {
-        let code = Code { builder: RefCell::new(Builder::new(Form::Map, 1)), float };
+        let code = Code { builder: RefCell::new(Builder::new(Form::Map, 1)), float, branches };
         let operands: Vec<Val<'_>> = (0..arity)
             .map(|_| Val { code: &code, at: code.builder.borrow_mut().param(float) })
             .collect();
@@ -252,6 +256,28 @@ impl<'c> Val<'c> {
     /// One of two values, by this truth value.
     pub fn choose(self, yes: Val<'c>, no: Val<'c>) -> Val<'c> {
         self.code.op(Op::Select, &[self, yes, no])
+    }
+
+    /// What `rare` gives where this truth value holds, which it seldom does, otherwise `usual`.
+    pub fn seldom<const N: usize>(
+        self,
+        rare: impl FnOnce() -> [Val<'c>; N],
+        usual: [Val<'c>; N],
+    ) -> [Val<'c>; N] {
+        let code = self.code;
+        if !code.branches {
+            let rare = rare();
+            return std::array::from_fn(|k| self.choose(rare[k], usual[k]));
+        }
+        let region = code.builder.borrow_mut().begin_if(self.at);
+        let rare = rare().map(|value| value.at);
+        let mut builder = code.builder.borrow_mut();
+        builder.begin_else(region, &rare);
+        builder.end(region, &usual.map(|value| value.at));
+        std::array::from_fn(|k| {
+            let dtype = builder.dtype(usual[k].at);
+            Val { code, at: builder.result(region, k as u32, dtype) }
+        })
     }
 
     /// The polynomial in this value with these coefficients, the constant one first, by Horner's

@@ -1,8 +1,9 @@
 //! Functions as programs: everything richer than the primitive operations, written once.
 //!
-//! Owns the table of programs, one for each function and float dtype: straight lines of exact
-//! operations, which give the same bits on every driver. Invariants: a program keeps the bound of its
-//! row in `op.rs`; it uses neither regions, nor fused products, nor, for float32, a wider float.
+//! Owns the table of programs, for each function and float dtype a straight line of exact operations,
+//! which gives the same bits on every driver, and the same with what is seldom needed in a branch
+//! (`if`). Invariants: a program keeps the bound of its row in `op.rs`; it uses neither loops, nor
+//! fused products, nor, for float32, a wider float.
 //!
 //! Not here: which drivers need them (`lowering.rs`).
 
@@ -54,18 +55,38 @@ fn formula(op: Op) -> Option<Formula> {
     })
 }
 
-/// The program of a function (see `driver::Method::Lowered`), or `None` where there is none.
+/// The straight program of a function (see `driver::Method::Lowered`), or `None` where there is none.
 pub fn program(op: Op, dtype: DType) -> Option<&'static Program> {
-    static SINGLE: [OnceLock<Program>; 256] = [const { OnceLock::new() }; 256];
-    static DOUBLE: [OnceLock<Program>; 256] = [const { OnceLock::new() }; 256];
+    static SINGLE: Programs = [const { OnceLock::new() }; 256];
+    static DOUBLE: Programs = [const { OnceLock::new() }; 256];
+    found(op, dtype, [&SINGLE, &DOUBLE], false)
+}
+
+/// The program of a function with branches for what is seldom needed. It has the same bits, and is the
+/// straight one where there is nothing of the kind.
+pub fn branching(op: Op, dtype: DType) -> Option<&'static Program> {
+    static SINGLE: Programs = [const { OnceLock::new() }; 256];
+    static DOUBLE: Programs = [const { OnceLock::new() }; 256];
+    found(op, dtype, [&SINGLE, &DOUBLE], true)
+}
+
+/// Programs by the number of their operation.
+type Programs = [OnceLock<Program>; 256];
+
+fn found(
+    op: Op,
+    dtype: DType,
+    [single, double]: [&'static Programs; 2],
+    branches: bool,
+) -> Option<&'static Program> {
     let formula = formula(op)?;
     let programs = match dtype {
-        DType::F32 => &SINGLE,
-        DType::F64 => &DOUBLE,
+        DType::F32 => single,
+        DType::F64 => double,
         _ => return None,
     };
     let cell = programs.get(op as usize)?;
-    Some(cell.get_or_init(|| Code::program(dtype, op.info().arity, formula)))
+    Some(cell.get_or_init(|| Code::program(dtype, op.info().arity, branches, formula)))
 }
 
 /// How many operations an operation is, roughly, where a device has no better way.

@@ -132,12 +132,12 @@ fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
     let r = near - rest;
     let low = ((near - r) - rest) - n * parts[3];
     let is_far = (x.bits() - far).below(infinity - far);
-    let (far_n, far_r, far_low) = reduce_far(x);
-    (is_far.choose(far_n, n.to_int().bits()), is_far.choose(far_r, r), is_far.choose(far_low, low))
+    let [n, r, low] = is_far.seldom(|| reduce_far(x), [n.to_int().bits(), r, low]);
+    (n, r, low)
 }
 
 /// `reduce` for large numbers. Words have as many bits as the float.
-fn reduce_far(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
+fn reduce_far(x: Val<'_>) -> [Val<'_>; 3] {
     let c = x.code();
     let width = c.pick(32, 64);
     // x is an integer times a power of 2. Bits of 2/π that count multiples of 4 are left out: the
@@ -169,7 +169,7 @@ fn reduce_far(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
     let lost = (upper - sum) + lower;
     let sign = (negative | 1).to_float();
     let r_low = lost * FRAC_PI_2 + sum * c.pick(HALF_PI_LOW[0], HALF_PI_LOW[1]);
-    (n, sum * FRAC_PI_2 * sign, r_low * sign)
+    [n, sum * FRAC_PI_2 * sign, r_low * sign]
 }
 
 /// Four words of 2/π (which has a word of zeros before its point) from the one of this number.

@@ -43,6 +43,7 @@ impl Writer<'_> {
             Op::Store => return self.store(inst),
             Op::Cast => return self.cast(self.dtype(inst, 0), inst.dtype),
             Op::Select => return self.select(inst),
+            Op::Result => return self.chosen(inst),
             _ => {}
         }
         let dtype = self.dtype(inst, 0);

@@ -169,6 +169,11 @@ impl Writer<'_> {
             self.blend_by_test(w, to, no, yes);
             return Some(());
         }
+        self.choose(w)
+    }
+
+    /// A choice between the task's second and third operand, by the first.
+    fn choose(&mut self, w: Width) -> Option<()> {
         let (no, yes) = (self.reg(2), self.rm(1));
         match (self.isa, w) {
             (Isa::Avx512, Width::W32) => {
@@ -195,6 +200,59 @@ impl Writer<'_> {
                 self.blend(w, to, no, yes, mask);
             }
         }
+        Some(())
+    }
+}
+
+impl Writer<'_> {
+    /// A result of a choice: the second branch's value, unless the whole row chooses alike.
+    pub(super) fn chosen(&mut self, inst: &Inst) -> Option<()> {
+        if self.is_uniform() {
+            return self.choose(Width::of(inst.dtype)?);
+        }
+        let usual = self.overwritable(0);
+        self.done_in(usual);
+        Some(())
+    }
+
+    /// The test of a choice: the processor's zero flag is clear where a point takes the first branch.
+    pub(crate) fn leave(&mut self, inst: &Inst) -> Option<()> {
+        let bits = self.bits(Width::W32);
+        if self.plan.is_folded(inst.args[0]) {
+            let test = self.plan.inst(inst.args[0]);
+            self.test_mask(test.op, self.dtype(test, 0))?;
+        } else {
+            let condition = Rm::Reg(self.reg(0));
+            match self.isa {
+                Isa::Avx512 => self.asm.vector(only::LANES_TO_MASK, bits, TEST, 0, condition),
+                Isa::Avx2 => {
+                    let Rm::Reg(reg) = condition else { return None };
+                    self.asm.vector(only::TEST_ALL, bits, reg, 0, condition);
+                    return Some(());
+                }
+            }
+        }
+        self.asm.vex(only::TEST_MASK, Bits::B128, TEST, 0, Rm::Reg(TEST));
+        Some(())
+    }
+
+    /// A result of a choice at the end of its detour.
+    pub(crate) fn merge(&mut self, inst: &Inst) -> Option<()> {
+        let w = Width::of(inst.dtype)?;
+        let (condition, yes, no) = (self.reg(0), Rm::Reg(self.reg(1)), self.reg(2));
+        let to = self.temporary();
+        let narrow = self.bits(Width::W32);
+        if self.isa == Isa::Avx512 {
+            self.asm.vector(only::LANES_TO_MASK, narrow, TEST, 0, Rm::Reg(condition));
+            self.blend_by_test(w, to, no, yes);
+        } else if w == Width::W64 {
+            let (wide, bits) = (self.temporary(), self.bits(w));
+            self.asm.vector(only::I32_TO_I64, bits, wide, 0, Rm::Reg(condition));
+            self.blend(w, to, no, yes, wide);
+        } else {
+            self.blend(w, to, no, yes, condition);
+        }
+        self.rewrite(to);
         Some(())
     }
 }

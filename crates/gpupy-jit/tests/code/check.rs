@@ -43,7 +43,8 @@ impl Case {
                     false => rng.element(inst.dtype),
                 })
                 .collect();
-            if *step == Step::Zero {
+            // Often alike at all points, so that a branch is not taken at all.
+            if *step == Step::Zero || rng.below(3) == 0 && !numbered {
                 elements = vec![elements[0]; n];
             }
             inputs.push(elements);
@@ -74,6 +75,17 @@ impl Case {
                 Op::Store => {
                     stored[a as usize] = values[b as usize];
                     stored[a as usize]
+                }
+                // Both branches have been computed: they have no effects but their values.
+                Op::If => values[a as usize],
+                Op::Else | Op::End => Scalar::bool(false),
+                Op::Result => {
+                    let first = values[a as usize] == Scalar::bool(true);
+                    let mut ends = program.insts.iter().filter(|end| {
+                        end.args[0] == a && end.op == if first { Op::Else } else { Op::End }
+                    });
+                    let list = ends.next().expect("a branch ends").args[1];
+                    values[program.extra[(list + b) as usize] as usize]
                 }
                 op => {
                     let arity = op.info().arity as usize;

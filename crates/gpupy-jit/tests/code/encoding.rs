@@ -48,6 +48,7 @@ fn read_back(isa: Isa, code: &[u8]) {
         }
         last = inst.mnemonic();
     }
-    assert_eq!(last, Mnemonic::Ret);
+    // Detours come behind the end, and jump back.
+    assert!(matches!(last, Mnemonic::Ret | Mnemonic::Jmp));
     assert!(targets.iter().all(|target| starts.contains(target)));
 }

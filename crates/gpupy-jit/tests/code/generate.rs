@@ -20,10 +20,35 @@ pub fn program(rng: &mut Rng, isa: Isa, dtypes: &[DType], operations: usize) -> 
         let access = b.access(AccessKind::Affine);
         values.push(b.index(access));
     }
+    let mut left = operations;
+    while left > 0 {
+        let straight = left.min(1 + rng.below(12));
+        extend(rng, isa, dtypes, &mut b, &mut values, straight);
+        left -= straight;
+        if left > 0 && rng.below(2) == 0 {
+            let inside = 1 + rng.below(8);
+            choice(rng, isa, dtypes, &mut b, &mut values, inside);
+        }
+    }
+    for value in values.iter().rev().take(1 + rng.below(3)) {
+        b.store(*value);
+    }
+    b.finish()
+}
+
+/// Adds operations.
+fn extend(
+    rng: &mut Rng,
+    isa: Isa,
+    dtypes: &[DType],
+    b: &mut Builder,
+    values: &mut Vec<u32>,
+    operations: usize,
+) {
     let mut done = 0;
     while done < operations {
         let row = &OPS[rng.below(OPS.len())];
-        let args: Vec<_> = (0..row.arity).map(|_| recent(rng, &values)).collect();
+        let args: Vec<_> = (0..row.arity).map(|_| recent(rng, values)).collect();
         let given: Vec<_> = args.iter().map(|value| b.dtype(*value)).collect();
         let to = dtypes[rng.below(dtypes.len())];
         if row.op.result_dtype(&given, to).is_none() || !has_code(isa, row.op, given[0], to) {
@@ -41,10 +66,39 @@ pub fn program(rng: &mut Rng, isa: Isa, dtypes: &[DType], operations: usize) -> 
         });
         done += 1;
     }
-    for value in values.iter().rev().take(1 + rng.below(3)) {
-        b.store(*value);
-    }
-    b.finish()
+}
+
+/// Adds a choice by one of the newest bools, where there is one.
+fn choice(
+    rng: &mut Rng,
+    isa: Isa,
+    dtypes: &[DType],
+    b: &mut Builder,
+    values: &mut Vec<u32>,
+    operations: usize,
+) {
+    let bools: Vec<u32> =
+        values.iter().copied().filter(|value| b.dtype(*value) == DType::Bool).collect();
+    let Some(condition) = bools.len().checked_sub(1 + rng.below(3)).map(|at| bools[at]) else {
+        return;
+    };
+    let region = b.begin_if(condition);
+    let mut first = values.clone();
+    extend(rng, isa, dtypes, b, &mut first, operations);
+    let first: Vec<u32> = (0..1 + rng.below(3)).map(|_| recent(rng, &first)).collect();
+    let wanted: Vec<DType> = first.iter().map(|value| b.dtype(*value)).collect();
+    b.begin_else(region, &first);
+    let mut second = values.clone();
+    let operations = rng.below(3);
+    extend(rng, isa, dtypes, b, &mut second, operations);
+    let alike = |dtype: &DType, b: &Builder| {
+        second.iter().rev().copied().find(|value| b.dtype(*value) == *dtype)
+    };
+    let second: Vec<u32> =
+        wanted.iter().map(|dtype| alike(dtype, b).unwrap_or(values[0])).collect();
+    b.end(region, &second);
+    let results = (0..).zip(wanted).map(|(k, dtype)| b.result(region, k, dtype));
+    values.extend(results.collect::<Vec<u32>>());
 }
 
 /// Mostly one of the newest values, so that programs grow deep; often an old one, so that many

@@ -4,9 +4,9 @@ use crate::check::{Case, check, compiled, isas};
 use crate::generate;
 use crate::rng::Rng;
 use gpupy_core::DType::{self, Bool, C64, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-use gpupy_core::functions;
-use gpupy_core::ir::{AccessKind, Builder, Form};
-use gpupy_core::op::OPS;
+use gpupy_core::ir::{AccessKind, Builder, Form, Program};
+use gpupy_core::op::{OPS, Op};
+use gpupy_core::{Scalar, functions};
 use gpupy_jit::{Isa, Step, Variant, compile_for};
 
 const SETS: [&[DType]; 8] = [
@@ -81,11 +81,11 @@ fn rows_longer_than_a_copy_are_whole() {
 fn many_operands_have_no_register_each() {
     for isa in isas() {
         let mut b = Builder::new(Form::Map, 1);
-        let mut sum = b.constant(gpupy_core::Scalar::f32(0.5));
+        let mut sum = b.constant(Scalar::f32(0.5));
         for _ in 0..40 {
             let (operand, access) = (b.operand(F32), b.access(AccessKind::Contiguous));
             let load = b.load(operand, access);
-            sum = b.op(gpupy_core::Op::Add, &[sum, load]);
+            sum = b.op(Op::Add, &[sum, load]);
         }
         b.store(sum);
         let program = b.finish();
@@ -112,15 +112,71 @@ fn what_is_no_straight_map_over_lanes_is_left_to_others() {
     }
 }
 
+/// A function of loaded operands.
+fn function(program: &Program, dtype: DType) -> Program {
+    let mut b = Builder::new(Form::Map, 1);
+    let args: Vec<u32> = (program.params.iter())
+        .map(|_| {
+            let (operand, access) = (b.operand(dtype), b.access(AccessKind::Contiguous));
+            b.load(operand, access)
+        })
+        .collect();
+    let value = b.inline(program, &args);
+    b.store(value);
+    b.finish()
+}
+
 #[test]
-fn the_functions_of_the_core_have_code() {
+fn the_functions_of_the_core_have_the_same_bits_with_branches_and_without() {
+    let mut rng = Rng::new(7);
     for isa in isas() {
-        for row in OPS {
-            for dtype in [F32, F64] {
-                let Some(program) = functions::program(row.op, dtype) else { continue };
-                let kernel = compile_for(program, &crate::check::variant(program, Step::Unit), isa);
-                assert!(kernel.is_some(), "{isa:?} {} {dtype}", row.name);
+        for (row, dtype) in OPS.iter().flat_map(|row| [(row, F32), (row, F64)]) {
+            let Some(straight) = functions::program(row.op, dtype) else { continue };
+            let Some(branching) = functions::branching(row.op, dtype) else { continue };
+            let (straight, branching) = (function(straight, dtype), function(branching, dtype));
+            let variant = crate::check::variant(&straight, Step::Unit);
+            for program in [&straight, &branching] {
+                let kernel = compiled(program, &variant, isa);
+                // All kinds of numbers, then one among many that nothing is rare about.
+                for large in 0..100 {
+                    let element = |k: usize, rng: &mut Rng| match (dtype, large) {
+                        (_, 0..50) => rng.element(dtype),
+                        _ if k == large => rng.element(dtype),
+                        (F32, _) => Scalar::f32(0.5 + k as f32 / 64.0),
+                        _ => Scalar::f64(0.5 + k as f64 / 64.0),
+                    };
+                    let column = |rng: &mut Rng| (0..90).map(|k| element(k, rng)).collect();
+                    let columns = straight.operands.iter().map(|_| column(&mut rng)).collect();
+                    let case = Case::of(columns);
+                    check(&kernel, &straight, &variant, &case, &mut rng)
+                        .unwrap_or_else(|said| panic!("{isa:?} {} {dtype}: {said}", row.name));
+                }
             }
         }
+    }
+}
+
+#[test]
+fn choices_in_choices_and_loops_are_left_to_others() {
+    let isa = Isa::detect().unwrap();
+    for nested in [false, true] {
+        let mut b = Builder::new(Form::Map, 1);
+        let (operand, access) = (b.operand(I32), b.access(AccessKind::Contiguous));
+        let (x, zero) = (b.load(operand, access), b.constant(Scalar::i32(0)));
+        let condition = b.op(Op::Lt, &[x, zero]);
+        let outer = b.begin_if(condition);
+        let inner = if nested { b.begin_if(condition) } else { b.begin_loop(x, &[x]) };
+        if nested {
+            b.begin_else(inner, &[x]);
+        }
+        b.end(inner, &[zero]);
+        let result = b.result(inner, 0, I32);
+        b.begin_else(outer, &[result]);
+        b.end(outer, &[x]);
+        let result = b.result(outer, 0, I32);
+        b.store(result);
+        let program = b.finish();
+        program.verify().unwrap();
+        assert!(compile_for(&program, &crate::check::variant(&program, Step::Unit), isa).is_none());
     }
 }
