@@ -45,7 +45,7 @@ impl Detour {
                     [1, step] => gains |= step != 1,
                     _ => return None,
                 },
-                Op::Loop | Op::If => return None,
+                Op::Loop => return None,
                 _ => {}
             }
         }

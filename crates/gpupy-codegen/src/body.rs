@@ -1,8 +1,9 @@
 //! Walks a program's instructions and writes statements.
 //!
 //! Owns [`Body`] and [`Leaves`]. Invariants: a value has one name, `v` and its number; values of a
-//! region's results and carried values are variables `r` and the region's number; regions appear
-//! only in bodies of width one, because the elements of a four may take different ways.
+//! region's results and carried values are variables `r` and the region's number; loops appear only in
+//! bodies of width one, because the elements of a four may take different ways. In a choice of a four
+//! the first branch is done where one of them takes it, the second always.
 //!
 //! Not here: where leaves come from (kernels implement [`Leaves`]), what surrounds the statements.
 
@@ -107,6 +108,9 @@ impl<'a> Body<'a> {
                 let statement = leaves.store(a, self.name(b));
                 return self.line(&statement);
             }
+            Op::If | Op::Else | Op::End if width == Width::Four => {
+                return self.choice(at, b..b + c);
+            }
             Op::Loop | Op::If | Op::Else | Op::End => return self.control(at, b..b + c),
             Op::Carry => return self.names[at] = format!("r{a}_{b}"),
             Op::Result => return self.names[at] = format!("r{a}_{b}"),
@@ -154,6 +158,40 @@ impl<'a> Body<'a> {
                 self.open(&format!("if ({condition}) {{"));
             }
             _ => self.assign(inst.args[0], &values, inst.op == Op::Else),
+        }
+    }
+
+    /// Writes a control instruction of a choice between fours.
+    fn choice(&mut self, at: usize, list: Range<u32>) {
+        let inst = self.program.insts[at];
+        let region = inst.args[0];
+        let values = &self.program.extra[list.start as usize..list.end as usize];
+        match inst.op {
+            Op::If => {
+                for (k, dtype) in self.branch_dtypes(at).into_iter().enumerate() {
+                    let line = self.dialect.variable(dtype, Width::Four, &format!("r{at}_{k}"));
+                    self.line(&format!("{line};"));
+                }
+                let condition = self.dialect.any(self.name(region));
+                self.open(&format!("if ({condition}) {{"));
+            }
+            Op::Else => {
+                for (k, value) in values.iter().enumerate() {
+                    let value = self.name(*value).to_owned();
+                    self.line(&format!("r{region}_{k} = {value};"));
+                }
+                self.close();
+            }
+            _ => {
+                let condition = self.program.insts[region as usize].args[0];
+                for (k, value) in values.iter().enumerate() {
+                    let dtype = self.program.insts[*value as usize].dtype;
+                    let name = format!("r{region}_{k}");
+                    let (condition, value) = (self.name(condition), self.name(*value));
+                    let chosen = self.dialect.select(dtype, Width::Four, condition, &name, value);
+                    self.line(&format!("{name} = {chosen};"));
+                }
+            }
         }
     }
 

@@ -68,6 +68,9 @@ pub trait Dialect {
     /// The opposite of a bool.
     fn inverse(&self, width: Width, a: &str) -> String;
 
+    /// Whether one of four bools holds.
+    fn any(&self, a: &str) -> String;
+
     /// `a` where `condition` holds, otherwise `b`.
     fn select(&self, dtype: DType, width: Width, condition: &str, a: &str, b: &str) -> String;
 

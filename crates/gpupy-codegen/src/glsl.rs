@@ -113,6 +113,10 @@ impl Dialect for Glsl {
         }
     }
 
+    fn any(&self, a: &str) -> String {
+        format!("any({a})")
+    }
+
     fn select(&self, dtype: DType, width: Width, condition: &str, a: &str, b: &str) -> String {
         match (width, dtype) {
             (Width::One, _) => format!("({condition} ? {a} : {b})"),

@@ -9,7 +9,7 @@
 
 use crate::choices::{Choice, Choices, Options};
 use crate::isa::Isa;
-use crate::opcodes::Width;
+use crate::opcodes::{Shift, Width};
 use crate::{Step, Variant};
 use gpupy_core::DType;
 use gpupy_core::ir::{Form, Inst, Program};
@@ -96,6 +96,7 @@ pub struct Plan<'a> {
     pub pressure: usize,
     notes: Vec<Note>,
     choices: Choices,
+    isa: Isa,
 }
 
 /// How many vectors a pass may do side by side, so that one waits while another computes, and the
@@ -164,12 +165,13 @@ impl<'a> Plan<'a> {
             pressure: 0,
             notes,
             choices,
+            isa,
         };
         plan.find_needed();
         if isa == Isa::Avx512 {
             plan.fold_comparisons();
         }
-        plan.order(isa);
+        plan.order();
         Some(plan)
     }
 
@@ -238,12 +240,43 @@ impl<'a> Plan<'a> {
                 }
                 take(if duty == Duty::Merge { task.inst } else { options.second });
             }
+            _ if self.shift(inst).is_some() => take(inst.args[0]),
             (op, _) if op.is_scalar_op() => {
                 self.operands(task.inst).iter().for_each(|value| take(*value));
             }
             _ => {}
         }
         args
+    }
+
+    /// The literal that is an instruction's operand.
+    pub fn literal(&self, inst: &Inst, k: usize) -> Option<u64> {
+        let from = self.inst(self.name(inst.args[k]));
+        let bits = || u64::from(from.args[0]) | u64::from(from.args[1]) << 32;
+        (from.op == Op::Const).then(bits)
+    }
+
+    /// What is done to an instruction's first operand where that is a shift by a literal: also
+    /// products with powers of 2. The number of bits is less than a lane's.
+    pub fn shift(&self, inst: &Inst) -> Option<(Shift, u8)> {
+        if !inst.dtype.is_int() || inst.dtype.size() < 4 {
+            return None;
+        }
+        let number = match inst.op {
+            Op::Mul | Op::Shl | Op::Shr => self.literal(inst, 1)?,
+            _ => return None,
+        };
+        let by = u8::try_from(number).ok().filter(|by| usize::from(*by) < 8 * inst.dtype.size());
+        match inst.op {
+            Op::Mul => {
+                number.is_power_of_two().then(|| (Shift::Left, number.trailing_zeros() as u8))
+            }
+            Op::Shl => Some((Shift::Left, by?)),
+            _ if !inst.dtype.is_signed_int() => Some((Shift::Right, by?)),
+            // AVX2 has none on 64 bits.
+            _ if self.isa == Isa::Avx2 && inst.dtype.size() == 8 => None,
+            _ => Some((Shift::RightSigned, by?)),
+        }
     }
 
     /// The operands of an operation.
@@ -310,7 +343,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn order(&mut self, isa: Isa) {
+    fn order(&mut self) {
         let mut body: Vec<Vec<Task>> = Vec::new();
         let mut detour = Vec::new();
         for at in 0..self.notes.len() as u32 {
@@ -336,7 +369,7 @@ impl<'a> Plan<'a> {
         }
         self.pressure = self.most_alive(&body);
         // A step may be long by its detour.
-        let length = body.len();
+        let (length, isa) = (body.len(), self.isa);
         let fits = |(groups, longest): &(u32, usize)| {
             let needed = *groups as usize * self.pressure + SPARE;
             needed <= isa.registers() && length <= *longest

@@ -123,7 +123,7 @@ pub(super) fn plan(
     walk: &Walk,
     layout: &Layout,
     whole: bool,
-    regions: bool,
+    loops: bool,
     coordinates_used: bool,
     texel_used: bool,
 ) -> Result<Framed, Declined> {
@@ -131,9 +131,9 @@ pub(super) fn plan(
     let contiguous = walk.is_contiguous(shape) && walk.offset % 4 == 0;
     if contiguous {
         let used = (coordinates_used, texel_used);
-        Ok(linear(words, shape, walk, layout, count, whole, regions, used))
+        Ok(linear(words, shape, walk, layout, count, whole, loops, used))
     } else {
-        strided(words, shape, walk, layout, whole, regions)
+        strided(words, shape, walk, layout, whole, loops)
     }
 }
 
@@ -145,7 +145,7 @@ fn linear(
     layout: &Layout,
     count: i64,
     whole: bool,
-    regions: bool,
+    loops: bool,
     (coordinates_used, texel_used): (bool, bool),
 ) -> Framed {
     let (pitch, end) = (layout.pitch(), walk.offset + count);
@@ -165,7 +165,7 @@ fn linear(
     }
     let padded = 4 * i64::from(area.width) * i64::from(area.height) != count;
     let guard = match () {
-        () if covers && regions && padded => Guard::Padding,
+        () if covers && loops && padded => Guard::Padding,
         () if covers => Guard::None,
         () if end % 4 == 0 || at_end => Guard::Texels,
         () => Guard::Elements,
@@ -179,7 +179,7 @@ fn linear(
             Coordinates::Number
         }
         () if split(walk.offset, &walk.strides, shape, pitch).is_some() && guard == Guard::None => {
-            let framed = strided(words, shape, walk, layout, whole, regions);
+            let framed = strided(words, shape, walk, layout, whole, loops);
             match framed {
                 // The strides of a contiguous walk are nested, so this always is the case.
                 Ok(framed) => {
@@ -224,7 +224,7 @@ fn strided(
     walk: &Walk,
     layout: &Layout,
     whole: bool,
-    regions: bool,
+    loops: bool,
 ) -> Result<Framed, Declined> {
     // Count every axis upwards, from the first element that is written.
     let mut first = walk.offset;
@@ -269,7 +269,7 @@ fn strided(
             let guard = match () {
                 () if full_texels && full_rows => Guard::None,
                 // What a whole block's rows are padded with may be written.
-                () if whole && regions => Guard::Padding,
+                () if whole && loops => Guard::Padding,
                 () if whole => Guard::None,
                 () if full_texels => Guard::Texels,
                 () => Guard::Elements,

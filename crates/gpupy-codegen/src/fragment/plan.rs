@@ -203,16 +203,16 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         &dest,
         &target.layout,
         target.whole,
-        uses.regions,
+        uses.loops,
         by_coordinates,
         by_texel,
     )?;
 
     let last = shape.len() as u8 - 1;
     let across = framed.frame.quad.is_some_and(|(axis, _)| {
-        reduces && !uses.regions && axis < last && goes_across(&loads, axis as usize)
+        reduces && !uses.loops && axis < last && goes_across(&loads, axis as usize)
     });
-    let width = if uses.regions || reduces && !across { Width::One } else { Width::Four };
+    let width = if uses.loops || reduces && !across { Width::One } else { Width::Four };
     let mut wraps: Vec<Option<(Wrap, u16)>> = vec![None; program.operands.len()];
     let mut fetch = |words: &mut Words, around: &Surroundings<'_>, load: &LoadWalk| {
         let layout = &request.operands[load.operand as usize];
@@ -236,7 +236,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
             quad: match across {
                 true => framed.frame.quad,
                 // The points that a lane visits start at a multiple of four.
-                false => (!uses.regions).then_some((last, 0)),
+                false => (!uses.loops).then_some((last, 0)),
             },
             bases: RefCell::default(),
             next: Cell::new(0),

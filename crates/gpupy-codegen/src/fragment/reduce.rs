@@ -36,8 +36,8 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
         coordinates: locator.coordinates(Width::One),
         width: Width::One,
     };
-    let regions = program.insts[..reduce].iter().any(|i| matches!(i.op, Op::Loop | Op::If));
-    let inner = if regions { Width::One } else { Width::Four };
+    let loops = program.insts[..reduce].iter().any(|i| i.op == Op::Loop);
+    let inner = if loops { Width::One } else { Width::Four };
     let mut coordinates = locator.coordinates(Width::One);
     coordinates[last] = Coordinate { name: "at".to_owned(), four: inner == Width::Four };
     let early = Reader {

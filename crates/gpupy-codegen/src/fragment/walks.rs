@@ -120,7 +120,7 @@ pub(super) struct Uses {
     pub late_indices: Vec<u32>,
     pub gathered: Vec<u32>,
     pub hazards: Vec<u32>,
-    pub regions: bool,
+    pub loops: bool,
 }
 
 impl Uses {
@@ -142,7 +142,7 @@ impl Uses {
                 Op::Const if is_hazardous(Scalar::new(inst.dtype, a.into())) => {
                     add(&mut uses.hazards, a);
                 }
-                Op::Loop | Op::If => uses.regions = true,
+                Op::Loop => uses.loops = true,
                 Op::Reduce => late = true,
                 _ => {}
             }

@@ -107,6 +107,26 @@ impl Code {
         self.pick(127, 1023)
     }
 
+    /// The bits of a float, as an unsigned integer.
+    pub fn bits_of(&self, value: f64) -> Val<'_> {
+        self.word(self.pick((value as f32).to_bits().into(), value.to_bits()))
+    }
+
+    /// What `general` gives, which is right everywhere. `usual` gives a truth value, and what has the
+    /// same bits with less work where that does not hold, as it seldom does.
+    pub fn shortened<'c>(
+        &'c self,
+        general: impl FnOnce() -> Val<'c>,
+        usual: impl FnOnce() -> (Val<'c>, Val<'c>),
+    ) -> Val<'c> {
+        if !self.branches {
+            return general();
+        }
+        let (is_odd, usual) = usual();
+        let [result] = is_odd.seldom(|| [general()], [usual]);
+        result
+    }
+
     fn unsigned(&self) -> DType {
         self.pick(DType::U32, DType::U64)
     }
@@ -152,11 +172,6 @@ impl<'c> Val<'c> {
         self.convert(Op::Bitcast, self.code.unsigned())
     }
 
-    /// The bits as a signed integer.
-    pub fn signed_bits(self) -> Val<'c> {
-        self.convert(Op::Bitcast, self.code.signed())
-    }
-
     /// The float with these bits.
     pub fn float_of_bits(self) -> Val<'c> {
         self.convert(Op::Bitcast, self.code.float)
@@ -193,6 +208,26 @@ impl<'c> Val<'c> {
 
     pub fn sqrt(self) -> Val<'c> {
         self.unary(Op::Sqrt)
+    }
+
+    /// The integer nearest to a float not above a quarter of what the mantissa counts, as a float and
+    /// as a word whose low bits are the integer's.
+    pub fn nearest(self) -> (Val<'c>, Val<'c>) {
+        // Beside such a number there are no fractions.
+        let large = self.code.pick(12582912.0, 6755399441055744.0);
+        let sum = self + large;
+        (sum - large, sum.bits())
+    }
+
+    /// `factor 2^n`, where n are this word's low bits and the result is a normal number.
+    pub fn power_of_2(self, factor: f64) -> Val<'c> {
+        (self * (1i64 << self.code.mantissa()) + self.code.bits_of(factor)).float_of_bits()
+    }
+
+    /// This float times 2^n, where n are the low bits of a word, and both this float and the result are
+    /// normal numbers.
+    pub fn scaled(self, n: Val<'c>) -> Val<'c> {
+        (self.bits() + n * (1i64 << self.code.mantissa())).float_of_bits()
     }
 
     pub fn rint(self) -> Val<'c> {
@@ -247,6 +282,10 @@ impl<'c> Val<'c> {
 
     pub fn below(self, other: impl Term<'c>) -> Val<'c> {
         self.binary(Op::Lt, other)
+    }
+
+    pub fn at_least(self, other: impl Term<'c>) -> Val<'c> {
+        self.binary(Op::Ge, other)
     }
 
     pub fn above(self, other: impl Term<'c>) -> Val<'c> {

@@ -52,18 +52,37 @@ const DOUBLE_2: &[f64] = &[
 ];
 
 pub(super) fn exp<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
-    // Beyond these all results are 0 or infinity; NaN stays.
-    let (least, most) = c.pick((-104.0, 89.0), (-746.0, 710.0));
-    let x = args[0].max(least).min(most);
-    let (n, r) = reduce(x);
-    times_power_of_2(exp_reduced(r), n)
+    let x = args[0];
+    let (n, word, r) = reduce(x);
+    // Powers up to these are normal numbers, beyond the second pair 0 or infinity.
+    let normal = c.pick(87.0, 708.0);
+    ends(x, normal, c.pick([-104.0, 89.0], [-746.0, 710.0]), exp_reduced(r), (n, word))
 }
 
 pub(super) fn exp2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
-    let (least, most) = c.pick((-151.0, 128.0), (-1076.0, 1024.0));
-    let x = args[0].max(least).min(most);
-    let n = x.rint();
-    times_power_of_2(exp2_reduced(x - n), n)
+    let x = args[0];
+    let (n, word) = x.nearest();
+    let normal = c.pick(125.0, 1021.0);
+    ends(x, normal, c.pick([-151.0, 128.5], [-1076.0, 1024.5]), exp2_reduced(x - n), (n, word))
+}
+
+/// `y 2^n`, the power of x: ordinary as long as x is not beyond `normal`, and 0 or infinity beyond the
+/// two limits. NaN stays.
+fn ends<'c>(
+    x: Val<'c>,
+    normal: f64,
+    [least, most]: [f64; 2],
+    y: Val<'c>,
+    (n, word): (Val<'c>, Val<'c>),
+) -> Val<'c> {
+    let c = x.code();
+    let general = || {
+        let result = times_power_of_2(y, n);
+        let result = x.above(most).choose(c.float(f64::INFINITY), result);
+        x.below(least).choose(c.float(0.0), result)
+    };
+    // By bits, since the short way loses a NaN.
+    c.shortened(general, || (x.abs().bits().above(c.bits_of(normal)), y.scaled(word)))
 }
 
 /// `2^n (e^r - 1) + (2^n - 1)`, with the 2^n taken out; r is too coarse by itself where the two
@@ -72,25 +91,25 @@ pub(super) fn expm1<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
     let (least, most) = c.pick((-18.0, 89.0), (-38.0, 710.0));
     let limited = x.max(least).min(most);
-    let n = (limited * LOG2_E).rint();
+    let (n, word) = (limited * LOG2_E).nearest();
     let [high, low] = c.pick(LN_2[0], LN_2[1]);
     let (rough, rest) = (limited - n * high, n * low);
     let r = rough - rest;
     let correction = (rough - r) - rest;
     let small = r + (r * r * polynomial(r) + correction * (r + 1.0));
     // One power of 2 less, since the highest is out of range.
-    let scale = power_of_2(n - 1.0);
+    let scale = word.power_of_2(0.5);
     let inverse = power_of_2(-n.min(c.pick(126.0, 1022.0)));
     let result = (small + (1.0 - inverse)) * scale * 2.0;
     // Without scaling, -0.0 and subnormal numbers stay what they are.
     x.abs().below(0.25).choose(small, result).copysign(x)
 }
 
-/// The n and r of `x = n ln 2 + r`.
-pub(super) fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>) {
-    let n = (x * LOG2_E).rint();
+/// The n, as a float and as a word's low bits, and the r of `x = n ln 2 + r`.
+pub(super) fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
+    let (n, word) = (x * LOG2_E).nearest();
     let [high, low] = x.code().pick(LN_2[0], LN_2[1]);
-    (n, x - n * high - n * low)
+    (n, word, x - n * high - n * low)
 }
 
 /// e^r.

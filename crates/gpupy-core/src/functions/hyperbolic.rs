@@ -69,8 +69,8 @@ pub(super) fn tanh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let z = x * x;
     let small = x + x * z * z.polynomial(c.pick(TANGENT[0], TANGENT[1]));
     // From there on it is 1.
-    let (n, r) = reduce((x + x).min(c.pick(20.0, 44.0)));
-    let exp = exp_reduced(r) * power_of_2(n);
+    let (_, word, r) = reduce((x + x).min(c.pick(20.0, 44.0)));
+    let exp = exp_reduced(r) * word.power_of_2(1.0);
     let large = 1.0 - 2.0 / (exp + 1.0);
     x.below(0.625).choose(small, large).copysign(args[0])
 }
@@ -89,12 +89,12 @@ struct Parts<'c> {
 fn parts(x: Val<'_>) -> Parts<'_> {
     let c = x.code();
     // Beyond it all results are infinite; NaN stays.
-    let (n, r) = reduce(x.min(c.pick(89.5, 710.6)));
+    let (n, word, r) = reduce(x.min(c.pick(89.5, 710.6)));
     let z = r * r;
     let sine = r + r * z * z.polynomial(c.pick(SINE[0], SINE[1]));
     let cosine_less_1 = z * 0.5 + z * z * z.polynomial(c.pick(COSINE[0], COSINE[1]));
     // Quarters, since the highest half is out of range; a small one is too small to matter.
-    let up = power_of_2(n - 2.0);
+    let up = word.power_of_2(0.25);
     let down = power_of_2(-2.0 - n.min(c.pick(100.0, 1000.0)));
     Parts { a: up - down, b: up + down, sine, cosine_less_1 }
 }

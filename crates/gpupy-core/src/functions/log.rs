@@ -44,8 +44,7 @@ const LOG10_E: [[f64; 2]; 2] =
     [[0.4342041015625, 9.038033749675378e-5], [0.4342944622039795, 1.9699272335463627e-8]];
 
 pub(super) fn log<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
-    let (e, m) = take_apart(args[0]);
-    specials(args[0], natural(e.to_float(), m - 1.0, None))
+    of_normal(args[0], |(e, m)| natural(e.to_float(), m - 1.0, None))
 }
 
 pub(super) fn log1p<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
@@ -56,38 +55,66 @@ pub(super) fn log1p<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
 
 /// `log(1 + x + low) + more ln 2`, for a low that is small beside x.
 pub(super) fn of_1_plus<'c>(x: Val<'c>, low: Option<Val<'c>>, more: Option<Val<'c>>) -> Val<'c> {
+    let c = x.code();
     let sum = x + 1.0;
-    let (e, m) = take_apart(sum);
-    // f = 2^-e (1 + x) - 1 without the rounding of 1 + x, in two parts. Where x is large that
-    // rounding does not matter, and 2^-e may be no normal number.
+    // Where x is larger, the rounding of 1 + x does not matter, and 2^-e may be no normal number.
+    let large = (1u64 << 60) as f64;
+    let with = |e: Val<'c>| more.map_or(e.to_float(), |more| e.to_float() + more);
+    let general = || {
+        let (e, m) = take_apart(sum);
+        let (f, f_low) = less_1(x, low, e);
+        let is_large = x.above(large);
+        let f = is_large.choose(m - 1.0, f);
+        let f_low = is_large.choose(c.float(0.0), f_low);
+        specials(sum, natural(with(e), f, Some(f_low)))
+    };
+    c.shortened(general, || {
+        let (e, _) = parts(sum.bits());
+        let (f, f_low) = less_1(x, low, e);
+        (is_odd(sum, large), natural(with(e), f, Some(f_low)))
+    })
+}
+
+/// `2^-e (1 + x + low) - 1` without the rounding of 1 + x, in two parts.
+fn less_1<'c>(x: Val<'c>, low: Option<Val<'c>>, e: Val<'c>) -> (Val<'c>, Val<'c>) {
     let scale = power_of_2_int(-e);
     let (scaled, offset) = (x * scale, scale - 1.0);
     let f = scaled + offset;
     let lost = (offset - f) + scaled;
-    let f_low = low.map_or(lost, |low| lost + low * scale);
-    let is_large = x.above((1u64 << 60) as f64);
-    let f = is_large.choose(m - 1.0, f);
-    let f_low = is_large.choose(x.code().float(0.0), f_low);
-    let e = more.map_or(e.to_float(), |more| e.to_float() + more);
-    specials(sum, natural(e, f, Some(f_low)))
+    (f, low.map_or(lost, |low| lost + low * scale))
 }
 
 pub(super) fn log2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
-    let (e, m) = take_apart(args[0]);
-    let (high, low) = in_two_parts(m - 1.0);
-    let [factor, factor_low] = c.pick(LOG2_E[0], LOG2_E[1]);
-    let small = (low + high) * factor_low + low * factor;
-    specials(args[0], sum(e.to_float(), high * factor, small))
+    of_normal(args[0], |(e, m)| {
+        let (high, low) = in_two_parts(m - 1.0);
+        let [factor, factor_low] = c.pick(LOG2_E[0], LOG2_E[1]);
+        let small = (low + high) * factor_low + low * factor;
+        sum(e.to_float(), high * factor, small)
+    })
 }
 
 pub(super) fn log10<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
-    let (e, m) = take_apart(args[0]);
-    let e = e.to_float();
-    let (high, low) = in_two_parts(m - 1.0);
-    let [two, two_low] = c.pick(LOG10_2[0], LOG10_2[1]);
-    let [factor, factor_low] = c.pick(LOG10_E[0], LOG10_E[1]);
-    let small = e * two_low + (low + high) * factor_low + low * factor;
-    specials(args[0], sum(e * two, high * factor, small))
+    of_normal(args[0], |(e, m)| {
+        let e = e.to_float();
+        let (high, low) = in_two_parts(m - 1.0);
+        let [two, two_low] = c.pick(LOG10_2[0], LOG10_2[1]);
+        let [factor, factor_low] = c.pick(LOG10_E[0], LOG10_E[1]);
+        let small = e * two_low + (low + high) * factor_low + low * factor;
+        sum(e * two, high * factor, small)
+    })
+}
+
+/// The logarithm of x, made of the parts into which normal numbers are taken apart.
+fn of_normal<'c>(x: Val<'c>, logarithm: impl Fn((Val<'c>, Val<'c>)) -> Val<'c>) -> Val<'c> {
+    let general = || specials(x, logarithm(take_apart(x)));
+    x.code().shortened(general, || (is_odd(x, f64::INFINITY), logarithm(parts(x.bits()))))
+}
+
+/// Whether a float is anything but a positive, normal number below a limit.
+pub(super) fn is_odd(x: Val<'_>, limit: f64) -> Val<'_> {
+    let c = x.code();
+    let least = c.word(1 << c.mantissa());
+    (x.bits() - least).at_least(c.bits_of(limit) - least)
 }
 
 /// The integer e and the m of `x = 2^e m`, with `sqrt(1/2) <= m < sqrt(2)`.
@@ -96,14 +123,19 @@ pub(super) fn take_apart(x: Val<'_>) -> (Val<'_>, Val<'_>) {
     let bits = x.bits();
     // A subnormal number's bits are an integer, which as a float is normal.
     let subnormal = bits.below(1i64 << c.mantissa());
-    let bits = subnormal.choose(bits.to_float().bits(), bits);
+    let (e, m) = parts(subnormal.choose(bits.to_float().bits(), bits));
+    (subnormal.choose(e - c.pick(149, 1074), e), m)
+}
+
+/// `take_apart` of a normal number's bits.
+pub(super) fn parts(bits: Val<'_>) -> (Val<'_>, Val<'_>) {
+    let c = bits.code();
     let root = c.pick(0x3f35_04f3, 0x3fe6_a09e_667f_3bcd);
     // A difference of bits counts the mantissa's steps; its upper bits are e.
-    let steps = bits.signed_bits() - root;
+    let steps = bits.signed() - root;
     let e = steps.shr(c.mantissa());
     let m = (steps & ((1 << c.mantissa()) - 1)) + root;
-    let moved = subnormal.choose(e - c.pick(149, 1074), e);
-    (moved, m.float_of_bits())
+    (e, m.float_of_bits())
 }
 
 /// `e ln 2 + log(1 + f + low)`.

@@ -8,7 +8,7 @@
 
 use super::code::{Code, Val};
 use super::exp::{exp2_reduced, times_power_of_2};
-use super::log::take_apart;
+use super::log::{is_odd, parts, take_apart};
 
 /// (atanh(s) - s) / s³ for |s| up to 0.0398, in powers of s².
 const ATANH: [&[f64]; 2] = [
@@ -58,6 +58,24 @@ const CENTRES: [[Centre; 5]; 2] = [
 
 pub(super) fn pow<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let (x, y) = (args[0], args[1]);
+    c.shortened(
+        || pow_of_all(x, y),
+        || {
+            let (high, low) = exponent(parts(x.bits()), y);
+            let sum = high + low;
+            let (n, word) = sum.nearest();
+            let result = exp2_reduced((high - n) + low).scaled(word);
+            // By bits, since a NaN is none that is left out here.
+            let normal = c.pick(125.0, 1021.0);
+            let is_far = sum.abs().bits().above(c.bits_of(normal));
+            (is_odd(x, f64::INFINITY) | is_far, result)
+        },
+    )
+}
+
+/// x^y for any two numbers.
+fn pow_of_all<'c>(x: Val<'c>, y: Val<'c>) -> Val<'c> {
+    let c = x.code();
     let magnitude = x.abs();
     // Any power but 1's is out of range by then.
     let limit = c.pick(2f64.powi(40), 2f64.powi(80));
@@ -82,22 +100,25 @@ pub(super) fn pow<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
 
 /// x^y for a positive, finite x and a finite y.
 fn power_of_positive<'c>(x: Val<'c>, y: Val<'c>) -> Val<'c> {
-    let c = x.code();
-    let (log, log_low) = log2_in_two_parts(x);
-    let (y_high, log_high) = (y.upper_half(), log.upper_half());
-    let high = y_high * log_high;
-    let low = y * ((log - log_high) + log_low) + (y - y_high) * log_high;
+    let (high, low) = exponent(take_apart(x), y);
     // Results beyond these are 0 or infinity.
-    let (least, most) = c.pick((-152.0, 129.0), (-1078.0, 1025.0));
+    let (least, most) = x.code().pick((-152.0, 129.0), (-1078.0, 1025.0));
     let n = (high + low).max(least).min(most).rint();
     let r = ((high - n) + low).max(-1.0).min(1.0);
     times_power_of_2(exp2_reduced(r), n)
 }
 
-/// The logarithm to base 2 of a positive, finite number, as a sum of two floats.
-fn log2_in_two_parts(x: Val<'_>) -> (Val<'_>, Val<'_>) {
-    let c = x.code();
-    let (e, m) = take_apart(x);
+/// `y log2 x` as a sum of two floats, for an x of these parts and a finite y.
+fn exponent<'c>(x: (Val<'c>, Val<'c>), y: Val<'c>) -> (Val<'c>, Val<'c>) {
+    let (log, log_low) = log2_in_two_parts(x);
+    let (y_high, log_high) = (y.upper_half(), log.upper_half());
+    let low = y * ((log - log_high) + log_low) + (y - y_high) * log_high;
+    (y_high * log_high, low)
+}
+
+/// The logarithm to base 2 of `2^e m`, as a sum of two floats.
+fn log2_in_two_parts<'c>((e, m): (Val<'c>, Val<'c>)) -> (Val<'c>, Val<'c>) {
+    let c = m.code();
     let centres = c.pick(&CENTRES[0], &CENTRES[1]);
     let of_centre = |part: fn(&Centre) -> f64| {
         centres.iter().skip(1).fold(c.float(part(&centres[0])), |below, next| {

@@ -126,13 +126,13 @@ fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
     let far = c.pick(0x4600_0000, 0x4130_0000_0000_0000);
     let infinity = c.pick(0x7f80_0000, 0x7ff0_0000_0000_0000);
     let parts = c.pick(HALF_PI[0], HALF_PI[1]);
-    let n = (x * FRAC_2_PI).rint();
+    let (n, word) = (x * FRAC_2_PI).nearest();
     let near = x - n * parts[0] - n * parts[1];
     let rest = n * parts[2];
     let r = near - rest;
     let low = ((near - r) - rest) - n * parts[3];
     let is_far = (x.bits() - far).below(infinity - far);
-    let [n, r, low] = is_far.seldom(|| reduce_far(x), [n.to_int().bits(), r, low]);
+    let [n, r, low] = is_far.seldom(|| reduce_far(x), [word, r, low]);
     (n, r, low)
 }
 

@@ -6,6 +6,7 @@ use crate::encode::{Opcode, Rm};
 use crate::isa::Isa;
 use crate::opcodes::{self, Shift, Width, only};
 use crate::writer::{TEST, Writer};
+use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
 
 /// What rounding to an integer does, as the instruction's immediate says it.
@@ -34,6 +35,23 @@ pub(super) enum Relation {
 /// others what the target holds.
 const KEEP_NANS: u64 = 0x22;
 
+/// For each value of three bits, the second where the third is set, otherwise the first.
+const SECOND_BY_THIRD: u8 = 0b1101_1000;
+
+/// Whether a float's bits are neither a zero's nor a NaN's.
+fn is_ordinary(width: Width, bits: u64) -> bool {
+    match width {
+        Width::W32 => {
+            let value = f32::from_bits(bits as u32);
+            !value.is_nan() && value != 0.0
+        }
+        Width::W64 => {
+            let value = f64::from_bits(bits);
+            !value.is_nan() && value != 0.0
+        }
+    }
+}
+
 impl Writer<'_> {
     pub(super) fn float(&mut self, op: Op, w: Width) -> Option<()> {
         match op {
@@ -41,8 +59,6 @@ impl Writer<'_> {
             Op::Mul => self.symmetric_lanes(opcodes::mul_float(w), w),
             Op::Sub => self.binary(opcodes::sub_float(w), w),
             Op::Div => self.binary(opcodes::div_float(w), w),
-            Op::Min => self.extreme(opcodes::min_float(w), w),
-            Op::Max => self.extreme(opcodes::max_float(w), w),
             Op::Neg => self.with_constant(opcodes::xor(w), w, sign_bit(w)),
             Op::Abs => self.with_constant(opcodes::and(w), w, magnitude_bits(w)),
             Op::Sqrt => {
@@ -87,8 +103,16 @@ impl Writer<'_> {
         self.asm.imm(rounding as u8);
     }
 
-    /// The instruction takes the second operand if either is NaN; ours has the first if it is one.
-    fn extreme(&mut self, row: Opcode, w: Width) {
+    /// The lesser or greater of two floats. The instruction takes the second operand if either is
+    /// NaN, or both are zero; ours has the first if it is NaN.
+    pub(super) fn extreme(&mut self, inst: &Inst, w: Width) {
+        let least = inst.op == Op::Min;
+        let row = if least { opcodes::min_float(w) } else { opcodes::max_float(w) };
+        if self.plan.literal(inst, 1).is_some_and(|bits| is_ordinary(w, bits)) {
+            let (x, bound) = (self.rm(0), self.reg(1));
+            let to = self.result();
+            return self.emit(row, w, to, bound, x);
+        }
         let (x, y, least) = (self.reg(0), self.rm(1), self.temporary());
         self.emit(row, w, least, x, y);
         if self.isa == Isa::Avx512 {
@@ -148,6 +172,13 @@ impl Writer<'_> {
     }
 
     fn copysign(&mut self, w: Width) {
+        if self.isa == Isa::Avx512 {
+            let (y, sign) = (self.reg(1), self.constant(w, sign_bit(w)));
+            let x = self.overwritable(0);
+            self.emit(opcodes::ternary_logic(w), w, x, y, sign);
+            self.asm.imm(SECOND_BY_THIRD);
+            return self.done_in(x);
+        }
         let (x, y) = (self.reg(0), self.reg(1));
         let (magnitude, sign) = (self.temporary(), self.temporary());
         let (of_x, of_y) = (self.constant(w, magnitude_bits(w)), self.constant(w, sign_bit(w)));

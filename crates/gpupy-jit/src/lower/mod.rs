@@ -48,6 +48,12 @@ impl Writer<'_> {
         }
         let dtype = self.dtype(inst, 0);
         let width = Width::of(dtype)?;
+        if let Some((what, by)) = self.plan.shift(inst) {
+            let from = self.reg(0);
+            let to = self.result();
+            self.shift_by(width, what, to, from, by);
+            return Some(());
+        }
         let tests = inst.op.info().rule == Rule::Compare && dtype != DType::Bool;
         match inst.op {
             Op::IsNan | Op::IsInf | Op::IsFinite => self.test(inst),
@@ -55,6 +61,10 @@ impl Writer<'_> {
             Op::Bitcast if dtype == DType::Bool => self.cast(dtype, inst.dtype),
             op if dtype == DType::Bool => self.logic(op),
             op if dtype.size() < 4 => self.small(op, inst.dtype),
+            Op::Min | Op::Max if dtype.is_float() => {
+                self.extreme(inst, width);
+                Some(())
+            }
             op if dtype.is_float() => self.float(op, width),
             op => self.int(op, dtype, width),
         }

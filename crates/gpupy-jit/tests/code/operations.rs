@@ -121,6 +121,38 @@ fn operands_may_be_constants_scalars_and_the_same_value() {
     }
 }
 
+#[test]
+fn literals_as_second_operands_have_the_bits_of_the_reference() {
+    let mut rng = Rng::new(5);
+    let dtypes = DTYPES.into_iter().filter(|dtype| dtype.size() >= 4);
+    let cases = dtypes.flat_map(|dtype| {
+        let powers = (0..64).filter(move |_| dtype.is_int()).map(|k| 1u64 << k);
+        let powers = powers.map(move |bits| Scalar::new(dtype, bits));
+        specials(dtype).into_iter().chain(powers)
+    });
+    for literal in cases {
+        for op in [Op::Mul, Op::Shl, Op::Shr, Op::Min, Op::Max, Op::Copysign] {
+            let dtype = literal.dtype;
+            if op.result_dtype(&[dtype, dtype], dtype).is_none() {
+                continue;
+            }
+            let mut b = Builder::new(Form::Map, 1);
+            let (operand, access) = (b.operand(dtype), b.access(AccessKind::Contiguous));
+            let (x, literal) = (b.load(operand, access), b.constant(literal));
+            let value = b.op(op, &[x, literal]);
+            b.store(value);
+            let program = b.finish();
+            for isa in isas() {
+                let variant = variant(&program, Step::Unit);
+                let kernel = compiled(&program, &variant, isa);
+                let case = Case::of(inputs(&[dtype], &mut rng));
+                check(&kernel, &program, &variant, &case, &mut rng)
+                    .unwrap_or_else(|said| panic!("{isa:?} {said}\n{program}"));
+            }
+        }
+    }
+}
+
 /// Operand `k` is the same load for all, a load of its own, a constant or a parameter.
 fn of_kinds(isa: Isa, op: Op, dtype: DType, kinds: usize, rng: &mut Rng) {
     let mut b = Builder::new(Form::Map, 1);
