@@ -15,6 +15,7 @@ use crate::plan::Stride;
 use crate::route::Route;
 use crate::space::{Line, Rows};
 use crate::threads::Pool;
+use crate::whole;
 use crate::work::{self, Work};
 use gpupy_core::Result;
 use gpupy_core::driver::{Evaluated, Launch};
@@ -22,6 +23,7 @@ use gpupy_core::ir::Fingerprint;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Programs whose plans are kept.
@@ -54,6 +56,10 @@ impl Evaluator {
 
     /// Evaluates a launch; tells what was compiled for it.
     pub fn launch(&mut self, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<Evaluated> {
+        if launch.program.form.is_whole() {
+            let mut crew = Crew { threads: self.threads, pool: &mut self.pool };
+            return whole::launch(blocks, launch, &mut crew);
+        }
         let mut operands: SmallVec<[(*mut u8, usize); 8]> = SmallVec::new();
         for id in launch.operands {
             let block = blocks.get(*id)?;
@@ -118,29 +124,38 @@ impl Evaluator {
             operands: &operands,
             params: launch.params,
         };
-        share(&work, points, self.threads, &mut self.pool);
+        let time = (points as u64).saturating_mul(work.cost()) / 1000;
+        let mut crew = Crew { threads: self.threads, pool: &mut self.pool };
+        crew.share(work.rows.items(), time, &|items| work.run(items));
         Ok(Evaluated { launches: 1, ..done })
     }
 }
 
-/// Runs all items of the work, on several threads where that pays.
-fn share(work: &Work<'_>, points: usize, threads: usize, pool: &mut Option<Pool>) {
-    let items = work.rows.items();
-    let time = (points as u64).saturating_mul(work.cost()) / 1000;
-    if threads == 1 || items == 1 || time < SHARED {
-        return work.run(0..items);
-    }
-    // Shares end at about the same time, and are not so small that taking one counts.
-    let shares = (time / SHARE).clamp(2, 16 * threads as u64) as usize;
-    let each = items.div_ceil(shares);
-    let next = AtomicUsize::new(0);
-    pool.get_or_insert_with(|| Pool::new(threads)).run(&|| {
-        loop {
-            let from = next.fetch_add(each, Ordering::Relaxed);
-            if from >= items {
-                break;
-            }
-            work.run(from..items.min(from + each));
+/// The threads of an evaluator.
+pub struct Crew<'a> {
+    pub threads: usize,
+    /// Started when there is something to share.
+    pool: &'a mut Option<Pool>,
+}
+
+impl Crew<'_> {
+    /// Runs all items of a work of so many nanoseconds, on several threads where that pays.
+    pub fn share(&mut self, items: usize, time: u64, run: &(dyn Fn(Range<usize>) + Sync)) {
+        if self.threads == 1 || items <= 1 || time < SHARED {
+            return run(0..items);
         }
-    });
+        // Shares end at about the same time, and are not so small that taking one counts.
+        let shares = (time / SHARE).clamp(2, 16 * self.threads as u64) as usize;
+        let each = items.div_ceil(shares);
+        let next = AtomicUsize::new(0);
+        self.pool.get_or_insert_with(|| Pool::new(self.threads)).run(&|| {
+            loop {
+                let from = next.fetch_add(each, Ordering::Relaxed);
+                if from >= items {
+                    break;
+                }
+                run(from..items.min(from + each));
+            }
+        });
+    }
 }

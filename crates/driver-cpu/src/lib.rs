@@ -27,6 +27,7 @@ mod run;
 mod slots;
 mod space;
 mod threads;
+mod whole;
 mod work;
 
 use blocks::{Blocks, invalid};
@@ -85,7 +86,7 @@ impl Driver for Cpu {
             dtypes: DType::ALL.to_vec(),
             max_block_len: self.blocks.longest,
             max_dests: MAX_DESTS,
-            forms: vec![FormKind::Reduce],
+            forms: FormKind::ALL[1..].to_vec(),
             flushes_subnormals: false,
             host_memory: true,
             resources: vec![(resources::LIMIT.0.into(), self.limit)],
@@ -99,10 +100,7 @@ impl Driver for Cpu {
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
         // Of a cast or bitcast, `dtype` is what comes out, of its own kind at least.
-        let native = match op.form() {
-            Some(form) => form == FormKind::Reduce,
-            None => op.info().rule == Rule::Special || does(op, dtype, dtype),
-        };
+        let native = op.info().rule == Rule::Special || does(op, dtype, dtype);
         if native { Method::Native } else { Method::Absent }
     }
 
@@ -133,14 +131,9 @@ impl Driver for Cpu {
                 return Err(unsupported(inst.op, from));
             }
         }
-        if let Some(inst) = program.insts.iter().find(|inst| inst.op.form().is_some())
-            && self.get_method(inst.op, inst.dtype) == Method::Absent
-        {
-            return Err(unsupported(inst.op, inst.dtype));
-        }
-        if let Form::Reduce { op } = program.form {
-            let reduced = program.insts.iter().find(|inst| inst.op == Op::Reduce);
-            if let Some(inst) = reduced.filter(|inst| rows::lanes(op, inst.dtype).is_none()) {
+        if let Form::Reduce { op } | Form::Scan { op } = program.form {
+            let formed = program.insts.iter().find(|inst| inst.op.form().is_some());
+            if let Some(inst) = formed.filter(|inst| rows::lanes(op, inst.dtype).is_none()) {
                 return Err(unsupported(op, inst.dtype));
             }
         }

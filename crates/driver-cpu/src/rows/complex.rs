@@ -79,7 +79,7 @@ fn product<T: Real>(x: Complex<T>, y: Complex<T>) -> Complex<T> {
 }
 
 /// Gives one of the operations that reduce complex numbers.
-pub fn combine<M: Maker>(op: Op, dtype: DType, maker: M) -> Option<RowFn> {
+pub fn combine<M: Maker>(op: Op, dtype: DType, maker: M) -> Option<M::Out> {
     Some(match (op, dtype) {
         (Op::Add, DType::C64) => maker.make(sum::<f32>),
         (Op::Add, DType::C128) => maker.make(sum::<f64>),

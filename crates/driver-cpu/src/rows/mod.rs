@@ -12,8 +12,10 @@
 mod complex;
 mod loops;
 mod moves;
+mod scans;
 
 pub use moves::{copy, gather, index};
+pub use scans::{SIDE, ScanFn, TOGETHER, multiply, scan};
 
 use gpupy_core::op_eval::element::{Element, Stored, cast};
 use gpupy_core::op_eval::table::{Combiner, Visitor, combine, visit};
@@ -68,7 +70,7 @@ pub fn lanes(op: Op, dtype: DType) -> Option<RowFn> {
     reducing(op, dtype, Reducing)
 }
 
-fn reducing(op: Op, dtype: DType, maker: impl Maker) -> Option<RowFn> {
+fn reducing<M: Maker>(op: Op, dtype: DType, maker: M) -> Option<M::Out> {
     match dtype {
         _ if !op.reduces(dtype) => None,
         DType::C64 | DType::C128 => complex::combine(op, dtype, maker),
@@ -91,15 +93,17 @@ impl Visitor for OnRows {
     }
 }
 
-/// Makes functions on rows of what combines two elements.
+/// Makes functions of what combines two elements.
 trait Maker {
-    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, f: F) -> RowFn;
+    type Out;
+    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, f: F) -> Self::Out;
 }
 
 /// Makes functions that accumulate.
 struct Accumulating;
 
 impl Maker for Accumulating {
+    type Out = RowFn;
     fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
         best::<Accumulate<A, F>>()
     }
@@ -109,6 +113,7 @@ impl Maker for Accumulating {
 struct Reducing;
 
 impl Maker for Reducing {
+    type Out = RowFn;
     fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
         best::<Lanes<A, F>>()
     }
@@ -118,9 +123,9 @@ impl Maker for Reducing {
 struct OfTable<M>(M);
 
 impl<M: Maker> Combiner for OfTable<M> {
-    type Out = RowFn;
+    type Out = M::Out;
 
-    fn combine<A: Element, F: Fn(A, A) -> A + Copy + 'static>(self, f: F) -> RowFn {
+    fn combine<A: Element, F: Fn(A, A) -> A + Copy + 'static>(self, f: F) -> M::Out {
         self.0.make(f)
     }
 }

@@ -1,0 +1,246 @@
+//! Matrix products.
+//!
+//! Owns [`run`]. A stack of products is shared by its matrices, and a large product by boxes of its
+//! results. Floats and complex numbers are the crate `gemm`'s, which packs operands of any strides;
+//! integers and bool are rows added up (`rows::multiply`), which wrap as they should.
+//!
+//! Not here: operands that no strides describe, which there are none of.
+
+use super::{Whole, unravelled};
+use crate::eval::Crew;
+use crate::rows::{self, RowFn};
+use gemm::{Parallelism, c32, c64};
+use gpupy_core::DType;
+use gpupy_core::op_eval::element::Half;
+use std::ops::Range;
+
+/// Multiplications in a nanosecond, roughly, where an element has 4 bytes.
+const SPEED: usize = 32;
+/// The least extent of a box of results that is worth a thread's own packing of its operands.
+const LEAST: usize = 64;
+/// Columns of whole numbers that are added up together: their sums stay in the nearest cache.
+const COLUMNS: usize = 512;
+
+/// A box of the results of one product. Strides are elements.
+#[derive(Clone, Copy)]
+struct Piece {
+    extents: [usize; 3],
+    a: *const u8,
+    /// Along rows and along the sum.
+    a_strides: [isize; 2],
+    b: *const u8,
+    /// Along columns and along the sum.
+    b_strides: [isize; 2],
+    c: *mut u8,
+    /// Along rows and along columns.
+    c_strides: [isize; 2],
+}
+
+/// Evaluates a launch of the matrix product.
+pub fn run(whole: &Whole<'_>, crew: &mut Crew<'_>) {
+    let axes = whole.shape.len();
+    let (stack, [m, n, k]) = (&whole.shape[..axes - 3], [axes - 3, axes - 2, axes - 1]);
+    let extents = [m, n, k].map(|axis| whole.shape[axis]);
+    let matrices: usize = stack.iter().product();
+    let size = whole.dtype.size();
+    let time = extents.iter().product::<usize>().saturating_mul(size) / (4 * SPEED);
+    // Boxes as square as the threads allow.
+    let mut cuts = [1, 1];
+    while matrices * cuts[0] * cuts[1] < crew.threads && time > 10_000 {
+        let of = |axis: usize| extents[axis] / (2 * cuts[axis]);
+        let axis = usize::from(of(1) > of(0));
+        if of(axis) < LEAST {
+            break;
+        }
+        cuts[axis] *= 2;
+    }
+    let boxes = cuts[0] * cuts[1];
+    let part = |axis: usize, number: usize| -> Range<usize> {
+        let each = extents[axis].div_ceil(cuts[axis]);
+        (number * each).min(extents[axis])..((number + 1) * each).min(extents[axis])
+    };
+    let strides = |line: usize, one: usize, other: usize| {
+        let all = &whole.reads[line].access.strides;
+        [all[one] as isize, all[other] as isize]
+    };
+    let c = &whole.dest.access.strides;
+    let piece = |number: usize| {
+        let (rows, columns) = (part(0, number / cuts[1] % cuts[0]), part(1, number % cuts[1]));
+        let mut point = unravelled(number / boxes, stack, 3);
+        (point[m], point[n]) = (rows.start, columns.start);
+        let at = |line: &crate::space::Line<'_>| line.walk(&point, k).ptr;
+        Piece {
+            extents: [rows.len(), columns.len(), extents[2]],
+            a: at(&whole.reads[0]),
+            a_strides: strides(0, m, k),
+            b: at(&whole.reads[1]),
+            b_strides: strides(1, n, k),
+            c: at(&whole.dest),
+            c_strides: [c[m] as isize, c[n] as isize],
+        }
+    };
+    let dtype = whole.dtype;
+    crew.share(matrices * boxes, (time as u64).saturating_mul(matrices as u64), &|items| {
+        for number in items {
+            let piece = piece(number);
+            if piece.extents.contains(&0) {
+                continue;
+            }
+            // SAFETY: the core promises that accesses name elements that exist.
+            unsafe { multiply(dtype, &piece) }
+        }
+    });
+}
+
+/// Computes a piece.
+///
+/// # Safety
+/// Its elements exist, and nobody writes them but this.
+unsafe fn multiply(dtype: DType, piece: &Piece) {
+    // SAFETY: the caller's.
+    unsafe {
+        match dtype {
+            DType::F32 => by_crate(piece, 1f32),
+            DType::F64 => by_crate(piece, 1f64),
+            DType::C64 => by_crate(piece, c32::new(1.0, 0.0)),
+            DType::C128 => by_crate(piece, c64::new(1.0, 0.0)),
+            DType::F16 => halves(piece),
+            DType::Bool => whole_numbers::<u8>(piece, rows::multiply(dtype)),
+            DType::I8 | DType::U8 => whole_numbers::<u8>(piece, rows::multiply(dtype)),
+            DType::I16 | DType::U16 => whole_numbers::<u16>(piece, rows::multiply(dtype)),
+            DType::I32 | DType::U32 => whole_numbers::<u32>(piece, rows::multiply(dtype)),
+            DType::I64 | DType::U64 => whole_numbers::<u64>(piece, rows::multiply(dtype)),
+        }
+    }
+}
+
+/// # Safety
+/// As of [`multiply`], for elements of this type.
+unsafe fn by_crate<T: Copy + 'static>(piece: &Piece, one: T) {
+    let [m, n, k] = piece.extents;
+    let ([a_rs, a_cs], [b_cs, b_rs], [c_rs, c_cs]) =
+        (piece.a_strides, piece.b_strides, piece.c_strides);
+    let (a, b, c) = (piece.a.cast::<T>(), piece.b.cast::<T>(), piece.c.cast::<T>());
+    // SAFETY: the caller's. The old results are not read, so nothing is multiplied with them.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            c,
+            c_cs,
+            c_rs,
+            false,
+            a,
+            a_cs,
+            a_rs,
+            b,
+            b_cs,
+            b_rs,
+            one,
+            one,
+            false,
+            false,
+            false,
+            Parallelism::None,
+        );
+    }
+}
+
+/// The elements of a matrix, row by row.
+///
+/// # Safety
+/// They exist.
+unsafe fn packed<T: Copy>(
+    from: *const u8,
+    (rows, columns): (usize, usize),
+    [row, column]: [isize; 2],
+) -> impl Iterator<Item = T> {
+    let from = from.cast::<T>();
+    (0..rows).flat_map(move |r| {
+        let start = from.wrapping_offset(r as isize * row);
+        // SAFETY: the caller's.
+        (0..columns)
+            .map(move |c| unsafe { start.wrapping_offset(c as isize * column).read_unaligned() })
+    })
+}
+
+/// Half floats, summed in float32.
+///
+/// # Safety
+/// As of [`multiply`].
+unsafe fn halves(piece: &Piece) {
+    let [m, n, k] = piece.extents;
+    // SAFETY: the caller's, here and below.
+    let (a, b) = unsafe {
+        (
+            packed::<u16>(piece.a, (m, k), piece.a_strides),
+            packed::<u16>(piece.b, (n, k), piece.b_strides),
+        )
+    };
+    let wide = |x: u16| f32::from(Half(x));
+    let (a, b): (Vec<f32>, Vec<f32>) = (a.map(wide).collect(), b.map(wide).collect());
+    let mut c = vec![0f32; m * n];
+    let inner = Piece {
+        extents: piece.extents,
+        a: a.as_ptr().cast(),
+        a_strides: [k as isize, 1],
+        b: b.as_ptr().cast(),
+        b_strides: [k as isize, 1],
+        c: c.as_mut_ptr().cast(),
+        c_strides: [n as isize, 1],
+    };
+    // SAFETY: the matrices are those above.
+    unsafe { by_crate(&inner, 1f32) };
+    for (number, x) in c.into_iter().enumerate() {
+        let [row, column] = piece.c_strides;
+        let at = (number / n) as isize * row + (number % n) as isize * column;
+        // SAFETY: the caller's.
+        unsafe { piece.c.cast::<u16>().wrapping_offset(at).write_unaligned(Half::from(x).0) }
+    }
+}
+
+/// Integers and bool: rows of `b` times elements of `a`, added up.
+///
+/// # Safety
+/// As of [`multiply`], for elements of this type's size.
+unsafe fn whole_numbers<T: Copy + Default>(piece: &Piece, multiply: RowFn) {
+    let [m, n, k] = piece.extents;
+    // A product with nothing changes no sum.
+    let padded = k.next_multiple_of(rows::TOGETHER);
+    let [b_column, b_sum] = piece.b_strides;
+    let mut sums = vec![T::default(); n.min(COLUMNS)];
+    // SAFETY: the caller's, for all of the below.
+    let mut a: Vec<T> = Vec::with_capacity(m * padded);
+    for row in 0..m {
+        let from = piece.a.cast::<T>().wrapping_offset(row as isize * piece.a_strides[0]);
+        // SAFETY: the caller's.
+        a.extend(unsafe { packed::<T>(from.cast(), (1, k), [0, piece.a_strides[1]]) });
+        a.resize((row + 1) * padded, T::default());
+    }
+    for first in (0..n).step_by(COLUMNS) {
+        let columns = COLUMNS.min(n - first);
+        let from = piece.b.cast::<T>().wrapping_offset(first as isize * b_column);
+        // SAFETY: the caller's.
+        let mut b: Vec<T> =
+            unsafe { packed(from.cast(), (k, columns), [b_sum, b_column]) }.collect();
+        b.resize(padded * columns, T::default());
+        for row in 0..m {
+            sums[..columns].fill(T::default());
+            for at in (0..padded).step_by(rows::TOGETHER) {
+                let (x, y) = (&raw const a[row * padded + at], &raw const b[at * columns]);
+                // SAFETY: there are so many elements and rows from there on.
+                unsafe {
+                    multiply(sums.as_mut_ptr().cast(), [x.cast(), y.cast(), x.cast()], columns)
+                }
+            }
+            let to = piece.c.cast::<T>().wrapping_offset(row as isize * piece.c_strides[0]);
+            for (column, sum) in (first..).zip(&sums[..columns]) {
+                // SAFETY: the caller's.
+                unsafe {
+                    to.wrapping_offset(column as isize * piece.c_strides[1]).write_unaligned(*sum);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Sorts.
+//!
+//! Owns [`run`]. An element becomes a *key*, an unsigned integer that stands in its order; keys are
+//! sorted, alone or with the elements' positions. NaN and zeros are put where they belong afterwards,
+//! as keys do not tell in which order they stood. Rows are shared by threads.
+//!
+//! Not here: how keys are sorted (`radix.rs`).
+
+use super::Whole;
+use super::radix::{self, Key};
+use crate::eval::Crew;
+use gpupy_core::DType;
+use gpupy_core::op_eval::order;
+use gpupy_jit::Walk;
+
+/// Picoseconds for an element, roughly.
+const COST: u64 = 8000;
+
+/// Evaluates a launch of a sort.
+pub fn run(whole: &Whole<'_>, positions: bool, crew: &mut Crew<'_>) {
+    let last = whole.shape.len() - 1;
+    let n = whole.shape[last];
+    let time = (whole.rows() as u64 * n as u64).saturating_mul(COST) / 1000;
+    let dtype = whole.dtype;
+    crew.share(whole.rows(), time, &|items| {
+        for number in items {
+            let point = whole.row(number);
+            let (to, from) = (whole.dest.walk(&point, last), whole.reads[0].walk(&point, last));
+            // SAFETY: the core promises that accesses name elements that exist.
+            unsafe {
+                match dtype {
+                    DType::C64 => complex::<u64>(DType::F32, to, from, n, positions),
+                    DType::C128 => complex::<u128>(DType::F64, to, from, n, positions),
+                    _ => real(dtype, to, from, n, positions),
+                }
+            }
+        }
+    });
+}
+
+/// # Safety
+/// The rows have `n` elements of the dtype; the results', if they are `positions`, of int32.
+unsafe fn real(dtype: DType, to: Walk, from: Walk, n: usize, positions: bool) {
+    macro_rules! by {
+        ($t:ident, $both:ident) => {
+            // SAFETY: the caller's.
+            unsafe {
+                if positions {
+                    let with = |key: $t, at| $both::from(key) << 32 | $both::from(at);
+                    let keys = Ordered::<$t>::of(dtype).indices(from, n, with);
+                    write(to, keys.into_iter().map(|both: $both| both as u32));
+                } else {
+                    write(to, Ordered::<$t>::of(dtype).elements(from, n));
+                }
+            }
+        };
+    }
+    match dtype.size() {
+        1 => by!(u8, u64),
+        2 => by!(u16, u64),
+        4 => by!(u32, u64),
+        _ => by!(u64, u128),
+    }
+}
+
+/// The elements of a row.
+///
+/// # Safety
+/// It has `n` of this type.
+unsafe fn read<T: Copy>(row: Walk, n: usize) -> impl ExactSizeIterator<Item = T> {
+    (0..n as isize).map(move |k| {
+        // SAFETY: the caller's.
+        unsafe { row.ptr.wrapping_offset(row.step * k).cast::<T>().read_unaligned() }
+    })
+}
+
+/// Writes the elements of a row.
+///
+/// # Safety
+/// It has as many of this type.
+unsafe fn write<T>(row: Walk, elements: impl IntoIterator<Item = T>) {
+    let mut at = row.ptr;
+    for element in elements {
+        // SAFETY: the caller's.
+        unsafe { at.cast::<T>().write_unaligned(element) };
+        at = at.wrapping_offset(row.step);
+    }
+}
+
+/// The bits of a dtype's elements, and how they are ordered.
+struct Ordered<T> {
+    /// The bit of the sign; 0 where there is none.
+    sign: T,
+    /// The bits of infinity; 0 of what is no float.
+    infinity: T,
+}
+
+macro_rules! ordered {
+    ($($t:ident)*) => { $(
+        impl Ordered<$t> {
+            fn of(dtype: DType) -> Ordered<$t> {
+                let signed = dtype.is_signed_int() || dtype.is_float();
+                let infinity: u64 = match dtype {
+                    DType::F16 => 0x7c00,
+                    DType::F32 => 0x7f80_0000,
+                    DType::F64 => 0x7ff0_0000_0000_0000,
+                    _ => 0,
+                };
+                let sign = if signed { 1 << ($t::BITS - 1) } else { 0 };
+                Ordered { sign, infinity: infinity as $t }
+            }
+
+            #[inline(always)]
+            fn is_nan(&self, bits: $t) -> bool {
+                self.infinity != 0 && bits & !self.sign > self.infinity
+            }
+
+            /// The key of bits: of a float, all of a negative one are flipped.
+            #[inline(always)]
+            fn key(&self, bits: $t) -> $t {
+                let negative = self.infinity != 0 && bits & self.sign != 0;
+                bits ^ if negative { $t::MAX } else { self.sign }
+            }
+
+            #[inline(always)]
+            fn bits(&self, key: $t) -> $t {
+                let negative = self.infinity != 0 && key & self.sign == 0;
+                key ^ if negative { $t::MAX } else { self.sign }
+            }
+
+            /// The elements of a row in order.
+            ///
+            /// # Safety
+            /// As of [`real`].
+            unsafe fn elements(&self, from: Walk, n: usize) -> Vec<$t> {
+                // SAFETY: the caller's, here and below.
+                let row = || unsafe { read::<$t>(from, n) };
+                if self.infinity == 0 {
+                    let mut keys: Vec<$t> = row().map(|bits| self.key(bits)).collect();
+                    radix::sort(&mut keys, 0..$t::BITS);
+                    keys.iter_mut().for_each(|key| *key = self.bits(*key));
+                    return keys;
+                }
+                let mut keys = Vec::with_capacity(n);
+                let mut nans = Vec::new();
+                for bits in row() {
+                    if self.is_nan(bits) { nans.push(bits) } else { keys.push(self.key(bits)) }
+                }
+                radix::sort(&mut keys, 0..$t::BITS);
+                let first = keys.partition_point(|key| *key < self.key(self.sign));
+                let zeros = keys[first..].partition_point(|key| *key <= self.key(0));
+                keys.iter_mut().for_each(|key| *key = self.bits(*key));
+                // Zeros of both signs stay in the order in which they stood.
+                if zeros > 0 && keys[first] != keys[first + zeros - 1] {
+                    let stood = row().filter(|bits| bits & !self.sign == 0);
+                    keys[first..].iter_mut().zip(stood).for_each(|(to, bits)| *to = bits);
+                }
+                keys.extend(nans);
+                keys
+            }
+
+            /// Keys with positions, in order.
+            ///
+            /// # Safety
+            /// As of [`real`].
+            unsafe fn indices<K: Key>(
+                &self,
+                from: Walk,
+                n: usize,
+                with: impl Fn($t, u32) -> K,
+            ) -> Vec<K> {
+                // SAFETY: the caller's.
+                let row = unsafe { read::<$t>(from, n) };
+                let key = |bits: $t| match bits {
+                    _ if self.is_nan(bits) => $t::MAX,
+                    _ if self.infinity != 0 && bits & !self.sign == 0 => self.key(0),
+                    _ => self.key(bits),
+                };
+                let mut keys: Vec<K> =
+                    row.zip(0..).map(|(bits, at)| with(key(bits), at)).collect();
+                radix::sort(&mut keys, 32..32 + $t::BITS);
+                keys
+            }
+        }
+    )* };
+}
+ordered!(u8 u16 u32 u64);
+
+/// Complex numbers, whose parts have this dtype and half of the word: by their real parts, then by
+/// their imaginary ones, those with a NaN behind the others.
+///
+/// # Safety
+/// As of [`real`].
+unsafe fn complex<W: Word>(part: DType, to: Walk, from: Walk, n: usize, positions: bool) {
+    // SAFETY: the caller's.
+    let row: Vec<W> = unsafe { read(from, n) }.collect();
+    let mut places: Vec<u32> = (0..n as u32).collect();
+    // Nothing but NaN is behind infinity.
+    let nan = |x: u64| order(part, x, W::INFINITY).is_gt();
+    places.sort_by(|a, b| {
+        let ([a, c], [b, d]) = (row[*a as usize].parts(), row[*b as usize].parts());
+        let classes = (nan(a), nan(c)).cmp(&(nan(b), nan(d)));
+        classes.then_with(|| order(part, a, b)).then_with(|| order(part, c, d))
+    });
+    // SAFETY: the caller's.
+    unsafe {
+        match positions {
+            true => write(to, places),
+            false => write(to, places.into_iter().map(|at| row[at as usize])),
+        }
+    }
+}
+
+/// A word that holds a complex number.
+trait Word: Copy {
+    /// The bits of a part that is infinite.
+    const INFINITY: u64;
+    /// The bits of the real and the imaginary part.
+    fn parts(self) -> [u64; 2];
+}
+
+impl Word for u64 {
+    const INFINITY: u64 = 0x7f80_0000;
+    fn parts(self) -> [u64; 2] {
+        [self & 0xffff_ffff, self >> 32]
+    }
+}
+
+impl Word for u128 {
+    const INFINITY: u64 = 0x7ff0_0000_0000_0000;
+    fn parts(self) -> [u64; 2] {
+        [self as u64, (self >> 64) as u64]
+    }
+}
