@@ -75,6 +75,14 @@ def test_a_size_without_memory_is_left_out_and_said(tmp_path):
     assert "| 2.5*x + y, 1 " in done.stdout
 
 
+def test_a_driver_that_cannot_start_is_left_out_and_said(monkeypatch, tmp_path, capsys):
+    rows = [{"name": "cpu", "starts": True}, {"name": "gl", "starts": False, "reason": "no EGL"}]
+    monkeypatch.setattr(command.gpupy, "drivers", lambda: rows)
+    status, text = told(monkeypatch, tmp_path, capsys, ("row", ROW), options=[])
+    assert status == 0
+    assert "Skipped: driver gl, which cannot start: no EGL" in text
+
+
 ROW = {
     "program": "Life 50²",
     "first_s": 1e-3,
@@ -88,7 +96,7 @@ ROW = {
 }
 
 
-def told(monkeypatch, folder, capsys, *said):
+def told(monkeypatch, folder, capsys, *said, options=("--driver", "cpu")):
     """The status and the text of the command when the driver's process says this; an exception is raised."""
 
     def messages(name, task):
@@ -99,8 +107,7 @@ def told(monkeypatch, folder, capsys, *said):
 
     monkeypatch.setattr(drivers, "messages", messages)
     monkeypatch.chdir(folder)
-    options = ["--driver", "cpu", "--quick", "--rounds", "1"]
-    monkeypatch.setattr(sys, "argv", ["gpupy", "bench", *options])
+    monkeypatch.setattr(sys, "argv", ["gpupy", "bench", *options, "--quick", "--rounds", "1"])
     from gpupy import __main__
 
     status = __main__.main()

@@ -51,7 +51,9 @@ def values(dtype):
         reals = np.array([0.0, -0.0, 1, -2.5, 3, 1e20, -1e-10, np.inf, -np.inf, np.nan, 0.5, -7])
         if dtype.kind == "f":
             return reals.astype(dtype)
-        return (np.array([0, 1, -2, 3, 4, 0.5, -7, 8, 9, 1e3, -0.25, 6]) + 1j * np.arange(-6, 6)).astype(dtype)
+        return (np.array([0, 1, -2, 3, 4, 0.5, -7, 8, 9, 1e3, -0.25, 6]) + 1j * np.arange(-6, 6)).astype(
+            dtype
+        )
 
 
 def array(xp, dtype, backwards=False):
@@ -135,7 +137,9 @@ def test_casts_are_numpys(everywhere):
     for a, b in itertools.product(ALL, ALL):
         floats = np.dtype(a).kind == "f" and np.dtype(b).kind in "iu"
         # What does not fit is not the same everywhere in NumPy either.
-        part = slice(2, 5, 2) if floats and np.dtype(b).kind == "u" else slice(2, 5) if floats else slice(None)
+        part = (
+            slice(2, 5, 2) if floats and np.dtype(b).kind == "u" else slice(2, 5) if floats else slice(None)
+        )
         check(lambda xp: array(xp, a)[part].astype(b), f"{a} to {b}")
 
 

@@ -13,6 +13,7 @@ from . import _gpupy
 from ._fallback import call, to_host
 from ._gpupy import assign_all, is_lazy, ndarray, scalar, wrap
 
+
 def shape_of(shape):
     """A shape argument as a tuple of ints, or ``None`` when NumPy has to refuse it."""
     try:

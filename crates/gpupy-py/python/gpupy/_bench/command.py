@@ -48,14 +48,14 @@ def run(options, refuse):
     """Does the command; ``refuse`` ends it with words about a wrong option. Returns the exit status."""
     if options.rounds < 1:
         refuse(f"--rounds must be at least 1, got {options.rounds}")
-    names = _drivers(options.driver, refuse)
-    sizes, skipped = _sizes(options, refuse)
+    names, left_out = _drivers(options.driver, refuse)
+    sizes, too_large = _sizes(options, refuse)
     programs = _programs(options, refuse)
     for path in filter(None, (options.out, options.json)):
         if not path.absolute().parent.is_dir():
             refuse(f"there is no folder `{path.absolute().parent}` to write `{path.name}` to")
 
-    results = _results(sizes, programs, skipped)
+    results = _results(sizes, programs, left_out + too_large)
     task = {"sizes": sizes, "programs": programs, "quick": options.quick, "rounds": options.rounds}
     progress = Progress(len(names) * (len(sizes) + len(programs)))
     interrupted = False
@@ -101,14 +101,21 @@ def _good(seen):
 
 
 def _drivers(wanted, refuse):
-    """The drivers to time: the wanted ones, or all that start."""
+    """The drivers to time: the wanted ones, or all that start, and sentences about those that do not."""
     known = {row["name"]: row for row in gpupy.drivers()}
-    for name in wanted or ():
+    if not wanted:
+        starting = [name for name, row in known.items() if row["starts"]]
+        return starting, [
+            f"Skipped: driver {name}, which cannot start: {row['reason']}"
+            for name, row in known.items()
+            if not row["starts"]
+        ]
+    for name in wanted:
         if name in known and not known[name]["starts"]:
             refuse(f"driver `{name}` cannot start: {known[name]['reason']}")
         if name not in known and os.path.sep not in name:
             refuse(f"there is no driver `{name}`; there are {', '.join(known)}, and paths of libraries")
-    return list(dict.fromkeys(wanted or (name for name, row in known.items() if row["starts"])))
+    return list(dict.fromkeys(wanted)), []
 
 
 def _sizes(options, refuse):

@@ -28,8 +28,9 @@ def report(results):
     """The lines of the report: a table for each driver, what went wrong, costs, all ratios side by side."""
     lines = [title(results)]
     for seen in results["drivers"]:
-        lines += ["", f"## {seen['driver']}: {seen['device']}", ""]
-        lines += aligned(HEADS, [row(measured) for measured in seen["rows"]])
+        lines += ["", "## " + ": ".join(filter(None, (seen["driver"], seen["device"]))), ""]
+        if seen["rows"]:
+            lines += aligned(HEADS, [row(measured) for measured in seen["rows"]])
         lines += [f"- {problem}" for problem in problems(seen)]
         lines += costs(seen["costs"])
     if len(results["drivers"]) > 1:
@@ -96,7 +97,7 @@ def costs(seen):
         "",
         f"Recording one operation: {duration(seen['record_s'])}. A new expression of 100 operations on "
         f"100,000 elements: first {duration(seen['new_s'])}, then {duration(seen['again_s'])}; "
-        f"the first took {duration(seen['new_more_s'])} more.",
+        f"for being new {duration(seen['new_more_s'])}.",
     ]
 
 
