@@ -122,6 +122,21 @@ impl Model {
         Model::new(parts[0].dtype, &shape, elements)
     }
 
+    /// The elements along an axis that indices, inside the axis, name.
+    pub fn pick(&self, axis: usize, index: &Model) -> Model {
+        let mut shape = self.shape.clone();
+        shape.splice(axis..axis + 1, index.shape.iter().copied());
+        let element = |mut point: Vec<usize>| {
+            let behind = point.split_off(axis + index.shape.len());
+            let number = index.get(&point.split_off(axis)).as_i32();
+            point.push(number as usize);
+            point.extend(behind);
+            self.get(&point)
+        };
+        let elements = points(&shape).map(element).collect();
+        Model::new(self.dtype, &shape, elements)
+    }
+
     pub fn copy(&self) -> Model {
         Model::new(self.dtype, &self.shape, self.elements())
     }

@@ -11,7 +11,7 @@ use crate::samples::Rng;
 use crate::story::tell;
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::{OPS, Op, Rule};
-use gpupy_core::{Arg, Array, Context, DType, Error, ErrorKind, Result, Scalar};
+use gpupy_core::{Arg, Array, Context, DType, Error, ErrorKind, Outside, Result, Scalar};
 
 const DTYPES: [DType; 3] = [DType::F32, DType::I32, DType::Bool];
 
@@ -73,7 +73,7 @@ impl<'a> World<'a> {
             self.create()?;
         }
         for _ in 0..steps {
-            match self.rng.below(21) {
+            match self.rng.below(22) {
                 0 | 1 => self.create()?,
                 2..=7 => self.operate()?,
                 8..=10 => self.look()?,
@@ -81,6 +81,7 @@ impl<'a> World<'a> {
                 13..=15 => self.write()?,
                 16 => self.copy()?,
                 20 => self.join()?,
+                21 => self.pick()?,
                 17 => self.read_one()?,
                 18 if self.context.driver_names().len() > 1 => self.change_driver()?,
                 18 => {
@@ -363,6 +364,51 @@ impl<'a> World<'a> {
         let names: Vec<_> = parts.iter().map(|part| format!("of x{}", part.name)).collect();
         let array = self.context.join(axis, &arrays).map_err(failure)?;
         self.add(array, joined, format!("join along {axis} {}", names.join(", ")));
+        Ok(())
+    }
+
+    /// Elements along an axis at positions that another array gives, or a new one.
+    fn pick(&mut self) -> Outcome {
+        let Pair { array, model, name } = self.any();
+        let (rank, dtype) = (model.shape.len(), model.dtype);
+        let axis = self.rng.below(rank.max(1));
+        let n = model.shape.get(axis).copied().unwrap_or(0);
+        let needed = [(Op::Gather, dtype), (Op::Mod, DType::I32), (Op::Select, DType::I32)];
+        if n == 0 || !needed.iter().all(|(op, dtype)| self.context.supports(*op, *dtype)) {
+            return Ok(());
+        }
+        let other = self.any();
+        let (index, numbers, how) = if other.model.dtype == DType::I32 {
+            (other.array, other.model, format!("x{}", other.name))
+        } else {
+            let len = 1 + self.rng.below(9);
+            let any = (0..len).map(|_| self.rng.below(2 * n) as i32 - n as i32);
+            let elements: Vec<_> = any.map(Scalar::i32).collect();
+            let bytes: Vec<u8> =
+                elements.iter().flat_map(|x| x.bytes().into_iter().take(4)).collect();
+            let index = Array::from_bytes(DType::I32, &[len], &bytes).map_err(failure)?;
+            let how = format!("{:?}", elements.iter().map(|x| x.as_i32()).collect::<Vec<_>>());
+            (index, Model::new(DType::I32, &[len], elements), how)
+        };
+        let all = numbers.elements().into_iter().map(Scalar::as_i32);
+        let inside = all.clone().all(|i| i >= -(n as i32) && i < n as i32);
+        let outside = match self.rng.below(3) {
+            // To know that all are inside, an index that is pending may have to be evaluated.
+            0 if inside && self.forgiven.is_none() && self.tries == 0 => Outside::Refuse,
+            1 => Outside::Clip,
+            _ => Outside::Wrap,
+        };
+        let placed = all.map(|i| match outside {
+            Outside::Clip => Scalar::i32(i.clamp(0, n as i32 - 1)),
+            Outside::Wrap | Outside::Refuse => Scalar::i32(i.rem_euclid(n as i32)),
+        });
+        let picked = model.pick(axis, &Model::new(DType::I32, &numbers.shape, placed.collect()));
+        if picked.size() > 2000 {
+            return Ok(());
+        }
+        let indices: Vec<_> = (0..rank).map(|k| (k == axis).then_some(&index)).collect();
+        let array = self.context.pick(&array, &indices, axis, outside).map_err(failure)?;
+        self.add(array, picked, format!("x{name}[axis {axis}: {how}] ({outside:?})"));
         Ok(())
     }
 

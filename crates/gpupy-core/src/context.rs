@@ -367,7 +367,7 @@ impl Context {
         Ok(())
     }
 
-    fn bounded(&self, array: Array) -> Result<Array> {
+    pub(crate) fn bounded(&self, array: Array) -> Result<Array> {
         let much = self.may_be_much(array.current().value()?);
         if much {
             self.bound(&array.value()?)?;

@@ -244,8 +244,8 @@ pub trait Driver: Send {
 
     /// Tells how the driver does an operation.
     ///
-    /// - **Bounds:** `dtype` is the dtype of the first operand; of a cast, bitcast or select, of
-    ///   the result.
+    /// - **Bounds:** `dtype` is the dtype of the first operand; of a cast, bitcast, select or gather,
+    ///   of the result.
     /// - **Ordering:** the answer is the same from `init` to `cleanup`; at other times it means
     ///   nothing.
     fn get_method(&self, op: Op, dtype: DType) -> Method;

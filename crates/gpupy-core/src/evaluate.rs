@@ -169,6 +169,11 @@ impl Engine {
         if let NodeOp::Whole(whole) = op {
             return self.whole(value, *whole, tile, device);
         }
+        if let NodeOp::Gather = op
+            && let Some(flow) = self.gather_elsewhere(value, tile, device)?
+        {
+            return Ok(flow);
+        }
         let held = value.state().operands.first().cloned().flatten();
         let (start, at, space, form) = match op {
             NodeOp::Reduce { op, n } => {

@@ -13,11 +13,32 @@ use crate::dtype::DType;
 use crate::ir::{Builder, Form, Program};
 use crate::lowering::{Way, method_dtype};
 use crate::op::Op;
-use crate::value::Value;
+use crate::value::{Value, ValueId};
 use crate::view::Shape;
 use crate::walk::{Child, Role, Walk};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+/// The slots of operands; of a table's node, `value_of` tells the slot.
+#[derive(Default)]
+struct Operands {
+    slots: FxHashMap<(ValueId, Part), u32>,
+}
+
+impl Operands {
+    fn slot(
+        &mut self,
+        builder: &mut Builder,
+        kernel: &mut Kernel,
+        value: &Value,
+        part: Part,
+    ) -> u32 {
+        *self.slots.entry((value.id(), part.clone())).or_insert_with(|| {
+            kernel.operands.push((value.clone(), part));
+            builder.operand(value.dtype())
+        })
+    }
+}
 
 /// A program and what its launch needs besides blocks.
 pub(crate) struct Kernel {
@@ -136,6 +157,8 @@ pub(crate) fn build(
         .map(|n| {
             let node = &walk.nodes[*n as usize];
             match &node.role {
+                // A table has no access: a gather says where it is read.
+                Role::Table => None,
                 _ if is_leaf(*n) => Some(device.place(&node.value, &node.access, &walk.space)),
                 Role::Index(coordinate) => {
                     Some(Placed { part: Part::Tile(0), access: coordinate.clone() })
@@ -164,7 +187,7 @@ pub(crate) fn build(
     };
     let mut value_of: FxHashMap<u32, u32> = FxHashMap::default();
     let mut access_slots: FxHashMap<Access, u32> = FxHashMap::default();
-    let mut operand_slots: FxHashMap<(u64, Part), u32> = FxHashMap::default();
+    let mut operands = Operands::default();
     for (n, placed) in order.iter().zip(placed) {
         let node = &walk.nodes[*n as usize];
         let slot = placed.as_ref().map(|placed| {
@@ -178,13 +201,10 @@ pub(crate) fn build(
         let emitted = match (&node.role, slot, placed) {
             (Role::Index(_), Some(slot), _) if !is_leaf(*n) => builder.index(slot),
             (_, Some(slot), Some(placed)) => {
-                let key = (node.value.id(), placed.part.clone());
-                let operand = *operand_slots.entry(key).or_insert_with(|| {
-                    kernel.operands.push((node.value.clone(), placed.part));
-                    builder.operand(node.value.dtype())
-                });
+                let operand = operands.slot(&mut builder, &mut kernel, &node.value, placed.part);
                 builder.load(operand, slot)
             }
+            (Role::Table, ..) => operands.slot(&mut builder, &mut kernel, &node.value, Part::Tile(0)),
             (Role::Apply(op, children), _, _) => {
                 let mut values: SmallVec<[u32; 3]> = SmallVec::new();
                 for child in children {
@@ -227,6 +247,9 @@ pub(crate) fn build(
 }
 
 fn emit(device: &Device, builder: &mut Builder, op: Op, dtype: DType, values: &[u32]) -> u32 {
+    if op == Op::Gather {
+        return builder.gather(values[1], values[0]);
+    }
     if matches!(op, Op::Cast | Op::Bitcast) {
         if builder.dtype(values[0]) == dtype {
             return values[0];

@@ -7,6 +7,7 @@
 //! array.rs      a view of a base; a base has a current value, which writing replaces
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
+//! pick.rs       index arrays become positions, which gather.rs reads; bounds/ says which lie inside
 //! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
 //!               slice.rs says when to pause
@@ -32,6 +33,7 @@
 mod access;
 mod array;
 mod assign;
+mod bounds;
 mod boxes;
 mod cache;
 mod context;
@@ -41,6 +43,7 @@ mod error;
 mod evaluate;
 mod explain;
 pub mod functions;
+mod gather;
 mod host;
 mod intern;
 pub mod ir;
@@ -54,6 +57,7 @@ pub mod op;
 pub mod op_eval;
 mod partition;
 mod pending;
+mod pick;
 mod picture;
 pub mod plugin;
 mod pool;
@@ -85,6 +89,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use explain::Explanation;
 pub use host::HostBuffer;
 pub use op::Op;
+pub use pick::Outside;
 pub use read::HostArray;
 pub use registry::{Constructor, Registry};
 pub use scalar::Scalar;

@@ -154,10 +154,11 @@ impl Device {
 }
 
 /// The dtype by which a driver is asked for a method: the first value operand's (see
-/// `Driver::get_method`), which for a selection is the second operand's.
+/// `Driver::get_method`), which for a selection is the second operand's, and for a gather the
+/// block's.
 pub(crate) fn method_dtype(op: Op, result: DType, first: Option<DType>) -> DType {
     match op {
-        Op::Cast | Op::Bitcast | Op::Select => result,
+        Op::Cast | Op::Bitcast | Op::Select | Op::Gather => result,
         _ => first.unwrap_or(result),
     }
 }

@@ -164,7 +164,7 @@ impl<'e> Evaluation<'e> {
         let dtype = self.walk.nodes[node as usize].value.dtype();
         let driver = &self.engine.device(self.device)?.driver;
         let (op, children) = match &self.walk.nodes[node as usize].role {
-            Role::Leaf => {
+            Role::Leaf | Role::Table => {
                 self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
                 return Ok(());
             }
@@ -254,7 +254,7 @@ impl<'e> Evaluation<'e> {
             let mut below = SmallVec::new();
             for node in level {
                 match &self.walk.nodes[node as usize].role {
-                    Role::Leaf => 0u32.hash(&mut hash),
+                    Role::Leaf | Role::Table => 0u32.hash(&mut hash),
                     Role::Index(_) => 1u32.hash(&mut hash),
                     Role::Apply(op, children) => {
                         (2u32, *op, children.len()).hash(&mut hash);
@@ -458,14 +458,15 @@ impl<'e> Evaluation<'e> {
     }
 
     pub fn is_leaf(&self, node: u32) -> bool {
-        self.collapsed[node as usize] || matches!(self.walk.nodes[node as usize].role, Role::Leaf)
+        let role = &self.walk.nodes[node as usize].role;
+        self.collapsed[node as usize] || matches!(role, Role::Leaf | Role::Table)
     }
 
     /// What a node computes, for messages.
     pub fn describe(&self, node: u32) -> String {
         let node = &self.walk.nodes[node as usize];
         let name = match &node.role {
-            Role::Leaf => "load",
+            Role::Leaf | Role::Table => "load",
             Role::Index(_) => "index",
             Role::Apply(op, _) => op.info().name,
         };

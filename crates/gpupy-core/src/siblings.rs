@@ -93,7 +93,7 @@ fn siblings(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<Val
     let mut candidates: Vec<Value> = pending
         .into_iter()
         .filter(|other| {
-            matches!(other.0.kind, Kind::Expr { op: NodeOp::Apply(_), .. })
+            matches!(other.0.kind, Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather, .. })
                 && other.shape() == value.shape()
                 && !other.state().computed.covers(tile.range.clone())
                 && !used.contains(&other.id())

@@ -9,6 +9,7 @@
 //! Not here: who may change what an array shows (`array.rs`), where blocks are (`cache.rs`).
 
 use crate::access;
+use crate::bounds::Bounds;
 use crate::driver::{Access, HostMemory};
 use crate::dtype::DType;
 use crate::functions;
@@ -60,6 +61,9 @@ pub(crate) enum NodeOp {
     Join(Box<Join>),
     /// A whole-program form of computed operands.
     Whole(Whole),
+    /// The elements of the second operand at the positions that the first gives, which has the
+    /// value's shape: int32 numbers, inside the second.
+    Gather,
 }
 
 /// What an operation reads at each point that it walks over: of its own shape, or (a reduction) of
@@ -168,6 +172,8 @@ pub(crate) struct State {
     pub on_host: Ranges,
     /// The host memory, from the first need.
     pub host: Option<Arc<HostBuffer>>,
+    /// Between which numbers the elements lie, once somebody asked (`bounds`).
+    pub bounds: Option<Box<Bounds>>,
     /// Who must hear that the value is gone.
     pub watchers: SmallVec<[DeadList; 1]>,
 }
@@ -192,7 +198,8 @@ impl Pending {
             _ => 1,
         };
         let (mut weight, mut depth, mut held) = (own, 0, 0u64);
-        let mut linear = matches!(op, NodeOp::Apply(_));
+        // A gather's table is read whole, wherever its points are.
+        let mut linear = matches!(op, NodeOp::Apply(_) | NodeOp::Gather);
         let mut inputs = SmallVec::new();
         let mut values = SmallVec::new();
         for (input, value) in operands {

@@ -40,9 +40,12 @@ pub(crate) enum Child {
 pub(crate) enum Role {
     /// Computed before: loaded from a block.
     Leaf,
+    /// Computed before, and whole in one block, for a gather to read anywhere.
+    Table,
     /// The affine number of an access.
     Index(Access),
-    /// A scalar operation; `cast` to the operand's own dtype is a copy.
+    /// A scalar operation; `cast` to the operand's own dtype is a copy. A gather's operands are the
+    /// position and the table.
     Apply(Op, SmallVec<[Child; 3]>),
 }
 
@@ -99,6 +102,8 @@ struct Walker<'d> {
     space: Shape,
     nodes: Vec<WalkNode>,
     by_value: FxHashMap<ValueId, SmallVec<[u32; 1]>>,
+    /// The nodes of values that are tables.
+    tables: FxHashMap<ValueId, u32>,
     pending: BinaryHeap<(Order, ValueId)>,
     needs: Needs,
     /// Whether the walk may be cut at joined values.
@@ -156,6 +161,7 @@ impl<'d> Walker<'d> {
             space,
             nodes: Vec::new(),
             by_value: FxHashMap::default(),
+            tables: FxHashMap::default(),
             pending: BinaryHeap::new(),
             needs: Vec::new(),
             cuts,
@@ -229,9 +235,12 @@ impl<'d> Walker<'d> {
             return self.expand_by(&value, &open, &lowered, inputs, &operands);
         }
         let again = value.0.weight.saturating_mul(open.len() as u32 - 1);
-        let whole_kernel =
-            matches!(op, NodeOp::Reduce { .. } | NodeOp::Assign(_) | NodeOp::Whole(_));
-        if whole_kernel || again > RECOMPUTE {
+        let by_itself = match op {
+            NodeOp::Reduce { .. } | NodeOp::Assign(_) | NodeOp::Whole(_) => true,
+            NodeOp::Gather => !operands[1].as_ref().is_some_and(|t| self.device.gathers_from(t)),
+            NodeOp::Apply(_) | NodeOp::Index(_) | NodeOp::Join(_) => false,
+        };
+        if by_itself || again > RECOMPUTE {
             for node in open {
                 self.need(node);
             }
@@ -253,6 +262,13 @@ impl<'d> Walker<'d> {
                     Some(coordinate) => Role::Index(coordinate.clone()),
                     None => return Err(lost(id)),
                 },
+                NodeOp::Gather => {
+                    let position = (&inputs[0], operands[0].as_ref());
+                    let mut both =
+                        self.children(&value, [position].into_iter(), &at, found.as_deref())?;
+                    both.push(self.table(operands[1].as_ref().ok_or_else(|| lost(id))?));
+                    Role::Apply(Op::Gather, both)
+                }
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
                     match join.find(&found[join.axis as usize], &self.space) {
@@ -366,6 +382,21 @@ impl<'d> Walker<'d> {
             (None, _) => at.clone(),
         };
         Ok(self.visit(value, composed))
+    }
+
+    /// The node of a value that a gather reads. Unless it is computed, it is needed first.
+    fn table(&mut self, value: &Value) -> Child {
+        let next = self.nodes.len() as u32;
+        let node = *self.tables.entry(value.id()).or_insert(next);
+        if node == next {
+            let nowhere = access::access(0, &SmallVec::<[isize; 4]>::from_elem(0, self.space.len()));
+            let (value, access) = (value.clone(), nowhere);
+            if !value.state().computed.covers(0..value.len()) {
+                self.needs.push((value.clone(), 0..value.len()));
+            }
+            self.nodes.push(WalkNode { value, access, role: Role::Table });
+        }
+        Child::Node(node)
     }
 
     /// The node of a part of a joined value, whose coordinates are known.

@@ -14,6 +14,7 @@ use crate::dtypes;
 use crate::errors::to_py;
 use crate::host;
 use crate::index;
+use crate::pick;
 use crate::protocols::{wrap, wrap_array};
 use crate::scalar::LazyScalar;
 use crate::session::{context, holds, ready, supports};
@@ -263,14 +264,17 @@ impl NdArray {
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        if let Elements::Lazy(array) = elements(slf)
-            && let Some(selected) = index::select(&array, key)?
-        {
-            if selected.element {
-                let reads = slf.borrow().element_reads.fetch_add(1, Ordering::Relaxed);
-                return LazyScalar::element(py, &selected.view, reads >= FEW_READS);
+        if let Elements::Lazy(array) = elements(slf) {
+            if let Some(selected) = index::select(&array, key)? {
+                if selected.element {
+                    let reads = slf.borrow().element_reads.fetch_add(1, Ordering::Relaxed);
+                    return LazyScalar::element(py, &selected.view, reads >= FEW_READS);
+                }
+                return view_of(slf, selected.view, true);
             }
-            return view_of(slf, selected.view, true);
+            if let Some(picked) = pick::pick(&array, key)? {
+                return Ok(picked);
+            }
         }
         py.import("gpupy._indexing")?.call_method1("getitem", (slf, key))
     }

@@ -104,6 +104,48 @@ pub fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 
 /// Copies an ndarray of this dtype.
 fn copy_in(array: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Array> {
+    with_bytes(array, |shape, bytes| Array::from_bytes(dtype, shape, bytes).map_err(to_py))?
+}
+
+/// An ndarray of integers as an index array: int32, copied. `None` when one of them is none.
+pub fn indices(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let dtype: String = array.getattr("dtype")?.getattr("name")?.extract()?;
+    let Some(dtype) = DType::from_name(&dtype).filter(|dtype| dtype.is_int()) else {
+        return Ok(None);
+    };
+    with_bytes(array, |shape, bytes| {
+        let narrowed = match dtype {
+            DType::I8 => narrow(bytes, |b| i8::from_ne_bytes(b).into()),
+            DType::I16 => narrow(bytes, |b| i16::from_ne_bytes(b).into()),
+            DType::I32 => narrow(bytes, |b| i32::from_ne_bytes(b).into()),
+            DType::U8 => narrow(bytes, |b| u8::from_ne_bytes(b).into()),
+            DType::U16 => narrow(bytes, |b| u16::from_ne_bytes(b).into()),
+            DType::U32 => narrow(bytes, |b| u32::from_ne_bytes(b).into()),
+            DType::U64 => narrow(bytes, |b| i64::try_from(u64::from_ne_bytes(b)).unwrap_or(i64::MAX)),
+            _ => narrow(bytes, i64::from_ne_bytes),
+        };
+        narrowed.map(|bytes| Array::from_bytes(DType::I32, shape, &bytes).map_err(to_py)).transpose()
+    })?
+}
+
+/// The bytes of integers as those of int32; `None` when one of them does not fit.
+fn narrow<const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> i64) -> Option<Vec<u8>> {
+    let mut fits = true;
+    let (elements, _) = bytes.as_chunks::<N>();
+    let narrowed = elements.iter().flat_map(|bytes| {
+        let wide = read(*bytes);
+        fits &= i64::from(wide as i32) == wide;
+        (wide as i32).to_ne_bytes()
+    });
+    let narrowed = narrowed.collect();
+    fits.then_some(narrowed)
+}
+
+/// Calls with an ndarray's shape and its elements in C order.
+fn with_bytes<T>(
+    array: &Bound<'_, PyAny>,
+    call: impl FnOnce(&[usize], &[u8]) -> T,
+) -> PyResult<T> {
     let py = array.py();
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
     // `asarray(order="C")` keeps the rank, where `ascontiguousarray` gives at least one axis.
@@ -129,8 +171,8 @@ fn copy_in(array: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Array> {
         // held throughout, keeps other threads of Python from writing to them.
         unsafe { std::slice::from_raw_parts(view.buf.cast::<u8>(), len) }
     };
-    let copied = Array::from_bytes(dtype, &shape, bytes).map_err(to_py);
+    let called = call(&shape, bytes);
     // SAFETY: acquired above, released once.
     unsafe { ffi::PyBuffer_Release(&mut view) };
-    copied
+    Ok(called)
 }

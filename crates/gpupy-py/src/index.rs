@@ -3,7 +3,7 @@
 //! Owns [`select`], which turns a key into a view. Invariant: a mistake in a key is reported at the
 //! line that makes it, in NumPy's words; nothing is evaluated for it.
 //!
-//! Not here: index arrays and masks (`python/gpupy/_indexing.py`), assignment (`assign.rs`).
+//! Not here: index arrays and masks (`pick.rs`), assignment (`assign.rs`).
 
 use crate::dtypes::numpy;
 use crate::errors::to_py;
@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use smallvec::SmallVec;
 
-enum Item<'py> {
+/// A part of a key.
+pub enum Item<'py> {
     At(isize),
     Range(Bound<'py, PySlice>),
     Ellipsis,
@@ -51,7 +52,8 @@ pub fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Selectio
     }
 }
 
-fn item(key: Bound<'_, PyAny>) -> PyResult<Option<Item<'_>>> {
+/// A part of a key that needs no index array; `None` for other sorts.
+pub fn item(key: Bound<'_, PyAny>) -> PyResult<Option<Item<'_>>> {
     if let Ok(int) = key.cast_exact::<PyInt>() {
         // Beyond isize no axis has an element; NumPy words that.
         return Ok(int.extract::<isize>().ok().map(Item::At));

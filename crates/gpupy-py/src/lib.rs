@@ -2,8 +2,8 @@
 //!
 //! The way of a call: `operators.rs` or `ufunc.rs` classifies operands (`operand.rs`), finds dtypes
 //! by NumPy's own promotion, and records through `recipe.rs`; what cannot be recorded passes
-//! through `protocols.rs` to `gpupy/_fallback.py`. `index.rs` and `shape.rs` make views, `assign.rs`
-//! writes, `host.rs` exchanges memory with NumPy, `standin.rs` asks NumPy without evaluating.
+//! through `protocols.rs` to `gpupy/_fallback.py`. `index.rs` and `shape.rs` make views, `pick.rs`
+//! reads by index arrays, `assign.rs` writes, `host.rs` exchanges memory with NumPy, `standin.rs` asks NumPy without evaluating.
 //!
 //! Not here: numerics of any kind (`gpupy-core` and the drivers), NumPy's many other functions
 //! (`python/gpupy/`).
@@ -23,6 +23,7 @@ mod host;
 mod index;
 mod operand;
 mod operators;
+mod pick;
 mod processes;
 mod protocols;
 mod recipe;
@@ -85,6 +86,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(create::full, module)?)?;
     module.add_function(wrap_pyfunction!(create::index, module)?)?;
     module.add_function(wrap_pyfunction!(create::ramp, module)?)?;
+    module.add_function(wrap_pyfunction!(pick::take, module)?)?;
+    module.add_function(wrap_pyfunction!(pick::take_along, module)?)?;
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
     processes::register();

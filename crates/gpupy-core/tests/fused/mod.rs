@@ -1,7 +1,7 @@
 //! A driver for the tests of partitioning: it evaluates whole map programs element by element,
 //! counts what it was asked, and refuses what it is told to.
 //!
-//! Reductions, regions and gathers it leaves to the reference driver.
+//! Reductions and regions it leaves to the reference driver.
 
 use gpupy_core::driver::*;
 use gpupy_core::ir::{Form, Program};
@@ -74,7 +74,8 @@ impl Driver for Fused {
     }
 
     fn get_method(&self, op: Op, _: DType) -> Method {
-        if op.is_scalar_op() && op.info().ulp == 0.0 { Method::Native } else { Method::Absent }
+        let native = op.is_scalar_op() && op.info().ulp == 0.0 || op == Op::Gather;
+        if native { Method::Native } else { Method::Absent }
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
@@ -141,6 +142,12 @@ impl Driver for Fused {
                         let (dtype, data) = &self.blocks[&launch.operands[a as usize].0];
                         let from = at(&launch.accesses[b as usize], &point) * dtype.size();
                         Scalar::read(*dtype, &data[from..]).expect("an element")
+                    }
+                    Op::Gather => {
+                        let (dtype, data) = &self.blocks[&launch.operands[a as usize].0];
+                        let last = (data.len() / dtype.size()) as i32 - 1;
+                        let from = values[b as usize].as_i32().clamp(0, last) as usize;
+                        Scalar::read(*dtype, &data[from * dtype.size()..]).expect("an element")
                     }
                     Op::Store => {
                         let dest = &launch.dests[a as usize];

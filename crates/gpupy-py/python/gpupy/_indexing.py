@@ -1,19 +1,20 @@
-"""Index arrays and masks: NumPy reads and writes them, on flushed elements.
+"""Functions of index arrays with NumPy's signatures; and what of keys is left to NumPy.
 
-Not here: integers, slices, ``...`` and ``newaxis`` (in Rust).
+Owns ``FUNCTIONS``. Not here: integers, slices, ``...`` and ``newaxis``, and keys with index arrays (in
+Rust).
 """
 
 import operator
 
 import numpy as np
 
-from ._fallback import call
+from . import _gpupy
+from ._creation import asanyarray
+from ._fallback import call, to_host
 from ._gpupy import ndarray
 
 
 def getitem(array, key):
-    if not array._lazy:
-        return call("__getitem__", operator.getitem, (array, key), {})
     return call("__getitem__", operator.getitem, (array, key), {})
 
 
@@ -35,3 +36,46 @@ def _mask(array, key, value):
         return False
     array[...] = chosen
     return True
+
+
+def take(a, indices, axis=None, out=None, mode="raise"):
+    a = asanyarray(a)
+    made = None
+    if out is None and a._lazy:
+        whole = a.ravel() if axis is None else a
+        made = _gpupy.take(whole, indices, 0 if axis is None else operator.index(axis), mode)
+    if made is not None:
+        return made
+    given = {} if out is None else {"out": out}
+    return call("take", np.take, (a, indices), {"axis": axis, "mode": mode, **given})
+
+
+def take_along_axis(arr, indices, axis=-1):
+    arr = asanyarray(arr)
+    made = None
+    if arr._lazy and axis is None:
+        made = _gpupy.take_along(arr.ravel(), indices, 0) if np.ndim(indices) == 1 else None
+    elif arr._lazy:
+        made = _gpupy.take_along(arr, indices, operator.index(axis))
+    return call("take_along_axis", np.take_along_axis, (arr, indices, axis), {}) if made is None else made
+
+
+def compress(condition, a, axis=None, out=None):
+    a = asanyarray(a)
+    host = np.asarray(to_host(condition))
+    if out is None and a._lazy and host.ndim == 1 and host.dtype == np.bool:
+        return take(a, np.flatnonzero(host), axis)
+    given = {} if out is None else {"out": out}
+    return call("compress", np.compress, (condition, a), {"axis": axis, **given})
+
+
+def extract(condition, arr):
+    return take(arr, np.flatnonzero(to_host(condition)))
+
+
+FUNCTIONS = {
+    "compress": compress,
+    "extract": extract,
+    "take": take,
+    "take_along_axis": take_along_axis,
+}

@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import _creation, _reduce, _select
+from . import _creation, _indexing, _reduce, _select
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import assign_all, ndarray, numpy_attribute, wrap
@@ -213,6 +213,7 @@ _OWN = {
     "any": _reduce.any_,
     "astype": astype,
     "clip": lambda self, min=None, max=None, out=None, **kwargs: _select.clip(self, min, max, out, **kwargs),
+    "compress": lambda self, condition, axis=None, out=None: _indexing.compress(condition, self, axis, out),
     "conj": lambda self, *args, **kwargs: np.conjugate(self, *args, **kwargs),
     "conjugate": lambda self, *args, **kwargs: np.conjugate(self, *args, **kwargs),
     "copy": copy,
@@ -234,6 +235,7 @@ _OWN = {
     "setflags": setflags,
     "std": _reduce.std,
     "sum": _reduce.sum_,
+    "take": _indexing.take,
     "var": _reduce.var,
     "view": view,
 }

@@ -8,11 +8,12 @@ import types
 
 import numpy as np
 
-from . import _creation, _fallback, _flat, _joining, _proxy, _reduce, _select, _shape, _ufunc
+from . import _creation, _fallback, _flat, _indexing, _joining, _proxy, _reduce, _select, _shape, _ufunc
 from ._gpupy import ndarray, ufunc
 
 OWN = {
     **_creation.FUNCTIONS,
+    **_indexing.FUNCTIONS,
     **_joining.FUNCTIONS,
     **_reduce.FUNCTIONS,
     **_select.FUNCTIONS,

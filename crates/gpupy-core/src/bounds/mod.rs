@@ -1,0 +1,112 @@
+//! Bounds of values: between which numbers all elements of a value lie, without computing it.
+//!
+//! Owns [`bounds`], an interval analysis down to what is computed, which proves most indices inside
+//! their axes, so that an index need not be computed at the line that uses it. Invariants: every element
+//! of a value is within its bounds, on every driver; bounds that were found are kept with the value, so
+//! that a graph is gone through once; graphs of any depth take a loop.
+//!
+//! Not here: what operations do to bounds (`interval.rs`), what is said of an index outside
+//! (`pick.rs`).
+
+mod interval;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use interval::Bounds;
+
+use crate::dtype::DType;
+use crate::op::Op;
+use crate::value::{Input, Kind, NodeOp, Value};
+use crate::whole::Whole;
+use smallvec::SmallVec;
+
+/// Bounds of every element of a value. They only say something of integers, bools, float32 and
+/// float64.
+pub(crate) fn bounds(value: &Value) -> Bounds {
+    let mut stack = vec![value.clone()];
+    let mut found = None;
+    while let Some(top) = stack.last().cloned() {
+        found = known(&top);
+        if found.is_some() {
+            stack.pop();
+            continue;
+        }
+        let operands = top.state().operands.clone();
+        let before = stack.len();
+        stack.extend(operands.iter().flatten().filter(|operand| known(operand).is_none()).cloned());
+        if stack.len() == before {
+            let all = of_expression(&top, &operands);
+            top.state().bounds = Some(Box::new(all));
+        }
+    }
+    found.unwrap_or_else(|| Bounds::of_dtype(value.dtype()))
+}
+
+/// The bounds of a value that was looked at before, or is computed.
+fn known(value: &Value) -> Option<Bounds> {
+    if let Kind::Constant(scalar) = value.0.kind {
+        return Some(Bounds::of_scalar(scalar));
+    }
+    if let Some(found) = value.state().bounds.as_deref() {
+        return Some(*found);
+    }
+    if !value.is_computed() {
+        return None;
+    }
+    Some(of_host(value).unwrap_or_else(|| Bounds::of_dtype(value.dtype())))
+}
+
+/// The least and the greatest element of a value that is wholly in host memory.
+pub(crate) fn of_host(value: &Value) -> Option<Bounds> {
+    let state = value.state();
+    let there = state.on_host.covers(0..value.len());
+    let buffer = state.host.clone().filter(|_| there)?;
+    drop(state);
+    // SAFETY: all of the value is in its evaluated map, and we hold the value, so nobody writes it.
+    let bytes = unsafe { buffer.bytes(0..value.len() * value.dtype().size()) };
+    let found = Bounds::of_elements(value.dtype(), bytes)?;
+    value.state().bounds = Some(Box::new(found));
+    Some(found)
+}
+
+/// The bounds of a pending expression all of whose operands' bounds are known.
+fn of_expression(value: &Value, operands: &[Option<Value>]) -> Bounds {
+    let everything = Bounds::of_dtype(value.dtype());
+    let Kind::Expr { op, inputs } = &value.0.kind else { return everything };
+    if operands.len() != inputs.len() {
+        return everything;
+    }
+    let given: SmallVec<[(Bounds, DType); 3]> = inputs
+        .iter()
+        .zip(operands)
+        .map(|(input, operand)| match (input, operand) {
+            (Input::Scalar(scalar), _) => (Bounds::of_scalar(*scalar), scalar.dtype),
+            (_, Some(operand)) => {
+                let everything = Bounds::of_dtype(operand.dtype());
+                (known(operand).unwrap_or(everything), operand.dtype())
+            }
+            (_, None) => (everything, value.dtype()),
+        })
+        .collect();
+    let union = || {
+        let all = given.iter().map(|(bounds, _)| *bounds);
+        all.reduce(Bounds::union).unwrap_or(everything)
+    };
+    match op {
+        NodeOp::Index(axis) => up_to(value.shape().get(*axis as usize)),
+        NodeOp::Apply(op) => interval::apply(*op, value.dtype(), &given),
+        NodeOp::Reduce { op: op @ (Op::Min | Op::Max), .. } => {
+            interval::apply(*op, value.dtype(), &[given[0], given[0]])
+        }
+        NodeOp::Join(_) | NodeOp::Assign(_) => union(),
+        NodeOp::Gather => given[1].0,
+        NodeOp::Whole(Whole::Sort) => given[0].0,
+        NodeOp::Whole(Whole::ArgSort) => up_to(value.shape().last()),
+        NodeOp::Reduce { .. } | NodeOp::Whole(_) => everything,
+    }
+}
+
+/// The bounds of coordinates along an axis.
+fn up_to(extent: Option<&usize>) -> Bounds {
+    Bounds::Whole { low: 0, high: extent.map_or(0, |extent| extent.saturating_sub(1)) as i128 }
+}

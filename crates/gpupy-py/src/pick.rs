@@ -1,0 +1,388 @@
+//! Index arrays and masks, read on the driver.
+//!
+//! Owns [`pick`], which turns a key with index arrays into a lazy array, and the functions that take by
+//! index arrays. Invariants: what an index names is a copy; an index outside its axis is reported at
+//! the line that makes it, in NumPy's words. A mask is evaluated, as its count is the result's
+//! extent.
+//!
+//! Not here: keys of integers, slices, `...` and `newaxis` alone (`index.rs`), writing (`assign.rs`),
+//! NumPy's signatures (`python/gpupy/_indexing.py`).
+
+use crate::array::{Elements, NdArray, elements};
+use crate::dtypes::numpy;
+use crate::errors::to_py;
+use crate::host;
+use crate::index::{self, Item};
+use crate::protocols::wrap_array;
+use crate::session::{ready, supports};
+use crate::standin::hollow;
+use crate::waiting::wait;
+use gpupy_core::{Array, ErrorKind, Op, Outside};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use smallvec::SmallVec;
+
+/// A part of a key.
+pub enum Part<'py> {
+    /// An integer, a slice, `...` or `newaxis`.
+    Basic(Item<'py>),
+    /// An index array.
+    Index(Array),
+    /// A mask over as many axes as it has extents: the indices of its true elements, for each axis.
+    Mask(SmallVec<[usize; 4]>, Vec<Array>),
+}
+
+/// What a key with index arrays names: of each axis of a view an index array, or all of it; and
+/// where the picked axes stand among the others.
+pub struct Picked {
+    pub view: Array,
+    pub indices: SmallVec<[Option<Array>; 4]>,
+    pub at: usize,
+}
+
+/// The elements that a key with index arrays names; `None` leaves it to NumPy.
+pub fn pick<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = key.py();
+    let context = ready(py)?;
+    if !supports(context, Op::Gather, array.dtype()) {
+        return Ok(None);
+    }
+    let Some(parts) = parts(key)? else { return Ok(None) };
+    let refused = || refusal(array, key, |standin, key| standin.get_item(key));
+    let Some(picked) = place(array, &parts)? else { return refused().map(|()| None) };
+    let indices: SmallVec<[Option<&Array>; 4]> = picked.indices.iter().map(Option::as_ref).collect();
+    let found =
+        wait(py, || context.pick(&picked.view, &indices, picked.at, Outside::Refuse));
+    match found {
+        Ok(found) => {
+            if found.size() == 0 {
+                // What NumPy says of indices outside, where they name nothing.
+                refused()?;
+            }
+            Ok(Some(Bound::new(py, NdArray::lazy(found))?.into_any()))
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::Index | ErrorKind::Shape) => {
+            refused()?;
+            Err(to_py(error))
+        }
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(to_py(error)),
+    }
+}
+
+/// The error that NumPy has for a call with a key on an array of this shape, if it has one.
+fn refusal<'py>(
+    array: &Array,
+    key: &Bound<'py, PyAny>,
+    call: impl FnOnce(Bound<'py, PyAny>, Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<()> {
+    let py = key.py();
+    let standin = hollow(py, array.shape(), array.dtype())?;
+    let key = py.import("gpupy._fallback")?.call_method1("to_host", (key,))?;
+    call(standin, key).map(drop)
+}
+
+/// The parts of a key that has an index array among them; `None` for other keys.
+pub fn parts<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Part<'py>>>> {
+    let mut parts = Vec::new();
+    let mut add = |key: Bound<'py, PyAny>| -> PyResult<bool> {
+        let part = match index::item(key.clone())? {
+            Some(item) => Some(Part::Basic(item)),
+            None => index_part(&key)?,
+        };
+        let known = part.is_some();
+        parts.extend(part);
+        Ok(known)
+    };
+    let known = match key.cast_exact::<PyTuple>() {
+        Ok(keys) => {
+            let mut known = true;
+            for key in keys.iter() {
+                known = known && add(key)?;
+            }
+            known
+        }
+        Err(_) => add(key.clone())?,
+    };
+    let fancy = parts.iter().any(|part| !matches!(part, Part::Basic(_)));
+    Ok((known && fancy).then_some(parts))
+}
+
+/// An index array or a mask; `None` for what is neither.
+fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
+    let py = key.py();
+    let numpy = numpy(py)?;
+    if let Ok(array) = key.cast::<NdArray>()
+        && let Elements::Lazy(array) = elements(array)
+        && array.dtype().is_int()
+    {
+        return Ok((array.ndim() > 0).then(|| array.snapshot().map(Part::Index)).transpose().map_err(to_py)?);
+    }
+    let given = match key.cast::<NdArray>() {
+        Ok(array) => crate::array::host_of(array)?,
+        Err(_) if key.cast_exact::<PyList>().is_ok() => numpy.asarray.bind(py).call1((key,))?,
+        Err(_) => key.clone(),
+    };
+    if !given.is_instance(numpy.ndarray.bind(py))? || given.getattr("ndim")?.extract::<usize>()? == 0 {
+        return Ok(None);
+    }
+    let kind: char = given.getattr("dtype")?.getattr("kind")?.extract()?;
+    let is_empty_list = || -> PyResult<bool> {
+        Ok(key.cast_exact::<PyList>().is_ok() && given.getattr("size")?.extract::<usize>()? == 0)
+    };
+    match kind {
+        'i' | 'u' => Ok(host::indices(&given)?.map(Part::Index)),
+        'b' => {
+            let shape = given.getattr("shape")?.extract::<Vec<usize>>()?.into();
+            let found = given.call_method0("nonzero")?;
+            let mut arrays = Vec::new();
+            for one in found.try_iter()? {
+                match host::indices(&one?)? {
+                    Some(one) => arrays.push(one),
+                    None => return Ok(None),
+                }
+            }
+            Ok(Some(Part::Mask(shape, arrays)))
+        }
+        // NumPy takes a list of nothing for integers.
+        _ if is_empty_list()? => Ok(host::indices(&given.call_method1("astype", ("intp",))?)?.map(Part::Index)),
+        _ => Ok(None),
+    }
+}
+
+/// The view and the index arrays of a key's parts; `None` when they do not fit the array.
+pub fn place(array: &Array, parts: &[Part<'_>]) -> PyResult<Option<Picked>> {
+    let axes = |part: &Part<'_>| match part {
+        Part::Basic(Item::At(_) | Item::Range(_)) | Part::Index(_) => 1,
+        Part::Basic(Item::Ellipsis | Item::NewAxis) => 0,
+        Part::Mask(shape, _) => shape.len(),
+    };
+    let used: usize = parts.iter().map(axes).sum();
+    let ellipses =
+        parts.iter().filter(|part| matches!(part, Part::Basic(Item::Ellipsis))).count();
+    if used > array.ndim() || ellipses > 1 {
+        return Ok(None);
+    }
+    let mut made = View { array, axis: 0, offset: array.offset(), picked: SmallVec::new(), run: Run::Before };
+    for part in parts {
+        match part {
+            Part::Index(index) => {
+                made.advanced();
+                made.keep(Some(index.clone()));
+            }
+            Part::Mask(shape, indices) => {
+                made.advanced();
+                if shape[..] != array.shape()[made.axis..made.axis + shape.len()] {
+                    return Ok(None);
+                }
+                indices.iter().for_each(|index| made.keep(Some(index.clone())));
+            }
+            Part::Basic(Item::At(at)) => {
+                made.advanced();
+                let n = array.shape()[made.axis] as isize;
+                let at = if *at < 0 { at.wrapping_add(n) } else { *at };
+                if at < 0 || at >= n {
+                    return Ok(None);
+                }
+                made.offset += at * array.strides()[made.axis];
+                made.axis += 1;
+            }
+            Part::Basic(Item::Range(slice)) => {
+                made.basic();
+                let (n, stride) = (array.shape()[made.axis] as isize, array.strides()[made.axis]);
+                let range = slice.indices(n)?;
+                if range.slicelength > 0 {
+                    made.offset += range.start * stride;
+                }
+                made.picked.push((range.slicelength, stride * range.step, None));
+                made.axis += 1;
+            }
+            Part::Basic(Item::NewAxis) => {
+                made.basic();
+                made.picked.push((1, 0, None));
+            }
+            Part::Basic(Item::Ellipsis) => {
+                made.basic();
+                (0..array.ndim() - used).for_each(|_| made.keep(None));
+            }
+        }
+    }
+    while made.axis < array.ndim() {
+        made.keep(None);
+    }
+    made.finish().map(Some)
+}
+
+/// Where the index arrays of a key stand: in one run, or in several with others between them.
+enum Run {
+    Before,
+    /// In the first run, before this kept axis.
+    Within(usize),
+    Behind(usize),
+    Several,
+}
+
+/// The view that a key names so far: its axes, and which of them are indexed.
+struct View<'a> {
+    array: &'a Array,
+    axis: usize,
+    offset: isize,
+    picked: SmallVec<[(usize, isize, Option<Array>); 4]>,
+    run: Run,
+}
+
+impl View<'_> {
+    /// Takes the next axis of the array whole.
+    fn keep(&mut self, index: Option<Array>) {
+        let (n, stride) = (self.array.shape()[self.axis], self.array.strides()[self.axis]);
+        self.picked.push((n, stride, index));
+        self.axis += 1;
+    }
+
+    /// Notes an index array, or an integer, which counts as one beside them.
+    fn advanced(&mut self) {
+        let kept = self.picked.iter().filter(|(_, _, index)| index.is_none()).count();
+        self.run = match self.run {
+            Run::Before => Run::Within(kept),
+            Run::Within(at) => Run::Within(at),
+            Run::Behind(_) | Run::Several => Run::Several,
+        };
+    }
+
+    fn basic(&mut self) {
+        if let Run::Within(at) = self.run {
+            self.run = Run::Behind(at);
+        }
+    }
+
+    fn finish(self) -> PyResult<Picked> {
+        let shape: SmallVec<[usize; 4]> = self.picked.iter().map(|axis| axis.0).collect();
+        let strides: SmallVec<[isize; 4]> = self.picked.iter().map(|axis| axis.1).collect();
+        let view = self.array.view(&shape, &strides, self.offset).map_err(to_py)?;
+        let indices = self.picked.into_iter().map(|axis| axis.2).collect();
+        // Runs that are apart have no one place, so their axes come first.
+        let at = match self.run {
+            Run::Within(at) | Run::Behind(at) => at,
+            Run::Before | Run::Several => 0,
+        };
+        Ok(Picked { view, indices, at })
+    }
+}
+
+/// `take(array, indices, axis, mode=mode)`; `None` leaves it to NumPy.
+#[pyfunction]
+pub fn take<'py>(
+    array: &Bound<'py, NdArray>,
+    indices: &Bound<'py, PyAny>,
+    axis: isize,
+    mode: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = array.py();
+    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let outside = match mode {
+        "raise" => Outside::Refuse,
+        "wrap" => Outside::Wrap,
+        "clip" => Outside::Clip,
+        _ => return Ok(None),
+    };
+    let context = ready(py)?;
+    let Some(axis) = normal(axis, array.ndim()) else { return Ok(None) };
+    if !supports(context, Op::Gather, array.dtype()) {
+        return Ok(None);
+    }
+    let index = match numbers(indices)? {
+        Some(index) => index,
+        None => return Ok(None),
+    };
+    let all: SmallVec<[Option<&Array>; 4]> =
+        (0..array.ndim()).map(|k| (k == axis).then_some(&index)).collect();
+    let found = wait(py, || context.pick(&array, &all, axis, outside));
+    let refused = || {
+        refusal(&array, indices, |standin, indices| {
+            let kwargs = PyDict::new(py);
+            kwargs.set_item("axis", axis)?;
+            kwargs.set_item("mode", mode)?;
+            standin.call_method("take", (indices,), Some(&kwargs))
+        })
+    };
+    match found {
+        Ok(found) => {
+            if found.size() == 0 {
+                refused()?;
+            }
+            wrap_array(py, found).map(Some)
+        }
+        Err(error) if error.kind() == ErrorKind::Index => {
+            refused()?;
+            Err(to_py(error))
+        }
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(to_py(error)),
+    }
+}
+
+/// `take_along_axis(array, indices, axis)`; `None` leaves it to NumPy.
+#[pyfunction]
+pub fn take_along<'py>(
+    array: &Bound<'py, NdArray>,
+    indices: &Bound<'py, PyAny>,
+    axis: isize,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = array.py();
+    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let context = ready(py)?;
+    let Some(axis) = normal(axis, array.ndim()) else { return Ok(None) };
+    if !supports(context, Op::Gather, array.dtype()) {
+        return Ok(None);
+    }
+    let Some(index) = numbers(indices)?.filter(|index| index.ndim() == array.ndim()) else {
+        return Ok(None);
+    };
+    let found = wait(py, || {
+        let mut all: SmallVec<[Array; 4]> = SmallVec::new();
+        for k in 0..array.ndim() {
+            if k == axis {
+                all.push(index.clone());
+                continue;
+            }
+            let line = context.index(&[array.shape()[k]], 0)?;
+            all.push((k + 1..array.ndim()).fold(line, |line, _| line.insert_axis(line.ndim())));
+        }
+        let all: SmallVec<[Option<&Array>; 4]> = all.iter().map(Some).collect();
+        context.pick(&array, &all, 0, Outside::Refuse)
+    });
+    match found {
+        Ok(found) if found.size() > 0 => wrap_array(py, found).map(Some),
+        Err(error) if error.kind() != ErrorKind::Index && error.kind() != ErrorKind::Shape => {
+            Err(to_py(error))
+        }
+        // NumPy has the words for what does not fit.
+        _ => Ok(None),
+    }
+}
+
+/// The number of an axis; `None` when there is none.
+fn normal(axis: isize, ndim: usize) -> Option<usize> {
+    let axis = if axis < 0 { axis + ndim as isize } else { axis };
+    usize::try_from(axis).ok().filter(|axis| *axis < ndim)
+}
+
+/// Integers as an index array, which may have no axes; `None` for what are none.
+fn numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if let Ok(array) = given.cast::<NdArray>()
+        && let Elements::Lazy(array) = elements(array)
+    {
+        return match array.dtype().is_int() {
+            true => array.snapshot().map(Some).map_err(to_py),
+            false => Ok(None),
+        };
+    }
+    let py = given.py();
+    let host = py.import("gpupy._fallback")?.call_method1("to_host", (given,))?;
+    let array = numpy(py)?.asarray.bind(py).call1((host,))?;
+    let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    match kind {
+        'i' | 'u' => host::indices(&array),
+        _ => Ok(None),
+    }
+}
