@@ -204,7 +204,9 @@ pub(crate) fn build(
                 let operand = operands.slot(&mut builder, &mut kernel, &node.value, placed.part);
                 builder.load(operand, slot)
             }
-            (Role::Table, ..) => operands.slot(&mut builder, &mut kernel, &node.value, Part::Tile(0)),
+            (Role::Table, ..) => {
+                operands.slot(&mut builder, &mut kernel, &node.value, Part::Tile(0))
+            }
             (Role::Apply(op, children), _, _) => {
                 let mut values: SmallVec<[u32; 3]> = SmallVec::new();
                 for child in children {

@@ -103,13 +103,7 @@ impl Context {
     }
 
     /// An index array with all elements from 0 up to the extent of its axis, as int32.
-    fn inside(
-        &self,
-        index: &Array,
-        extent: usize,
-        axis: usize,
-        outside: Outside,
-    ) -> Result<Array> {
+    fn inside(&self, index: &Array, extent: usize, axis: usize, outside: Outside) -> Result<Array> {
         if !index.dtype().is_int() {
             return Err(Error::new(ErrorKind::DType, "pick")
                 .says("arrays used as indices must be of integer (or boolean) type")

@@ -389,7 +389,8 @@ impl<'d> Walker<'d> {
         let next = self.nodes.len() as u32;
         let node = *self.tables.entry(value.id()).or_insert(next);
         if node == next {
-            let nowhere = access::access(0, &SmallVec::<[isize; 4]>::from_elem(0, self.space.len()));
+            let nowhere =
+                access::access(0, &SmallVec::<[isize; 4]>::from_elem(0, self.space.len()));
             let (value, access) = (value.clone(), nowhere);
             if !value.state().computed.covers(0..value.len()) {
                 self.needs.push((value.clone(), 0..value.len()));

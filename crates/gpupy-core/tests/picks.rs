@@ -182,7 +182,8 @@ fn a_gather_is_one_kernel_with_its_positions_and_its_uses() {
     let seen = log.clone();
     let registry = Registry::new()
         .register("fused", move || Box::new(Fused::new(1000, usize::MAX, seen.clone())));
-    let context = Context::new(registry, Settings { driver: "fused".into(), ..Settings::default() });
+    let context =
+        Context::new(registry, Settings { driver: "fused".into(), ..Settings::default() });
     let table = floats(&[10]);
     let scaled = context.apply(Op::Add, &[Arg::Array(&table), Arg::Array(&table)]).unwrap();
     let number = context.index(&[20], 0).unwrap();

@@ -121,31 +121,49 @@ pub fn indices(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
             DType::U8 => narrow(bytes, |b| u8::from_ne_bytes(b).into()),
             DType::U16 => narrow(bytes, |b| u16::from_ne_bytes(b).into()),
             DType::U32 => narrow(bytes, |b| u32::from_ne_bytes(b).into()),
-            DType::U64 => narrow(bytes, |b| i64::try_from(u64::from_ne_bytes(b)).unwrap_or(i64::MAX)),
+            DType::U64 => {
+                narrow(bytes, |b| i64::try_from(u64::from_ne_bytes(b)).unwrap_or(i64::MAX))
+            }
             _ => narrow(bytes, i64::from_ne_bytes),
         };
-        narrowed.map(|bytes| Array::from_bytes(DType::I32, shape, &bytes).map_err(to_py)).transpose()
+        narrowed.map(|numbers| index_array(shape, &numbers)).transpose()
     })?
 }
 
-/// The bytes of integers as those of int32; `None` when one of them does not fit.
-fn narrow<const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> i64) -> Option<Vec<u8>> {
+/// Integers as those of int32; `None` when one of them does not fit.
+fn narrow<const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> i64) -> Option<Vec<i32>> {
     let mut fits = true;
-    let (elements, _) = bytes.as_chunks::<N>();
-    let narrowed = elements.iter().flat_map(|bytes| {
+    let narrowed = bytes.as_chunks::<N>().0.iter().map(|bytes| {
         let wide = read(*bytes);
         fits &= i64::from(wide as i32) == wide;
-        (wide as i32).to_ne_bytes()
+        wide as i32
     });
     let narrowed = narrowed.collect();
     fits.then_some(narrowed)
 }
 
+/// An index array of these numbers.
+pub fn index_array(shape: &[usize], numbers: &[i32]) -> PyResult<Array> {
+    Array::from_bytes(DType::I32, shape, bytemuck::cast_slice(numbers)).map_err(to_py)
+}
+
+/// The positions in C order of a mask's true elements.
+pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Vec<i32>> {
+    with_bytes(mask, |_, bytes| {
+        let mut found = vec![0; bytes.len()];
+        let mut count = 0;
+        for (position, is_true) in (0..).zip(bytes) {
+            // Every position is written, and the place moves on behind those that count.
+            found[count] = position;
+            count += usize::from(*is_true != 0);
+        }
+        found.truncate(count);
+        found
+    })
+}
+
 /// Calls with an ndarray's shape and its elements in C order.
-fn with_bytes<T>(
-    array: &Bound<'_, PyAny>,
-    call: impl FnOnce(&[usize], &[u8]) -> T,
-) -> PyResult<T> {
+fn with_bytes<T>(array: &Bound<'_, PyAny>, call: impl FnOnce(&[usize], &[u8]) -> T) -> PyResult<T> {
     let py = array.py();
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;
     // `asarray(order="C")` keeps the rank, where `ascontiguousarray` gives at least one axis.

@@ -28,8 +28,8 @@ pub enum Part<'py> {
     Basic(Item<'py>),
     /// An index array.
     Index(Array),
-    /// A mask over as many axes as it has extents: the indices of its true elements, for each axis.
-    Mask(SmallVec<[usize; 4]>, Vec<Array>),
+    /// A mask over as many axes as it has extents, and the positions of its true elements.
+    Mask(SmallVec<[usize; 4]>, Vec<i32>),
 }
 
 /// What a key with index arrays names: of each axis of a view an index array, or all of it; and
@@ -50,9 +50,9 @@ pub fn pick<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Boun
     let Some(parts) = parts(key)? else { return Ok(None) };
     let refused = || refusal(array, key, |standin, key| standin.get_item(key));
     let Some(picked) = place(array, &parts)? else { return refused().map(|()| None) };
-    let indices: SmallVec<[Option<&Array>; 4]> = picked.indices.iter().map(Option::as_ref).collect();
-    let found =
-        wait(py, || context.pick(&picked.view, &indices, picked.at, Outside::Refuse));
+    let indices: SmallVec<[Option<&Array>; 4]> =
+        picked.indices.iter().map(Option::as_ref).collect();
+    let found = wait(py, || context.pick(&picked.view, &indices, picked.at, Outside::Refuse));
     match found {
         Ok(found) => {
             if found.size() == 0 {
@@ -116,14 +116,19 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
         && let Elements::Lazy(array) = elements(array)
         && array.dtype().is_int()
     {
-        return Ok((array.ndim() > 0).then(|| array.snapshot().map(Part::Index)).transpose().map_err(to_py)?);
+        return Ok((array.ndim() > 0)
+            .then(|| array.snapshot().map(Part::Index))
+            .transpose()
+            .map_err(to_py)?);
     }
     let given = match key.cast::<NdArray>() {
         Ok(array) => crate::array::host_of(array)?,
         Err(_) if key.cast_exact::<PyList>().is_ok() => numpy.asarray.bind(py).call1((key,))?,
         Err(_) => key.clone(),
     };
-    if !given.is_instance(numpy.ndarray.bind(py))? || given.getattr("ndim")?.extract::<usize>()? == 0 {
+    if !given.is_instance(numpy.ndarray.bind(py))?
+        || given.getattr("ndim")?.extract::<usize>()? == 0
+    {
         return Ok(None);
     }
     let kind: char = given.getattr("dtype")?.getattr("kind")?.extract()?;
@@ -133,19 +138,19 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
     match kind {
         'i' | 'u' => Ok(host::indices(&given)?.map(Part::Index)),
         'b' => {
-            let shape = given.getattr("shape")?.extract::<Vec<usize>>()?.into();
-            let found = given.call_method0("nonzero")?;
-            let mut arrays = Vec::new();
-            for one in found.try_iter()? {
-                match host::indices(&one?)? {
-                    Some(one) => arrays.push(one),
-                    None => return Ok(None),
-                }
+            let shape: SmallVec<[usize; 4]> =
+                given.getattr("shape")?.extract::<Vec<usize>>()?.into();
+            let size =
+                shape.iter().try_fold(1i32, |size, n| size.checked_mul((*n).try_into().ok()?));
+            match size {
+                Some(_) => Ok(Some(Part::Mask(shape, host::true_positions(&given)?))),
+                None => Ok(None),
             }
-            Ok(Some(Part::Mask(shape, arrays)))
         }
         // NumPy takes a list of nothing for integers.
-        _ if is_empty_list()? => Ok(host::indices(&given.call_method1("astype", ("intp",))?)?.map(Part::Index)),
+        _ if is_empty_list()? => {
+            Ok(host::indices(&given.call_method1("astype", ("intp",))?)?.map(Part::Index))
+        }
         _ => Ok(None),
     }
 }
@@ -158,24 +163,23 @@ pub fn place(array: &Array, parts: &[Part<'_>]) -> PyResult<Option<Picked>> {
         Part::Mask(shape, _) => shape.len(),
     };
     let used: usize = parts.iter().map(axes).sum();
-    let ellipses =
-        parts.iter().filter(|part| matches!(part, Part::Basic(Item::Ellipsis))).count();
+    let ellipses = parts.iter().filter(|part| matches!(part, Part::Basic(Item::Ellipsis))).count();
     if used > array.ndim() || ellipses > 1 {
         return Ok(None);
     }
-    let mut made = View { array, axis: 0, offset: array.offset(), picked: SmallVec::new(), run: Run::Before };
+    let mut made =
+        View { array, axis: 0, offset: array.offset(), picked: SmallVec::new(), run: Run::Before };
     for part in parts {
         match part {
             Part::Index(index) => {
                 made.advanced();
                 made.keep(Some(index.clone()));
             }
-            Part::Mask(shape, indices) => {
+            Part::Mask(shape, positions) => {
                 made.advanced();
-                if shape[..] != array.shape()[made.axis..made.axis + shape.len()] {
+                if !made.mask(shape, positions)? {
                     return Ok(None);
                 }
-                indices.iter().for_each(|index| made.keep(Some(index.clone())));
             }
             Part::Basic(Item::At(at)) => {
                 made.advanced();
@@ -237,6 +241,42 @@ impl View<'_> {
         let (n, stride) = (self.array.shape()[self.axis], self.array.strides()[self.axis]);
         self.picked.push((n, stride, index));
         self.axis += 1;
+    }
+
+    /// Takes the next axes where a mask is true: as one axis, where they are one line. False when
+    /// the mask has other extents.
+    fn mask(&mut self, mask: &[usize], positions: &[i32]) -> PyResult<bool> {
+        let axes = self.axis..self.axis + mask.len();
+        let (shape, strides) = (&self.array.shape()[axes.clone()], &self.array.strides()[axes]);
+        // NumPy does not look at extents of 0.
+        if mask.iter().zip(shape).any(|(n, extent)| *n > 0 && n != extent) {
+            return Ok(false);
+        }
+        let line = |k: usize| strides[k - 1] == strides[k] * shape[k] as isize;
+        if mask == shape && (1..mask.len()).all(line) {
+            let stride = strides.last().copied().unwrap_or(1);
+            self.picked.push((
+                mask.iter().product(),
+                stride,
+                Some(host::index_array(&[positions.len()], positions)?),
+            ));
+        } else {
+            let mut step = 1;
+            let mut taken: SmallVec<[_; 4]> = SmallVec::new();
+            for (k, n) in mask.iter().enumerate().rev() {
+                let n = *n as i32;
+                let along: Vec<i32> = positions.iter().map(|p| p / step % n.max(1)).collect();
+                taken.push((
+                    shape[k],
+                    strides[k],
+                    Some(host::index_array(&[along.len()], &along)?),
+                ));
+                step *= n.max(1);
+            }
+            self.picked.extend(taken.into_iter().rev());
+        }
+        self.axis += mask.len();
+        Ok(true)
     }
 
     /// Notes an index array, or an integer, which counts as one beside them.

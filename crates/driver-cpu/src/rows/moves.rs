@@ -85,7 +85,7 @@ pub unsafe fn index(to: *mut u8, first: i64, step: i64, n: usize) {
 /// Copies the elements of a table of `len`, at least 1, that int32 numbers name, as clamped into it.
 ///
 /// # Safety
-/// The table has that many elements, and the rows `n`.
+/// The table has that many elements, and the rows `n`, at least 1.
 pub unsafe fn gather(
     size: usize,
     to: *mut u8,
@@ -106,11 +106,23 @@ unsafe fn gather_words<W: Copy>(
     numbers: *const u8,
     n: usize,
 ) {
+    // SAFETY: the caller's.
+    let number = |i: usize| unsafe { numbers.cast::<i32>().add(i).read_unaligned() };
+    let (first, end) = (i64::from(number(0)), i64::from(number(n - 1)) + 1);
+    // Rows of a table that are picked whole are elements side by side.
+    let line = || (0..n).fold(true, |line, i| line & (i64::from(number(i)) == first + i as i64));
+    if end - first == n as i64 && first >= 0 && end - 1 <= i64::from(last) && line() {
+        // SAFETY: the numbers are inside the table; the rest is the caller's.
+        unsafe {
+            let from = table.add(first as usize * size_of::<W>());
+            return std::ptr::copy_nonoverlapping(from, to, n * size_of::<W>());
+        }
+    }
     for i in 0..n {
         // SAFETY: the number is clamped into the table; the rest is the caller's.
         unsafe {
-            let number = numbers.cast::<i32>().add(i).read_unaligned().clamp(0, last);
-            let word = table.cast::<W>().add(number as usize).read_unaligned();
+            let number = number(i).clamp(0, last) as usize;
+            let word = table.cast::<W>().add(number).read_unaligned();
             to.cast::<W>().add(i).write_unaligned(word);
         }
     }

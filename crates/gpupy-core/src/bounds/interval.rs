@@ -217,7 +217,8 @@ fn real_of_two(op: Op, x: Bounds, y: Bounds, dtype: DType) -> Option<Bounds> {
     };
     let corners = |f: fn(f64, f64) -> f64| {
         let all = [f(a, c), f(a, d), f(b, c), f(b, d)];
-        let ends = all.into_iter().fold((all[0], all[0]), |(low, high), x| (low.min(x), high.max(x)));
+        let ends =
+            all.into_iter().fold((all[0], all[0]), |(low, high), x| (low.min(x), high.max(x)));
         (round(ends.0), round(ends.1))
     };
     let ends = match op {
