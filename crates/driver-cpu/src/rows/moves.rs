@@ -108,10 +108,13 @@ unsafe fn gather_words<W: Copy>(
 ) {
     // SAFETY: the caller's.
     let number = |i: usize| unsafe { numbers.cast::<i32>().add(i).read_unaligned() };
-    let (first, end) = (i64::from(number(0)), i64::from(number(n - 1)) + 1);
+    let (first, end) = (number(0), number(n - 1));
+    let is_line = || {
+        let off = (0..n).fold(0, |off, i| off | (number(i) ^ first.wrapping_add(i as i32)));
+        off == 0
+    };
     // Rows of a table that are picked whole are elements side by side.
-    let line = || (0..n).fold(true, |line, i| line & (i64::from(number(i)) == first + i as i64));
-    if end - first == n as i64 && first >= 0 && end - 1 <= i64::from(last) && line() {
+    if i64::from(end) - i64::from(first) == n as i64 - 1 && first >= 0 && end <= last && is_line() {
         // SAFETY: the numbers are inside the table; the rest is the caller's.
         unsafe {
             let from = table.add(first as usize * size_of::<W>());
