@@ -116,10 +116,8 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
         && let Elements::Lazy(array) = elements(array)
         && array.dtype().is_int()
     {
-        return Ok((array.ndim() > 0)
-            .then(|| array.snapshot().map(Part::Index))
-            .transpose()
-            .map_err(to_py)?);
+        let index = (array.ndim() > 0).then(|| array.snapshot().map(Part::Index));
+        return index.transpose().map_err(to_py);
     }
     let given = match key.cast::<NdArray>() {
         Ok(array) => crate::array::host_of(array)?,
