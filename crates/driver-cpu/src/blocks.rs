@@ -1,8 +1,9 @@
 //! Blocks: pieces of host memory, counted against the limit.
 //!
-//! Owns [`Blocks`]. A block lies in memory that the core gives, or in memory of its own. Invariants:
-//! live blocks together never exceed the limit; no two blocks of this process ever have the same
-//! handle.
+//! Owns [`Blocks`]. A block lies in memory that the core gives, or in memory of its own. Small work
+//! comes with blocks that live for one launch, so the newest ones are found without a hash table.
+//! Invariants: live blocks together never exceed the limit; no two blocks of this process ever have
+//! the same handle.
 //!
 //! Not here: when a block is evicted to make room (the core's cache).
 
@@ -10,11 +11,16 @@ use gpupy_core::driver::{BlockId, BlockSpec, HostMemory};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many blocks this process has had.
-static COUNT: AtomicU64 = AtomicU64::new(0);
+/// How many handles of this process have been taken.
+static TAKEN: AtomicU64 = AtomicU64::new(1);
+/// Handles that a driver takes at a time.
+const HANDLES: u64 = 1024;
+/// Places for the newest blocks.
+const NEWEST: usize = 64;
 
 /// What vector code likes rows to be aligned to, in bytes.
 const ALIGNMENT: usize = 64;
@@ -84,7 +90,12 @@ impl Block {
 /// All live blocks. By default none can be: so it is while the driver is closed.
 #[derive(Default)]
 pub struct Blocks {
-    live: FxHashMap<BlockId, Block>,
+    /// The newest blocks, each at its handle's place, from the first block on.
+    newest: Vec<Option<(BlockId, Block)>>,
+    /// Those that had to make place for a newer one.
+    older: FxHashMap<BlockId, Block>,
+    /// Handles that nobody else has.
+    handles: Range<u64>,
     /// The bytes that there is still memory for.
     pub room: u64,
     /// The elements of the largest block.
@@ -110,21 +121,99 @@ impl Blocks {
             None => Memory::own(bytes).ok_or_else(none)?,
         };
         self.room -= bytes;
-        let id = BlockId(1 + COUNT.fetch_add(1, Ordering::Relaxed));
-        self.live.insert(id, Block { dtype, len, memory });
+        let id = self.handle();
+        let newest = &mut self.newest[place(id)];
+        if let Some((id, older)) = newest.replace((id, Block { dtype, len, memory })) {
+            self.older.insert(id, older);
+        }
         Ok(id)
     }
 
+    /// A handle that no block of this process has had.
+    fn handle(&mut self) -> BlockId {
+        let next = self.handles.next().unwrap_or_else(|| {
+            self.newest.resize_with(NEWEST, || None);
+            let first = TAKEN.fetch_add(HANDLES, Ordering::Relaxed);
+            self.handles = first + 1..first + HANDLES;
+            first
+        });
+        BlockId(next)
+    }
+
     pub fn free(&mut self, id: BlockId) {
-        self.room += self.live.remove(&id).map_or(0, |block| block.bytes());
+        let block = match self.newest.get_mut(place(id)) {
+            Some(newest) if is(newest, id) => newest.take().map(|(_, block)| block),
+            _ => self.older.remove(&id),
+        };
+        self.room += block.map_or(0, |block| block.bytes());
     }
 
     pub fn get(&mut self, id: BlockId) -> Result<&mut Block> {
-        self.live.get_mut(&id).ok_or_else(|| invalid("there is no such block"))
+        let block = match self.newest.get_mut(place(id)) {
+            Some(Some((newest, block))) if *newest == id => Some(block),
+            _ => self.older.get_mut(&id),
+        };
+        block.ok_or_else(|| invalid("there is no such block"))
     }
+}
+
+/// Where a block stands among the newest.
+fn place(id: BlockId) -> usize {
+    id.0 as usize % NEWEST
+}
+
+/// Whether a place is this block's.
+fn is(place: &Option<(BlockId, Block)>, id: BlockId) -> bool {
+    place.as_ref().is_some_and(|(newest, _)| *newest == id)
 }
 
 /// The error of a mistake of the caller.
 pub fn invalid(said: &str) -> Error {
     Error::new(ErrorKind::Invalid, crate::NAME).says(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks() -> Blocks {
+        Blocks { room: u64::MAX, longest: 1000, ..Blocks::default() }
+    }
+
+    #[test]
+    fn a_block_is_found_however_many_are_newer_until_it_is_freed() -> Result<()> {
+        let mut blocks = blocks();
+        let ids = (1..=300).map(|len| blocks.alloc(BlockSpec::new(DType::F32, len)));
+        let mut live: Vec<(BlockId, usize)> =
+            ids.collect::<Result<Vec<_>>>()?.into_iter().zip(1..).collect();
+        while !live.is_empty() {
+            for (id, len) in &live {
+                assert_eq!(blocks.get(*id)?.len, *len);
+            }
+            let (freed, _) = live.swap_remove(live.len() * 7 / 11);
+            blocks.free(freed);
+            blocks.free(freed);
+            assert!(blocks.get(freed).is_err());
+        }
+        assert_eq!(blocks.room, u64::MAX);
+        Ok(())
+    }
+
+    #[test]
+    fn no_handle_comes_twice() -> Result<()> {
+        let mut all = std::collections::BTreeSet::new();
+        let mut drivers = [blocks(), blocks()];
+        for round in 0..3000 {
+            let blocks = &mut drivers[round % 2];
+            let id = blocks.alloc(BlockSpec::new(DType::Bool, 1))?;
+            assert!(all.insert(id));
+            if round % 3 > 0 {
+                blocks.free(id);
+            }
+            if round % 500 == 0 {
+                *blocks = self::blocks();
+            }
+        }
+        Ok(())
+    }
 }

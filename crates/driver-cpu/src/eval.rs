@@ -11,6 +11,7 @@ use crate::blocks::Blocks;
 use crate::fold::Spread;
 use crate::known::Known;
 use crate::leaves::Leaf;
+use crate::lone;
 use crate::plan::Stride;
 use crate::route::Route;
 use crate::space::{Line, Rows};
@@ -32,7 +33,7 @@ const KEPT: usize = 1024;
 /// cache when the next rows want it.
 const APART: usize = 512;
 /// Nanoseconds of work that another thread is woken for.
-const SHARED: u64 = 30_000;
+pub const SHARED: u64 = 30_000;
 /// Nanoseconds of work that a thread takes at a time.
 const SHARE: u64 = 20_000;
 
@@ -59,6 +60,11 @@ impl Evaluator {
         if launch.program.form.is_whole() {
             let mut crew = Crew { threads: self.threads, pool: &mut self.pool };
             return whole::launch(blocks, launch, &mut crew);
+        }
+        if let Some(known) = self.known.get(&launch.fingerprint)
+            && lone::run(known, blocks, launch)?
+        {
+            return Ok(Evaluated { launches: 1, ..Evaluated::default() });
         }
         let mut operands: SmallVec<[(*mut u8, usize); 8]> = SmallVec::new();
         for id in launch.operands {

@@ -7,7 +7,7 @@
 
 use crate::compile::{self, Variant};
 use crate::leaves::Leaves;
-use crate::plan::Plan;
+use crate::plan::{Plan, Stride};
 use crate::resources;
 use gpupy_core::driver::Evaluated;
 use gpupy_core::ir::{Form, Inst, Program};
@@ -45,6 +45,13 @@ impl Known {
             return Err(error.says("too many instructions").with("limit", limit));
         }
         Ok(Known { leaves: Leaves::of(program), prepared: Vec::new() })
+    }
+
+    /// What was prepared for leaves and then destinations that go so along their rows.
+    pub fn find(&self, strides: &[Stride]) -> Option<&Prepared> {
+        let (leaves, dests) = strides.split_at_checked(self.leaves.all.len())?;
+        let is = |variant: &Variant| variant.leaves == leaves && variant.dests == dests;
+        self.prepared.iter().find(|prepared| is(&prepared.variant))
     }
 
     /// The program, prepared for a launch of so many points, and what was compiled for that.

@@ -18,6 +18,7 @@ mod fold;
 mod known;
 mod leaves;
 mod live;
+mod lone;
 mod plan;
 mod regions;
 mod resources;

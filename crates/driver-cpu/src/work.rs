@@ -27,7 +27,7 @@ const BATCH: usize = 64;
 /// Bytes of the rows that are combined across.
 const ACROSS: usize = 64 << 10;
 /// Elements of a row for machine code, which needs no scratch rows.
-const COMPILED: usize = 8192;
+pub const COMPILED: usize = 8192;
 
 /// The items of one launch.
 pub struct Work<'a> {
@@ -115,7 +115,7 @@ impl Work<'_> {
 
     /// Picoseconds for a point, roughly.
     pub fn cost(&self) -> u64 {
-        if self.kernel.is_some() { self.plan.cost / 3 } else { self.plan.cost }
+        cost(self.plan, self.kernel.is_some())
     }
 
     /// Runs some items of a map by machine code.
@@ -312,6 +312,11 @@ impl Work<'_> {
             }
         }
     }
+}
+
+/// Picoseconds for a point of a plan, roughly.
+pub fn cost(plan: &Plan, compiled: bool) -> u64 {
+    if compiled { plan.cost / 3 } else { plan.cost }
 }
 
 /// Takes walks to a point.

@@ -17,6 +17,7 @@ use crate::lowering::Ways;
 use crate::pool::Pool;
 use crate::rhythm::Rhythm;
 use crate::stats::Stats;
+use crate::task::Programs;
 use crate::tiling::{Tile, Tiling};
 use crate::trace::{Event, Tracer, subject};
 use crate::value::{DeadList, Node, Value, ValueId};
@@ -83,6 +84,8 @@ pub(crate) struct Device {
     pool: Pool,
     /// How the driver does operations.
     pub(crate) ways: Ways,
+    /// The programs of what was computed at once.
+    pub(crate) programs: Programs,
     dead: DeadList,
 }
 
@@ -107,6 +110,7 @@ impl Device {
             spoiled: 0,
             pool: Pool::default(),
             ways: Ways::default(),
+            programs: Programs::default(),
             dead: DeadList::default(),
         }
     }

@@ -6,14 +6,14 @@
 //! Not here: what recorded operations become (`record.rs`), choosing a driver (`ladder.rs`), reading
 //! (`read.rs`), evaluation (`evaluate.rs`).
 
-use crate::access;
 use crate::array::{Arg, Array};
-use crate::assign::scatter;
+use crate::at_once::AtOnce;
 use crate::driver::Capabilities;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::evaluate::Engine;
 use crate::host;
+use crate::in_memory;
 use crate::lowering::Way;
 use crate::op::Op;
 use crate::pending::held_bytes;
@@ -24,8 +24,7 @@ use crate::settings::{Placement, Settings};
 use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::trace::{self, Tracer};
-use crate::value::{Input, Value};
-use crate::view::size_of;
+use crate::value::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -52,7 +51,7 @@ pub(crate) struct Inner {
     pub waiter: OnceLock<Waiter>,
     pub interrupt: OnceLock<Interrupt>,
     pub(crate) tracer: Tracer,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 pub(crate) struct State {
@@ -70,6 +69,7 @@ impl Context {
     /// A context over these drivers, and the plug-in that the settings may name; opens none.
     pub fn new(mut registry: Registry, settings: Settings) -> Context {
         registry.register_path(&settings.driver);
+        let has_host = registry.host().is_some();
         let devices = (0..registry.len()).map(|_| None).collect();
         let state = State {
             registry,
@@ -81,15 +81,20 @@ impl Context {
         if settings.trace {
             tracer.send_to(Some(Box::new(trace::to_stderr)));
         }
+        let state = Arc::new(Mutex::new(state));
+        let at_once = match (settings.placement, has_host) {
+            (Placement::Auto, true) => AtOnce::by(state.clone()),
+            _ => AtOnce::default(),
+        };
         Context {
             inner: Arc::new(Inner {
                 tracer,
                 driver_fallback: AtomicBool::new(settings.driver_fallback),
                 settings,
-                recorder: Recorder::default(),
+                recorder: Recorder::new(at_once),
                 waiter: OnceLock::new(),
                 interrupt: OnceLock::new(),
-                state: Mutex::new(state),
+                state,
             }),
         }
     }
@@ -114,7 +119,7 @@ impl Context {
         let chosen = self.choose(&mut state, name)?;
         state.wanted = name.to_string();
         state.chosen = Some(chosen);
-        Ok(())
+        self.current(&mut state).map(|_| ())
     }
 
     /// What the user asked for: a driver's name, or `auto`.
@@ -173,7 +178,7 @@ impl Context {
 
     /// The host driver, opened at need, where placement allows that it computes what the driver in
     /// use cannot.
-    fn host(&self, state: &mut State) -> Option<usize> {
+    pub(crate) fn host(&self, state: &mut State) -> Option<usize> {
         let host =
             state.registry.host().filter(|_| self.inner.settings.placement == Placement::Auto)?;
         self.open(state, host).ok().map(|()| host)
@@ -240,7 +245,10 @@ impl Context {
     /// - `Shape`, `DType`: the operands do not fit.
     /// - any error of an evaluation, when so much was pending that it had to run.
     pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
-        self.bounded(self.inner.recorder.apply(op, args)?)
+        match self.inner.recorder.at_once.plain(op, DType::Bool, args) {
+            Some(array) => Ok(array),
+            None => self.bounded(self.inner.recorder.apply(op, args)?),
+        }
     }
 
     /// Integers to a power, which wrap.
@@ -340,7 +348,8 @@ impl Context {
             let value = current.value_mut()?;
             let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
             let old = std::mem::replace(value, empty);
-            *value = match host_write(&old, dest, &source.0) {
+            let small = self.inner.recorder.at_once.is_allowed();
+            *value = match in_memory::written(&old, dest, &source, small) {
                 Some(written) => written,
                 None => self.inner.recorder.assigned(old, dest, source),
             };
@@ -403,29 +412,4 @@ impl Context {
         }
         result
     }
-}
-
-/// Writes a scalar straight into host memory, when the old value is there, complete, in nobody
-/// else's hands, and on no device. Gives the value that takes the old one's place.
-fn host_write(old: &Value, dest: &Array, source: &Input) -> Option<Value> {
-    let Input::Scalar(scalar) = source else {
-        return None;
-    };
-    if !old.is_sole() || (dest.is_whole() && dest.size() > 1) {
-        return None;
-    }
-    let mut state = old.state();
-    let complete = state.on_host.covers(0..old.len()) && state.watchers.is_empty();
-    if !complete || state.host.as_ref().is_none_or(|host| Arc::strong_count(host) != 1) {
-        return None;
-    }
-    let host = state.host.take()?;
-    drop(state);
-    let size = dest.dtype().size();
-    let (shape, strides) = (dest.shape(), dest.strides());
-    let data = scalar.bytes()[..size].repeat(size_of(shape));
-    // SAFETY: this is the only handle of the buffer, and the old value is gone after this.
-    let bytes = unsafe { host.bytes_mut(0..old.len() * size) };
-    scatter(bytes, size, &access::access(dest.offset(), strides), shape, &data);
-    Some(Value::host(dest.dtype(), old.shape(), host))
 }

@@ -146,7 +146,7 @@ impl Engine {
         range: Range<usize>,
         device: usize,
     ) -> Result<Option<Tile>> {
-        if matches!(value.0.kind, Kind::Host | Kind::Constant(_)) || range.is_empty() {
+        if matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_)) || range.is_empty() {
             return Ok(None);
         }
         let state = value.state();

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::picture;
 use crate::trace::{Event, Flush, GraphNode, KernelEvent, Source, Subject, subject};
-use crate::value::{Kind, Value, ValueId};
+use crate::value::{Kind, Origin, Value, ValueId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -72,7 +72,7 @@ impl Context {
             return self.explain(&self.inner.recorder.copy(array)?);
         }
         let range = low as usize..high as usize + 1;
-        if matches!(value.0.kind, Kind::Host | Kind::Constant(_))
+        if matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_))
             || value.state().computed.covers(range.clone())
         {
             return Ok(Explanation::of_nothing(whereabouts(&value)));
@@ -145,6 +145,7 @@ fn mentioned(event: &Event) -> Vec<ValueId> {
         | Event::Downloaded(value, ..)
         | Event::Evicted(value, _)
         | Event::Cut(value)
+        | Event::AtOnce(value, ..)
         | Event::Assigned(value, _)
         | Event::GaveUp(value, ..) => vec![value.id],
     }
@@ -256,6 +257,9 @@ fn step(event: &Event, number: usize, names: &Names) -> String {
             format!("download {} from {driver}: {bytes} bytes", name(value))
         }
         Event::Evicted(value, driver) => format!("evict a block of {} from {driver}", name(value)),
+        Event::AtOnce(value, what, driver) => {
+            format!("{what} of {} computed at once on {driver}", name(value))
+        }
         Event::Cut(value) => format!("cut at {}: it is evaluated into a block", name(value)),
         Event::Needed(values) => format!("needed first: {}", names.list(values)),
         Event::Assigned(value, true) => format!("assign {} in place", name(value)),
@@ -318,6 +322,9 @@ pub(crate) fn lone_event(event: &Event) -> String {
         Event::Uploaded(value, driver, bytes, _) => {
             format!("upload {} to {driver}: {bytes} bytes", type_text(value))
         }
+        Event::AtOnce(value, what, driver) => {
+            format!("{what} computed at once on {driver}: {}", type_text(value))
+        }
         other => step(other, 1, &Names(FxHashMap::default())),
     };
     what + "\n"
@@ -328,7 +335,13 @@ pub(crate) fn whereabouts(value: &Value) -> String {
     let what = type_text(&subject(value));
     match value.0.kind {
         Kind::Constant(scalar) => format!("array of {what}: every element is {scalar}"),
-        Kind::Host => format!("array of {what}: given in host memory, nothing to evaluate"),
+        Kind::Host(Origin::Given) => {
+            format!("array of {what}: given in host memory, nothing to evaluate")
+        }
+        Kind::Host(Origin::AtOnce) => format!(
+            "array of {what}: computed at once in host memory when it was asked for, as it is small; \
+             nothing to evaluate"
+        ),
         Kind::Expr { .. } => format!("array of {what}: evaluated already"),
     }
 }

@@ -1,11 +1,13 @@
 //! Host memory of values: aligned, zeroed once, and reused.
 //!
 //! Owns [`HostBuffer`] and the pool behind it. A page's first touch costs more than the arithmetic
-//! on it, so large buffers go back to a bounded pool instead of to the system. Invariants: a
+//! on it, so buffers go back to a bounded pool instead of to the system, but for the smallest. Invariants: a
 //! buffer's bytes are always initialised; the pool never keeps more than [`POOL_BYTES`].
 //!
 //! Not here: which parts of a value are in its buffer (`value.rs`).
 
+use crate::driver::HostMemory;
+use rustc_hash::FxHashMap;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -15,7 +17,9 @@ use std::sync::{Mutex, PoisonError};
 pub const POOL_BYTES: usize = 512 << 20;
 
 /// Buffers below this size are cheap to get from the allocator.
-const POOLED_FROM: usize = 64 << 10;
+const POOLED_FROM: usize = 1 << 10;
+/// Buffers from this size on are made of pages.
+const PAGED_FROM: usize = 64 << 10;
 
 /// A buffer of bytes, aligned for every dtype (and to pages when it is large).
 ///
@@ -33,15 +37,16 @@ unsafe impl Send for HostBuffer {}
 // SAFETY: as above.
 unsafe impl Sync for HostBuffer {}
 
+/// Free buffers by capacity.
 struct Pool {
-    free: Vec<(usize, NonNull<u8>)>,
+    free: Option<FxHashMap<usize, Vec<NonNull<u8>>>>,
     bytes: usize,
 }
 
 // SAFETY: the pool owns the memory behind its pointers.
 unsafe impl Send for Pool {}
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { free: Vec::new(), bytes: 0 });
+static POOL: Mutex<Pool> = Mutex::new(Pool { free: None, bytes: 0 });
 
 impl HostBuffer {
     /// A buffer of `len` bytes whose contents are unspecified but initialised.
@@ -49,8 +54,8 @@ impl HostBuffer {
         let capacity = class(len);
         if capacity >= POOLED_FROM {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(i) = pool.free.iter().rposition(|(size, _)| *size == capacity) {
-                let (_, memory) = pool.free.swap_remove(i);
+            let free = pool.free.as_mut().and_then(|free| free.get_mut(&capacity));
+            if let Some(memory) = free.and_then(Vec::pop) {
                 pool.bytes -= capacity;
                 return HostBuffer { memory, capacity, len };
             }
@@ -78,6 +83,11 @@ impl HostBuffer {
     /// True for a buffer of no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// The memory, for a driver that works on it.
+    pub(crate) fn memory(&self) -> HostMemory {
+        HostMemory::new(self.memory)
     }
 
     /// The first byte's address.
@@ -121,7 +131,8 @@ impl Drop for HostBuffer {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
             if pool.bytes + self.capacity <= POOL_BYTES {
                 pool.bytes += self.capacity;
-                pool.free.push((self.capacity, self.memory));
+                let free = pool.free.get_or_insert_default();
+                free.entry(self.capacity).or_default().push(self.memory);
                 return;
             }
         }
@@ -136,9 +147,11 @@ pub(crate) fn trim() {
     let free = std::mem::take(&mut pool.free);
     pool.bytes = 0;
     drop(pool);
-    for (capacity, memory) in free {
-        // SAFETY: allocated in `new` with this layout; it was in the pool, so nobody uses it.
-        unsafe { dealloc(memory.as_ptr(), layout(capacity)) };
+    for (capacity, buffers) in free.into_iter().flatten() {
+        for memory in buffers {
+            // SAFETY: allocated in `new` with this layout; it was in the pool, so nobody uses it.
+            unsafe { dealloc(memory.as_ptr(), layout(capacity)) };
+        }
     }
 }
 
@@ -148,11 +161,16 @@ fn class(len: usize) -> usize {
     if len < POOLED_FROM {
         return len.max(16).next_multiple_of(16);
     }
-    len.next_multiple_of((len.next_power_of_two() / 16).max(4096))
+    let least = if len < PAGED_FROM { 64 } else { 4096 };
+    len.next_multiple_of((len.next_power_of_two() / 16).max(least))
 }
 
 fn layout(capacity: usize) -> Layout {
-    let align = if capacity >= POOLED_FROM { 4096 } else { 64 };
+    let align = match capacity {
+        PAGED_FROM.. => 4096,
+        POOLED_FROM.. => 64,
+        _ => 16,
+    };
     // Only a size near isize::MAX fails, which no allocator serves either.
     Layout::from_size_align(capacity, align)
         .unwrap_or_else(|_| handle_alloc_error(Layout::new::<u8>()))

@@ -10,6 +10,7 @@
 use crate::array::{Array, checked_size};
 use crate::driver::Access;
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_memory;
 use crate::record::Recorder;
 use crate::value::{NodeOp, Value};
 use crate::view::Shape;
@@ -40,7 +41,7 @@ impl Join {
     }
 
     /// The first coordinate of a part.
-    fn start(&self, part: usize) -> usize {
+    pub fn start(&self, part: usize) -> usize {
         part.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
@@ -121,6 +122,11 @@ impl Recorder {
         checked_size(&shape)?;
         if arrays.len() == 1 || join.ends.is_empty() {
             return self.copy(first);
+        }
+        if self.at_once.is_allowed()
+            && let Some(value) = in_memory::joined(first.dtype(), &shape, &join, &operands)
+        {
+            return Ok(Array::from_value(value));
         }
         let op = NodeOp::Join(Box::new(join));
         Ok(Array::from_value(Value::expr(&self.interner, first.dtype(), shape, op, operands)))

@@ -248,7 +248,14 @@ pub(crate) fn build(
     kernel
 }
 
-fn emit(device: &Device, builder: &mut Builder, op: Op, dtype: DType, values: &[u32]) -> u32 {
+/// Emits an operation on values, or what the device has in its place; gives the result.
+pub(crate) fn emit(
+    device: &Device,
+    builder: &mut Builder,
+    op: Op,
+    dtype: DType,
+    values: &[u32],
+) -> u32 {
     if op == Op::Gather {
         return builder.gather(values[1], values[0]);
     }
@@ -268,7 +275,7 @@ fn emit(device: &Device, builder: &mut Builder, op: Op, dtype: DType, values: &[
 
 /// Groups of neighbouring axes that every access walks over as one axis: for each, the axis whose
 /// stride is the group's, and its extent. The last axis of a reduce form stays alone.
-fn merge_axes<'a>(
+pub(crate) fn merge_axes<'a>(
     space: &[usize],
     walks: impl Iterator<Item = &'a Access> + Clone,
     reduce: bool,

@@ -33,7 +33,7 @@ fn telling(first: Error, second: Error) -> Error {
 
 /// Whether positions are computed, or need not be.
 fn is_there(value: &Value, range: &Range<usize>) -> bool {
-    matches!(value.0.kind, Kind::Host | Kind::Constant(_))
+    matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_))
         || value.state().computed.covers(range.clone())
 }
 
@@ -145,8 +145,15 @@ impl Context {
         all.filter(|position| self.open(state, *position).is_ok()).collect()
     }
 
-    /// The driver in use, opened at need.
+    /// The driver in use, opened at need, and the host driver beside it, where that takes part.
     pub(crate) fn current(&self, state: &mut State) -> Result<usize> {
+        let current = self.current_alone(state)?;
+        // One that does not start is missed by nobody: the driver in use does the work.
+        let _ = self.host(state);
+        Ok(current)
+    }
+
+    fn current_alone(&self, state: &mut State) -> Result<usize> {
         if let Some(chosen) = state.chosen {
             let Err(error) = self.open(state, chosen) else { return Ok(chosen) };
             // It was open before: the device is gone, and what is left of the ladder goes on.

@@ -6,18 +6,17 @@
 //!
 //! Not here: blocks (`tiling.rs`).
 
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
 /// A set of positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ranges(Vec<Range<usize>>);
+pub struct Ranges(SmallVec<[Range<usize>; 1]>);
 
 impl Ranges {
     /// The set of `0..len`.
     pub fn full(len: usize) -> Ranges {
-        let mut ranges = Ranges::default();
-        ranges.insert(0..len);
-        ranges
+        if len == 0 { Ranges::default() } else { Ranges(smallvec![0..len]) }
     }
 
     /// True when every position of `range` is in the set.
@@ -30,7 +29,7 @@ impl Ranges {
         let mut rest = Ranges::default();
         rest.insert(range);
         self.0.iter().for_each(|known| rest.remove(known.clone()));
-        rest.0
+        rest.0.into_vec()
     }
 
     /// Adds positions.
@@ -46,7 +45,8 @@ impl Ranges {
             .filter(|_| from < to)
             .map_or(range.start, |r| r.start.min(range.start));
         let end = if from < to { self.0[to - 1].end.max(range.end) } else { range.end };
-        self.0.splice(from..to, std::iter::once(start..end));
+        self.0.drain(from..to);
+        self.0.insert(from, start..end);
     }
 
     /// Takes positions away.

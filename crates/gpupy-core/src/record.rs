@@ -1,12 +1,13 @@
 //! Recording: operations on arrays become expressions; nothing is computed.
 //!
-//! Owns [`Recorder`], which turns a call into a value: broadcasting, reduction steps, assignments. Invariant: what is recorded refers to values, so later writes do not change
-//! it.
+//! Owns [`Recorder`], which turns a call into a value: broadcasting, reduction steps, assignments.
+//! Invariant: what is recorded refers to values, so later writes do not change it.
 //!
 //! Not here: what is simpler and the same (`rewrite/`), promotion of dtypes (the front end's),
 //! evaluation (`evaluate.rs`).
 
 use crate::array::{Arg, Array, checked_size};
+use crate::at_once::AtOnce;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::intern::Interner;
@@ -22,9 +23,30 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(crate) interner: Arc<Interner>,
+    /// Computes what is small in place of recording it.
+    pub(crate) at_once: AtOnce,
 }
 
 impl Recorder {
+    /// A recorder of nothing so far.
+    pub fn new(at_once: AtOnce) -> Recorder {
+        Recorder { interner: Arc::default(), at_once }
+    }
+
+    /// The value of an operation: computed where that is less than recording it.
+    pub(crate) fn value(
+        &self,
+        dtype: DType,
+        shape: Shape,
+        op: NodeOp,
+        operands: SmallVec<[Operand; 3]>,
+    ) -> Value {
+        match self.at_once.value(dtype, &shape, &op, &operands) {
+            Some(value) => value,
+            None => Value::expr(&self.interner, dtype, shape, op, operands),
+        }
+    }
+
     /// The number of living expressions.
     pub fn living(&self) -> usize {
         self.interner.len()
@@ -44,13 +66,7 @@ impl Recorder {
                 .with("shape", format!("{shape:?}")));
         }
         let op = NodeOp::Index(axis as u32);
-        Ok(Array::from_value(Value::expr(
-            &self.interner,
-            DType::I32,
-            shape.into(),
-            op,
-            SmallVec::new(),
-        )))
+        Ok(Array::from_value(self.value(DType::I32, shape.into(), op, SmallVec::new())))
     }
 
     /// A scalar operation on operands that broadcast.
@@ -98,7 +114,7 @@ impl Recorder {
         }
         let (dtype, input) = (value.dtype(), Input::new(value.id(), &view));
         let op = NodeOp::Apply(Op::Cast);
-        Value::expr(&self.interner, dtype, view.shape, op, smallvec![(input, Some(value))])
+        self.value(dtype, view.shape, op, smallvec![(input, Some(value))])
     }
 
     /// Integers to a power, by squaring; they wrap.
@@ -219,7 +235,7 @@ impl Recorder {
                 other => smallvec![other],
             };
             let node = NodeOp::Reduce { op, n: n.max(1) };
-            let value = Value::expr(&self.interner, array.dtype(), shape, node, inputs);
+            let value = self.value(array.dtype(), shape, node, inputs);
             current = Array::from_value(value);
             n = n.div_ceil(REDUCE_CHUNK);
             if n <= 1 {
@@ -259,7 +275,7 @@ impl Recorder {
         }
         let (dtype, shape, input) = (old.dtype(), Shape::from(old.shape()), Input::Whole(old.id()));
         let op = NodeOp::Assign(Box::new(dest.layout().clone()));
-        Value::expr(&self.interner, dtype, shape, op, smallvec![(input, Some(old)), source])
+        self.value(dtype, shape, op, smallvec![(input, Some(old)), source])
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Stats {
     pub cache_misses: u64,
     /// Blocks of values evaluated because they were needed.
     pub blocks_evaluated: u64,
+    /// Operations that were computed while they were recorded, as they were small.
+    pub computed_at_once: u64,
     /// Values evaluated because so many operations had been recorded.
     pub automatic_flushes: u64,
     /// Blocks evaluated by another driver than the chosen one, which could not.

@@ -100,6 +100,8 @@ pub struct KernelEvent {
 pub enum Event {
     /// A program was launched.
     Kernel(Box<KernelEvent>),
+    /// An operation of this name was computed while it was recorded, by this driver.
+    AtOnce(Subject, &'static str, &'static str),
     /// Host memory was copied to a block; gathered through a view or as it lies.
     Uploaded(Subject, &'static str, usize, bool),
     /// A block, or one element of it, was copied to host memory: the driver and the bytes.
@@ -251,7 +253,7 @@ pub(crate) fn graph(root: &Value) -> Vec<GraphNode> {
     while let Some(value) = stack.pop() {
         let operands = value.state().operands.clone();
         let leaf = match &value.0.kind {
-            Kind::Host => Some("host data".to_string()),
+            Kind::Host(_) => Some("host data".to_string()),
             Kind::Constant(scalar) => Some(format!("constant {scalar}")),
             // What was computed has let go of its operands.
             Kind::Expr { inputs, .. } if value.is_computed() || operands.len() != inputs.len() => {

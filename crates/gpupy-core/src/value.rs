@@ -125,11 +125,20 @@ impl Input {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// All elements were in host memory from the beginning.
-    Host,
+    Host(Origin),
     /// All elements are this one.
     Constant(Scalar),
     /// Computed from inputs.
     Expr { op: NodeOp, inputs: SmallVec<[Input; 3]> },
+}
+
+/// How elements came to host memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Origin {
+    /// The user gave them.
+    Given,
+    /// They were computed when they were asked for (`at_once.rs`).
+    AtOnce,
 }
 
 pub(crate) struct Node {
@@ -150,6 +159,9 @@ pub(crate) struct Node {
     pub linear: bool,
     /// The table of the context that recorded this, if it stands in one.
     pub interner: Option<Arc<Interner>>,
+    /// Where all elements lie that were in host memory from the beginning. Who has a handle of the
+    /// value may read there: only the last handle lets the memory go.
+    pub memory: Option<HostMemory>,
     /// Some element is not computed.
     pending: AtomicBool,
     /// Single elements read while the rest stayed on the device.
@@ -234,15 +246,25 @@ impl Value {
     /// # Panics
     /// When the buffer is shorter than the elements.
     pub fn host(dtype: DType, shape: &[usize], buffer: Arc<HostBuffer>) -> Value {
-        let len = size_of(shape);
-        assert!(buffer.len() >= len * dtype.size(), "a host value needs all its bytes");
+        let bytes = size_of(shape) * dtype.size();
+        assert!(buffer.len() >= bytes, "a host value needs all its bytes");
+        Value::in_memory(dtype, Shape::from_slice(shape), Origin::Given, buffer)
+    }
+
+    /// A value that was computed into host memory while it was recorded.
+    pub(crate) fn computed(dtype: DType, shape: Shape, buffer: Arc<HostBuffer>) -> Value {
+        Value::in_memory(dtype, shape, Origin::AtOnce, buffer)
+    }
+
+    fn in_memory(dtype: DType, shape: Shape, origin: Origin, host: Arc<HostBuffer>) -> Value {
+        let len = size_of(&shape);
         let state = State {
             computed: Ranges::full(len),
             on_host: Ranges::full(len),
-            host: Some(buffer),
+            host: Some(host),
             ..State::default()
         };
-        Value(Node::share(dtype, shape.into(), Kind::Host, Pending::default(), state))
+        Value(Node::share(dtype, shape, Kind::Host(origin), Pending::default(), state))
     }
 
     /// A value whose elements are all the same.
@@ -411,6 +433,10 @@ impl Node {
     fn share(dtype: DType, shape: Shape, kind: Kind, pending: Pending, state: State) -> Arc<Node> {
         let open = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let memory = match kind {
+            Kind::Host(_) => state.host.as_ref().map(|host| host.memory()),
+            Kind::Constant(_) | Kind::Expr { .. } => None,
+        };
         Arc::new(Node {
             id,
             order: pending.order.unwrap_or((id, u32::MAX)),
@@ -422,6 +448,7 @@ impl Node {
             held: AtomicU64::new(pending.held),
             linear: pending.linear,
             interner: pending.interner,
+            memory,
             pending: AtomicBool::new(open),
             element_reads: AtomicU32::new(0),
             hash: pending.hash,

@@ -244,6 +244,7 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     row.set_item("cache_hits", stats.cache_hits)?;
     row.set_item("cache_misses", stats.cache_misses)?;
     row.set_item("automatic_flushes", stats.automatic_flushes)?;
+    row.set_item("computed_at_once", stats.computed_at_once)?;
     row.set_item("driver_fallbacks", stats.driver_fallbacks)?;
     row.set_item("pool_hits", stats.pool_hits)?;
     row.set_item("smaller_cuts", stats.smaller_cuts)?;

@@ -67,7 +67,7 @@ impl Recorder {
         shape: Shape,
         operands: Operands,
     ) -> Operand {
-        let value = Value::expr(&self.interner, dtype, shape, NodeOp::Apply(op), operands);
+        let value = self.value(dtype, shape, NodeOp::Apply(op), operands);
         (Input::Whole(value.id()), Some(value))
     }
 

@@ -1,0 +1,64 @@
+//! Launches of one row: what small work mostly is. The row takes less time than finding a route for it
+//! would, so here there is none.
+//!
+//! Owns [`run`]. Invariant: it computes what the longer way would, with the same machine code.
+//!
+//! Not here: every other launch (`eval.rs`).
+
+use crate::axis::stride;
+use crate::blocks::Blocks;
+use crate::eval::SHARED;
+use crate::known::Known;
+use crate::leaves::Leaf;
+use crate::plan::Stride;
+use crate::space::Line;
+use crate::work;
+use gpupy_core::Result;
+use gpupy_core::driver::Launch;
+use gpupy_jit::{Row, Walk};
+use smallvec::SmallVec;
+
+/// Runs a launch of a map over one axis whose elements lie side by side, for which there is machine code.
+/// False when it is not like that, or has so many points that threads should share them; then nothing
+/// was done.
+///
+/// # Errors
+/// - `Invalid`: a block of the launch is none.
+pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bool> {
+    let leaves = &known.leaves;
+    let ([n], None) = (launch.shape, leaves.reduce) else { return Ok(false) };
+    let mut walks: SmallVec<[Walk; 8]> = SmallVec::new();
+    let mut strides: SmallVec<[Stride; 8]> = SmallVec::new();
+    let mut add = |line: Line<'_>| {
+        walks.push(line.walk(&[0], 0));
+        strides.push(stride(&line, 0, *n));
+    };
+    for Leaf { operand, access, size, .. } in &leaves.all {
+        let base = match operand {
+            Some(operand) => blocks.get(launch.operands[*operand])?.as_ptr(),
+            None => std::ptr::null_mut(),
+        };
+        add(Line { access: &launch.accesses[*access], base, size: *size });
+    }
+    for (dest, size) in launch.dests.iter().zip(&leaves.dests) {
+        let base = blocks.get(dest.block)?.as_ptr();
+        add(Line { access: &dest.access, base, size: *size });
+    }
+    let Some(prepared) = known.find(&strides) else { return Ok(false) };
+    let Some(kernel) = prepared.kernel() else { return Ok(false) };
+    let time = (*n as u64).saturating_mul(work::cost(&prepared.plan, true)) / 1000;
+    if *n > work::COMPILED || time >= SHARED || strides.contains(&Stride::Any) {
+        return Ok(false);
+    }
+    let (accesses, dests) = walks.split_at(leaves.all.len());
+    let row = Row {
+        n: *n,
+        accesses: accesses.as_ptr(),
+        dests: dests.as_ptr(),
+        params: launch.params.as_ptr(),
+    };
+    // SAFETY: the core promises that accesses name elements that exist and that no destination is
+    // an operand; the code was written for these strides.
+    unsafe { kernel.run(&row) };
+    Ok(true)
+}

@@ -1,0 +1,121 @@
+//! Moves of elements within host memory: writes and joins of what lies there, without any driver.
+//!
+//! Owns [`written`] and [`joined`]. Invariants: a value that somebody else holds is never written; what
+//! is given was computed, all of it, in host memory.
+//!
+//! Not here: writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
+
+use crate::access;
+use crate::array::Array;
+use crate::assign::scatter;
+use crate::at_once::MOST_POINTS;
+use crate::cache::gather;
+use crate::driver::Access;
+use crate::dtype::DType;
+use crate::host::HostBuffer;
+use crate::join::Join;
+use crate::value::{Input, Operand, Value};
+use crate::view::{View, contiguous_strides, size_of};
+use std::sync::Arc;
+
+/// The value of a base after writing an operand into the view `dest` of it, where the old value lies in
+/// host memory and on no device; `None` where the write has to be recorded.
+///
+/// A scalar is written where the old value lies, if nobody else holds that. With `small`, so are few
+/// elements of an array in host memory; and a small value that somebody else holds is copied first.
+pub(crate) fn written(old: &Value, dest: &Array, source: &Operand, small: bool) -> Option<Value> {
+    // The whole base gets another value, without any move.
+    if dest.is_whole() && dest.size() > 1 {
+        return None;
+    }
+    let size = dest.dtype().size();
+    let data = match source {
+        (Input::Scalar(scalar), _) => scalar.bytes().get(..size)?.repeat(dest.size()),
+        (input, Some(value)) if small && dest.size() <= MOST_POINTS => {
+            elements(value, &input.access(dest.shape()), dest.shape())?
+        }
+        _ => return None,
+    };
+    let host = match taken(old) {
+        Some(host) => host,
+        None if small && old.len() <= MOST_POINTS => {
+            let whole = access::access(0, &[1]);
+            Arc::new(HostBuffer::from_bytes(&elements(old, &whole, &[old.len()])?))
+        }
+        None => return None,
+    };
+    // SAFETY: this is the only handle of the buffer, and the old value is gone after this.
+    let bytes = unsafe { host.bytes_mut(0..old.len() * size) };
+    place(bytes, size, dest.layout(), &data);
+    Some(Value::host(dest.dtype(), old.shape(), host))
+}
+
+/// The memory of a value that nobody else holds, if it is all there and nowhere else.
+fn taken(value: &Value) -> Option<Arc<HostBuffer>> {
+    if !value.is_sole() {
+        return None;
+    }
+    let mut state = value.state();
+    let complete = state.on_host.covers(0..value.len()) && state.watchers.is_empty();
+    if !complete || state.host.as_ref().is_none_or(|host| Arc::strong_count(host) != 1) {
+        return None;
+    }
+    state.host.take()
+}
+
+/// Few parts in host memory, one behind the other; `None` where they have to be read where they lie.
+pub(crate) fn joined(
+    dtype: DType,
+    shape: &[usize],
+    join: &Join,
+    operands: &[Operand],
+) -> Option<Value> {
+    let len = size_of(shape);
+    if len == 0 || len > MOST_POINTS {
+        return None;
+    }
+    let size = dtype.size();
+    let mut parts = Vec::with_capacity(operands.len());
+    for (part, (input, value)) in operands.iter().enumerate() {
+        let shape = join.shape(part, shape);
+        parts.push(match (input, value) {
+            (Input::Scalar(scalar), _) => scalar.bytes().get(..size)?.repeat(size_of(&shape)),
+            (input, Some(value)) => elements(value, &input.access(&shape), &shape)?,
+            (_, None) => return None,
+        });
+    }
+    let host = HostBuffer::new(len * size);
+    // SAFETY: nobody else has the new buffer.
+    let bytes = unsafe { host.bytes_mut(0..len * size) };
+    let (axis, whole) = (join.axis as usize, View::contiguous(shape));
+    for (part, data) in parts.iter().enumerate() {
+        let extent = join.shape(part, shape)[axis];
+        place(bytes, size, &whole.slice_axis(axis, join.start(part), extent, 1), data);
+    }
+    Some(Value::computed(dtype, shape.into(), Arc::new(host)))
+}
+
+/// The elements of a value that an access names, in C order, if they are in host memory.
+fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Vec<u8>> {
+    let size = value.dtype().size();
+    let reach = access::reach(walk, shape);
+    let state = value.state();
+    if !state.on_host.covers(reach.clone()) {
+        return None;
+    }
+    // SAFETY: a computed element in host memory is never written while somebody holds its value.
+    let bytes = unsafe { state.host.as_ref()?.bytes(0..reach.end * size) };
+    if contiguous_strides(shape).iter().zip(&walk.strides).all(|(a, b)| *a as i64 == *b) {
+        return Some(bytes[reach.start * size..].to_vec());
+    }
+    gather(bytes, size, walk, shape).ok()
+}
+
+/// Writes elements in C order where a view shows.
+fn place(bytes: &mut [u8], size: usize, view: &View, data: &[u8]) {
+    let start = view.offset.max(0) as usize * size;
+    match bytes.get_mut(start..start + data.len()) {
+        Some(place) if view.is_contiguous() => place.copy_from_slice(data),
+        _ => scatter(bytes, size, &access::access(view.offset, &view.strides), &view.shape, data),
+    }
+}
