@@ -245,10 +245,16 @@ impl Context {
     /// - `Shape`, `DType`: the operands do not fit.
     /// - any error of an evaluation, when so much was pending that it had to run.
     pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
-        match self.inner.recorder.at_once.plain(op, DType::Bool, args) {
+        match self.at_once(op, args) {
             Some(array) => Ok(array),
             None => self.bounded(self.inner.recorder.apply(op, args)?),
         }
+    }
+
+    /// The result of a scalar operation that is computed at once: on arrays of one shape, with their
+    /// elements side by side in host memory, and scalars. `None` where that is too much or not so.
+    pub fn at_once(&self, op: Op, args: &[Arg<'_>]) -> Option<Array> {
+        self.inner.recorder.at_once.plain(op, DType::Bool, args)
     }
 
     /// Integers to a power, which wrap.

@@ -6,6 +6,8 @@
 //! ```text
 //! array.rs      a view of a base; a base has a current value, which writing replaces
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
+//! at_once.rs    … or what is small is computed now, as one launch (task.rs), or moved in host memory
+//!               (in_memory.rs)
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
 //! pick.rs       index arrays become positions, which gather.rs reads; bounds/ says which lie inside
 //! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::host::HostBuffer;
 use crate::scalar::Scalar;
-use crate::value::Value;
+use crate::value::{Kind, Value};
 use crate::view::View;
 use std::sync::Arc;
 
@@ -77,6 +77,20 @@ impl Array {
         }
         let buffer = state.host.clone()?;
         Some(HostArray { buffer, dtype: self.dtype(), view: self.layout().clone() })
+    }
+
+    /// The element of an array of one element, if it is known already; waits for nobody. Complex
+    /// dtypes have no scalars.
+    pub fn known_element(&self) -> Option<Scalar> {
+        let at = usize::try_from(self.offset()).ok().filter(|_| self.size() == 1)?;
+        let value = self.value().ok()?;
+        if let Kind::Constant(scalar) = value.0.kind {
+            return Some(scalar);
+        }
+        let (size, state) = (self.dtype().size(), value.state());
+        let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1))?;
+        // SAFETY: a computed element in host memory is never written while somebody holds its value.
+        Scalar::read(self.dtype(), unsafe { host.bytes(at * size..(at + 1) * size) })
     }
 }
 

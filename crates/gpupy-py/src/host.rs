@@ -60,21 +60,31 @@ impl Export {
 
 /// The elements of a lazy array as a read-only `numpy.ndarray`, evaluated if need be.
 pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
-    let context = ready(py)?;
-    let host = wait(py, || context.read(array)).map_err(to_py)?;
+    let host = match array.in_memory() {
+        Some(host) => host,
+        None => {
+            let context = ready(py)?;
+            wait(py, || context.read(array)).map_err(to_py)?
+        }
+    };
     let owner = Bound::new(py, Export { host })?;
     numpy(py)?.asarray.bind(py).call1((owner,))
 }
 
 /// The element of a lazy array without axes as a NumPy scalar, evaluated if need be.
 pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
-    let context = ready(py)?;
     let class = numpy(py)?.scalar(array.dtype()).bind(py);
     if array.dtype().is_complex() {
         // They have no scalar form in the core.
         return class.call1((to_numpy(py, array)?,));
     }
-    let scalar = wait(py, || context.item(array, &[])).map_err(to_py)?;
+    let scalar = match array.known_element() {
+        Some(scalar) => scalar,
+        None => {
+            let context = ready(py)?;
+            wait(py, || context.item(array, &[])).map_err(to_py)?
+        }
+    };
     let (dtype, bits) = (scalar.dtype, scalar.bits);
     match dtype {
         DType::Bool => class.call1((scalar.as_bool(),)),

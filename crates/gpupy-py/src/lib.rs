@@ -32,6 +32,7 @@ mod scalar;
 mod select;
 mod session;
 mod shape;
+mod shortcuts;
 mod standin;
 mod ufunc;
 mod waiting;

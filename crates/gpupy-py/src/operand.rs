@@ -53,7 +53,7 @@ pub enum Held<'py> {
     /// A lazy scalar, whose array has no axes.
     Scalar(Bound<'py, LazyScalar>),
     /// An array made for the operation.
-    Made(Array),
+    Made(Box<Array>),
     /// A Python float, or a NumPy one.
     Float(f64),
     /// A Python int, or a NumPy one, that fits into int64 or uint64.
@@ -77,7 +77,7 @@ pub struct Operand<'py> {
 impl Operand<'_> {
     /// An operand that is an array made for the operation.
     pub fn made(array: Array) -> Operand<'static> {
-        Operand { kind: Kind::of(array.dtype()), held: Held::Made(array), is_array: true }
+        Operand { kind: Kind::of(array.dtype()), held: Held::Made(Box::new(array)), is_array: true }
     }
 
     /// The lazy array, if it is one.

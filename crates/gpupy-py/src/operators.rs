@@ -103,11 +103,14 @@ pub fn binary<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = lhs.py();
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
-        if let (Some(a), Some(b)) = (known(lhs, &a), known(rhs, &b)) {
+        let operands = [a, b];
+        if let Some(array) = op.ufunc(py)?.at_once(&operands) {
+            return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
+        }
+        if let (Some(a), Some(b)) = (known(lhs, &operands[0]), known(rhs, &operands[1])) {
             // Both are scalars whose values are here: NumPy's scalars compute them at once.
             return py.import("operator")?.call_method1(op.python_name(), (a, b));
         }
-        let operands = [a, b];
         if let Some(array) = op.ufunc(py)?.record_operator(py, op, &operands, None)? {
             return wrap_recorded(py, array, &operands);
         }
@@ -133,11 +136,14 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
 /// `op value`.
 fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
-    if let Some(a) = classify(value)?
-        && let operands = [a]
-        && let Some(array) = op.ufunc(py)?.record(py, &operands, None)?
-    {
-        return wrap_recorded(py, array, &operands);
+    if let Some(a) = classify(value)? {
+        let (ufunc, operands) = (op.ufunc(py)?, [a]);
+        if let Some(array) = ufunc.at_once(&operands) {
+            return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
+        }
+        if let Some(array) = ufunc.record(py, &operands, None)? {
+            return wrap_recorded(py, array, &operands);
+        }
     }
     let operators = py.import("operator")?;
     crate::protocols::fallback(op.ufunc_name(), &operators.getattr(op.python_name())?, (value,))
@@ -156,6 +162,12 @@ fn in_place<'py>(
         target.borrow().check_writable()?;
         let ufunc = op.ufunc(py)?;
         let operands = [a, b];
+        if let Some(result) = ufunc.at_once(&operands)
+            && result.dtype() == dest.dtype()
+            && result.shape() == dest.shape()
+        {
+            return assign::output(&dest, &result);
+        }
         if ufunc.result_dtype(py, &operands)? == Some(dest.dtype())
             && let Some(result) = ufunc.record_operator(py, op, &operands, Some(dest.shape()))?
         {

@@ -11,11 +11,11 @@ use crate::errors::to_py;
 use crate::operand::{Held, Operand};
 use crate::operators::{self, Operator};
 use crate::{dtypes, host, protocols};
-use gpupy_core::Array;
+use gpupy_core::{Array, DType};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyTuple};
 
 /// An immutable scalar, evaluated when its value is needed.
 #[pyclass(name = "scalar", module = "gpupy", frozen, weakref)]
@@ -44,6 +44,10 @@ impl LazyScalar {
         view: &Array,
         one_of_many: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(element) = view.known_element() {
+            let constant = Array::full(&[], element).map_err(to_py)?;
+            return Ok(Bound::new(py, LazyScalar::new(constant))?.into_any());
+        }
         let scalar = LazyScalar::new(view.snapshot().map_err(to_py)?);
         if one_of_many || scalar.array.value().map_err(to_py)?.is_computed() {
             scalar.value(py)?;
@@ -80,7 +84,10 @@ impl LazyScalar {
 
     /// The NumPy scalar if it has been evaluated already.
     pub fn known<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.value.get(py).map(|value| value.bind(py).clone())
+        match self.value.get(py) {
+            Some(value) => Some(value.bind(py).clone()),
+            None => self.array.known_element().and_then(|_| self.value(py).ok()),
+        }
     }
 }
 
@@ -142,7 +149,15 @@ impl LazyScalar {
     }
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.value(py)?.call_method0("__float__")
+        match self.array.known_element() {
+            Some(it) if it.dtype == DType::F32 => {
+                Ok(PyFloat::new(py, it.as_f32().into()).into_any())
+            }
+            Some(it) if it.dtype == DType::F64 => {
+                Ok(PyFloat::new(py, f64::from_bits(it.bits)).into_any())
+            }
+            _ => self.value(py)?.call_method0("__float__"),
+        }
     }
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -87,15 +87,26 @@ pub fn set_driver_fallback(allowed: bool) {
 
 /// The context with its driver open.
 pub fn ready(py: Python<'_>) -> PyResult<&'static Context> {
-    let open = OPEN.load(Ordering::Acquire);
-    if !open.is_null() {
-        // SAFETY: only `opened` stores here, and what it stores lives for ever.
-        return Ok(unsafe { &*open });
+    if let Some((context, _)) = open() {
+        return Ok(context);
     }
     let context = context()?;
     wait(py, || context.driver()).map_err(to_py)?;
     opened(context);
     Ok(context)
+}
+
+/// The context and the number of the opening, if its driver is open.
+pub fn open() -> Option<(&'static Context, u32)> {
+    let open = OPEN.load(Ordering::Acquire);
+    // SAFETY: only `opened` stores here, and what it stores lives for ever.
+    let context = unsafe { open.as_ref() }?;
+    Some((context, opening()))
+}
+
+/// How often a driver was opened, and one; never 0.
+pub fn opening() -> u32 {
+    OPENING.load(Ordering::Acquire)
 }
 
 /// Notes that a driver is open, perhaps another than before.

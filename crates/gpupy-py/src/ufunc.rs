@@ -17,6 +17,7 @@ use crate::operators::Operator;
 use crate::protocols::{fallback_ufunc, wrap, wrap_recorded};
 use crate::recipe::{self, Recipe};
 use crate::session::ready;
+use crate::shortcuts::Shortcuts;
 use gpupy_core::{Arg, Array, Context, DType, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyTuple};
@@ -76,6 +77,7 @@ pub struct Ufunc {
     recipe: Option<Recipe>,
     nin: usize,
     plans: [AtomicU8; Kind::COUNT * Kind::COUNT],
+    shortcuts: Shortcuts,
 }
 
 /// A ufunc for the one of this name in NumPy's namespace.
@@ -207,10 +209,19 @@ impl Ufunc {
         out: Option<&[usize]>,
     ) -> PyResult<Option<Array>> {
         let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
-        match (self.recipe, self.plan(py, &kinds)?) {
-            (Some(recipe), Some(plan)) => run(py, recipe, plan, operands, out),
-            _ => Ok(None),
+        let (Some(recipe), Some(plan)) = (self.recipe, self.plan(py, &kinds)?) else {
+            return Ok(None);
+        };
+        let done = run(py, recipe, plan, operands, out)?;
+        if let (Some(_), Recipe::Op(op), Some(dtype)) = (&done, recipe, plan.operand()) {
+            self.shortcuts.remember(operands, op, dtype);
         }
+        Ok(done)
+    }
+
+    /// The result, where it can be computed at once and has axes.
+    pub fn at_once(&self, operands: &[Operand<'_>]) -> Option<Array> {
+        self.shortcuts.take(operands)
     }
 
     /// Records operands some of which are neither ours nor Python numbers; `None` when NumPy has to
@@ -306,7 +317,8 @@ impl Ufunc {
         let nout: usize = numpy.getattr("nout")?.extract()?;
         let recipe = if nout == 1 { recipe::of_numpy(&name) } else { None };
         let plans = [const { AtomicU8::new(UNKNOWN) }; Kind::COUNT * Kind::COUNT];
-        Ok(Ufunc { name, numpy: numpy.clone().unbind(), recipe, nin, plans })
+        let shortcuts = Shortcuts::new();
+        Ok(Ufunc { name, numpy: numpy.clone().unbind(), recipe, nin, plans, shortcuts })
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -405,6 +417,9 @@ impl Ufunc {
                 Some(operand) => operands.push(operand),
                 None => return Ok(None),
             }
+        }
+        if let Some(array) = self.at_once(&operands) {
+            return Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any()));
         }
         let recorded = self.record(py, &operands, None)?;
         recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()

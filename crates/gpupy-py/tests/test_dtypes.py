@@ -100,7 +100,7 @@ def test_what_is_computed_in_a_dtype_is_lazy(everywhere):
         assert (a + a)._lazy and (a == a)._lazy and a[::2]._lazy and a.astype("float64")._lazy
         if np.dtype(dtype).kind != "c":
             assert gpupy.where(a == a, a * a, a)._lazy and (a < a)._lazy
-    assert gpupy.stats().launches == gpupy.stats().fallbacks == 0
+    assert gpupy.stats().blocks_evaluated == gpupy.stats().fallbacks == 0
 
 
 def test_a_float64_program_is_one_kernel():

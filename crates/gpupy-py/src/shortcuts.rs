@@ -1,0 +1,66 @@
+//! Shortcuts: operations that are one of the core's, on arrays as they are, computed at once.
+//!
+//! Owns [`Shortcuts`], in which a ufunc remembers of which operand kinds it is such an operation. What
+//! a few elements cost is mostly finding that out. Invariant: a shortcut is only remembered after the
+//! long way (`Ufunc::record`) came to the same operation, with the drivers of now.
+//!
+//! Not here: whether work is little enough (`gpupy_core::Context::at_once`).
+
+use crate::operand::{Kind, Operand};
+use crate::session;
+use gpupy_core::{Arg, Array, DType, Op};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One operation for each combination of kinds: the opening for which it holds, the dtype of the
+/// operands, and the operation; 0 where none is known.
+pub struct Shortcuts([AtomicU64; Kind::COUNT * Kind::COUNT]);
+
+impl Shortcuts {
+    /// None yet.
+    pub fn new() -> Shortcuts {
+        Shortcuts([const { AtomicU64::new(0) }; Kind::COUNT * Kind::COUNT])
+    }
+
+    fn at(&self, operands: &[Operand<'_>]) -> Option<&AtomicU64> {
+        match operands {
+            [a] => self.0.get(a.kind.index()),
+            [a, b] => self.0.get(a.kind.index() * Kind::COUNT + b.kind.index()),
+            _ => None,
+        }
+    }
+
+    /// Notes that the operation on operands like these is `op` on this dtype, if none has to be cast.
+    pub fn remember(&self, operands: &[Operand<'_>], op: Op, dtype: DType) {
+        let as_they_are = operands.iter().all(|o| o.kind.dtype().is_none_or(|own| own == dtype));
+        if let Some(place) = self.at(operands)
+            && as_they_are
+        {
+            let code = u64::from(session::opening()) << 24 | (dtype as u64) << 16 | op as u64;
+            place.store(code, Ordering::Relaxed);
+        }
+    }
+
+    /// The result, if the operation is known and can be computed at once. It has axes: scalars go the
+    /// long way.
+    pub fn take(&self, operands: &[Operand<'_>]) -> Option<Array> {
+        let code = self.at(operands)?.load(Ordering::Relaxed);
+        let (context, opening) = session::open()?;
+        if code >> 24 != u64::from(opening) {
+            return None;
+        }
+        let (op, dtype) = (Op::from_code(code as u16)?, DType::from_code((code >> 16) as u8)?);
+        let mut args: SmallVec<[Arg<'_>; 2]> = SmallVec::new();
+        let mut axes = 0;
+        for operand in operands {
+            args.push(match operand.as_array() {
+                Some(array) => {
+                    axes += array.ndim();
+                    Arg::Array(array)
+                }
+                None => Arg::Scalar(operand.scalar(dtype)?),
+            });
+        }
+        if axes == 0 { None } else { context.at_once(op, &args) }
+    }
+}
