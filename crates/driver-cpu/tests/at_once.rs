@@ -316,14 +316,17 @@ fn an_explanation_says_that_it_was_computed_at_once() {
     assert_eq!(*told.lock().unwrap(), "mul computed at once on cpu: float32 (10,)\n");
 }
 
-/// The CPU driver, with somebody who may stop or fail its calls.
+/// Is told of each call and how many elements it is for, and may stop or fail it.
+type Watch = Arc<dyn Fn(&str, usize) -> Result<()> + Send + Sync>;
+
+/// The CPU driver, watched.
 struct Watched {
     driver: Box<dyn Driver>,
-    watch: Arc<dyn Fn(&str, usize) -> Result<()> + Send + Sync>,
+    watch: Watch,
 }
 
 fn watched(watch: impl Fn(&str, usize) -> Result<()> + Send + Sync + 'static) -> Registry {
-    let watch: Arc<dyn Fn(&str, usize) -> Result<()> + Send + Sync> = Arc::new(watch);
+    let watch: Watch = Arc::new(watch);
     Registry::new()
         .register_host("watched", move || {
             Box::new(Watched { driver: driver_cpu::new(), watch: watch.clone() })
