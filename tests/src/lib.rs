@@ -20,6 +20,7 @@ mod compare;
 mod data;
 mod describe;
 mod device;
+mod lacking;
 mod launch;
 mod model;
 mod narrate;

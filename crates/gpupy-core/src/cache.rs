@@ -22,7 +22,7 @@ use crate::tiling::{Tile, Tiling};
 use crate::trace::{Event, Tracer, subject};
 use crate::value::{DeadList, Node, Value, ValueId};
 use crate::view::{Shape, size_of};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -86,6 +86,8 @@ pub(crate) struct Device {
     pub(crate) ways: Ways,
     /// The programs of what was computed at once.
     pub(crate) programs: Programs,
+    /// Values that the present evaluation computes on another device.
+    pub elsewhere: FxHashSet<ValueId>,
     dead: DeadList,
 }
 
@@ -111,6 +113,7 @@ impl Device {
             pool: Pool::default(),
             ways: Ways::default(),
             programs: Programs::default(),
+            elsewhere: FxHashSet::default(),
             dead: DeadList::default(),
         }
     }
@@ -465,6 +468,12 @@ impl Device {
         for block in self.pool.put(entry.spec, entry.block) {
             self.driver.block_free(block);
         }
+    }
+
+    /// Forgets what only the evaluation before knew.
+    pub fn begin(&mut self) {
+        self.spoiled = 0;
+        self.elsewhere.clear();
     }
 
     /// Gives free blocks back that nobody has wanted for long.

@@ -70,13 +70,14 @@ impl Context {
     pub fn new(mut registry: Registry, settings: Settings) -> Context {
         registry.register_path(&settings.driver);
         let has_host = registry.host().is_some();
-        let devices = (0..registry.len()).map(|_| None).collect();
-        let state = State {
-            registry,
-            engine: Engine { devices, stats: Stats::default(), slice: Slice::new(settings.slice) },
-            wanted: settings.driver.clone(),
-            chosen: None,
+        let mut engine = Engine {
+            devices: Vec::new(),
+            counts: Vec::new(),
+            stats: Stats::default(),
+            slice: Slice::new(settings.slice),
         };
+        engine.resize(registry.len());
+        let state = State { registry, engine, wanted: settings.driver.clone(), chosen: None };
         let tracer = Tracer::default();
         if settings.trace {
             tracer.send_to(Some(Box::new(trace::to_stderr)));
@@ -184,7 +185,8 @@ impl Context {
         self.open(state, host).ok().map(|()| host)
     }
 
-    /// Allows or forbids that another driver evaluates what the one in use cannot.
+    /// Allows or forbids that another driver evaluates what failed on the one in use. The host
+    /// driver's share of the work (`Settings::placement`) is not meant.
     pub fn set_driver_fallback(&self, allowed: bool) {
         self.inner.driver_fallback.store(allowed, Ordering::Relaxed);
     }
@@ -206,19 +208,32 @@ impl Context {
 
     /// Counts since the context was made or they were reset, and what there is now.
     pub fn stats(&self) -> Stats {
-        let mut state = self.state();
-        let mut stats = state.engine.stats;
-        for device in state.engine.devices.iter_mut().flatten() {
-            device.sweep();
-            device.count(&mut stats);
-        }
+        let mut stats = self.state().engine.stats;
+        self.driver_stats().iter().for_each(|(_, driver)| stats += *driver);
         stats.values = self.inner.recorder.living() as u64;
         stats
     }
 
+    /// The same for each driver, by name; what belongs to none of them is 0.
+    pub fn driver_stats(&self) -> Vec<(&'static str, Stats)> {
+        let mut state = self.state();
+        let State { registry, engine, .. } = &mut *state;
+        let all = registry.names().zip(&mut engine.devices).zip(&engine.counts);
+        all.map(|((name, device), counts)| {
+            let mut stats = *counts;
+            if let Some(device) = device {
+                device.sweep();
+                device.count(&mut stats);
+            }
+            (name, stats)
+        })
+        .collect()
+    }
+
     /// Sets all counts to zero; what is on the devices stays.
     pub fn reset_stats(&self) {
-        self.state().engine.stats = Stats::default();
+        let Engine { counts, stats, .. } = &mut self.state().engine;
+        counts.iter_mut().chain([stats]).for_each(|counts| *counts = Stats::default());
     }
 
     /// Gives memory that is kept for reuse back: blocks to their drivers, host memory to the system.

@@ -4,7 +4,7 @@
 //! graphs of any depth take a loop. Invariants: a value is marked as computed only after its block
 //! is in the cache; a failed launch leaves every value as it was.
 //!
-//! Not here: choosing a driver (`context.rs`), partitioning (`partition.rs`), launching (`launch.rs`),
+//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), partitioning (`partition.rs`), launching (`launch.rs`),
 //! writing into existing blocks (`assign.rs`), transfers (`transfer.rs`).
 
 use crate::access;
@@ -14,19 +14,24 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
+use crate::placement::{Homes, Order};
 use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::tiling::{Tile, Tiling};
 use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{Shape, size_of};
-use crate::walk::{Obstacle, Start, Walk};
+use crate::walk::{Needs, Obstacle, Start, Walk};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The open devices, by position in the registry, and what they did.
+/// The open devices, and what was done.
 pub(crate) struct Engine {
+    /// By position in the registry.
     pub devices: Vec<Option<Device>>,
+    /// What each did, also before it was closed or lost.
+    pub counts: Vec<Stats>,
+    /// What belongs to no device.
     pub stats: Stats,
     pub slice: Slice,
 }
@@ -40,6 +45,12 @@ pub(crate) enum Destination {
 }
 
 impl Engine {
+    /// Makes places for as many drivers.
+    pub fn resize(&mut self, drivers: usize) {
+        self.devices.resize_with(drivers, || None);
+        self.counts.resize_with(drivers, Stats::default);
+    }
+
     pub fn device(&mut self, position: usize) -> Result<&mut Device> {
         self.device_and_stats(position).map(|(device, _)| device)
     }
@@ -51,79 +62,100 @@ impl Engine {
         }
     }
 
-    /// An open device, and the counts that go on while it is used.
+    /// An open device, and what it did.
     pub fn device_and_stats(&mut self, position: usize) -> Result<(&mut Device, &mut Stats)> {
-        let Engine { devices, stats, .. } = self;
-        let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(|| {
+        let device = self.devices.get_mut(position).and_then(Option::as_mut);
+        device.zip(self.counts.get_mut(position)).ok_or_else(|| {
             Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
-        })?;
-        Ok((device, stats))
+        })
     }
 
-    /// Evaluates the tiles of `value` that meet `range`. `order` are the devices to use: the next
-    /// one evaluates what the one before cannot.
-    pub fn evaluate(&mut self, value: &Value, range: Range<usize>, order: &[usize]) -> Result<()> {
-        self.devices.iter_mut().flatten().for_each(|device| device.spoiled = 0);
+    /// Evaluates the tiles of `value` that meet `range` on these devices, each where it lives.
+    pub fn evaluate(&mut self, value: &Value, range: Range<usize>, order: &Order) -> Result<()> {
+        self.devices.iter_mut().flatten().for_each(Device::begin);
+        let mut homes = Homes::new(order);
+        // What is needed first, the last one before the others, with the rank that asks.
         let mut stack: Vec<(Value, Range<usize>, usize)> = vec![(value.clone(), range, 0)];
-        while let Some((value, range, mut rank)) = stack.last().cloned() {
-            // A device may have been lost since.
-            while rank + 1 < order.len() && self.device(order[rank]).is_err() {
-                rank += 1;
-            }
-            let Some(tile) = self.next_pending(&value, range.clone(), order[rank])? else {
+        while let Some((asked, range, asking)) = stack.last().cloned() {
+            let rank = self.standing(order, homes.rank(&asked, asking));
+            let position = order.devices[rank];
+            let Some(tile) = self.next_pending(&asked, range, position)? else {
                 stack.pop();
-                let below = stack.last().map_or(rank, |(_, _, below)| *below);
-                self.stats.driver_fallbacks += u64::from(rank > below);
                 continue;
             };
             self.slice.check()?;
-            match self.attempt(&value, &tile, order[rank]) {
+            match self.attempt(&asked, &tile, position) {
                 Ok(Flow::Done) => {
-                    self.stats.blocks_evaluated += 1;
+                    self.counts[position].blocks_evaluated += 1;
+                    self.stats.driver_fallbacks += u64::from(homes.has_moved(&asked));
                     self.slice.keep();
                 }
                 Ok(Flow::Needs(needs)) => {
-                    self.device(order[rank])?.tracer.event(|| {
+                    self.device(position)?.tracer.event(|| {
                         Event::Needed(needs.iter().map(|(value, _)| subject(value)).collect())
                     });
                     stack.extend(needs.into_iter().map(|(value, range)| (value, range, rank)));
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
-                Err(error) => {
-                    let error = match self.cut_smaller(error, tile.range.len(), order[rank]) {
-                        Ok(()) => continue,
-                        Err(error) => error,
-                    };
-                    let error = match self.device(order[rank]) {
-                        Ok(device) => {
-                            let error = error.with_default("driver", device.name);
-                            let reason = || error.to_string();
-                            device
-                                .tracer
-                                .event(|| Event::GaveUp(subject(&value), device.name, reason()));
-                            error
-                        }
-                        Err(_) => error,
-                    };
-                    if error.kind() == ErrorKind::DeviceLost {
-                        self.lose_device(order[rank]);
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
+                    if !self.share(&mut homes, value) {
+                        self.recover(error, (&asked, &tile), rank, &mut homes)?;
                     }
-                    let other_may = matches!(
-                        error.kind(),
-                        ErrorKind::Unsupported
-                            | ErrorKind::Refused
-                            | ErrorKind::OutOfMemory
-                            | ErrorKind::DeviceLost
-                    );
-                    if !other_may || rank + 1 >= order.len() {
-                        return Err(error);
-                    }
-                    stack.push((value, tile.range, rank + 1));
                 }
+                Err(error) => self.recover(error, (&asked, &tile), rank, &mut homes)?,
             }
         }
         self.devices.iter_mut().flatten().for_each(Device::rest);
         Ok(())
+    }
+
+    /// The first rank from this one on whose device is open, where the next may help; a device may
+    /// have been lost since.
+    fn standing(&self, order: &Order, rank: usize) -> usize {
+        let is_open =
+            |rank: &usize| matches!(self.devices.get(order.devices[*rank]), Some(Some(_)));
+        let mut ranks = (rank..order.devices.len()).chain(0..rank);
+        if order.falls { ranks.find(is_open).unwrap_or(rank) } else { rank }
+    }
+
+    /// Does what there is to do about a tile that failed at a rank, so that it can be tried again: in
+    /// smaller pieces, or elsewhere.
+    ///
+    /// # Errors
+    /// The same, with what is known about it, when there is nothing.
+    fn recover(
+        &mut self,
+        error: Error,
+        (value, tile): (&Value, &Tile),
+        rank: usize,
+        homes: &mut Homes<'_>,
+    ) -> Result<()> {
+        let position = homes.order.devices[rank];
+        let error = match self.cut_smaller(error, tile.range.len(), position) {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        let error = match self.device(position) {
+            Ok(device) => {
+                let error = error.with_default("driver", device.name);
+                let reason = || error.to_string();
+                device.tracer.event(|| Event::GaveUp(subject(value), device.name, reason()));
+                error
+            }
+            Err(_) => error,
+        };
+        if error.kind() == ErrorKind::DeviceLost {
+            self.lose_device(position);
+        }
+        let other_may = match error.kind() {
+            // What a driver cannot do at all is no failure where another shares its work.
+            ErrorKind::Unsupported => homes.order.falls || homes.order.shares,
+            ErrorKind::Refused | ErrorKind::OutOfMemory | ErrorKind::DeviceLost => {
+                homes.order.falls
+            }
+            _ => false,
+        };
+        if other_may && self.move_on(homes, value, rank) { Ok(()) } else { Err(error) }
     }
 
     /// Cuts values smaller on a device that had no room for one launch, so that it can be tried
@@ -163,6 +195,10 @@ impl Engine {
         let Kind::Expr { op, inputs } = &value.0.kind else {
             return Ok(Flow::Done);
         };
+        let lack = self.device(device)?.lack(value, op, inputs, &value.state().operands);
+        if let Some(error) = lack {
+            return Err(error);
+        }
         if let NodeOp::Assign(_) = op {
             return self.assign(value, tile, device);
         }
@@ -207,7 +243,11 @@ impl Engine {
             }
             // What a reduction's map needs first (an index in one long row, say) is mostly less
             // cheap than the map in its own shape.
-            (Err(_), Some(operand)) if form != Form::Map && !operand.is_computed() => {
+            (Err(Obstacle::Needs(needs)), Some(operand))
+                if form != Form::Map
+                    && !operand.is_computed()
+                    && !self.any_elsewhere(&needs, device)? =>
+            {
                 return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
             }
             (Err(Obstacle::Needs(needs)), _) => return Ok(Flow::Needs(needs)),
@@ -217,6 +257,12 @@ impl Engine {
             return self.run_with_siblings(walk, value, tile, device);
         }
         self.run(walk, form, dest, device)
+    }
+
+    /// Whether another device computes one of these.
+    fn any_elsewhere(&mut self, needs: &Needs, device: usize) -> Result<bool> {
+        let elsewhere = &self.device(device)?.elsewhere;
+        Ok(needs.iter().any(|(value, _)| elsewhere.contains(&value.id())))
     }
 
     /// Evaluates a tile of a reduction step piece by piece, so that what a piece reads is no more

@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::cache::{Device, gather};
 use crate::driver::Access;
 use crate::dtype::DType;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::evaluate::Engine;
 use crate::lowering::Way;
 use crate::op::Op;
@@ -57,9 +57,6 @@ impl Device {
 impl Engine {
     /// Gathers a tile in host memory where the table is larger than the device's blocks. `None`: a
     /// kernel does it.
-    ///
-    /// # Errors
-    /// - `Unsupported`: the device does no gathers.
     pub fn gather_elsewhere(
         &mut self,
         value: &Value,
@@ -74,12 +71,6 @@ impl Engine {
         let open = self.device(device)?;
         if open.gathers_from(table) {
             return Ok(None);
-        }
-        if matches!(open.way(Op::Gather, table.dtype()), Way::Absent) {
-            return Err(Error::new(ErrorKind::Unsupported, "evaluate")
-                .with("driver", open.name)
-                .with("operation", Op::Gather.info().name)
-                .with("dtype", table.dtype()));
         }
         let at = of_tile(&inputs[0], value, tile);
         let reach = access::reach(&at, &tile.shape);

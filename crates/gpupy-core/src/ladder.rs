@@ -13,6 +13,8 @@ use crate::driver::Config;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
+use crate::placement::Order;
+use crate::settings::Placement;
 use crate::value::{Kind, Value};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -104,10 +106,12 @@ impl Context {
         }
     }
 
-    /// Computes on the open driver `first`, and what that cannot on the others, where allowed.
+    /// Computes on the open driver `first` and, where it may, the host driver; what fails there, on
+    /// the others, where that is allowed.
     ///
     /// # Errors
     /// - `Interrupted`: the slice that the caller began is over.
+    /// - `Unsupported`: no driver that may help can do an operation.
     pub(crate) fn compute_from(
         &self,
         state: &mut State,
@@ -115,30 +119,76 @@ impl Context {
         value: &Value,
         range: Range<usize>,
     ) -> Result<()> {
-        let result = state.engine.evaluate(value, range.clone(), &[first]);
-        let Err(error) = result else { return Ok(()) };
-        if matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted) {
+        let name = state.registry.get(first).map_or("", |(name, _)| name);
+        let told = |error: Error| error.with_default("driver", name);
+        let is_final =
+            |error: &Error| matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted);
+        let order = self.order(state, first);
+        let Err(mut error) = state.engine.evaluate(value, range.clone(), &order).map_err(told)
+        else {
+            return Ok(());
+        };
+        let unsupported = error.kind() == ErrorKind::Unsupported;
+        if unsupported && !order.shares && self.open_companion(state, first).is_some() {
+            let order = self.order(state, first);
+            match state.engine.evaluate(value, range.clone(), &order).map_err(told) {
+                Ok(()) => return Ok(()),
+                Err(second) => error = second,
+            }
+        }
+        if is_final(&error) {
             return Err(error);
         }
-        let name = state.registry.get(first).map_or("", |(name, _)| name);
-        let error = error.with_default("driver", name);
-        // A lost device may start again.
-        let mut order = Vec::new();
-        if self.open(state, first).is_ok() {
-            order.push(first);
+        if unsupported && self.inner.settings.placement == Placement::Strict {
+            return Err(error.says(
+                "the driver cannot do this, and GPUPY_PLACEMENT=strict lets nobody help: set it to \
+                 auto, or choose another driver",
+            ));
         }
-        // The rest of the ladder is opened only when it is needed.
-        order.extend(self.others(state, first));
-        if order.is_empty() || order == [first] && !is_loss(&error) {
+        // Lost devices may start again; the rest of the ladder is opened only when it is needed.
+        if order.shares || unsupported {
+            self.open_companion(state, first);
+        }
+        let mut order = match self.open(state, first) {
+            Ok(()) => self.order(state, first),
+            Err(_) => Order::default(),
+        };
+        let others = self.others(state, first);
+        order.falls = !others.is_empty();
+        let known = order.devices.clone();
+        order.devices.extend(others.into_iter().filter(|other| !known.contains(other)));
+        if order.devices.is_empty() || !order.falls && !is_loss(&error) {
             return Err(error);
         }
         let again = state.engine.evaluate(value, range, &order);
         again.map_err(|second| telling(error, second))
     }
 
+    /// The driver `first` and, where it is open, its companion.
+    fn order(&self, state: &State, first: usize) -> Order {
+        let is_open =
+            |position: &usize| matches!(state.engine.devices.get(*position), Some(Some(_)));
+        let companion = self.companion(state, first).filter(is_open);
+        let devices = [first].into_iter().chain(companion).collect();
+        Order { devices, shares: companion.is_some(), falls: false }
+    }
+
+    /// The host driver, if there is another than `first` and it may share its work.
+    fn companion(&self, state: &State, first: usize) -> Option<usize> {
+        let may = self.inner.settings.placement == Placement::Auto;
+        state.registry.host().filter(|host| may && *host != first)
+    }
+
+    /// The same, opened at first need.
+    pub(crate) fn open_companion(&self, state: &mut State, first: usize) -> Option<usize> {
+        let host = self.companion(state, first)?;
+        self.open(state, host).ok().map(|()| host)
+    }
+
     /// The rest of the ladder, as far as it starts and is allowed.
     fn others(&self, state: &mut State, first: usize) -> Vec<usize> {
-        if !self.inner.driver_fallback.load(Ordering::Relaxed) {
+        let strict = self.inner.settings.placement == Placement::Strict;
+        if strict || !self.inner.driver_fallback.load(Ordering::Relaxed) {
             return Vec::new();
         }
         let all = (0..state.registry.len()).filter(|position| *position != first);
@@ -196,9 +246,11 @@ impl Context {
     /// forked, no other thread may use the context.
     pub fn close(&self) {
         let mut state = self.state();
-        let Engine { devices, stats, .. } = &mut state.engine;
-        for mut device in devices.iter_mut().filter_map(Option::take) {
-            device.save_all(stats);
+        let Engine { devices, counts, .. } = &mut state.engine;
+        for (device, counts) in devices.iter_mut().zip(counts) {
+            if let Some(mut device) = device.take() {
+                device.save_all(counts);
+            }
         }
     }
 
@@ -206,12 +258,12 @@ impl Context {
     fn choose_named(&self, state: &mut State, name: &str) -> Result<usize> {
         let known = state.registry.len();
         state.registry.register_path(name);
-        state.engine.devices.resize_with(state.registry.len(), || None);
+        state.engine.resize(state.registry.len());
         let position = state.registry.find(name)?;
         let opened = self.open(state, position);
         if opened.is_err() && position == known {
             state.registry.unregister_last();
-            state.engine.devices.pop();
+            state.engine.resize(known);
         }
         opened.map(|()| position)
     }

@@ -137,10 +137,11 @@ impl Engine {
         if kept {
             self.slice.keep();
         }
-        self.stats.kernels_compiled += u64::from(done.compiled);
-        self.stats.kernels_specialised += u64::from(done.specialised);
-        self.stats.launches += u64::from(done.launches);
-        self.stats.instructions += kernel.program.operation_count() as u64;
+        let stats = &mut self.counts[position];
+        stats.kernels_compiled += u64::from(done.compiled);
+        stats.kernels_specialised += u64::from(done.specialised);
+        stats.launches += u64::from(done.launches);
+        stats.instructions += kernel.program.operation_count() as u64;
         Ok(())
     }
 

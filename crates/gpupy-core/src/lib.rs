@@ -10,7 +10,8 @@
 //!               (in_memory.rs)
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
 //! pick.rs       index arrays become positions, which gather.rs reads; bounds/ says which lie inside
-//! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked
+//! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked;
+//!               what that driver cannot do is the host driver's (placement.rs)
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
 //!               slice.rs says when to pause
 //! walk.rs       from a tile down to what is computed, views composed on the way (access.rs); cut into
@@ -63,6 +64,7 @@ mod partition;
 mod pending;
 mod pick;
 mod picture;
+mod placement;
 pub mod plugin;
 mod pool;
 mod ranges;

@@ -12,12 +12,14 @@
 use crate::cache::Device;
 use crate::driver::{Method, Part, Resources};
 use crate::dtype::DType;
+use crate::error::{Error, ErrorKind};
 use crate::functions;
-use crate::ir::{Builder, Form, Inst, Program};
+use crate::ir::{Builder, Form, FormKind, Inst, Program};
 use crate::op::Op;
 use crate::op_eval;
 use crate::scalar::Scalar;
-use crate::value::{Input, Operand, Value};
+use crate::trace::operation;
+use crate::value::{Input, Kind, NodeOp, Operand, Value};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
@@ -57,6 +59,49 @@ impl Device {
         let way = self.find_way(op, dtype);
         self.ways.borrow_mut().insert((op, dtype), way.clone());
         way
+    }
+
+    /// Whether this device can compute a value from its operands, as far as that can be told before
+    /// a program is made.
+    pub fn does(&self, value: &Value) -> bool {
+        let Kind::Expr { op, inputs } = &value.0.kind else { return true };
+        self.lack(value, op, inputs, &value.state().operands).is_none()
+    }
+
+    /// What an operation needs that this device lacks: a dtype, a form, or the operation itself.
+    pub fn lack(
+        &self,
+        value: &Value,
+        op: &NodeOp,
+        inputs: &[Input],
+        operands: &[Option<Value>],
+    ) -> Option<Error> {
+        let given = inputs.iter().zip(operands).filter_map(|operand| match operand {
+            (Input::Scalar(scalar), _) => Some(scalar.dtype),
+            (_, operand) => operand.as_ref().map(Value::dtype),
+        });
+        let own = value.dtype();
+        let first = given.clone().next();
+        let strange = given.chain([own]).find(|dtype| !self.caps.dtypes.contains(dtype));
+        let (asked, form) = match op {
+            NodeOp::Apply(op) => (Some((*op, method_dtype(*op, own, first))), FormKind::Map),
+            NodeOp::Reduce { op, .. } => (Some((*op, own)), FormKind::Reduce),
+            NodeOp::Whole(whole) => (None, whole.form().kind()),
+            NodeOp::Gather => (Some((Op::Gather, own)), FormKind::Map),
+            NodeOp::Index(_) | NodeOp::Assign(_) | NodeOp::Join(_) => (None, FormKind::Map),
+        };
+        let absent = || asked.is_some_and(|(op, dtype)| matches!(self.way(op, dtype), Way::Absent));
+        if strange.is_none() && self.caps.has(form) && !absent() {
+            return None;
+        }
+        let dtype = strange.or(asked.map(|(_, dtype)| dtype)).unwrap_or(own);
+        let said = match self.caps.has(form) {
+            true => "the driver cannot do this operation on this dtype".to_string(),
+            false => format!("the driver has no {form} form"),
+        };
+        let error = Error::new(ErrorKind::Unsupported, "evaluate").says(said);
+        let error = error.with("operation", operation(op)).with("dtype", dtype);
+        Some(error.with("driver", self.name))
     }
 
     fn find_way(&self, op: Op, dtype: DType) -> Way {

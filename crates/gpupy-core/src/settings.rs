@@ -9,6 +9,9 @@ use crate::error::{Error, ErrorKind, Result};
 use std::time::Duration;
 
 /// Who computes what the chosen driver cannot, or what is too little for it.
+///
+/// With `Auto`, what no host driver can do either is tried by the other drivers in turn, where
+/// [`Settings::driver_fallback`] allows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// The host driver.
@@ -29,7 +32,7 @@ pub struct Settings {
     pub device_bytes: u64,
     /// Lowered limits of the driver's resource counter; 0 keeps a slot as it is.
     pub resources: Resources,
-    /// Whether a block that the chosen driver cannot evaluate may be evaluated by the next.
+    /// Whether a block whose evaluation failed on one driver may be evaluated by the next.
     pub driver_fallback: bool,
     /// Whether the host driver takes part. `GPUPY_PLACEMENT`.
     pub placement: Placement,

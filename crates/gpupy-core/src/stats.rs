@@ -4,6 +4,8 @@
 //!
 //! Not here: fallbacks to NumPy, which the Python module counts with the user's line.
 
+use std::ops::AddAssign;
+
 /// Running counts of a context since it was made or they were reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -31,7 +33,7 @@ pub struct Stats {
     pub computed_at_once: u64,
     /// Values evaluated because so many operations had been recorded.
     pub automatic_flushes: u64,
-    /// Blocks evaluated by another driver than the chosen one, which could not.
+    /// Blocks evaluated by another driver than the one that was to, and failed.
     pub driver_fallbacks: u64,
     /// Blocks that came from a pool instead of from the driver.
     pub pool_hits: u64,
@@ -47,4 +49,29 @@ pub struct Stats {
     pub pool_bytes: u64,
     /// Recorded operations that an array, or another operation, still needs.
     pub values: u64,
+}
+
+impl AddAssign for Stats {
+    fn add_assign(&mut self, other: Stats) {
+        self.kernels_compiled += other.kernels_compiled;
+        self.kernels_specialised += other.kernels_specialised;
+        self.launches += other.launches;
+        self.instructions += other.instructions;
+        self.bytes_uploaded += other.bytes_uploaded;
+        self.bytes_downloaded += other.bytes_downloaded;
+        self.evictions += other.evictions;
+        self.cache_hits += other.cache_hits;
+        self.cache_misses += other.cache_misses;
+        self.blocks_evaluated += other.blocks_evaluated;
+        self.computed_at_once += other.computed_at_once;
+        self.automatic_flushes += other.automatic_flushes;
+        self.driver_fallbacks += other.driver_fallbacks;
+        self.pool_hits += other.pool_hits;
+        self.smaller_cuts += other.smaller_cuts;
+        self.blocks += other.blocks;
+        self.block_bytes += other.block_bytes;
+        self.pool_blocks += other.pool_blocks;
+        self.pool_bytes += other.pool_bytes;
+        self.values += other.values;
+    }
 }

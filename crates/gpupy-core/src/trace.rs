@@ -286,7 +286,8 @@ fn source(input: &Input) -> Source {
     }
 }
 
-fn operation(op: &NodeOp) -> String {
+/// An operation in words.
+pub(crate) fn operation(op: &NodeOp) -> String {
     match op {
         NodeOp::Apply(op) => op.info().name.to_string(),
         NodeOp::Index(axis) => format!("index of axis {axis}"),

@@ -25,11 +25,12 @@ impl Engine {
         value: &Value,
         part: &Part,
     ) -> Result<BlockId> {
-        if let Some(block) = self.device(position)?.find(value.id(), part) {
-            self.stats.cache_hits += 1;
+        let (device, stats) = self.device_and_stats(position)?;
+        if let Some(block) = device.find(value.id(), part) {
+            stats.cache_hits += 1;
             return Ok(block);
         }
-        self.stats.cache_misses += 1;
+        stats.cache_misses += 1;
         let size = value.dtype().size();
         let (range, gathered) = match part {
             Part::Tile(number) => {

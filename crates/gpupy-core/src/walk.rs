@@ -118,6 +118,7 @@ impl Walk {
     ///
     /// # Errors
     /// - `Lost`: a value was lost with its device, and cannot be computed again.
+    /// - `Unsupported`: the device cannot do an operation that lies on the way.
     pub fn new(
         device: &Device,
         starts: &[Start<'_>],
@@ -226,20 +227,27 @@ impl<'d> Walker<'d> {
         if open.is_empty() {
             return Ok(());
         }
+        if self.device.elsewhere.contains(&id) {
+            open.iter().for_each(|node| self.need(*node));
+            return Ok(());
+        }
         let operands = state.operands.clone();
         drop(state);
         if operands.len() != inputs.len() {
             return Err(lost(id));
         }
-        if let Some(lowered) = self.expanded(&value, op, inputs, &operands) {
-            return self.expand_by(&value, &open, &lowered, inputs, &operands);
-        }
-        let again = value.0.weight.saturating_mul(open.len() as u32 - 1);
         let by_itself = match op {
             NodeOp::Reduce { .. } | NodeOp::Assign(_) | NodeOp::Whole(_) => true,
             NodeOp::Gather => !operands[1].as_ref().is_some_and(|t| self.device.gathers_from(t)),
             NodeOp::Apply(_) | NodeOp::Index(_) | NodeOp::Join(_) => false,
         };
+        if !by_itself && let Some(error) = self.device.lack(&value, op, inputs, &operands) {
+            return Err(error);
+        }
+        if let Some(lowered) = self.expanded(&value, op, inputs, &operands) {
+            return self.expand_by(&value, &open, &lowered, inputs, &operands);
+        }
+        let again = value.0.weight.saturating_mul(open.len() as u32 - 1);
         if by_itself || again > RECOMPUTE {
             for node in open {
                 self.need(node);

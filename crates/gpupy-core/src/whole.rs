@@ -127,14 +127,7 @@ impl Engine {
         tile: &Tile,
         device: usize,
     ) -> Result<Flow> {
-        let open = self.device(device)?;
-        let form = whole.form();
-        if !open.caps.has(form.kind()) {
-            return Err(Error::new(ErrorKind::Unsupported, whole.op().info().name)
-                .says(format!("the driver has no {} form", form.kind()))
-                .with("driver", open.name));
-        }
-        let longest = open.caps.max_block_len;
+        let longest = self.device(device)?.caps.max_block_len;
         let apart = whole.is_apart(value.shape(), tile);
         let (origin, extents) = match apart {
             true => (tile.origin.clone(), tile.shape.clone()),

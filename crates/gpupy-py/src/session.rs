@@ -7,7 +7,7 @@
 use crate::dtypes;
 use crate::errors::to_py;
 use crate::waiting::{interrupted, wait, without_gil};
-use gpupy_core::{Capabilities, Context, DType, Op, Placement, Registry, Settings};
+use gpupy_core::{Capabilities, Context, DType, Op, Placement, Registry, Settings, Stats};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -16,7 +16,7 @@ use std::sync::{PoisonError, RwLock};
 
 /// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
 static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
-/// Whether another driver may step in: not where fallbacks are errors.
+/// Whether another driver may step in when one fails: not where fallbacks are errors.
 static LADDER: AtomicBool = AtomicBool::new(true);
 static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
 /// How many dtypes there are.
@@ -76,7 +76,7 @@ fn made(settings: Settings) -> &'static Context {
     Box::leak(Box::new(context))
 }
 
-/// Allows or forbids that another driver evaluates what the one in use cannot.
+/// Allows or forbids that another driver evaluates what failed on the one in use.
 #[pyfunction]
 pub fn set_driver_fallback(allowed: bool) {
     LADDER.store(allowed, Ordering::Relaxed);
@@ -237,33 +237,44 @@ pub fn wanted_driver(py: Python<'_>) -> PyResult<String> {
     Ok(wait(py, || context.wanted_driver()))
 }
 
-/// The core's counters, by name.
+/// The core's counters, by name; `drivers` has those of each driver.
 #[pyfunction]
 pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let context = context()?;
     // Another thread may be evaluating: this waits for it.
-    let stats = wait(py, || context.stats());
+    let (stats, drivers) = wait(py, || (context.stats(), context.driver_stats()));
+    let row = work(py, &stats)?;
+    row.set_item("automatic_flushes", stats.automatic_flushes)?;
+    row.set_item("driver_fallbacks", stats.driver_fallbacks)?;
+    row.set_item("values", stats.values)?;
+    let split = PyDict::new(py);
+    for (name, stats) in drivers {
+        split.set_item(name, work(py, &stats)?)?;
+    }
+    row.set_item("drivers", split)?;
+    Ok(row)
+}
+
+/// What devices did and hold, by name.
+fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("kernels_compiled", stats.kernels_compiled)?;
     row.set_item("kernels_specialised", stats.kernels_specialised)?;
     row.set_item("launches", stats.launches)?;
     row.set_item("instructions", stats.instructions)?;
     row.set_item("blocks_evaluated", stats.blocks_evaluated)?;
+    row.set_item("computed_at_once", stats.computed_at_once)?;
     row.set_item("bytes_uploaded", stats.bytes_uploaded)?;
     row.set_item("bytes_downloaded", stats.bytes_downloaded)?;
     row.set_item("evictions", stats.evictions)?;
     row.set_item("cache_hits", stats.cache_hits)?;
     row.set_item("cache_misses", stats.cache_misses)?;
-    row.set_item("automatic_flushes", stats.automatic_flushes)?;
-    row.set_item("computed_at_once", stats.computed_at_once)?;
-    row.set_item("driver_fallbacks", stats.driver_fallbacks)?;
     row.set_item("pool_hits", stats.pool_hits)?;
     row.set_item("smaller_cuts", stats.smaller_cuts)?;
     row.set_item("blocks", stats.blocks)?;
     row.set_item("block_bytes", stats.block_bytes)?;
     row.set_item("pool_blocks", stats.pool_blocks)?;
     row.set_item("pool_bytes", stats.pool_bytes)?;
-    row.set_item("values", stats.values)?;
     Ok(row)
 }
 

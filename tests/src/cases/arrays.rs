@@ -7,9 +7,11 @@
 //! (`partitioning.rs`, `memory.rs`), drivers that fail (`faults.rs`).
 
 use super::Suite;
+use crate::lacking::Lacking;
+use crate::outcome::{Outcome, ensure, fail};
 use crate::watch::Watched;
 use crate::world::World;
-use gpupy_core::{Constructor, Context, Registry, Settings};
+use gpupy_core::{Constructor, Context, Registry, Settings, Stats};
 
 pub const GROUP: &str = "arrays";
 
@@ -26,6 +28,29 @@ pub fn run(suite: &mut Suite<'_>) {
             let settings = Settings { driver: "one".into(), ..Settings::default() };
             World::new(&Context::new(registry, settings), seed, 0)?.live(40)
         });
+    }
+    for seed in 0..30 {
+        let (one, other) = (suite.constructor(), suite.constructor());
+        suite.apart(GROUP, &format!("beside a host driver, seed {seed}"), || {
+            beside_host(one, other, seed)
+        });
+    }
+}
+
+/// A driver that lacks a third of its operations, with the whole one for these: nothing is missing,
+/// and nothing counts as a fallback. Nor may anything fall back.
+fn beside_host(one: Constructor, other: Constructor, seed: u64) -> Outcome {
+    let registry = Registry::new()
+        .register("one", move || Lacking::boxed(Watched::boxed(one()), seed))
+        .register_host("host", move || Watched::boxed(other()));
+    let driver_fallback = false;
+    let settings = Settings { driver: "one".into(), driver_fallback, ..Settings::default() };
+    let context = Context::new(registry, settings);
+    World::new(&context, seed, 0)?.live(40)?;
+    let idle = |(_, stats): &(&str, Stats)| stats.launches == 0;
+    match context.driver_stats().iter().find(|row| idle(row)) {
+        Some((name, _)) => fail(format!("the driver `{name}` had no part in it")),
+        None => ensure(context.stats().driver_fallbacks == 0, || "a fallback is counted".into()),
     }
 }
 

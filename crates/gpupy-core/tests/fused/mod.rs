@@ -1,5 +1,5 @@
-//! A driver for the tests of partitioning: it evaluates whole map programs element by element,
-//! counts what it was asked, and refuses what it is told to.
+//! A driver for the tests of partitioning and placement: it evaluates whole map programs element by
+//! element, counts what it was asked, and refuses what it is told to.
 //!
 //! Reductions and regions it leaves to the reference driver.
 
@@ -29,17 +29,63 @@ pub struct Fused {
     /// More computing instructions than this are refused by `eval_ir` all the same.
     pub refuse_above: usize,
     pub log: Arc<Mutex<Log>>,
-    blocks: BTreeMap<u64, (DType, Vec<u8>)>,
+    caps: Capabilities,
+    lacks: Vec<Op>,
+    blocks: BTreeMap<u64, (BlockSpec, Vec<u8>)>,
     next: u64,
 }
 
+#[allow(dead_code)] // each test needs some of these
 impl Fused {
     pub fn new(limit: u32, refuse_above: usize, log: Arc<Mutex<Log>>) -> Fused {
-        Fused { limit, refuse_above, log, blocks: BTreeMap::new(), next: 0 }
+        let caps = Capabilities {
+            device: "a test".into(),
+            hardware: false,
+            dtypes: vec![DType::F32, DType::I32, DType::U32, DType::Bool],
+            max_block_len: 1 << 20,
+            max_dests: 4,
+            forms: Vec::new(),
+            flushes_subnormals: false,
+            host_memory: false,
+            resources: vec![("instructions".into(), limit)],
+        };
+        let (lacks, blocks) = Default::default();
+        Fused { limit, refuse_above, log, caps, lacks, blocks, next: 0 }
     }
-}
 
-impl Fused {
+    /// The same as hardware.
+    pub fn hardware(mut self) -> Fused {
+        self.caps.hardware = true;
+        self
+    }
+
+    /// The same without these operations.
+    pub fn lacking(mut self, lacks: &[Op]) -> Fused {
+        self.lacks = lacks.into();
+        self
+    }
+
+    /// The same in host memory, for all dtypes.
+    pub fn host(mut self) -> Fused {
+        self.caps.host_memory = true;
+        self.caps.dtypes = DType::ALL.into();
+        self
+    }
+
+    /// The bytes of a live block.
+    fn bytes(&mut self, block: BlockId) -> (usize, &mut [u8]) {
+        let (spec, own) = self.blocks.get_mut(&block.0).expect("a live block");
+        let bytes = match spec.memory {
+            // SAFETY: the core gives memory as large as the elements, and leaves it alone during
+            // the call that named the block.
+            Some(memory) => unsafe {
+                std::slice::from_raw_parts_mut(memory.as_ptr(), spec.bytes() as usize)
+            },
+            None => own,
+        };
+        (spec.dtype.size(), bytes)
+    }
+
     fn still_there(&self) -> Result<()> {
         match self.log.lock().expect("log").lost {
             true => Err(Error::new(ErrorKind::DeviceLost, "fused")),
@@ -56,17 +102,7 @@ fn at(access: &Access, point: &[usize]) -> usize {
 impl Driver for Fused {
     fn init(&mut self, _: &Config) -> Result<Capabilities> {
         self.log.lock().expect("log").lost = false;
-        Ok(Capabilities {
-            device: "a test".into(),
-            hardware: false,
-            dtypes: vec![DType::F32, DType::I32, DType::U32, DType::Bool],
-            max_block_len: 1 << 20,
-            max_dests: 4,
-            forms: Vec::new(),
-            flushes_subnormals: false,
-            host_memory: false,
-            resources: vec![("instructions".into(), self.limit)],
-        })
+        Ok(self.caps.clone())
     }
 
     fn cleanup(&mut self) {
@@ -75,13 +111,14 @@ impl Driver for Fused {
 
     fn get_method(&self, op: Op, _: DType) -> Method {
         let native = op.is_scalar_op() && op.info().ulp == 0.0 || op == Op::Gather;
-        if native { Method::Native } else { Method::Absent }
+        if native && !self.lacks.contains(&op) { Method::Native } else { Method::Absent }
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
         self.still_there()?;
         self.next += 1;
-        self.blocks.insert(self.next, (spec.dtype, vec![0; spec.len * spec.dtype.size()]));
+        let own = if spec.memory.is_some() { 0 } else { spec.bytes() as usize };
+        self.blocks.insert(self.next, (spec, vec![0; own]));
         let mut log = self.log.lock().expect("log");
         log.most_blocks = log.most_blocks.max(self.blocks.len());
         Ok(BlockId(self.next))
@@ -93,15 +130,15 @@ impl Driver for Fused {
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
         self.still_there()?;
-        let (dtype, data) = &self.blocks[&block.0];
-        let from = offset * dtype.size();
+        let (size, data) = self.bytes(block);
+        let from = offset * size;
         out.copy_from_slice(&data[from..from + out.len()]);
         Ok(())
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        let (dtype, bytes) = self.blocks.get_mut(&block.0).expect("a live block");
-        let from = offset * dtype.size();
+        let (size, bytes) = self.bytes(block);
+        let from = offset * size;
         bytes[from..from + data.len()].copy_from_slice(data);
         Ok(())
     }
@@ -139,9 +176,9 @@ impl Driver for Fused {
                     Op::Const => Scalar::new(inst.dtype, u64::from(a) | u64::from(b) << 32),
                     Op::Index => Scalar::i32(at(&launch.accesses[a as usize], &point) as i32),
                     Op::Load => {
-                        let (dtype, data) = &self.blocks[&launch.operands[a as usize].0];
-                        let from = at(&launch.accesses[b as usize], &point) * dtype.size();
-                        Scalar::read(*dtype, &data[from..]).expect("an element")
+                        let (size, data) = self.bytes(launch.operands[a as usize]);
+                        let from = at(&launch.accesses[b as usize], &point) * size;
+                        Scalar::read(inst.dtype, &data[from..]).expect("an element")
                     }
                     Op::Gather => {
                         let (dtype, data) = &self.blocks[&launch.operands[a as usize].0];
@@ -151,9 +188,8 @@ impl Driver for Fused {
                     }
                     Op::Store => {
                         let dest = &launch.dests[a as usize];
-                        let size = inst.dtype.size();
+                        let (size, data) = self.bytes(dest.block);
                         let to = at(&dest.access, &point) * size;
-                        let (_, data) = self.blocks.get_mut(&dest.block.0).expect("a live block");
                         data[to..to + size].copy_from_slice(&values[b as usize].bytes()[..size]);
                         values[b as usize]
                     }
