@@ -76,6 +76,10 @@ impl Device {
         inputs: &[Input],
         operands: &[Option<Value>],
     ) -> Option<Error> {
+        if operands.len() != inputs.len() {
+            // Lost, which is told where it is looked for its operands.
+            return None;
+        }
         let given = inputs.iter().zip(operands).filter_map(|operand| match operand {
             (Input::Scalar(scalar), _) => Some(scalar.dtype),
             (_, operand) => operand.as_ref().map(Value::dtype),
@@ -84,6 +88,8 @@ impl Device {
         let first = given.clone().next();
         let strange = given.chain([own]).find(|dtype| !self.caps.dtypes.contains(dtype));
         let (asked, form) = match op {
+            // A copy, which no driver has to be able to do.
+            NodeOp::Apply(Op::Cast | Op::Bitcast) if first == Some(own) => (None, FormKind::Map),
             NodeOp::Apply(op) => (Some((*op, method_dtype(*op, own, first))), FormKind::Map),
             NodeOp::Reduce { op, .. } => (Some((*op, own)), FormKind::Reduce),
             NodeOp::Whole(whole) => (None, whole.form().kind()),
