@@ -181,10 +181,10 @@ impl Driver for Fused {
                         Scalar::read(inst.dtype, &data[from..]).expect("an element")
                     }
                     Op::Gather => {
-                        let (dtype, data) = &self.blocks[&launch.operands[a as usize].0];
-                        let last = (data.len() / dtype.size()) as i32 - 1;
+                        let (size, data) = self.bytes(launch.operands[a as usize]);
+                        let last = (data.len() / size) as i32 - 1;
                         let from = values[b as usize].as_i32().clamp(0, last) as usize;
-                        Scalar::read(*dtype, &data[from * dtype.size()..]).expect("an element")
+                        Scalar::read(inst.dtype, &data[from * size..]).expect("an element")
                     }
                     Op::Store => {
                         let dest = &launch.dests[a as usize];
