@@ -149,8 +149,12 @@ impl Engine {
         let kernel = self.whole_kernel(value, whole, &extents, &reads, device)?;
         self.device(device)?.driver.check_ir(&kernel.program)?;
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
-        self.launch(device, &kernel, &[dest], Vec::new())?;
-        Ok(Flow::Done)
+        match self.launch(device, &kernel, &[dest], Vec::new()) {
+            Err(error) if error.kind() == ErrorKind::OutOfMemory => {
+                self.whole_on_host(value, whole, (&origin, &extents), &reads)
+            }
+            done => done.map(|()| Flow::Done),
+        }
     }
 
     fn whole_kernel(

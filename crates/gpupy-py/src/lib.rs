@@ -19,6 +19,7 @@ mod create;
 mod dtypes;
 mod errors;
 mod explain;
+mod forms;
 mod host;
 mod index;
 mod operand;
@@ -91,6 +92,9 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pick::take_along, module)?)?;
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
+    module.add_function(wrap_pyfunction!(forms::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(forms::sort, module)?)?;
+    module.add_function(wrap_pyfunction!(forms::argsort, module)?)?;
     processes::register();
     Ok(())
 }

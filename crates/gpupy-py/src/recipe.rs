@@ -7,6 +7,7 @@
 
 use crate::compose;
 use crate::errors::to_py;
+use crate::forms;
 use crate::operand::{Held, Kind, Operand, range};
 use crate::session::{context, holds, supports};
 use crate::ufunc::{Plan, Prepared};
@@ -49,6 +50,8 @@ pub enum Recipe {
     Extreme(Op),
     /// The lesser or the greater, where NaN loses.
     NumberExtreme(Op),
+    /// A matrix product, which is no operation on elements (`forms.rs`).
+    MatMul,
 }
 
 /// The recipe of the ufunc with this name, the one that it gives itself (`absolute`, not `abs`).
@@ -78,6 +81,7 @@ pub fn of_numpy(name: &str) -> Option<Recipe> {
         "minimum" => Recipe::Extreme(Op::Min),
         "fmax" => Recipe::NumberExtreme(Op::Max),
         "fmin" => Recipe::NumberExtreme(Op::Min),
+        "matmul" => Recipe::MatMul,
         _ => Recipe::Op(Op::from_numpy(name)?),
     })
 }
@@ -113,7 +117,7 @@ impl Recipe {
             }
             Recipe::Logical(_) => plan.result == DType::Bool,
             Recipe::Test(_) => plan.result == DType::Bool && !operand.is_complex(),
-            Recipe::Same | Recipe::Extreme(_) => same,
+            Recipe::Same | Recipe::Extreme(_) | Recipe::MatMul => same,
             Recipe::Square => same && operand != DType::Bool,
             Recipe::Scale(..) => same && operand.is_float(),
             Recipe::Rounding(_) | Recipe::Conjugate | Recipe::NumberExtreme(_) => {
@@ -133,6 +137,7 @@ impl Recipe {
         match self {
             Recipe::Op(op) | Recipe::Logical(op) | Recipe::Extreme(op) => smallvec![op],
             Recipe::Same | Recipe::Conjugate | Recipe::Power => smallvec![],
+            Recipe::MatMul => smallvec![Op::MatMul],
             Recipe::Test(op) | Recipe::Rounding(op) if dtype.is_float() => smallvec![op],
             Recipe::Test(_) | Recipe::Rounding(_) => smallvec![],
             Recipe::Square | Recipe::Scale(..) => smallvec![Op::Mul],
@@ -235,6 +240,9 @@ impl Recipe {
                 compose::number_extreme(context, op, *x, *y)?
             }
             (Recipe::NumberExtreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
+            (Recipe::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
+                return forms::product(context, x, y);
+            }
             _ => return Ok(None),
         };
         Ok(Some(array))

@@ -10,8 +10,8 @@ use gpupy_core::{Array, DType, Op, Scalar};
 use pyo3::prelude::*;
 
 /// How a reduction of NumPy's is recorded.
-struct Reduction {
-    op: Op,
+pub struct Reduction {
+    pub op: Op,
     /// The dtype in which it reduces.
     dtype: DType,
     /// The result's dtype.
@@ -21,7 +21,7 @@ struct Reduction {
 }
 
 /// The reduction that NumPy calls `name` of elements of a dtype; `None` for others.
-fn reduction(name: &str, dtype: DType) -> Option<Reduction> {
+pub fn reduction(name: &str, dtype: DType) -> Option<Reduction> {
     let same = |op, nothing| Reduction { op, dtype, result: dtype, nothing };
     Some(match name {
         // NumPy sums float16 in float32, and rounds once.
@@ -46,7 +46,7 @@ fn reduction(name: &str, dtype: DType) -> Option<Reduction> {
 }
 
 /// The dtype in which NumPy sums and multiplies elements of this one, if nothing else is asked for.
-fn wide(dtype: DType) -> DType {
+pub fn wide(dtype: DType) -> DType {
     match dtype {
         DType::Bool => DType::I64,
         _ if dtype.is_signed_int() => DType::I64,

@@ -1,21 +1,32 @@
-//! Sorting unsigned integers digit by digit.
+//! Sorting unsigned integers.
 //!
-//! Owns [`sort`] and [`Key`]. Invariant: keys that are equal in the digits that count stay in their
-//! order.
+//! Owns [`sort`] and [`Key`]. Many keys are parted by their highest digit that differs, into parts that
+//! are near in the cache, which threads share; fewer are sorted digit by digit where these are few, and
+//! otherwise compared.
 //!
 //! Not here: which elements the keys stand for (`sort.rs`).
 
 use std::ops::Range;
 
-/// Bits of a digit: as many places are written to at once.
-const DIGIT: u32 = 11;
-/// The fewest keys that are sorted so; fewer are faster compared.
-const ENOUGH: usize = 1500;
+/// The fewest keys that are sorted digit by digit.
+const ENOUGH: usize = 160;
+/// The fewest keys that are parted first.
+const MANY: usize = 1 << 14;
+/// Bits of a digit.
+const DIGIT: u32 = 8;
+/// The most digits that are sorted by, rather than comparing.
+const DIGITS: u32 = 4;
 
 /// An unsigned integer.
 pub trait Key: Copy + Ord + Default + Send + Sync {
     /// The digit from this bit on.
     fn digit(self, from: u32) -> usize;
+    /// The bits in which two keys differ.
+    fn difference(self, other: Self) -> Self;
+    /// The bits of either.
+    fn either(self, other: Self) -> Self;
+    /// How many bits there are up to the highest that is set.
+    fn length(self) -> u32;
 }
 
 macro_rules! keys {
@@ -25,40 +36,144 @@ macro_rules! keys {
             fn digit(self, from: u32) -> usize {
                 (self >> from) as usize & ((1 << DIGIT) - 1)
             }
+            #[inline(always)]
+            fn difference(self, other: $t) -> $t {
+                self ^ other
+            }
+            #[inline(always)]
+            fn either(self, other: $t) -> $t {
+                self | other
+            }
+            #[inline(always)]
+            fn length(self) -> u32 {
+                $t::BITS - self.leading_zeros()
+            }
         }
     )* };
 }
 keys!(u8 u16 u32 u64 u128);
 
-/// Sorts keys by the bits in the range, which are all that differ but for bits below, in which equal
-/// keys rise.
-pub fn sort<K: Key>(keys: &mut Vec<K>, bits: Range<u32>) {
+/// Runs items, of which each may be run on another thread, in so many nanoseconds.
+pub type Share<'a> = &'a mut dyn FnMut(usize, u64, &(dyn Fn(Range<usize>) + Sync));
+
+/// Sorts keys, in whose bits below `low` equal keys rise already.
+pub fn sort<K: Key>(keys: &mut [K], low: u32, share: Share<'_>) {
+    let mut spare = vec![K::default(); if keys.len() < ENOUGH { 0 } else { keys.len() }];
+    sort_by(keys, &mut spare, low, share);
+}
+
+fn sort_by<K: Key>(keys: &mut [K], spare: &mut [K], low: u32, share: Share<'_>) {
     if keys.len() < ENOUGH {
         return keys.sort_unstable();
     }
-    let digits: Vec<u32> = bits.step_by(DIGIT as usize).collect();
-    let mut counts = vec![[0u32; 1 << DIGIT]; digits.len()];
-    for key in keys.iter() {
-        for (from, counts) in digits.iter().zip(&mut counts) {
-            counts[key.digit(*from)] += 1;
-        }
+    let differ = |differ: K, key: &K| differ.either(keys[0].difference(*key));
+    let high = keys.iter().fold(K::default(), differ).length();
+    if high <= low {
+        return;
     }
-    let mut spare = vec![K::default(); keys.len()];
-    for (from, counts) in digits.into_iter().zip(&mut counts) {
-        // A digit that all have in common orders nothing.
-        if counts[keys[0].digit(from)] as usize == keys.len() {
-            continue;
+    if keys.len() < MANY {
+        return few(keys, spare, low..high);
+    }
+    let from = high.saturating_sub(DIGIT).max(low);
+    let ends = part(keys, spare, from);
+    keys.copy_from_slice(spare);
+    if from == low {
+        return;
+    }
+    let (all, spare) = (Apart(keys.as_mut_ptr()), Apart(spare.as_mut_ptr()));
+    /// Nanoseconds for a key, roughly.
+    const COST: u64 = 6;
+    let time = COST * keys.len() as u64;
+    share(ends.len(), time, &|items| {
+        for number in items {
+            let start = if number == 0 { 0 } else { ends[number - 1] as usize };
+            let len = ends[number] as usize - start;
+            // SAFETY: parts do not overlap, and lie inside both.
+            let (keys, spare) = unsafe { (all.part(start, len), spare.part(start, len)) };
+            sort_by(keys, spare, low, &mut |items, _, run| run(0..items));
         }
-        let mut at = 0;
-        for count in counts.iter_mut() {
-            at += std::mem::replace(count, at);
+    });
+}
+
+/// Memory of which different threads take different parts.
+struct Apart<K>(*mut K);
+
+// SAFETY: it is only an address; whoever takes a part says that nobody else has it.
+unsafe impl<K: Send> Sync for Apart<K> {}
+
+impl<K> Apart<K> {
+    /// # Safety
+    /// The part is inside, and nobody else's.
+    #[allow(clippy::mut_from_ref)] // parts are different ones
+    unsafe fn part(&self, start: usize, len: usize) -> &mut [K] {
+        // SAFETY: the caller's.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(start), len) }
+    }
+}
+
+/// Sorts keys that differ in these bits.
+fn few<K: Key>(keys: &mut [K], spare: &mut [K], bits: Range<u32>) {
+    if (bits.end - bits.start).div_ceil(DIGIT) > DIGITS {
+        return keys.sort_unstable();
+    }
+    let mut there = false;
+    for from in bits.step_by(DIGIT as usize) {
+        match there {
+            false => part(keys, spare, from),
+            true => part(spare, keys, from),
+        };
+        there = !there;
+    }
+    if there {
+        keys.copy_from_slice(spare);
+    }
+}
+
+/// Moves keys behind each other by a digit, equal ones in their order; tells where each digit ends.
+fn part<K: Key>(keys: &[K], to: &mut [K], from: u32) -> [u32; 1 << DIGIT] {
+    let mut ends = [0; 1 << DIGIT];
+    keys.iter().for_each(|key| ends[key.digit(from)] += 1);
+    let mut at = 0;
+    for end in &mut ends {
+        at += std::mem::replace(end, at);
+    }
+    for key in keys {
+        let place = &mut ends[key.digit(from)];
+        // SAFETY: `to` is as long as `keys`, and places are counts of them.
+        unsafe { *to.get_unchecked_mut(*place as usize) = *key };
+        *place += 1;
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_any_number_and_spread_are_sorted() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 20
+        };
+        for n in [0, 1, 2, ENOUGH - 1, ENOUGH, 3000, MANY, 70_000] {
+            for mask in [0, 1, 0xff, 0xf0_0000, 0xffff_ffff, u64::MAX] {
+                let keys: Vec<u64> = (0..n).map(|_| random() * 0x9e37_79b9 & mask).collect();
+                let mut want = keys.clone();
+                want.sort();
+                let mut got = keys.clone();
+                sort(&mut got, 0, &mut |items, _, run| run(0..items));
+                assert_eq!(got, want, "{n} {mask:x}");
+                // With positions below, which rise.
+                let both: Vec<u128> =
+                    keys.iter().zip(0..).map(|(key, at)| u128::from(*key) << 32 | at).collect();
+                let mut want = both.clone();
+                want.sort();
+                let mut got = both;
+                sort(&mut got, 32, &mut |items, _, run| run(0..items));
+                assert_eq!(got, want, "{n} {mask:x}");
+            }
         }
-        for key in keys.iter() {
-            let place = &mut counts[key.digit(from)];
-            // SAFETY: the counts are those of the same digits, so places are below the length.
-            unsafe { *spare.get_unchecked_mut(*place as usize) = *key };
-            *place += 1;
-        }
-        std::mem::swap(keys, &mut spare);
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Owns [`run`]. An element becomes a *key*, an unsigned integer that stands in its order; keys are
 //! sorted, alone or with the elements' positions. NaN and zeros are put where they belong afterwards,
-//! as keys do not tell in which order they stood. Rows are shared by threads.
+//! as keys do not tell in which order they stood. Rows are shared by threads, and so is one alone.
 //!
 //! Not here: how keys are sorted (`radix.rs`).
 
 use super::Whole;
-use super::radix::{self, Key};
+use super::radix::{self, Key, Share};
 use crate::eval::Crew;
 use gpupy_core::DType;
 use gpupy_core::op_eval::order;
@@ -22,35 +22,39 @@ pub fn run(whole: &Whole<'_>, positions: bool, crew: &mut Crew<'_>) {
     let n = whole.shape[last];
     let time = (whole.rows() as u64 * n as u64).saturating_mul(COST) / 1000;
     let dtype = whole.dtype;
-    crew.share(whole.rows(), time, &|items| {
-        for number in items {
-            let point = whole.row(number);
-            let (to, from) = (whole.dest.walk(&point, last), whole.reads[0].walk(&point, last));
-            // SAFETY: the core promises that accesses name elements that exist.
-            unsafe {
-                match dtype {
-                    DType::C64 => complex::<u64>(DType::F32, to, from, n, positions),
-                    DType::C128 => complex::<u128>(DType::F64, to, from, n, positions),
-                    _ => real(dtype, to, from, n, positions),
-                }
+    let row = |number: usize, share: Share<'_>| {
+        let point = whole.row(number);
+        let (to, from) = (whole.dest.walk(&point, last), whole.reads[0].walk(&point, last));
+        // SAFETY: the core promises that accesses name elements that exist.
+        unsafe {
+            match dtype {
+                DType::C64 => complex::<u64>(DType::F32, to, from, n, positions),
+                DType::C128 => complex::<u128>(DType::F64, to, from, n, positions),
+                _ => real(dtype, to, from, n, positions, share),
             }
         }
+    };
+    if whole.rows() == 1 {
+        return row(0, &mut |items, time, run| crew.share(items, time, run));
+    }
+    crew.share(whole.rows(), time, &|rows| {
+        rows.for_each(|number| row(number, &mut |items, _, run| run(0..items)));
     });
 }
 
 /// # Safety
 /// The rows have `n` elements of the dtype; the results', if they are `positions`, of int32.
-unsafe fn real(dtype: DType, to: Walk, from: Walk, n: usize, positions: bool) {
+unsafe fn real(dtype: DType, to: Walk, from: Walk, n: usize, positions: bool, share: Share<'_>) {
     macro_rules! by {
         ($t:ident, $both:ident) => {
             // SAFETY: the caller's.
             unsafe {
                 if positions {
                     let with = |key: $t, at| $both::from(key) << 32 | $both::from(at);
-                    let keys = Ordered::<$t>::of(dtype).indices(from, n, with);
+                    let keys = Ordered::<$t>::of(dtype).indices(from, n, with, share);
                     write(to, keys.into_iter().map(|both: $both| both as u32));
                 } else {
-                    write(to, Ordered::<$t>::of(dtype).elements(from, n));
+                    write(to, Ordered::<$t>::of(dtype).elements(from, n, share));
                 }
             }
         };
@@ -132,12 +136,12 @@ macro_rules! ordered {
             ///
             /// # Safety
             /// As of [`real`].
-            unsafe fn elements(&self, from: Walk, n: usize) -> Vec<$t> {
+            unsafe fn elements(&self, from: Walk, n: usize, share: Share<'_>) -> Vec<$t> {
                 // SAFETY: the caller's, here and below.
                 let row = || unsafe { read::<$t>(from, n) };
                 if self.infinity == 0 {
                     let mut keys: Vec<$t> = row().map(|bits| self.key(bits)).collect();
-                    radix::sort(&mut keys, 0..$t::BITS);
+                    radix::sort(&mut keys, 0, share);
                     keys.iter_mut().for_each(|key| *key = self.bits(*key));
                     return keys;
                 }
@@ -146,7 +150,7 @@ macro_rules! ordered {
                 for bits in row() {
                     if self.is_nan(bits) { nans.push(bits) } else { keys.push(self.key(bits)) }
                 }
-                radix::sort(&mut keys, 0..$t::BITS);
+                radix::sort(&mut keys, 0, share);
                 let first = keys.partition_point(|key| *key < self.key(self.sign));
                 let zeros = keys[first..].partition_point(|key| *key <= self.key(0));
                 keys.iter_mut().for_each(|key| *key = self.bits(*key));
@@ -168,6 +172,7 @@ macro_rules! ordered {
                 from: Walk,
                 n: usize,
                 with: impl Fn($t, u32) -> K,
+                share: Share<'_>,
             ) -> Vec<K> {
                 // SAFETY: the caller's.
                 let row = unsafe { read::<$t>(from, n) };
@@ -178,7 +183,7 @@ macro_rules! ordered {
                 };
                 let mut keys: Vec<K> =
                     row.zip(0..).map(|(bits, at)| with(key(bits), at)).collect();
-                radix::sort(&mut keys, 32..32 + $t::BITS);
+                radix::sort(&mut keys, 32, share);
                 keys
             }
         }

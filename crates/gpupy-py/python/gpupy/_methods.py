@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import _creation, _indexing, _reduce, _select
+from . import _creation, _indexing, _linear, _reduce, _select, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import assign_all, ndarray, numpy_attribute, wrap
@@ -211,13 +211,19 @@ _OWN = {
     "_place": _place,
     "all": _reduce.all_,
     "any": _reduce.any_,
+    "argmax": _reduce.argmax,
+    "argmin": _reduce.argmin,
+    "argsort": _sorting.argsort,
     "astype": astype,
     "clip": lambda self, min=None, max=None, out=None, **kwargs: _select.clip(self, min, max, out, **kwargs),
     "compress": lambda self, condition, axis=None, out=None: _indexing.compress(condition, self, axis, out),
     "conj": lambda self, *args, **kwargs: np.conjugate(self, *args, **kwargs),
     "conjugate": lambda self, *args, **kwargs: np.conjugate(self, *args, **kwargs),
     "copy": copy,
+    "cumprod": _reduce.cumprod,
+    "cumsum": _reduce.cumsum,
     "device": property(lambda self: "cpu"),
+    "dot": _linear.dot,
     "fill": fill,
     "flat": property(flatiter, set_flat),
     "flatten": flatten,
@@ -233,6 +239,7 @@ _OWN = {
     "resize": resize,
     "round": _select.round_,
     "setflags": setflags,
+    "sort": _sorting.sort_in_place,
     "std": _reduce.std,
     "sum": _reduce.sum_,
     "take": _indexing.take,

@@ -8,16 +8,31 @@ import types
 
 import numpy as np
 
-from . import _creation, _fallback, _flat, _indexing, _joining, _proxy, _reduce, _select, _shape, _ufunc
+from . import (
+    _creation,
+    _fallback,
+    _flat,
+    _indexing,
+    _joining,
+    _linear,
+    _proxy,
+    _reduce,
+    _select,
+    _shape,
+    _sorting,
+    _ufunc,
+)
 from ._gpupy import ndarray, ufunc
 
 OWN = {
     **_creation.FUNCTIONS,
     **_indexing.FUNCTIONS,
     **_joining.FUNCTIONS,
+    **_linear.FUNCTIONS,
     **_reduce.FUNCTIONS,
     **_select.FUNCTIONS,
     **_shape.FUNCTIONS,
+    **_sorting.FUNCTIONS,
 }
 
 _adapted = {}

@@ -1,4 +1,5 @@
-"""Reductions with NumPy's signatures: recorded where a driver does them, otherwise NumPy's.
+"""Reductions and running results with NumPy's signatures: recorded where a driver does them, otherwise
+NumPy's.
 
 Not here: the reductions themselves.
 """
@@ -9,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ._creation import asanyarray
 from ._fallback import call
 from ._flat import flatiter
-from ._gpupy import assign_all, ndarray
+from ._gpupy import assign_all, index, ndarray, scan, select
 
 _UNSET = np._NoValue
 
@@ -187,6 +188,78 @@ def ufunc_reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, init
     return _lazily(name, array, axis, keepdims, dtype)
 
 
+def _position(name, ufunc):
+    """Where the first extreme is: the least place of an element that equals it, or of the first NaN."""
+
+    def function(a, axis=None, out=None, *, keepdims=_UNSET):
+        a = _array(a)
+        result = _first(a, axis, ufunc, keepdims)
+        if result is not None:
+            result = _given(out, result)
+        if result is not None:
+            return result
+        return _call(name, (a,), {"axis": axis, "out": out, "keepdims": keepdims})
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _first(a, axis, ufunc, keepdims):
+    kept = keepdims is not _UNSET and bool(keepdims)
+    if not isinstance(a, ndarray) or not a._lazy or not a.size or a.dtype.kind == "c":
+        return None
+    shape = a.shape
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    elif not isinstance(axis, int) or not -a.ndim <= axis < a.ndim:
+        return None
+    axis %= a.ndim
+    if a.shape[axis] > np.iinfo(np.int32).max:
+        return None
+    extreme = _lazily(ufunc, a, axis, True)
+    if extreme is None:
+        return None
+    found = a == extreme
+    if a.dtype.kind == "f":
+        found = found | np.isnan(a)
+    place = select(found, index(list(a.shape), axis, np.int32), np.int32(a.shape[axis]))
+    least = None if place is None else _lazily("minimum", place, axis, kept)
+    if least is None:
+        return None
+    least = least.astype(np.intp)
+    return least.reshape((1,) * len(shape)) if kept and a.shape != shape else least
+
+
+def _running(name, ufunc):
+    def function(a, axis=None, dtype=None, out=None):
+        a = _array(a)
+        result = _scanned(ufunc, a.ravel(), 0, dtype) if axis is None else _scanned(ufunc, a, axis, dtype)
+        if result is not None:
+            result = _given(out, result)
+        if result is not None:
+            return result
+        return _call(name, (a,), {"axis": axis, "dtype": dtype, "out": out})
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _scanned(ufunc, a, axis, dtype):
+    """The recorded running results along an axis, or ``None``."""
+    inside = isinstance(axis, int) and -a.ndim <= axis < a.ndim
+    # NumPy rounds float16 at every step, and so differs from chunks.
+    if not a._lazy or not inside or a.dtype == np.float16:
+        return None
+    return scan(ufunc, a, axis % a.ndim, None if dtype is None else np.dtype(dtype))
+
+
+def ufunc_accumulate(name, array, axis=0, dtype=None, out=None):
+    """``ufunc.accumulate(array, …)`` as recorded, or ``None``."""
+    return None if out is not None else _scanned(name, array, axis, dtype)
+
+
+argmax, argmin = _position("argmax", "maximum"), _position("argmin", "minimum")
+cumprod, cumsum = _running("cumprod", "multiply"), _running("cumsum", "add")
 sum_ = _reduction("sum", "add")
 prod = _reduction("prod", "multiply")
 max_, min_ = _extreme("max", "maximum"), _extreme("min", "minimum")
@@ -200,6 +273,10 @@ FUNCTIONS = {
     "amax": amax,
     "amin": amin,
     "any": any_,
+    "argmax": argmax,
+    "argmin": argmin,
+    "cumprod": cumprod,
+    "cumsum": cumsum,
     "max": max_,
     "mean": mean,
     "min": min_,

@@ -15,6 +15,10 @@ def method(name, ufunc, which):
             found = _reduce.ufunc_reduce(name, *args, **kwargs)
             if found is not None:
                 return found
+        if which == "accumulate" and args and isinstance(args[0], ndarray):
+            found = _reduce.ufunc_accumulate(name, *args, **kwargs)
+            if found is not None:
+                return found
         if which == "outer" and len(args) == 2 and not kwargs:
             a, b = args
             if all(isinstance(x, ndarray) and x._lazy for x in args):

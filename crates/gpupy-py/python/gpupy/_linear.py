@@ -1,0 +1,172 @@
+"""Products of vectors and matrices with NumPy's signatures: recorded as matrix products.
+
+Operands are transposed as views, and made rows and columns of one matrix where several axes are summed over.
+Not here: ``matmul`` itself, which is a ufunc (in Rust).
+"""
+
+import functools
+import operator
+
+import numpy as np
+
+from ._creation import asanyarray
+from ._fallback import call
+from ._gpupy import ndarray
+from ._reduce import _given
+
+
+def _operands(*given):
+    """The operands as lazy arrays with elements, or ``None``."""
+    arrays = [asanyarray(a) if isinstance(a, (np.ndarray, list, tuple)) else a for a in given]
+    ours = all(isinstance(a, ndarray) and a._lazy for a in arrays)
+    return arrays if ours else None
+
+
+def _finished(name, result, out, args, kwargs=None):
+    """The result, or NumPy's where there is none or ``out`` cannot hold it as it is."""
+    result = None if result is None else _given(out, result)
+    if result is not None:
+        return result
+    given = dict(kwargs or {})
+    return call(name, getattr(np, name), args, given if out is None else {**given, "out": out})
+
+
+def _size(shape):
+    return functools.reduce(operator.mul, shape, 1)
+
+
+def _contracted(a, b, axes_a, axes_b):
+    """The sum of products over pairs of axes: the others of ``a``, then those of ``b``; or ``None``."""
+    if [a.shape[k] for k in axes_a] != [b.shape[k] for k in axes_b]:
+        return None
+    kept_a = [k for k in range(a.ndim) if k not in axes_a]
+    kept_b = [k for k in range(b.ndim) if k not in axes_b]
+    rows, columns = [a.shape[k] for k in kept_a], [b.shape[k] for k in kept_b]
+    n = _size(a.shape[k] for k in axes_a)
+    left = a.transpose(*kept_a, *axes_a).reshape(_size(rows), n) if a.ndim else a.reshape(1, 1)
+    right = b.transpose(*axes_b, *kept_b).reshape(n, _size(columns)) if b.ndim else b.reshape(1, 1)
+    product = left @ right
+    return product.reshape(*rows, *columns) if rows or columns else product[0, 0]
+
+
+def dot(a, b, out=None):
+    result, arrays = None, _operands(a, b)
+    if arrays is not None:
+        x, y = arrays
+        if not x.ndim or not y.ndim:
+            result = np.multiply(x, y)
+        elif y.ndim <= 2:
+            result = x @ y if x.shape[-1] == y.shape[0] else None
+        else:
+            result = _contracted(x, y, [x.ndim - 1], [y.ndim - 2])
+    return _finished("dot", result, out, (a, b))
+
+
+def inner(a, b, /):
+    result, arrays = None, _operands(a, b)
+    if arrays is not None:
+        x, y = arrays
+        if not x.ndim or not y.ndim:
+            result = np.multiply(x, y)
+        else:
+            result = _contracted(x, y, [x.ndim - 1], [y.ndim - 1])
+    return _finished("inner", result, None, (a, b))
+
+
+def outer(a, b, out=None):
+    arrays = _operands(a, b)
+    result = None
+    if arrays is not None:
+        x, y = (array.reshape(-1) for array in arrays)
+        result = x[:, None] * y[None, :]
+    return _finished("outer", result, out, (a, b))
+
+
+def vdot(a, b, /):
+    arrays = _operands(a, b)
+    result = None
+    if arrays is not None and arrays[0].size == arrays[1].size and arrays[0].dtype.kind != "c":
+        x, y = (array.reshape(-1) for array in arrays)
+        result = x @ y
+    return _finished("vdot", result, None, (a, b))
+
+
+def tensordot(a, b, axes=2):
+    arrays = _operands(a, b)
+    result = None
+    if arrays is not None:
+        x, y = arrays
+        pairs = _axes(x, y, axes)
+        result = None if pairs is None else _contracted(x, y, *pairs)
+    return _finished("tensordot", result, None, (a, b), {"axes": axes})
+
+
+def _axes(a, b, axes):
+    """The axes that ``tensordot`` sums over, or ``None`` where NumPy has to judge them."""
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(a.ndim, b.ndim):
+            return None
+        return list(range(a.ndim - axes, a.ndim)), list(range(axes))
+    try:
+        pairs = [[each] if isinstance(each, int) else [operator.index(k) for k in each] for each in axes]
+    except TypeError:
+        return None
+    found = []
+    for array, given in zip((a, b), pairs, strict=False):
+        if not all(-array.ndim <= k < array.ndim for k in given):
+            return None
+        found.append([k % array.ndim for k in given])
+    alike = len(pairs) == 2 and len(found[0]) == len(found[1])
+    return found if alike and all(len(set(each)) == len(each) for each in found) else None
+
+
+def einsum(*operands, out=None, optimize=False, **kwargs):
+    result = None
+    if len(operands) == 3 and isinstance(operands[0], str) and not kwargs:
+        arrays = _operands(*operands[1:])
+        result = None if arrays is None else _summed(operands[0], *arrays)
+    return _finished("einsum", result, out, operands, {"optimize": optimize, **kwargs})
+
+
+def _summed(subscripts, a, b):
+    """A sum of products of two operands that is a product of stacks of matrices, or ``None``."""
+    inputs, arrow, given = subscripts.replace(" ", "").partition("->")
+    first, comma, second = inputs.partition(",")
+    labels = first + second
+    if not comma or not all(label.isascii() and label.isalpha() for label in labels + given):
+        return None
+    once = sorted(label for label in set(labels) if labels.count(label) == 1)
+    wanted = given if arrow else "".join(once)
+    plain = len(set(first)) == len(first) == a.ndim and len(set(second)) == len(second) == b.ndim
+    if not plain or len(set(wanted)) != len(wanted) or not set(once) <= set(wanted) <= set(labels):
+        return None
+    extents = dict(zip(labels, a.shape + b.shape, strict=True))
+    if any(extents[label] != n for label, n in zip(first, a.shape, strict=True)):
+        return None
+    stack = [label for label in first if label in second and label in wanted]
+    summed = [label for label in first if label in second and label not in wanted]
+    rows = [label for label in first if label not in second]
+    columns = [label for label in second if label not in first]
+
+    def matrices(array, own, *parts):
+        order = [own.index(label) for label in stack + parts[0] + parts[1]]
+        shape = [extents[label] for label in stack]
+        shape += [_size(extents[label] for label in part) for part in parts]
+        return (array.transpose(*order) if order else array).reshape(shape)
+
+    product = matrices(a, first, rows, summed) @ matrices(b, second, summed, columns)
+    order = stack + rows + columns
+    product = product.reshape([extents[label] for label in order])
+    if not order:
+        return product[()]
+    return product.transpose(*[order.index(label) for label in wanted])
+
+
+FUNCTIONS = {
+    "dot": dot,
+    "einsum": einsum,
+    "inner": inner,
+    "outer": outer,
+    "tensordot": tensordot,
+    "vdot": vdot,
+}

@@ -1,0 +1,105 @@
+//! Scans, sorts and matrix products, which drivers do as whole programs.
+//!
+//! Owns their dtypes, which are NumPy's, and the one-dimensional operands of products.
+//!
+//! Not here: axes and keyword arguments (`python/gpupy/_reduce.py`, `_sorting.py`), products that are made
+//! of this one (`_linear.py`).
+
+use crate::array::NdArray;
+use crate::errors::to_py;
+use crate::reduce::{reduction, wide};
+use crate::session::{holds, ready, supports};
+use gpupy_core::{Array, Context, DType, Op, Result};
+use pyo3::prelude::*;
+
+/// The matrix product by NumPy's rules; `None` for operands that it refuses.
+pub fn product(context: &Context, left: &Array, right: &Array) -> Result<Option<Array>> {
+    if left.ndim() == 0 || right.ndim() == 0 {
+        return Ok(None);
+    }
+    // A vector is a row on the left and a column on the right, which the result lacks.
+    let row = left.ndim() == 1;
+    let column = right.ndim() == 1;
+    let left = if row { left.insert_axis(0) } else { left.clone() };
+    let right = if column { right.insert_axis(1) } else { right.clone() };
+    let (a, b) = (left.shape(), right.shape());
+    let stacks = (&a[..a.len() - 2], &b[..b.len() - 2]);
+    let fit = a[a.len() - 1] == b[b.len() - 2]
+        && gpupy_core::broadcast_shapes(&[stacks.0, stacks.1]).is_ok();
+    if !fit {
+        return Ok(None);
+    }
+    let mut result = context.matmul(&left, &right)?;
+    if row {
+        result = result.index_axis(result.ndim() - 2, 0);
+    }
+    if column {
+        result = result.index_axis(result.ndim() - 1, 0);
+    }
+    Ok(Some(result))
+}
+
+/// Running results along an axis of the ufunc that NumPy calls `name`, of elements that are cast to
+/// the dtype of `like` first, if that is given; `None` leaves it to NumPy.
+#[pyfunction]
+pub fn scan(
+    py: Python<'_>,
+    name: &str,
+    array: &Bound<'_, NdArray>,
+    axis: usize,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<NdArray>> {
+    let Some(array) = array.borrow().as_lazy().cloned() else { return Ok(None) };
+    let given = match dtype {
+        Some(dtype) => match crate::dtypes::from_any(dtype)? {
+            Some(dtype) => dtype,
+            None => return Ok(None),
+        },
+        None if matches!(name, "add" | "multiply") => wide(array.dtype()),
+        None => array.dtype(),
+    };
+    // NumPy rounds every step of float16.
+    let Some((op, dtype)) = reduction(name, given).map(|found| (found.op, given)) else {
+        return Ok(None);
+    };
+    let truth = name.starts_with("logical");
+    let context = ready(py)?;
+    let able = op.reduces(dtype) && supports(context, Op::Scan, dtype) && holds(dtype)?;
+    // One times a complex number is not that number where a part is infinite.
+    let product = op == Op::Mul && matches!(dtype, DType::C64 | DType::C128);
+    if !able || truth || product || axis >= array.ndim() {
+        return Ok(None);
+    }
+    let source =
+        if array.dtype() == dtype { array } else { context.cast(&array, dtype).map_err(to_py)? };
+    context.scan(op, &source, axis).map(NdArray::lazy).map(Some).map_err(to_py)
+}
+
+/// The elements along an axis in ascending order; `None` leaves it to NumPy.
+#[pyfunction]
+pub fn sort(py: Python<'_>, array: &Bound<'_, NdArray>, axis: usize) -> PyResult<Option<NdArray>> {
+    let Some(array) = array.borrow().as_lazy().cloned() else { return Ok(None) };
+    let context = ready(py)?;
+    if !supports(context, Op::Sort, array.dtype()) || axis >= array.ndim() {
+        return Ok(None);
+    }
+    context.sort(&array, axis).map(NdArray::lazy).map(Some).map_err(to_py)
+}
+
+/// The positions, int64, that put each row along an axis in that order, stably; `None` leaves it to
+/// NumPy.
+#[pyfunction]
+pub fn argsort(
+    py: Python<'_>,
+    array: &Bound<'_, NdArray>,
+    axis: usize,
+) -> PyResult<Option<NdArray>> {
+    let Some(array) = array.borrow().as_lazy().cloned() else { return Ok(None) };
+    let context = ready(py)?;
+    let able = supports(context, Op::ArgSort, array.dtype()) && holds(DType::I64)?;
+    if !able || axis >= array.ndim() || array.shape()[axis] > i32::MAX as usize {
+        return Ok(None);
+    }
+    let places = context.argsort(&array, axis).and_then(|at| context.cast(&at, DType::I64));
+    places.map(NdArray::lazy).map(Some).map_err(to_py)
+}

@@ -1,0 +1,132 @@
+"""Products of vectors and matrices: integers and exact sums to the bit, floats as near as NumPy's."""
+
+import numpy as np
+import pytest
+from pairs import check
+
+import gpupy
+
+DTYPES = "bool int8 uint16 int32 uint64 float16 float32 float64 complex64 complex128".split()
+SHAPES = [
+    ((3, 4), (4, 5)),
+    ((4,), (4,)),
+    ((4,), (4, 5)),
+    ((3, 4), (4,)),
+    ((2, 3, 4), (4, 5)),
+    ((2, 1, 3, 4), (7, 4, 2)),
+    ((4,), (2, 4, 3)),
+    ((2, 3, 4), (4,)),
+    ((1, 1), (1, 1)),
+    ((3, 0), (0, 2)),
+    ((0, 3), (3, 2)),
+]
+
+
+def small(shape, dtype, seed=3):
+    """Numbers whose sums of products are exact in every dtype."""
+    return np.random.default_rng(seed).integers(0 if dtype[0] in "bu" else -2, 3, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_by_numpys_rules(device, dtype):
+    for left, right in SHAPES:
+        # Adding 0 makes one of the two zeros: which one a product of floats gives is not said.
+        check(
+            lambda xp: (
+                xp.asarray(small(left, dtype)) @ xp.asarray(small(right, dtype, 4)) + xp.asarray(0, dtype)
+            ),
+            f"{left} {right}",
+        )
+
+
+def test_dtypes_are_promoted_and_errors_are_numpys(device):
+    for left, right in (
+        ("float32", "int32"),
+        ("bool", "uint8"),
+        ("int64", "float32"),
+        ("float32", "complex64"),
+    ):
+        check(lambda xp: xp.matmul(xp.asarray(small((3, 4), left)), xp.asarray(small((4, 2), right))) + 0)
+    for left, right in (((3, 4), (3, 4)), ((), (3,)), ((2, 3, 4), (3, 4, 5)), ((4,), (5,))):
+        check(lambda xp: xp.matmul(xp.asarray(small(left, "float32")), xp.asarray(small(right, "float32"))))
+    check(lambda xp: xp.asarray(small((3, 4), "float32")) @ 2.0)
+    check(lambda xp: np.ones((2, 3), np.float32) @ xp.asarray(small((3, 4), "float32")))
+
+
+def test_views_are_read_where_they_lie(device):
+    a, b = small((6, 8), "float64"), small((5, 8), "float64", 4)
+    check(lambda xp: xp.asarray(a)[::-1, ::2] @ xp.asarray(b).T[1::2] + 0)
+    check(lambda xp: (xp.asarray(a).T @ xp.asarray(a) * 2 + 1).sum(0))
+    check(lambda xp: xp.asarray(a) @ (xp.ones((8, 3)) + xp.arange(3.0)))
+
+
+def test_outputs_are_written_in_place(device):
+    a = small((3, 4), "float32")
+
+    def into(xp, shape, dtype="float32"):
+        out = xp.zeros(shape, dtype)
+        same = xp.matmul(xp.asarray(a), xp.asarray(a).T, out=out) is out
+        return out + 0, same
+
+    check(lambda xp: into(xp, (3, 3)))
+    check(lambda xp: into(xp, (3, 3), "float64"))
+    check(lambda xp: into(xp, (3, 4)))
+
+    def in_place(xp):
+        x = xp.asarray(small((3, 3), "float32"))
+        x @= xp.asarray(small((3, 3), "float32", 4))
+        return x + 0
+
+    check(in_place)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
+def test_other_products_are_made_of_it(device, dtype):
+    a, b, v = small((2, 3, 4), dtype), small((3, 4, 5), dtype, 4), small(4, dtype, 5)
+    for function in (
+        lambda xp, a, b, v: xp.dot(a, v),
+        lambda xp, a, b, v: xp.dot(v, v),
+        lambda xp, a, b, v: xp.dot(a, b.swapaxes(1, 2).swapaxes(0, 2)[..., :2].swapaxes(0, 1)),
+        lambda xp, a, b, v: a.dot(3),
+        lambda xp, a, b, v: xp.inner(a, v),
+        lambda xp, a, b, v: xp.inner(a, b.swapaxes(1, 2)),
+        lambda xp, a, b, v: xp.outer(v, a),
+        lambda xp, a, b, v: xp.vdot(a, a),
+        lambda xp, a, b, v: xp.tensordot(a, b),
+        lambda xp, a, b, v: xp.tensordot(a, b, ([1, 2], [0, 1])),
+        lambda xp, a, b, v: xp.tensordot(a, v, (-1, 0)),
+        lambda xp, a, b, v: xp.tensordot(a, v, 0),
+        lambda xp, a, b, v: xp.tensordot(a, b, ([1], [1])),
+        lambda xp, a, b, v: xp.einsum("ijk,jkl->il", a, b),
+        lambda xp, a, b, v: xp.einsum("ijk,jkl", a, b),
+        lambda xp, a, b, v: xp.einsum("ijk,jkl->lij", a, b),
+        lambda xp, a, b, v: xp.einsum("ijk,k->ji", a, v),
+        lambda xp, a, b, v: xp.einsum("i,i->", v, v),
+        lambda xp, a, b, v: xp.einsum("i,j->ji", v, v),
+        lambda xp, a, b, v: xp.einsum("ijk,jkl->i", a, b),
+        lambda xp, a, b, v: xp.einsum("ijk->kij", a),
+        lambda xp, a, b, v: xp.einsum("ijk,jl->il", a, b),
+    ):
+        check(lambda xp: function(xp, xp.asarray(a), xp.asarray(b), xp.asarray(v)) + 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_floats_are_as_near_as_the_specification_says(driver, dtype):
+    rng = np.random.default_rng(1)
+    real = [rng.standard_normal(shape) for shape in ((70, 300), (300, 50))]
+    a, b = (x.astype(dtype) * (1 + 0.5j if dtype[0] == "c" else 1) for x in real)
+    a, b = a.astype(dtype), b.astype(dtype)
+    exact = a.astype(np.clongdouble) @ b.astype(np.clongdouble)
+    got = np.asarray(gpupy.asarray(a) @ gpupy.asarray(b))
+    bound = 2 * 300 * np.finfo(dtype).eps / 2 * (abs(a).astype(float) @ abs(b).astype(float))
+    assert (abs(got - exact) <= bound).all()
+
+
+def test_products_are_no_fallbacks(driver):
+    # What a driver lacks, the host driver does.
+    gpupy._gpupy.reconfigure(driver, strict=False)
+    gpupy.reset_stats()
+    a = gpupy.asarray(small((8, 8), "float32"))
+    for product in (a @ a, gpupy.dot(a, a[0]), gpupy.einsum("ij,kj->ik", a, a), gpupy.tensordot(a, a, 1)):
+        np.asarray(product)
+    assert gpupy.stats().fallbacks == 0
