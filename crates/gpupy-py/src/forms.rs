@@ -40,7 +40,7 @@ pub fn product(context: &Context, left: &Array, right: &Array) -> Result<Option<
 }
 
 /// Running results along an axis of the ufunc that NumPy calls `name`, of elements that are cast to
-/// the dtype of `like` first, if that is given; `None` leaves it to NumPy.
+/// `dtype` first where it is given; `None` leaves it to NumPy.
 #[pyfunction]
 pub fn scan(
     py: Python<'_>,
@@ -58,10 +58,8 @@ pub fn scan(
         None if matches!(name, "add" | "multiply") => wide(array.dtype()),
         None => array.dtype(),
     };
-    // NumPy rounds every step of float16.
-    let Some((op, dtype)) = reduction(name, given).map(|found| (found.op, given)) else {
-        return Ok(None);
-    };
+    let Some(op) = reduction(name, given).map(|found| found.op) else { return Ok(None) };
+    let dtype = given;
     let truth = name.starts_with("logical");
     let context = ready(py)?;
     let able = op.reduces(dtype) && supports(context, Op::Scan, dtype) && holds(dtype)?;

@@ -4,7 +4,7 @@
 //! results. Floats and complex numbers are the crate `gemm`'s, which packs operands of any strides;
 //! integers and bool are rows added up (`rows::multiply`), which wrap as they should.
 //!
-//! Not here: operands that no strides describe, which there are none of.
+//! Not here: the loops over whole numbers (`rows`).
 
 use super::{Whole, unravelled};
 use crate::eval::Crew;
@@ -210,7 +210,6 @@ unsafe fn whole_numbers<T: Copy + Default>(piece: &Piece, multiply: RowFn) {
     let padded = k.next_multiple_of(rows::TOGETHER);
     let [b_column, b_sum] = piece.b_strides;
     let mut sums = vec![T::default(); n.min(COLUMNS)];
-    // SAFETY: the caller's, for all of the below.
     let mut a: Vec<T> = Vec::with_capacity(m * padded);
     for row in 0..m {
         let from = piece.a.cast::<T>().wrapping_offset(row as isize * piece.a_strides[0]);
