@@ -18,6 +18,7 @@ import gpupy
 from gpupy._bench import catalogue, difference, table, timing
 
 PEERS = ("JAX", "numexpr", "by hand")
+OTHERS = ("NumPy", *PEERS)
 OURS = ("gpupy", "by hand")
 
 # The programs have square roots of negative numbers, which they do not choose.
@@ -49,10 +50,11 @@ def compare(program, library, rounds):
         if call is not None:
             differences[name] = difference.largest(reference, call())
             sides[name] = (call, None)
-    times = timing.in_turns(sides, repeats, rounds, lambda _: None)
+    times, busy = timing.in_turns(sides, repeats, rounds, lambda _: None)
     return {
         "program": program.name,
         "seconds": times,
+        "busy_s": busy,
         "differences": differences,
         "tolerance": program.tolerance,
     }
@@ -60,21 +62,10 @@ def compare(program, library, rounds):
 
 def report(rows, processors):
     """The lines of the report, in Markdown."""
-    heads = ("program", "NumPy", "gpupy", *PEERS, "NumPy / gpupy", *(f"{peer} / gpupy" for peer in PEERS))
-    others = ("NumPy", *PEERS)
-    cells, ratios = [], {side: [] for side in others}
+    ratios = {side: [] for side in OTHERS}
     for row in rows:
-        medians = {side: statistics.median(times) for side, times in row["seconds"].items()}
-        known = {side: medians[side] / medians["gpupy"] for side in others if side in medians}
-        for side, ratio in known.items():
+        for side, ratio in _ratios(_medians(row["seconds"])).items():
             ratios[side].append(ratio)
-        cells.append(
-            (
-                row["program"],
-                *(table.duration(medians[side]) if side in medians else "" for side in heads[1:6]),
-                *(table.three(known[side]) if side in known else "" for side in others),
-            )
-        )
     return [
         f"# gpupy beside its peers on {processors} processors",
         "",
@@ -82,11 +73,36 @@ def report(rows, processors):
         "and loops by hand in Rust (vectors, threads, the same arithmetic, results into arrays that are used "
         "again). Medians of runs in turns. A ratio above 1: gpupy is faster.",
         "",
-        *table.aligned(heads, cells),
+        *_table(rows, "seconds"),
         "",
         *(_summary(side, known) for side, known in ratios.items() if known),
         *_differences(rows),
+        "",
+        "Processor time, of all threads together, which another program on the machine changes less:",
+        "",
+        *_table(rows, "busy_s"),
     ]
+
+
+def _table(rows, kind):
+    """The times of one kind, and their ratios to gpupy's."""
+    heads = ("program", "NumPy", "gpupy", *PEERS, *(f"{side} / gpupy" for side in OTHERS))
+    cells = []
+    for row in rows:
+        medians = _medians(row[kind])
+        ratios = _ratios(medians)
+        times = (table.duration(medians[side]) if side in medians else "" for side in heads[1:6])
+        shares = (table.three(ratios[side]) if side in ratios else "" for side in OTHERS)
+        cells.append((row["program"], *times, *shares))
+    return table.aligned(heads, cells)
+
+
+def _medians(times):
+    return {side: statistics.median(runs) for side, runs in times.items()}
+
+
+def _ratios(medians):
+    return {side: medians[side] / medians["gpupy"] for side in OTHERS if side in medians}
 
 
 def _summary(side, ratios):

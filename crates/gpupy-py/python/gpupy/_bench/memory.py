@@ -6,8 +6,8 @@ Owns ``available`` and ``needed``. Not here: what a device has (its driver's bus
 import os
 import pathlib
 
-# Operands, temporaries and results of NumPy and of gpupy, and what is kept to compare.
-ARRAYS = 9
+# Operands, temporaries and results of NumPy, of gpupy and on its device, and what is kept to compare.
+ARRAYS = 13
 
 
 def needed(size):

@@ -49,7 +49,7 @@ def compare(program, rounds, say):
     apart = difference.largest(reference, read(by_gpupy()))
 
     sides = {"numpy_s": (by_numpy, None), "left_s": (by_gpupy, leave), "read_s": (by_gpupy, read)}
-    times = in_turns(sides, repeats, rounds, say)
+    times, _ = in_turns(sides, repeats, rounds, say)
     # Once more: what has run often may run by other code than what runs first.
     apart = max(apart, difference.largest(reference, read(by_gpupy())))
     return {
@@ -78,17 +78,23 @@ def finishes(result):
 
 
 def in_turns(sides, repeats, rounds, say):
-    """The seconds of a run of each side in each round; a side is a call, and what finishes its result."""
+    """The seconds of a run of each side in each round, and those that all its threads were busy.
+
+    A side is a call, and what finishes its result.
+    """
     times = {side: [] for side in sides}
+    busy = {side: [] for side in sides}
     start = time.perf_counter()
     for number in range(rounds):
         say(f"round {number + 1} of {rounds}")
         for side, (call, finish) in sides.items():
             _seconds(call, finish)
+            start_busy = time.process_time()
             times[side].append(_seconds(call, finish, repeats))
+            busy[side].append((time.process_time() - start_busy) / repeats)
         if time.perf_counter() - start > PATIENCE:
             break
-    return times
+    return times, busy
 
 
 def _leave_all(values):
