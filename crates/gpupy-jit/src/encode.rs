@@ -352,7 +352,7 @@ impl Asm {
 
 /// Stores have the register as their source.
 fn is_store(op: Opcode) -> bool {
-    matches!((op.map, op.prefix, op.code), (1, 0 | 1, 0x11) | (2, 2, 0x31 | 0x33))
+    matches!((op.map, op.prefix, op.code), (1, 0 | 1, 0x11) | (2, 2, 0x31 | 0x33) | (3, 1, 0x1d))
 }
 
 /// The register number's upper bits, as prefixes want them.

@@ -5,7 +5,7 @@
 /// What a machine can do, beyond every x86-64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
-    /// AVX2: 16 registers of 256 bits.
+    /// AVX2 and F16C: 16 registers of 256 bits.
     Avx2,
     /// AVX-512 with F, BW, DQ and VL, and BMI2: 32 registers of 512 bits, and mask registers.
     Avx512,
@@ -17,7 +17,11 @@ impl Isa {
     pub fn detect() -> Option<Isa> {
         use std::arch::is_x86_feature_detected as has;
         let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
-        if avx512 && has!("bmi2") { Some(Isa::Avx512) } else { has!("avx2").then_some(Isa::Avx2) }
+        if avx512 && has!("bmi2") {
+            Some(Isa::Avx512)
+        } else {
+            (has!("avx2") && has!("f16c")).then_some(Isa::Avx2)
+        }
     }
 
     /// The best of this machine: not an x86-64.

@@ -18,11 +18,11 @@ pub enum Width {
 
 impl Width {
     /// Of a value's lanes. A bool is a lane of 32 bits, all set or all clear; a smaller integer is
-    /// one as if cast to int32. `None` for what has no lanes.
+    /// one as if cast to int32, a float16 as if cast to float32. `None` for what has no lanes.
     pub fn of(dtype: DType) -> Option<Width> {
         match dtype {
             DType::I64 | DType::U64 | DType::F64 => Some(Width::W64),
-            DType::F16 | DType::C64 | DType::C128 => None,
+            DType::C64 | DType::C128 => None,
             _ => Some(Width::W32),
         }
     }
@@ -164,6 +164,9 @@ pub mod only {
     pub const LANES_TO_WORDS: Opcode = row(2, 2, false, 0x33);
     pub const PACK_LANES: Opcode = row(1, 2, false, 0x2b);
     pub const PACK_BYTES: Opcode = row(1, 1, false, 0x67);
+    // Between float16 and float32; the second has its results at its last operand.
+    pub const HALVES_TO_LANES: Opcode = row(1, 2, false, 0x13);
+    pub const LANES_TO_HALVES: Opcode = row(1, 3, false, 0x1d);
     pub const STORE_8: Opcode = row(1, 1, false, 0xd6);
     pub const STORE_4: Opcode = row(1, 1, false, 0x7e);
     // Between general, mask and vector registers.

@@ -131,8 +131,8 @@ impl<'a> Plan<'a> {
                     note.uniform = all.iter().all(|value| notes[*value as usize].uniform);
                 }
                 op if op.info().rule == Rule::Special => return None,
-                // Not all bits are a bool's.
-                Op::Bitcast if inst.dtype == DType::Bool && !is_renaming(program, inst) => {
+                // Not all bits are a bool's, and a float16's lanes hold a float32's.
+                Op::Bitcast if !has_all_bits(program, inst) && !is_renaming(program, inst) => {
                     return None;
                 }
                 op => {
@@ -145,7 +145,8 @@ impl<'a> Plan<'a> {
                 }
             }
             Width::of(inst.dtype)?;
-            widest = widest.max(inst.dtype.size());
+            // A float16 is worked on as a float32.
+            widest = widest.max(if inst.dtype == DType::F16 { 4 } else { inst.dtype.size() });
             notes[at] = note;
         }
         // Lanes as small as bools and small integers are faster for them alone.
@@ -433,6 +434,7 @@ fn is_renaming(program: &Program, inst: &Inst) -> bool {
         && to.size() <= 4
         && (to.size() == 4 || to.is_signed_int() || !from.is_signed_int());
     match inst.op {
+        Op::Cast if (from, to) == (DType::F16, DType::F32) => true,
         Op::Bitcast => from == to || to.size() >= 4,
         Op::Cast if from == to => true,
         Op::Cast if from.size() < 4 => both_int && extended,
@@ -440,6 +442,12 @@ fn is_renaming(program: &Program, inst: &Inst) -> bool {
         Op::Abs => from == DType::Bool || from.is_int() && !from.is_signed_int(),
         _ => false,
     }
+}
+
+/// Whether the lanes of a `bitcast`'s operand and result hold their bits.
+fn has_all_bits(program: &Program, inst: &Inst) -> bool {
+    let from = program.insts[inst.args[0] as usize].dtype;
+    inst.dtype != DType::Bool && from != DType::F16 && inst.dtype != DType::F16
 }
 
 /// Whether an instruction tests numbers, so that it leaves a mask.

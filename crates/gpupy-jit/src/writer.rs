@@ -33,6 +33,7 @@ use crate::{Step, Variant};
 use gpupy_core::DType;
 use gpupy_core::ir::{Inst, Program};
 use gpupy_core::op::Op;
+use gpupy_core::op_eval::element::Half;
 
 /// Registers that callers want back.
 const SAVED: [Gpr; 6] = [RBX, RBP, R12, R13, R14, R15];
@@ -156,6 +157,7 @@ impl Writer<'_> {
                 DType::Bool => bits.wrapping_neg() & 0xffff_ffff,
                 DType::I8 => u64::from(i32::from(bits as i8) as u32),
                 DType::I16 => u64::from(i32::from(bits as i16) as u32),
+                DType::F16 => u64::from(f32::from(Half(bits as u16)).to_bits()),
                 _ => bits,
             };
             let bytes = self.bits(width).bytes();
@@ -358,6 +360,12 @@ impl Writer<'_> {
     pub fn result(&mut self) -> u8 {
         let value = self.plan.value(self.task.inst, self.task.group);
         self.registers.result(&mut self.asm, value, &self.args)
+    }
+
+    /// The register of the task's result, once it is there.
+    pub fn result_register(&mut self) -> u8 {
+        let value = self.plan.value(self.task.inst, self.task.group);
+        self.registers.register(&mut self.asm, value)
     }
 
     /// Says that the task's result is in a temporary register.

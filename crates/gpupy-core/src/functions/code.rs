@@ -58,18 +58,24 @@ impl<'c> Term<'c> for i64 {
 }
 
 impl Code {
-    /// The program of a formula of `arity` operands of a float dtype, straight or with branches.
+    /// The program of a formula of `arity` operands of a float dtype, straight or with branches. That of
+    /// float16 is float32's, rounded once more.
     pub fn program(
         float: DType,
         arity: u8,
         branches: bool,
         formula: impl for<'c> Fn(&'c Code, &[Val<'c>]) -> Val<'c>,
     ) -> Program {
-        let code = Code { builder: RefCell::new(Builder::new(Form::Map, 1)), float, branches };
+        let working = if float == DType::F16 { DType::F32 } else { float };
+        let builder = RefCell::new(Builder::new(Form::Map, 1));
+        let code = Code { builder, float: working, branches };
         let operands: Vec<Val<'_>> = (0..arity)
-            .map(|_| Val { code: &code, at: code.builder.borrow_mut().param(float) })
+            .map(|_| {
+                let at = code.builder.borrow_mut().param(float);
+                Val { code: &code, at }.as_dtype(working)
+            })
             .collect();
-        let result = formula(&code, &operands).at;
+        let result = formula(&code, &operands).as_dtype(float).at;
         code.builder.borrow_mut().store(result);
         code.builder.into_inner().finish()
     }
@@ -165,6 +171,10 @@ impl<'c> Val<'c> {
 
     fn convert(self, op: Op, to: DType) -> Val<'c> {
         Val { code: self.code, at: self.code.builder.borrow_mut().convert(op, self.at, to) }
+    }
+
+    fn as_dtype(self, dtype: DType) -> Val<'c> {
+        if self.dtype() == dtype { self } else { self.convert(Op::Cast, dtype) }
     }
 
     /// The bits as an unsigned integer.

@@ -57,17 +57,15 @@ fn formula(op: Op) -> Option<Formula> {
 
 /// The straight program of a function (see `driver::Method::Lowered`), or `None` where there is none.
 pub fn program(op: Op, dtype: DType) -> Option<&'static Program> {
-    static SINGLE: Programs = [const { OnceLock::new() }; 256];
-    static DOUBLE: Programs = [const { OnceLock::new() }; 256];
-    found(op, dtype, [&SINGLE, &DOUBLE], false)
+    static ALL: [Programs; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
+    found(op, dtype, &ALL, false)
 }
 
 /// The program of a function with branches for what is seldom needed. It has the same bits, and is the
 /// straight one where there is nothing of the kind.
 pub fn branching(op: Op, dtype: DType) -> Option<&'static Program> {
-    static SINGLE: Programs = [const { OnceLock::new() }; 256];
-    static DOUBLE: Programs = [const { OnceLock::new() }; 256];
-    found(op, dtype, [&SINGLE, &DOUBLE], true)
+    static ALL: [Programs; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
+    found(op, dtype, &ALL, true)
 }
 
 /// Programs by the number of their operation.
@@ -76,11 +74,12 @@ type Programs = [OnceLock<Program>; 256];
 fn found(
     op: Op,
     dtype: DType,
-    [single, double]: [&'static Programs; 2],
+    [half, single, double]: &'static [Programs; 3],
     branches: bool,
 ) -> Option<&'static Program> {
     let formula = formula(op)?;
     let programs = match dtype {
+        DType::F16 => half,
         DType::F32 => single,
         DType::F64 => double,
         _ => return None,

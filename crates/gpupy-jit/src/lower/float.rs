@@ -6,6 +6,7 @@ use crate::encode::{Opcode, Rm};
 use crate::isa::Isa;
 use crate::opcodes::{self, Shift, Width, only};
 use crate::writer::{TEST, Writer};
+use gpupy_core::DType;
 use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
 
@@ -108,7 +109,8 @@ impl Writer<'_> {
     pub(super) fn extreme(&mut self, inst: &Inst, w: Width) {
         let least = inst.op == Op::Min;
         let row = if least { opcodes::min_float(w) } else { opcodes::max_float(w) };
-        if self.plan.literal(inst, 1).is_some_and(|bits| is_ordinary(w, bits)) {
+        let bound = self.plan.literal(inst, 1).filter(|_| inst.dtype != DType::F16);
+        if bound.is_some_and(|bits| is_ordinary(w, bits)) {
             let (x, bound) = (self.rm(0), self.reg(1));
             let to = self.result();
             return self.emit(row, w, to, bound, x);

@@ -15,6 +15,10 @@ impl Writer<'_> {
         let bits = self.bits(width);
         if self.is_uniform() {
             self.asm.load(RAX, Mem::at(RSI, 16 * walk as i32, 8));
+            if dtype == DType::F16 {
+                self.spread_float16(Mem::at(RAX, 0, dtype.size()));
+                return Some(());
+            }
             let row = match dtype.size() {
                 1 => only::BROADCAST_BYTE,
                 2 => only::BROADCAST_WORD,
@@ -29,7 +33,12 @@ impl Writer<'_> {
             self.extended(to, dtype);
             return Some(());
         }
-        let from = Rm::Mem(self.elements(walk, dtype.size()));
+        let from = self.elements(walk, dtype.size());
+        if dtype == DType::F16 {
+            self.load_float16(from);
+            return Some(());
+        }
+        let from = Rm::Mem(from);
         let row = match dtype {
             DType::Bool | DType::U8 => only::U8_TO_I32,
             DType::U16 => only::U16_TO_I32,
@@ -78,6 +87,10 @@ impl Writer<'_> {
     /// `param`: a scalar of the launch, which lies at rcx before the loop.
     pub(super) fn param(&mut self, inst: &Inst) -> Option<()> {
         let (from, width) = (8 * inst.args[0] as i32, Width::of(inst.dtype)?);
+        if inst.dtype == DType::F16 {
+            self.spread_float16(Mem::at(RCX, from, inst.dtype.size()));
+            return Some(());
+        }
         let is_small = inst.dtype.size() < 4;
         let to = if is_small { self.temporary() } else { self.result() };
         self.broadcast(width, to, Mem::at(RCX, from, width.bytes()));
@@ -104,7 +117,9 @@ impl Writer<'_> {
         let from = self.reg(0);
         let to = self.elements(number, inst.dtype.size());
         let (bits, existing) = (self.bits(width), self.existing());
-        if inst.dtype.size() < 4 {
+        if inst.dtype == DType::F16 {
+            self.store_float16(from, to);
+        } else if inst.dtype.size() < 4 {
             self.store_small(inst.dtype, from, to);
         } else {
             self.asm.masked(opcodes::move_store(width), bits, from, 0, Rm::Mem(to), existing);

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `leaf.rs` | elements, numbers of points, parameters, stores |
 //! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
+//! | `float16.rs` | float16, by way of float32 |
 //! | `divide.rs` | quotients and remainders of integers |
 //! | `small.rs` | integers of 8 and 16 bits |
 //! | `test.rs` | comparisons and choices |
@@ -17,6 +18,7 @@
 mod convert;
 mod divide;
 mod float;
+mod float16;
 mod halves;
 mod int;
 mod leaf;
@@ -41,6 +43,9 @@ impl Writer<'_> {
             Op::Index => return self.index(),
             Op::Param => return self.param(inst),
             Op::Store => return self.store(inst),
+            Op::Cast if inst.dtype == DType::F16 || self.dtype(inst, 0) == DType::F16 => {
+                return self.cast_float16(self.dtype(inst, 0), inst.dtype);
+            }
             Op::Cast => return self.cast(self.dtype(inst, 0), inst.dtype),
             Op::Select => return self.select(inst),
             Op::Result => return self.chosen(inst),
@@ -60,11 +65,12 @@ impl Writer<'_> {
             _ if tests => self.test(inst),
             Op::Bitcast if dtype == DType::Bool => self.cast(dtype, inst.dtype),
             op if dtype == DType::Bool => self.logic(op),
-            op if dtype.size() < 4 => self.small(op, inst.dtype),
             Op::Min | Op::Max if dtype.is_float() => {
                 self.extreme(inst, width);
                 Some(())
             }
+            op if dtype == DType::F16 => self.float16(op),
+            op if dtype.size() < 4 => self.small(op, inst.dtype),
             op if dtype.is_float() => self.float(op, width),
             op => self.int(op, dtype, width),
         }

@@ -5,6 +5,7 @@
 use crate::rng::Rng;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
+use gpupy_core::op_eval::element::Half;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
 use gpupy_jit::{Isa, Kernel, Row, Step, Variant, Walk, compile_for};
@@ -195,6 +196,7 @@ pub fn check(
 /// Equal bits, or both NaN.
 fn same(a: Scalar, b: Scalar) -> bool {
     let is_nan = |x: Scalar| match x.dtype {
+        DType::F16 => f32::from(Half(x.bits as u16)).is_nan(),
         DType::F32 => x.as_f32().is_nan(),
         DType::F64 => f64::from_bits(x.bits).is_nan(),
         _ => false,

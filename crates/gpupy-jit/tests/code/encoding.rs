@@ -3,7 +3,7 @@
 use crate::check::{compiled, isas};
 use crate::generate;
 use crate::rng::Rng;
-use gpupy_core::DType::{Bool, F32, F64, I32, I64, U32, U64};
+use gpupy_core::DType::{Bool, F16, F32, F64, I32, I64, U64};
 use gpupy_jit::{Isa, Step};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 
@@ -12,7 +12,7 @@ fn code_is_made_of_instructions_that_the_machine_has() {
     for isa in isas() {
         for seed in 0..60 {
             let mut rng = Rng::new(seed);
-            let dtypes = [F32, I32, U32, Bool, F64, I64, U64];
+            let dtypes = [F32, F16, I32, Bool, F64, I64, U64];
             let dtypes = if seed % 2 == 0 { &dtypes[..4] } else { &dtypes };
             let program = generate::program(&mut rng, isa, dtypes, 80);
             let variant = crate::check::variant(&program, Step::Unit);
@@ -39,7 +39,7 @@ fn read_back(isa: Isa, code: &[u8]) {
         }
         let needs = inst.cpuid_features();
         let needs: Vec<String> = needs.iter().map(|need| format!("{need:?}")).collect();
-        let has = ["INTEL8086", "INTEL386", "X64", "AVX", "AVX2", "BMI2", "INTEL186"];
+        let has = ["INTEL8086", "INTEL386", "X64", "AVX", "AVX2", "BMI2", "INTEL186", "F16C"];
         let has_too = ["AVX512F", "AVX512VL", "AVX512DQ", "AVX512BW"];
         for need in &needs {
             let had = has.contains(&need.as_str())

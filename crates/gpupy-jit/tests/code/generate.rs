@@ -111,11 +111,13 @@ fn recent(rng: &mut Rng, values: &[u32]) -> u32 {
 /// The operations that this crate writes, for a dtype of their first operand and of a cast's result.
 pub fn has_code(isa: Isa, op: Op, from: DType, to: DType) -> bool {
     match op {
+        Op::Bitcast if from == DType::F16 || to == DType::F16 => from == to,
         Op::Bitcast => to != DType::Bool || from == DType::Bool,
+        Op::Cast if (from, to) == (DType::F64, DType::F16) => false,
         Op::Fmod => false,
         Op::FloorDiv | Op::Mod => from.size() <= 4 && !(isa == Isa::Avx2 && from == DType::U32),
         Op::Cast if isa == Isa::Avx2 => {
-            !(matches!(from, DType::I64 | DType::U64) && to == DType::F32)
+            !(matches!(from, DType::I64 | DType::U64) && matches!(to, DType::F16 | DType::F32))
         }
         _ => op.is_scalar_op() && op.info().ulp == 0.0,
     }

@@ -8,7 +8,7 @@ use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, Scalar};
 use gpupy_jit::{Isa, Step, compile_for};
 
-const DTYPES: [DType; 11] = [
+const DTYPES: [DType; 12] = [
     DType::Bool,
     DType::I8,
     DType::I16,
@@ -16,6 +16,7 @@ const DTYPES: [DType; 11] = [
     DType::U16,
     DType::I32,
     DType::U32,
+    DType::F16,
     DType::F32,
     DType::I64,
     DType::U64,

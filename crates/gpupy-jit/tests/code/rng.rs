@@ -1,5 +1,6 @@
 //! Random numbers, and elements among which all special ones are.
 
+use gpupy_core::op_eval::element::Half;
 use gpupy_core::{DType, Scalar};
 
 /// xorshift64*.
@@ -36,6 +37,7 @@ impl Rng {
         match dtype {
             DType::F32 => Scalar::f32(x as f32),
             DType::F64 => Scalar::f64(x),
+            DType::F16 => Scalar::new(dtype, Half::from(x as f32).0.into()),
             DType::Bool => Scalar::bool(x > 0.0),
             _ => Scalar::new(dtype, x as i64 as u64),
         }
@@ -75,6 +77,11 @@ pub fn specials(dtype: DType) -> Vec<Scalar> {
             let small = [f32::MIN_POSITIVE, 1e-45, f32::MAX, f32::NAN, 1e-20].map(f64::from);
             let all = floats.into_iter().chain(small).flat_map(both);
             all.map(|x| Scalar::f32(x as f32)).collect()
+        }
+        DType::F16 => {
+            let small = [6.1e-5, 6e-8, 65504.0, 65519.0, f64::NAN, 1e-4];
+            let all = floats.into_iter().chain(small).flat_map(both);
+            all.map(|x| Scalar::new(dtype, Half::from(x as f32).0.into())).collect()
         }
         DType::F64 => {
             let small = [f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::NAN, 1e-40];
