@@ -284,6 +284,7 @@ impl Compiler<'_> {
             size,
             lanes: rows::lanes(op, inst.dtype).ok_or_else(missing)?,
             accumulate: rows::accumulate(op, inst.dtype).ok_or_else(missing)?,
+            accumulate_three: rows::accumulate_three(op, inst.dtype).ok_or_else(missing)?,
         })
     }
 

@@ -10,6 +10,7 @@
 //! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself
 //! (`eval.rs`), what operations compute (`rows`).
 
+mod across;
 mod axis;
 mod blocks;
 mod compile;

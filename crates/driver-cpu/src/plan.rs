@@ -96,6 +96,8 @@ pub struct Reduction {
     pub lanes: RowFn,
     /// Combines two rows, element by element, into the first.
     pub accumulate: RowFn,
+    /// The same for three rows, one after another.
+    pub accumulate_three: RowFn,
 }
 
 /// A program made ready for rows.

@@ -1,8 +1,8 @@
 //! Work: what happens to each item of a launch.
 //!
 //! Owns [`Work`]. Of a map, an item is a row. Of a reduction it is a row of results: rows of the
-//! input space become it either along the reduced axis, chunk by chunk, or across it, where rows
-//! take the part of the canonical tree's elements. Both ways give the same bits.
+//! input space become it either along the reduced axis, chunk by chunk, or across it (`across.rs`).
+//! Both ways give the same bits.
 //!
 //! Not here: which way is taken (`axis.rs`), which items a thread takes (`eval.rs`).
 
@@ -196,7 +196,7 @@ impl Work<'_> {
     }
 
     /// Where the results of a reduction are gathered: behind that row.
-    fn reduced(&self, frame: &Frame<'_>) -> *mut u8 {
+    pub fn reduced(&self, frame: &Frame<'_>) -> *mut u8 {
         frame.beyond.wrapping_add(self.computed_bytes())
     }
 
@@ -204,7 +204,7 @@ impl Work<'_> {
     ///
     /// # Safety
     /// The point and the `n - 1` after it along the axis are of the input space.
-    unsafe fn input(
+    pub unsafe fn input(
         &self,
         frame: &mut Frame<'_>,
         reduction: &Reduction,
@@ -278,39 +278,6 @@ impl Work<'_> {
             let strides = &line.access.strides;
             extent > 1 && strides[axis] == strides[last] * extent as i64
         })
-    }
-
-    /// Reduces across the axis into the row of results.
-    ///
-    /// # Safety
-    /// The point and the `n - 1` after it are of the space of the results.
-    unsafe fn across(&self, frame: &mut Frame<'_>, reduction: &Reduction, point: &Point, n: usize) {
-        let last = self.shape.len() - 1;
-        let size = reduction.size;
-        let from = point[last] * REDUCE_CHUNK;
-        let count = REDUCE_CHUNK.min(self.shape[last] - from);
-        let lanes = self.reduced(frame);
-        let lane = |l: usize| lanes.wrapping_add(l * n * size);
-        let mut input = point.clone();
-        for k in 0..count {
-            input[last] = from + k;
-            // SAFETY: rows are of the space; there is room for 16 rows, or as many as there are.
-            unsafe {
-                let row = self.input(frame, reduction, &input, self.rows.axis, n);
-                let to = lane(k % REDUCE_LANES);
-                if k < REDUCE_LANES {
-                    std::ptr::copy_nonoverlapping(row, to, n * size);
-                } else {
-                    (reduction.accumulate)(to, [row; 3], n);
-                }
-            }
-        }
-        for half in [8, 4, 2, 1] {
-            for l in 0..half.min(count.saturating_sub(half)) {
-                // SAFETY: both rows exist.
-                unsafe { (reduction.accumulate)(lane(l), [lane(l + half).cast_const(); 3], n) }
-            }
-        }
     }
 }
 

@@ -186,6 +186,22 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> Loop for Accumulate<A, F> {
     }
 }
 
+/// `dst = f(f(f(dst, a), b), c)`.
+pub struct AccumulateThree<A, F>(PhantomData<(A, F)>);
+
+impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> Loop for AccumulateThree<A, F> {
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, [a, b, c]: [*const u8; 3], n: usize) {
+        // SAFETY: the rows have `n` elements; whoever named `F` has one.
+        unsafe {
+            let f = conjured::<F>();
+            for i in 0..n {
+                put(dst, i, f(f(f(get(dst, i), get(a, i)), get(b, i)), get(c, i)));
+            }
+        }
+    }
+}
+
 /// A step of a reduction: `dst[c]` combines the elements of `a` from `256 c` on.
 pub struct Lanes<A, F>(PhantomData<(A, F)>);
 

@@ -20,7 +20,7 @@ pub use scans::{SIDE, ScanFn, TOGETHER, multiply, scan};
 use gpupy_core::op_eval::element::{Element, Stored, cast};
 use gpupy_core::op_eval::table::{Combiner, Visitor, combine, visit};
 use gpupy_core::{DType, Op};
-use loops::{Accumulate, Lanes, Unary, best};
+use loops::{Accumulate, AccumulateThree, Lanes, Unary, best};
 
 /// An operation on rows: results go to the first argument, operands come from the second, and the
 /// third is how many elements there are, at least 1.
@@ -62,6 +62,11 @@ pub fn operation(op: Op, from: DType, to: DType, scalars: [bool; 3]) -> Option<R
 /// the left one: for those that reduce (`Op::reduces`).
 pub fn accumulate(op: Op, dtype: DType) -> Option<RowFn> {
     reducing(op, dtype, Accumulating)
+}
+
+/// The same with the elements of three operands, from the first to the last.
+pub fn accumulate_three(op: Op, dtype: DType) -> Option<RowFn> {
+    reducing(op, dtype, AccumulatingThree)
 }
 
 /// One step of a reduction by the canonical tree (`ir::Form::Reduce`): the operand's elements, 256
@@ -106,6 +111,15 @@ impl Maker for Accumulating {
     type Out = RowFn;
     fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
         best::<Accumulate<A, F>>()
+    }
+}
+
+/// Makes functions that accumulate three operands.
+struct AccumulatingThree;
+
+impl Maker for AccumulatingThree {
+    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
+        best::<AccumulateThree<A, F>>()
     }
 }
 

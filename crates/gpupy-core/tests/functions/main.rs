@@ -9,6 +9,7 @@ mod reference;
 
 use evaluate::{Evaluator, ROW};
 use gpupy_core::op::OPS;
+use gpupy_core::op_eval::element::{Element, Half, Wide};
 use gpupy_core::{DType, Op, functions};
 
 /// Numbers where functions change their way, or nearly.
@@ -168,6 +169,28 @@ fn functions_of_float64_keep_their_bound() {
 }
 
 #[test]
+fn functions_of_float16_are_the_nearest_float16_but_for_ties() {
+    let value = |bits: u16| f64::from(f32::from(Half(bits)));
+    for row in OPS.iter().filter(|row| row.arity == 1) {
+        let Some(program) = functions::program(row.op, DType::F16) else { continue };
+        let exact = reference::unary(row.op).expect("a reference");
+        let mut evaluator = Evaluator::new(program);
+        for first in (0..1 << 16).step_by(ROW) {
+            let operands = std::array::from_fn(|k| (first + k) as u64);
+            for (x, got) in operands.into_iter().zip(evaluator.run(&[&operands])) {
+                let (wanted, got) = (exact(value(x as u16)), got as u16);
+                let nearest = Half::narrow(Wide::Float(wanted)).0;
+                let (near, both) = (value(nearest), value(got));
+                let tie = (wanted - near).abs() - (wanted - both).abs();
+                let is_near = nearest.abs_diff(got) == 1 && tie.abs() < 1e-3 * (near - both).abs();
+                let alike = nearest == got || near.is_nan() && both.is_nan();
+                assert!(alike || is_near, "{} of {x:#x} is {got:#x}, not {nearest:#x}", row.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn special_numbers_are_float64s_too() {
     let specials = [0.0, 0.5, 1.0, 2.0, 3.0, f64::MIN_POSITIVE, 5e-324, 1e300, f64::INFINITY];
     let specials = specials.into_iter().chain([f64::NAN]).flat_map(|x| [x, -x]);
@@ -199,7 +222,7 @@ fn special_numbers_are_float64s_too() {
 #[test]
 fn programs_use_exact_operations_only() {
     for row in OPS {
-        for dtype in [DType::F32, DType::F64] {
+        for dtype in [DType::F16, DType::F32, DType::F64] {
             let Some(program) = functions::program(row.op, dtype) else { continue };
             program.verify().unwrap_or_else(|error| panic!("{}: {error}", row.name));
             for inst in &program.insts {
