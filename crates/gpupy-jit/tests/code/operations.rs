@@ -126,21 +126,28 @@ fn operands_may_be_constants_scalars_and_the_same_value() {
 fn literals_as_second_operands_have_the_bits_of_the_reference() {
     let mut rng = Rng::new(5);
     let dtypes = DTYPES.into_iter().filter(|dtype| dtype.size() >= 4);
+    // Smaller ones that are cast have other bits.
+    let small = [(DType::I16, DType::I32), (DType::F16, DType::F32)];
+    let small = small
+        .into_iter()
+        .flat_map(|(from, to)| specials(from).into_iter().map(move |literal| (literal, to)));
     let cases = dtypes.flat_map(|dtype| {
         let powers = (0..64).filter(move |_| dtype.is_int()).map(|k| 1u64 << k);
         let powers = powers.map(move |bits| Scalar::new(dtype, bits));
-        specials(dtype).into_iter().chain(powers)
+        specials(dtype).into_iter().chain(powers).map(move |literal| (literal, dtype))
     });
-    for literal in cases {
+    for (literal, dtype) in cases.chain(small) {
         for op in [Op::Mul, Op::Shl, Op::Shr, Op::Min, Op::Max, Op::Copysign] {
-            let dtype = literal.dtype;
             if op.result_dtype(&[dtype, dtype], dtype).is_none() {
                 continue;
             }
             let mut b = Builder::new(Form::Map, 1);
             let (operand, access) = (b.operand(dtype), b.access(AccessKind::Contiguous));
-            let (x, literal) = (b.load(operand, access), b.constant(literal));
-            let value = b.op(op, &[x, literal]);
+            let (x, mut number) = (b.load(operand, access), b.constant(literal));
+            if literal.dtype != dtype {
+                number = b.convert(Op::Cast, number, dtype);
+            }
+            let value = b.op(op, &[x, number]);
             b.store(value);
             let program = b.finish();
             for isa in isas() {

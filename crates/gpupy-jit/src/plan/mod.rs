@@ -5,9 +5,15 @@
 //! become part of that choice; which are a *detour*, computed only where a point takes the first
 //! branch of a choice; and how many points one pass of the loop does.
 //!
+//! What is found where: instructions and their operands here, what is needed and folded in `uses.rs`,
+//! the order of tasks in `order.rs`.
+//!
 //! Not here: registers (`registers.rs`), instructions (`lower/`).
 
-use crate::choices::{Choice, Choices, Options};
+mod order;
+mod uses;
+
+use crate::choices::{Choices, Options};
 use crate::isa::Isa;
 use crate::opcodes::{Shift, Width};
 use crate::{Step, Variant};
@@ -252,9 +258,11 @@ impl<'a> Plan<'a> {
 
     /// The literal that is an instruction's operand.
     pub fn literal(&self, inst: &Inst, k: usize) -> Option<u64> {
+        let operand = self.inst(inst.args[k]);
         let from = self.inst(self.name(inst.args[k]));
-        let bits = || u64::from(from.args[0]) | u64::from(from.args[1]) << 32;
-        (from.op == Op::Const).then(bits)
+        // A smaller one that was cast has other bits.
+        let same = from.op == Op::Const && from.dtype.size() == operand.dtype.size();
+        same.then(|| u64::from(from.args[0]) | u64::from(from.args[1]) << 32)
     }
 
     /// What is done to an instruction's first operand where that is a shift by a literal: also
@@ -285,147 +293,8 @@ impl<'a> Plan<'a> {
         let inst = self.inst(inst);
         &inst.args[..inst.op.info().arity as usize]
     }
-
-    fn find_needed(&mut self) {
-        for at in (0..self.notes.len() as u32).rev() {
-            let inst = self.inst(at);
-            if inst.op == Op::Store {
-                self.notes[at as usize].needed = true;
-            }
-            if !self.notes[at as usize].needed {
-                continue;
-            }
-            for arg in self.args(Task::value(at)).iter() {
-                self.notes[*arg as usize].needed = true;
-            }
-            if inst.op == Op::Result
-                && let Some(options) = self.choices.options(self.program, inst)
-            {
-                for value in [inst.args[0], options.condition, options.first] {
-                    let name = self.name(value);
-                    self.notes[name as usize].needed = true;
-                }
-            }
-        }
-    }
-
-    fn fold_comparisons(&mut self) {
-        let mut uses = vec![0u32; self.notes.len()];
-        let all = 0..self.notes.len() as u32;
-        let written: Vec<u32> =
-            all.filter(|at| self.notes[*at as usize].needed && self.name(*at) == *at).collect();
-        for at in &written {
-            for arg in self.args(Task::value(*at)).iter() {
-                uses[*arg as usize] += 1;
-            }
-            // A detour that begins with the test makes its own of it.
-            if self.inst(*at).op == Op::Result
-                && !self.is_uniform(*at)
-                && let Some(options) = self.choices.options(self.program, self.inst(*at))
-            {
-                uses[self.name(options.first) as usize] += 1;
-            }
-        }
-        for at in written {
-            let inst = self.inst(at);
-            let test = inst.args[0];
-            let uniform = match inst.op {
-                Op::Select => self.is_uniform(at),
-                Op::If => false,
-                _ => continue,
-            };
-            // A comparison of the row with a choice between values of its points stays where it is.
-            if uses[test as usize] == 1
-                && is_test(self.program, test)
-                && self.is_uniform(test) == uniform
-            {
-                self.notes[test as usize].folded = true;
-            }
-        }
-    }
-
-    fn order(&mut self) {
-        let mut body: Vec<Vec<Task>> = Vec::new();
-        let mut detour = Vec::new();
-        for at in 0..self.notes.len() as u32 {
-            let note = self.notes[at as usize];
-            let op = self.inst(at).op;
-            if op == Op::End {
-                self.end_choice(at, &mut body, std::mem::take(&mut detour));
-            }
-            if !note.needed || note.folded || note.name != at {
-                continue;
-            }
-            let task = Task::value(at);
-            match op {
-                Op::Const | Op::If => {}
-                _ if note.uniform => self.before.push(task),
-                // Stands where its choice ends.
-                Op::Result => {}
-                _ if self.choices.around(at).is_some_and(|choice| at < choice.otherwise) => {
-                    detour.push(task);
-                }
-                _ => body.push(vec![task]),
-            }
-        }
-        self.pressure = self.most_alive(&body);
-        // A step may be long by its detour.
-        let (length, isa) = (body.len(), self.isa);
-        let fits = |(groups, longest): &(u32, usize)| {
-            let needed = *groups as usize * self.pressure + SPARE;
-            needed <= isa.registers() && length <= *longest
-        };
-        self.groups = GROUPS.iter().find(|choice| fits(choice)).map_or(1, |(groups, _)| *groups);
-        self.pressure *= self.groups as usize;
-        let groups = self.groups;
-        let of_group = |step: &[Task], group| {
-            step.iter().map(move |task| Task { group, ..*task }).collect::<Vec<_>>()
-        };
-        let steps = body.iter().flat_map(|step| (0..groups).map(move |group| (step, group)));
-        self.body = steps.flat_map(|(step, group)| of_group(step, group)).collect();
-    }
-
-    /// The steps at the `end` of a choice: its results, and what leaves for its detour.
-    fn end_choice(&self, end: u32, body: &mut Vec<Vec<Task>>, detour: Vec<Task>) {
-        let Some(Choice { at, .. }) = self.choices.around(end).copied() else { return };
-        let is_result = |inst: &Inst| inst.op == Op::Result && inst.args[0] == at;
-        let all = (end..self.notes.len() as u32).filter(|result| {
-            let note = self.notes[*result as usize];
-            is_result(self.inst(*result)) && note.needed && !note.uniform
-        });
-        let results: Vec<Task> = all.map(Task::value).collect();
-        if results.is_empty() {
-            return;
-        }
-        body.extend(results.iter().map(|result| vec![*result]));
-        let test = self.inst(at).args[0];
-        let mut step = Vec::new();
-        step.extend(self.is_folded(test).then_some(Task::value(test)));
-        step.extend(detour);
-        step.extend(results.iter().map(|result| Task { duty: Duty::Merge, ..*result }));
-        let duty = Duty::Leave(step.len() as u32);
-        step.insert(0, Task { inst: at, group: 0, duty });
-        body.push(step);
-    }
-
-    /// The most values that are alive at once, of the steps' first tasks.
-    fn most_alive(&self, body: &[Vec<Task>]) -> usize {
-        let mut alive = vec![false; self.notes.len()];
-        let (mut now, mut most) = (0, 0);
-        for step in body.iter().rev() {
-            for task in step.iter().rev() {
-                if task.duty == Duty::Value {
-                    now -= usize::from(std::mem::replace(&mut alive[task.inst as usize], false));
-                }
-                for arg in self.args(*task).iter().filter(|arg| !self.is_uniform(**arg)) {
-                    now += usize::from(!std::mem::replace(&mut alive[*arg as usize], true));
-                }
-            }
-            most = most.max(now);
-        }
-        most
-    }
 }
+
 /// Whether an instruction's value has the same lanes as its operand's.
 fn is_renaming(program: &Program, inst: &Inst) -> bool {
     let (from, to) = (program.insts[inst.args[0] as usize].dtype, inst.dtype);
@@ -448,13 +317,4 @@ fn is_renaming(program: &Program, inst: &Inst) -> bool {
 fn has_all_bits(program: &Program, inst: &Inst) -> bool {
     let from = program.insts[inst.args[0] as usize].dtype;
     inst.dtype != DType::Bool && from != DType::F16 && inst.dtype != DType::F16
-}
-
-/// Whether an instruction tests numbers, so that it leaves a mask.
-fn is_test(program: &Program, at: u32) -> bool {
-    let inst = &program.insts[at as usize];
-    match inst.op.info().rule {
-        Rule::Compare => program.insts[inst.args[0] as usize].dtype != DType::Bool,
-        _ => matches!(inst.op, Op::IsNan | Op::IsInf | Op::IsFinite),
-    }
 }
