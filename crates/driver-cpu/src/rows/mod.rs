@@ -118,6 +118,7 @@ impl Maker for Accumulating {
 struct AccumulatingThree;
 
 impl Maker for AccumulatingThree {
+    type Out = RowFn;
     fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
         best::<AccumulateThree<A, F>>()
     }
