@@ -337,6 +337,16 @@ impl Context {
         self.bounded(self.inner.recorder.argsort(array, axis)?)
     }
 
+    /// The place along an axis, int32, of the first element that `op` (the minimum or maximum) gives of
+    /// each row, where the first NaN wins; the axis stays, with one element.
+    ///
+    /// # Errors
+    /// - `Index`: there is no such axis, or it is too long for an int32. `Shape`: the rows have no
+    ///   elements. `DType`: the operation does not reduce this dtype.
+    pub fn place(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
+        self.bounded(self.inner.recorder.place(op, array, axis)?)
+    }
+
     /// The matrix product of stacks of matrices, `(…, m, k)` and `(…, k, n)`, whose stacks broadcast
     /// (`ir::Form::MatMul`).
     ///

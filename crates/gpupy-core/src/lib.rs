@@ -46,6 +46,7 @@ mod dtype;
 mod error;
 mod evaluate;
 mod explain;
+mod extreme;
 pub mod functions;
 mod gather;
 mod host;

@@ -81,6 +81,25 @@ fn scans_and_sorts_go_along_any_axis_of_any_view() {
 }
 
 #[test]
+fn the_first_of_equal_extremes_is_placed_in_short_and_long_rows() {
+    for context in contexts() {
+        for n in [1, 7, 256, 700, 1100] {
+            let (data, array) = numbers(&[3, n, 2]);
+            let view = array.slice_axis(1, n - 1, n, -1);
+            let places = read(&context, &context.place(Op::Max, &view, 1).unwrap());
+            let want: Vec<i32> = (0..6)
+                .map(|row| {
+                    let of = |k: usize| data[row / 2 * n * 2 + (n - 1 - k) * 2 + row % 2];
+                    let most = (0..n).map(of).max();
+                    (0..n).position(|k| Some(of(k)) == most).unwrap() as i32
+                })
+                .collect();
+            assert_eq!(places, want, "{n}");
+        }
+    }
+}
+
+#[test]
 fn products_take_transposed_repeated_and_pending_operands() {
     for context in contexts() {
         let ((a, left), (b, right)) = (numbers(&[3, 5, 40]), numbers(&[7, 40]));

@@ -73,6 +73,31 @@ pub fn scan(
     context.scan(op, &source, axis).map(NdArray::lazy).map(Some).map_err(to_py)
 }
 
+/// The place, int64, of the first extreme along an axis, which stays with one element; `None` leaves it
+/// to NumPy.
+#[pyfunction]
+pub fn place(
+    py: Python<'_>,
+    greatest: bool,
+    array: &Bound<'_, NdArray>,
+    axis: usize,
+) -> PyResult<Option<NdArray>> {
+    let Some(array) = array.borrow().as_lazy().cloned() else { return Ok(None) };
+    let op = if greatest { Op::Max } else { Op::Min };
+    let context = ready(py)?;
+    let dtype = array.dtype();
+    let able = op.reduces(dtype)
+        && supports(context, op, dtype)
+        && supports(context, Op::Gather, dtype)
+        && holds(DType::I64)?;
+    let long = array.shape().get(axis).is_none_or(|extent| *extent > i32::MAX as usize);
+    if !able || long || array.size() == 0 {
+        return Ok(None);
+    }
+    let place = context.place(op, &array, axis).and_then(|at| context.cast(&at, DType::I64));
+    place.map(NdArray::lazy).map(Some).map_err(to_py)
+}
+
 /// The elements along an axis in ascending order; `None` leaves it to NumPy.
 #[pyfunction]
 pub fn sort(py: Python<'_>, array: &Bound<'_, NdArray>, axis: usize) -> PyResult<Option<NdArray>> {

@@ -93,6 +93,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
     module.add_function(wrap_pyfunction!(forms::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(forms::place, module)?)?;
     module.add_function(wrap_pyfunction!(forms::sort, module)?)?;
     module.add_function(wrap_pyfunction!(forms::argsort, module)?)?;
     processes::register();

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ._creation import asanyarray
 from ._fallback import call
 from ._flat import flatiter
-from ._gpupy import assign_all, index, ndarray, scan, select
+from ._gpupy import assign_all, ndarray, place, scan
 
 _UNSET = np._NoValue
 
@@ -189,7 +189,7 @@ def ufunc_reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, init
 
 
 def _position(name, ufunc):
-    """Where the first extreme is: the least place of an element that equals it, or of the first NaN."""
+    """Where the first extreme is, or the first NaN."""
 
     def function(a, axis=None, out=None, *, keepdims=_UNSET):
         a = _array(a)
@@ -206,28 +206,20 @@ def _position(name, ufunc):
 
 def _first(a, axis, ufunc, keepdims):
     kept = keepdims is not _UNSET and bool(keepdims)
-    if not isinstance(a, ndarray) or not a._lazy or not a.size or a.dtype.kind == "c":
+    if not isinstance(a, ndarray) or not a._lazy:
         return None
-    shape = a.shape
+    rank = a.ndim
     if axis is None:
         a, axis = a.reshape(-1), 0
-    elif not isinstance(axis, int) or not -a.ndim <= axis < a.ndim:
+    elif not isinstance(axis, int) or not -rank <= axis < rank:
         return None
     axis %= a.ndim
-    if a.shape[axis] > np.iinfo(np.int32).max:
+    at = place(ufunc == "maximum", a, axis)
+    if at is None:
         return None
-    extreme = _lazily(ufunc, a, axis, True)
-    if extreme is None:
-        return None
-    found = a == extreme
-    if a.dtype.kind == "f":
-        found = found | np.isnan(a)
-    place = select(found, index(list(a.shape), axis, np.int32), np.int32(a.shape[axis]))
-    least = None if place is None else _lazily("minimum", place, axis, kept)
-    if least is None:
-        return None
-    least = least.astype(np.intp)
-    return least.reshape((1,) * len(shape)) if kept and a.shape != shape else least
+    if kept:
+        return at if a.ndim == rank else at.reshape((1,) * rank)
+    return at[(slice(None),) * axis + (0,)]
 
 
 def _running(name, ufunc):
