@@ -133,6 +133,8 @@ fn rows_have_the_bits_of_the_reference_for_every_operation_and_dtype() {
                     possible.for_each(|to| check(row.op, &[from], from, to, to));
                 }
                 Rule::Select => check(row.op, &[DType::Bool, from, from], from, from, from),
+                // The reference has no complex numbers; a test of their own is below.
+                Rule::Part | Rule::Complex => {}
                 _ => {
                     let operands = vec![from; row.arity as usize];
                     if let Some(result) = row.op.result_dtype(&operands, from) {
@@ -233,6 +235,18 @@ fn complex_numbers_are_computed_from_their_parts() {
         (Op::Mul, |[a, b], [c, d]| [a * c - b * d, a * d + b * c]),
         (Op::Neg, |[a, b], _| [-a, -b]),
     ];
+    for (op, part) in [(Op::Real, 0), (Op::Imag, 1)] {
+        for (got, number) in run(op, 4).chunks_exact(4).zip(&numbers) {
+            assert_eq!(got, number[part].to_le_bytes(), "{op:?}");
+        }
+    }
+    let row = rows::operation(Op::Complex, DType::F32, DType::C64, [false; 3]);
+    let mut pairs = vec![0; numbers.len() * 8];
+    let row = row.unwrap_or_else(|| panic!("complex is missing"));
+    // SAFETY: the rows have as many elements, or more.
+    unsafe { row(pairs.as_mut_ptr(), [a.as_ptr(), b.as_ptr(), b.as_ptr()], numbers.len()) };
+    let first = a.chunks_exact(4).zip(b.chunks_exact(4)).take(numbers.len());
+    assert_eq!(pairs, first.flat_map(|(re, im)| [re, im].concat()).collect::<Vec<_>>());
     for (op, formula) in formulas {
         let want: Vec<_> = numbers.iter().zip(&others).flat_map(|(x, y)| formula(*x, *y)).collect();
         for (got, want) in run(op, 8).chunks_exact(4).zip(want) {

@@ -112,6 +112,24 @@ impl DType {
         matches!(self, DType::C64 | DType::C128)
     }
 
+    /// The dtype of a complex number's parts; `None` of the other dtypes.
+    pub const fn part(self) -> Option<DType> {
+        match self {
+            DType::C64 => Some(DType::F32),
+            DType::C128 => Some(DType::F64),
+            _ => None,
+        }
+    }
+
+    /// The dtype of complex numbers with parts of this dtype, if there is one.
+    pub const fn complex(self) -> Option<DType> {
+        match self {
+            DType::F32 => Some(DType::C64),
+            DType::F64 => Some(DType::C128),
+            _ => None,
+        }
+    }
+
     /// True for signed and unsigned integers; bool is not one.
     pub const fn is_int(self) -> bool {
         matches!(

@@ -35,6 +35,10 @@ pub enum Rule {
     Bitcast,
     /// A bool, then two operands of one dtype, which is the result's.
     Select,
+    /// One complex number in, the float that its parts are out.
+    Part,
+    /// Two float32 or float64 in, the complex number of these parts out.
+    Complex,
 }
 
 /// One row of the table.
@@ -57,6 +61,13 @@ pub struct OpInfo {
     /// A C-like spelling with `{0}`, `{1}`, `{2}` for operands, the same in every shading language
     /// and dtype; empty where a dialect must say more.
     pub spelling: &'static str,
+}
+
+impl OpInfo {
+    /// True where complex numbers come in or out, whatever the dtypes: they have no scalars.
+    pub fn is_of_complex(&self) -> bool {
+        matches!(self.rule, Rule::Part | Rule::Complex)
+    }
 }
 
 macro_rules! ops {
@@ -137,6 +148,10 @@ ops! {
     IsFinite = 43, "isfinite", ["isfinite"], 1, FloatTest, false, 0.0, "";
     /// True where the sign bit is set.
     SignBit = 44, "signbit", ["signbit"], 1, FloatTest, false, 0.0, "";
+    /// The real part of a complex number.
+    Real = 45, "real", [], 1, Part, false, 0.0, "";
+    /// The imaginary part of a complex number.
+    Imag = 46, "imag", [], 1, Part, false, 0.0, "";
 
     // Functions: a driver has them natively within the bound, lowers them, or lacks them.
     /// e^x.
@@ -209,6 +224,8 @@ ops! {
     Shr = 108, "shr", ["right_shift"], 2, Bits, false, 0.0, "";
     /// The first's magnitude with the second's sign bit.
     Copysign = 109, "copysign", ["copysign"], 2, Float, false, 0.0, "";
+    /// The complex number of a real and an imaginary part.
+    Complex = 110, "complex", [], 2, Complex, false, 0.0, "";
 
     // Binary functions.
     /// x to the power y.
@@ -322,6 +339,8 @@ impl Op {
             Rule::Logic => same().filter(|d| *d == DType::Bool),
             Rule::Cast => Some(to),
             Rule::Bitcast => (operands[0].size() == to.size()).then_some(to),
+            Rule::Part => operands[0].part(),
+            Rule::Complex => same().and_then(DType::complex),
             Rule::Select => {
                 (operands[0] == DType::Bool && operands[1] == operands[2]).then(|| operands[1])
             }

@@ -23,18 +23,21 @@ pub fn cast(context: &Context, arg: Arg<'_>, dtype: DType) -> Result<Array> {
 }
 
 /// Records operations one after another.
-struct Formula<'c>(&'c Context);
+pub struct Formula<'c>(pub &'c Context);
 
 impl Formula<'_> {
-    fn one<'a>(&self, op: Op, x: impl Into<Arg<'a>>) -> Result<Array> {
+    /// An operation on one operand.
+    pub fn one<'a>(&self, op: Op, x: impl Into<Arg<'a>>) -> Result<Array> {
         self.0.apply(op, &[x.into()])
     }
 
-    fn two<'a>(&self, op: Op, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<Array> {
+    /// An operation on two operands.
+    pub fn two<'a>(&self, op: Op, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<Array> {
         self.0.apply(op, &[x.into(), y.into()])
     }
 
-    fn select<'a>(
+    /// The first where the condition holds, otherwise the second.
+    pub fn select<'a>(
         &self,
         condition: &'a Array,
         x: impl Into<Arg<'a>>,

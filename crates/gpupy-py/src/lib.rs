@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 mod array;
 mod assign;
 mod attributes;
+mod complex;
 mod compose;
 mod conversion;
 mod create;
@@ -90,6 +91,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(create::ramp, module)?)?;
     module.add_function(wrap_pyfunction!(pick::take, module)?)?;
     module.add_function(wrap_pyfunction!(pick::take_along, module)?)?;
+    module.add_function(wrap_pyfunction!(complex::part_of, module)?)?;
+    module.add_function(wrap_pyfunction!(complex::of_parts, module)?)?;
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
     module.add_function(wrap_pyfunction!(forms::scan, module)?)?;

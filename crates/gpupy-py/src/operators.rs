@@ -15,6 +15,7 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
 
 macro_rules! operators {
     ($($variant:ident $ufunc:literal $python:literal;)*) => {
@@ -252,8 +253,24 @@ macro_rules! number_slots {
 }
 
 /// Quotient and remainder.
-fn divmod<'py>(lhs: &Bound<'py, PyAny>, rhs: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let function = lhs.py().import("builtins")?.getattr("divmod")?;
+pub fn divmod<'py>(
+    lhs: &Bound<'py, PyAny>,
+    rhs: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = lhs.py();
+    if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?)
+        && (known(lhs, &a).is_none() || known(rhs, &b).is_none())
+    {
+        let operands = [a, b];
+        let both = [Operator::FloorDiv, Operator::Mod];
+        let [quotient, rest] = both.map(|op| op.ufunc(py)?.record(py, &operands, None));
+        if let (Some(quotient), Some(rest)) = (quotient?, rest?) {
+            let pair = [quotient, rest].map(|array| wrap_recorded(py, array, &operands));
+            let [quotient, rest] = pair;
+            return Ok(PyTuple::new(py, [quotient?, rest?])?.into_any());
+        }
+    }
+    let function = py.import("builtins")?.getattr("divmod")?;
     crate::protocols::fallback("divmod", &function, (lhs, rhs))
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Owns [`Recipe`]. Invariant: a composition gives NumPy's bits, or it is not here.
 //!
-//! Not here: dtypes of operands and results (`ufunc.rs`), the longer compositions (`compose.rs`), the
-//! operations (`gpupy_core::op`).
+//! Not here: dtypes of operands and results (`ufunc.rs`), the longer compositions (`compose.rs`), those
+//! of complex numbers (`complex.rs`), the operations (`gpupy_core::op`).
 
+use crate::complex;
 use crate::compose;
 use crate::errors::to_py;
 use crate::forms;
@@ -109,20 +110,20 @@ impl Recipe {
                 && plan.result == DType::Bool;
         };
         let same = operand == plan.result;
+        if operand.is_complex() {
+            return complex::takes(self, operand, plan.result);
+        }
         match self {
             Recipe::Op(op) => {
                 let operands: SmallVec<[DType; 2]> =
                     (0..op.info().arity).map(|_| operand).collect();
                 op.result_dtype(&operands, operand) == Some(plan.result)
             }
-            Recipe::Logical(_) => plan.result == DType::Bool,
-            Recipe::Test(_) => plan.result == DType::Bool && !operand.is_complex(),
+            Recipe::Logical(_) | Recipe::Test(_) => plan.result == DType::Bool,
             Recipe::Same | Recipe::Extreme(_) | Recipe::MatMul => same,
             Recipe::Square => same && operand != DType::Bool,
             Recipe::Scale(..) => same && operand.is_float(),
-            Recipe::Rounding(_) | Recipe::Conjugate | Recipe::NumberExtreme(_) => {
-                same && !operand.is_complex()
-            }
+            Recipe::Rounding(_) | Recipe::Conjugate | Recipe::NumberExtreme(_) => same,
             Recipe::Reciprocal
             | Recipe::Power
             | Recipe::FloorDivide
@@ -157,11 +158,15 @@ impl Recipe {
     /// True when the drivers in use can do everything that the recipe needs.
     pub fn supported(self, context: &Context, plan: Plan) -> PyResult<bool> {
         let able = match (self, plan.operand()) {
-            // On these dtypes they are the operation alone.
-            (Recipe::Op(op), Some(operand)) => supports(context, op, operand),
+            (Recipe::Op(op), Some(operand)) if !operand.is_complex() => {
+                supports(context, op, operand)
+            }
             (Recipe::Op(op), None) => {
                 plan.operands.iter().all(|dtype| supports(context, op, *dtype))
             }
+            (_, Some(operand)) if operand.is_complex() => complex::needs(self, operand)
+                .iter()
+                .all(|(op, dtype)| supports(context, *op, *dtype)),
             (_, Some(operand)) => {
                 let dtype = self.compute(operand);
                 self.needs(dtype).iter().all(|op| supports(context, *op, dtype))
@@ -185,6 +190,9 @@ impl Recipe {
                 _ => Ok(None),
             };
         };
+        if operand.is_complex() {
+            return complex::record(context, self, operand, &args);
+        }
         let dtype = self.compute(operand);
         if dtype == operand {
             return self.on(context, dtype, &args);

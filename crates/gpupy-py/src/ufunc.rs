@@ -13,7 +13,7 @@ use crate::dtypes::{self, numpy};
 use crate::errors::{not_broadcastable, to_py};
 use crate::host;
 use crate::operand::{Kind, Operand, classify};
-use crate::operators::Operator;
+use crate::operators::{self, Operator};
 use crate::protocols::{fallback_ufunc, wrap, wrap_recorded};
 use crate::recipe::{self, Recipe};
 use crate::session::ready;
@@ -336,6 +336,9 @@ impl Ufunc {
             && let Some(result) = self.call_plain(py, args)?
         {
             return Ok(result);
+        }
+        if self.name == "divmod" && kwargs.is_none() && args.len() == 2 {
+            return operators::divmod(&args.get_item(0)?, &args.get_item(1)?);
         }
         let out = match self.plain_out(args, kwargs)? {
             Plain::Call { out } => out,

@@ -98,8 +98,8 @@ def test_what_is_computed_in_a_dtype_is_lazy(everywhere):
     for dtype in ALL:
         a = array(gpupy, dtype)
         assert (a + a)._lazy and (a == a)._lazy and a[::2]._lazy and a.astype("float64")._lazy
-        if np.dtype(dtype).kind != "c":
-            assert gpupy.where(a == a, a * a, a)._lazy and (a < a)._lazy
+        assert gpupy.where(a == a, a * a, a)._lazy and (a < a)._lazy and abs(a)._lazy
+        assert a.real._lazy and a.imag._lazy and gpupy.isnan(a)._lazy and (a / a)._lazy
     assert gpupy.stats().blocks_evaluated == gpupy.stats().fallbacks == 0
 
 
@@ -243,11 +243,19 @@ CALLS = {
     "real": lambda xp: xp.array([1 + 2j, 3]).real,
     "imag": lambda xp: xp.array([1 + 2j, 3]).imag,
     "imag of real": lambda xp: xp.array([1.0, 3]).imag,
+    "real function": lambda xp: xp.real(xp.array([1 + 2j, 3])),
+    "imag function": lambda xp: [xp.imag(xp.array([1.0, 3])), xp.imag([1j, 2])],
+    "real of a number": lambda xp: xp.real(3.5),
+    "angle": lambda xp: xp.angle(xp.array([1 + 1j, -3, 1j])),
+    "angle of reals": lambda xp: xp.angle(xp.array([1.0, -3])),
+    "angle in degrees": lambda xp: xp.angle(xp.array([1 + 1j, 4j]), deg=True),
     "conj": lambda xp: xp.array([1 + 2j, 3]).conj(),
     "where": lambda xp: xp.where(xp.array([True, False]), 1j, xp.arange(2)),
     "clip": lambda xp: xp.clip(xp.arange(9), 2, 6),
     "divmod": lambda xp: list(divmod(xp.array([7, -7]), 4)),
     "float divmod": lambda xp: list(divmod(xp.array([7.5, -7.5]), 4)),
+    "divmod function": lambda xp: list(xp.divmod(xp.array([7, -7]), xp.array([2, 0]))),
+    "divmod of a scalar": lambda xp: list(divmod(10, xp.array([7, -7]))),
     "tolist": lambda xp: xp.array([1, 2], "uint64").tolist(),
     "bytes": lambda xp: xp.array([1, 2], "int16").tobytes(),
     "set": lambda xp: (lambda a: [a.__setitem__(1, 2.9), a][1])(xp.arange(3)),

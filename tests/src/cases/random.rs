@@ -61,6 +61,9 @@ pub fn random_run(device: &Device, seed: u64, operations: usize) -> Run {
             break;
         }
         let row = &OPS[rng.below(OPS.len())];
+        if row.is_of_complex() {
+            continue;
+        }
         let args: Vec<_> = (0..row.arity).map(|_| recent(&mut rng, &values)).collect();
         let given: Vec<_> = args.iter().map(|value| b.dtype(*value)).collect();
         let to = rng.one_of(&dtypes);

@@ -44,7 +44,9 @@ fn every_instruction_occurs() {
     let runs = make::files().into_iter().flat_map(|(_, cases)| cases);
     let seen: BTreeSet<Op> =
         runs.flat_map(|case| case.run.program.insts).map(|inst| inst.op).collect();
-    let missing = OPS.iter().filter(|row| !seen.contains(&row.op)).map(|row| row.name);
+    // Complex numbers have no form in these files.
+    let real = OPS.iter().filter(|row| !row.is_of_complex());
+    let missing = real.filter(|row| !seen.contains(&row.op)).map(|row| row.name);
     assert_eq!(missing.collect::<Vec<_>>(), [""; 0]);
 }
 

@@ -1,6 +1,6 @@
 //! Complex numbers: the operations that NumPy computes from their parts alone.
 //!
-//! Owns [`Complex`], [`operation`], [`combine`] and [`cast`]. A product is
+//! Owns [`Complex`], [`operation`], [`of_parts`], [`combine`] and [`cast`]. A product is
 //! `(ac − bd) + (ad + bc)i`, each step rounded, as NumPy's.
 //!
 //! Not here: division, absolute values and functions, which the IR does not have for them.
@@ -54,6 +54,8 @@ pub fn operation(op: Op, dtype: DType, scalars: [bool; 3]) -> Option<RowFn> {
 
 fn on<T: Real>(op: Op, scalars: [bool; 3]) -> Option<RowFn> {
     Some(match op {
+        Op::Real => unary(|x: Complex<T>| x.re),
+        Op::Imag => unary(|x: Complex<T>| x.im),
         Op::Neg => unary(|x: Complex<T>| Complex { re: -x.re, im: -x.im }),
         Op::Add => binary(sum::<T>, scalars),
         Op::Sub => {
@@ -66,6 +68,15 @@ fn on<T: Real>(op: Op, scalars: [bool; 3]) -> Option<RowFn> {
         Op::Ne => binary(|x: Complex<T>, y: Complex<T>| x != y, scalars),
         _ => return None,
     })
+}
+
+/// Complex numbers of rows of parts, or `None` for parts that no complex number has.
+pub fn of_parts(part: DType, scalars: [bool; 3]) -> Option<RowFn> {
+    match part {
+        DType::F32 => Some(binary(|re: f32, im: f32| Complex { re, im }, scalars)),
+        DType::F64 => Some(binary(|re: f64, im: f64| Complex { re, im }, scalars)),
+        _ => None,
+    }
 }
 
 #[inline(always)]

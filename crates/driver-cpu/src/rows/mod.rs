@@ -53,6 +53,7 @@ pub fn operation(op: Op, from: DType, to: DType, scalars: [bool; 3]) -> Option<R
             8 => loops::select::<u64>(scalars),
             _ => loops::select::<u128>(scalars),
         }),
+        Op::Complex => complex::of_parts(from, scalars),
         _ if complex(from) => complex::operation(op, from, scalars),
         _ => visit(op, from, OnRows(scalars)),
     }

@@ -23,6 +23,8 @@ fn table() -> String {
             Rule::Cast => "cast",
             Rule::Bitcast => "bitcast",
             Rule::Select => "select",
+            Rule::Part => "complex",
+            Rule::Complex => "parts",
         };
         let numpy: Vec<_> = row.numpy.iter().map(|name| format!("`{name}`")).collect();
         let (name, code, numpy) = (row.name, row.op as u16, numpy.join(", "));

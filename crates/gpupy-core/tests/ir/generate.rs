@@ -149,6 +149,12 @@ impl Generator {
 
     fn an_operation(&mut self, values: &mut Vec<u32>) {
         let row = &OPS[self.rng.below(OPS.len())];
+        if row.rule == Rule::Part {
+            // Complex numbers have no literals: only loads give them here.
+            let (operand, access) = (self.builder.operand(DType::C64), self.access());
+            let number = self.builder.load(operand, access);
+            return values.push(self.builder.op(row.op, &[number]));
+        }
         let dtype = self.dtype();
         let args: Vec<u32> = (0..row.arity)
             .map(|k| {

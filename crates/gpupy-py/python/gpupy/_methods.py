@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import _creation, _indexing, _linear, _reduce, _select, _sorting
+from . import _complex, _creation, _indexing, _linear, _reduce, _select, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import assign_all, ndarray, numpy_attribute, wrap
@@ -164,33 +164,6 @@ def dlpack(self, **kwargs):
     return np.array(self._host()).__dlpack__(**kwargs)
 
 
-def _real(self):
-    if not self._lazy or self.dtype.kind == "c":
-        return numpy_attribute(self, "real")
-    return self._views(np.real)
-
-
-def _imag(self):
-    if not self._lazy or self.dtype.kind == "c":
-        return numpy_attribute(self, "imag")
-    made = _creation.zeros(self.shape, self.dtype)
-    made._writable = False
-    return made
-
-
-def _set_part(name):
-    def setter(self, value):
-        if self._lazy and name == "real" and self.dtype.kind != "c":
-            assign_all(self, value)
-            return
-        host = np.array(self._host()) if self._lazy else self._host()
-        setattr(host, name, to_host(value))
-        if self._lazy:
-            assign_all(self, host)
-
-    return setter
-
-
 def _namespace(self, *, api_version=None):
     import gpupy
 
@@ -227,7 +200,7 @@ _OWN = {
     "fill": fill,
     "flat": property(flatiter, set_flat),
     "flatten": flatten,
-    "imag": property(_imag, _set_part("imag")),
+    "imag": _complex.attribute("imag"),
     "item": item,
     "mT": property(lambda self: self._views(np.matrix_transpose)),
     "max": _reduce.max_,
@@ -235,7 +208,7 @@ _OWN = {
     "min": _reduce.min_,
     "prod": _reduce.prod,
     "ravel": ravel,
-    "real": property(_real, _set_part("real")),
+    "real": _complex.attribute("real"),
     "resize": resize,
     "round": _select.round_,
     "setflags": setflags,

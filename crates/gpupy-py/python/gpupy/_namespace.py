@@ -9,6 +9,7 @@ import types
 import numpy as np
 
 from . import (
+    _complex,
     _creation,
     _fallback,
     _flat,
@@ -25,6 +26,7 @@ from . import (
 from ._gpupy import ndarray, ufunc
 
 OWN = {
+    **_complex.FUNCTIONS,
     **_creation.FUNCTIONS,
     **_indexing.FUNCTIONS,
     **_joining.FUNCTIONS,

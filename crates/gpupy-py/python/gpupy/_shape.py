@@ -13,7 +13,7 @@ from ._gpupy import ndarray
 # NumPy's functions whose result is always a view of their first argument.
 _VIEWS = (
     "array_split broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
-    "matrix_transpose moveaxis permute_dims real rollaxis rot90 split squeeze swapaxes transpose "
+    "matrix_transpose moveaxis permute_dims rollaxis rot90 split squeeze swapaxes transpose "
     "unstack vsplit"
 ).split()
 

@@ -1,0 +1,75 @@
+"""The parts of complex numbers: ``real``, ``imag``, ``angle``.
+
+Owns the attributes ``real`` and ``imag`` of arrays and the functions of these names. The parts of a
+complex array are computed: what would be written to them would not reach it, so they are read-only.
+Not here: arithmetic (in Rust).
+"""
+
+import numpy as np
+
+from . import _creation, _gpupy
+from ._fallback import call, to_host
+from ._gpupy import assign_all, ndarray, numpy_attribute
+
+
+def _part(a, name):
+    if not a._lazy:
+        return numpy_attribute(a, name)
+    if a.dtype.kind != "c":
+        if name == "real":
+            return a._views(np.real)
+        made = _creation.zeros(a.shape, a.dtype)
+    else:
+        made = _gpupy.part_of(a, name == "imag")
+        if made is None:
+            return numpy_attribute(a, name)
+    made._writable = False
+    return made
+
+
+def _set_part(a, name, value):
+    if not a._lazy:
+        setattr(a._host(), name, to_host(value))
+    elif a.dtype.kind == "c":
+        kept = _part(a, "imag" if name == "real" else "real")
+        given = _creation.empty(kept.shape, kept.dtype)
+        assign_all(given, value)
+        parts = (given, kept) if name == "real" else (kept, given)
+        assign_all(a, _gpupy.of_parts(*parts))
+    elif name == "real":
+        assign_all(a, value)
+    else:
+        # NumPy has the words.
+        np.array(a._host()).imag = to_host(value)
+
+
+def attribute(name):
+    """``real`` or ``imag`` as an attribute of arrays."""
+    return property(lambda a: _part(a, name), lambda a, value: _set_part(a, name, value))
+
+
+def _function(name):
+    def function(val):
+        return _part(val if isinstance(val, ndarray) else _creation.asanyarray(val), name)
+
+    theirs = getattr(np, name)
+
+    def of_anything(val):
+        is_array = isinstance(val, (ndarray, np.ndarray, list, tuple))
+        return function(val) if is_array else call(name, theirs, (val,), {})
+
+    of_anything.__name__ = of_anything.__qualname__ = name
+    return of_anything
+
+
+real, imag = _function("real"), _function("imag")
+
+
+def angle(z, deg=False):
+    if not isinstance(z, ndarray) or not z._lazy:
+        return call("angle", np.angle, (z, deg), {})
+    made = np.arctan2(z.imag, z.real) if z.dtype.kind == "c" else np.arctan2(0, z)
+    return made * (180 / np.pi) if deg else made
+
+
+FUNCTIONS = {"angle": angle, "imag": imag, "real": real}
