@@ -96,9 +96,9 @@ def test_binary_ufuncs_are_numpys(everywhere, name):
 
 def test_what_is_computed_in_a_dtype_is_lazy(everywhere):
     for dtype in ALL:
-        a = array(gpupy, dtype)
-        assert (a + a)._lazy and (a == a)._lazy and a[::2]._lazy and a.astype("float64")._lazy
-        assert gpupy.where(a == a, a * a, a)._lazy and (a < a)._lazy and abs(a)._lazy
+        a, b = array(gpupy, dtype), array(gpupy, dtype, True)
+        assert (a + a)._lazy and (a == b)._lazy and a[::2]._lazy and a.astype("float64")._lazy
+        assert gpupy.where(a != b, a * a, a)._lazy and (a < b)._lazy and abs(a)._lazy
         assert a.real._lazy and a.imag._lazy and gpupy.isnan(a)._lazy and (a / a)._lazy
     assert gpupy.stats().blocks_evaluated == gpupy.stats().fallbacks == 0
 
@@ -215,6 +215,16 @@ def test_scalars_of_every_dtype_serve_as_numpys(everywhere):
             check(lambda xp: use(xp.array([1, 3], dtype)[1]), f"{name} {dtype}")
 
 
+def written(a, value):
+    a[1] = value
+    return a
+
+
+def with_part(a, name, value):
+    setattr(a, name, value)
+    return a
+
+
 CALLS = {
     "arange": lambda xp: xp.arange(5),
     "arange big": lambda xp: xp.arange(2**62, 2**62 + 9, 2),
@@ -231,6 +241,10 @@ CALLS = {
     "eye F": lambda xp: xp.eye(3, 4, -1, order="F"),
     "identity": lambda xp: xp.identity(3),
     "tri": lambda xp: xp.tri(3, 5, -1),
+    "tril": lambda xp: xp.tril(xp.arange(12).reshape(3, 4), -1),
+    "triu": lambda xp: xp.triu(xp.arange(24.0).reshape(2, 3, 4), 1),
+    "triu of a row": lambda xp: xp.triu(xp.arange(3)),
+    "tril of a list": lambda xp: xp.tril([[1, 2], [3, 4]]),
     "zeros": lambda xp: xp.zeros((2, 3)),
     "full": lambda xp: xp.full(3, 2**40),
     "ones_like": lambda xp: xp.ones_like(xp.arange(3)),
@@ -258,11 +272,11 @@ CALLS = {
     "divmod of a scalar": lambda xp: list(divmod(10, xp.array([7, -7]))),
     "tolist": lambda xp: xp.array([1, 2], "uint64").tolist(),
     "bytes": lambda xp: xp.array([1, 2], "int16").tobytes(),
-    "set": lambda xp: (lambda a: [a.__setitem__(1, 2.9), a][1])(xp.arange(3)),
+    "set": lambda xp: written(xp.arange(3), 2.9),
     "set wrong": lambda xp: xp.arange(3, dtype="uint8").__setitem__(1, 300),
-    "set complex": lambda xp: (lambda a: [a.__setitem__(1, 2 + 1j), a][1])(xp.zeros(3, complex)),
-    "set real": lambda xp: (lambda a: [setattr(a, "real", 7), a][1])(xp.array([1j, 2])),
-    "set imag": lambda xp: (lambda a: [setattr(a, "imag", [7, 8]), a][1])(xp.array([1j, 2])),
+    "set complex": lambda xp: written(xp.zeros(3, complex), 2 + 1j),
+    "set real": lambda xp: with_part(xp.array([1j, 2]), "real", 7),
+    "set imag": lambda xp: with_part(xp.array([1j, 2]), "imag", [7, 8]),
     "dates": lambda xp: xp.array(["2020-01-01"], "datetime64[D]") + 1,
     "objects": lambda xp: xp.array([1, "x"], object),
     "text": lambda xp: xp.array(["a", "b"]),
@@ -291,11 +305,11 @@ FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p sin cos tan arctan sinh tanh cb
 def test_functions_of_float64_and_float16_are_near_numpys(everywhere, name):
     x = np.linspace(0.01, 9, 200)
     for dtype in ("float64", "float16", "int8", "int64"):
-        got, want = (getattr(xp, name)(xp.asarray(x.astype(dtype))) for xp in (gpupy, numpy))
-        assert got.dtype == want.dtype
         with np.errstate(all="ignore"):
+            got, want = (getattr(xp, name)(xp.asarray(x.astype(dtype))) for xp in (gpupy, numpy))
+            assert got.dtype == want.dtype
             exact = getattr(np, name)(x.astype(dtype).astype(np.longdouble))
-        distance = abs(np.asarray(got) - exact) / np.spacing(abs(want))
+            distance = abs(np.asarray(got) - exact) / np.spacing(abs(want))
         assert distance[np.isfinite(want)].max() <= (4 if name == "tan" else 2), dtype
     assert gpupy.stats().fallbacks == 0
 
@@ -315,27 +329,33 @@ VIEWS = {
 }
 
 
-@given(
-    st.sampled_from([*BINARY, "add", "multiply", "where", "clip"]),
+OPERANDS = st.tuples(
     st.sampled_from(REALS),
-    st.sampled_from(REALS),
-    st.lists(NUMBERS, min_size=24, max_size=24),
-    st.sampled_from(sorted(VIEWS)),
+    st.lists(NUMBERS, min_size=12, max_size=12),
     st.sampled_from(sorted(VIEWS)),
 )
-def test_random_operations_are_numpys(name, a, b, numbers, view_a, view_b):
-    gpupy._gpupy.reconfigure("cpu") if gpupy.current_driver() != "cpu" else None
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        left = np.array(numbers[:12], float).reshape(3, 4).astype(a)
-        right = np.array(numbers[12:], float).reshape(3, 4).astype(b)
+
+
+@given(st.sampled_from([*BINARY, "add", "multiply", "where", "clip"]), OPERANDS, OPERANDS)
+def random_operation(name, left, right):
+    operands, sources = (left, right), []
+    for dtype, numbers, _ in operands:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            sources.append(np.array(numbers, float).reshape(3, 4).astype(dtype))
 
     def function(xp):
-        x, y = VIEWS[view_a](xp.array(left)), VIEWS[view_b](xp.array(right))
+        x, y = (VIEWS[o[2]](xp.array(s)) for o, s in zip(operands, sources, strict=True))
         if name == "where":
             return xp.where(x, y, x)
         if name == "clip":
             return xp.clip(x, y, 7)
         return getattr(xp, name)(x, y)
 
-    check(function, f"{name} {a} {view_a} {b} {view_b}")
+    # Which zero NumPy's fmax gives depends on the place in the array.
+    (close if name in ("fmax", "fmin") else check)(function, f"{name} {operands}")
+
+
+def test_random_operations_are_numpys():
+    gpupy._gpupy.reconfigure("cpu")
+    random_operation()

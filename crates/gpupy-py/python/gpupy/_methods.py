@@ -61,6 +61,10 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     return call("astype", np.ndarray.astype, (self, dtype), given)
 
 
+def conjugate(self, *args, **kwargs):
+    return np.conjugate(self, *args, **kwargs)
+
+
 def ravel(self, order="C"):
     if not self._lazy:
         return call("ravel", np.ndarray.ravel, (self, order), {})
@@ -190,8 +194,8 @@ _OWN = {
     "astype": astype,
     "clip": lambda self, min=None, max=None, out=None, **kwargs: _select.clip(self, min, max, out, **kwargs),
     "compress": lambda self, condition, axis=None, out=None: _indexing.compress(condition, self, axis, out),
-    "conj": lambda self, *args, **kwargs: np.conjugate(self, *args, **kwargs),
-    "conjugate": lambda self, *args, **kwargs: np.conjugate(self, *args, **kwargs),
+    "conj": conjugate,
+    "conjugate": conjugate,
     "copy": copy,
     "cumprod": _reduce.cumprod,
     "cumsum": _reduce.cumsum,

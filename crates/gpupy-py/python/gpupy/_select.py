@@ -1,4 +1,4 @@
-"""Choosing between elements: ``where``, ``clip``, ``round``, with NumPy's signatures.
+"""Choosing between elements: ``where``, ``clip``, ``round``, ``tril``, ``triu``, with NumPy's signatures.
 
 Not here: promotion of their operands (in Rust).
 """
@@ -6,7 +6,7 @@ Not here: promotion of their operands (in Rust).
 import numpy as np
 
 from . import _gpupy
-from ._creation import asanyarray
+from ._creation import asanyarray, tri, zeros
 from ._fallback import call
 from ._gpupy import assign_all, ndarray, scalar
 
@@ -71,4 +71,28 @@ def _rounded(a, decimals):
     return np.rint(a * power) / power if decimals > 0 else np.rint(a / power) * power
 
 
-FUNCTIONS = {"around": round_, "clip": clip, "round": round_, "where": where}
+def tril(m, k=0):
+    return _triangle("tril", m, k)
+
+
+def triu(m, k=0):
+    return _triangle("triu", m, k)
+
+
+def _triangle(name, m, k):
+    a = asanyarray(m)
+    if not a._lazy or not a.ndim or type(k) is not int:
+        return call(name, getattr(np, name), (m, k), {})
+    inside = tri(*a.shape[-2:], k=k if name == "tril" else k - 1, dtype=bool)
+    zero = zeros(1, a.dtype)
+    return where(inside, a, zero) if name == "tril" else where(inside, zero, a)
+
+
+FUNCTIONS = {
+    "around": round_,
+    "clip": clip,
+    "round": round_,
+    "tril": tril,
+    "triu": triu,
+    "where": where,
+}
