@@ -8,6 +8,7 @@
 use crate::array::{Elements, NdArray, elements};
 use crate::compose::{Formula, number};
 use crate::errors::to_py;
+use crate::forms;
 use crate::recipe::Recipe;
 use crate::session::{ready, supports};
 use gpupy_core::op::{Op, Rule};
@@ -48,6 +49,7 @@ pub fn takes(recipe: Recipe, operand: DType, result: DType) -> bool {
         | Recipe::Conjugate
         | Recipe::Square
         | Recipe::Reciprocal
+        | Recipe::MatMul
         | Recipe::Extreme(_) => operand == result,
         _ => false,
     }
@@ -69,6 +71,7 @@ pub fn needs(recipe: Recipe, operand: DType) -> SmallVec<[(Op, DType); 8]> {
         Recipe::Logical(op) => return [(op, DType::Bool)].into_iter().collect(),
         Recipe::Test(op) => return [(Op::Real, operand), (op, part)].into_iter().collect(),
         Recipe::Square => (&[Op::Mul], &[]),
+        Recipe::MatMul => (&[Op::MatMul], &[]),
         Recipe::Conjugate => (&[Op::Real, Op::Imag], &[Op::Complex, Op::Neg]),
         Recipe::Extreme(_) => (&[Op::Real, Op::Imag, Op::Select], &[Op::Gt, Op::IsNan]),
         _ => (&[], &[]),
@@ -112,6 +115,7 @@ pub fn record(
             let Parts { re, im } = Parts::of(&f, *x)?;
             Parts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?
         }
+        (Recipe::MatMul, [Arg::Array(x), Arg::Array(y)]) => return forms::product(context, x, y),
         (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
         (Recipe::Reciprocal, [x]) => reciprocal(&f, part, *x)?,
         (Recipe::Extreme(op), [x, y]) => {
