@@ -17,6 +17,7 @@ use crate::error::{ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::functions;
 use crate::host::HostBuffer;
+use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
 use crate::task::Task;
 use crate::trace::{Event, subject};
@@ -25,11 +26,11 @@ use crate::view::{Shape, size_of};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-/// The most points of an operation that is computed at once. With more, a chain of operations gains
-/// more from being one kernel than each gains here.
-pub(crate) const MOST_POINTS: usize = 8192;
-/// The most of what its points cost together, in additions.
-const MOST_WORK: usize = 1 << 16;
+/// The most points of an operation that is computed at once. Then one operation takes half the time of
+/// recording and evaluating it, two take three quarters, and ten take half as much again.
+pub(crate) const MOST_POINTS: usize = 16 << 10;
+/// The most points of a function, whose kernel takes longer to make.
+const MOST_OF_FUNCTION: usize = 32 << 10;
 
 /// Computes operations at once where it may and can.
 #[derive(Default)]
@@ -66,6 +67,27 @@ impl AtOnce {
         Some(Array::from_value(value))
     }
 
+    /// The reduction of all elements to one, computed, where they lie side by side; `None` where it
+    /// has to be looked at more closely.
+    pub fn whole(&self, op: Op, array: &Array) -> Option<Array> {
+        let state = self.state.as_ref()?;
+        let mut n = array.size();
+        if !(1..=MOST_POINTS).contains(&n) || !op.reduces(array.dtype()) {
+            return None;
+        }
+        let mut current = array.clone();
+        loop {
+            let (task, _keep) = Task::whole(op, &current)?;
+            n = n.div_ceil(REDUCE_CHUNK);
+            let shape = if n == 1 { &[][..] } else { std::slice::from_ref(&n) };
+            let value = compute(state, &task, shape)?;
+            current = Array::from_value(value);
+            if n == 1 {
+                return Some(current);
+            }
+        }
+    }
+
     /// The value of an operation, computed; `None` where it has to be recorded.
     pub fn value(
         &self,
@@ -98,13 +120,15 @@ fn compute(state: &Mutex<State>, task: &Task, shape: &[usize]) -> Option<Value> 
 
 /// Whether a result of this shape is little work.
 fn is_small(shape: &[usize], op: &NodeOp) -> bool {
-    let (each, points) = match op {
-        NodeOp::Apply(op) => (functions::cost(*op) as usize, size_of(shape)),
-        NodeOp::Index(_) => (1, size_of(shape)),
-        NodeOp::Reduce { n, .. } => (1, shape.iter().rev().skip(1).product::<usize>() * n),
+    let (most, points) = match op {
+        NodeOp::Apply(op) if functions::cost(*op) > 1 => (MOST_OF_FUNCTION, size_of(shape)),
+        NodeOp::Apply(_) | NodeOp::Index(_) => (MOST_POINTS, size_of(shape)),
+        NodeOp::Reduce { n, .. } => {
+            (MOST_POINTS, shape.iter().rev().skip(1).product::<usize>().saturating_mul(*n))
+        }
         _ => return false,
     };
-    (1..=MOST_POINTS).contains(&points) && points * each <= MOST_WORK && !shape.contains(&0)
+    (1..=most).contains(&points) && !shape.contains(&0)
 }
 
 /// The engine, if nobody has it.

@@ -309,6 +309,12 @@ impl Context {
     /// # Errors
     /// - `Shape`: nothing to reduce. `DType`: the operation does not reduce this dtype.
     pub fn reduce(&self, op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
+        if axes.len() == array.ndim()
+            && !keepdims
+            && let Some(reduced) = self.inner.recorder.at_once.whole(op, array)
+        {
+            return Ok(reduced);
+        }
         self.bounded(self.inner.recorder.reduce(op, array, axes, keepdims)?)
     }
 
@@ -377,13 +383,12 @@ impl Context {
         let replaced = {
             let mut current = dest.current();
             let value = current.value_mut()?;
-            let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
-            let old = std::mem::replace(value, empty);
             let small = self.inner.recorder.at_once.is_allowed();
-            *value = match in_memory::written(&old, dest, &source, small) {
-                Some(written) => written,
-                None => self.inner.recorder.assigned(old, dest, source),
-            };
+            if !in_memory::write(value, dest, &source, small) {
+                let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
+                let old = std::mem::replace(value, empty);
+                *value = self.inner.recorder.assigned(old, dest, source);
+            }
             let value = value.clone();
             current.version += 1;
             value

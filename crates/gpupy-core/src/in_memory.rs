@@ -1,6 +1,6 @@
 //! Moves of elements within host memory: writes and joins of what lies there, without any driver.
 //!
-//! Owns [`written`] and [`joined`]. Invariants: a value that somebody else holds is never written; what
+//! Owns [`write`] and [`joined`]. Invariants: a value that somebody else holds is never written; what
 //! is given was computed, all of it, in host memory.
 //!
 //! Not here: writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
@@ -16,38 +16,57 @@ use crate::host::HostBuffer;
 use crate::join::Join;
 use crate::value::{Input, Operand, Value};
 use crate::view::{View, contiguous_strides, size_of};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The value of a base after writing an operand into the view `dest` of it, where the old value lies in
-/// host memory and on no device; `None` where the write has to be recorded.
+/// Puts the value of a base after writing an operand into the view `dest` of it in the old one's place,
+/// where that lies in host memory and on no device; false where the write has to be recorded.
 ///
 /// A scalar is written where the old value lies, if nobody else holds that. With `small`, so are few
 /// elements of an array in host memory; and a small value that somebody else holds is copied first.
-pub(crate) fn written(old: &Value, dest: &Array, source: &Operand, small: bool) -> Option<Value> {
+pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, small: bool) -> bool {
     // The whole base gets another value, without any move.
     if dest.is_whole() && dest.size() > 1 {
-        return None;
+        return false;
     }
-    let size = dest.dtype().size();
-    let data = match source {
-        (Input::Scalar(scalar), _) => scalar.bytes().get(..size)?.repeat(dest.size()),
-        (input, Some(value)) if small && dest.size() <= MOST_POINTS => {
-            elements(value, &input.access(dest.shape()), dest.shape())?
+    let Some(data) = data(dest, source, small) else { return false };
+    let Some(host) = renewed(value, small) else { return false };
+    // SAFETY: nobody else reads or has the buffer, as the value was just made anew.
+    let bytes = unsafe { host.bytes_mut(0..value.len() * dest.dtype().size()) };
+    place(bytes, dest.dtype().size(), dest.layout(), &data);
+    true
+}
+
+/// What a write writes, in C order.
+fn data(dest: &Array, source: &Operand, small: bool) -> Option<Elements> {
+    match source {
+        (Input::Scalar(scalar), _) => {
+            let (bytes, size) = (scalar.bytes(), dest.dtype().size());
+            let element = bytes.get(..size)?.iter().copied();
+            Some(element.cycle().take(size * dest.size()).collect())
         }
-        _ => return None,
-    };
-    let host = match taken(old) {
+        (input, Some(value)) if small && dest.size() <= MOST_POINTS => {
+            elements(value, &input.access(dest.shape()), dest.shape())
+        }
+        _ => None,
+    }
+}
+
+/// Makes a value anew, with the elements that it has, in memory that may be written: its own, or a copy.
+fn renewed(value: &mut Value, small: bool) -> Option<Arc<HostBuffer>> {
+    if let Some(host) = value.renew() {
+        return Some(host);
+    }
+    let host = match taken(value) {
         Some(host) => host,
-        None if small && old.len() <= MOST_POINTS => {
+        None if small && value.len() <= MOST_POINTS => {
             let whole = access::access(0, &[1]);
-            Arc::new(HostBuffer::from_bytes(&elements(old, &whole, &[old.len()])?))
+            Arc::new(HostBuffer::from_bytes(&elements(value, &whole, &[value.len()])?))
         }
         None => return None,
     };
-    // SAFETY: this is the only handle of the buffer, and the old value is gone after this.
-    let bytes = unsafe { host.bytes_mut(0..old.len() * size) };
-    place(bytes, size, dest.layout(), &data);
-    Some(Value::host(dest.dtype(), old.shape(), host))
+    *value = Value::host(value.dtype(), value.shape(), host.clone());
+    Some(host)
 }
 
 /// The memory of a value that nobody else holds, if it is all there and nowhere else.
@@ -79,7 +98,9 @@ pub(crate) fn joined(
     for (part, (input, value)) in operands.iter().enumerate() {
         let shape = join.shape(part, shape);
         parts.push(match (input, value) {
-            (Input::Scalar(scalar), _) => scalar.bytes().get(..size)?.repeat(size_of(&shape)),
+            (Input::Scalar(scalar), _) => {
+                Elements::from_vec(scalar.bytes().get(..size)?.repeat(size_of(&shape)))
+            }
             (input, Some(value)) => elements(value, &input.access(&shape), &shape)?,
             (_, None) => return None,
         });
@@ -95,8 +116,11 @@ pub(crate) fn joined(
     Some(Value::computed(dtype, shape.into(), Arc::new(host)))
 }
 
+/// The bytes of elements.
+type Elements = SmallVec<[u8; 64]>;
+
 /// The elements of a value that an access names, in C order, if they are in host memory.
-fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Vec<u8>> {
+fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Elements> {
     let size = value.dtype().size();
     let reach = access::reach(walk, shape);
     let state = value.state();
@@ -106,9 +130,9 @@ fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Vec<u8>> {
     // SAFETY: a computed element in host memory is never written while somebody holds its value.
     let bytes = unsafe { state.host.as_ref()?.bytes(0..reach.end * size) };
     if contiguous_strides(shape).iter().zip(&walk.strides).all(|(a, b)| *a as i64 == *b) {
-        return Some(bytes[reach.start * size..].to_vec());
+        return Some(Elements::from_slice(&bytes[reach.start * size..]));
     }
-    gather(bytes, size, walk, shape).ok()
+    gather(bytes, size, walk, shape).ok().map(Elements::from_vec)
 }
 
 /// Writes elements in C order where a view shows.

@@ -256,8 +256,7 @@ impl Recorder {
         let known = (Input::Scalar(scalar), None);
         let operands = smallvec![never.operand(shape)?, known.clone(), known];
         let op = NodeOp::Apply(Op::Select);
-        let shape = Shape::from_slice(shape);
-        Ok(Array::from_value(Value::expr(&self.interner, scalar.dtype, shape, op, operands)))
+        Ok(Array::from_value(self.value(scalar.dtype, shape.into(), op, operands)))
     }
 
     /// The value of a base after writing an operand (see `source_of`) into the view `dest` of it.

@@ -8,13 +8,13 @@
 //! Not here: which operations become tasks (`at_once.rs`), kernels of many operations (`kernel.rs`).
 
 use crate::access;
-use crate::array::Arg;
+use crate::array::{Arg, Array};
 use crate::cache::Device;
 use crate::driver::{Access, BlockId, BlockSpec, Dest, Evaluated, HostMemory, Launch};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::HostBuffer;
-use crate::ir::{AccessKind, Builder, Fingerprint, Form, Program};
+use crate::ir::{AccessKind, Builder, Fingerprint, Form, Program, REDUCE_CHUNK};
 use crate::kernel::{emit, merge_axes};
 use crate::op::Op;
 use crate::value::{Input, NodeOp, Operand, Value};
@@ -109,16 +109,13 @@ impl Task {
                     task.params.push(scalar.bits);
                 }
                 Arg::Array(array) => {
-                    if *array.shape() != *shape || !array.is_contiguous() {
+                    if *array.shape() != *shape {
                         return None;
                     }
-                    let value = array.value().ok()?;
-                    let offset = array.offset() as usize * array.dtype().size();
-                    let start = value.0.memory?.as_ptr().wrapping_add(offset);
-                    let memory = NonNull::new(start).map(HostMemory::new);
+                    let (memory, value) = side_by_side(array)?;
                     *dtype = array.dtype();
                     *leaf = Some(Leaf::Memory(*dtype, kind));
-                    task.operands.push(BlockSpec { memory, ..BlockSpec::new(*dtype, len) });
+                    task.operands.push(memory);
                     task.accesses.push(unit());
                     keep.push(value);
                 }
@@ -127,6 +124,25 @@ impl Task {
         task.key.dtype = op.result_dtype(dtypes.get(..args.len())?, to)?;
         task.key.leaves = leaves;
         Some(task)
+    }
+
+    /// The task of one step of the reduction of all elements of an array, where they lie side by side;
+    /// `None` for others. The value behind the array has to be kept.
+    pub fn whole(op: Op, array: &Array) -> Option<(Task, Value)> {
+        let (n, dtype) = (array.size(), array.dtype());
+        let kind = if n == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
+        let (memory, value) = side_by_side(array)?;
+        let leaves = [Some(Leaf::Memory(dtype, kind)), None, None];
+        let task = Task {
+            key: Key { work: Work::Reduce(op), dtype, rank: 1, leaves },
+            space: smallvec![n],
+            params: SmallVec::new(),
+            accesses: smallvec![unit()],
+            operands: smallvec![memory],
+            dest: unit(),
+            len: n.div_ceil(REDUCE_CHUNK),
+        };
+        Some((task, value))
     }
 
     /// The operation's name.
@@ -264,6 +280,19 @@ impl Task {
         blocks.into_iter().for_each(|block| driver.block_free(block));
         Ok((done?, ready.program.operation_count() as u64))
     }
+}
+
+/// The memory of an array's elements, which was there from the beginning, and the value whose it is;
+/// `None` where they do not lie side by side.
+fn side_by_side(array: &Array) -> Option<(BlockSpec, Value)> {
+    if !array.is_contiguous() {
+        return None;
+    }
+    let (value, dtype) = (array.value().ok()?, array.dtype());
+    let offset = array.offset() as usize * dtype.size();
+    let start = value.0.memory?.as_ptr().wrapping_add(offset);
+    let memory = NonNull::new(start).map(HostMemory::new);
+    Some((BlockSpec { memory, ..BlockSpec::new(dtype, array.size()) }, value))
 }
 
 /// The access to elements side by side.

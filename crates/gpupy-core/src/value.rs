@@ -417,6 +417,23 @@ impl Value {
         std::ptr::NonNull::new(address).filter(|_| inside).map(HostMemory::new)
     }
 
+    /// Makes a host value that nobody else knows another one with the same elements, and gives its
+    /// memory, for writing; `None` where somebody else may want the elements as they are.
+    pub(crate) fn renew(&mut self) -> Option<Arc<HostBuffer>> {
+        let node = Arc::get_mut(&mut self.0)?;
+        let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let alone = state.watchers.is_empty()
+            && state.host.as_ref().is_some_and(|host| Arc::strong_count(host) == 1);
+        if !alone || !matches!(node.kind, Kind::Host(_)) {
+            return None;
+        }
+        // Expressions that were computed from it may live on, and are found by its name.
+        node.id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        node.order = (node.id, u32::MAX);
+        node.kind = Kind::Host(Origin::Given);
+        state.host.clone()
+    }
+
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
     /// by `intern` then, so that nobody can find it any more.
     pub(crate) fn is_sole(&self) -> bool {

@@ -24,6 +24,7 @@ use gpupy_core::{Array, DType, Op};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How the elements are held.
@@ -337,6 +338,14 @@ impl NdArray {
         }
         let function = dtypes::numpy(slf.py())?.ndarray.bind(slf.py()).getattr("transpose")?;
         Self::_views(slf, &function, axes, None)
+    }
+
+    /// The reduction of the named operation over all axes; `None` when the driver does not do it.
+    fn _reduce_all<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let axes: SmallVec<[usize; 4]> = (0..array.ndim()).collect();
+        let reduced = crate::reduce::reduce(slf.py(), name, &array, &axes, false, None)?;
+        reduced.map(|array| wrap_array(slf.py(), array)).transpose()
     }
 
     /// The reduction of the named operation over axes, which are normalised, of the elements as

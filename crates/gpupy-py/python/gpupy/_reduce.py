@@ -31,6 +31,11 @@ def _lazily(name, a, axis, keepdims, dtype=None):
     return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET, dtype)
 
 
+def _plainly(name, a):
+    """The recorded reduction of all elements of a lazy array with axes, or ``None``."""
+    return a._reduce_all(name) if type(a) is ndarray else None
+
+
 def _given(out, result):
     """The result, written to ``out`` if that can hold it as it is; otherwise ``None``."""
     if out is None:
@@ -57,6 +62,10 @@ def _reduction(name, ufunc):
     """A reduction with a ``dtype`` argument."""
 
     def function(a, axis=None, dtype=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
+        if axis is dtype is out is None and keepdims is initial is where is _UNSET:
+            result = _plainly(ufunc, a)
+            if result is not None:
+                return result
         a = _array(a)
         if initial is _UNSET and (where is _UNSET or where is True):
             result = _lazily(ufunc, a, axis, keepdims, dtype)
@@ -75,6 +84,10 @@ def _extreme(name, ufunc):
     """A reduction without a ``dtype`` argument."""
 
     def function(a, axis=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
+        if axis is out is None and keepdims is initial is where is _UNSET:
+            result = _plainly(ufunc, a)
+            if result is not None:
+                return result
         a = _array(a)
         if initial is _UNSET and (where is _UNSET or where is True):
             result = _lazily(ufunc, a, axis, keepdims)
