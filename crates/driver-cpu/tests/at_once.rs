@@ -8,7 +8,8 @@ use gpupy_core::driver::{
 };
 use gpupy_core::ir::Program;
 use gpupy_core::{
-    Arg, Array, Context, DType, Error, ErrorKind, Op, Placement, Registry, Result, Scalar, Settings,
+    Arg, Array, Context, DType, Error, ErrorKind, Op, Outside, Placement, Registry, Result, Scalar,
+    Settings,
 };
 use std::sync::{Arc, Condvar, Mutex};
 
@@ -301,6 +302,21 @@ fn writing_leaves_those_who_hold_the_old_elements() {
         assert_eq!(bytes(&context, &old), bytes(&context, &ramp(6)));
     }
     assert_eq!(context.stats().blocks_evaluated, 0);
+}
+
+#[test]
+fn a_write_in_place_leaves_nothing_known_of_the_elements_before() {
+    let context = auto();
+    let (table, at) = (ramp(10), Array::from_bytes(DType::I32, &[2], &[0; 8]).unwrap());
+    for position in [3, 9, 4] {
+        let second = at.slice_axis(0, 1, 1, 1);
+        context.assign(&second, Arg::Scalar(Scalar::i32(position))).unwrap();
+        let picked = context.pick(&table, &[Some(&at)], 0, Outside::Refuse).unwrap();
+        assert_eq!(bytes(&context, &picked), bytes(&context, &floats(&[0.0, position as f32])));
+    }
+    context.assign(&at, Arg::Scalar(Scalar::i32(0))).unwrap();
+    context.assign(&at.slice_axis(0, 1, 1, 1), Arg::Scalar(Scalar::i32(10))).unwrap();
+    assert!(context.pick(&table, &[Some(&at)], 0, Outside::Refuse).is_err());
 }
 
 #[test]

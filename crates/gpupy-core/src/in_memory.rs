@@ -41,9 +41,12 @@ pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, small: bo
 fn data(dest: &Array, source: &Operand, small: bool) -> Option<Elements> {
     match source {
         (Input::Scalar(scalar), _) => {
-            let (bytes, size) = (scalar.bytes(), dest.dtype().size());
-            let element = bytes.get(..size)?.iter().copied();
-            Some(element.cycle().take(size * dest.size()).collect())
+            let bytes = scalar.bytes();
+            let element = bytes.get(..dest.dtype().size())?;
+            Some(match dest.size() {
+                1 => Elements::from_slice(element),
+                many => Elements::from_vec(element.repeat(many)),
+            })
         }
         (input, Some(value)) if small && dest.size() <= MOST_POINTS => {
             elements(value, &input.access(dest.shape()), dest.shape())

@@ -190,6 +190,14 @@ pub(crate) struct State {
     pub watchers: SmallVec<[DeadList; 1]>,
 }
 
+impl State {
+    /// Of a value all of whose elements are there.
+    fn in_memory(len: usize, host: Option<Arc<HostBuffer>>) -> State {
+        let all = Ranges::full(len);
+        State { computed: all.clone(), on_host: all, host, ..State::default() }
+    }
+}
+
 /// What only expressions have; see the fields of [`Node`].
 #[derive(Default)]
 struct Pending {
@@ -257,13 +265,7 @@ impl Value {
     }
 
     fn in_memory(dtype: DType, shape: Shape, origin: Origin, host: Arc<HostBuffer>) -> Value {
-        let len = size_of(&shape);
-        let state = State {
-            computed: Ranges::full(len),
-            on_host: Ranges::full(len),
-            host: Some(host),
-            ..State::default()
-        };
+        let state = State::in_memory(size_of(&shape), Some(host));
         Value(Node::share(dtype, shape, Kind::Host(origin), Pending::default(), state))
     }
 
@@ -427,11 +429,14 @@ impl Value {
         if !alone || !matches!(node.kind, Kind::Host(_)) {
             return None;
         }
-        // Expressions that were computed from it may live on, and are found by its name.
+        let host = state.host.take();
+        // Nothing that was found out about the old elements stays.
+        *state = State::in_memory(size_of(&node.shape), host.clone());
+        // Expressions that were computed from them may live on, and are found by the name.
         node.id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         node.order = (node.id, u32::MAX);
         node.kind = Kind::Host(Origin::Given);
-        state.host.clone()
+        host
     }
 
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
