@@ -52,7 +52,7 @@ unsafe fn real(dtype: DType, to: Walk, from: Walk, n: usize, positions: bool, sh
                 if positions {
                     let with = |key: $t, at| $both::from(key) << 32 | $both::from(at);
                     let keys = Ordered::<$t>::of(dtype).indices(from, n, with, share);
-                    write(to, keys.into_iter().map(|both: $both| both as u32));
+                    write(to, keys.into_iter().map(|both: $both| both as u32).collect());
                 } else {
                     write(to, Ordered::<$t>::of(dtype).elements(from, n, share));
                 }
@@ -78,16 +78,39 @@ unsafe fn read<T: Copy>(row: Walk, n: usize) -> impl ExactSizeIterator<Item = T>
     })
 }
 
+/// The elements of a row, side by side.
+///
+/// # Safety
+/// It has `n` of this type.
+unsafe fn gathered<T: Copy>(row: Walk, n: usize) -> Vec<T> {
+    // SAFETY: the caller's.
+    unsafe {
+        if row.step != size_of::<T>() as isize {
+            return read(row, n).collect();
+        }
+        let mut all: Vec<T> = Vec::with_capacity(n);
+        std::ptr::copy_nonoverlapping(row.ptr, all.as_mut_ptr().cast::<u8>(), n * size_of::<T>());
+        all.set_len(n);
+        all
+    }
+}
+
 /// Writes the elements of a row.
 ///
 /// # Safety
 /// It has as many of this type.
-unsafe fn write<T>(row: Walk, elements: impl IntoIterator<Item = T>) {
-    let mut at = row.ptr;
-    for element in elements {
-        // SAFETY: the caller's.
-        unsafe { at.cast::<T>().write_unaligned(element) };
-        at = at.wrapping_offset(row.step);
+unsafe fn write<T: Copy>(row: Walk, elements: Vec<T>) {
+    // SAFETY: the caller's.
+    unsafe {
+        if row.step == size_of::<T>() as isize {
+            let bytes = elements.len() * size_of::<T>();
+            return std::ptr::copy_nonoverlapping(elements.as_ptr().cast(), row.ptr, bytes);
+        }
+        let mut at = row.ptr;
+        for element in elements {
+            at.cast::<T>().write_unaligned(element);
+            at = at.wrapping_offset(row.step);
+        }
     }
 }
 
@@ -137,26 +160,23 @@ macro_rules! ordered {
             /// # Safety
             /// As of [`real`].
             unsafe fn elements(&self, from: Walk, n: usize, share: Share<'_>) -> Vec<$t> {
-                // SAFETY: the caller's, here and below.
-                let row = || unsafe { read::<$t>(from, n) };
-                if self.infinity == 0 {
-                    let mut keys: Vec<$t> = row().map(|bits| self.key(bits)).collect();
-                    radix::sort(&mut keys, 0, share);
-                    keys.iter_mut().for_each(|key| *key = self.bits(*key));
-                    return keys;
-                }
-                let mut keys = Vec::with_capacity(n);
+                // SAFETY: the caller's.
+                let mut keys: Vec<$t> = unsafe { gathered(from, n) };
                 let mut nans = Vec::new();
-                for bits in row() {
-                    if self.is_nan(bits) { nans.push(bits) } else { keys.push(self.key(bits)) }
+                // Loops without an early end are vector code.
+                if keys.iter().fold(false, |any, bits| any | self.is_nan(*bits)) {
+                    nans = keys.extract_if(.., |bits| self.is_nan(*bits)).collect();
                 }
+                let negative_zero = |any, bits: &$t| any | (*bits == self.sign);
+                let zeros = self.infinity != 0 && keys.iter().fold(false, negative_zero);
+                keys.iter_mut().for_each(|bits| *bits = self.key(*bits));
                 radix::sort(&mut keys, 0, share);
                 let first = keys.partition_point(|key| *key < self.key(self.sign));
-                let zeros = keys[first..].partition_point(|key| *key <= self.key(0));
                 keys.iter_mut().for_each(|key| *key = self.bits(*key));
-                // Zeros of both signs stay in the order in which they stood.
-                if zeros > 0 && keys[first] != keys[first + zeros - 1] {
-                    let stood = row().filter(|bits| bits & !self.sign == 0);
+                if zeros {
+                    // Zeros of both signs stay in the order in which they stood.
+                    // SAFETY: the caller's.
+                    let stood = unsafe { read::<$t>(from, n) }.filter(|bits| bits & !self.sign == 0);
                     keys[first..].iter_mut().zip(stood).for_each(|(to, bits)| *to = bits);
                 }
                 keys.extend(nans);
@@ -198,7 +218,7 @@ ordered!(u8 u16 u32 u64);
 /// As of [`real`].
 unsafe fn complex<W: Word>(part: DType, to: Walk, from: Walk, n: usize, positions: bool) {
     // SAFETY: the caller's.
-    let row: Vec<W> = unsafe { read(from, n) }.collect();
+    let row: Vec<W> = unsafe { gathered(from, n) };
     let mut places: Vec<u32> = (0..n as u32).collect();
     // Nothing but NaN is behind infinity.
     let nan = |x: u64| order(part, x, W::INFINITY).is_gt();
@@ -211,7 +231,7 @@ unsafe fn complex<W: Word>(part: DType, to: Walk, from: Walk, n: usize, position
     unsafe {
         match positions {
             true => write(to, places),
-            false => write(to, places.into_iter().map(|at| row[at as usize])),
+            false => write(to, places.into_iter().map(|at| row[at as usize]).collect()),
         }
     }
 }
