@@ -56,6 +56,7 @@ def test_every_program_is_timed_and_right_and_both_files_are_written(tmp_path, n
         (["--sizes", "-3"], "--sizes"),
         (["--programs", "life,tetris"], "no program has `tetris` in its name; there are: distance map"),
         (["--out", "nowhere/a.svg"], "there is no folder"),
+        (["--json", "."], "`.` is a folder; give the name of a file"),
         (["--fast"], "unrecognized arguments: --fast"),
     ],
 )

@@ -54,6 +54,8 @@ def run(options, refuse):
     for path in filter(None, (options.out, options.json)):
         if not path.absolute().parent.is_dir():
             refuse(f"there is no folder `{path.absolute().parent}` to write `{path.name}` to")
+        if path.is_dir():
+            refuse(f"`{path}` is a folder; give the name of a file")
 
     results = _results(sizes, programs, left_out + too_large)
     task = {"sizes": sizes, "programs": programs, "quick": options.quick, "rounds": options.rounds}
