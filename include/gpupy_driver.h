@@ -342,6 +342,10 @@ typedef struct gpupy_config {
    * Limits of the driver's own account of resources, count by count.
    */
   uint32_t resources[GPUPY_RESOURCES];
+  /**
+   * Threads that evaluate, for a driver whose device is the host's cores.
+   */
+  uint32_t threads;
 } gpupy_config;
 
 /**

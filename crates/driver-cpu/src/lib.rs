@@ -71,7 +71,7 @@ impl Driver for Cpu {
         if self.evaluator.is_some() {
             return Err(invalid("the driver is open already"));
         }
-        let threads = threads::wanted()?;
+        let threads = threads::count(config.threads);
         // A limit of 0 means "as much as you can"; one above what we can does not help.
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
         self.blocks.room = at_most(config.device_bytes, u64::MAX);

@@ -8,29 +8,18 @@
 //!
 //! Not here: how work is cut (`eval.rs`).
 
-use gpupy_core::{Error, ErrorKind, Result};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// The environment variable that says how many threads evaluate.
-const VARIABLE: &str = "GPUPY_THREADS";
-
-/// How many threads shall evaluate: as many as there are cores, unless the environment says so.
-///
-/// # Errors
-/// - `Invalid`: what it says is not a number from 1 on.
-pub fn wanted() -> Result<usize> {
-    let words = std::env::var(VARIABLE).unwrap_or_default();
-    if words.trim().is_empty() {
-        return Ok(std::thread::available_parallelism().map_or(1, usize::from));
+/// How many threads evaluate where `wanted` were asked for: where it is 0, as many as the process may
+/// use at once, by its affinity and its share of the machine.
+pub fn count(wanted: u32) -> usize {
+    match wanted {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        wanted => wanted as usize,
     }
-    words.trim().parse().ok().filter(|count| (1..=1024).contains(count)).ok_or_else(|| {
-        Error::new(ErrorKind::Invalid, crate::NAME)
-            .says(format!("{VARIABLE} is not a number of threads from 1 to 1024"))
-            .with("value", format!("`{words}`"))
-    })
 }
 
 /// Threads that wait for work.

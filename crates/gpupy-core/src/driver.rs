@@ -40,6 +40,8 @@ pub struct Config {
     pub device_bytes: u64,
     /// Lowered limits of the driver's own resource counter, slot by slot; 0 keeps a slot as it is.
     pub resources: Resources,
+    /// Threads that evaluate, for a driver whose device is the host's cores.
+    pub threads: u32,
 }
 
 /// What `init` found out.

@@ -282,6 +282,7 @@ impl Context {
             block_bytes: self.inner.settings.block_bytes,
             device_bytes: self.inner.settings.device_bytes,
             resources: self.inner.settings.resources,
+            threads: self.inner.settings.threads,
         };
         let caps = driver.init(&config).map_err(|error| error.with("driver", name))?;
         // Tiles may be smaller than any driver's smallest block, for the tests of tiling.

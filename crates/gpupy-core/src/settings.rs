@@ -32,6 +32,9 @@ pub struct Settings {
     pub device_bytes: u64,
     /// Lowered limits of the driver's resource counter; 0 keeps a slot as it is.
     pub resources: Resources,
+    /// Threads that evaluate on the host's cores; 0 means as many as the process may use.
+    /// `GPUPY_THREADS`.
+    pub threads: u32,
     /// Whether a block whose evaluation failed on one driver may be evaluated by the next.
     pub driver_fallback: bool,
     /// Whether the host driver takes part. `GPUPY_PLACEMENT`.
@@ -53,6 +56,7 @@ impl Default for Settings {
             block_bytes: 0,
             device_bytes: 0,
             resources: Resources::default(),
+            threads: 0,
             driver_fallback: true,
             placement: Placement::Auto,
             flush_depth: 1 << 16,
@@ -67,7 +71,8 @@ impl Settings {
     /// The defaults, changed by the environment.
     ///
     /// # Errors
-    /// - `Invalid`: a size is not a number of bytes, or a switch not what it can be.
+    /// - `Invalid`: a size is not a number of bytes, there are no threads or too many, or a switch is
+    ///   not what it can be.
     pub fn from_env() -> Result<Settings> {
         let mut settings = Settings::default();
         if let Some(name) = read("GPUPY_DRIVER") {
@@ -78,6 +83,9 @@ impl Settings {
         }
         if let Some(words) = read("GPUPY_DEVICE_BYTES") {
             settings.device_bytes = parse_bytes("GPUPY_DEVICE_BYTES", &words)?;
+        }
+        if let Some(words) = read("GPUPY_THREADS") {
+            settings.threads = parse_threads(&words)?;
         }
         settings.placement = match read("GPUPY_PLACEMENT").as_deref() {
             None | Some("auto") => Placement::Auto,
@@ -103,6 +111,16 @@ impl Settings {
 
 fn read(name: &str) -> Option<String> {
     std::env::var(name).ok().map(|v| v.trim().to_string()).filter(|v| !v.is_empty())
+}
+
+/// A number of threads, at least one.
+fn parse_threads(words: &str) -> Result<u32> {
+    const MOST: u32 = 1024;
+    words.parse().ok().filter(|count| (1..=MOST).contains(count)).ok_or_else(|| {
+        Error::new(ErrorKind::Invalid, "settings")
+            .says(format!("GPUPY_THREADS is not a number of threads from 1 to {MOST}"))
+            .with("value", format!("`{words}`"))
+    })
 }
 
 /// A number of bytes, with an optional `K`, `M` or `G` (powers of 1024) behind it.
@@ -142,5 +160,18 @@ mod tests {
         check("64 KB", None);
         check("many", None);
         check("99999999999G", None);
+    }
+
+    #[test]
+    fn there_is_at_least_one_thread() {
+        let check = |words: &str, want: Option<u32>| {
+            assert_eq!(parse_threads(words).ok(), want, "{words}");
+        };
+        check("1", Some(1));
+        check("1024", Some(1024));
+        check("0", None);
+        check("1025", None);
+        check("-2", None);
+        check("two", None);
     }
 }

@@ -36,6 +36,20 @@ def test_a_wrong_size_is_refused():
     assert ended.returncode and "GPUPY_BLOCK_BYTES" in ended.stderr and "many" in ended.stderr
 
 
+@pytest.mark.parametrize("driver", ["auto", "soft", "cpu"])
+def test_a_wrong_number_of_threads_is_refused_whatever_the_driver(driver):
+    for words in ["0", "many", "-1", "1025"]:
+        program = "import gpupy; print(gpupy.ones(3, gpupy.float32).sum())"
+        ended = run(program, GPUPY_DRIVER=driver, GPUPY_THREADS=words)
+        assert ended.returncode and "GPUPY_THREADS is not a number of threads" in ended.stderr
+        assert f"`{words}`" in ended.stderr
+
+
+def test_info_shows_the_threads():
+    ended = run("import gpupy; print(gpupy.info())", GPUPY_THREADS="3")
+    assert "the CPU (3 threads)" in ended.stdout
+
+
 @pytest.mark.parametrize("name", STARTING)
 def test_the_environment_chooses(name):
     code = "import gpupy; print(gpupy._gpupy.current_driver(), gpupy.ones(3, 'float32').sum())"

@@ -39,6 +39,7 @@ pub unsafe extern "C" fn init<P: Plugin>(
             block_bytes: config.block_bytes,
             device_bytes: config.device_bytes,
             resources: Resources(config.resources),
+            threads: config.threads,
         })?;
         // SAFETY: as above.
         unsafe { raw_capabilities(&found).give(capabilities)? };

@@ -81,6 +81,7 @@ impl Driver for Imported {
             block_bytes: config.block_bytes,
             device_bytes: config.device_bytes,
             resources: config.resources.0,
+            threads: config.threads,
             ..RawConfig::cleared()
         };
         let mut found = RawCapabilities::cleared();

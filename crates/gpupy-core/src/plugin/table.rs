@@ -118,6 +118,8 @@ pub struct RawConfig {
     pub device_bytes: u64,
     /// Limits of the driver's own account of resources, count by count.
     pub resources: [u32; GPUPY_RESOURCES],
+    /// Threads that evaluate, for a driver whose device is the host's cores.
+    pub threads: u32,
 }
 
 /// What `init` found out. The host clears it before the call; the driver fills it in.

@@ -37,7 +37,12 @@ pub fn run(suite: &mut Suite<'_>) {
 }
 
 fn limits_above() -> Config {
-    Config { block_bytes: u64::MAX, device_bytes: u64::MAX, resources: Resources([u32::MAX; 8]) }
+    Config {
+        block_bytes: u64::MAX,
+        device_bytes: u64::MAX,
+        resources: Resources([u32::MAX; 8]),
+        ..Config::default()
+    }
 }
 
 fn reports(device: &mut Device) -> Outcome {
