@@ -8,7 +8,7 @@ use crate::{Reached, exported, follow, programs};
 use gpupy_core::driver::Launch;
 use gpupy_core::ir::{AccessKind, Program};
 use gpupy_core::plugin::table::{GPUPY_DEVICE_LOST, RawInst, RawLaunch, RawProgram};
-use gpupy_core::plugin::{Growing, read_launch, read_program, with_launch, with_program};
+use gpupy_core::plugin::{Growing, Programs, read_launch, read_program, with_launch, with_program};
 use gpupy_core::{Error, ErrorKind};
 use std::ptr;
 
@@ -182,11 +182,15 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
     let results = exported::call(&launch, bytes);
     assert!(!results.contains(&GPUPY_DEVICE_LOST), "something panicked: {results:?}");
     // SAFETY: the lists are as long as the program's counts say, or null.
-    let told = unsafe { read_launch(&launch, |launch| Ok(format!("{launch:?}"))) };
+    let told = unsafe {
+        read_launch(&launch, &mut Programs::default(), |launch| Ok(format!("{launch:?}")))
+    };
     match told {
         Ok(told) => {
             // SAFETY: as above; and what is given again is a whole launch.
-            let again = unsafe { read_launch(&launch, |launch| Ok(given_again(launch))) };
+            let again = unsafe {
+                read_launch(&launch, &mut Programs::default(), |launch| Ok(given_again(launch)))
+            };
             assert!(again.is_ok_and(|again| again == told), "{told}");
             Reached::value(results)
         }
@@ -197,7 +201,8 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
 /// What is read of a launch that is given to C.
 fn given_again(launch: &Launch<'_>) -> String {
     // SAFETY: the form is a whole one, of the launch.
-    let told =
-        with_launch(launch, |raw| unsafe { read_launch(raw, |launch| Ok(format!("{launch:?}"))) });
+    let told = with_launch(launch, |raw| unsafe {
+        read_launch(raw, &mut Programs::default(), |launch| Ok(format!("{launch:?}")))
+    });
     told.and_then(|told| told).unwrap_or_else(|error| error.to_string())
 }

@@ -218,7 +218,8 @@ pub unsafe extern "C" fn eval_ir(
     // SAFETY: the host gives pointers as the header says.
     unsafe {
         let result = guarded(state, "eval_ir", |open| {
-            let done = read_launch(launch, |launch| open.driver.eval_ir(launch))?;
+            let Open { driver, programs, .. } = open;
+            let done = read_launch(launch, programs, |launch| driver.eval_ir(launch))?;
             let raw = RawEvaluated {
                 compiled: done.compiled,
                 specialised: done.specialised,

@@ -6,7 +6,7 @@
 //!
 //! Not here: the functions that cross the wall (`functions.rs`).
 
-use super::program::raw_program;
+use super::program::{Programs, raw_program};
 use super::table::RawProgram;
 use crate::driver::Driver;
 use crate::dtype::DType;
@@ -24,6 +24,8 @@ pub struct Open {
     pub driver: Box<dyn Driver>,
     /// The programs that the host has pointers to.
     pub lowered: HashMap<(Op, DType), Rc<Lowered>>,
+    /// The programs that it was given.
+    pub programs: Programs,
     /// What the driver said when it panicked.
     panicked: Option<String>,
 }
@@ -36,7 +38,7 @@ pub struct Lowered {
 
 impl Open {
     pub fn new(driver: Box<dyn Driver>) -> Open {
-        Open { driver, lowered: HashMap::new(), panicked: None }
+        Open { driver, lowered: HashMap::new(), programs: Programs::default(), panicked: None }
     }
 }
 

@@ -31,4 +31,4 @@ pub use export::{Plugin, table};
 pub use growing::Growing;
 pub use import::Imported;
 pub use load::{checked, driver, is_path};
-pub use program::{read_launch, read_program, with_launch, with_program};
+pub use program::{Programs, read_launch, read_program, with_launch, with_program};

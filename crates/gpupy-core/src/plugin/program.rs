@@ -17,6 +17,8 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{AccessKind, Fingerprint, FormKind, Inst, Program};
 use crate::op::Op;
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::mem::offset_of;
 
 // The memory form of an instruction is the same on both sides.
@@ -207,6 +209,63 @@ fn flat<'a>(accesses: impl Iterator<Item = &'a Access>) -> (Vec<i64>, Vec<i64>) 
     (offsets, strides)
 }
 
+/// Programs that were read before, by the fingerprints that the other side gives: reading one takes
+/// longer than many a launch of it.
+#[derive(Default)]
+pub struct Programs(FxHashMap<Fingerprint, Program>);
+
+impl Programs {
+    /// The most programs that are kept.
+    const KEPT: usize = 1024;
+
+    /// The program of a fingerprint; read where it is new, or has other counts than the known one.
+    ///
+    /// # Safety
+    /// As of [`read_program`].
+    unsafe fn get(
+        &mut self,
+        fingerprint: Fingerprint,
+        from: *const RawProgram,
+    ) -> Result<&Program> {
+        if self.0.len() >= Programs::KEPT {
+            self.0.clear();
+        }
+        // SAFETY: as the caller promises.
+        let (raw, read) = unsafe { (RawProgram::take(from)?, || read_program(from)) };
+        match self.0.entry(fingerprint) {
+            Entry::Vacant(place) => Ok(place.insert(read()?)),
+            Entry::Occupied(place) => {
+                let known = place.into_mut();
+                // What follows reads as many numbers as these say.
+                if !raw_program(known).counts_as(&raw) {
+                    *known = read()?;
+                }
+                Ok(known)
+            }
+        }
+    }
+}
+
+impl RawProgram {
+    /// Whether form, rank and counts are those of another program.
+    fn counts_as(&self, other: &RawProgram) -> bool {
+        let counts = |p: &RawProgram| {
+            [
+                p.form,
+                p.form_op,
+                p.rank,
+                p.operand_count,
+                p.param_count,
+                p.access_count,
+                p.dest_count,
+                p.inst_count,
+                p.extra_count,
+            ]
+        };
+        counts(self) == counts(other)
+    }
+}
+
 /// Reads a launch from its C form and calls with it.
 ///
 /// # Errors
@@ -216,14 +275,15 @@ fn flat<'a>(accesses: impl Iterator<Item = &'a Access>) -> (Vec<i64>, Vec<i64>) 
 /// Pointers are null, or point to as many elements as the program's counts say.
 pub unsafe fn read_launch<R>(
     raw: *const RawLaunch,
+    programs: &mut Programs,
     call: impl FnOnce(&Launch<'_>) -> Result<R>,
 ) -> Result<R> {
     // SAFETY: for all of them, as the caller promises.
-    let (raw, program) = unsafe {
-        let raw = RawLaunch::take(raw)?;
-        let program = read_program(raw.program)?;
-        (raw, program)
-    };
+    let raw = unsafe { RawLaunch::take(raw)? };
+    let [low, high] = raw.fingerprint.map(u128::from);
+    let fingerprint = Fingerprint(low | high << 64);
+    // SAFETY: as above.
+    let program = unsafe { programs.get(fingerprint, raw.program)? };
     let rank = program.rank as usize;
     let (accesses, dests) = (program.accesses.len(), program.dests.len());
     // SAFETY: as above.
@@ -247,10 +307,9 @@ pub unsafe fn read_launch<R>(
         .zip(block.iter().zip(whole))
         .map(|(access, (block, whole))| Dest { block: BlockId(*block), access, whole: *whole != 0 })
         .collect();
-    let [low, high] = raw.fingerprint.map(u128::from);
     call(&Launch {
-        program: &program,
-        fingerprint: Fingerprint(low | high << 64),
+        program,
+        fingerprint,
         shape,
         operands: &operands,
         params,
