@@ -240,8 +240,8 @@ pub trait Driver: Send {
     ///
     /// - **Ordering:** waits for work that still runs. Every handle is dead afterwards. Never
     ///   fails; after a failed `init`, or a second time, it does nothing.
-    /// - **Threads:** none of the driver's is left, nor of the libraries that it uses: a process
-    ///   closes its devices before it forks, and both sides open them again.
+    /// - **Threads:** none of the driver's is left, and when the process forks, none of the libraries
+    ///   that it uses: a process closes its devices before it forks, and both sides open them again.
     fn cleanup(&mut self);
 
     /// Tells how the driver does an operation.
