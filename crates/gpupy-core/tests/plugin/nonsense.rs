@@ -1,14 +1,16 @@
 //! What the other side gets wrong is an error in words, or left out.
 
 use super::{TABLE, said};
-use gpupy_core::driver::{BlockSpec, Config, Driver, Method};
-use gpupy_core::ir::{Form, Program};
+use gpupy_core::driver::{BlockSpec, Config, Driver, Launch, Method};
+use gpupy_core::ir::{Fingerprint, Form, Program};
 use gpupy_core::op::Op;
 use gpupy_core::plugin::table::{
     GPUPY_INVALID, GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_OK, GPUPY_UNSUPPORTED, RawCapabilities,
     RawConfig, RawError, RawProgram, Table,
 };
-use gpupy_core::plugin::{Growing, Imported, checked, read_program, with_program};
+use gpupy_core::plugin::{
+    Growing, Imported, Programs, checked, read_launch, read_program, with_launch, with_program,
+};
 use gpupy_core::{DType, ErrorKind};
 use std::ffi::c_void;
 use std::ptr;
@@ -159,6 +161,28 @@ fn the_driver_s_side_takes_no_null_and_nothing_too_short() {
         TABLE.resource_zero.unwrap()(state, ptr::null_mut());
         TABLE.cleanup.unwrap()(state);
         TABLE.cleanup.unwrap()(ptr::null_mut());
+    }
+}
+
+#[test]
+fn a_fingerprint_that_comes_with_another_program_names_that_one() {
+    let programs =
+        [(Form::Map, 1), (Form::Map, 2), (Form::Reduce { op: Op::Add }, 2), (Form::Map, 1)];
+    let mut known = Programs::default();
+    for (form, rank) in programs {
+        let program = super::program(form, rank);
+        super::launch(&program, 1, |launch| {
+            let launch = Launch { fingerprint: Fingerprint(7), ..*launch };
+            let twice = with_launch(&launch, |raw| {
+                [(); 2].map(|()| {
+                    // SAFETY: what was written as C reads it is whole.
+                    unsafe { read_launch(raw, &mut known, |launch| Ok(format!("{launch:?}"))) }
+                })
+            });
+            for read in twice.unwrap() {
+                assert_eq!(read.unwrap(), format!("{launch:?}"));
+            }
+        });
     }
 }
 
