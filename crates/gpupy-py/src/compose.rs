@@ -161,23 +161,5 @@ pub fn int_power(context: &Context, x: Arg<'_>, y: Arg<'_>) -> Result<Option<Arr
     if negative || !supports(context, Op::Mul, dtype) {
         return Ok(None);
     }
-    let mut left = exponent.bits;
-    let mut square = context.copy(base)?;
-    let mut product: Option<Array> = None;
-    while left > 0 {
-        if left % 2 == 1 {
-            product = Some(match product {
-                Some(product) => context.apply(Op::Mul, &[(&product).into(), (&square).into()])?,
-                None => square.clone(),
-            });
-        }
-        left /= 2;
-        if left > 0 {
-            square = context.apply(Op::Mul, &[(&square).into(), (&square).into()])?;
-        }
-    }
-    match product {
-        Some(product) => Ok(Some(product)),
-        None => Array::full(base.shape(), Scalar::new(dtype, 1)).map(Some),
-    }
+    context.integer_power(base, exponent.bits).map(Some)
 }

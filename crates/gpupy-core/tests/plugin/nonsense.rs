@@ -237,8 +237,7 @@ fn a_launch_without_its_numbers_does_not_cross() {
     let program = super::program(Form::Map, 2);
     super::launch(&program, 1, |launch| {
         assert!(driver.eval_ir(launch).is_ok());
-        let short =
-            gpupy_core::driver::Launch { accesses: &launch.accesses[1..], ..launch.clone() };
+        let short = Launch { accesses: &launch.accesses[1..], ..launch.clone() };
         assert_eq!(driver.eval_ir(&short).unwrap_err().kind(), ErrorKind::Invalid);
     });
     assert!(driver.block_alloc(BlockSpec::new(DType::F32, 1)).is_ok());
