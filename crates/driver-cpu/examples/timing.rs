@@ -321,6 +321,23 @@ fn main() {
             dest: (16_000_000, access(0, &[4000, 1])),
         }
     });
+    line("blocks of 8x8 of 512x512", 512 * 512, &|| {
+        let mut b = Builder::new(Form::Map, 4);
+        let image = b.access(AccessKind::Affine);
+        let (x, y) = (b.operand(DType::F32), b.operand(DType::F32));
+        let (x, y) = (b.load(x, image), b.load(y, image));
+        let difference = b.op(Op::Sub, &[x, y]);
+        let size = b.op(Op::Abs, &[difference]);
+        b.store(size);
+        Case {
+            program: b.finish(),
+            shape: vec![64, 64, 8, 8],
+            operands: vec![512 * 512; 2],
+            params: vec![],
+            accesses: vec![access(0, &[4096, 8, 512, 1])],
+            dest: (512 * 512, access(0, &[4096, 64, 8, 1])),
+        }
+    });
     by_hand(&word);
 }
 

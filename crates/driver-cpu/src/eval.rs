@@ -95,9 +95,14 @@ impl Evaluator {
         let Route { way, space, axis, variant, .. } = route;
         fold = route.fold;
         let mut spread: SmallVec<[Spread<'_>; 4]> = SmallVec::new();
+        let mut parted: SmallVec<[Spread<'_>; 1]> = SmallVec::new();
         if let Some(fold) = &fold {
             let all = fold.spread.iter().map(|leaf| (*leaf, leaves[*leaf]));
-            spread.extend(all.map(|(leaf, line)| Spread { leaf, line, extent: fold.extent }));
+            let extent = fold.extent;
+            spread.extend(all.map(|(which, line)| Spread { which, line, extent }));
+            let all = fold.parted.iter().zip(&dests).enumerate();
+            let whole = |(access, line): (_, &Line<'_>)| Line { access, ..*line };
+            parted.extend(all.map(|(which, all)| Spread { which, line: whole(all), extent }));
             let lines = leaves.iter_mut().chain(&mut dests);
             lines.zip(&fold.accesses).for_each(|(line, access)| line.access = access);
         }
@@ -126,6 +131,7 @@ impl Evaluator {
             rows: Rows::new(&space, axis, longest, apart),
             leaves: &leaves,
             spread: &spread,
+            parted: &parted,
             dests: &dests,
             operands: &operands,
             params: launch.params,

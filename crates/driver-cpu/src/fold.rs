@@ -3,7 +3,9 @@
 //! Owns [`Fold`], [`folded`] and [`Spread`]. Rows of a few elements cost more by their number than by
 //! their elements, as where a row is added to each row of a narrow matrix. Where destinations, at
 //! least, go on from the end of a row to the next, the last two axes are walked as one, and the few
-//! leaves that do not go along are spread over scratch rows first.
+//! leaves that do not go along are spread over scratch rows first. Where it is the leaves that go on
+//! along some axis, as where an image is cut into blocks, results are computed in scratch rows, and
+//! parted to where they belong.
 //!
 //! Not here: which axis rows go along otherwise (`axis.rs`).
 
@@ -29,6 +31,9 @@ pub struct Fold {
     pub extent: usize,
     /// The leaves that have to be spread.
     pub spread: SmallVec<[usize; 4]>,
+    /// Of destinations that have to be parted, the accesses over the shape before folding, the axis
+    /// that becomes one with the last being the one before it.
+    pub parted: Vec<Access>,
 }
 
 /// The launch folded, where that costs less than `cost` nanoseconds.
@@ -38,6 +43,10 @@ pub fn folded(shape: &[usize], leaves: &[Line<'_>], dests: &[Line<'_>], cost: f6
     if !(2..=SHORT).contains(&extent) || outer < 2 || points < ENOUGH {
         return None;
     }
+    let parts = points / extent * dests.len();
+    let part_cost = parts as f64 * PIECE;
+    let parted = if part_cost < cost { parted(shape, leaves, dests) } else { None };
+    let limit = if parted.is_some() { part_cost } else { cost };
     let (axis, last) = (shape.len() - 2, shape.len() - 1);
     let follows = |line: &Line<'_>| {
         let strides = &line.access.strides;
@@ -55,8 +64,8 @@ pub fn folded(shape: &[usize], leaves: &[Line<'_>], dests: &[Line<'_>], cost: f6
             .all(|line| beside(line) || !follows(line) || line.access.strides[last] == 0);
     // What repeats with every row is spread once.
     let pieces = spread.iter().filter(|leaf| leaves[**leaf].access.strides[axis] != 0).count();
-    if !possible || (points / extent * pieces) as f64 * PIECE >= cost {
-        return None;
+    if !possible || (points / extent * pieces) as f64 * PIECE >= limit {
+        return parted;
     }
     let merged = |line: &Line<'_>| Access {
         offset: line.access.offset,
@@ -80,16 +89,46 @@ pub fn folded(shape: &[usize], leaves: &[Line<'_>], dests: &[Line<'_>], cost: f6
     let mut folded = Point::from(shape);
     folded.truncate(axis);
     folded.push(outer * extent);
-    Some(Fold { shape: folded, accesses, extent, spread })
+    Some(Fold { shape: folded, accesses, extent, spread, parted: Vec::new() })
+}
+
+/// The launch folded along an axis over which all leaves go on from the end of a row to the next.
+fn parted(shape: &[usize], leaves: &[Line<'_>], dests: &[Line<'_>]) -> Option<Fold> {
+    let last = shape.len() - 1;
+    let extent = shape[last];
+    let goes_on = |line: &Line<'_>, axis: usize| {
+        let strides = &line.access.strides;
+        (0..=1).contains(&strides[last]) && strides[axis] == strides[last] * extent as i64
+    };
+    let axis = (0..last)
+        .find(|axis| shape[*axis] > 1 && leaves.iter().all(|line| goes_on(line, *axis)))?;
+    let others = || (0..last).filter(|k| *k != axis);
+    let reordered = |line: &Line<'_>, end: &[i64]| Access {
+        offset: line.access.offset,
+        strides: others().map(|k| line.access.strides[k]).chain(end.iter().copied()).collect(),
+    };
+    let in_row = |line: &Line<'_>| reordered(line, &[line.access.strides[last]]);
+    // As they go along their scratch rows.
+    let computed = dests.iter().map(|line| reordered(line, &[1]));
+    let whole =
+        |line: &Line<'_>| reordered(line, &[line.access.strides[axis], line.access.strides[last]]);
+    Some(Fold {
+        shape: others().map(|k| shape[k]).chain([shape[axis] * extent]).collect(),
+        accesses: leaves.iter().map(in_row).chain(computed).collect(),
+        extent,
+        spread: SmallVec::new(),
+        parted: dests.iter().map(whole).collect(),
+    })
 }
 
 /// What a scratch row holds that repeats: of which elements, and how often at least.
 pub type Filled = Option<(*mut u8, usize)>;
 
-/// A leaf to be spread over scratch rows.
+/// A leaf to be spread over scratch rows, or a destination to be parted from them.
 #[derive(Clone, Copy)]
 pub struct Spread<'a> {
-    pub leaf: usize,
+    /// The number of the leaf, or of the destination.
+    pub which: usize,
     /// Over the shape before folding.
     pub line: Line<'a>,
     /// The extent of the last axis before folding.
@@ -110,11 +149,7 @@ impl Spread<'_> {
         before: &mut Filled,
     ) -> Walk {
         let (last, size, extent) = (point.len(), self.line.size, self.extent);
-        let mut from = Point::from(point);
-        from[last - 1] = 0;
-        from.push(0);
-        let start = self.line.walk(&from, last);
-        let next_row = (self.line.access.strides[last - 1] * size as i64) as isize;
+        let (start, next_row) = self.start(point);
         let walk = Walk { ptr: row, step: size as isize };
         // A row that repeats is there already.
         let whole = point[last - 1].is_multiple_of(extent);
@@ -122,18 +157,51 @@ impl Spread<'_> {
         if repeats && before.is_some_and(|(from, len)| from == start.ptr && len >= n) {
             return walk;
         }
-        let (mut done, mut number) = (0, point[last - 1]);
-        while done < n {
-            let (r, c) = (number / extent, number % extent);
-            let m = (extent - c).min(n - done);
-            let at = start.ptr.wrapping_offset(next_row * r as isize + start.step * c as isize);
+        self.pieces(point, n, |done, m, at| {
             let to = row.wrapping_add(done * size);
             // SAFETY: the elements are those of points that exist; the row has room.
             unsafe { rows::copy(size, (to, size as isize), (at.cast_const(), start.step), m) };
+        });
+        *before = repeats.then_some((start.ptr, n));
+        walk
+    }
+
+    /// Copies `n` elements of a row to where those from a point of the folded shape on belong.
+    ///
+    /// # Safety
+    /// The points exist, and so does the row.
+    pub unsafe fn part(&self, row: *const u8, point: &[usize], n: usize) {
+        let size = self.line.size;
+        let (start, _) = self.start(point);
+        self.pieces(point, n, |done, m, at| {
+            let from = row.wrapping_add(done * size);
+            // SAFETY: as for `fill`.
+            unsafe { rows::copy(size, (at, start.step), (from, size as isize), m) };
+        });
+    }
+
+    /// The walk from the start of the folded axis on, and the bytes from one row to the next.
+    fn start(&self, point: &[usize]) -> (Walk, isize) {
+        let last = point.len();
+        let mut from = Point::from(point);
+        from[last - 1] = 0;
+        from.push(0);
+        let next_row = (self.line.access.strides[last - 1] * self.line.size as i64) as isize;
+        (self.line.walk(&from, last), next_row)
+    }
+
+    /// The pieces of rows that `n` points from one on are: how many are before it, how many it has,
+    /// and where it lies.
+    fn pieces(&self, point: &[usize], n: usize, mut piece: impl FnMut(usize, usize, *mut u8)) {
+        let (start, next_row) = self.start(point);
+        let (mut done, mut number) = (0, point[point.len() - 1]);
+        while done < n {
+            let (r, c) = (number / self.extent, number % self.extent);
+            let m = (self.extent - c).min(n - done);
+            let at = start.ptr.wrapping_offset(next_row * r as isize + start.step * c as isize);
+            piece(done, m, at);
             done += m;
             number += m;
         }
-        *before = repeats.then_some((start.ptr, n));
-        walk
     }
 }

@@ -45,6 +45,8 @@ pub struct Work<'a> {
     pub leaves: &'a [Line<'a>],
     /// Leaves of a map that are spread over scratch rows.
     pub spread: &'a [Spread<'a>],
+    /// Destinations of a map that are parted from scratch rows.
+    pub parted: &'a [Spread<'a>],
     pub dests: &'a [Line<'a>],
     pub operands: &'a [(*mut u8, usize)],
     pub params: &'a [u64],
@@ -78,7 +80,7 @@ impl Work<'_> {
     pub fn run(&self, items: Range<usize>) {
         if let (Some(kernel), None) = (self.kernel, &self.plan.reduction) {
             return SCRATCH.with_borrow_mut(|scratch| {
-                let beyond = scratch.bytes(self.spread.len() * self.spread_bytes());
+                let beyond = scratch.bytes(self.copied_bytes());
                 self.run_compiled(kernel, items, beyond);
             });
         }
@@ -86,7 +88,7 @@ impl Work<'_> {
             let beyond = match (self.way, &self.plan.reduction) {
                 (Some(Way::Across(_)), Some(_)) => ACROSS,
                 (_, Some(reduction)) => self.plan.tile.max(BATCH) * reduction.size,
-                _ => self.spread.len() * self.spread_bytes(),
+                _ => self.copied_bytes(),
             };
             let beyond = self.computed_bytes() + beyond;
             let walks = (self.leaves.len(), self.dests.len());
@@ -131,6 +133,7 @@ impl Work<'_> {
             walk(&mut dests, self.dests, &point, self.rows.axis);
             // SAFETY: the item's points exist; the caller has room for the rows.
             unsafe { self.spread_leaves(&mut leaves, &point, n, beyond, &mut filled) };
+            self.compute_aside(&mut dests, beyond);
             let row = Row {
                 n,
                 accesses: leaves.as_ptr(),
@@ -139,7 +142,10 @@ impl Work<'_> {
             };
             // SAFETY: the core promises that accesses name elements that exist, and `Rows` that the
             // item's points do; their strides are those that the code was written for.
-            unsafe { kernel.run(&row) }
+            unsafe {
+                kernel.run(&row);
+                self.part(&point, n, beyond);
+            }
         }
     }
 
@@ -160,9 +166,42 @@ impl Work<'_> {
         let beyond = frame.beyond;
         // SAFETY: the caller's; there is room for the rows.
         unsafe { self.spread_leaves(frame.leaves, point, n, beyond, filled) };
+        self.compute_aside(frame.dests, beyond);
         frame.moved(self.reduced(frame));
         // SAFETY: the caller's.
-        unsafe { frame.run(&self.plan.steps, n) }
+        unsafe {
+            frame.run(&self.plan.steps, n);
+            self.part(point, n, beyond);
+        }
+    }
+
+    /// Bytes of all rows over which leaves are spread, or from which destinations are parted.
+    fn copied_bytes(&self) -> usize {
+        (self.spread.len() + self.parted.len()) * self.spread_bytes()
+    }
+
+    /// The row, behind those of leaves that are spread, from which a destination is parted.
+    fn parted_row(&self, k: usize, rows: *mut u8) -> *mut u8 {
+        rows.wrapping_add((self.spread.len() + k) * self.spread_bytes())
+    }
+
+    /// Takes the walks of destinations that are parted to their scratch rows.
+    fn compute_aside(&self, dests: &mut [Walk], rows: *mut u8) {
+        for (k, parted) in self.parted.iter().enumerate() {
+            let step = parted.line.size as isize;
+            dests[parted.which] = Walk { ptr: self.parted_row(k, rows), step };
+        }
+    }
+
+    /// Parts the results of a row to where they belong.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` after it exist, and the scratch rows hold their results.
+    unsafe fn part(&self, point: &[usize], n: usize, rows: *mut u8) {
+        for (k, parted) in self.parted.iter().enumerate() {
+            // SAFETY: the caller's.
+            unsafe { parted.part(self.parted_row(k, rows), point, n) }
+        }
     }
 
     /// Bytes of a row over which a leaf is spread.
@@ -185,7 +224,7 @@ impl Work<'_> {
         for ((k, spread), filled) in self.spread.iter().enumerate().zip(filled) {
             let row = rows.wrapping_add(k * self.spread_bytes());
             // SAFETY: the caller's.
-            leaves[spread.leaf] = unsafe { spread.fill(row, point, n, filled) };
+            leaves[spread.which] = unsafe { spread.fill(row, point, n, filled) };
         }
     }
 

@@ -131,6 +131,26 @@ fn maps_of_many_short_rows_in_three_axes() {
 }
 
 #[test]
+fn maps_of_images_into_blocks() {
+    let mut cases = Vec::new();
+    for (rows, columns, b) in [(12, 20, 8), (3, 50, 16), (9, 31, 5), (2, 2, 100), (40, 3, 128)] {
+        let (r, c, side) = (rows as i64, columns as i64, b as i64);
+        let width = c * side;
+        let image = access(3, &[width * 2, side, width, 1]);
+        let shape = [rows, columns, 2, b];
+        let len = rows * columns * 2 * b;
+        let whole = access(0, &[c * 2 * side, 2 * side, side, 1]);
+        // Another image, one number for all, and what goes on nowhere.
+        for other in [image.clone(), access(5, &[0; 4]), access(0, &[1, 0, 3, 1])] {
+            cases.push(map(&shape, image.clone(), other.clone(), len, whole.clone()));
+            let across = access(0, &[1, r, r * c * side, r * c]);
+            cases.push(map(&shape, image.clone(), other, len, across));
+        }
+    }
+    check(cases);
+}
+
+#[test]
 fn reductions_along_and_across() {
     let mut cases = Vec::new();
     for op in [Op::Add, Op::Min] {
