@@ -122,6 +122,14 @@ impl Model {
         Model::new(parts[0].dtype, &shape, elements)
     }
 
+    /// Writes an element wherever indices, inside an axis, name a place along it.
+    pub fn put(&self, axis: usize, index: &Model, element: Scalar) {
+        for number in index.elements() {
+            let at = self.slice_axis(axis, number.as_i32() as usize, 1, 1);
+            at.assign(&Model::new(self.dtype, &at.shape, vec![element; at.size()]));
+        }
+    }
+
     /// The elements along an axis that indices, inside the axis, name.
     pub fn pick(&self, axis: usize, index: &Model) -> Model {
         let mut shape = self.shape.clone();

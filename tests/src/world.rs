@@ -402,11 +402,20 @@ impl<'a> World<'a> {
             Outside::Clip => Scalar::i32(i.clamp(0, n as i32 - 1)),
             Outside::Wrap | Outside::Refuse => Scalar::i32(i.rem_euclid(n as i32)),
         });
-        let picked = model.pick(axis, &Model::new(DType::I32, &numbers.shape, placed.collect()));
+        let placed = Model::new(DType::I32, &numbers.shape, placed.collect());
+        let indices: Vec<_> = (0..rank).map(|k| (k == axis).then_some(&index)).collect();
+        if model.is_writable() && self.rng.below(4) == 0 {
+            let scalar = self.rng.ordinary(dtype);
+            self.note(format!("x{name}[axis {axis}: {how}] = {scalar} ({outside:?})"));
+            let put = self.context.put(&array, &indices, axis, outside, Arg::Scalar(scalar));
+            put.map_err(failure)?;
+            model.put(axis, &placed, scalar);
+            return Ok(());
+        }
+        let picked = model.pick(axis, &placed);
         if picked.size() > 2000 {
             return Ok(());
         }
-        let indices: Vec<_> = (0..rank).map(|k| (k == axis).then_some(&index)).collect();
         let array = self.context.pick(&array, &indices, axis, outside).map_err(failure)?;
         self.add(array, picked, format!("x{name}[axis {axis}: {how}] ({outside:?})"));
         Ok(())

@@ -426,7 +426,7 @@ impl Context {
     }
 
     /// Evaluates a value when too much is pending behind it.
-    fn bound(&self, value: &Value) -> Result<()> {
+    pub(crate) fn bound(&self, value: &Value) -> Result<()> {
         if !self.may_be_much(value) || value.is_computed() {
             return Ok(());
         }

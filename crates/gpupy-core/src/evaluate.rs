@@ -205,6 +205,9 @@ impl Engine {
         if let NodeOp::Whole(whole) = op {
             return self.whole(value, *whole, tile, device);
         }
+        if let NodeOp::Scatter(_) = op {
+            return self.scatter(value, device);
+        }
         if let NodeOp::Gather = op
             && let Some(flow) = self.gather_elsewhere(value, tile, device)?
         {

@@ -9,7 +9,8 @@
 //! at_once.rs    … or what is small is computed now, as one launch (task.rs), or moved in host memory
 //!               (in_memory.rs)
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
-//! pick.rs       index arrays become positions, which gather.rs reads; bounds/ says which lie inside
+//! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
+//!               says which lie inside
 //! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked;
 //!               what that driver cannot do is the host driver's (placement.rs)
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
@@ -76,6 +77,7 @@ pub mod registry;
 mod rewrite;
 mod rhythm;
 mod scalar;
+mod scatter;
 mod settings;
 mod siblings;
 mod slice;

@@ -49,22 +49,33 @@ impl Context {
         at: usize,
         outside: Outside,
     ) -> Result<Array> {
-        let layout = Layout::new(array, indices, at)?;
-        if size_of(&layout.shape) == 0 {
-            return Array::full(&layout.shape, Scalar::zero(array.dtype()));
+        let shape = self.picked_shape(array, indices, at)?;
+        if size_of(&shape) == 0 {
+            return Array::full(&shape, Scalar::zero(array.dtype()));
         }
-        let positions = self.positions(array, indices, &layout, outside)?;
+        let positions = self.picked_positions(array, indices, at, outside)?;
         self.bounded(self.inner.recorder.gather(array, &positions)?)
     }
 
-    /// The positions in the base that index arrays name, as an int32 array of the result's shape.
-    fn positions(
+    /// The extents of what index arrays name.
+    pub(crate) fn picked_shape(
         &self,
         array: &Array,
         indices: &[Option<&Array>],
-        layout: &Layout,
+        at: usize,
+    ) -> Result<Shape> {
+        Layout::new(array, indices, at).map(|layout| layout.shape)
+    }
+
+    /// The positions in the base that index arrays name, as an int32 array of these extents.
+    pub(crate) fn picked_positions(
+        &self,
+        array: &Array,
+        indices: &[Option<&Array>],
+        at: usize,
         outside: Outside,
     ) -> Result<Array> {
+        let layout = Layout::new(array, indices, at)?;
         let most = array.shape().iter().copied().fold(array.value()?.len(), usize::max);
         if most > i32::MAX as usize {
             return Err(Error::new(ErrorKind::Unsupported, "pick")

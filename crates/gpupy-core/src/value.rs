@@ -64,6 +64,9 @@ pub(crate) enum NodeOp {
     /// The elements of the second operand at the positions that the first gives, which has the
     /// value's shape: int32 numbers, inside the second.
     Gather,
+    /// The first operand with the elements at the positions that the second gives (int32 numbers)
+    /// replaced by those of the third, both of this shape; of several the last in C order counts.
+    Scatter(Box<Shape>),
 }
 
 /// What an operation reads at each point that it walks over: of its own shape, or (a reduction) of
@@ -293,7 +296,7 @@ impl Value {
         {
             operands.swap(0, 1);
         }
-        let interned = !matches!(op, NodeOp::Assign(_));
+        let interned = !matches!(op, NodeOp::Assign(_) | NodeOp::Scatter(_));
         let (kind, pending, state) = Pending::of(&shape, op, operands);
         let make = |shape, kind, hash| {
             let interner = Some(interner.clone());

@@ -237,7 +237,9 @@ impl<'d> Walker<'d> {
             return Err(lost(id));
         }
         let by_itself = match op {
-            NodeOp::Reduce { .. } | NodeOp::Assign(_) | NodeOp::Whole(_) => true,
+            NodeOp::Reduce { .. } | NodeOp::Assign(_) | NodeOp::Scatter(_) | NodeOp::Whole(_) => {
+                true
+            }
             NodeOp::Gather => !operands[1].as_ref().is_some_and(|t| self.device.gathers_from(t)),
             NodeOp::Apply(_) | NodeOp::Index(_) | NodeOp::Join(_) => false,
         };
@@ -294,7 +296,10 @@ impl<'d> Walker<'d> {
                         }
                     }
                 }
-                NodeOp::Reduce { .. } | NodeOp::Assign(_) | NodeOp::Whole(_) => return Ok(()),
+                NodeOp::Reduce { .. }
+                | NodeOp::Assign(_)
+                | NodeOp::Scatter(_)
+                | NodeOp::Whole(_) => return Ok(()),
             };
             self.nodes[node as usize].role = role;
         }

@@ -195,3 +195,74 @@ fn a_gather_is_one_kernel_with_its_positions_and_its_uses() {
     // The table first, as it is read anywhere; then everything else at once.
     assert_eq!(log.lock().unwrap().launches, [1, 2]);
 }
+
+#[test]
+fn writes_by_index_replace_what_the_indices_name_and_nothing_recorded_before() {
+    for context in contexts() {
+        let array = floats(&[3, 5]);
+        let before = context.apply(Op::Add, &[Arg::Array(&array), Arg::Array(&array)]).unwrap();
+        let turned = array.transpose(&[1, 0]);
+        let index = ints(&[2], &[-1, 1]);
+        let row = floats(&[3]);
+        context.put(&turned, &[Some(&index), None], 0, Outside::Refuse, Arg::Array(&row)).unwrap();
+        let mut wanted: Vec<f32> = (0..15).map(|k| k as f32 + 0.5).collect();
+        let doubled: Vec<f32> = wanted.iter().map(|x| 2.0 * x).collect();
+        for (column, k) in [4, 1].into_iter().flat_map(|c| (0..3).map(move |k| (c, k))) {
+            wanted[k * 5 + column] = k as f32 + 0.5;
+        }
+        assert_eq!(read(&context, &array), wanted);
+        assert_eq!(read(&context, &before), doubled);
+        // Of what is pending, too.
+        let sum = context.apply(Op::Add, &[Arg::Array(&array), Arg::Array(&array)]).unwrap();
+        let scalar = Arg::Scalar(Scalar::f32(9.0));
+        context.put(&sum, &[Some(&index), None], 0, Outside::Refuse, scalar).unwrap();
+        let mut wanted: Vec<f32> = wanted.iter().map(|x| 2.0 * x).collect();
+        wanted[5..].fill(9.0);
+        assert_eq!(read(&context, &sum), wanted);
+        let late = context.put(&sum, &[Some(&index), None], 0, Outside::Refuse, Arg::Array(&index));
+        assert_eq!(late.err().unwrap().kind(), ErrorKind::DType);
+    }
+}
+
+#[test]
+fn of_several_points_that_name_one_element_the_last_counts() {
+    for context in contexts() {
+        let array = floats(&[4]);
+        let index = ints(&[2, 3], &[0, 3, 0, 3, -4, 1]);
+        let given = floats(&[2, 3]);
+        context.put(&array, &[Some(&index)], 0, Outside::Refuse, Arg::Array(&given)).unwrap();
+        assert_eq!(read(&context, &array), [4.5, 5.5, 2.5, 3.5]);
+    }
+}
+
+#[test]
+fn a_write_by_index_that_is_refused_changes_nothing() {
+    for context in contexts() {
+        let array = floats(&[4]);
+        let scalar = Arg::Scalar(Scalar::f32(1.0));
+        let outside = ints(&[2], &[0, 4]);
+        let refused = context.put(&array, &[Some(&outside)], 0, Outside::Refuse, scalar);
+        assert_eq!(refused.err().unwrap().kind(), ErrorKind::Index);
+        let (index, given) = (ints(&[2], &[0, 1]), floats(&[3]));
+        let refused = context.put(&array, &[Some(&index)], 0, Outside::Refuse, Arg::Array(&given));
+        assert_eq!(refused.err().unwrap().kind(), ErrorKind::Shape);
+        assert_eq!(read(&context, &array), [0.5, 1.5, 2.5, 3.5]);
+    }
+}
+
+#[test]
+fn an_update_by_index_in_a_loop_copies_nothing() {
+    let context = soft(Settings::default());
+    let (seen, lines) = std::sync::mpsc::channel();
+    context.set_trace(Some(Box::new(move |text| drop(seen.send(text.to_owned())))));
+    let array = floats(&[1000]);
+    let index = ints(&[3], &[1, 5, 7]);
+    for k in 0..20 {
+        let scalar = Arg::Scalar(Scalar::f32(k as f32));
+        context.put(&array, &[Some(&index)], 0, Outside::Refuse, scalar).unwrap();
+        context.evaluate(&[&array]).unwrap();
+    }
+    assert_eq!(read(&context, &array)[5], 19.0);
+    let text: String = lines.try_iter().collect();
+    assert_eq!(text.matches("in place").count(), 20, "{text}");
+}

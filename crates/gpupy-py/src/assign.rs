@@ -3,7 +3,7 @@
 //! Owns [`set`] (`a[key] = value`) and [`output`] (`out=`, in-place operators). Invariant: a write
 //! that is refused leaves the array as it was.
 //!
-//! Not here: which elements a key means (`index.rs`).
+//! Not here: which elements a key means (`index.rs`), writes by index arrays (`pick.rs`).
 
 use crate::array::{Elements, NdArray, elements};
 use crate::dtypes::{self, numpy};
@@ -40,21 +40,51 @@ pub fn output(dest: &Array, result: &Array) -> PyResult<()> {
 /// Shapes that do not fit, values that cannot be converted; the words are those of an assignment
 /// to the view as a whole.
 pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match source(py, dest.dtype(), dest.ndim(), value)? {
+        Source::Array(array) => write(dest, Arg::Array(&array)),
+        Source::Scalar(scalar) => write(dest, Arg::Scalar(scalar)),
+    }
+}
+
+/// What is written, in the dtype of where it goes.
+pub enum Source {
+    Array(Array),
+    Scalar(Scalar),
+}
+
+impl Source {
+    pub fn arg(&self) -> Arg<'_> {
+        match self {
+            Source::Array(array) => Arg::Array(array),
+            Source::Scalar(scalar) => Arg::Scalar(*scalar),
+        }
+    }
+}
+
+/// Any value that NumPy would take, as what can be written to elements of a dtype with so many axes.
+///
+/// # Errors
+/// Values that cannot be converted.
+pub fn source(
+    py: Python<'_>,
+    dtype: DType,
+    ndim: usize,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<Source> {
     if let Some(operand) = classify(value)? {
         if let Some(array) = operand.as_array() {
-            if array.dtype() == dest.dtype() {
-                return write(dest, Arg::Array(array));
+            if array.dtype() == dtype {
+                return Ok(Source::Array(array.clone()));
             }
-            let cast = ready(py)?.cast(array, dest.dtype()).map_err(to_py)?;
-            return write(dest, Arg::Array(&cast));
+            return Ok(Source::Array(ready(py)?.cast(array, dtype).map_err(to_py)?));
         }
-        if let Some(scalar) = plain(&operand, dest.dtype()) {
-            return write(dest, Arg::Scalar(scalar));
+        if let Some(scalar) = plain(&operand, dtype) {
+            return Ok(Source::Scalar(scalar));
         }
     }
     // Everything else is converted by NumPy, which also has the words for what cannot be.
     let kwargs = PyDict::new(py);
-    kwargs.set_item("dtype", dtypes::to_numpy(py, dest.dtype())?)?;
+    kwargs.set_item("dtype", dtypes::to_numpy(py, dtype)?)?;
     let given = match value.cast::<NdArray>() {
         Ok(array) => match elements(array) {
             Elements::Numpy(array) => array,
@@ -66,7 +96,7 @@ pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<(
     let converted = numpy(py)?.array.bind(py).call((given,), Some(&kwargs))?;
     match host::from_numpy(&converted)? {
         // NumPy drops leading axes of arrays, but not of lists.
-        Some(array) if is_array || array.ndim() <= dest.ndim() => write(dest, Arg::Array(&array)),
+        Some(array) if is_array || array.ndim() <= ndim => Ok(Source::Array(array)),
         _ => Err(PyValueError::new_err("setting an array element with a sequence.")),
     }
 }

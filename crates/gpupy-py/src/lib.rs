@@ -89,6 +89,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(create::full, module)?)?;
     module.add_function(wrap_pyfunction!(create::index, module)?)?;
     module.add_function(wrap_pyfunction!(create::ramp, module)?)?;
+    module.add_function(wrap_pyfunction!(pick::put, module)?)?;
     module.add_function(wrap_pyfunction!(pick::take, module)?)?;
     module.add_function(wrap_pyfunction!(pick::take_along, module)?)?;
     module.add_function(wrap_pyfunction!(complex::part_of, module)?)?;

@@ -1,14 +1,15 @@
-//! Index arrays and masks, read on the driver.
+//! Index arrays and masks, read and written without NumPy.
 //!
-//! Owns [`pick`], which turns a key with index arrays into a lazy array, and the functions that take by
-//! index arrays. Invariants: what an index names is a copy; an index outside its axis is reported at
+//! Owns [`pick`], which turns a key with index arrays into a lazy array, [`put`], which writes by one,
+//! and the functions that take by index arrays. Invariants: what an index names is a copy; an index outside its axis is reported at
 //! the line that makes it, in NumPy's words. A mask is evaluated, as its count is the result's
 //! extent.
 //!
-//! Not here: keys of integers, slices, `...` and `newaxis` alone (`index.rs`), writing (`assign.rs`),
-//! NumPy's signatures (`python/gpupy/_indexing.py`).
+//! Not here: keys of integers, slices, `...` and `newaxis` alone (`index.rs`), what is
+//! written (`assign.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 
 use crate::array::{Elements, NdArray, elements};
+use crate::assign;
 use crate::dtypes::numpy;
 use crate::errors::to_py;
 use crate::host;
@@ -80,6 +81,47 @@ fn refusal<'py>(
     let standin = hollow(py, array.shape(), array.dtype())?;
     let key = py.import("gpupy._fallback")?.call_method1("to_host", (key,))?;
     call(standin, key).map(drop)
+}
+
+/// `array[key] = value` where the key has index arrays; false leaves it to NumPy.
+#[pyfunction]
+pub fn put(
+    array: &Bound<'_, NdArray>,
+    key: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let py = key.py();
+    let Elements::Lazy(array) = elements(array) else { return Ok(false) };
+    let Some(parts) = parts(key)? else { return Ok(false) };
+    let refused = || {
+        let value = py.import("gpupy._fallback")?.call_method1("to_host", (value,))?;
+        refusal(&array, key, |standin, key| standin.set_item(key, value).map(|()| standin))
+    };
+    let Some(picked) = place(&array, &parts)? else { return refused().map(|()| false) };
+    let indices: SmallVec<[Option<&Array>; 4]> =
+        picked.indices.iter().map(Option::as_ref).collect();
+    let Ok(source) = assign::source(py, array.dtype(), usize::MAX, value) else {
+        return refused().map(|()| false);
+    };
+    let context = ready(py)?;
+    let written =
+        wait(py, || context.put(&picked.view, &indices, picked.at, Outside::Refuse, source.arg()));
+    match written {
+        Ok(()) => {
+            let nothing = |index: &Array| index.size() == 0;
+            if picked.view.size() == 0 || picked.indices.iter().flatten().any(nothing) {
+                // What NumPy says of indices outside, where they name nothing.
+                refused()?;
+            }
+            Ok(true)
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::Index | ErrorKind::Shape) => {
+            refused()?;
+            Err(to_py(error))
+        }
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(false),
+        Err(error) => Err(to_py(error)),
+    }
 }
 
 /// The parts of a key that has an index array among them; `None` for other keys.

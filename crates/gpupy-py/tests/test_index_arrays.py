@@ -77,6 +77,55 @@ def test_keys_with_index_arrays_name_what_numpy_says(device, data):
         check(read, f"{shape}[{key!r}]")
 
 
+@settings(max_examples=300)
+@given(st.data())
+def test_writes_by_index_arrays_change_what_numpys_change(device, data):
+    shape = data.draw(SHAPES)
+    key = data.draw(keys(shape))
+    own = data.draw(st.booleans())
+    kind = data.draw(st.integers(0, 3))
+    values = np.arange(np.prod(shape), dtype=np.float32).reshape(shape) + np.float32(0.5)
+
+    def written(module):
+        base = module.asarray(values.copy())
+        array = base[::-1] if kind == 1 else base
+        before = base + 1
+        mine = ours(key, module) if own else key
+        if kind == 3:
+            array[mine] = np.ones((7, 5), np.float32)
+        else:
+            # What is written belongs to its place, so that the order does not count.
+            array[mine] = 9 if kind == 0 else array[mine] * 2 + 1
+        return [base, before]
+
+    with warnings.catch_warnings(), gpupy.fallback("error"):
+        warnings.simplefilter("ignore")
+        check(written, f"{shape}[{key!r}]")
+
+
+def test_of_several_writes_to_one_element_the_last_counts(device):
+    for count in (3, 300):
+        index = np.arange(count) % 7
+        a = gpupy.zeros(10, np.float32)
+        before = a + 0
+        a[index] = np.arange(count, dtype=np.float32)
+        want = np.zeros(10, np.float32)
+        want[index] = np.arange(count, dtype=np.float32)
+        assert a.tolist() == want.tolist()
+        assert before.tolist() == [0.0] * 10
+
+
+def test_put_is_numpys(device):
+    def put(m, *args, **kwargs):
+        a = m.asarray(np.arange(12, dtype=np.float32).reshape(3, 4))
+        assert m.put(a, *args, **kwargs) is None
+        return a
+
+    for args in (([1, 5, -1], 9), ([1, 5], [3, 4]), ([[1, 5]], [3]), ([20], 1), ([], 1), ([0, 1, 2], [7, 8])):
+        check(lambda m, args=args: put(m, *args), f"{args}")
+    check(lambda m: put(m, [99], 1, mode="clip"))
+
+
 def test_what_is_picked_is_a_copy_and_stays_as_it_was(device):
     a = gpupy.arange(6, dtype=np.float32)
     index = gpupy.asarray(np.array([5, 0, 5], np.int32))

@@ -99,6 +99,7 @@ fn of_expression(value: &Value, operands: &[Option<Value>]) -> Bounds {
             interval::apply(*op, value.dtype(), &[given[0], given[0]])
         }
         NodeOp::Join(_) | NodeOp::Assign(_) => union(),
+        NodeOp::Scatter(_) => given[0].0.union(given[2].0),
         NodeOp::Gather => given[1].0,
         NodeOp::Whole(Whole::Sort) => given[0].0,
         NodeOp::Whole(Whole::ArgSort) => up_to(value.shape().last()),

@@ -21,7 +21,8 @@ def getitem(array, key):
 def setitem(array, key, value):
     if array._lazy and isinstance(key, ndarray) and key._lazy and _mask(array, key, value):
         return
-    call("__setitem__", operator.setitem, (array, key, value), {})
+    if not _gpupy.put(array, key, value):
+        call("__setitem__", operator.setitem, (array, key, value), {})
 
 
 def _mask(array, key, value):
@@ -50,6 +51,16 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     return call("take", np.take, (a, indices), {"axis": axis, "mode": mode, **given})
 
 
+def put(a, ind, v, mode="raise"):
+    flat = a.reshape(-1) if isinstance(a, ndarray) and a._lazy and a.flags.c_contiguous else None
+    ind = asanyarray(ind)
+    if flat is None or mode != "raise" or np.size(v) not in (1, ind.size) or not a._writable or not ind.size:
+        return call("put", np.put, (a, ind, v), {"mode": mode})
+    v = asanyarray(v, dtype=a.dtype).reshape(-1)
+    flat[ind.reshape(-1)] = v
+    return None
+
+
 def take_along_axis(arr, indices, axis=-1):
     arr = asanyarray(arr)
     made = None
@@ -76,6 +87,7 @@ def extract(condition, arr):
 FUNCTIONS = {
     "compress": compress,
     "extract": extract,
+    "put": put,
     "take": take,
     "take_along_axis": take_along_axis,
 }
