@@ -52,12 +52,13 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 
 def put(a, ind, v, mode="raise"):
-    flat = a.reshape(-1) if isinstance(a, ndarray) and a._lazy and a.flags.c_contiguous else None
-    ind = asanyarray(ind)
-    if flat is None or mode != "raise" or np.size(v) not in (1, ind.size) or not a._writable or not ind.size:
+    index = asanyarray(ind)
+    ours = isinstance(a, ndarray) and a._lazy and a._writable and a.flags.c_contiguous
+    fits = index.size and np.size(v) in (1, index.size)
+    if not (ours and fits and mode == "raise"):
         return call("put", np.put, (a, ind, v), {"mode": mode})
-    v = asanyarray(v, dtype=a.dtype).reshape(-1)
-    flat[ind.reshape(-1)] = v
+    # Elements that are fewer would repeat, which broadcasting does for one alone.
+    a.reshape(-1)[index.reshape(-1)] = asanyarray(v, dtype=a.dtype).reshape(-1)
     return None
 
 
