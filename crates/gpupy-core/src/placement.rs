@@ -253,6 +253,7 @@ fn operations(op: &NodeOp, value: &Value) -> f64 {
         | NodeOp::Gather
         | NodeOp::Index(_)
         | NodeOp::Assign(_)
+        | NodeOp::Scatter(_)
         | NodeOp::Join(_) => elements,
     }
 }
