@@ -346,7 +346,7 @@ pub struct Table {
     /// Tells how the driver does an operation: `GPUPY_ABSENT`, `GPUPY_NATIVE` or `GPUPY_LOWERED`.
     /// The answer is the same until `cleanup`.
     ///
-    /// `dtype` is that of the first operand; of a cast, bitcast or select, of the result. An
+    /// `dtype` is that of the first operand; of a cast, bitcast, select or gather, of the result. An
     /// operation or dtype that the driver does not know is absent.
     ///
     /// `GPUPY_LOWERED` sets `*lowered` to a program of the driver's that stays as it is until
