@@ -68,10 +68,11 @@ def test_a_scalar_is_explained_like_an_array(driver):
     assert total == 2997
 
 
-def run(value):
+def run(value, placement="strict"):
     code = "import gpupy; print((gpupy.arange(6, dtype='float32') * 3 + 1).tolist())"
     path = os.pathsep.join(p for p in sys.path if p)
     env = {**os.environ, "PYTHONPATH": path, "GPUPY_DRIVER": "soft", "GPUPY_TRACE": value}
+    env["GPUPY_PLACEMENT"] = placement
     return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
 
 
@@ -82,3 +83,9 @@ def test_the_environment_prints_each_flush():
     for words in ("flush of v", "on soft", "form map", "download float32 (6,) from soft: 24 bytes"):
         assert words in traced.stderr
     assert wrong.returncode and "GPUPY_TRACE is neither 0 nor 1" in wrong.stderr
+
+
+def test_the_environment_prints_what_is_computed_at_once():
+    traced = run("1", "auto")
+    assert traced.stdout == "[1.0, 4.0, 7.0, 10.0, 13.0, 16.0]\n"
+    assert traced.stderr.endswith("add computed at once on cpu: float32 (6,)\n")
