@@ -249,6 +249,8 @@ CALLS = {
     "full": lambda xp: xp.full(3, 2**40),
     "ones_like": lambda xp: xp.ones_like(xp.arange(3)),
     "indices": lambda xp: xp.indices((2, 3)),
+    "mean as float16": lambda xp: xp.arange(9).mean(dtype="float16"),
+    "mean of float16": lambda xp: xp.full(9, 60000, "float16").mean(),
     "round 2": lambda xp: xp.round(xp.array([0.125, 2.675, -1e17, np.inf]), 2),
     "round -1": lambda xp: xp.round(xp.array([25.0, 14.9]), -1),
     "round int": lambda xp: xp.array([3, 4]).round(),

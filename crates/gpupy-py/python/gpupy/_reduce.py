@@ -120,7 +120,7 @@ def _count(a, axis):
 
 
 def _mean(a, axis, dtype, keepdims):
-    """The mean of a lazy array and its dtype as NumPy computes them, or ``None``."""
+    """The mean of a lazy array in the dtype that NumPy gives it, or ``None``."""
     if not a._lazy or not a.size:
         return None
     result = np.dtype(dtype) if dtype is not None else np.dtype(float) if a.dtype.kind in "iub" else a.dtype
@@ -132,7 +132,7 @@ def _mean(a, axis, dtype, keepdims):
     if total is None:
         return None
     middle = total / wide.type(_count(a, axis))
-    return middle if dtype is not None or wide == result else middle.astype(result)
+    return middle if wide == result else middle.astype(result)
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
