@@ -406,6 +406,13 @@ typedef struct gpupy_capabilities {
    * What these counts are, for people: UTF-8 that ends with a 0.
    */
   char resource_names[GPUPY_RESOURCES][GPUPY_NAME];
+  /**
+   * 1 when the block of a map's only destination may also be an operand, for a driver with
+   * `host_memory`; otherwise 0. Every access to that operand is the destination's own, so each
+   * point reads only what it writes; and after an error, other than a lost device, the block is as
+   * it was.
+   */
+  uint32_t in_place;
 } gpupy_capabilities;
 
 /**

@@ -81,6 +81,7 @@ impl Driver for Calm {
             forms: FormKind::ALL[1..].to_vec(),
             flushes_subnormals: false,
             host_memory: true,
+            in_place: true,
             resources: Vec::new(),
         })
     }

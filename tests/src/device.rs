@@ -40,6 +40,7 @@ impl Device {
             forms: Vec::new(),
             flushes_subnormals: false,
             host_memory: false,
+            in_place: false,
             resources: Vec::new(),
         };
         Device { driver, caps }

@@ -11,7 +11,7 @@ use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method,
     Part, Resources,
 };
-use gpupy_core::ir::{AccessKind, Form, Program};
+use gpupy_core::ir::{AccessKind, Form, Inst, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::collections::{HashMap, HashSet};
@@ -103,9 +103,26 @@ impl Watched {
             let spec = self.block(*block)?;
             promise(spec.dtype == *dtype, || format!("{spec:?} is no operand of {dtype}"))?;
             let apart = launch.dests.iter().all(|dest| dest.block != *block);
-            promise(apart, || "an operand is also a destination".into())?;
+            promise(apart || self.in_place(launch, *block), || {
+                "an operand is also a destination".into()
+            })?;
         }
         Ok(())
+    }
+
+    /// Whether a driver in host memory said that it writes into operands, and each point of the
+    /// launch reads of this block only what it writes.
+    fn in_place(&self, launch: &Launch<'_>, block: BlockId) -> bool {
+        let may = self.caps.as_ref().is_some_and(|caps| caps.in_place && caps.host_memory);
+        let [dest] = launch.dests else { return false };
+        let own = |inst: &Inst| match inst.op {
+            Op::Load if launch.operands[inst.args[0] as usize] == block => {
+                launch.accesses[inst.args[1] as usize] == dest.access
+            }
+            Op::Gather => launch.operands[inst.args[0] as usize] != block,
+            _ => true,
+        };
+        may && launch.program.form == Form::Map && launch.program.insts.iter().all(own)
     }
 
     /// Destinations lie inside their blocks, and no two points share an element.

@@ -127,6 +127,7 @@ impl Driver for Gl {
             forms: vec![FormKind::Reduce],
             flushes_subnormals: self.findings.flushes_subnormals,
             host_memory: false,
+            in_place: false,
             resources: resources::named(&self.limits),
         })
     }

@@ -64,6 +64,7 @@ impl Driver for Soft {
             forms: FormKind::ALL[1..].to_vec(),
             flushes_subnormals: false,
             host_memory: false,
+            in_place: false,
             resources: vec![(resources::LIMIT.0.into(), resources::LIMIT.1)],
         })
     }

@@ -6,7 +6,7 @@
 //! **Who checks what.** The core promises, and a driver need not check again: programs passed
 //! `ir::Program::verify`; operand and destination dtypes are those of the program; every access of a
 //! launch stays inside its operand for every point of the space in which it stands; no destination
-//! is also an operand; no launch has an empty shape; the operands of a matrix product do not move
+//! is also an operand, but for [`Capabilities::in_place`]; no launch has an empty shape; the operands of a matrix product do not move
 //! along the axes that the form says. A driver
 //! promises: an error leaves every block as it was, but for destinations written whole, and the
 //! driver works on; nothing panics; every element of a destination that the launch does not name
@@ -65,6 +65,10 @@ pub struct Capabilities {
     /// True when blocks may lie in host memory ([`BlockSpec::memory`]), and evaluation is done when
     /// `eval_ir` returns.
     pub host_memory: bool,
+    /// True when the block of a map's only destination may also be an operand, if the driver works
+    /// in host memory. Every access to that operand is the destination's own, so each point reads
+    /// only what it writes; and after an error, other than `DeviceLost`, the block is as it was.
+    pub in_place: bool,
     /// The names of the slots of [`Resources`] and their limits in force, for people to read.
     pub resources: Vec<(Cow<'static, str>, u32)>,
 }

@@ -213,7 +213,11 @@ impl Engine {
         {
             return Ok(flow);
         }
-        let held = value.state().operands.first().cloned().flatten();
+        let held = match op {
+            NodeOp::Reduce { .. } => value.state().operands.first().cloned().flatten(),
+            // Another handle of an operand would keep its block from being written.
+            _ => None,
+        };
         let (start, at, space, form) = match op {
             NodeOp::Reduce { op, n } => {
                 let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, *n);

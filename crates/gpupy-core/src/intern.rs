@@ -75,10 +75,11 @@ impl Interner {
         }
     }
 
-    /// True when `node` has one owner; then the table forgets it, so that it stays so.
-    pub fn forget_if_sole(&self, hash: u64, node: &Arc<Node>) -> bool {
+    /// True when `node` has so many handles; then the table forgets it, so that there come no more by
+    /// it.
+    pub fn forget_if_held_by(&self, hash: u64, node: &Arc<Node>, handles: usize) -> bool {
         let mut table = self.table();
-        if Arc::strong_count(node) != 1 {
+        if Arc::strong_count(node) != handles {
             return false;
         }
         if let Ok(entry) = table.find_entry(hash, |e| e.id == node.id) {

@@ -11,6 +11,7 @@ use crate::cache::Part;
 use crate::driver::{Access, BlockId, Dest, Evaluated, Launch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
+use crate::in_place::Taken;
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::kernel::{self, Kernel, Target};
 use crate::partition::{Evaluation, Flow};
@@ -90,17 +91,19 @@ impl Evaluation<'_> {
             true => self.values_below(roots),
             false => Vec::new(),
         };
-        self.engine.launch(self.device, &kernel, dests, computes)
+        let taken = self.operand_to_take(&kernel, roots, dests)?;
+        self.engine.launch(self.device, &kernel, dests, taken, computes)
     }
 }
 
 impl Engine {
-    /// Launches a kernel into its destinations.
+    /// Launches a kernel into its destinations, or into the block of an operand.
     pub fn launch(
         &mut self,
         position: usize,
         kernel: &Kernel,
         dests: &[Destination],
+        taken: Option<Taken>,
         computes: Vec<ValueId>,
     ) -> Result<()> {
         // What goes into a block of the caller's is lost in a pause, so that does not ask for one.
@@ -109,14 +112,22 @@ impl Engine {
         }
         let mut pinned: Vec<(ValueId, Part)> = Vec::new();
         let mut blocks: Vec<BlockId> = Vec::new();
-        let launched = self
-            .launch_pinned(position, kernel, dests, &mut pinned, &mut blocks)
-            .and_then(|done| self.await_queue(position, kernel, &blocks).map(|()| done));
+        let mut launched =
+            self.launch_pinned(position, kernel, (dests, taken.as_ref()), &mut pinned, &mut blocks);
+        if let (Ok(_), None) = (&launched, &taken) {
+            let waited = self.await_queue(position, kernel, &blocks);
+            launched = launched.and_then(|done| waited.map(|()| done));
+        }
         let device = self.device(position)?;
         for (value, part) in &pinned {
             device.unpin(*value, part);
         }
-        let mut kept = false;
+        let (mut kept, in_place) = (false, taken.is_some());
+        if let Some(taken) = taken {
+            kept = launched.is_ok();
+            taken.end(device, launched.as_ref().err());
+            blocks.clear();
+        }
         for (dest, block) in dests.iter().zip(blocks) {
             let Destination::Tile { value, tile } = dest else { continue };
             if launched.is_ok() {
@@ -141,6 +152,7 @@ impl Engine {
         stats.kernels_compiled += u64::from(done.compiled);
         stats.kernels_specialised += u64::from(done.specialised);
         stats.launches += u64::from(done.launches);
+        stats.in_place += u64::from(in_place);
         stats.instructions += kernel.program.operation_count() as u64;
         Ok(())
     }
@@ -164,7 +176,7 @@ impl Engine {
         &mut self,
         position: usize,
         kernel: &Kernel,
-        dests: &[Destination],
+        (dests, taken): (&[Destination], Option<&Taken>),
         pinned: &mut Vec<(ValueId, Part)>,
         blocks: &mut Vec<BlockId>,
     ) -> Result<(Evaluated, Duration)> {
@@ -179,9 +191,10 @@ impl Engine {
         for (dest, access) in dests.iter().zip(&kernel.dests) {
             let (block, whole) = match dest {
                 Destination::Block { block, whole, .. } => (*block, *whole),
-                Destination::Tile { value, tile } => {
-                    (device.alloc(device.spec(value, &tile.range), stats)?, true)
-                }
+                Destination::Tile { value, tile } => match taken {
+                    Some(taken) => (operands[taken.operand], true),
+                    None => (device.alloc(device.spec(value, &tile.range), stats)?, true),
+                },
             };
             blocks.push(block);
             places.push(Dest { block, access: access.clone(), whole });

@@ -22,7 +22,8 @@
 //! lowering.rs   operations that a driver lacks, by programs: its own, or those of functions/
 //! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch
 //! whole.rs      scans, sorts and matrix products, which are kernels of their own
-//! launch.rs     operands are brought, destinations allocated, the driver called
+//! launch.rs     operands are brought, destinations allocated, the driver called; in_place.rs says
+//!               which operand's block a destination may take
 //! driver.rs     14 functions: the contract; registry.rs names those who keep it, plugin/ loads
 //!               them from libraries
 //! cache.rs      blocks on the device; rhythm.rs says which goes when it is full, pool.rs keeps free
@@ -52,6 +53,7 @@ pub mod functions;
 mod gather;
 mod host;
 mod in_memory;
+mod in_place;
 mod intern;
 pub mod ir;
 mod join;

@@ -87,6 +87,11 @@ impl<'e> Evaluation<'e> {
         }
     }
 
+    /// The nodes that read a node, one for each use.
+    pub fn parents(&self, node: u32) -> &[u32] {
+        &self.parents[node as usize]
+    }
+
     /// Evaluates everything but the last piece, whose kernel is left to launch.
     ///
     /// # Errors

@@ -445,9 +445,14 @@ impl Value {
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
     /// by `intern` then, so that nobody can find it any more.
     pub(crate) fn is_sole(&self) -> bool {
+        self.is_held_by(1)
+    }
+
+    /// The same for as many handles as the caller knows of.
+    pub(crate) fn is_held_by(&self, handles: usize) -> bool {
         match (self.0.hash, &self.0.interner) {
-            (Some(hash), Some(interner)) => interner.forget_if_sole(hash, &self.0),
-            _ => Arc::strong_count(&self.0) == 1,
+            (Some(hash), Some(interner)) => interner.forget_if_held_by(hash, &self.0, handles),
+            _ => Arc::strong_count(&self.0) == handles,
         }
     }
 }

@@ -149,7 +149,7 @@ impl Engine {
         let kernel = self.whole_kernel(value, whole, &extents, &reads, device)?;
         self.device(device)?.driver.check_ir(&kernel.program)?;
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
-        match self.launch(device, &kernel, &[dest], Vec::new()) {
+        match self.launch(device, &kernel, &[dest], None, Vec::new()) {
             Err(error) if error.kind() == ErrorKind::OutOfMemory => {
                 self.whole_on_host(value, whole, (&origin, &extents), &reads)
             }

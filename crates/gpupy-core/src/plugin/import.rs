@@ -281,6 +281,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         forms: FormKind::ALL.into_iter().filter(has).collect(),
         flushes_subnormals: raw.flushes_subnormals != 0,
         host_memory: raw.host_memory != 0,
+        in_place: raw.in_place != 0,
         resources: names.zip(raw.resource_limits).take(raw.resource_count as usize).collect(),
     })
 }

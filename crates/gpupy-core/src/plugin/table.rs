@@ -153,6 +153,11 @@ pub struct RawCapabilities {
     pub resource_limits: [u32; GPUPY_RESOURCES],
     /// What these counts are, for people: UTF-8 that ends with a 0.
     pub resource_names: [[c_char; GPUPY_NAME]; GPUPY_RESOURCES],
+    /// 1 when the block of a map's only destination may also be an operand, for a driver with
+    /// `host_memory`; otherwise 0. Every access to that operand is the destination's own, so each
+    /// point reads only what it writes; and after an error, other than a lost device, the block is as
+    /// it was.
+    pub in_place: u32,
 }
 
 /// What to allocate.

@@ -17,6 +17,8 @@ pub struct Log {
     /// The distinct programs launched.
     pub programs: BTreeSet<u128>,
     pub checks: usize,
+    /// Blocks that were allocated.
+    pub allocated: usize,
     /// The most blocks at once.
     pub most_blocks: usize,
     /// The device is gone until it is opened again.
@@ -47,6 +49,7 @@ impl Fused {
             forms: Vec::new(),
             flushes_subnormals: false,
             host_memory: false,
+            in_place: false,
             resources: vec![("instructions".into(), limit)],
         };
         let (lacks, blocks) = Default::default();
@@ -65,9 +68,10 @@ impl Fused {
         self
     }
 
-    /// The same in host memory, for all dtypes.
+    /// The same in host memory, in place, for all dtypes.
     pub fn host(mut self) -> Fused {
         self.caps.host_memory = true;
+        self.caps.in_place = true;
         self.caps.dtypes = DType::ALL.into();
         self
     }
@@ -120,6 +124,7 @@ impl Driver for Fused {
         let own = if spec.memory.is_some() { 0 } else { spec.bytes() as usize };
         self.blocks.insert(self.next, (spec, vec![0; own]));
         let mut log = self.log.lock().expect("log");
+        log.allocated += 1;
         log.most_blocks = log.most_blocks.max(self.blocks.len());
         Ok(BlockId(self.next))
     }

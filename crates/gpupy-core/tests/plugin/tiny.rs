@@ -64,6 +64,7 @@ impl Driver for Tiny {
             forms: vec![FormKind::Reduce],
             flushes_subnormals: true,
             host_memory: true,
+            in_place: true,
             resources: vec![("words".into(), 5), ("deeds".into(), u32::MAX)],
         })
     }

@@ -3,6 +3,7 @@
 //! Not here: what programs compute (the levels).
 
 mod destinations;
+mod in_place;
 pub mod mistakes;
 
 use super::threads::{THREADS, in_turns};
@@ -29,6 +30,7 @@ pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "by several threads in turns", by_threads_in_turns);
     suite.case(GROUP, "the first write of a block", first_write);
     destinations::run(suite);
+    in_place::run(suite);
     mistakes::run(suite);
 }
 

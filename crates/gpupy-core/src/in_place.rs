@@ -1,0 +1,173 @@
+//! In place: a launch that writes into the block of an operand, which nobody needs any more.
+//!
+//! Owns the rule when that may be. The value of `2.5 * x + y` takes the block of `x` when nothing
+//! else holds `x`, nor any operation between the two. Then a loop over large arrays moves no more
+//! memory than it must, and takes no more. Invariants: an operand that anything else could ask for is
+//! never written; what a failed launch was to take is as it was.
+//!
+//! Not here: assignments in place (`assign.rs`).
+
+use crate::cache::{Device, Part};
+use crate::driver::Capabilities;
+use crate::error::{Error, ErrorKind, Result};
+use crate::evaluate::Destination;
+use crate::ir::Form;
+use crate::kernel::Kernel;
+use crate::op::Op;
+use crate::partition::Evaluation;
+use crate::ranges::Ranges;
+use crate::tiling::Tile;
+use crate::value::{Kind, Value};
+use crate::walk::Child;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Nodes of a walk in which it is looked for an operand to take. In a larger one, looking costs more
+/// than it saves.
+const MANY: usize = 1024;
+
+/// An operand whose block a launch writes into.
+pub(crate) struct Taken {
+    /// Its place among the kernel's operands.
+    pub operand: usize,
+    value: Value,
+    /// The value that takes the block, with its one tile.
+    heir: Value,
+    tile: Tile,
+    /// What the heir is computed from, out of everybody's reach: whoever holds the heir could ask
+    /// for it.
+    operands: Operands,
+}
+
+type Operands = SmallVec<[Option<Value>; 3]>;
+
+impl Taken {
+    /// Hands the block over after the launch, or gives everything back after an error.
+    pub fn end(self, device: &mut Device, error: Option<&Error>) {
+        let all = self.tile.range.clone();
+        let Some(error) = error else {
+            device.hand_over(&self.value, &self.heir, &self.tile);
+            self.value.state().computed.remove(all.clone());
+            return self.heir.mark_computed(all);
+        };
+        if error.kind() == ErrorKind::DeviceLost {
+            // Nobody knows how far it came.
+            self.value.state().on_host.remove(all.clone());
+            self.value.mark_lost(all);
+        }
+        self.give_back();
+    }
+
+    fn give_back(self) {
+        self.heir.state().operands = self.operands;
+    }
+}
+
+impl Evaluation<'_> {
+    /// The operand whose block the only destination of a kernel may take, if there is one. The kernel
+    /// is the one that was built last.
+    pub fn operand_to_take(
+        &mut self,
+        kernel: &Kernel,
+        roots: &[Child],
+        dests: &[Destination],
+    ) -> Result<Option<Taken>> {
+        let ([Child::Node(root)], [Destination::Tile { value, tile }]) = (roots, dests) else {
+            return Ok(None);
+        };
+        let caps = &self.engine.device(self.device)?.caps;
+        if !allows(caps, kernel) || self.walk.nodes.len() > MANY || !is_new(value, tile) {
+            return Ok(None);
+        }
+        let fitting: SmallVec<[usize; 4]> =
+            (0..kernel.operands.len()).filter(|k| fits(kernel, *k, value)).collect();
+        for operand in fitting {
+            let (candidate, _) = &kernel.operands[operand];
+            if !self.engine.device(self.device)?.may_take(candidate, tile) {
+                continue;
+            }
+            let operands = std::mem::take(&mut value.state().operands);
+            let (value, heir) = (candidate.clone(), value.clone());
+            let taken = Taken { operand, value, heir, tile: tile.clone(), operands };
+            if self.is_only_here(&taken, kernel, *root) {
+                return Ok(Some(taken));
+            }
+            taken.give_back();
+        }
+        Ok(None)
+    }
+
+    /// Whether nothing but this evaluation holds the value that would be taken, or anything between
+    /// it and the root. Those are asked first that hold the others, and are forgotten by whoever
+    /// could find them again; so nobody comes by a handle after it was asked for.
+    fn is_only_here(&self, taken: &Taken, kernel: &Kernel, root: u32) -> bool {
+        let is_taken = |value: &Value| Arc::ptr_eq(&value.0, &taken.value.0);
+        let all = 0..self.walk.nodes.len() as u32;
+        let mut own = all.filter(|node| is_taken(&self.walk.nodes[*node as usize].value));
+        let (Some(leaf), None) = (own.next(), own.next()) else { return false };
+        // Nodes between, with the handles that are known of.
+        let mut known: Vec<(u32, usize)> = vec![(leaf, 0)];
+        let mut at = 0;
+        while let Some((node, _)) = known.get(at).copied() {
+            let value = &self.walk.nodes[node as usize].value;
+            // The walk's handle; of the taken one, also ours and the kernel's.
+            let mut handles = 1;
+            if node == leaf {
+                handles += 1 + kernel.operands.iter().filter(|(value, _)| is_taken(value)).count();
+            }
+            let mut above = self.parents(node).to_vec();
+            above.dedup();
+            for parent in above {
+                let slots = |operands: &Operands| {
+                    operands.iter().flatten().filter(|o| Arc::ptr_eq(&o.0, &value.0)).count()
+                };
+                let held = match parent == root {
+                    true => slots(&taken.operands),
+                    false => slots(&self.walk.nodes[parent as usize].value.state().operands),
+                };
+                if held == 0 {
+                    continue;
+                }
+                handles += held;
+                if parent != root && !self.marks.has(parent) {
+                    // Another piece of the walk needs it.
+                    return false;
+                }
+                if parent != root && !known.iter().any(|(node, _)| *node == parent) {
+                    known.push((parent, 0));
+                }
+            }
+            known[at].1 = handles;
+            at += 1;
+        }
+        // Parents come before children in a walk.
+        known.sort_unstable();
+        known
+            .iter()
+            .all(|(node, handles)| self.walk.nodes[*node as usize].value.is_held_by(*handles))
+    }
+}
+
+/// Whether a device may write into an operand of a kernel like this.
+fn allows(caps: &Capabilities, kernel: &Kernel) -> bool {
+    caps.in_place && caps.host_memory && kernel.program.form == Form::Map
+}
+
+/// Whether a tile is all of a value of which nothing is computed yet.
+fn is_new(value: &Value, tile: &Tile) -> bool {
+    tile.range == (0..value.len()) && value.state().computed == Ranges::default()
+}
+
+/// Whether an operand is of the value's kind, and each point reads only what it writes.
+fn fits(kernel: &Kernel, operand: usize, value: &Value) -> bool {
+    let (candidate, part) = &kernel.operands[operand];
+    let is_alike = |access: u32| kernel.accesses[access as usize] == kernel.dests[0];
+    let mut reads = kernel.program.insts.iter().filter(|inst| {
+        matches!(inst.op, Op::Load | Op::Gather) && inst.args[0] as usize == operand
+    });
+    matches!(part, Part::Tile(_))
+        && matches!(candidate.0.kind, Kind::Expr { .. })
+        && candidate.dtype() == value.dtype()
+        && candidate.len() == value.len()
+        && reads.all(|inst| inst.op == Op::Load && is_alike(inst.args[1]))
+}
