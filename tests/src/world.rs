@@ -378,7 +378,8 @@ impl<'a> World<'a> {
             return Ok(());
         }
         let other = self.any();
-        let (index, numbers, how) = if other.model.dtype == DType::I32 {
+        let is_given = other.model.dtype != DType::I32;
+        let (index, numbers, how) = if !is_given {
             (other.array, other.model, format!("x{}", other.name))
         } else {
             let len = 1 + self.rng.below(9);
@@ -393,8 +394,9 @@ impl<'a> World<'a> {
         let all = numbers.elements().into_iter().map(Scalar::as_i32);
         let inside = all.clone().all(|i| i >= -(n as i32) && i < n as i32);
         let outside = match self.rng.below(3) {
-            // To know that all are inside, an index that is pending may have to be evaluated.
-            0 if inside && self.forgiven.is_none() && self.tries == 0 => Outside::Refuse,
+            // To know that all are inside, an index that is pending may have to be evaluated, which
+            // would fail here, where nothing tries again.
+            0 if inside && is_given => Outside::Refuse,
             1 => Outside::Clip,
             _ => Outside::Wrap,
         };
