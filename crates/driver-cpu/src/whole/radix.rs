@@ -159,7 +159,8 @@ mod tests {
         };
         for n in [0, 1, 2, ENOUGH - 1, ENOUGH, 3000, MANY, 70_000] {
             for mask in [0, 1, 0xff, 0xf0_0000, 0xffff_ffff, u64::MAX] {
-                let keys: Vec<u64> = (0..n).map(|_| (random() * 0x9e37_79b9) & mask).collect();
+                let keys: Vec<u64> =
+                    (0..n).map(|_| random().wrapping_mul(0x9e37_79b9) & mask).collect();
                 let mut want = keys.clone();
                 want.sort();
                 let mut got = keys.clone();
