@@ -3,7 +3,7 @@
 //!
 //! Owns the functions that C can call, one a program, with the arithmetic of `gpupy/_bench/programs.py` in its order:
 //! nothing is contracted or reordered that NumPy would round in between, but for sums, whose order NumPy leaves open.
-//! Exponentials, logarithms and sines are polynomials of our own ([`functions`]). Threads are rayon's
+//! Exponentials, logarithms and sines are polynomials of our own (`functions.rs`). Threads are rayon's
 //! (`RAYON_NUM_THREADS`).
 //!
 //! Invariants: operands and results lie where the caller says, in C order, and do not overlap; results are overwritten
