@@ -24,6 +24,8 @@ pub struct Variant {
     pub leaves: Vec<Stride>,
     /// Of each destination.
     pub dests: Vec<Stride>,
+    /// The destination is an operand too: nothing is computed there, but copied when it is done.
+    pub in_place: bool,
 }
 
 impl Variant {
@@ -105,6 +107,9 @@ pub fn plan(program: &Program, leaves: &Leaves, variant: &Variant) -> Result<Pla
 /// The values that are computed where they are stored, and that destination.
 fn direct(program: &Program, leaves: &Leaves, variant: &Variant) -> FxHashMap<usize, usize> {
     let mut direct = FxHashMap::default();
+    if variant.in_place {
+        return direct;
+    }
     let mut depth = 0;
     let mut computed = vec![false; program.insts.len()];
     for (at, inst) in program.insts.iter().enumerate().skip(leaves.reduce.unwrap_or(0)) {

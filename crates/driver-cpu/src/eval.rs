@@ -92,7 +92,8 @@ impl Evaluator {
             dests.push(Line { access: &dest.access, base, size: *size });
         }
         let route = Route::of(launch.shape, &known.leaves, &leaves, &dests);
-        let Route { way, space, axis, variant, .. } = route;
+        let Route { way, space, axis, mut variant, .. } = route;
+        variant.in_place = launch.dests.iter().any(|dest| launch.operands.contains(&dest.block));
         fold = route.fold;
         let mut spread: SmallVec<[Spread<'_>; 4]> = SmallVec::new();
         let mut parted: SmallVec<[Spread<'_>; 1]> = SmallVec::new();

@@ -91,7 +91,7 @@ impl Driver for Cpu {
             forms: FormKind::ALL[1..].to_vec(),
             flushes_subnormals: false,
             host_memory: true,
-            in_place: false,
+            in_place: true,
             resources: vec![(resources::LIMIT.0.into(), self.limit)],
         })
     }

@@ -57,8 +57,8 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
         dests: dests.as_ptr(),
         params: launch.params.as_ptr(),
     };
-    // SAFETY: the core promises that accesses name elements that exist and that no destination is
-    // an operand; the code was written for these strides.
+    // SAFETY: the core promises that accesses name elements that exist, and that no point
+    // reads what another writes; the code was written for these strides.
     unsafe { kernel.run(&row) };
     Ok(true)
 }

@@ -21,6 +21,7 @@ pub struct Route {
     pub axis: usize,
     /// Of a map with short rows.
     pub fold: Option<Fold>,
+    /// As if the launch were not in place.
     pub variant: Variant,
 }
 
@@ -43,12 +44,12 @@ impl Route {
             let mut all =
                 lines.map(|(line, access)| stride(&Line { access, ..*line }, axis, space[axis]));
             let leaves = all.by_ref().take(leaves.len()).collect();
-            let variant = Variant { leaves, dests: all.collect() };
+            let variant = Variant { leaves, dests: all.collect(), in_place: false };
             return Route { way, space, axis, fold: Some(fold), variant };
         }
         let along = |line: &Line<'_>| stride(line, axis, shape[axis]);
         let leaves = leaves.iter().map(along).collect();
-        let variant = Variant { leaves, dests: dests.iter().map(along).collect() };
+        let variant = Variant { leaves, dests: dests.iter().map(along).collect(), in_place: false };
         Route { way, space: shape.into(), axis, fold: None, variant }
     }
 
@@ -74,7 +75,7 @@ impl Route {
         let inside = first.iter().map(|line| stride(line, before, shape[before]));
         let after = |line: &Line<'_>| stride(line, axis, space[axis]);
         let leaves = inside.chain(rest.iter().map(after)).collect();
-        let variant = Variant { leaves, dests: dests.iter().map(after).collect() };
+        let variant = Variant { leaves, dests: dests.iter().map(after).collect(), in_place: false };
         Route { way: Some(way), space, axis, fold: None, variant }
     }
 }

@@ -6,11 +6,11 @@
 //! **Who checks what.** The core promises, and a driver need not check again: programs passed
 //! `ir::Program::verify`; operand and destination dtypes are those of the program; every access of a
 //! launch stays inside its operand for every point of the space in which it stands; no destination
-//! is also an operand, but for [`Capabilities::in_place`]; no launch has an empty shape; the operands of a matrix product do not move
-//! along the axes that the form says. A driver
-//! promises: an error leaves every block as it was, but for destinations written whole, and the
-//! driver works on; nothing panics; every element of a destination that the launch does not name
-//! stays as it was.
+//! is also an operand, but for [`Capabilities::in_place`]; no launch has an empty shape; the
+//! operands of a matrix product do not move along the axes that the form says. A driver promises: an
+//! error leaves every block as it was, but for destinations that are written whole and are no
+//! operands, and the driver works on; nothing panics; every element of a destination that the launch
+//! does not name stays as it was.
 //!
 //! **Mistakes that cost little to find** a driver answers with `Invalid`: a handle that is dead or
 //! was never given out; a range of `block_read` or `block_write` that leaves its block, or is not
@@ -319,8 +319,8 @@ pub trait Driver: Send {
     ///   it were. Operands may be freed on return.
     ///
     /// # Errors
-    /// After these, blocks are as they were, but for destinations that are written whole, which are
-    /// undefined:
+    /// After these, blocks are as they were, but for destinations that are written whole and are no
+    /// operands, which are undefined:
     ///
     /// - `Refused`: the device's compiler would not have the program.
     /// - `OutOfMemory`: no room for what the driver itself needs.

@@ -107,8 +107,13 @@ impl Engine {
         computes: Vec<ValueId>,
     ) -> Result<()> {
         // What goes into a block of the caller's is lost in a pause, so that does not ask for one.
-        if dests.iter().any(|dest| matches!(dest, Destination::Tile { .. })) {
-            self.slice.check_inside()?;
+        if dests.iter().any(|dest| matches!(dest, Destination::Tile { .. }))
+            && let Err(error) = self.slice.check_inside()
+        {
+            if let Some(taken) = taken {
+                taken.end(self.device(position)?, Some(&error));
+            }
+            return Err(error);
         }
         let mut pinned: Vec<(ValueId, Part)> = Vec::new();
         let mut blocks: Vec<BlockId> = Vec::new();

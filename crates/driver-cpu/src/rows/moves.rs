@@ -23,7 +23,8 @@ macro_rules! sized {
 /// from repeats one element.
 ///
 /// # Safety
-/// Every element that the steps name exists; what is written is not read.
+/// Every element that the steps name exists; what is written is not read, unless all of it stays
+/// where it is.
 pub unsafe fn copy(
     size: usize,
     (to, to_step): (*mut u8, isize),
@@ -34,7 +35,7 @@ pub unsafe fn copy(
     // SAFETY: the caller's.
     unsafe {
         if to_step == step && from_step == step {
-            std::ptr::copy_nonoverlapping(from, to, n * size);
+            std::ptr::copy(from, to, n * size);
         } else {
             sized!(size, copy_words((to, to_step), (from, from_step), n));
         }

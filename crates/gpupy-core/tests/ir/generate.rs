@@ -91,6 +91,12 @@ impl Generator {
     }
 
     fn constant(&mut self, dtype: DType) -> u32 {
+        // Complex numbers have no literals.
+        if let DType::C64 | DType::C128 = dtype {
+            let part = if dtype == DType::C64 { DType::F32 } else { DType::F64 };
+            let parts = [self.constant(part), self.constant(part)];
+            return self.builder.op(Op::Complex, &parts);
+        }
         let bits = if dtype == DType::Bool { self.rng.next() & 1 } else { self.rng.next() };
         self.builder.constant(Scalar::new(dtype, bits))
     }
@@ -150,7 +156,7 @@ impl Generator {
     fn an_operation(&mut self, values: &mut Vec<u32>) {
         let row = &OPS[self.rng.below(OPS.len())];
         if row.rule == Rule::Part {
-            // Complex numbers have no literals: only loads give them here.
+            // No operand of an operation below is complex.
             let (operand, access) = (self.builder.operand(DType::C64), self.access());
             let number = self.builder.load(operand, access);
             return values.push(self.builder.op(row.op, &[number]));

@@ -115,6 +115,7 @@ pub fn has_code(isa: Isa, op: Op, from: DType, to: DType) -> bool {
         Op::Bitcast => to != DType::Bool || from == DType::Bool,
         Op::Cast if (from, to) == (DType::F64, DType::F16) => false,
         Op::Fmod => false,
+        _ if op.info().is_of_complex() => false,
         Op::FloorDiv | Op::Mod => from.size() <= 4 && !(isa == Isa::Avx2 && from == DType::U32),
         Op::Cast if isa == Isa::Avx2 => {
             !(matches!(from, DType::I64 | DType::U64) && matches!(to, DType::F16 | DType::F32))

@@ -9,7 +9,7 @@
 use super::kept::Kept;
 use super::plan::{Call, Plan};
 use gpupy_core::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
+    BlockId, BlockSpec, Capabilities, Check, Config, Dest, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
 use gpupy_core::ir::Program;
@@ -173,9 +173,11 @@ impl Faulty {
         self.driver()?.eval_ir(&Launch { operands: &operands, dests: &dests, ..*launch })
     }
 
-    /// What a failed launch may do: destinations that are written whole are undefined.
+    /// What a failed launch may do: destinations that are written whole, and are no operands, are
+    /// undefined.
     fn spoil(&mut self, launch: &Launch<'_>) -> Result<()> {
-        for dest in launch.dests.iter().filter(|dest| dest.whole) {
+        let undefined = |dest: &&Dest| dest.whole && !launch.operands.contains(&dest.block);
+        for dest in launch.dests.iter().filter(undefined) {
             let block = self.inner(dest.block)?;
             let spec = self.blocks[&dest.block].spec;
             let bytes = vec![1; spec.len * spec.dtype.size()];

@@ -10,7 +10,7 @@ use crate::samples::Rng;
 use crate::suite::Suite;
 use crate::world::World;
 use gpupy_core::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
+    BlockId, BlockSpec, Capabilities, Check, Config, Dest, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
 use gpupy_core::ir::Program;
@@ -128,7 +128,8 @@ impl Driver for Fickle {
             Fault::NoScratch(one_in) if self.strikes(one_in) => ErrorKind::OutOfMemory,
             _ => return self.inner.eval_ir(launch),
         };
-        if kind == ErrorKind::OutOfMemory && launch.dests.iter().all(|dest| dest.whole) {
+        let undefined = |dest: &Dest| dest.whole && !launch.operands.contains(&dest.block);
+        if kind == ErrorKind::OutOfMemory && launch.dests.iter().all(undefined) {
             // A destination that is written whole is undefined then.
             let spoiled: Vec<_> = launch.params.iter().map(|_| 0x4640_e400).collect();
             self.inner.eval_ir(&Launch { params: &spoiled, ..*launch })?;
