@@ -7,6 +7,7 @@
 //! Not here: which parts of a value are in its buffer (`value.rs`).
 
 use crate::driver::HostMemory;
+use memmap2::MmapMut;
 use rustc_hash::FxHashMap;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::Range;
@@ -21,13 +22,17 @@ const POOLED_FROM: usize = 1 << 10;
 /// Buffers from this size on are made of pages.
 const PAGED_FROM: usize = 64 << 10;
 
+/// Buffers from this size on are mapped by themselves, in huge pages where the system has them.
+const MAPPED_FROM: usize = 4 << 20;
+
 /// A buffer of bytes, aligned for every dtype (and to pages when it is large).
 ///
 /// Several owners may hold one through `Arc`; who writes is settled by the value that owns the
 /// evaluated map, hence the `unsafe` on writing and the plain reading by range.
 pub struct HostBuffer {
     memory: NonNull<u8>,
-    capacity: usize,
+    /// Where the memory is from; `None` only while it is dropped.
+    owned: Option<Owned>,
     len: usize,
 }
 
@@ -37,14 +42,63 @@ unsafe impl Send for HostBuffer {}
 // SAFETY: as above.
 unsafe impl Sync for HostBuffer {}
 
-/// Free buffers by capacity.
-struct Pool {
-    free: Option<FxHashMap<usize, Vec<NonNull<u8>>>>,
-    bytes: usize,
+/// Memory that goes back where it is from when it is dropped.
+enum Owned {
+    Allocated { memory: NonNull<u8>, capacity: usize },
+    Mapped(MmapMut),
 }
 
-// SAFETY: the pool owns the memory behind its pointers.
-unsafe impl Send for Pool {}
+// SAFETY: allocated memory belongs to no thread.
+unsafe impl Send for Owned {}
+
+impl Owned {
+    /// Zeroed memory.
+    fn new(capacity: usize) -> Owned {
+        if capacity >= MAPPED_FROM
+            && let Ok(map) = MmapMut::map_anon(capacity)
+        {
+            // Small pages do too, but take longer to touch for the first time.
+            #[cfg(target_os = "linux")]
+            let _ = map.advise(memmap2::Advice::HugePage);
+            return Owned::Mapped(map);
+        }
+        let layout = layout(capacity);
+        // SAFETY: `class` never gives zero, so the layout's size is not zero.
+        let memory = unsafe { alloc_zeroed(layout) };
+        let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+        Owned::Allocated { memory, capacity }
+    }
+
+    fn capacity(&self) -> usize {
+        match self {
+            Owned::Allocated { capacity, .. } => *capacity,
+            Owned::Mapped(map) => map.len(),
+        }
+    }
+
+    fn memory(&mut self) -> NonNull<u8> {
+        match self {
+            Owned::Allocated { memory, .. } => *memory,
+            // A map is not empty, and nowhere but at an address.
+            Owned::Mapped(map) => NonNull::from(&mut **map).cast(),
+        }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if let Owned::Allocated { memory, capacity } = self {
+            // SAFETY: allocated in `new` with this layout, and freed only here.
+            unsafe { dealloc(memory.as_ptr(), layout(*capacity)) };
+        }
+    }
+}
+
+/// Free memory by capacity.
+struct Pool {
+    free: Option<FxHashMap<usize, Vec<Owned>>>,
+    bytes: usize,
+}
 
 static POOL: Mutex<Pool> = Mutex::new(Pool { free: None, bytes: 0 });
 
@@ -55,16 +109,16 @@ impl HostBuffer {
         if capacity >= POOLED_FROM {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
             let free = pool.free.as_mut().and_then(|free| free.get_mut(&capacity));
-            if let Some(memory) = free.and_then(Vec::pop) {
+            if let Some(owned) = free.and_then(Vec::pop) {
                 pool.bytes -= capacity;
-                return HostBuffer { memory, capacity, len };
+                return HostBuffer::of(owned, len);
             }
         }
-        let layout = layout(capacity);
-        // SAFETY: `class` never gives zero, so the layout's size is not zero.
-        let memory = unsafe { alloc_zeroed(layout) };
-        let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
-        HostBuffer { memory, capacity, len }
+        HostBuffer::of(Owned::new(capacity), len)
+    }
+
+    fn of(mut owned: Owned, len: usize) -> HostBuffer {
+        HostBuffer { memory: owned.memory(), owned: Some(owned), len }
     }
 
     /// A copy of these bytes.
@@ -127,17 +181,16 @@ impl HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
-        if self.capacity >= POOLED_FROM {
+        let Some(owned) = self.owned.take() else { return };
+        let capacity = owned.capacity();
+        if capacity >= POOLED_FROM {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-            if pool.bytes + self.capacity <= POOL_BYTES {
-                pool.bytes += self.capacity;
+            if pool.bytes + capacity <= POOL_BYTES {
+                pool.bytes += capacity;
                 let free = pool.free.get_or_insert_default();
-                free.entry(self.capacity).or_default().push(self.memory);
-                return;
+                free.entry(capacity).or_default().push(owned);
             }
         }
-        // SAFETY: allocated in `new` with this layout, and not in the pool.
-        unsafe { dealloc(self.memory.as_ptr(), layout(self.capacity)) };
     }
 }
 
@@ -147,12 +200,8 @@ pub(crate) fn trim() {
     let free = std::mem::take(&mut pool.free);
     pool.bytes = 0;
     drop(pool);
-    for (capacity, buffers) in free.into_iter().flatten() {
-        for memory in buffers {
-            // SAFETY: allocated in `new` with this layout; it was in the pool, so nobody uses it.
-            unsafe { dealloc(memory.as_ptr(), layout(capacity)) };
-        }
-    }
+    // Giving back takes time, so it comes after the lock.
+    drop(free);
 }
 
 /// Rounds a size up so that buffers of nearly equal size can stand in for each other: at most one

@@ -23,7 +23,8 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("judged" if os.environ.get("CI") else "gpupy")
 
 DRIVERS = gpupy.drivers()
-TIGHT = {"resources": [6, 6, 2, 1, 0, 0, 1, 2]}
+# Enough for any one operation.
+TIGHT = {"resources": [8, 8, 3, 1, 0, 0, 1, 3]}
 TINY = {"block_bytes": 64, "device_bytes": 4096}
 
 

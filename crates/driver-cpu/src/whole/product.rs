@@ -16,6 +16,10 @@ use std::ops::Range;
 
 /// Multiplications in a nanosecond, roughly, where an element has 4 bytes.
 const SPEED: usize = 32;
+/// Bytes that come from memory in a nanosecond, roughly.
+const BANDWIDTH: usize = 32;
+/// Boxes for each thread: with more than one, threads end together though one began late.
+const EACH: usize = 4;
 /// The least extent of a box of results that is worth a thread's own packing of its operands.
 const LEAST: usize = 64;
 /// Columns of whole numbers that are added up together: their sums stay in the nearest cache.
@@ -43,10 +47,14 @@ pub fn run(whole: &Whole<'_>, crew: &mut Crew<'_>) {
     let extents = [m, n, k].map(|axis| whole.shape[axis]);
     let matrices: usize = stack.iter().product();
     let size = whole.dtype.size();
-    let time = extents.iter().product::<usize>().saturating_mul(size) / (4 * SPEED);
+    let [rows, columns, terms] = extents;
+    let read = (rows * terms).saturating_add(columns * terms).saturating_mul(size) / BANDWIDTH;
+    let time = (rows * columns).saturating_mul(terms).saturating_mul(size) / (4 * SPEED);
+    let time = time.max(read);
     // Boxes as square as the threads allow.
     let mut cuts = [1, 1];
-    while matrices * cuts[0] * cuts[1] < crew.threads && time > 10_000 {
+    let enough = if crew.threads == 1 { 1 } else { EACH * crew.threads };
+    while matrices * cuts[0] * cuts[1] < enough && time > 10_000 {
         let of = |axis: usize| extents[axis] / (2 * cuts[axis]);
         let axis = usize::from(of(1) > of(0));
         if of(axis) < LEAST {
