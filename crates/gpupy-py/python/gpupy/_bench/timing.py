@@ -21,6 +21,8 @@ from . import difference
 LEAST = 2e-3  # seconds
 # After so much time a program gets no further round.
 PATIENCE = 8.0  # seconds
+# Between sides.
+REST = 0.05  # seconds
 
 OPERATIONS = 100
 ELEMENTS = 100_000
@@ -88,6 +90,8 @@ def in_turns(sides, repeats, rounds, say):
     for number in range(rounds):
         say(f"round {number + 1} of {rounds}")
         for side, (call, finish) in sides.items():
+            # Threads of the side before, OpenBLAS's for one, look for more work for a while.
+            time.sleep(REST)
             _seconds(call, finish)
             start_busy = time.process_time()
             times[side].append(_seconds(call, finish, repeats))
