@@ -1,6 +1,6 @@
 //! Moves of elements within host memory: writes and joins of what lies there, without any driver.
 //!
-//! Owns [`write`] and [`joined`]. Invariants: a value that somebody else holds is never written; what
+//! Owns [`write()`] and [`joined`]. Invariants: a value that somebody else holds is never written; what
 //! is given was computed, all of it, in host memory.
 //!
 //! Not here: writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
