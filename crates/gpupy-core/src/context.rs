@@ -177,14 +177,6 @@ impl Context {
             || self.current(&mut state).is_ok_and(|position| has(&mut state, position))
     }
 
-    /// The host driver, opened at need, where placement allows that it computes what the driver in
-    /// use cannot.
-    pub(crate) fn host(&self, state: &mut State) -> Option<usize> {
-        let host =
-            state.registry.host().filter(|_| self.inner.settings.placement == Placement::Auto)?;
-        self.open(state, host).ok().map(|()| host)
-    }
-
     /// Allows or forbids that another driver evaluates what failed on the one in use. The host
     /// driver's share of the work (`Settings::placement`) is not meant.
     pub fn set_driver_fallback(&self, allowed: bool) {

@@ -1,8 +1,9 @@
 //! Host memory of values: aligned, zeroed once, and reused.
 //!
 //! Owns [`HostBuffer`] and the pool behind it. A page's first touch costs more than the arithmetic
-//! on it, so buffers go back to a bounded pool instead of to the system, but for the smallest. Invariants: a
-//! buffer's bytes are always initialised; the pool never keeps more than [`POOL_BYTES`].
+//! on it, so buffers go back to a bounded pool instead of to the system, but for the smallest.
+//! Invariants: a buffer's bytes are always initialised; the pool never keeps more than
+//! [`POOL_BYTES`].
 //!
 //! Not here: which parts of a value are in its buffer (`value.rs`).
 

@@ -173,10 +173,20 @@ impl Context {
         Order { devices, shares: companion.is_some(), falls: false }
     }
 
-    /// The host driver, if there is another than `first` and it may share its work.
+    /// The host driver, where placement lets it take part.
+    fn helper(&self, state: &State) -> Option<usize> {
+        state.registry.host().filter(|_| self.inner.settings.placement == Placement::Auto)
+    }
+
+    /// The same, opened at need.
+    pub(crate) fn host(&self, state: &mut State) -> Option<usize> {
+        let host = self.helper(state)?;
+        self.open(state, host).ok().map(|()| host)
+    }
+
+    /// The host driver, if it is another than `first` and may share its work.
     fn companion(&self, state: &State, first: usize) -> Option<usize> {
-        let may = self.inner.settings.placement == Placement::Auto;
-        state.registry.host().filter(|host| may && *host != first)
+        self.helper(state).filter(|host| *host != first)
     }
 
     /// The same, opened at first need.

@@ -170,3 +170,17 @@ def test_recording_evaluates_nothing(driver):
     b.shape = (5, 10)
     assert gpupy.stats().launches == 0
     assert gpupy.stats().bytes_downloaded == 0
+
+
+def test_a_loop_of_updates_writes_where_the_old_value_lay():
+    gpupy._gpupy.reconfigure("cpu")
+    gpupy.reset_stats()
+    want, step = np.arange(1000, dtype=np.float32), np.linspace(-1, 1, 1000, dtype=np.float32)
+    x, y = gpupy.asarray(want), gpupy.asarray(step)
+    for _ in range(50):
+        x = 0.5 * x + y
+        gpupy.evaluate(x)
+        want = np.float32(0.5) * want + step
+    # The first value was given, and is not ours to write.
+    assert gpupy.stats().in_place == 49
+    np.testing.assert_array_equal(x, want)
