@@ -280,6 +280,16 @@ extern "C" {
 #define GPUPY_FACTS 8
 
 /**
+ * The most devices of a driver that are named.
+ */
+#define GPUPY_DEVICES 16
+
+/**
+ * The most findings about a device.
+ */
+#define GPUPY_FINDINGS 32
+
+/**
  * The most dtypes of a device.
  */
 #define GPUPY_DTYPES 32
@@ -349,6 +359,11 @@ typedef struct gpupy_config {
    * Threads that evaluate, for a driver whose device is the host's cores.
    */
   uint32_t threads;
+  /**
+   * Which of several devices: its position among the `devices` of the capabilities, or part of
+   * its name in any case; UTF-8 that ends with a 0. Empty: the best.
+   */
+  char device_name[GPUPY_DEVICE_NAME];
 } gpupy_config;
 
 /**
@@ -416,6 +431,42 @@ typedef struct gpupy_capabilities {
    * it was.
    */
   uint32_t in_place;
+  /**
+   * How many devices are named, at most 16; 0 for a driver of one device.
+   */
+  uint32_t device_count;
+  /**
+   * The names of all devices that the driver could open: UTF-8 that ends with a 0.
+   */
+  char devices[GPUPY_DEVICES][GPUPY_DEVICE_NAME];
+  /**
+   * How many findings are given, at most 32.
+   */
+  uint32_t finding_count;
+  /**
+   * What the driver found out about, by trying: UTF-8 that ends with a 0.
+   */
+  char finding_names[GPUPY_FINDINGS][GPUPY_NAME];
+  /**
+   * What it found.
+   */
+  char findings[GPUPY_FINDINGS][GPUPY_FACT];
+  /**
+   * 1 when the three costs below were measured, otherwise 0.
+   */
+  uint32_t has_costs;
+  /**
+   * Nanoseconds of a small launch whose result is read back.
+   */
+  double round_trip;
+  /**
+   * Nanoseconds a byte from the host to the device, in large blocks.
+   */
+  double upload;
+  /**
+   * Nanoseconds a byte from the device to the host, in large blocks.
+   */
+  double download;
 } gpupy_capabilities;
 
 /**
@@ -615,6 +666,11 @@ typedef struct gpupy_evaluated {
    * Device launches (draws, dispatches), at least 1.
    */
   uint32_t launches;
+  /**
+   * What the device ran, in the language that it was given, for people: UTF-8 that ends with a 0
+   * and stays as it is until the next call with this state. Null where there is no such text.
+   */
+  const char *code;
 } gpupy_evaluated;
 
 /**

@@ -83,6 +83,7 @@ impl Driver for Calm {
             host_memory: true,
             in_place: true,
             resources: Vec::new(),
+            ..Capabilities::default()
         })
     }
 

@@ -31,18 +31,7 @@ impl Device {
 
     /// A driver that has not been opened.
     pub fn closed(driver: Box<dyn Driver>) -> Device {
-        let caps = Capabilities {
-            device: String::new(),
-            hardware: false,
-            dtypes: Vec::new(),
-            max_block_len: 0,
-            max_dests: 0,
-            forms: Vec::new(),
-            flushes_subnormals: false,
-            host_memory: false,
-            in_place: false,
-            resources: Vec::new(),
-        };
+        let caps = Capabilities::default();
         Device { driver, caps }
     }
 

@@ -93,6 +93,7 @@ impl Driver for Cpu {
             host_memory: true,
             in_place: true,
             resources: vec![(resources::LIMIT.0.into(), self.limit)],
+            ..Capabilities::default()
         })
     }
 

@@ -8,14 +8,15 @@
 
 use crate::across;
 use crate::blocks::Blocks;
-use crate::cache::{Choice, Kernels};
 use crate::gpu::{Draw, KernelId, TextureId};
 use crate::thread::GlThread;
+use gpupy_codegen::cache::{Choice, Kernels};
 use gpupy_codegen::fragment::{self, Declined, Layout, Plan, Planned, Request, Target};
 use gpupy_core::driver::{Access, Dest, Evaluated, Launch};
 use gpupy_core::ir::{AccessKind, Form, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{Error, ErrorKind, Result};
+use std::sync::Arc;
 
 /// What evaluating needs of the open driver.
 pub struct Evaluator<'a> {
@@ -24,7 +25,9 @@ pub struct Evaluator<'a> {
     /// The blocks.
     pub blocks: &'a mut Blocks,
     /// The compiled kernels.
-    pub kernels: &'a mut Kernels,
+    pub kernels: &'a mut Kernels<Plan, Compiled>,
+    /// The name of the newest kernel.
+    pub newest: &'a mut KernelId,
     /// The dialect of shaders.
     pub glsl: fragment::Version,
     /// The most destinations of one draw.
@@ -209,8 +212,9 @@ impl Evaluator<'_> {
                 Ok(planned) => {
                     let (kernel, planned) =
                         self.kernel(part.launch, &request, planned, evaluated)?;
+                    evaluated.code = Some(kernel.code);
                     draws.push(Draw {
-                        kernel,
+                        kernel: kernel.id,
                         operands: part.textures.to_vec(),
                         targets: part.targets.iter().map(|(texture, _)| *texture).collect(),
                         reads_old: planned.plan.reads_old(),
@@ -237,7 +241,7 @@ impl Evaluator<'_> {
         request: &Request<'_>,
         planned: Planned,
         evaluated: &mut Evaluated,
-    ) -> Result<(KernelId, Planned)> {
+    ) -> Result<(Compiled, Planned)> {
         let (name, params) = (launch.fingerprint, launch.params);
         let elements: usize = launch.shape.iter().product();
         let choice = self.kernels.find(name, &planned.plan, params, elements);
@@ -252,10 +256,10 @@ impl Evaluator<'_> {
             Some(Choice::CouldSpecialise(kernel)) => {
                 let special = literals(planned.clone());
                 let compiled = self.compile(launch.program, &special.plan);
-                let twin = compiled.as_ref().ok().copied();
+                let twin = compiled.as_ref().ok().cloned();
                 let old = self.kernels.specialise(name, &planned.plan, params, twin);
                 if let Some(old) = old {
-                    self.thread.post(move |gpu| gpu.forget_kernel(old))?;
+                    self.thread.post(move |gpu| gpu.forget_kernel(old.id))?;
                 }
                 match compiled {
                     Ok(twin) => {
@@ -270,21 +274,33 @@ impl Evaluator<'_> {
             None => {
                 let kernel = self.compile(launch.program, &planned.plan)?;
                 evaluated.compiled += 1;
-                self.kernels.add(name, planned.plan.clone(), kernel, params, elements);
+                let plan = planned.plan.clone();
+                self.kernels.add(name, plan, kernel.clone(), params, elements);
                 Ok((kernel, planned))
             }
         }
     }
 
-    fn compile(&mut self, program: &Program, plan: &Plan) -> Result<KernelId> {
-        let kernel = self.kernels.name();
+    fn compile(&mut self, program: &Program, plan: &Plan) -> Result<Compiled> {
+        *self.newest += 1;
+        let id = *self.newest;
         let source = fragment::source(program, plan, self.glsl);
         let mut samplers: Vec<String> =
             (0..program.operands.len()).map(|slot| format!("t{slot}")).collect();
         samplers.push("old".to_owned());
-        self.thread.ask(|gpu| gpu.compile(kernel, &source, &samplers))??;
-        Ok(kernel)
+        self.thread
+            .ask(|gpu| gpu.compile(id, &source, &samplers).map(|()| source))?
+            .map(|source| Compiled { id, code: source.into() })
     }
+}
+
+/// A compiled kernel, as this side knows it.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// Its name.
+    pub id: KernelId,
+    /// The fragment shader that it was made of.
+    pub code: Arc<str>,
 }
 
 /// What the draws of one group of destinations share.

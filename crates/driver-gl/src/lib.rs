@@ -8,7 +8,6 @@
 
 mod across;
 mod blocks;
-mod cache;
 mod context;
 mod disk;
 mod display;
@@ -22,9 +21,11 @@ mod textures;
 mod thread;
 
 use blocks::Blocks;
-use cache::Kernels;
 use context::Limits;
-use eval::Evaluator;
+use eval::{Compiled, Evaluator};
+use gpu::KernelId;
+use gpupy_codegen::cache::Kernels;
+use gpupy_codegen::fragment::Plan;
 use gpupy_codegen::{exact, supports};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
@@ -67,7 +68,8 @@ struct Open {
     thread: GlThread,
     context: Limits,
     blocks: Blocks,
-    kernels: Kernels,
+    kernels: Kernels<Plan, Compiled>,
+    newest: KernelId,
 }
 
 impl Gl {
@@ -100,7 +102,8 @@ impl Driver for Gl {
         let blocks = Blocks::new(context.texture_size);
         let device = context.renderer.clone();
         let hardware = context.hardware;
-        self.open = Some(Open { thread, context, blocks, kernels: Kernels::default() });
+        let kernels = Kernels::default();
+        self.open = Some(Open { thread, context, blocks, kernels, newest: 0 });
         self.findings = Findings::default();
         // What is tried is not the user's, and needs no room in a lowered limit.
         let found = Findings::of(self);
@@ -129,6 +132,7 @@ impl Driver for Gl {
             host_memory: false,
             in_place: false,
             resources: resources::named(&self.limits),
+            ..Capabilities::default()
         })
     }
 
@@ -230,6 +234,7 @@ impl Driver for Gl {
             thread: &open.thread,
             blocks: &mut open.blocks,
             kernels: &mut open.kernels,
+            newest: &mut open.newest,
             glsl: open.context.glsl,
             draw_buffers,
         }

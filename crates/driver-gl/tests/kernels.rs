@@ -157,7 +157,8 @@ fn several_whole_destinations_are_one_draw() {
         accesses: &[access(0, &[1])],
         dests: &dests,
     });
-    assert_eq!(evaluated.unwrap(), Evaluated { compiled: 1, specialised: 0, launches: 1 });
+    let evaluated = evaluated.unwrap();
+    assert_eq!((evaluated.compiled, evaluated.launches), (1, 1));
     for (k, block) in blocks.iter().enumerate() {
         assert_eq!(read(driver, *block, 100), vec![1.0 + k as f32; 100]);
     }

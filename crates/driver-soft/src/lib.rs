@@ -66,6 +66,7 @@ impl Driver for Soft {
             host_memory: false,
             in_place: false,
             resources: vec![(resources::LIMIT.0.into(), resources::LIMIT.1)],
+            ..Capabilities::default()
         })
     }
 

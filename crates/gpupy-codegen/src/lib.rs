@@ -3,7 +3,8 @@
 //! Owns nothing itself; the parts: [`dialect`] is what a C-like shading language must spell,
 //! `glsl` spells it for GLSL, `operations` spells every scalar operation from those pieces, `body`
 //! walks a program and writes its statements, [`fragment`] makes whole GLSL fragment shaders of them
-//! and plans how their launches address textures; [`exact`] has programs for operations that some
+//! and plans how their launches address textures; [`cache`] knows the kernels that drivers have compiled;
+//! [`exact`] has programs for operations that some
 //! devices round wrongly.
 //!
 //! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
@@ -14,6 +15,7 @@
 //! core).
 
 mod body;
+pub mod cache;
 pub mod dialect;
 pub mod exact;
 pub mod fragment;

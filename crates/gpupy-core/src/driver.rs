@@ -30,9 +30,10 @@ use crate::ir::{Fingerprint, FormKind, Program};
 use crate::op::Op;
 use std::borrow::Cow;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
-/// Limits that a user may lower; 0 means the device's own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a user may say of a device: which, and limits to lower; 0 means the device's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Largest block, in bytes; a driver keeps to at least 256 elements (see `max_block_len`).
     pub block_bytes: u64,
@@ -42,10 +43,13 @@ pub struct Config {
     pub resources: Resources,
     /// Threads that evaluate, for a driver whose device is the host's cores.
     pub threads: u32,
+    /// Which of several devices: its position in [`Capabilities::devices`], or part of its name in
+    /// any case. Empty: the best. A driver of one device may pass it over.
+    pub device: String,
 }
 
 /// What `init` found out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Capabilities {
     /// The device's name, as its API gives it.
     pub device: String,
@@ -71,6 +75,24 @@ pub struct Capabilities {
     pub in_place: bool,
     /// The names of the slots of [`Resources`] and their limits in force, for people to read.
     pub resources: Vec<(Cow<'static, str>, u32)>,
+    /// The names of all devices that the driver could open, as [`Config::device`] counts them; empty
+    /// for a driver of one device.
+    pub devices: Vec<String>,
+    /// What the driver found out about the device by trying, for people to read: what, and the answer.
+    pub findings: Vec<(Cow<'static, str>, String)>,
+    /// What launches and transfers cost, measured; `None` where nobody did.
+    pub costs: Option<Costs>,
+}
+
+/// What a device with memory of its own costs beside its arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    /// Nanoseconds of a small launch whose result is read back.
+    pub round_trip: f64,
+    /// Nanoseconds a byte from the host to the device, in large blocks.
+    pub upload: f64,
+    /// Nanoseconds a byte from the device to the host, in large blocks.
+    pub download: f64,
 }
 
 impl Capabilities {
@@ -188,7 +210,7 @@ pub struct Launch<'a> {
 }
 
 /// What an evaluation cost beyond the launch itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evaluated {
     /// Kernels compiled for it because no compiled one fitted.
     pub compiled: u32,
@@ -196,6 +218,9 @@ pub struct Evaluated {
     pub specialised: u32,
     /// Device launches (draws, dispatches); at least 1.
     pub launches: u32,
+    /// What the device ran, in the language that it was given, for people to read; `None` where
+    /// there is no such text.
+    pub code: Option<Arc<str>>,
 }
 
 /// A driver's own account of what a program needs: 8 counts, whose meaning only the driver knows.

@@ -280,13 +280,21 @@ fn programs(out: &mut String, flush: &Flush) {
         let Some(times) = shown.remove(&kernel.fingerprint) else { continue };
         let used = count(times, "kernel");
         line(out, 1, &format!("program {} ({used}):", short(kernel.fingerprint)));
-        let all = kernel.program.lines().count();
-        for text in kernel.program.lines().take(PROGRAM_LINES) {
-            line(out, 2, text);
+        listing(out, &kernel.program);
+        if let Some(code) = &kernel.code {
+            line(out, 1, &format!("as {} runs it:", kernel.driver));
+            listing(out, code);
         }
-        if all > PROGRAM_LINES {
-            line(out, 2, &format!("and {} more lines", all - PROGRAM_LINES));
-        }
+    }
+}
+
+fn listing(out: &mut String, text: &str) {
+    let all = text.lines().count();
+    for text in text.lines().take(PROGRAM_LINES) {
+        line(out, 2, text);
+    }
+    if all > PROGRAM_LINES {
+        line(out, 2, &format!("and {} more lines", all - PROGRAM_LINES));
     }
 }
 

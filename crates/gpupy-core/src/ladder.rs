@@ -293,6 +293,7 @@ impl Context {
             device_bytes: self.inner.settings.device_bytes,
             resources: self.inner.settings.resources,
             threads: self.inner.settings.threads,
+            device: self.inner.settings.device.clone(),
         };
         let caps = driver.init(&config).map_err(|error| error.with("driver", name))?;
         // Tiles may be smaller than any driver's smallest block, for the tests of tiling.

@@ -149,7 +149,6 @@ impl Engine {
         let (name, description) = (device.name, device.caps.device.clone());
         let (done, time) =
             launched.map_err(|e| e.with_default("driver", name).with("device", description))?;
-        device.tracer.event(|| kernel_event(name, kernel, dests, computes, (done, time)));
         if kept {
             self.slice.keep();
         }
@@ -159,6 +158,8 @@ impl Engine {
         stats.launches += u64::from(done.launches);
         stats.in_place += u64::from(in_place);
         stats.instructions += kernel.program.operation_count() as u64;
+        let tracer = &self.device(position)?.tracer;
+        tracer.event(|| kernel_event(name, kernel, dests, computes, (done, time)));
         Ok(())
     }
 
@@ -257,6 +258,7 @@ fn kernel_event(
         operations: kernel.program.operation_count(),
         compiled: done.compiled + done.specialised,
         launches: done.launches,
+        code: done.code,
         time,
     }))
 }

@@ -26,6 +26,9 @@ pub enum Placement {
 pub struct Settings {
     /// The driver's name, or `auto`. `GPUPY_DRIVER`.
     pub driver: String,
+    /// Which of a driver's devices: its position, or part of its name; empty: the best.
+    /// `GPUPY_DEVICE`.
+    pub device: String,
     /// Largest block in bytes; 0 means the device's own. `GPUPY_BLOCK_BYTES`.
     pub block_bytes: u64,
     /// Memory for all blocks of a device in bytes; 0 means the device's own. `GPUPY_DEVICE_BYTES`.
@@ -53,6 +56,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             driver: "auto".into(),
+            device: String::new(),
             block_bytes: 0,
             device_bytes: 0,
             resources: Resources::default(),
@@ -78,6 +82,7 @@ impl Settings {
         if let Some(name) = read("GPUPY_DRIVER") {
             settings.driver = name;
         }
+        settings.device = read("GPUPY_DEVICE").unwrap_or_default();
         if let Some(words) = read("GPUPY_BLOCK_BYTES") {
             settings.block_bytes = parse_bytes("GPUPY_BLOCK_BYTES", &words)?;
         }

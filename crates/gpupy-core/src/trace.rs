@@ -91,6 +91,8 @@ pub struct KernelEvent {
     pub compiled: u32,
     /// Launches, draws or dispatches that it took.
     pub launches: u32,
+    /// What the device ran, where the driver tells.
+    pub code: Option<Arc<str>>,
     /// The time of the driver's call, which may return before the device is done.
     pub time: Duration,
 }

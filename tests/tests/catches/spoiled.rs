@@ -110,7 +110,7 @@ fn unlike(program: &Program, from: Op, to: Op) -> Program {
 
 impl Driver for Spoiled {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
-        let mut config = *config;
+        let mut config = config.clone();
         if self.how == Spoil::NoLimit {
             config.device_bytes = config.device_bytes.saturating_mul(4);
         }

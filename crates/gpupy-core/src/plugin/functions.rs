@@ -14,14 +14,14 @@ use super::table::{
     GPUPY_PART_OPERAND, GPUPY_PART_PARAM, GPUPY_RESOURCES, RawBlockSpec, RawCapabilities, RawCheck,
     RawConfig, RawError, RawEvaluated, RawLaunch, RawPart, RawProgram,
 };
-use super::words::{put, tell};
+use super::words::{get, put, tell, words_of};
 use crate::driver::{
     BlockId, BlockSpec, Capabilities, Config, HostMemory, Method, Part, Resources,
 };
 use crate::error::{Error, ErrorKind, Result};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 pub unsafe extern "C" fn init<P: Plugin>(
@@ -40,6 +40,7 @@ pub unsafe extern "C" fn init<P: Plugin>(
             device_bytes: config.device_bytes,
             resources: Resources(config.resources),
             threads: config.threads,
+            device: get(&config.device_name),
         })?;
         // SAFETY: as above.
         unsafe { raw_capabilities(&found).give(capabilities)? };
@@ -71,6 +72,21 @@ fn raw_capabilities(found: &Capabilities) -> RawCapabilities {
         put(name, &mut raw.resource_names[slot]);
         raw.resource_limits[slot] = *limit;
         raw.resource_count += 1;
+    }
+    for (to, name) in raw.devices.iter_mut().zip(&found.devices) {
+        put(name, to);
+        raw.device_count += 1;
+    }
+    let places = raw.finding_names.iter_mut().zip(&mut raw.findings);
+    for ((name, finding), (what, answer)) in places.zip(&found.findings) {
+        put(what, name);
+        put(answer, finding);
+        raw.finding_count += 1;
+    }
+    if let Some(costs) = found.costs {
+        raw.has_costs = 1;
+        (raw.round_trip, raw.upload, raw.download) =
+            (costs.round_trip, costs.upload, costs.download);
     }
     raw
 }
@@ -219,9 +235,11 @@ pub unsafe extern "C" fn eval_ir(
     // SAFETY: the host gives pointers as the header says.
     unsafe {
         let result = guarded(state, "eval_ir", |open| {
-            let Open { driver, programs, .. } = open;
+            let Open { driver, programs, code, .. } = open;
             let done = read_launch(launch, programs, |launch| driver.eval_ir(launch))?;
+            *code = done.code.as_deref().map(words_of).unwrap_or_default();
             let raw = RawEvaluated {
+                code: if code.is_empty() { ptr::null() } else { code.as_ptr() },
                 compiled: done.compiled,
                 specialised: done.specialised,
                 launches: done.launches,

@@ -15,7 +15,7 @@ use crate::ir::Program;
 use crate::op::Op;
 use std::any::Any;
 use std::collections::HashMap;
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -26,6 +26,8 @@ pub struct Open {
     pub lowered: HashMap<(Op, DType), Rc<Lowered>>,
     /// The programs that it was given.
     pub programs: Programs,
+    /// What the host has a pointer to as the code of the newest evaluation.
+    pub code: CString,
     /// What the driver said when it panicked.
     panicked: Option<String>,
 }
@@ -38,7 +40,8 @@ pub struct Lowered {
 
 impl Open {
     pub fn new(driver: Box<dyn Driver>) -> Open {
-        Open { driver, lowered: HashMap::new(), programs: Programs::default(), panicked: None }
+        let (lowered, programs, code) = Default::default();
+        Open { driver, lowered, programs, code, panicked: None }
     }
 }
 

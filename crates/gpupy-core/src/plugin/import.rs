@@ -13,10 +13,10 @@ use super::table::{
     GPUPY_PART_OPERAND, GPUPY_PART_PARAM, RawBlockSpec, RawCapabilities, RawCheck, RawConfig,
     RawError, RawEvaluated, RawPart, Table,
 };
-use super::words::{get, heard};
+use super::words::{get, heard, put, text};
 use crate::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, HostMemory, Launch, Method,
-    Part, Resources,
+    BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, HostMemory, Launch,
+    Method, Part, Resources,
 };
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -77,18 +77,19 @@ impl Driver for Imported {
             return Err(Error::new(ErrorKind::Invalid, "init").says("the driver is open already"));
         }
         let table = (self.source)()?;
-        let config = RawConfig {
+        let mut raw = RawConfig {
             block_bytes: config.block_bytes,
             device_bytes: config.device_bytes,
             resources: config.resources.0,
             threads: config.threads,
             ..RawConfig::cleared()
         };
+        put(&config.device, &mut raw.device_name);
         let mut found = RawCapabilities::cleared();
         let mut state = ptr::null_mut();
         let init = table.init.ok_or_else(closed)?;
         // SAFETY: the pointers are to whole structs of ours.
-        let code = unsafe { init(&mut state, &config, &mut found, &mut *self.error) };
+        let code = unsafe { init(&mut state, &raw, &mut found, &mut *self.error) };
         self.heard(code, "init")?;
         (self.table, self.state) = (table, state);
         capabilities(&found).inspect_err(|_| self.cleanup())
@@ -178,6 +179,8 @@ impl Driver for Imported {
             compiled: evaluated.compiled,
             specialised: evaluated.specialised,
             launches: evaluated.launches.max(1),
+            // SAFETY: null, or the driver's words, which stay as they are until the next call.
+            code: unsafe { text(evaluated.code) },
         })
     }
 
@@ -270,6 +273,8 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
     }
     let names = raw.resource_names.iter().map(|name| get(name).into());
     let has = |form: &FormKind| *form != FormKind::Map && raw.forms & 1 << *form as u32 != 0;
+    let findings = raw.finding_names.iter().zip(&raw.findings);
+    let findings = findings.map(|(name, finding)| (get(name).into(), get(finding)));
     // The bytes of a block have to be a number.
     let longest = (isize::MAX as usize) / DType::C128.size();
     Ok(Capabilities {
@@ -283,7 +288,20 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         host_memory: raw.host_memory != 0,
         in_place: raw.in_place != 0,
         resources: names.zip(raw.resource_limits).take(raw.resource_count as usize).collect(),
+        devices: raw.devices.iter().take(raw.device_count as usize).map(|name| get(name)).collect(),
+        findings: findings.take(raw.finding_count as usize).collect(),
+        costs: (raw.has_costs != 0).then(|| costs(raw)).filter(are_costs),
     })
+}
+
+fn costs(raw: &RawCapabilities) -> Costs {
+    Costs { round_trip: raw.round_trip, upload: raw.upload, download: raw.download }
+}
+
+/// Whether these can be nanoseconds that somebody measured.
+fn are_costs(costs: &Costs) -> bool {
+    let all = [costs.round_trip, costs.upload, costs.download];
+    all.into_iter().all(|cost| cost.is_finite() && cost >= 0.0)
 }
 
 /// True for a program that may stand in the place of an operation (see [`Method::Lowered`]).

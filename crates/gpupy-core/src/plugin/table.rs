@@ -79,6 +79,10 @@ pub const GPUPY_FACT: usize = 256;
 pub const GPUPY_MESSAGE: usize = 2048;
 /// The most facts of an error.
 pub const GPUPY_FACTS: usize = 8;
+/// The most devices of a driver that are named.
+pub const GPUPY_DEVICES: usize = 16;
+/// The most findings about a device.
+pub const GPUPY_FINDINGS: usize = 32;
 /// The most dtypes of a device.
 pub const GPUPY_DTYPES: usize = 32;
 /// The most axes of a program's iteration space.
@@ -120,6 +124,9 @@ pub struct RawConfig {
     pub resources: [u32; GPUPY_RESOURCES],
     /// Threads that evaluate, for a driver whose device is the host's cores.
     pub threads: u32,
+    /// Which of several devices: its position among the `devices` of the capabilities, or part of
+    /// its name in any case; UTF-8 that ends with a 0. Empty: the best.
+    pub device_name: [c_char; GPUPY_DEVICE_NAME],
 }
 
 /// What `init` found out. The host clears it before the call; the driver fills it in.
@@ -158,6 +165,24 @@ pub struct RawCapabilities {
     /// point reads only what it writes; and after an error, other than a lost device, the block is as
     /// it was.
     pub in_place: u32,
+    /// How many devices are named, at most 16; 0 for a driver of one device.
+    pub device_count: u32,
+    /// The names of all devices that the driver could open: UTF-8 that ends with a 0.
+    pub devices: [[c_char; GPUPY_DEVICE_NAME]; GPUPY_DEVICES],
+    /// How many findings are given, at most 32.
+    pub finding_count: u32,
+    /// What the driver found out about, by trying: UTF-8 that ends with a 0.
+    pub finding_names: [[c_char; GPUPY_NAME]; GPUPY_FINDINGS],
+    /// What it found.
+    pub findings: [[c_char; GPUPY_FACT]; GPUPY_FINDINGS],
+    /// 1 when the three costs below were measured, otherwise 0.
+    pub has_costs: u32,
+    /// Nanoseconds of a small launch whose result is read back.
+    pub round_trip: f64,
+    /// Nanoseconds a byte from the host to the device, in large blocks.
+    pub upload: f64,
+    /// Nanoseconds a byte from the device to the host, in large blocks.
+    pub download: f64,
 }
 
 /// What to allocate.
@@ -275,6 +300,9 @@ pub struct RawEvaluated {
     pub specialised: u32,
     /// Device launches (draws, dispatches), at least 1.
     pub launches: u32,
+    /// What the device ran, in the language that it was given, for people: UTF-8 that ends with a 0
+    /// and stays as it is until the next call with this state. Null where there is no such text.
+    pub code: *const c_char,
 }
 
 /// The answer of `check_ir`. The host clears it before the call; the driver fills it in.

@@ -12,7 +12,8 @@ use super::table::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use std::error::Error as _;
-use std::ffi::c_char;
+use std::ffi::{CStr, CString, c_char};
+use std::sync::Arc;
 
 /// The kinds that a driver may give. Others are mistakes within it.
 const KINDS: [(ErrorKind, i32); 7] = [
@@ -41,6 +42,24 @@ pub fn put(words: &str, into: &mut [c_char]) {
 pub fn get(from: &[c_char]) -> String {
     let bytes: Vec<u8> = from.iter().take_while(|c| **c != 0).map(|c| *c as u8).collect();
     String::from_utf8_lossy(&bytes).replace(char::is_control, " ")
+}
+
+/// A text of any length, with its closing 0.
+pub fn words_of(text: &str) -> CString {
+    let kept = text.split('\0').next().unwrap_or_default();
+    CString::new(kept).unwrap_or_default()
+}
+
+/// A text of any length; `None` for null.
+///
+/// # Safety
+/// The pointer is null, or to characters that end with a 0.
+pub unsafe fn text(from: *const c_char) -> Option<Arc<str>> {
+    if from.is_null() {
+        return None;
+    }
+    // SAFETY: as the caller promises.
+    Some(unsafe { CStr::from_ptr(from) }.to_string_lossy().into())
 }
 
 /// Tells a result to the host: its code, and the words of an error.

@@ -51,6 +51,7 @@ impl Fused {
             host_memory: false,
             in_place: false,
             resources: vec![("instructions".into(), limit)],
+            ..Capabilities::default()
         };
         let (lacks, blocks) = Default::default();
         Fused { limit, refuse_above, log, caps, lacks, blocks, next: 0 }
@@ -211,7 +212,7 @@ impl Driver for Fused {
         let mut log = self.log.lock().expect("log");
         log.launches.push(program.operation_count());
         let compiled = u32::from(log.programs.insert(launch.fingerprint.0));
-        Ok(Evaluated { compiled, specialised: 0, launches: 1 })
+        Ok(Evaluated { compiled, launches: 1, ..Evaluated::default() })
     }
 
     fn resource_get(&self, part: Part) -> Resources {

@@ -9,8 +9,8 @@ mod nonsense;
 mod tiny;
 
 use gpupy_core::driver::{
-    Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, Evaluated, HostMemory, Launch,
-    Method, Part, Resources,
+    Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, HostMemory, Launch, Method,
+    Part, Resources,
 };
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
@@ -18,7 +18,7 @@ use gpupy_core::plugin::table::Table;
 use gpupy_core::plugin::{Imported, Plugin, checked, table};
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
 use std::ptr::NonNull;
-use tiny::{OPEN, Tiny};
+use tiny::{OPEN, Tiny, done};
 
 static TABLE: Table = table::<Tiny>();
 
@@ -92,7 +92,8 @@ fn launch(program: &Program, first: u64, call: impl FnOnce(&Launch<'_>)) {
 #[test]
 fn a_driver_behind_a_table_answers_as_the_driver_itself() {
     let resources = Resources([3, 4, 5, 6, 7, 8, 9, 10]);
-    let config = Config { block_bytes: 1, device_bytes: 2, resources, threads: 11 };
+    let device = "größer".to_owned();
+    let config = Config { block_bytes: 1, device_bytes: 2, resources, threads: 11, device };
     let (mut behind, mut plain) = pair(&config);
     for op in [Op::Neg, Op::Abs, Op::Sign, Op::Add, Op::Abs, Op::Store] {
         for dtype in DType::ALL {
@@ -133,8 +134,7 @@ fn a_driver_behind_a_table_answers_as_the_driver_itself() {
                 assert!(got.message().len() == want.message().len().min(2047));
             });
             launch(&program, 1, |launch| {
-                let want = Evaluated { compiled: 1, specialised: 2, launches: 3 };
-                assert_eq!(behind.eval_ir(launch).unwrap(), want);
+                assert_eq!(behind.eval_ir(launch).unwrap(), done());
             });
         }
     }

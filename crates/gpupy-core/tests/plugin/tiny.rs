@@ -1,8 +1,8 @@
 //! A driver that computes nothing and says what it was asked, so that both sides can be compared.
 
 use gpupy_core::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
-    Resources,
+    BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, Launch, Method,
+    Part, Resources,
 };
 use gpupy_core::ir::{Builder, Form, FormKind, Program};
 use gpupy_core::op::Op;
@@ -47,12 +47,17 @@ fn lowered(dtype: DType) -> Program {
     b.finish()
 }
 
+/// What an evaluation answers.
+pub fn done() -> Evaluated {
+    Evaluated { compiled: 1, specialised: 2, launches: 3, code: Some("one; größer".into()) }
+}
+
 impl Driver for Tiny {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         if config.device_bytes == 13 {
             return Err(Error::new(ErrorKind::Unavailable, "init").says("13 bytes bring bad luck"));
         }
-        self.config = *config;
+        self.config = config.clone();
         self.is_open = true;
         OPEN.set(OPEN.get() + 1);
         Ok(Capabilities {
@@ -66,6 +71,9 @@ impl Driver for Tiny {
             host_memory: true,
             in_place: true,
             resources: vec![("words".into(), 5), ("deeds".into(), u32::MAX)],
+            devices: vec!["größer als 1".into(), self.config.device.clone()],
+            findings: vec![("division".into(), "exact".into())],
+            costs: Some(Costs { round_trip: 20_000.0, upload: 0.25, download: 0.5 }),
         })
     }
 
@@ -121,7 +129,7 @@ impl Driver for Tiny {
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         match launch.params {
             [0, ..] => panic!("a scalar is zero"),
-            [1, ..] => Ok(Evaluated { compiled: 1, specialised: 2, launches: 3 }),
+            [1, ..] => Ok(done()),
             _ => Err(Error::new(ErrorKind::Refused, "eval_ir").says(format!("{launch:?}"))),
         }
     }

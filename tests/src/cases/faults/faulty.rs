@@ -211,7 +211,7 @@ impl Driver for Faulty {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         self.begin(Call::Init)?;
         let (driver, caps) = self.kept.open(config)?;
-        self.open = Some((*config, driver));
+        self.open = Some((config.clone(), driver));
         Ok(caps)
     }
 

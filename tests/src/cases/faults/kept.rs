@@ -43,7 +43,7 @@ impl Kept {
         }
         let mut driver = Watched::boxed((self.make)());
         let caps = driver.init(config)?;
-        shelf.found.push((*config, caps.clone()));
+        shelf.found.push((config.clone(), caps.clone()));
         Ok((driver, caps))
     }
 

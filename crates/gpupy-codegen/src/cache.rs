@@ -4,10 +4,11 @@
 //! are compiled once; a kernel whose scalars have become literals is used for just these scalars,
 //! and only in place of a general one that exists.
 //!
-//! Not here: compiling (`kernels.rs`, on the context's thread), programs on disk (`disk.rs`).
+//! What a kernel is, and what tells its launches apart, are the driver's own: a handle of compiled
+//! code, and a plan.
+//!
+//! Not here: compiling, and what lies on disk between runs (drivers).
 
-use crate::gpu::KernelId;
-use gpupy_codegen::fragment::Plan;
 use gpupy_core::ir::Fingerprint;
 use rustc_hash::FxHashMap;
 
@@ -23,59 +24,58 @@ const ELEMENTS_UNTIL_LITERALS: usize = 50_000_000;
 const LAUNCHES_UNTIL_LITERALS: u32 = 3;
 
 /// Compiled kernels.
-#[derive(Debug, Default)]
-pub struct Kernels {
-    entries: FxHashMap<Fingerprint, Vec<Entry>>,
-    next: KernelId,
+#[derive(Debug)]
+pub struct Kernels<P, K> {
+    entries: FxHashMap<Fingerprint, Vec<Entry<P, K>>>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    plan: Plan,
-    kernel: KernelId,
+struct Entry<P, K> {
+    plan: P,
+    kernel: K,
     params: Vec<u64>,
     /// Launches, and elements computed, since the scalars have been these.
     launches: u32,
     elements: usize,
-    literal: Literal,
+    literal: Literal<K>,
 }
 
 /// A kernel's twin with its scalars as literals.
 #[derive(Debug)]
-enum Literal {
+enum Literal<K> {
     Absent,
     /// It is there, for these scalars.
-    Ready(Vec<u64>, KernelId),
+    Ready(Vec<u64>, K),
     /// It would not compile, and is not tried again.
     Refused,
 }
 
 /// What to launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice<K> {
     /// The kernel that takes its scalars as parameters.
-    General(KernelId),
+    General(K),
     /// The one that has these scalars as literals.
-    Specialised(KernelId),
+    Specialised(K),
     /// The general one, though literals would pay by now.
-    CouldSpecialise(KernelId),
+    CouldSpecialise(K),
 }
 
-impl Kernels {
-    /// A name for a kernel to be compiled.
-    pub fn name(&mut self) -> KernelId {
-        self.next += 1;
-        self.next
+impl<P, K> Default for Kernels<P, K> {
+    fn default() -> Kernels<P, K> {
+        Kernels { entries: FxHashMap::default() }
     }
+}
 
+impl<P: PartialEq, K: Clone> Kernels<P, K> {
     /// The kernel for a launch of `elements` points, or `None` when none has been compiled.
     pub fn find(
         &mut self,
         program: Fingerprint,
-        plan: &Plan,
+        plan: &P,
         params: &[u64],
         elements: usize,
-    ) -> Option<Choice> {
+    ) -> Option<Choice<K>> {
         let entry = self.entry(program, plan)?;
         if entry.params != params {
             entry.params = params.to_vec();
@@ -87,10 +87,12 @@ impl Kernels {
             && entry.launches >= LAUNCHES_UNTIL_LITERALS
             && entry.elements >= ELEMENTS_UNTIL_LITERALS;
         Some(match &entry.literal {
-            Literal::Ready(made_for, kernel) if made_for == params => Choice::Specialised(*kernel),
-            Literal::Refused => Choice::General(entry.kernel),
-            _ if pays => Choice::CouldSpecialise(entry.kernel),
-            _ => Choice::General(entry.kernel),
+            Literal::Ready(made_for, kernel) if made_for == params => {
+                Choice::Specialised(kernel.clone())
+            }
+            Literal::Refused => Choice::General(entry.kernel.clone()),
+            _ if pays => Choice::CouldSpecialise(entry.kernel.clone()),
+            _ => Choice::General(entry.kernel.clone()),
         })
     }
 
@@ -98,8 +100,8 @@ impl Kernels {
     pub fn add(
         &mut self,
         program: Fingerprint,
-        plan: Plan,
-        kernel: KernelId,
+        plan: P,
+        kernel: K,
         params: &[u64],
         elements: usize,
     ) {
@@ -114,14 +116,14 @@ impl Kernels {
     }
 
     /// Adds a kernel's twin with these scalars as literals, or that there can be none. Gives the
-    /// name of the one that it replaces.
+    /// one that it replaces.
     pub fn specialise(
         &mut self,
         program: Fingerprint,
-        plan: &Plan,
+        plan: &P,
         params: &[u64],
-        kernel: Option<KernelId>,
-    ) -> Option<KernelId> {
+        kernel: Option<K>,
+    ) -> Option<K> {
         let entry = self.entry(program, plan)?;
         let literal = match kernel {
             Some(kernel) => Literal::Ready(params.to_vec(), kernel),
@@ -133,7 +135,7 @@ impl Kernels {
         }
     }
 
-    fn entry(&mut self, program: Fingerprint, plan: &Plan) -> Option<&mut Entry> {
+    fn entry(&mut self, program: Fingerprint, plan: &P) -> Option<&mut Entry<P, K>> {
         self.entries.get_mut(&program)?.iter_mut().find(|entry| entry.plan == *plan)
     }
 }
