@@ -21,7 +21,10 @@ pub mod exact;
 pub mod fragment;
 mod glsl;
 mod liveness;
+mod numbers;
 mod operations;
+mod space;
+mod uses;
 
 pub use glsl::Glsl;
 pub use liveness::{live_instructions, most_live_values};

@@ -1,36 +1,15 @@
 //! How an operand's elements are found for the points of a launch.
 //!
-//! Owns `Fetch`, `Sum` and `Wrap`. Invariant: each fetch reads the element of the access, for every
+//! Owns `Fetch` and `Wrap`. Invariant: each fetch reads the element of the access, for every
 //! valid point; for others it may read anything, or nothing.
 //!
 //! Not here: the functions that fetches call (`operand.rs`), the points (`frame.rs`).
 
-use super::frame::Divisor;
 use super::layout::{Layout, Split, split};
-use super::plan::Words;
-use super::space::Walk;
 use super::walks::LoadWalk;
+use crate::numbers::{Divisor, Sum, Words};
+use crate::space::Walk;
 use std::cell::{Cell, RefCell};
-
-/// `constant + Σ coefficient · i[axis]`, in words; no coefficient means one.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Sum {
-    pub constant: u16,
-    pub terms: Vec<(u8, Option<u16>)>,
-}
-
-impl Sum {
-    pub fn new(words: &mut Words, constant: i64, strides: &[i64], shape: &[i64]) -> Sum {
-        let constant = words.int(constant);
-        let mut terms = Vec::new();
-        for (axis, (stride, n)) in strides.iter().zip(shape).enumerate() {
-            if *stride != 0 && *n > 1 {
-                terms.push((axis as u8, (*stride != 1).then(|| words.int(*stride))));
-            }
-        }
-        Sum { constant, terms }
-    }
-}
 
 /// How the number of a texel becomes a row and a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,8 +9,9 @@
 //! Not here: operands (`fetch.rs`).
 
 use super::layout::{Layout, split};
-use super::plan::{Declined, Words};
-use super::space::Walk;
+use super::plan::Declined;
+use crate::numbers::{Divisor, Words};
+use crate::space::Walk;
 
 /// Texels to draw: from (`x`, `y`), `width` times `height`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,20 +38,6 @@ pub(super) enum Guard {
     Texels,
     /// Some texels are named in part, and keep the rest.
     Elements,
-}
-
-/// A number to divide by: words of the divisor and of its reciprocal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Divisor {
-    pub by: u16,
-    pub reciprocal: u16,
-}
-
-impl Divisor {
-    pub fn new(words: &mut Words, by: i64) -> Divisor {
-        words.divides = true;
-        Divisor { by: words.int(by), reciprocal: words.float(1.0 / by as f32) }
-    }
 }
 
 /// One axis taken from a remaining number.

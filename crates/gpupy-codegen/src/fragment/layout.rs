@@ -6,7 +6,7 @@
 //!
 //! Not here: texture formats (`driver-gl`).
 
-use super::space::Walk;
+use crate::space::Walk;
 use gpupy_core::driver::Access;
 
 /// The texels of a block.

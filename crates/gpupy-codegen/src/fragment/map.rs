@@ -5,11 +5,12 @@
 use super::frame::Guard;
 use super::locate::Locator;
 use super::operand::Reader;
-use super::plan::{Given, Plan};
+use super::plan::Plan;
 use super::raw;
 use crate::body::{Body, Leaves};
 use crate::dialect::{Dialect, Width};
 use crate::glsl::{COMPONENTS, Glsl};
+use crate::numbers::Given;
 use gpupy_core::ir::Program;
 use gpupy_core::{DType, Scalar};
 

@@ -19,7 +19,6 @@ mod map;
 mod operand;
 mod plan;
 mod reduce;
-mod space;
 mod walks;
 
 pub use frame::Area;

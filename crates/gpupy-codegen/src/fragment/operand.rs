@@ -5,11 +5,12 @@
 //!
 //! Not here: which way a load takes (`fetch.rs`).
 
-use super::fetch::{Fetch, Place, Quad, Sum, Wrap};
+use super::fetch::{Fetch, Place, Quad, Wrap};
 use super::plan::{Load, Plan};
 use super::raw;
 use crate::dialect::{Dialect, Width};
 use crate::glsl::{COMPONENTS, Glsl};
+use crate::numbers::Sum;
 use gpupy_core::DType;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;

@@ -1,17 +1,19 @@
 //! Plans one draw: what its shader must do, and the numbers that it does it with.
 //!
-//! Owns [`Plan`], [`Request`], [`Planned`] and `Words`. Invariant: everything that differs between
+//! Owns [`Plan`], [`Request`] and [`Planned`]. Invariant: everything that differs between
 //! launches that share a shader is in the words, everything else in the plan.
 //!
 //! Not here: the text (`map.rs`, `reduce.rs`), who decides which destinations go together
 //! (`driver-gl`).
 
-use super::fetch::{self, Fetch, Sum, Surroundings, Wrap};
+use super::fetch::{self, Fetch, Surroundings, Wrap};
 use super::frame::{self, Area, Frame, Guard};
 use super::layout::Layout;
-use super::space::Walk;
-use super::walks::{LoadWalk, Uses, Walks};
+use super::walks::{LoadWalk, Walks};
 use crate::dialect::Width;
+use crate::numbers::{Given, Sum, Words, is_hazardous};
+use crate::space::Walk;
+use crate::uses::Uses;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, Program};
 use gpupy_core::{DType, Scalar};
@@ -109,15 +111,6 @@ pub struct Plan {
     pub(super) rank: u8,
 }
 
-/// How a parameter reaches the shader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Given {
-    /// As a word.
-    Word(u16),
-    /// As a literal of these bits.
-    Literal(u64),
-}
-
 impl Plan {
     /// True when the shader reads the destination's old contents.
     pub fn reads_old(&self) -> bool {
@@ -128,29 +121,6 @@ impl Plan {
     /// True when parameters have become literals.
     pub fn is_specialised(&self) -> bool {
         self.params.iter().any(|p| matches!(p, Given::Literal(_)))
-    }
-}
-
-/// The numbers of a launch.
-#[derive(Debug, Default)]
-pub(super) struct Words {
-    pub list: Vec<i32>,
-    /// True when some quotient is computed.
-    pub divides: bool,
-}
-
-impl Words {
-    pub fn int(&mut self, value: i64) -> u16 {
-        self.bits(value as i32)
-    }
-
-    pub fn float(&mut self, value: f32) -> u16 {
-        self.bits(value.to_bits() as i32)
-    }
-
-    fn bits(&mut self, bits: i32) -> u16 {
-        self.list.push(bits);
-        (self.list.len() - 1) as u16
     }
 }
 
@@ -167,12 +137,6 @@ fn held(params: &[Given]) -> (u16, u16) {
     });
     let (count, first) = (words.clone().count(), words.next().unwrap_or(0));
     if count < MANY { (0, 0) } else { (first, words.max().unwrap_or(first) + 1) }
-}
-
-/// True for operands that compilers fold even in arithmetic that is to be done as written.
-pub(super) fn is_hazardous(value: Scalar) -> bool {
-    let x = value.as_f32();
-    value.dtype == DType::F32 && (x == 0.0 || x.abs() == 1.0 || !x.is_finite())
 }
 
 /// Plans one draw.
@@ -265,7 +229,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         true => held(&params),
         false => (0, 0),
     };
-    let constants = uses.hazards.iter().map(|bits| (*bits, words.bits(*bits as i32))).collect();
+    let constants = uses.hazards.iter().map(|c| (c.as_u32(), words.bits(c.as_i32()))).collect();
     let sizes = request.operands.iter().chain([&target.layout]);
     let largest = sizes.map(|l| l.texels() * 4).max().unwrap_or(0);
     let plan = Plan {

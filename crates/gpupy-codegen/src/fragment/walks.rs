@@ -1,16 +1,15 @@
 //! What a program's loads and indices walk over, in the textures that hold their operands.
 //!
-//! Owns `Uses`, `Walks` and `LoadWalk`. Invariants: all walks of a `Walks` are over the same space;
+//! Owns `Walks` and `LoadWalk`. Invariants: all walks of a `Walks` are over the same space;
 //! a load's walk is over places, unless it is `numbered`.
 //!
 //! Not here: how walks become shader text (`fetch.rs`, `frame.rs`).
 
 use super::layout::Layout;
-use super::plan::{Declined, Request, is_hazardous};
-use super::space::{Walk, merge};
-use gpupy_core::Scalar;
-use gpupy_core::ir::{Form, Program, REDUCE_CHUNK};
-use gpupy_core::op::Op;
+use super::plan::{Declined, Request};
+use crate::space::{Walk, merge};
+use crate::uses::Uses;
+use gpupy_core::ir::{Form, REDUCE_CHUNK};
 
 /// A load and its walk.
 #[derive(Clone, Debug)]
@@ -108,51 +107,5 @@ fn split_last<'a>(shape: &mut Vec<i64>, row: i64, walks: impl Iterator<Item = &'
     for walk in walks {
         let stride = walk.strides.pop().unwrap_or(0);
         walk.strides.extend([stride * row, stride]);
-    }
-}
-
-/// What the live instructions of a program ask for.
-#[derive(Default)]
-pub(super) struct Uses {
-    pub loads: Vec<(u32, u32)>,
-    pub indices: Vec<u32>,
-    pub late_loads: Vec<(u32, u32)>,
-    pub late_indices: Vec<u32>,
-    pub gathered: Vec<u32>,
-    pub hazards: Vec<u32>,
-    pub loops: bool,
-}
-
-impl Uses {
-    pub fn of(program: &Program, live: &[bool]) -> Uses {
-        let mut uses = Uses::default();
-        let mut late = false;
-        for (inst, live) in program.insts.iter().zip(live) {
-            let [a, b, _] = inst.args;
-            match inst.op {
-                _ if !live => {}
-                Op::Load => {
-                    let list = if late { &mut uses.late_loads } else { &mut uses.loads };
-                    add(list, (a, b));
-                }
-                Op::Index => {
-                    add(if late { &mut uses.late_indices } else { &mut uses.indices }, a);
-                }
-                Op::Gather => add(&mut uses.gathered, a),
-                Op::Const if is_hazardous(Scalar::new(inst.dtype, a.into())) => {
-                    add(&mut uses.hazards, a);
-                }
-                Op::Loop => uses.loops = true,
-                Op::Reduce => late = true,
-                _ => {}
-            }
-        }
-        uses
-    }
-}
-
-fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if !list.contains(&item) {
-        list.push(item);
     }
 }

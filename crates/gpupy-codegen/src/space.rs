@@ -3,13 +3,13 @@
 //! Owns `Space` and `Walk`. Invariants: a space has at least one axis; merging axes changes neither
 //! the order of the points nor the elements that a walk visits.
 //!
-//! Not here: what walks address (`fetch.rs`, `frame.rs`).
+//! Not here: what walks address (`fragment/`, `compute/`).
 
 use gpupy_core::driver::Access;
 
 /// An affine walk: element `offset + Σ strides[k] · i[k]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Walk {
+pub(crate) struct Walk {
     pub offset: i64,
     pub strides: Vec<i64>,
 }
@@ -38,7 +38,7 @@ impl Walk {
 }
 
 /// Merges axes of `shape` where every walk allows it; the last `fixed` axes stay as they are.
-pub(super) fn merge(shape: &mut Vec<i64>, fixed: usize, walks: &mut [&mut Walk]) {
+pub(crate) fn merge(shape: &mut Vec<i64>, fixed: usize, walks: &mut [&mut Walk]) {
     // Axes of one point go nowhere.
     for k in (0..shape.len() - fixed).rev() {
         if shape[k] == 1 && shape.len() > 1 {

@@ -1,0 +1,87 @@
+//! The numbers of a launch, by which one kernel serves many launches.
+//!
+//! Owns `Words`, and what refers to them: `Sum`, `Divisor`, `Given`. Invariant: a number is named by
+//! its place in the list, and places depend on the plan alone.
+//!
+//! Not here: how a kernel reads them (`fragment/operand.rs`, `compute/text.rs`).
+
+use gpupy_core::{DType, Scalar};
+
+/// The numbers of a launch.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    pub list: Vec<i32>,
+    /// True when some quotient is computed.
+    pub divides: bool,
+}
+
+impl Words {
+    pub fn int(&mut self, value: i64) -> u16 {
+        self.bits(value as i32)
+    }
+
+    pub fn float(&mut self, value: f32) -> u16 {
+        self.bits(value.to_bits() as i32)
+    }
+
+    pub fn bits(&mut self, bits: i32) -> u16 {
+        self.list.push(bits);
+        (self.list.len() - 1) as u16
+    }
+}
+
+/// `constant + Σ coefficient · i[axis]`, in words; no coefficient means one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sum {
+    pub constant: u16,
+    pub terms: Vec<(u8, Option<u16>)>,
+}
+
+impl Sum {
+    pub fn new(words: &mut Words, constant: i64, strides: &[i64], shape: &[i64]) -> Sum {
+        let constant = words.int(constant);
+        let mut terms = Vec::new();
+        for (axis, (stride, n)) in strides.iter().zip(shape).enumerate() {
+            if *stride != 0 && *n > 1 {
+                terms.push((axis as u8, (*stride != 1).then(|| words.int(*stride))));
+            }
+        }
+        Sum { constant, terms }
+    }
+}
+
+/// A number to divide by: words of the divisor and of its reciprocal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Divisor {
+    pub by: u16,
+    pub reciprocal: u16,
+}
+
+impl Divisor {
+    pub fn new(words: &mut Words, by: i64) -> Divisor {
+        words.divides = true;
+        Divisor { by: words.int(by), reciprocal: words.float(1.0 / by as f32) }
+    }
+}
+
+/// How a parameter reaches the shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Given {
+    /// As a word.
+    Word(u16),
+    /// As a literal of these bits.
+    Literal(u64),
+}
+
+/// True for operands that compilers fold even in arithmetic that is to be done as written.
+pub(crate) fn is_hazardous(value: Scalar) -> bool {
+    let (exponent, one) = match value.dtype {
+        DType::F16 => (0x7c00, 0x3c00),
+        DType::F32 => (0x7f80_0000, 0x3f80_0000),
+        DType::F64 => (0x7ff0 << 48, 0x3ff0 << 48),
+        _ => return false,
+    };
+    // All bits but the sign's.
+    let size = value.bits & ((1 << (8 * value.dtype.size() - 1)) - 1);
+    size == 0 || size == one || size >= exponent
+}
