@@ -364,6 +364,11 @@ typedef struct gpupy_config {
    * its name in any case; UTF-8 that ends with a 0. Empty: the best.
    */
   char device_name[GPUPY_DEVICE_NAME];
+  /**
+   * 1 when only a hardware GPU will do: a driver that finds none may say so
+   * (`GPUPY_UNAVAILABLE`) before it opens anything that takes long; otherwise 0.
+   */
+  uint32_t hardware;
 } gpupy_config;
 
 /**

@@ -18,6 +18,7 @@ use glutin::context::{
 };
 use glutin::display::GlDisplay;
 use gpupy_codegen::fragment;
+use gpupy_core::driver::Config as Wanted;
 use gpupy_core::{Error, ErrorKind, Result};
 
 /// Versions of OpenGL to ask for, best first.
@@ -53,6 +54,8 @@ pub struct Limits {
     pub renderer: String,
     /// The driver's name and version, with the vendor's.
     pub version: String,
+    /// The names of the devices before this one that give a context, and its own.
+    pub devices: Vec<String>,
     /// False for rasterisers that run on the CPU.
     pub hardware: bool,
     /// The dialect of shaders.
@@ -71,12 +74,15 @@ pub struct Limits {
     pub program_binaries: bool,
 }
 
-/// Opens the first device that gives a context.
+/// Opens the first device that gives a context, of those that the configuration means.
 ///
 /// # Errors
-/// - `Unavailable`: there is no libEGL, no device, or no device gives a good enough context.
-pub fn open() -> Result<Context> {
+/// - `Unavailable`: there is no libEGL, no device, no device gives a good enough context, or none of
+///   those that do is meant.
+pub fn open(wanted: &Wanted) -> Result<Context> {
     let mut reasons = Vec::new();
+    // A device's name is its context's to tell.
+    let mut names = Vec::new();
     // Before anything of EGL is touched, which a fork may not.
     let _share = Share::take()?;
     match Device::query_devices() {
@@ -84,12 +90,24 @@ pub fn open() -> Result<Context> {
         Ok(devices) => {
             for (number, device) in devices.enumerate() {
                 match open_device(&device) {
-                    Ok(context) => return Ok(context),
+                    Ok(mut context) => {
+                        names.push(context.limits.renderer.clone());
+                        let meant = wanted.choose(&names).unwrap_or_default();
+                        if !meant.contains(&(names.len() - 1)) {
+                            continue;
+                        }
+                        if context.limits.hardware || !wanted.hardware {
+                            context.limits.devices = names;
+                            return Ok(context);
+                        }
+                        reasons.push(format!("device {number}: it is no hardware GPU"));
+                    }
                     Err(reason) => reasons.push(format!("device {number}: {reason}")),
                 }
             }
         }
     }
+    wanted.choose(&names)?;
     if reasons.is_empty() {
         reasons.push("EGL lists no device".to_owned());
     }
@@ -209,6 +227,7 @@ fn limits(gl: &glow::Context) -> std::result::Result<Limits, String> {
             hardware: !is_software(&renderer),
             version: format!("{} ({vendor})", gl.get_parameter_string(glow::VERSION)),
             renderer,
+            devices: Vec::new(),
             glsl,
             texture_size: number(glow::MAX_TEXTURE_SIZE),
             texture_units: number(glow::MAX_TEXTURE_IMAGE_UNITS),

@@ -115,10 +115,13 @@ mod tests {
     use super::*;
     use crate::{context, kernels};
     use gpupy_codegen::fragment;
+    use gpupy_core::driver::Config;
 
     #[test]
     fn programs_come_back_whole_or_not_at_all() {
-        let Ok(context) = context::open() else { return println!("skipped: no context") };
+        let Ok(context) = context::open(&Config::default()) else {
+            return println!("skipped: no context");
+        };
         if !context.limits.program_binaries {
             return println!("skipped: no program binaries");
         }

@@ -12,6 +12,7 @@ use crate::textures::{Shape, Texture};
 use crate::thread::lost;
 use glow::HasContext;
 use gpupy_codegen::fragment::Area;
+use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -60,8 +61,8 @@ impl Gpu {
     ///
     /// # Errors
     /// - `Unavailable`: there is no context.
-    pub fn open() -> Result<Gpu> {
-        let context = context::open()?;
+    pub fn open(config: &Config) -> Result<Gpu> {
+        let context = context::open(config)?;
         let gl = &context.gl;
         // SAFETY: the context is current; these set its own state.
         let framebuffer = unsafe {
@@ -379,7 +380,9 @@ mod tests {
 
     #[test]
     fn poison_spreads_along_evaluations_and_ends_with_new_contents() {
-        let Ok(mut gpu) = Gpu::open() else { return println!("skipped: no context") };
+        let Ok(mut gpu) = Gpu::open(&Config::default()) else {
+            return println!("skipped: no context");
+        };
         let copy = "#version 400 core\nuniform sampler2D t0;\nout vec4 o0;\n\
                     void main() { o0 = texelFetch(t0, ivec2(0), 0); }\n";
         gpu.compile(1, copy, &["t0".to_owned()]).unwrap();
@@ -404,7 +407,9 @@ mod tests {
 
     #[test]
     fn a_target_can_be_read_where_it_is_written() {
-        let Ok(mut gpu) = Gpu::open() else { return println!("skipped: no context") };
+        let Ok(mut gpu) = Gpu::open(&Config::default()) else {
+            return println!("skipped: no context");
+        };
         let add = "#version 400 core\nuniform sampler2D old;\nout vec4 o0;\n\
                    void main() { o0 = texelFetch(old, ivec2(gl_FragCoord.xy), 0) + 1.0; }\n";
         gpu.compile(1, add, &["old".to_owned()]).unwrap();

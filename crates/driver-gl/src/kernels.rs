@@ -109,10 +109,13 @@ fn refused(context: &Context, log: &str, source: &str) -> Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use crate::context;
+    use gpupy_core::driver::Config;
 
     #[test]
     fn every_snapshot_of_the_generator_compiles() {
-        let Ok(context) = context::open() else { return println!("skipped: no context") };
+        let Ok(context) = context::open(&Config::default()) else {
+            return println!("skipped: no context");
+        };
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpupy-codegen/tests/snapshots");
         let mut count = 0;
         for entry in std::fs::read_dir(root).unwrap() {
@@ -127,7 +130,9 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_compilers_reason_and_the_saved_source() {
-        let Ok(context) = context::open() else { return println!("skipped: no context") };
+        let Ok(context) = context::open(&Config::default()) else {
+            return println!("skipped: no context");
+        };
         let source = "#version 400 core\nvoid main() { undeclared = 1; }\n";
         let error = super::compile(&context, source, &[]).unwrap_err();
         assert_eq!(error.kind(), gpupy_core::ErrorKind::Refused);

@@ -87,7 +87,7 @@ impl Driver for Gl {
                 .says("the driver is open already")
                 .with("driver", NAME));
         }
-        let thread = GlThread::start()?;
+        let thread = GlThread::start(config)?;
         let context = thread.ask(|gpu| gpu.limits().clone())?;
         self.limits = resources::limits(&context, &config.resources);
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
@@ -100,7 +100,7 @@ impl Driver for Gl {
             if config.block_bytes == 0 { 0 } else { (config.block_bytes / widest).max(256) };
         let max_block_len = at_most(wanted, largest) as usize;
         let blocks = Blocks::new(context.texture_size);
-        let device = context.renderer.clone();
+        let (device, devices) = (context.renderer.clone(), context.devices.clone());
         let hardware = context.hardware;
         let kernels = Kernels::default();
         self.open = Some(Open { thread, context, blocks, kernels, newest: 0 });
@@ -132,6 +132,7 @@ impl Driver for Gl {
             host_memory: false,
             in_place: false,
             resources: resources::named(&self.limits),
+            devices,
             ..Capabilities::default()
         })
     }

@@ -6,6 +6,7 @@
 //! Not here: what jobs do (`gpu.rs`).
 
 use crate::gpu::Gpu;
+use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -22,16 +23,18 @@ pub struct GlThread {
 }
 
 impl GlThread {
-    /// Starts a thread and opens a context on it.
+    /// Starts a thread and opens a context on it, of a device that the configuration means.
     ///
     /// # Errors
     /// - `Unavailable`: no context, or no thread.
-    pub fn start() -> Result<GlThread> {
+    pub fn start(config: &Config) -> Result<GlThread> {
+        let config = config.clone();
         let (jobs, queue) = channel::<Job>();
         let (opened, outcome) = channel();
         let body = move || {
             // A library that panics while it opens a device must not take the program with it.
-            let gpu = catch_unwind(Gpu::open).unwrap_or_else(|_| Err(unavailable("it panicked")));
+            let gpu = catch_unwind(|| Gpu::open(&config))
+                .unwrap_or_else(|_| Err(unavailable("it panicked")));
             match gpu {
                 Ok(mut gpu) => {
                     let _ = opened.send(Ok(()));

@@ -46,6 +46,9 @@ pub struct Config {
     /// Which of several devices: its position in [`Capabilities::devices`], or part of its name in
     /// any case. Empty: the best. A driver of one device may pass it over.
     pub device: String,
+    /// True when only a hardware GPU will do: a driver that finds none may say so (`Unavailable`)
+    /// before it opens anything that takes long. One that cannot tell may pass it over.
+    pub hardware: bool,
 }
 
 /// What `init` found out.
@@ -75,8 +78,8 @@ pub struct Capabilities {
     pub in_place: bool,
     /// The names of the slots of [`Resources`] and their limits in force, for people to read.
     pub resources: Vec<(Cow<'static, str>, u32)>,
-    /// The names of all devices that the driver could open, as [`Config::device`] counts them; empty
-    /// for a driver of one device.
+    /// The names of the devices that the driver could open, as [`Config::device`] counts them and as
+    /// far as it has looked; empty for a driver of one device.
     pub devices: Vec<String>,
     /// What the driver found out about the device by trying, for people to read: what, and the answer.
     pub findings: Vec<(Cow<'static, str>, String)>,

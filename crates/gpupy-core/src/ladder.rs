@@ -234,19 +234,23 @@ impl Context {
             return self.choose_named(state, name);
         }
         // Hardware first, then the order of registration.
-        let mut first = None;
+        let all = 0..state.registry.len();
+        let hardware = all.clone().find(|position| {
+            let opened = self.open_as(state, *position, true);
+            opened.is_ok() && state.engine.device(*position).is_ok_and(|d| d.caps.hardware)
+        });
+        if let Some(position) = hardware {
+            return Ok(position);
+        }
         let mut reasons = Vec::new();
-        for position in 0..state.registry.len() {
+        for position in all {
             match self.open(state, position) {
-                Ok(()) if state.engine.device(position)?.caps.hardware => return Ok(position),
-                Ok(()) => first = first.or(Some(position)),
+                Ok(()) => return Ok(position),
                 Err(error) => reasons.push(error.to_string()),
             }
         }
-        first.ok_or_else(|| {
-            Error::new(ErrorKind::Unavailable, "use")
-                .says(format!("no driver starts: {}", reasons.join("; ")))
-        })
+        Err(Error::new(ErrorKind::Unavailable, "use")
+            .says(format!("no driver starts: {}", reasons.join("; "))))
     }
 
     /// Closes all devices, having copied what lies only there to host memory. They open again at
@@ -280,6 +284,11 @@ impl Context {
 
     /// Opens a driver unless it is open.
     pub(crate) fn open(&self, state: &mut State, position: usize) -> Result<()> {
+        self.open_as(state, position, false)
+    }
+
+    /// Opens a driver unless it is open; with `hardware`, only if its device is a hardware GPU.
+    fn open_as(&self, state: &mut State, position: usize, hardware: bool) -> Result<()> {
         let State { registry, engine, .. } = state;
         if engine.devices.get(position).is_some_and(Option::is_some) {
             return Ok(());
@@ -294,8 +303,16 @@ impl Context {
             resources: self.inner.settings.resources,
             threads: self.inner.settings.threads,
             device: self.inner.settings.device.clone(),
+            hardware,
         };
         let caps = driver.init(&config).map_err(|error| error.with("driver", name))?;
+        if hardware && !caps.hardware {
+            driver.cleanup();
+            return Err(Error::new(ErrorKind::Unavailable, "init")
+                .says("the device is no hardware GPU")
+                .with("driver", name)
+                .with("device", caps.device));
+        }
         // Tiles may be smaller than any driver's smallest block, for the tests of tiling.
         let tile_len = match self.inner.settings.block_bytes {
             0 => usize::MAX,

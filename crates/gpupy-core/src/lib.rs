@@ -25,7 +25,7 @@
 //! launch.rs     operands are brought, destinations allocated, the driver called; in_place.rs says
 //!               which operand's block a destination may take
 //! driver.rs     14 functions: the contract; registry.rs names those who keep it, plugin/ loads
-//!               them from libraries
+//!               them from libraries; choice.rs says which of several devices is meant
 //! cache.rs      blocks on the device; rhythm.rs says which goes when it is full, pool.rs keeps free
 //!               ones; transfer.rs moves them
 //! trace.rs      what all of these did, for people: explain.rs as text, picture.rs (with
@@ -42,6 +42,7 @@ mod at_once;
 mod bounds;
 mod boxes;
 mod cache;
+mod choice;
 mod context;
 pub mod driver;
 mod dtype;

@@ -195,7 +195,8 @@ pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
 
 /// Tries every driver; a list of dictionaries with `name`, `starts`, `device`, `hardware`, `dtypes`,
 /// `largest_block` (elements), `destinations` (of one launch), `flushes_subnormals`, `host_memory`,
-/// `limits` (by name) and `reason` (why it does not start).
+/// `limits` and `findings` (by name), `devices` (that could be chosen), `round_trip`, `upload` and
+/// `download` (nanoseconds, the latter a byte, where measured) and `reason` (why it does not start).
 #[pyfunction]
 pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let context = context()?;
@@ -223,6 +224,16 @@ pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
             limits.set_item(name.as_ref(), *limit)?;
         }
         row.set_item("limits", limits)?;
+        let findings = PyDict::new(py);
+        for (name, finding) in found.iter().flat_map(|found| &found.findings) {
+            findings.set_item(name.as_ref(), finding)?;
+        }
+        row.set_item("findings", findings)?;
+        row.set_item("devices", found.as_ref().map_or(&[][..], |found| &found.devices))?;
+        let costs = found.as_ref().and_then(|found| found.costs);
+        row.set_item("round_trip", costs.map(|costs| costs.round_trip))?;
+        row.set_item("upload", costs.map(|costs| costs.upload))?;
+        row.set_item("download", costs.map(|costs| costs.download))?;
         row.set_item("device", found.map(|found| found.device))?;
         row.set_item("reason", reason)?;
         list.append(row)?;

@@ -41,6 +41,7 @@ pub unsafe extern "C" fn init<P: Plugin>(
             resources: Resources(config.resources),
             threads: config.threads,
             device: get(&config.device_name),
+            hardware: config.hardware != 0,
         })?;
         // SAFETY: as above.
         unsafe { raw_capabilities(&found).give(capabilities)? };

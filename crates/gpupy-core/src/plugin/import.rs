@@ -82,6 +82,7 @@ impl Driver for Imported {
             device_bytes: config.device_bytes,
             resources: config.resources.0,
             threads: config.threads,
+            hardware: config.hardware.into(),
             ..RawConfig::cleared()
         };
         put(&config.device, &mut raw.device_name);

@@ -127,6 +127,9 @@ pub struct RawConfig {
     /// Which of several devices: its position among the `devices` of the capabilities, or part of
     /// its name in any case; UTF-8 that ends with a 0. Empty: the best.
     pub device_name: [c_char; GPUPY_DEVICE_NAME],
+    /// 1 when only a hardware GPU will do: a driver that finds none may say so
+    /// (`GPUPY_UNAVAILABLE`) before it opens anything that takes long; otherwise 0.
+    pub hardware: u32,
 }
 
 /// What `init` found out. The host clears it before the call; the driver fills it in.

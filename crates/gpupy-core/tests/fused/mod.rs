@@ -21,6 +21,10 @@ pub struct Log {
     pub allocated: usize,
     /// The most blocks at once.
     pub most_blocks: usize,
+    /// What each opening was told of the device.
+    pub openings: Vec<Config>,
+    /// How many are open.
+    pub open: usize,
     /// The device is gone until it is opened again.
     pub lost: bool,
 }
@@ -105,13 +109,17 @@ fn at(access: &Access, point: &[usize]) -> usize {
 }
 
 impl Driver for Fused {
-    fn init(&mut self, _: &Config) -> Result<Capabilities> {
-        self.log.lock().expect("log").lost = false;
+    fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        let mut log = self.log.lock().expect("log");
+        log.lost = false;
+        log.openings.push(config.clone());
+        log.open += 1;
         Ok(self.caps.clone())
     }
 
     fn cleanup(&mut self) {
         self.blocks.clear();
+        self.log.lock().expect("log").open -= 1;
     }
 
     fn get_method(&self, op: Op, _: DType) -> Method {

@@ -93,7 +93,8 @@ fn launch(program: &Program, first: u64, call: impl FnOnce(&Launch<'_>)) {
 fn a_driver_behind_a_table_answers_as_the_driver_itself() {
     let resources = Resources([3, 4, 5, 6, 7, 8, 9, 10]);
     let device = "größer".to_owned();
-    let config = Config { block_bytes: 1, device_bytes: 2, resources, threads: 11, device };
+    let config =
+        Config { block_bytes: 1, device_bytes: 2, resources, threads: 11, device, hardware: true };
     let (mut behind, mut plain) = pair(&config);
     for op in [Op::Neg, Op::Abs, Op::Sign, Op::Add, Op::Abs, Op::Store] {
         for dtype in DType::ALL {

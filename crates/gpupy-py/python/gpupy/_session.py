@@ -70,6 +70,15 @@ def info():
             "limits"
         ]
         lines.append("    at most: " + ", ".join(f"{limit} {name}" for name, limit in limits.items()))
+        for number, device in enumerate(row["devices"] if len(row["devices"]) > 1 else []):
+            lines.append(f"    GPUPY_DEVICE={number}: {device}")
+        if row["findings"]:
+            found = ", ".join(f"{what}: {answer}" for what, answer in row["findings"].items())
+            lines.append(f"    found by trying: {found}")
+        if row["round_trip"] is not None:
+            launch, speeds = row["round_trip"] / 1000, [row["upload"], row["download"]]
+            up, down = (f"{1 / cost:.1f} GB/s" if cost else "at once" for cost in speeds)
+            lines.append(f"    a launch and its answer: {launch:.0f} µs; upload {up}, download {down}")
         notes = ["works on host memory"] if row["host_memory"] else []
         notes += ["flushes subnormal numbers to zero"] if row["flushes_subnormals"] else []
         lines += [f"    {note}" for note in notes]
