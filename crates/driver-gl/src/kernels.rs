@@ -7,6 +7,7 @@
 use crate::context::Context;
 use crate::disk;
 use glow::HasContext;
+use gpupy_codegen::disk::{Shelf, short_hash};
 use gpupy_codegen::fragment;
 use gpupy_core::{Error, ErrorKind, Result};
 
@@ -28,7 +29,7 @@ pub fn compile(context: &Context, source: &str, samplers: &[String]) -> Result<K
     let vertex = fragment::vertex_source(context.limits.glsl);
     let key = disk::Key::new(&context.limits, &vertex, source);
     // Without binaries there is nothing to keep, so there is no place for it.
-    let place = disk::folder().filter(|_| context.limits.program_binaries);
+    let place = Shelf::of(crate::NAME).filter(|_| context.limits.program_binaries);
     // SAFETY: the context is current; objects made here are deleted here or kept in the kernel.
     unsafe {
         let program = gl.create_program().map_err(|e| refused(context, &e, source))?;
@@ -90,8 +91,7 @@ pub(crate) unsafe fn build(
 
 /// The error of a refused shader, which it saves for people to look at.
 fn refused(context: &Context, log: &str, source: &str) -> Error {
-    let name =
-        format!("gpupy-refused-{}-{:08x}.frag", std::process::id(), disk::short_hash(source));
+    let name = format!("gpupy-refused-{}-{:08x}.frag", std::process::id(), short_hash(source));
     let path = std::env::temp_dir().join(name);
     // One complaint brings many others with it.
     let first = log.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");

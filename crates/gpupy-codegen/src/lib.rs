@@ -3,9 +3,9 @@
 //! Owns nothing itself; the parts: [`dialect`] is what a C-like shading language must spell,
 //! `glsl` spells it for GLSL, `operations` spells every scalar operation from those pieces, `body`
 //! walks a program and writes its statements, [`fragment`] makes whole GLSL fragment shaders of them
-//! and plans how their launches address textures; [`cache`] knows the kernels that drivers have compiled;
-//! [`exact`] has programs for operations that some
-//! devices round wrongly.
+//! and plans how their launches address textures; [`cache`] knows the kernels that drivers have compiled,
+//! [`disk`] what they keep between runs; [`probe`] finds out what a device gets wrong, and [`exact`] has
+//! programs for operations that some devices round wrongly.
 //!
 //! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
 //! find it again; no float is printed in decimal; no operand that compilers fold under `precise`
@@ -17,12 +17,14 @@
 mod body;
 pub mod cache;
 pub mod dialect;
+pub mod disk;
 pub mod exact;
 pub mod fragment;
 mod glsl;
 mod liveness;
 mod numbers;
 mod operations;
+pub mod probe;
 mod space;
 mod uses;
 

@@ -1,0 +1,125 @@
+//! What drivers keep between runs: compiled kernels, and what they found out about a device.
+//!
+//! Owns [`Shelf`], a folder `$XDG_CACHE_HOME/gpupy/<driver>` (or `~/.cache/gpupy/<driver>`) of files
+//! named by a hash of their key. Invariants: a content is taken only when the key stored beside it is
+//! equal, not just its hash; a reader finds a whole file or none; nothing fails because of the disk.
+//!
+//! Not here: kernels of this run (`cache.rs`), what a content means (drivers).
+
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Files beyond this many are not written: a cache must not fill a disk.
+const MOST_FILES: usize = 4096;
+
+/// How many files this process has begun.
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// A place for what a driver keeps.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    folder: PathBuf,
+}
+
+impl Shelf {
+    /// The place of the driver of this name, if the environment names a folder for caches.
+    pub fn of(driver: &str) -> Option<Shelf> {
+        let base = std::env::var_os("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .filter(|p| p.is_absolute())
+            .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
+        Some(Shelf::at(base.join("gpupy").join(driver)))
+    }
+
+    /// A place of one's own.
+    pub fn at(folder: impl Into<PathBuf>) -> Shelf {
+        Shelf { folder: folder.into() }
+    }
+
+    /// What lies here under this key.
+    pub fn take(&self, key: &str) -> Option<Vec<u8>> {
+        let bytes = fs::read(self.path(key)).ok()?;
+        let (length, rest) = bytes.split_first_chunk()?;
+        let (found, content) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let (check, content) = content.split_first_chunk()?;
+        let whole = found == key.as_bytes() && u64::from_le_bytes(*check) == hash(&content);
+        whole.then(|| content.to_vec())
+    }
+
+    /// Puts a content here, where the disk allows it.
+    pub fn put(&self, key: &str, content: &[u8]) {
+        // Whatever the disk refuses only costs the next run its time.
+        let _ = self.write(key, content);
+    }
+
+    fn write(&self, key: &str, content: &[u8]) -> std::io::Result<()> {
+        let path = self.path(key);
+        fs::create_dir_all(&self.folder)?;
+        if !path.exists() && fs::read_dir(&self.folder)?.count() >= MOST_FILES {
+            return Ok(());
+        }
+        // Written aside and renamed, so that no reader finds half of it.
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let aside = path.with_extension(format!("{}-{number}", std::process::id()));
+        let mut file = fs::File::create(&aside)?;
+        let written = file
+            .write_all(&(key.len() as u32).to_le_bytes())
+            .and_then(|()| file.write_all(key.as_bytes()))
+            .and_then(|()| file.write_all(&hash(&content).to_le_bytes()))
+            .and_then(|()| file.write_all(content));
+        drop(file);
+        let renamed = written.and_then(|()| fs::rename(&aside, &path));
+        if renamed.is_err() {
+            let _ = fs::remove_file(aside);
+        }
+        renamed
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{:016x}{:016x}", hash(&("gpupy", key)), hash(&key)))
+    }
+}
+
+/// A short name for a text, for files that people look at.
+pub fn short_hash(text: &str) -> u32 {
+    hash(&text) as u32
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = rustc_hash::FxHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn contents_come_back_whole_or_not_at_all() {
+        let folder = std::env::temp_dir().join(format!("gpupy-disk-test-{}", std::process::id()));
+        let shelf = Shelf::at(&folder);
+        assert_eq!(shelf.take("a key"), None);
+        let content: Vec<u8> = (0..100).collect();
+        shelf.put("a key", &content);
+        assert_eq!(shelf.take("a key").as_ref(), Some(&content));
+        shelf.put("a key", b"another content");
+        assert_eq!(shelf.take("a key").as_deref(), Some(&b"another content"[..]));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "something is left aside");
+        // Half a file is nothing, and neither is another key's.
+        let bytes = fs::read(shelf.path("a key")).unwrap();
+        fs::write(shelf.path("another key"), &bytes).unwrap();
+        assert_eq!(shelf.take("another key"), None);
+        for len in 0..bytes.len() {
+            fs::write(shelf.path("a key"), &bytes[..len]).unwrap();
+            assert_eq!(shelf.take("a key"), None, "{len} bytes");
+        }
+        // A folder that cannot be made is no error.
+        Shelf::at("/dev/null/gpupy").put("a key", &content);
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
