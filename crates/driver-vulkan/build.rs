@@ -1,0 +1,34 @@
+//! Links what Debian's `libshaderc_combined.a` leaves out: glslang and the SPIR-V tools.
+//!
+//! Libraries named here reach every artefact that contains this crate, unlike link arguments. Each is
+//! linked whole, because the archive that needs them comes later on the linker's command line; what
+//! nobody calls the linker drops again. Without the feature `shaderc` nothing is linked.
+
+use std::path::Path;
+
+/// The libraries of glslang and of the SPIR-V tools, as Debian's packages have them.
+const LIBRARIES: [&str; 9] = [
+    "glslang",
+    "MachineIndependent",
+    "GenericCodeGen",
+    "OSDependent",
+    "OGLCompiler",
+    "HLSL",
+    "SPIRV",
+    "SPIRV-Tools-opt",
+    "SPIRV-Tools",
+];
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=SHADERC_LIB_DIR");
+    let wanted = std::env::var_os("CARGO_FEATURE_SHADERC").is_some();
+    let Some(folder) = std::env::var_os("SHADERC_LIB_DIR").filter(|_| wanted) else { return };
+    println!("cargo:rustc-link-search=native={}", Path::new(&folder).display());
+    for library in LIBRARIES {
+        // A shaderc that is whole comes without them.
+        if Path::new(&folder).join(format!("lib{library}.a")).exists() {
+            println!("cargo:rustc-link-lib=static:+whole-archive={library}");
+        }
+    }
+}
