@@ -1,0 +1,98 @@
+//! What a device has that shapes its kernels.
+//!
+//! Owns [`Device`], [`Language`] and [`Reach`]. Invariant: a kernel asks for nothing that its device
+//! lacks.
+//!
+//! Not here: what a kernel needs of it (`resources.rs`).
+
+use crate::dialect::Dialect;
+use crate::glsl::Glsl;
+use gpupy_core::DType;
+use gpupy_core::ir::FormKind;
+
+/// The language of a kernel's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// GLSL 4.50 for Vulkan.
+    Glsl,
+    /// WGSL.
+    Wgsl,
+}
+
+/// How a kernel reaches its blocks and the numbers of its launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// By 64-bit device addresses (`GL_EXT_buffer_reference`), which stand before the launch's
+    /// numbers: those of the operands, then those of the destinations that are stored. All of them are
+    /// push constants where they fit ([`Plan::pushed`](super::Plan::pushed)); otherwise the one push
+    /// constant is the address of memory that holds them.
+    Addresses,
+    /// As storage buffers of group 0, read-only for operands: these from binding 1 on, then the
+    /// destinations that are stored. Binding 0 is a uniform buffer of the launch's numbers, four in
+    /// 16 bytes.
+    Bindings,
+}
+
+/// What a device has that shapes a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Device {
+    /// The language of its kernels.
+    pub language: Language,
+    /// How they reach blocks.
+    pub reach: Reach,
+    /// Integers of 64 bits.
+    pub int64: bool,
+    /// float64, in arithmetic and in blocks.
+    pub float64: bool,
+    /// Elements of 8 bits in blocks.
+    pub bytes: bool,
+    /// Elements of 16 bits in blocks.
+    pub halves: bool,
+    /// Invocations of a group: a power of two, from 32 to 1024.
+    pub group: u32,
+    /// The most groups along one dimension of a dispatch.
+    pub groups: u32,
+    /// Bytes of push constants, at least 8; with [`Reach::Bindings`] unused.
+    pub push_bytes: u32,
+    /// True when float operations must be kept apart by their bits, because nothing else tells the
+    /// compiler to.
+    pub guards: bool,
+    /// True when the points of a reduction are shared by 16 invocations, as hardware likes it; false
+    /// when one invocation takes them all, as it suits rasterisers on a CPU, where barriers are dear.
+    pub shares: bool,
+}
+
+/// Blocks lie at multiples of so many bytes, and take a multiple of so many.
+pub const ALIGNMENT: usize = 32;
+
+impl Device {
+    /// Bytes that an element takes in a block; `None` for a dtype that kernels cannot have here.
+    ///
+    /// Where a device has no elements of 8 or 16 bits, these take 32: integers with their sign or
+    /// zeros above, a bool as 0 or 1, a float16 as its bits.
+    pub fn stored(&self, dtype: DType) -> Option<usize> {
+        let there = match dtype {
+            DType::Bool | DType::I32 | DType::U32 | DType::F32 => true,
+            _ => false,
+        };
+        there.then(|| match dtype.size() {
+            1 if !self.bytes => 4,
+            2 if !self.halves => 4,
+            size => size,
+        })
+    }
+
+    /// The dtypes of which blocks can be.
+    pub fn dtypes(&self) -> Vec<DType> {
+        DType::ALL.into_iter().filter(|dtype| self.stored(*dtype).is_some()).collect()
+    }
+
+    /// Whether kernels of this form can be had.
+    pub fn supports_form(&self, form: FormKind) -> bool {
+        matches!(form, FormKind::Map)
+    }
+
+    pub(super) fn dialect(&self) -> &'static dyn Dialect {
+        &Glsl
+    }
+}

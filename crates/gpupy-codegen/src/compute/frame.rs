@@ -1,0 +1,102 @@
+//! How the invocations of a dispatch find their points.
+//!
+//! Owns `Frame`, `Points` and `Step`. Invariant: the invocations with numbers below `count` together
+//! have every point of the space once; where a four is short, it repeats its last point.
+//!
+//! Not here: what is read and written at the points (`fetch.rs`).
+
+use super::device::Device;
+use crate::dialect::Width;
+use crate::numbers::{Divisor, Words};
+
+/// The points of one invocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Points {
+    /// One.
+    One,
+    /// Four along the last axis, fewer at its end.
+    Run,
+    /// Four in C order, fewer at the end of the space.
+    Apart,
+}
+
+impl Points {
+    /// Fours go along the last axis where that leaves few of them short; elsewhere each point is
+    /// found by itself.
+    pub fn of(shape: &[i64], width: Width) -> Points {
+        const LONG: i64 = 16;
+        let last = shape.last().copied().unwrap_or(1);
+        match width {
+            Width::One => Points::One,
+            Width::Four if shape.len() == 1 || last % 4 == 0 || last >= LONG => Points::Run,
+            Width::Four => Points::Apart,
+        }
+    }
+}
+
+/// One axis taken from what is left of the invocation's number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Step {
+    pub axis: u8,
+    /// What to divide by; `None` for what is left at the end.
+    pub divisor: Option<Divisor>,
+}
+
+/// How invocations and points belong together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Frame {
+    pub points: Points,
+    /// The word of how many invocations have points.
+    pub count: u16,
+    /// The word of how many groups a row of the grid has, where it has several rows.
+    pub columns: Option<u16>,
+    /// The axes, where something asks for coordinates; those of one point have no step.
+    pub steps: Vec<Step>,
+    /// The word of the number of the last point (along the last axis, or of all) where a four may be
+    /// short and something must know.
+    pub tail: Option<u16>,
+}
+
+/// What a frame is planned for.
+pub(super) struct Asked {
+    pub coordinates: bool,
+    pub tail: bool,
+}
+
+/// Plans the points of `shape`, and how many groups it takes along each dimension.
+pub(super) fn plan(
+    words: &mut Words,
+    shape: &[i64],
+    points: Points,
+    asked: &Asked,
+    device: &Device,
+) -> (Frame, [u32; 3]) {
+    let all: i64 = shape.iter().product();
+    let last = shape.last().copied().unwrap_or(1);
+    let (invocations, end) = match points {
+        Points::One => (all, all),
+        Points::Run => (all / last * ((last + 3) / 4), last),
+        Points::Apart => ((all + 3) / 4, all),
+    };
+    let count = words.int(invocations);
+    let groups = (invocations as u64).div_ceil(device.group.into());
+    let rows = groups.div_ceil(device.groups.into()).max(1);
+    let columns = groups.div_ceil(rows);
+    let grid = [columns as u32, rows as u32, 1];
+    let columns = (rows > 1).then(|| words.int(columns as i64));
+    let mut steps = Vec::new();
+    if asked.coordinates {
+        let mut stride = if points == Points::Apart { all } else { invocations };
+        for (axis, n) in shape.iter().enumerate().filter(|(_, n)| **n > 1) {
+            let is_last = axis + 1 == shape.len();
+            stride = match points {
+                Points::Run if is_last => 1,
+                _ => stride / n,
+            };
+            let divisor = (stride > 1).then(|| Divisor::new(words, stride));
+            steps.push(Step { axis: axis as u8, divisor });
+        }
+    }
+    let tail = (asked.tail && points != Points::One && end % 4 != 0).then(|| words.int(end - 1));
+    (Frame { points, count, columns, steps, tail }, grid)
+}

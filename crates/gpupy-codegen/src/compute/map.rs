@@ -1,0 +1,114 @@
+//! Kernels of the map form, and the statements by which invocations find their points.
+//!
+//! Not here: reductions (`reduce.rs`).
+
+use super::fetch::Fetch;
+use super::frame::{Frame, Points};
+use super::reader::{Coordinate, Reader};
+use super::text::Text;
+use crate::body::Body;
+use crate::dialect::Width;
+use gpupy_core::DType;
+
+/// The entry point of a map.
+pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
+    let plan = text.plan;
+    let mut body = Body::new(text.program, text.dialect, live);
+    body.text = text.open_main();
+    body.line(&format!("if (t >= {}) {{ return; }}", text.number(plan.frame.count)));
+    find_points(&mut body, text, &plan.frame, usize::from(plan.rank));
+    let reader = Reader {
+        text,
+        fetches: &plan.fetches,
+        indices: &plan.indices,
+        targets: &plan.targets,
+        coordinates: coordinates(&plan.frame, usize::from(plan.rank)),
+        width: plan.width,
+        prefix: "a",
+        linear: "t",
+    };
+    if !plan.indices.is_empty() && plan.frame.points == Points::Run {
+        let last = plan.rank - 1;
+        let all = format!("i{last} + {}", text.lanes());
+        body.line(&text.declare_int(Width::Four, &format!("j{last}"), &all));
+    }
+    for line in reader.places() {
+        body.line(&line);
+    }
+    body.instructions(0..text.program.insts.len(), plan.width, &reader);
+    body.text + "}\n"
+}
+
+/// Declares the coordinates of the points (`i<axis>`), and where something asks for them how many
+/// follow the first (`left`) and how far from the first each point is (`lanes`).
+pub(super) fn find_points(body: &mut Body<'_>, text: &Text<'_>, frame: &Frame, rank: usize) {
+    let plan = text.plan;
+    let apart = frame.points == Points::Apart;
+    let width = if apart { Width::Four } else { Width::One };
+    let first_of = |steps: &str| if frame.points == Points::One { "t".to_owned() } else { steps.to_owned() };
+    if apart && (frame.tail.is_some() || !frame.steps.is_empty()) {
+        let points = format!("4 * t + {}", text.lanes());
+        let points = match frame.tail {
+            Some(tail) => {
+                let last = text.dialect.splat(DType::I32, Width::Four, &text.number(tail));
+                format!("min({points}, {last})")
+            }
+            None => points,
+        };
+        body.line(&text.declare_int(Width::Four, "points", &points));
+    }
+    let mut rest = first_of(if apart { "points" } else { "t" });
+    let large = if plan.large { "_large" } else { "" };
+    let quotient = format!("quotient{}{large}", if apart { "s" } else { "" });
+    for (k, step) in frame.steps.iter().enumerate() {
+        let count = match step.divisor {
+            None => rest.clone(),
+            Some(d) => {
+                let (by, reciprocal) =
+                    (text.number(d.by), text.scalar(d.reciprocal, DType::F32));
+                let (q, next) = (format!("q{k}"), format!("rest{k}"));
+                body.line(&text.declare_int(width, &q, &format!("{quotient}({rest}, {by}, {reciprocal})")));
+                body.line(&text.declare_int(width, &next, &format!("{rest} - {q} * {by}")));
+                rest = next;
+                q
+            }
+        };
+        let in_fours = frame.points == Points::Run && usize::from(step.axis) + 1 == rank;
+        let count = if in_fours { format!("4 * {count}") } else { count };
+        body.line(&text.declare_int(width, &format!("i{}", step.axis), &count));
+    }
+    if frame.points == Points::One {
+        return;
+    }
+    let lanes = text.lanes();
+    let lanes = match frame.tail {
+        Some(tail) => {
+            let whole_row = frame.points == Points::Run && rank > 1;
+            let first = if whole_row { format!("i{}", rank - 1) } else { "4 * t".to_owned() };
+            body.line(&text.declare_int(Width::One, "left", &format!("{} - {first}", text.number(tail))));
+            format!("min({lanes}, {})", text.dialect.splat(DType::I32, Width::Four, "left"))
+        }
+        None => lanes,
+    };
+    let each = |f: &Fetch| !f.takes_fours() && !f.takes_one();
+    let targets = plan.targets.iter().map(|(f, _)| f);
+    if plan.fetches.iter().map(|(_, f)| f).chain(targets).any(each) {
+        body.line(&text.declare_int(Width::Four, "lanes", &lanes));
+    }
+}
+
+/// The coordinates as these statements name them.
+fn coordinates(frame: &Frame, rank: usize) -> Vec<Coordinate> {
+    let of = |axis: usize| {
+        let name = format!("i{axis}");
+        match frame.points {
+            Points::One => Coordinate { all: name.clone(), name, four: false },
+            Points::Apart => Coordinate { all: name.clone(), name, four: true },
+            Points::Run if axis + 1 == rank => {
+                Coordinate { name, all: format!("j{axis}"), four: true }
+            }
+            Points::Run => Coordinate { all: name.clone(), name, four: false },
+        }
+    };
+    (0..rank).map(of).collect()
+}

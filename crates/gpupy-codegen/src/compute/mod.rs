@@ -1,0 +1,34 @@
+//! Compute shaders: programs dispatched over blocks in linear memory.
+//!
+//! A block is its elements one after another, [`Device::stored`] bytes each. [`plan()`] decides how
+//! the invocations of one dispatch find their points and the elements of the operands ([`Plan`], equal
+//! for launches that can share a kernel) and gives the launch's numbers beside it; [`source`] writes
+//! the kernel of a program and a plan. Its entry point is `main`.
+//!
+//! Invariants: the text depends on nothing but program, plan and device; elements that the launch does
+//! not name keep their old value, but for the bytes behind the last element of a block that is written
+//! whole; no access leaves its block, counted in whole fours. All index arithmetic is in 32 bits and
+//! wraps, so blocks hold less than 2³¹ elements.
+//!
+//! Not here: buffers and dispatches (drivers), statements (`body.rs`).
+
+mod device;
+mod fetch;
+mod frame;
+mod map;
+mod plan;
+mod reader;
+mod text;
+
+pub use device::{ALIGNMENT, Device, Language, Reach};
+pub use plan::{Declined, Plan, Planned, Request, plan};
+
+use gpupy_core::ir::Program;
+
+/// The text of the kernel of a program and a plan.
+pub fn source(program: &Program, plan: &Plan, device: &Device) -> String {
+    let live = crate::live_instructions(program, &plan.stores);
+    let text = text::Text { program, plan, device, dialect: device.dialect() };
+    let main = map::main(&text, &live);
+    text.kernel(&main)
+}

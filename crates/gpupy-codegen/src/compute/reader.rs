@@ -1,0 +1,203 @@
+//! The expressions that read operands and write destinations.
+//!
+//! Owns `Reader` and `Coordinate`. Invariant: what a four reads behind its last point is a point's
+//! element again, or lies in a four that the block has.
+//!
+//! Not here: which way an access takes (`fetch.rs`).
+
+use super::fetch::{Fetch, Lanes};
+use super::text::Text;
+use crate::body::Leaves;
+use crate::dialect::Width;
+use crate::glsl::COMPONENTS;
+use crate::numbers::{Given, Sum};
+use gpupy_core::{DType, Scalar};
+use std::fmt::Write;
+
+/// A coordinate as it is named in the text.
+#[derive(Clone, Debug)]
+pub(super) struct Coordinate {
+    /// The first point's, or of points apart all four.
+    pub name: String,
+    /// All four points'; the same as `name` where they have one in common.
+    pub all: String,
+    /// Whether `all` holds four.
+    pub four: bool,
+}
+
+/// Spells loads, indices and stores in one part of a kernel.
+pub(super) struct Reader<'a> {
+    pub text: &'a Text<'a>,
+    pub fetches: &'a [(u32, Fetch)],
+    pub indices: &'a [(u32, Sum)],
+    pub targets: &'a [(Fetch, bool)],
+    pub coordinates: Vec<Coordinate>,
+    pub width: Width,
+    /// What the names of addresses begin with.
+    pub prefix: &'static str,
+    /// The name of the invocation's number, for linear fetches.
+    pub linear: &'static str,
+}
+
+impl Reader<'_> {
+    /// The statements that compute the places of elements, before anything is loaded or stored.
+    pub fn places(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (access, fetch) in self.fetches {
+            self.place(&format!("{}{access}", self.prefix), fetch, &mut lines);
+        }
+        for (store, (fetch, _)) in self.targets.iter().enumerate() {
+            self.place(&format!("s{store}"), fetch, &mut lines);
+        }
+        lines
+    }
+
+    /// Declares `name`: the element, the four, or the four elements of a fetch.
+    fn place(&self, name: &str, fetch: &Fetch, lines: &mut Vec<String>) {
+        let text = self.text;
+        let number = |n: u16| text.number(n);
+        let int = |value: &str| text.declare_int(Width::One, name, value);
+        let each = |first: &str, step: &str| {
+            let value = format!("({first}) + {step}lanes");
+            text.declare_int(Width::Four, name, &value)
+        };
+        lines.push(match fetch {
+            Fetch::Uniform(element) => int(&number(*element)),
+            Fetch::Linear { first, aligned } => {
+                let first = number(*first);
+                match (*aligned, self.width) {
+                    (true, _) | (_, Width::One) => int(&format!("{first} + {}", self.linear)),
+                    _ => each(&format!("{first} + 4 * {}", self.linear), ""),
+                }
+            }
+            Fetch::Sum { sum, lanes } => match lanes {
+                Lanes::Splat => int(&self.sum(sum, false).0),
+                Lanes::Aligned => int(&format!("{} >> 2", self.sum(sum, false).0)),
+                Lanes::Step(None) => each(&self.sum(sum, false).0, ""),
+                Lanes::Step(Some(step)) => {
+                    each(&self.sum(sum, false).0, &format!("{} * ", number(*step)))
+                }
+                Lanes::Apart => {
+                    let (sum, four) = self.sum(sum, true);
+                    let sum = if four { sum } else { self.four_ints(&sum) };
+                    text.declare_int(Width::Four, name, &sum)
+                }
+            },
+        });
+    }
+
+    fn four_ints(&self, scalar: &str) -> String {
+        self.text.dialect.splat(DType::I32, Width::Four, scalar)
+    }
+
+    /// A sum, parenthesised, and whether it holds four: of the first point, or of all.
+    fn sum(&self, sum: &Sum, all: bool) -> (String, bool) {
+        let mut text = format!("({}", self.text.number(sum.constant));
+        let mut four = false;
+        for (axis, coefficient) in &sum.terms {
+            let coordinate = &self.coordinates[usize::from(*axis)];
+            let name = if all { &coordinate.all } else { &coordinate.name };
+            four |= all && coordinate.four;
+            let _ = match coefficient {
+                Some(coefficient) => write!(text, " + {} * {name}", self.text.number(*coefficient)),
+                None => write!(text, " + {name}"),
+            };
+        }
+        (text + ")", four)
+    }
+
+    /// The statement that stores a value, or four, at a place.
+    fn store_at(&self, store: usize, value: &str) -> String {
+        let text = self.text;
+        let block = text.program.operands.len() + store;
+        let dtype = text.block_dtype(block);
+        let (fetch, whole) = &self.targets[store];
+        let place = format!("s{store}");
+        let stored = text.to_stored(dtype, self.width, value);
+        if self.width == Width::One {
+            return format!("{} = {stored};", text.element(block, &place));
+        }
+        let short = text.plan.frame.tail.is_some();
+        let mut each = String::new();
+        for (c, component) in COMPONENTS.iter().enumerate() {
+            let element = match fetch {
+                Fetch::Uniform(_) if c == 0 => text.element(block, &place),
+                Fetch::Uniform(_) => continue,
+                f if f.takes_fours() => text.lane_of_four(block, &place, c),
+                _ => text.element(block, &format!("{place}.{component}")),
+            };
+            let guard = if short && c > 0 { format!("if (left >= {c}) {{ ") } else { String::new() };
+            let end = if short && c > 0 { " }" } else { "" };
+            let _ = write!(each, "{guard}{element} = whole{store}.{component};{end} ");
+        }
+        let kind = text.stored_type(dtype, Width::Four);
+        let hold = text.declare_stored(kind, &format!("whole{store}"), &stored);
+        let four = format!("{} = {stored};", text.four(block, &place));
+        match (fetch.takes_fours(), short && !whole) {
+            (true, false) => four,
+            (true, true) => format!("{hold} if (left >= 3) {{ {four} }} else {{ {each}}}"),
+            (false, _) => format!("{hold} {}", each.trim_end()),
+        }
+    }
+}
+
+impl Leaves for Reader<'_> {
+    fn param(&self, slot: u32, dtype: DType) -> String {
+        match self.text.plan.params[slot as usize] {
+            Given::Word(word) => self.text.scalar(word, dtype),
+            Given::Literal(bits) => self.text.dialect.literal(Scalar::new(dtype, bits)),
+        }
+    }
+
+    fn constant(&self, value: Scalar) -> String {
+        match self.text.plan.constants.iter().find(|(constant, _)| *constant == value) {
+            Some((_, word)) => self.text.scalar(*word, value.dtype),
+            None => self.text.dialect.literal(value),
+        }
+    }
+
+    fn index(&self, access: u32) -> String {
+        let Some((_, sum)) = self.indices.iter().find(|(a, _)| *a == access) else {
+            return String::new();
+        };
+        let (sum, four) = self.sum(sum, self.width == Width::Four);
+        if four { sum } else { self.text.dialect.splat(DType::I32, self.width, &sum) }
+    }
+
+    fn load(&self, operand: u32, access: u32) -> String {
+        let Some((_, fetch)) = self.fetches.iter().find(|(a, _)| *a == access) else {
+            return String::new();
+        };
+        let (text, block) = (self.text, operand as usize);
+        let dtype = text.block_dtype(block);
+        let place = format!("{}{access}", self.prefix);
+        if self.width == Width::One || fetch.takes_one() {
+            let one = text.from_stored(dtype, Width::One, &text.element(block, &place));
+            return text.dialect.splat(dtype, self.width, &one);
+        }
+        let four = match fetch.takes_fours() {
+            true => text.four(block, &place),
+            false => text.each(block, &place),
+        };
+        text.from_stored(dtype, Width::Four, &four)
+    }
+
+    fn gather(&self, operand: u32, index: &str) -> String {
+        let (text, block) = (self.text, operand as usize);
+        let dtype = text.block_dtype(block);
+        let last = text.plan.lasts[block].map_or_else(String::new, |n| text.number(n));
+        let element = |index: &str| {
+            text.from_stored(dtype, Width::One, &text.element(block, &format!("clamp({index}, 0, {last})")))
+        };
+        if self.width == Width::One {
+            return element(index);
+        }
+        let four: Vec<String> = COMPONENTS.iter().map(|c| element(&format!("{index}.{c}"))).collect();
+        format!("{}({})", text.dialect.type_name(dtype, Width::Four), four.join(", "))
+    }
+
+    fn store(&self, dest: u32, value: &str) -> String {
+        let store = self.text.plan.stores.iter().position(|d| *d == dest).unwrap_or_default();
+        self.store_at(store, value)
+    }
+}

@@ -1,0 +1,417 @@
+//! What stands around a kernel's statements: blocks, the launch's numbers, the entry point.
+//!
+//! Owns `Text`. Block number `n` is operand `n`, or behind the operands a stored destination; the
+//! launch's numbers are `k`.
+//!
+//! Not here: statements (`map.rs`), how scalar code is spelled (`dialect.rs`).
+
+use super::device::{Device, Language, Reach};
+use super::plan::Plan;
+use crate::dialect::{Dialect, Width, definitions};
+use crate::glsl::COMPONENTS;
+use crate::operations::spell;
+use gpupy_core::DType;
+use gpupy_core::ir::Program;
+use gpupy_core::op::Op;
+use std::fmt::Write;
+
+/// Writes the parts of a kernel that depend on its device.
+pub(super) struct Text<'a> {
+    pub program: &'a Program,
+    pub plan: &'a Plan,
+    pub device: &'a Device,
+    pub dialect: &'static dyn Dialect,
+}
+
+impl Text<'_> {
+    /// Number `n` of the launch, an int.
+    pub fn number(&self, n: u16) -> String {
+        match (self.device.reach, self.plan.pushed) {
+            (Reach::Addresses, true) => format!("k[{n}]"),
+            (Reach::Addresses, false) => format!("launch.k[{n}]"),
+            (Reach::Bindings, _) => format!("k[{}].{}", n / 4, COMPONENTS[usize::from(n % 4)]),
+        }
+    }
+
+    /// The scalar that begins with number `n` of the launch.
+    pub fn scalar(&self, n: u16, dtype: DType) -> String {
+        let word = self.number(n);
+        match dtype {
+            DType::Bool => format!("({word} != 0)"),
+            _ => self.dialect.bitcast(DType::I32, dtype, Width::One, &word),
+        }
+    }
+
+    /// An int in the plan's width.
+    pub fn int(&self, width: Width) -> &'static str {
+        self.dialect.type_name(DType::I32, width)
+    }
+
+    /// Declares an int.
+    pub fn declare_int(&self, width: Width, name: &str, value: &str) -> String {
+        format!("{};", self.dialect.declare(DType::I32, width, name, value))
+    }
+
+    /// The numbers of a four's lanes.
+    pub fn lanes(&self) -> String {
+        format!("{}(0, 1, 2, 3)", self.int(Width::Four))
+    }
+
+    /// The dtype of block number `block`.
+    pub fn block_dtype(&self, block: usize) -> DType {
+        let operands = &self.program.operands;
+        match block.checked_sub(operands.len()) {
+            None => operands[block],
+            Some(store) => self.program.dests[self.plan.stores[store] as usize],
+        }
+    }
+
+    /// Element `index` of a block, as it is stored.
+    pub fn element(&self, block: usize, index: &str) -> String {
+        match self.device.reach {
+            Reach::Addresses => format!("{}.e[{index}]", self.at_address(block, Width::One)),
+            Reach::Bindings if self.plan.fours[block] => {
+                format!("{}[({index}) >> 2][({index}) & 3]", self.bound(block))
+            }
+            Reach::Bindings => format!("{}[{index}]", self.bound(block)),
+        }
+    }
+
+    /// Four number `index` of a block, as it is stored.
+    pub fn four(&self, block: usize, index: &str) -> String {
+        match self.device.reach {
+            Reach::Addresses => format!("{}.e[{index}]", self.at_address(block, Width::Four)),
+            Reach::Bindings if self.plan.fours[block] => format!("{}[{index}]", self.bound(block)),
+            Reach::Bindings => {
+                let element = |c: usize| format!("{}[4 * ({index}) + {c}]", self.bound(block));
+                let four = self.stored_type(self.block_dtype(block), Width::Four);
+                format!("{four}({}, {}, {}, {})", element(0), element(1), element(2), element(3))
+            }
+        }
+    }
+
+    /// Component `c` of four number `index` of a block, as it is stored.
+    pub fn lane_of_four(&self, block: usize, index: &str, c: usize) -> String {
+        match self.device.reach {
+            Reach::Bindings if self.plan.fours[block] => {
+                format!("{}[{index}].{}", self.bound(block), COMPONENTS[c])
+            }
+            _ => self.element(block, &format!("4 * {index} + {c}")),
+        }
+    }
+
+    /// Four elements of a block, as they are stored, whose numbers are in an int four.
+    pub fn each(&self, block: usize, index: &str) -> String {
+        let element = |c: &&str| self.element(block, &format!("{index}.{c}"));
+        let four: Vec<String> = COMPONENTS.iter().map(|c| element(&c)).collect();
+        let kind = self.stored_type(self.block_dtype(block), Width::Four);
+        format!("{kind}({})", four.join(", "))
+    }
+
+    /// Declares a value as it is stored.
+    pub fn declare_stored(&self, kind: &str, name: &str, value: &str) -> String {
+        match self.device.language {
+            Language::Glsl => format!("{kind} {name} = {value};"),
+            Language::Wgsl => format!("let {name} = {value};"),
+        }
+    }
+
+    /// An element, or four of them, as they are stored, as a value of the dtype.
+    pub fn from_stored(&self, dtype: DType, width: Width, value: &str) -> String {
+        let d = self.dialect;
+        let held = held(dtype);
+        let value = match self.narrow(dtype) {
+            true => d.convert(held, width, value),
+            false => value.to_owned(),
+        };
+        match dtype {
+            DType::Bool => d.compare(Op::Ne, width, &value, &d.splat(DType::U32, width, "0u")),
+            DType::F16 => {
+                spell(d, Op::Bitcast, DType::U16, DType::F16, width, &[&value]).unwrap_or_default()
+            }
+            _ => value,
+        }
+    }
+
+    /// A value of the dtype as it is stored.
+    pub fn to_stored(&self, dtype: DType, width: Width, value: &str) -> String {
+        let d = self.dialect;
+        let value = match dtype {
+            DType::Bool => d.convert(DType::U32, width, value),
+            DType::F16 => {
+                spell(d, Op::Bitcast, DType::F16, DType::U16, width, &[value]).unwrap_or_default()
+            }
+            _ => value.to_owned(),
+        };
+        match self.narrow(dtype) {
+            true => format!("{}({value})", self.stored_type(dtype, width)),
+            false => value,
+        }
+    }
+
+    /// True for dtypes whose elements take fewer than 32 bits here.
+    fn narrow(&self, dtype: DType) -> bool {
+        self.device.stored(dtype).is_some_and(|bytes| bytes < 4)
+    }
+
+    /// The type of an element, or of a four, as it is stored.
+    pub fn stored_type(&self, dtype: DType, width: Width) -> &'static str {
+        match (dtype, width) {
+            _ if !self.narrow(dtype) => self.dialect.type_name(held(dtype), width),
+            (DType::I8, Width::One) => "int8_t",
+            (DType::I8, Width::Four) => "i8vec4",
+            (DType::I16, Width::One) => "int16_t",
+            (DType::I16, Width::Four) => "i16vec4",
+            (DType::U16 | DType::F16, Width::One) => "uint16_t",
+            (DType::U16 | DType::F16, Width::Four) => "u16vec4",
+            (_, Width::One) => "uint8_t",
+            (_, Width::Four) => "u8vec4",
+        }
+    }
+
+    /// The whole kernel, from its functions and entry point on.
+    pub fn kernel(&self, main: &str) -> String {
+        let wgsl = self.device.language == Language::Wgsl;
+        let quotient = QUOTIENTS.iter().filter(|q| q.wgsl == wgsl && main.contains(q.call));
+        let functions: String = quotient.map(|q| q.definition).collect();
+        let body = [functions.as_str(), main].concat();
+        let four = self.dialect.type_name(DType::F32, Width::Four);
+        let ints = self.dialect.type_name(DType::I32, Width::Four);
+        let fours = body.contains(four) || body.contains(ints);
+        let helpers = definitions(self.dialect, &body, fours);
+        [self.header(), helpers, body].concat()
+    }
+
+    fn blocks(&self) -> usize {
+        self.program.operands.len() + self.plan.stores.len()
+    }
+
+    fn is_target(&self, block: usize) -> bool {
+        block >= self.program.operands.len()
+    }
+
+    /// The name of a bound block's elements.
+    fn bound(&self, block: usize) -> String {
+        match self.device.language {
+            Language::Glsl => format!("b{block}.e"),
+            Language::Wgsl => format!("b{block}"),
+        }
+    }
+
+    /// The name of the type of references to blocks of a dtype.
+    fn reference(&self, dtype: DType, width: Width, target: bool) -> String {
+        let access = if target { "Out" } else { "In" };
+        let fours = if width == Width::Four { "x4" } else { "" };
+        format!("{access}_{}{fours}", dtype.name())
+    }
+
+    fn at_address(&self, block: usize, width: Width) -> String {
+        let launch = if self.plan.pushed { "" } else { "launch." };
+        let reference = self.reference(self.block_dtype(block), width, self.is_target(block));
+        format!("{reference}({launch}b{block})")
+    }
+
+    fn header(&self) -> String {
+        match (self.device.language, self.device.reach) {
+            (Language::Wgsl, _) => self.wgsl_bindings(),
+            (Language::Glsl, Reach::Addresses) => self.glsl_version() + &self.glsl_addresses(),
+            (Language::Glsl, Reach::Bindings) => self.glsl_version() + &self.glsl_bindings(),
+        }
+    }
+
+    fn glsl_version(&self) -> String {
+        let mut text = "#version 450\n".to_owned();
+        let dtypes: Vec<DType> = (0..self.blocks()).map(|b| self.block_dtype(b)).collect();
+        let stored = |bytes| dtypes.iter().any(|d| self.device.stored(*d) == Some(bytes));
+        let mut extension = |name: &str| {
+            let _ = writeln!(text, "#extension {name} : require");
+        };
+        if self.device.reach == Reach::Addresses {
+            extension("GL_EXT_buffer_reference");
+            extension("GL_EXT_buffer_reference_uvec2");
+        }
+        if stored(1) {
+            extension("GL_EXT_shader_8bit_storage");
+        }
+        if stored(2) {
+            extension("GL_EXT_shader_16bit_storage");
+        }
+        let _ = writeln!(text, "layout(local_size_x = {}) in;", self.device.group);
+        text
+    }
+
+    fn glsl_addresses(&self) -> String {
+        let mut text = String::new();
+        let mut known: Vec<(DType, bool)> = Vec::new();
+        for block in 0..self.blocks() {
+            let (dtype, target) = (self.block_dtype(block), self.is_target(block));
+            if known.contains(&(dtype, target)) {
+                continue;
+            }
+            known.push((dtype, target));
+            let size = self.device.stored(dtype).unwrap_or(4);
+            let access = if target { "" } else { "readonly " };
+            for (width, align) in [(Width::One, size), (Width::Four, 4 * size)] {
+                let name = self.reference(dtype, width, target);
+                let element = self.stored_type(dtype, width);
+                let _ = writeln!(
+                    text,
+                    "layout(buffer_reference, std430, buffer_reference_align = {align}) \
+                     {access}buffer {name} {{ {element} e[]; }};"
+                );
+            }
+        }
+        let blocks: Vec<String> = (0..self.blocks()).map(|b| format!("uvec2 b{b};")).collect();
+        let numbers = format!("{{ {} int k[{}]; }}", blocks.join(" "), self.plan.word_count);
+        let _ = match self.plan.pushed {
+            true => writeln!(text, "layout(push_constant, std430) uniform Launch {numbers};"),
+            false => writeln!(
+                text,
+                "layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer \
+                 Launch {numbers};\n\
+                 layout(push_constant, std430) uniform Push {{ Launch launch; }};"
+            ),
+        };
+        text
+    }
+
+    fn glsl_bindings(&self) -> String {
+        let vectors = self.plan.word_count.div_ceil(4);
+        let mut text =
+            format!("layout(set = 0, binding = 0, std140) uniform Launch {{ ivec4 k[{vectors}]; }};\n");
+        for block in 0..self.blocks() {
+            let access = if self.is_target(block) { "" } else { "readonly " };
+            let (element, binding) = (self.bound_type(block), block + 1);
+            let _ = writeln!(
+                text,
+                "layout(set = 0, binding = {binding}, std430) {access}buffer Block{block} \
+                 {{ {element} e[]; }} b{block};"
+            );
+        }
+        text
+    }
+
+    fn wgsl_bindings(&self) -> String {
+        let vectors = self.plan.word_count.div_ceil(4);
+        let mut text =
+            format!("@group(0) @binding(0) var<uniform> k: array<vec4<i32>, {vectors}>;\n");
+        for block in 0..self.blocks() {
+            let access = if self.is_target(block) { "read_write" } else { "read" };
+            let (element, binding) = (self.bound_type(block), block + 1);
+            let _ = writeln!(
+                text,
+                "@group(0) @binding({binding}) var<storage, {access}> b{block}: array<{element}>;"
+            );
+        }
+        text
+    }
+
+    fn bound_type(&self, block: usize) -> &'static str {
+        let width = if self.plan.fours[block] { Width::Four } else { Width::One };
+        self.stored_type(self.block_dtype(block), width)
+    }
+
+    /// The line that opens the entry point, in which `t` is the invocation's number.
+    pub fn open_main(&self) -> String {
+        let group = match (self.plan.frame.columns, self.device.language) {
+            (None, Language::Glsl) => "int(gl_WorkGroupID.x)".to_owned(),
+            (None, Language::Wgsl) => "i32(group.x)".to_owned(),
+            (Some(n), Language::Glsl) => {
+                format!("(int(gl_WorkGroupID.y) * {} + int(gl_WorkGroupID.x))", self.number(n))
+            }
+            (Some(n), Language::Wgsl) => {
+                format!("(i32(group.y) * {} + i32(group.x))", self.number(n))
+            }
+        };
+        let size = self.device.group;
+        match self.device.language {
+            Language::Glsl => format!(
+                "void main() {{\n    int t = {size} * {group} + int(gl_LocalInvocationIndex);\n"
+            ),
+            Language::Wgsl => format!(
+                "@compute @workgroup_size({size})\n\
+                 fn main(@builtin(workgroup_id) group: vec3<u32>, \
+                 @builtin(local_invocation_index) local: u32) {{\n    \
+                 let t: i32 = {size} * {group} + i32(local);\n"
+            ),
+        }
+    }
+}
+
+/// The dtype that holds an element on its way between a block and a value.
+fn held(dtype: DType) -> DType {
+    match dtype {
+        DType::Bool | DType::U8 | DType::U16 | DType::F16 => DType::U32,
+        DType::I8 | DType::I16 => DType::I32,
+        wide => wide,
+    }
+}
+
+/// A function that divides.
+struct Quotient {
+    wgsl: bool,
+    call: &'static str,
+    definition: &'static str,
+}
+
+/// Quotients of numbers that are not negative, by way of the divisor's reciprocal, because integer
+/// division is slow, on CPUs most of all. An estimate is at most one off where the number is below
+/// 2^22; a larger number takes a second estimate, of the rest that the first one leaves.
+const QUOTIENTS: &[Quotient] = &[
+    Quotient {
+        wgsl: false,
+        call: "quotient(",
+        definition: "int quotient(int n, int d, float r) { int q = int(float(n) * r); \
+            int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }\n",
+    },
+    Quotient {
+        wgsl: false,
+        call: "quotients(",
+        definition: "ivec4 quotients(ivec4 n, int d, float r) { \
+            ivec4 q = ivec4(vec4(n) * r); ivec4 m = n - q * d; \
+            return q - ivec4(lessThan(m, ivec4(0))) + ivec4(greaterThanEqual(m, ivec4(d))); }\n",
+    },
+    Quotient {
+        wgsl: false,
+        call: "quotient_large(",
+        definition: "int quotient_large(int n, int d, float r) { int q = int(float(n) * r); \
+            int m = n - q * d; q += int(floor(float(m) * r)); m = n - q * d; \
+            return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }\n",
+    },
+    Quotient {
+        wgsl: false,
+        call: "quotients_large(",
+        definition: "ivec4 quotients_large(ivec4 n, int d, float r) { \
+            ivec4 q = ivec4(vec4(n) * r); ivec4 m = n - q * d; \
+            q += ivec4(floor(vec4(m) * r)); m = n - q * d; \
+            return q - ivec4(lessThan(m, ivec4(0))) + ivec4(greaterThanEqual(m, ivec4(d))); }\n",
+    },
+    Quotient {
+        wgsl: true,
+        call: "quotient(",
+        definition: "fn quotient(n: i32, d: i32, r: f32) -> i32 { let q = i32(f32(n) * r); \
+            let m = n - q * d; return q + select(select(0, 1, m >= d), -1, m < 0); }\n",
+    },
+    Quotient {
+        wgsl: true,
+        call: "quotients(",
+        definition: "fn quotients(n: vec4<i32>, d: i32, r: f32) -> vec4<i32> { \
+            let q = vec4<i32>(vec4<f32>(n) * r); let m = n - q * d; \
+            return q - vec4<i32>(m < vec4<i32>(0)) + vec4<i32>(m >= vec4<i32>(d)); }\n",
+    },
+    Quotient {
+        wgsl: true,
+        call: "quotient_large(",
+        definition: "fn quotient_large(n: i32, d: i32, r: f32) -> i32 { \
+            var q = i32(f32(n) * r); var m = n - q * d; q += i32(floor(f32(m) * r)); \
+            m = n - q * d; return q + select(select(0, 1, m >= d), -1, m < 0); }\n",
+    },
+    Quotient {
+        wgsl: true,
+        call: "quotients_large(",
+        definition: "fn quotients_large(n: vec4<i32>, d: i32, r: f32) -> vec4<i32> { \
+            var q = vec4<i32>(vec4<f32>(n) * r); var m = n - q * d; \
+            q += vec4<i32>(floor(vec4<f32>(m) * r)); m = n - q * d; \
+            return q - vec4<i32>(m < vec4<i32>(0)) + vec4<i32>(m >= vec4<i32>(d)); }\n",
+    },
+];
