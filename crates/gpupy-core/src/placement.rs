@@ -10,6 +10,7 @@
 //! Not here: what a device can do (`lowering.rs`), when all drivers are asked in turn (`ladder.rs`).
 
 use crate::cache::Device;
+use crate::driver::Costs;
 use crate::evaluate::Engine;
 use crate::functions;
 use crate::ranges::Ranges;
@@ -113,11 +114,18 @@ const ON_SOFTWARE: f64 = 0.025;
 const ON_HOST: f64 = 0.02;
 /// As above, for a hardware GPU.
 const ON_HARDWARE: f64 = 0.001;
-/// What a byte costs on its way from or to a device with memory of its own: 10 GB/s.
-const BYTE: f64 = 0.1;
-/// What it costs that work goes over from one device to the other and comes back: a launch and a
-/// wait, 19 to 25 µs for OpenGL and Vulkan.
-const HANDOVER: f64 = 20_000.0;
+/// What launches and transfers cost where the driver has not measured it: 20 µs, as OpenGL and Vulkan
+/// take on Mesa, and 10 GB/s.
+const ASSUMED: Costs = Costs { round_trip: 20_000.0, upload: 0.1, download: 0.1 };
+
+/// What it costs that work goes over from one device to the other and comes back, with a value of so
+/// many bytes.
+fn crossing_cost(device: &Device, bytes: u64) -> f64 {
+    let costs = device.caps.costs.unwrap_or(ASSUMED);
+    // Nothing is moved between two that work in host memory.
+    let byte = if device.caps.host_memory { 0.0 } else { (costs.upload + costs.download) / 2.0 };
+    costs.round_trip + byte * bytes as f64
+}
 
 fn operation_cost(device: &Device) -> f64 {
     match (device.caps.host_memory, device.caps.hardware) {
@@ -211,9 +219,8 @@ fn item(value: Value, devices: [&Device; 2]) -> Item {
         Kind::Constant(_) => 0,
         _ => value.byte_len(),
     };
-    // The second is the host driver: nothing is moved between two that work in host memory.
-    let moves = devices.iter().any(|device| !device.caps.host_memory);
-    let crossing = if moves { HANDOVER + BYTE * bytes as f64 } else { HANDOVER };
+    // The second is the host driver.
+    let crossing = crossing_cost(devices[0], bytes);
     let cost = match &value.0.kind {
         Kind::Constant(_) => [0.0; 2],
         Kind::Expr { op, .. } if !value.is_computed() => {

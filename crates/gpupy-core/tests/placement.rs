@@ -4,6 +4,7 @@
 mod fused;
 
 use fused::{Fused, Log};
+use gpupy_core::driver::Costs;
 use gpupy_core::registry::Registry;
 use gpupy_core::{Arg, Array, Context, DType, ErrorKind, Op, Placement, Scalar, Settings, Stats};
 use std::sync::{Arc, Mutex};
@@ -15,16 +16,17 @@ const MANY: usize = 1 << 16;
 #[derive(Clone, Default)]
 struct Side {
     lacks: Vec<Op>,
+    costs: Option<Costs>,
     log: Arc<Mutex<Log>>,
 }
 
 impl Side {
     fn lacking(lacks: &[Op]) -> Side {
-        Side { lacks: lacks.into(), log: Arc::default() }
+        Side { lacks: lacks.into(), ..Side::default() }
     }
 
     fn driver(&self) -> Fused {
-        Fused::new(1000, usize::MAX, self.log.clone()).lacking(&self.lacks)
+        Fused::new(1000, usize::MAX, self.log.clone()).lacking(&self.lacks).costing(self.costs)
     }
 }
 
@@ -104,6 +106,25 @@ fn much_work_before_what_the_device_lacks_stays_on_the_device() {
     assert_eq!((host.bytes_uploaded, host.bytes_downloaded), (0, 0));
     let all = context.stats();
     assert_eq!((all.launches, all.bytes_uploaded, all.driver_fallbacks), (2, bytes, 0));
+}
+
+#[test]
+fn what_a_device_was_measured_to_cost_decides_what_is_worth_the_way_to_it() {
+    let launches = |costs: Costs| {
+        let device = Side { costs: Some(costs), ..Side::default() };
+        let context = context_of(&device, &Side::default(), Settings::default());
+        let (x, mut values) = given(MANY);
+        let y = chain(&context, &x, &mut values, 100);
+        let y = with(&context, Op::Mul, &context.cast(&y, DType::F64).unwrap(), 0.1);
+        let wanted: Vec<f64> = values.iter().map(|v| f64::from(*v) * 0.1).collect();
+        assert_eq!(doubles(&context, &y), wanted);
+        split(&context).map(|side| side.launches)
+    };
+    let near = Costs { round_trip: 5_000.0, upload: 0.02, download: 0.02 };
+    assert_eq!(launches(near), [1, 1]);
+    // The hundred operations take the host 131 µs.
+    assert_eq!(launches(Costs { round_trip: 1e6, ..near }), [0, 1]);
+    assert_eq!(launches(Costs { download: 2.0, ..near }), [0, 1]);
 }
 
 #[test]

@@ -67,6 +67,12 @@ impl Fused {
         self
     }
 
+    /// The same, where launches and transfers were measured to cost this.
+    pub fn costing(mut self, costs: Option<Costs>) -> Fused {
+        self.caps.costs = costs;
+        self
+    }
+
     /// The same without these operations.
     pub fn lacking(mut self, lacks: &[Op]) -> Fused {
         self.lacks = lacks.into();
