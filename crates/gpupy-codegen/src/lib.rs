@@ -3,7 +3,7 @@
 //! Owns nothing itself; the parts: [`dialect`] is what a C-like shading language must spell,
 //! `glsl` spells it for GLSL, `operations` spells every scalar operation from those pieces, `body`
 //! walks a program and writes its statements, [`fragment`] makes whole GLSL fragment shaders of them
-//! and plans how their launches address textures; [`cache`] knows the kernels that drivers have compiled,
+//! and plans how their launches address textures, [`compute`] whole compute kernels, in GLSL and WGSL; [`cache`] knows the kernels that drivers have compiled,
 //! [`disk`] what they keep between runs; [`probe`] finds out what a device gets wrong, and [`exact`] has
 //! programs for operations that some devices round wrongly.
 //!
@@ -16,6 +16,7 @@
 
 mod body;
 pub mod cache;
+pub mod compute;
 pub mod dialect;
 pub mod disk;
 pub mod exact;

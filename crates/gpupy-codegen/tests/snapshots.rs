@@ -1,9 +1,11 @@
 //! The text of shaders, as files that a change rewrites and a reviewer reads.
 //!
-//! `GPUPY_BLESS=1 cargo test -p gpupy-codegen` rewrites `tests/snapshots/`. The OpenGL driver's tests
-//! compile every file there with a real compiler.
+//! `GPUPY_BLESS=1 cargo test -p gpupy-codegen` rewrites `tests/snapshots/`. Each case is there in every
+//! dialect that can have it: GLSL fragments (`.frag`), GLSL for compute (`.comp`) and WGSL (`.wgsl`). The tests of
+//! the OpenGL and Vulkan drivers compile the first two with a real compiler; the last is validated here.
 #![allow(clippy::unwrap_used)]
 
+use gpupy_codegen::compute::{self, Device, Language};
 use gpupy_codegen::fragment::{self, Layout, Request, Target, Version};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
@@ -45,6 +47,47 @@ impl Case {
     }
 }
 
+impl Case {
+    /// The compute kernel that writes some destinations.
+    fn kernel_of(&self, stores: &[u32], device: &Device) -> Option<String> {
+        if !device.supports_form(self.program.form.kind()) {
+            return None;
+        }
+        let (_, access, whole) = &self.target;
+        let params: Vec<u64> = self.program.params.iter().map(|d| pattern(*d)).collect();
+        let lengths: Vec<usize> = self.operands.iter().map(|layout| layout.len).collect();
+        let request = compute::Request {
+            program: &self.program,
+            shape: &self.shape,
+            accesses: &self.accesses,
+            params: &params,
+            lengths: &lengths,
+            stores,
+            targets: &vec![(access, *whole); stores.len()],
+            specialise: self.specialise,
+        };
+        let planned = compute::plan(device, &request).unwrap();
+        Some(compute::source(&self.program, &planned.plan, device))
+    }
+}
+
+/// A device with all that Vulkan offers.
+const DEVICES: [(&str, Device); 1] = [(
+    "comp",
+    Device {
+        language: Language::Glsl,
+        int64: true,
+        float64: true,
+        bytes: true,
+        halves: true,
+        group: 256,
+        groups: 65535,
+        push_bytes: 128,
+        guards: false,
+        shares: true,
+    },
+)];
+
 fn pattern(dtype: DType) -> u64 {
     match dtype {
         DType::F32 => Scalar::f32(2.5).bits,
@@ -53,8 +96,19 @@ fn pattern(dtype: DType) -> u64 {
     }
 }
 
+/// Compares a case in every dialect.
 fn check(name: &str, case: &Case) {
-    check_text(name, &case.source());
+    let all: Vec<u32> = (0..case.program.dests.len() as u32).collect();
+    check_some(name, case, &all);
+}
+
+fn check_some(name: &str, case: &Case, stores: &[u32]) {
+    check_text(&format!("{name}.frag"), &case.source_of(stores));
+    for (extension, device) in &DEVICES {
+        if let Some(kernel) = case.kernel_of(stores, device) {
+            check_text(&format!("{name}.{extension}"), &kernel);
+        }
+    }
 }
 
 fn check_text(name: &str, got: &str) {
@@ -155,7 +209,7 @@ fn every_operation_is_spelled() {
         // As many at once as every device can write.
         let all: Vec<u32> = (0..case.program.dests.len() as u32).collect();
         for (k, stores) in all.chunks(8).enumerate() {
-            check_text(&format!("operations_{dtype}_{k}.frag"), &case.source_of(stores));
+            check_some(&format!("operations_{dtype}_{k}"), &case, stores);
         }
     }
 }
@@ -168,7 +222,7 @@ fn operands_that_compilers_fold_are_no_literals() {
         let x = b.op(Op::Add, &[x, one]);
         b.op(Op::Mul, &[x, odd])
     });
-    check("constants.frag", &case);
+    check("constants", &case);
 }
 
 #[test]
@@ -182,7 +236,7 @@ fn many_scalars_are_read_before_anything_is_fetched() {
     let source = case.source();
     let fetched = source.find("texelFetch").unwrap();
     assert!(source.rfind("= k[").unwrap() < fetched, "{source}");
-    check("many_scalars.frag", &case);
+    check("many_scalars", &case);
 }
 
 #[test]
@@ -191,9 +245,9 @@ fn scalars_become_literals_when_specialised() {
         let p = b.param(DType::F32);
         b.op(Op::Mul, &[x, p])
     });
-    check("scalar_general.frag", &case);
+    check("scalar_general", &case);
     case.specialise = true;
-    check("scalar_specialised.frag", &case);
+    check("scalar_specialised", &case);
 }
 
 #[test]
@@ -208,7 +262,7 @@ fn views_are_addressed_without_division_where_rows_allow() {
         ("view_of_square_layout", square(6400), 81, [80, 1]),
         ("view_of_odd_layout", rows(60 * 70, 60), 1, [61, 2]),
     ] {
-        check(&format!("{name}.frag"), &view(Affine, operand, offset, &strides));
+        check(name, &view(Affine, operand, offset, &strides));
     }
 }
 
@@ -232,9 +286,9 @@ fn coordinates_follow_from_the_position() {
         target: (layout, access(0, &[(shape[1] * shape[2]) as i64, shape[2] as i64, 1]), true),
         specialise: false,
     };
-    check("index_rows.frag", &case([3, 20, 64], rows(3 * 20 * 64, 64)));
-    check("index_quads.frag", &case([3, 20, 64], square(3 * 20 * 64)));
-    check("index_elements.frag", &case([3, 20, 63], square(3 * 20 * 63)));
+    check("index_rows", &case([3, 20, 64], rows(3 * 20 * 64, 64)));
+    check("index_quads", &case([3, 20, 64], square(3 * 20 * 64)));
+    check("index_elements", &case([3, 20, 63], square(3 * 20 * 63)));
 }
 
 #[test]
@@ -257,7 +311,7 @@ fn destinations_keep_what_the_launch_does_not_name() {
         case.shape = shape;
         case.accesses = vec![access(0, &strides)];
         case.target = (layout, dest, false);
-        check(&format!("{name}.frag"), &case);
+        check(name, &case);
     }
 }
 
@@ -292,7 +346,7 @@ fn regions_and_gathers_run_element_by_element() {
         target: (square(1000), access(0, &[1]), true),
         specialise: false,
     };
-    check("regions.frag", &case);
+    check("regions", &case);
 }
 
 #[test]
@@ -315,7 +369,7 @@ fn reductions_keep_sixteen_lanes() {
             target: (square(40), access(0, &[4, 1]), true),
             specialise: false,
         };
-        check(&format!("{name}.frag"), &case);
+        check(name, &case);
     }
 }
 
@@ -334,7 +388,7 @@ fn reductions_across_rows_take_whole_texels() {
         target: (rows(256, 64), access(0, &[1, 64]), true),
         specialise: false,
     };
-    check("reduce_across.frag", &case);
+    check("reduce_across", &case);
 }
 
 #[test]
@@ -343,8 +397,8 @@ fn every_snapshot_belongs_to_a_test() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     for entry in std::fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let stem = name.trim_end_matches(".frag");
-        let known = text.contains(&format!("\"{stem}\"")) || text.contains(&format!("\"{name}\""));
+        let stem = name.split('.').next().unwrap();
+        let known = text.contains(&format!("\"{stem}\""));
         assert!(known || stem.starts_with("operations_"), "nothing makes `{name}`");
     }
 }

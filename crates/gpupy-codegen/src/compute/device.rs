@@ -1,6 +1,6 @@
 //! What a device has that shapes its kernels.
 //!
-//! Owns [`Device`], [`Language`] and [`Reach`]. Invariant: a kernel asks for nothing that its device
+//! Owns [`Device`] and [`Language`]. Invariant: a kernel asks for nothing that its device
 //! lacks.
 //!
 //! Not here: what a kernel needs of it (`resources.rs`).
@@ -10,27 +10,19 @@ use crate::glsl::Glsl;
 use gpupy_core::DType;
 use gpupy_core::ir::FormKind;
 
-/// The language of a kernel's text.
+/// The language of a kernel's text, and with it how a kernel reaches its blocks and the numbers of its
+/// launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// GLSL 4.50 for Vulkan.
+    /// GLSL 4.50 for Vulkan. Blocks are reached by 64-bit device addresses
+    /// (`GL_EXT_buffer_reference`), which stand before the launch's numbers: those of the operands,
+    /// then those of the destinations that are stored. All of them are push constants where they fit
+    /// ([`Plan::pushed`](super::Plan::pushed)); otherwise the one push constant is the address of
+    /// memory that holds them.
     Glsl,
-    /// WGSL.
+    /// WGSL. Blocks are storage buffers of group 0: the operands, read-only, from binding 1 on, then
+    /// the destinations that are stored. Binding 0 is a uniform buffer of the launch's numbers.
     Wgsl,
-}
-
-/// How a kernel reaches its blocks and the numbers of its launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reach {
-    /// By 64-bit device addresses (`GL_EXT_buffer_reference`), which stand before the launch's
-    /// numbers: those of the operands, then those of the destinations that are stored. All of them are
-    /// push constants where they fit ([`Plan::pushed`](super::Plan::pushed)); otherwise the one push
-    /// constant is the address of memory that holds them.
-    Addresses,
-    /// As storage buffers of group 0, read-only for operands: these from binding 1 on, then the
-    /// destinations that are stored. Binding 0 is a uniform buffer of the launch's numbers, four in
-    /// 16 bytes.
-    Bindings,
 }
 
 /// What a device has that shapes a kernel.
@@ -38,8 +30,6 @@ pub enum Reach {
 pub struct Device {
     /// The language of its kernels.
     pub language: Language,
-    /// How they reach blocks.
-    pub reach: Reach,
     /// Integers of 64 bits.
     pub int64: bool,
     /// float64, in arithmetic and in blocks.
@@ -52,7 +42,7 @@ pub struct Device {
     pub group: u32,
     /// The most groups along one dimension of a dispatch.
     pub groups: u32,
-    /// Bytes of push constants, at least 8; with [`Reach::Bindings`] unused.
+    /// Bytes of push constants, at least 8; unused in WGSL.
     pub push_bytes: u32,
     /// True when float operations must be kept apart by their bits, because nothing else tells the
     /// compiler to.
@@ -71,10 +61,7 @@ impl Device {
     /// Where a device has no elements of 8 or 16 bits, these take 32: integers with their sign or
     /// zeros above, a bool as 0 or 1, a float16 as its bits.
     pub fn stored(&self, dtype: DType) -> Option<usize> {
-        let there = match dtype {
-            DType::Bool | DType::I32 | DType::U32 | DType::F32 => true,
-            _ => false,
-        };
+        let there = [DType::Bool, DType::I32, DType::U32, DType::F32].contains(&dtype);
         there.then(|| match dtype.size() {
             1 if !self.bytes => 4,
             2 if !self.halves => 4,

@@ -42,8 +42,7 @@ impl Fetch {
 
     /// True where one element stands for all points of an invocation.
     pub fn takes_one(&self) -> bool {
-        matches!(self, Fetch::Uniform(_))
-            || matches!(self, Fetch::Sum { lanes: Lanes::Splat, .. })
+        matches!(self, Fetch::Uniform(_)) || matches!(self, Fetch::Sum { lanes: Lanes::Splat, .. })
     }
 
     /// True where coordinates are needed.

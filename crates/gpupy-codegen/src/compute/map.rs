@@ -45,7 +45,8 @@ pub(super) fn find_points(body: &mut Body<'_>, text: &Text<'_>, frame: &Frame, r
     let plan = text.plan;
     let apart = frame.points == Points::Apart;
     let width = if apart { Width::Four } else { Width::One };
-    let first_of = |steps: &str| if frame.points == Points::One { "t".to_owned() } else { steps.to_owned() };
+    let first_of =
+        |steps: &str| if frame.points == Points::One { "t".to_owned() } else { steps.to_owned() };
     if apart && (frame.tail.is_some() || !frame.steps.is_empty()) {
         let points = format!("4 * t + {}", text.lanes());
         let points = match frame.tail {
@@ -64,10 +65,13 @@ pub(super) fn find_points(body: &mut Body<'_>, text: &Text<'_>, frame: &Frame, r
         let count = match step.divisor {
             None => rest.clone(),
             Some(d) => {
-                let (by, reciprocal) =
-                    (text.number(d.by), text.scalar(d.reciprocal, DType::F32));
+                let (by, reciprocal) = (text.number(d.by), text.scalar(d.reciprocal, DType::F32));
                 let (q, next) = (format!("q{k}"), format!("rest{k}"));
-                body.line(&text.declare_int(width, &q, &format!("{quotient}({rest}, {by}, {reciprocal})")));
+                body.line(&text.declare_int(
+                    width,
+                    &q,
+                    &format!("{quotient}({rest}, {by}, {reciprocal})"),
+                ));
                 body.line(&text.declare_int(width, &next, &format!("{rest} - {q} * {by}")));
                 rest = next;
                 q
@@ -85,7 +89,11 @@ pub(super) fn find_points(body: &mut Body<'_>, text: &Text<'_>, frame: &Frame, r
         Some(tail) => {
             let whole_row = frame.points == Points::Run && rank > 1;
             let first = if whole_row { format!("i{}", rank - 1) } else { "4 * t".to_owned() };
-            body.line(&text.declare_int(Width::One, "left", &format!("{} - {first}", text.number(tail))));
+            body.line(&text.declare_int(
+                Width::One,
+                "left",
+                &format!("{} - {first}", text.number(tail)),
+            ));
             format!("min({lanes}, {})", text.dialect.splat(DType::I32, Width::Four, "left"))
         }
         None => lanes,

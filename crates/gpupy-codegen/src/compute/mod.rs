@@ -20,7 +20,7 @@ mod plan;
 mod reader;
 mod text;
 
-pub use device::{ALIGNMENT, Device, Language, Reach};
+pub use device::{ALIGNMENT, Device, Language};
 pub use plan::{Declined, Plan, Planned, Request, plan};
 
 use gpupy_core::ir::Program;

@@ -5,7 +5,7 @@
 //!
 //! Not here: the text (`map.rs`, `text.rs`).
 
-use super::device::{Device, Reach};
+use super::device::{Device, Language};
 use super::fetch::{self, Fetch};
 use super::frame::{self, Asked, Frame, Points};
 use crate::dialect::Width;
@@ -30,7 +30,7 @@ pub struct Request<'a> {
     /// The elements in the block of each operand.
     pub lengths: &'a [usize],
     /// The destinations that this dispatch writes, by their number in the program. They are different
-    /// blocks where a language forbids that two bindings write one ([`Reach::Bindings`]).
+    /// blocks in WGSL, where no two bindings may write one.
     pub stores: &'a [u32],
     /// Where each of these is written, and whether all of its block is, in order.
     pub targets: &'a [(&'a Access, bool)],
@@ -65,7 +65,7 @@ pub struct Plan {
     pub stores: Vec<u32>,
     /// How many numbers the launch gives.
     pub word_count: usize,
-    /// True when addresses and numbers are push constants ([`Reach::Addresses`]).
+    /// True when addresses and numbers are push constants ([`Language::Glsl`]).
     pub pushed: bool,
     pub(super) width: Width,
     pub(super) frame: Frame,
@@ -106,7 +106,8 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     let uses = Uses::of(program, &live);
     let mut space = Space::new(request, &uses);
     space.merge();
-    let points: i64 = space.shape.iter().try_fold(1i64, |a, n| a.checked_mul(*n)).unwrap_or(i64::MAX);
+    let points: i64 =
+        space.shape.iter().try_fold(1i64, |a, n| a.checked_mul(*n)).unwrap_or(i64::MAX);
     if points > i64::from(i32::MAX) {
         return Err(Declined::Large);
     }
@@ -117,8 +118,12 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     let flat = fetch::is_flat(&space.shape, points);
     let mut fetch = |walk: &Walk| fetch::plan(&mut words, walk, &space.shape, points, flat);
     let fetches: Vec<(u32, Fetch)> = space.loads.iter().map(|(a, w)| (*a, fetch(w))).collect();
-    let targets: Vec<(Fetch, bool)> =
-        space.targets.iter().zip(request.targets).map(|(w, (_, whole))| (fetch(w), *whole)).collect();
+    let targets: Vec<(Fetch, bool)> = space
+        .targets
+        .iter()
+        .zip(request.targets)
+        .map(|(w, (_, whole))| (fetch(w), *whole))
+        .collect();
     let mut sum = |(access, walk): &(u32, Walk)| {
         (*access, Sum::new(&mut words, walk.offset, &walk.strides, &space.shape))
     };
@@ -149,7 +154,7 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     let plan = Plan {
         stores: request.stores.to_vec(),
         word_count: words.list.len(),
-        pushed: device.reach == Reach::Addresses
+        pushed: device.language == Language::Glsl
             && 8 * blocks + 4 * words.list.len() <= device.push_bytes as usize,
         width,
         frame,

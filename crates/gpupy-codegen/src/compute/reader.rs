@@ -113,31 +113,37 @@ impl Reader<'_> {
         let dtype = text.block_dtype(block);
         let (fetch, whole) = &self.targets[store];
         let place = format!("s{store}");
-        let stored = text.to_stored(dtype, self.width, value);
+        let stored = text.stored_of(dtype, self.width, value);
         if self.width == Width::One {
             return format!("{} = {stored};", text.element(block, &place));
         }
         let short = text.plan.frame.tail.is_some();
-        let mut each = String::new();
+        let four = format!("{} = {stored};", text.four(block, &place));
+        if fetch.takes_fours() && (!short || *whole) {
+            return four;
+        }
+        let kind = text.stored_type(dtype, Width::Four);
+        let mut lines = vec![text.declare_stored(kind, &format!("whole{store}"), &stored)];
+        if fetch.takes_fours() {
+            lines.push(format!("if (left >= 3) {{ {four} }} else {{"));
+        }
         for (c, component) in COMPONENTS.iter().enumerate() {
             let element = match fetch {
-                Fetch::Uniform(_) if c == 0 => text.element(block, &place),
-                Fetch::Uniform(_) => continue,
+                Fetch::Uniform(_) if c > 0 => break,
+                Fetch::Uniform(_) => text.element(block, &place),
                 f if f.takes_fours() => text.lane_of_four(block, &place, c),
                 _ => text.element(block, &format!("{place}.{component}")),
             };
-            let guard = if short && c > 0 { format!("if (left >= {c}) {{ ") } else { String::new() };
-            let end = if short && c > 0 { " }" } else { "" };
-            let _ = write!(each, "{guard}{element} = whole{store}.{component};{end} ");
+            let assign = format!("{element} = whole{store}.{component};");
+            lines.push(match short && c > 0 {
+                true => format!("if (left >= {c}) {{ {assign} }}"),
+                false => assign,
+            });
         }
-        let kind = text.stored_type(dtype, Width::Four);
-        let hold = text.declare_stored(kind, &format!("whole{store}"), &stored);
-        let four = format!("{} = {stored};", text.four(block, &place));
-        match (fetch.takes_fours(), short && !whole) {
-            (true, false) => four,
-            (true, true) => format!("{hold} if (left >= 3) {{ {four} }} else {{ {each}}}"),
-            (false, _) => format!("{hold} {}", each.trim_end()),
+        if fetch.takes_fours() {
+            lines.push("}".to_owned());
         }
+        lines.join("\n    ")
     }
 }
 
@@ -172,14 +178,14 @@ impl Leaves for Reader<'_> {
         let dtype = text.block_dtype(block);
         let place = format!("{}{access}", self.prefix);
         if self.width == Width::One || fetch.takes_one() {
-            let one = text.from_stored(dtype, Width::One, &text.element(block, &place));
+            let one = text.value_of(dtype, Width::One, &text.element(block, &place));
             return text.dialect.splat(dtype, self.width, &one);
         }
         let four = match fetch.takes_fours() {
             true => text.four(block, &place),
             false => text.each(block, &place),
         };
-        text.from_stored(dtype, Width::Four, &four)
+        text.value_of(dtype, Width::Four, &four)
     }
 
     fn gather(&self, operand: u32, index: &str) -> String {
@@ -187,12 +193,17 @@ impl Leaves for Reader<'_> {
         let dtype = text.block_dtype(block);
         let last = text.plan.lasts[block].map_or_else(String::new, |n| text.number(n));
         let element = |index: &str| {
-            text.from_stored(dtype, Width::One, &text.element(block, &format!("clamp({index}, 0, {last})")))
+            text.value_of(
+                dtype,
+                Width::One,
+                &text.element(block, &format!("clamp({index}, 0, {last})")),
+            )
         };
         if self.width == Width::One {
             return element(index);
         }
-        let four: Vec<String> = COMPONENTS.iter().map(|c| element(&format!("{index}.{c}"))).collect();
+        let four: Vec<String> =
+            COMPONENTS.iter().map(|c| element(&format!("{index}.{c}"))).collect();
         format!("{}({})", text.dialect.type_name(dtype, Width::Four), four.join(", "))
     }
 

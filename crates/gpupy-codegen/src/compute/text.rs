@@ -5,7 +5,7 @@
 //!
 //! Not here: statements (`map.rs`), how scalar code is spelled (`dialect.rs`).
 
-use super::device::{Device, Language, Reach};
+use super::device::{Device, Language};
 use super::plan::Plan;
 use crate::dialect::{Dialect, Width, definitions};
 use crate::glsl::COMPONENTS;
@@ -26,10 +26,10 @@ pub(super) struct Text<'a> {
 impl Text<'_> {
     /// Number `n` of the launch, an int.
     pub fn number(&self, n: u16) -> String {
-        match (self.device.reach, self.plan.pushed) {
-            (Reach::Addresses, true) => format!("k[{n}]"),
-            (Reach::Addresses, false) => format!("launch.k[{n}]"),
-            (Reach::Bindings, _) => format!("k[{}].{}", n / 4, COMPONENTS[usize::from(n % 4)]),
+        match (self.device.language, self.plan.pushed) {
+            (Language::Glsl, true) => format!("k[{n}]"),
+            (Language::Glsl, false) => format!("launch.k[{n}]"),
+            (Language::Wgsl, _) => format!("k[{}].{}", n / 4, COMPONENTS[usize::from(n % 4)]),
         }
     }
 
@@ -68,22 +68,22 @@ impl Text<'_> {
 
     /// Element `index` of a block, as it is stored.
     pub fn element(&self, block: usize, index: &str) -> String {
-        match self.device.reach {
-            Reach::Addresses => format!("{}.e[{index}]", self.at_address(block, Width::One)),
-            Reach::Bindings if self.plan.fours[block] => {
-                format!("{}[({index}) >> 2][({index}) & 3]", self.bound(block))
+        match self.device.language {
+            Language::Glsl => format!("{}.e[{index}]", self.at_address(block, Width::One)),
+            Language::Wgsl if self.plan.fours[block] => {
+                format!("b{block}[({index}) >> 2][({index}) & 3]")
             }
-            Reach::Bindings => format!("{}[{index}]", self.bound(block)),
+            Language::Wgsl => format!("b{block}[{index}]"),
         }
     }
 
     /// Four number `index` of a block, as it is stored.
     pub fn four(&self, block: usize, index: &str) -> String {
-        match self.device.reach {
-            Reach::Addresses => format!("{}.e[{index}]", self.at_address(block, Width::Four)),
-            Reach::Bindings if self.plan.fours[block] => format!("{}[{index}]", self.bound(block)),
-            Reach::Bindings => {
-                let element = |c: usize| format!("{}[4 * ({index}) + {c}]", self.bound(block));
+        match self.device.language {
+            Language::Glsl => format!("{}.e[{index}]", self.at_address(block, Width::Four)),
+            Language::Wgsl if self.plan.fours[block] => format!("b{block}[{index}]"),
+            Language::Wgsl => {
+                let element = |c: usize| format!("b{block}[4 * ({index}) + {c}]");
                 let four = self.stored_type(self.block_dtype(block), Width::Four);
                 format!("{four}({}, {}, {}, {})", element(0), element(1), element(2), element(3))
             }
@@ -92,9 +92,9 @@ impl Text<'_> {
 
     /// Component `c` of four number `index` of a block, as it is stored.
     pub fn lane_of_four(&self, block: usize, index: &str, c: usize) -> String {
-        match self.device.reach {
-            Reach::Bindings if self.plan.fours[block] => {
-                format!("{}[{index}].{}", self.bound(block), COMPONENTS[c])
+        match self.device.language {
+            Language::Wgsl if self.plan.fours[block] => {
+                format!("b{block}[{index}].{}", COMPONENTS[c])
             }
             _ => self.element(block, &format!("4 * {index} + {c}")),
         }
@@ -103,7 +103,7 @@ impl Text<'_> {
     /// Four elements of a block, as they are stored, whose numbers are in an int four.
     pub fn each(&self, block: usize, index: &str) -> String {
         let element = |c: &&str| self.element(block, &format!("{index}.{c}"));
-        let four: Vec<String> = COMPONENTS.iter().map(|c| element(&c)).collect();
+        let four: Vec<String> = COMPONENTS.iter().map(element).collect();
         let kind = self.stored_type(self.block_dtype(block), Width::Four);
         format!("{kind}({})", four.join(", "))
     }
@@ -117,7 +117,7 @@ impl Text<'_> {
     }
 
     /// An element, or four of them, as they are stored, as a value of the dtype.
-    pub fn from_stored(&self, dtype: DType, width: Width, value: &str) -> String {
+    pub fn value_of(&self, dtype: DType, width: Width, value: &str) -> String {
         let d = self.dialect;
         let held = held(dtype);
         let value = match self.narrow(dtype) {
@@ -134,7 +134,7 @@ impl Text<'_> {
     }
 
     /// A value of the dtype as it is stored.
-    pub fn to_stored(&self, dtype: DType, width: Width, value: &str) -> String {
+    pub fn stored_of(&self, dtype: DType, width: Width, value: &str) -> String {
         let d = self.dialect;
         let value = match dtype {
             DType::Bool => d.convert(DType::U32, width, value),
@@ -179,7 +179,7 @@ impl Text<'_> {
         let ints = self.dialect.type_name(DType::I32, Width::Four);
         let fours = body.contains(four) || body.contains(ints);
         let helpers = definitions(self.dialect, &body, fours);
-        [self.header(), helpers, body].concat()
+        [self.header(&body), helpers, body].concat()
     }
 
     fn blocks(&self) -> usize {
@@ -188,14 +188,6 @@ impl Text<'_> {
 
     fn is_target(&self, block: usize) -> bool {
         block >= self.program.operands.len()
-    }
-
-    /// The name of a bound block's elements.
-    fn bound(&self, block: usize) -> String {
-        match self.device.language {
-            Language::Glsl => format!("b{block}.e"),
-            Language::Wgsl => format!("b{block}"),
-        }
     }
 
     /// The name of the type of references to blocks of a dtype.
@@ -211,11 +203,11 @@ impl Text<'_> {
         format!("{reference}({launch}b{block})")
     }
 
-    fn header(&self) -> String {
-        match (self.device.language, self.device.reach) {
-            (Language::Wgsl, _) => self.wgsl_bindings(),
-            (Language::Glsl, Reach::Addresses) => self.glsl_version() + &self.glsl_addresses(),
-            (Language::Glsl, Reach::Bindings) => self.glsl_version() + &self.glsl_bindings(),
+    /// What stands before the functions and statements `body`.
+    fn header(&self, body: &str) -> String {
+        match self.device.language {
+            Language::Wgsl => self.wgsl_bindings(),
+            Language::Glsl => self.glsl_version() + &self.glsl_addresses(body),
         }
     }
 
@@ -226,10 +218,8 @@ impl Text<'_> {
         let mut extension = |name: &str| {
             let _ = writeln!(text, "#extension {name} : require");
         };
-        if self.device.reach == Reach::Addresses {
-            extension("GL_EXT_buffer_reference");
-            extension("GL_EXT_buffer_reference_uvec2");
-        }
+        extension("GL_EXT_buffer_reference");
+        extension("GL_EXT_buffer_reference_uvec2");
         if stored(1) {
             extension("GL_EXT_shader_8bit_storage");
         }
@@ -240,7 +230,7 @@ impl Text<'_> {
         text
     }
 
-    fn glsl_addresses(&self) -> String {
+    fn glsl_addresses(&self, body: &str) -> String {
         let mut text = String::new();
         let mut known: Vec<(DType, bool)> = Vec::new();
         for block in 0..self.blocks() {
@@ -253,6 +243,9 @@ impl Text<'_> {
             let access = if target { "" } else { "readonly " };
             for (width, align) in [(Width::One, size), (Width::Four, 4 * size)] {
                 let name = self.reference(dtype, width, target);
+                if !body.contains(&format!("{name}(")) {
+                    continue;
+                }
                 let element = self.stored_type(dtype, width);
                 let _ = writeln!(
                     text,
@@ -272,22 +265,6 @@ impl Text<'_> {
                  layout(push_constant, std430) uniform Push {{ Launch launch; }};"
             ),
         };
-        text
-    }
-
-    fn glsl_bindings(&self) -> String {
-        let vectors = self.plan.word_count.div_ceil(4);
-        let mut text =
-            format!("layout(set = 0, binding = 0, std140) uniform Launch {{ ivec4 k[{vectors}]; }};\n");
-        for block in 0..self.blocks() {
-            let access = if self.is_target(block) { "" } else { "readonly " };
-            let (element, binding) = (self.bound_type(block), block + 1);
-            let _ = writeln!(
-                text,
-                "layout(set = 0, binding = {binding}, std430) {access}buffer Block{block} \
-                 {{ {element} e[]; }} b{block};"
-            );
-        }
         text
     }
 

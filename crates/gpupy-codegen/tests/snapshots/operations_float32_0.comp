@@ -1,0 +1,40 @@
+#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_EXT_shader_8bit_storage : require
+layout(local_size_x = 256) in;
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In_float32x4 { vec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
+float sign_of(float a) { uint m = floatBitsToUint(a) & 0x7fffffffu; uint s = (floatBitsToUint(a) & 0x80000000u) | 0x3f800000u; return m > 0x7f800000u ? a : uintBitsToFloat(m == 0u ? 0u : s); }
+vec4 sign_of(vec4 a) { return vec4(sign_of(a.x), sign_of(a.y), sign_of(a.z), sign_of(a.w)); }
+void main() {
+    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    if (t >= k[9]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    int s3 = k[4] + t;
+    int s4 = k[5] + t;
+    int s5 = k[6] + t;
+    int s6 = k[7] + t;
+    int s7 = k[8] + t;
+    precise vec4 v0 = In_float32x4(b0).e[a0];
+    precise vec4 v3 = uintBitsToFloat((floatBitsToUint(v0) ^ uvec4(0x80000000u)));
+    Out_float32x4(b3).e[s0] = v3;
+    precise vec4 v5 = uintBitsToFloat((floatBitsToUint(v0) & uvec4(0x7fffffffu)));
+    Out_float32x4(b4).e[s1] = v5;
+    precise vec4 v7 = sign_of(v0);
+    Out_float32x4(b5).e[s2] = v7;
+    precise vec4 v9 = sqrt(v0);
+    Out_float32x4(b6).e[s3] = v9;
+    precise vec4 v11 = floor(v0);
+    Out_float32x4(b7).e[s4] = v11;
+    precise vec4 v13 = ceil(v0);
+    Out_float32x4(b8).e[s5] = v13;
+    precise vec4 v15 = trunc(v0);
+    Out_float32x4(b9).e[s6] = v15;
+    precise vec4 v17 = roundEven(v0);
+    Out_float32x4(b10).e[s7] = v17;
+}

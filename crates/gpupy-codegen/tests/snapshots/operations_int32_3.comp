@@ -1,0 +1,25 @@
+#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_EXT_shader_8bit_storage : require
+layout(local_size_x = 256) in;
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In_int32x4 { ivec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_boolx4 { u8vec4 e[]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; int k[5]; };
+void main() {
+    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    if (t >= k[4]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    ivec4 v0 = In_int32x4(b0).e[a0];
+    ivec4 v51 = v0;
+    Out_int32x4(b3).e[s0] = v51;
+    uvec4 v53 = uvec4(v0);
+    Out_uint32x4(b4).e[s1] = v53;
+    bvec4 v55 = notEqual(v0, ivec4(0));
+    Out_boolx4(b5).e[s2] = u8vec4(uvec4(v55));
+}
