@@ -1,4 +1,5 @@
-//! The command `bench`: times NumPy against gpupy, and with `--peers` others beside them.
+//! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, and with `--shaders` the
+//! drivers of GPUs against shaders by hand.
 //!
 //! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`), but for the
 //! recording of an operation in the core (`benches/src/main.rs`). Invariant: it judges nothing; times are
@@ -16,6 +17,11 @@ pub fn run(arguments: &[String]) -> Result<()> {
         others.remove(place);
         demo::check(&others, &["--programs", "--rounds"], &["--quick"])?;
         return peers::run(&others);
+    }
+    if arguments == ["--shaders"] {
+        process::announce("shaders by hand");
+        let mut shaders = process::cargo();
+        return process::run(shaders.args(["run", "--release", "--quiet", "-p", "gpupy-shaders"]));
     }
     demo::check(
         arguments,

@@ -55,8 +55,8 @@ const COMMANDS: &[Task] = &[
     },
     Task {
         name: "bench",
-        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--peers]",
-        does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; writes to out/",
+        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--peers] | --shaders",
+        does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; writes to out/; --shaders: GPU drivers beside shaders by hand",
         run: bench::run,
     },
     Task {
