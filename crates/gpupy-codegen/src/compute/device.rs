@@ -47,8 +47,8 @@ pub struct Device {
     /// True when float operations must be kept apart by their bits, because nothing else tells the
     /// compiler to.
     pub guards: bool,
-    /// True when the points of a reduction are shared by 16 invocations, as hardware likes it; false
-    /// when one invocation takes them all, as it suits rasterisers on a CPU, where barriers are dear.
+    /// True when invocations share the points of a reduction through the group's memory, as hardware
+    /// likes it; false when one takes them all, as it suits a CPU, where barriers are dear.
     pub shares: bool,
 }
 
@@ -76,7 +76,7 @@ impl Device {
 
     /// Whether kernels of this form can be had.
     pub fn supports_form(&self, form: FormKind) -> bool {
-        matches!(form, FormKind::Map)
+        matches!(form, FormKind::Map | FormKind::Reduce)
     }
 
     pub(super) fn dialect(&self) -> &'static dyn Dialect {

@@ -61,6 +61,10 @@ pub(super) struct Frame {
 pub(super) struct Asked {
     pub coordinates: bool,
     pub tail: bool,
+    /// Whether neighbouring invocations differ in the last axis last of all.
+    pub last_is_slowest: bool,
+    /// How many invocations share the points of one.
+    pub invocations: u32,
 }
 
 /// Plans the points of `shape`, and how many groups it takes along each dimension.
@@ -79,7 +83,8 @@ pub(super) fn plan(
         Points::Apart => ((all + 3) / 4, all),
     };
     let count = words.int(invocations);
-    let groups = (invocations as u64).div_ceil(device.group.into());
+    let places = u64::from(device.group / asked.invocations);
+    let groups = (invocations as u64).div_ceil(places);
     let rows = groups.div_ceil(device.groups.into()).max(1);
     let columns = groups.div_ceil(rows);
     let grid = [columns as u32, rows as u32, 1];
@@ -87,11 +92,15 @@ pub(super) fn plan(
     let mut steps = Vec::new();
     if asked.coordinates {
         let mut stride = if points == Points::Apart { all } else { invocations };
-        for (axis, n) in shape.iter().enumerate().filter(|(_, n)| **n > 1) {
+        let mut order: Vec<usize> = (0..shape.len()).collect();
+        if asked.last_is_slowest {
+            order.rotate_right(1);
+        }
+        for axis in order.into_iter().filter(|axis| shape[*axis] > 1) {
             let is_last = axis + 1 == shape.len();
             stride = match points {
                 Points::Run if is_last => 1,
-                _ => stride / n,
+                _ => stride / shape[axis],
             };
             let divisor = (stride > 1).then(|| Divisor::new(words, stride));
             steps.push(Step { axis: axis as u8, divisor });

@@ -16,7 +16,7 @@ pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
     let mut body = Body::new(text.program, text.dialect, live);
     body.text = text.open_main();
     body.line(&format!("if (t >= {}) {{ return; }}", text.number(plan.frame.count)));
-    find_points(&mut body, text, &plan.frame, usize::from(plan.rank));
+    find_points(&mut body, text, &plan.frame, usize::from(plan.rank), "t");
     let reader = Reader {
         text,
         fetches: &plan.fetches,
@@ -39,16 +39,20 @@ pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
     body.text + "}\n"
 }
 
-/// Declares the coordinates of the points (`i<axis>`), and where something asks for them how many
-/// follow the first (`left`) and how far from the first each point is (`lanes`).
-pub(super) fn find_points(body: &mut Body<'_>, text: &Text<'_>, frame: &Frame, rank: usize) {
+/// Declares the coordinates of the points (`i<axis>`) of the invocation of this number, and where something asks for them how many
+/// follow the first (`left`) and how far from the first each point is (`lane`).
+pub(super) fn find_points(
+    body: &mut Body<'_>,
+    text: &Text<'_>,
+    frame: &Frame,
+    rank: usize,
+    number: &str,
+) {
     let plan = text.plan;
     let apart = frame.points == Points::Apart;
     let width = if apart { Width::Four } else { Width::One };
-    let first_of =
-        |steps: &str| if frame.points == Points::One { "t".to_owned() } else { steps.to_owned() };
     if apart && (frame.tail.is_some() || !frame.steps.is_empty()) {
-        let points = format!("4 * t + {}", text.lanes());
+        let points = format!("4 * {number} + {}", text.lanes());
         let points = match frame.tail {
             Some(tail) => {
                 let last = text.dialect.splat(DType::I32, Width::Four, &text.number(tail));
@@ -58,7 +62,7 @@ pub(super) fn find_points(body: &mut Body<'_>, text: &Text<'_>, frame: &Frame, r
         };
         body.line(&text.declare_int(Width::Four, "points", &points));
     }
-    let mut rest = first_of(if apart { "points" } else { "t" });
+    let mut rest = if apart { "points" } else { number }.to_owned();
     let large = if plan.large { "_large" } else { "" };
     let quotient = format!("quotient{}{large}", if apart { "s" } else { "" });
     for (k, step) in frame.steps.iter().enumerate() {
@@ -88,7 +92,7 @@ pub(super) fn find_points(body: &mut Body<'_>, text: &Text<'_>, frame: &Frame, r
     let lanes = match frame.tail {
         Some(tail) => {
             let whole_row = frame.points == Points::Run && rank > 1;
-            let first = if whole_row { format!("i{}", rank - 1) } else { "4 * t".to_owned() };
+            let first = if whole_row { format!("i{}", rank - 1) } else { format!("4 * {number}") };
             body.line(&text.declare_int(
                 Width::One,
                 "left",
@@ -101,12 +105,12 @@ pub(super) fn find_points(body: &mut Body<'_>, text: &Text<'_>, frame: &Frame, r
     let each = |f: &Fetch| !f.takes_fours() && !f.takes_one();
     let targets = plan.targets.iter().map(|(f, _)| f);
     if plan.fetches.iter().map(|(_, f)| f).chain(targets).any(each) {
-        body.line(&text.declare_int(Width::Four, "lanes", &lanes));
+        body.line(&text.declare_int(Width::Four, "lane", &lanes));
     }
 }
 
 /// The coordinates as these statements name them.
-fn coordinates(frame: &Frame, rank: usize) -> Vec<Coordinate> {
+pub(super) fn coordinates(frame: &Frame, rank: usize) -> Vec<Coordinate> {
     let of = |axis: usize| {
         let name = format!("i{axis}");
         match frame.points {

@@ -18,17 +18,23 @@ mod frame;
 mod map;
 mod plan;
 mod reader;
+mod reduce;
 mod text;
+mod walks;
 
 pub use device::{ALIGNMENT, Device, Language};
 pub use plan::{Declined, Plan, Planned, Request, plan};
 
-use gpupy_core::ir::Program;
+use gpupy_core::ir::{Form, Program};
 
 /// The text of the kernel of a program and a plan.
 pub fn source(program: &Program, plan: &Plan, device: &Device) -> String {
     let live = crate::live_instructions(program, &plan.stores);
     let text = text::Text { program, plan, device, dialect: device.dialect() };
-    let main = map::main(&text, &live);
+    let main = match program.form {
+        Form::Reduce { op } => reduce::main(&text, &live, op),
+        // There are no plans for other forms.
+        _ => map::main(&text, &live),
+    };
     text.kernel(&main)
 }

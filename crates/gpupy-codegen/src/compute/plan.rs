@@ -8,9 +8,10 @@
 use super::device::{Device, Language};
 use super::fetch::{self, Fetch};
 use super::frame::{self, Asked, Frame, Points};
+use super::walks::Walks;
 use crate::dialect::Width;
 use crate::numbers::{Given, Sum, Words, is_hazardous};
-use crate::space::{Walk, merge};
+use crate::space::Walk;
 use crate::uses::Uses;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, Program};
@@ -67,11 +68,16 @@ pub struct Plan {
     pub word_count: usize,
     /// True when addresses and numbers are push constants ([`Language::Glsl`]).
     pub pushed: bool,
+    /// Of a map and of what stands before `reduce`.
     pub(super) width: Width,
     pub(super) frame: Frame,
-    /// For each access that is loaded, how.
+    /// For each access that is loaded (of a reduction, before `reduce`), how.
     pub(super) fetches: Vec<(u32, Fetch)>,
     pub(super) indices: Vec<(u32, Sum)>,
+    /// Those after `reduce`.
+    pub(super) late_fetches: Vec<(u32, Fetch)>,
+    pub(super) late_indices: Vec<(u32, Sum)>,
+    pub(super) reduction: Option<Reduction>,
     /// How each destination is written, and whether what lies behind its last element may be.
     pub(super) targets: Vec<(Fetch, bool)>,
     /// For each operand and then each destination, whether its binding is of fours.
@@ -84,6 +90,17 @@ pub struct Plan {
     pub(super) constants: Vec<(Scalar, u16)>,
     /// Axes of the iteration space that are left.
     pub(super) rank: u8,
+}
+
+/// How a reduction is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Reduction {
+    /// The word of the number of points along the last axis.
+    pub points: u16,
+    /// True where fours along the last axis may be short.
+    pub ragged: bool,
+    /// True where four invocations share an output point.
+    pub shared: bool,
 }
 
 impl Plan {
@@ -99,43 +116,66 @@ impl Plan {
 /// Why there is no kernel for it.
 pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined> {
     let program = request.program;
-    if program.form != Form::Map {
+    if !device.supports_form(program.form.kind()) {
         return Err(Declined::Form);
     }
     let live = crate::live_instructions(program, request.stores);
     let uses = Uses::of(program, &live);
-    let mut space = Space::new(request, &uses);
-    space.merge();
-    let points: i64 =
-        space.shape.iter().try_fold(1i64, |a, n| a.checked_mul(*n)).unwrap_or(i64::MAX);
-    if points > i64::from(i32::MAX) {
+    let walks = Walks::new(request, &uses);
+    let Walks { shape, out_shape, .. } = &walks;
+    let count = |shape: &[i64]| shape.iter().try_fold(1i64, |all, n| all.checked_mul(*n));
+    let small = |count: Option<i64>| count.is_some_and(|count| count <= i64::from(i32::MAX));
+    if !small(count(out_shape)) || !small(shape.last().copied()) {
         return Err(Declined::Large);
     }
-    let width = if uses.loops { Width::One } else { Width::Four };
+    let reduces = matches!(program.form, Form::Reduce { .. });
+    let across = reduces && walks.go_across();
     let mut words = Words::default();
 
-    let points = Points::of(&space.shape, width);
-    let flat = fetch::is_flat(&space.shape, points);
-    let mut fetch = |walk: &Walk| fetch::plan(&mut words, walk, &space.shape, points, flat);
-    let fetches: Vec<(u32, Fetch)> = space.loads.iter().map(|(a, w)| (*a, fetch(w))).collect();
-    let targets: Vec<(Fetch, bool)> = space
+    let width = if uses.loops { Width::One } else { Width::Four };
+    let points = if reduces { Points::One } else { Points::of(shape, width) };
+    let flat = !across && fetch::is_flat(shape, points);
+    let early_points = match (reduces, uses.loops) {
+        (false, _) => points,
+        (true, true) => Points::One,
+        (true, false) => Points::Run,
+    };
+    let early_flat = flat && !reduces;
+    let mut early = |walk: &Walk| fetch::plan(&mut words, walk, shape, early_points, early_flat);
+    let fetches: Vec<(u32, Fetch)> = walks.loads.iter().map(|(a, w)| (*a, early(w))).collect();
+    let mut late = |walk: &Walk| fetch::plan(&mut words, walk, out_shape, points, flat);
+    let late_fetches: Vec<(u32, Fetch)> =
+        walks.late_loads.iter().map(|(a, w)| (*a, late(w))).collect();
+    let targets: Vec<(Fetch, bool)> = walks
         .targets
         .iter()
         .zip(request.targets)
-        .map(|(w, (_, whole))| (fetch(w), *whole))
+        .map(|(w, (_, whole))| (late(w), *whole))
         .collect();
-    let mut sum = |(access, walk): &(u32, Walk)| {
-        (*access, Sum::new(&mut words, walk.offset, &walk.strides, &space.shape))
+    let mut sum = |(access, walk): &(u32, Walk), shape: &[i64]| {
+        (*access, Sum::new(&mut words, walk.offset, &walk.strides, shape))
     };
-    let indices: Vec<(u32, Sum)> = space.indices.iter().map(&mut sum).collect();
-    let all = || fetches.iter().map(|(_, f)| f).chain(targets.iter().map(|(f, _)| f));
-    let each_exists = |f: &Fetch| f.takes_fours() || f.takes_one();
+    let indices: Vec<(u32, Sum)> = walks.indices.iter().map(|i| sum(i, shape)).collect();
+    let late_indices: Vec<(u32, Sum)> =
+        walks.late_indices.iter().map(|i| sum(i, out_shape)).collect();
+    let reduction = reduces.then(|| {
+        let points = shape.last().copied().unwrap_or(1);
+        Reduction {
+            points: words.int(points),
+            ragged: points % 4 != 0,
+            shared: device.shares && !across,
+        }
+    });
+    let loads = || fetches.iter().chain(&late_fetches).map(|(_, fetch)| fetch);
+    let all = || loads().chain(targets.iter().map(|(fetch, _)| fetch));
     let asked = Asked {
-        coordinates: !indices.is_empty() || all().any(Fetch::needs_coordinates),
-        tail: fetches.iter().any(|(_, f)| !each_exists(f))
+        coordinates: reduces || !indices.is_empty() || all().any(Fetch::needs_coordinates),
+        tail: loads().any(|f| !(f.takes_fours() || f.takes_one()))
             || targets.iter().any(|(f, whole)| !(*whole && f.takes_fours())),
+        last_is_slowest: across,
+        invocations: if reduction.is_some_and(|r| r.shared) { 4 } else { 1 },
     };
-    let (frame, groups) = frame::plan(&mut words, &space.shape, points, &asked, device);
+    let (frame, groups) = frame::plan(&mut words, out_shape, points, &asked, device);
 
     let mut lasts = vec![None; program.operands.len()];
     for operand in &uses.gathered {
@@ -158,15 +198,18 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
             && 8 * blocks + 4 * words.list.len() <= device.push_bytes as usize,
         width,
         frame,
-        fours: fours(&uses, &fetches, &targets, program.operands.len(), flat),
+        fours: fours(&uses, [&fetches, &late_fetches], &targets, program.operands.len()),
         fetches,
         indices,
+        late_fetches,
+        late_indices,
+        reduction,
         targets,
         lasts,
-        large: words.divides && space.shape.iter().product::<i64>() > 1 << 22,
+        large: words.divides && out_shape.iter().product::<i64>() > 1 << 22,
         params,
         constants,
-        rank: space.shape.len() as u8,
+        rank: shape.len() as u8,
     };
     let words = words.list.into_iter().map(|word| word as u32).collect();
     Ok(Planned { plan, words, groups })
@@ -191,51 +234,22 @@ fn put(words: &mut Words, scalar: Scalar) -> u16 {
 /// in single elements that stand for four.
 fn fours(
     uses: &Uses,
-    fetches: &[(u32, Fetch)],
+    [early, late]: [&[(u32, Fetch)]; 2],
     targets: &[(Fetch, bool)],
     operands: usize,
-    _flat: bool,
 ) -> Vec<bool> {
+    type Loads<'a> = &'a [(u32, u32)];
     let of = |operand: u32| {
-        let loads = || {
-            let of_operand = uses.loads.iter().filter(move |(o, _)| *o == operand);
-            of_operand.filter_map(|(_, access)| fetches.iter().find(|(a, _)| a == access))
+        let loads = |(loads, fetches): (Loads<'_>, &[(u32, Fetch)])| -> Vec<Fetch> {
+            let of_operand = loads.iter().filter(|(o, _)| *o == operand);
+            let fetch = |(_, access): &(u32, u32)| fetches.iter().find(|(a, _)| a == access);
+            of_operand.filter_map(fetch).map(|(_, fetch)| fetch.clone()).collect()
         };
+        let all = [loads((&uses.loads, early)), loads((&uses.late_loads, late))].concat();
         !uses.gathered.contains(&operand)
-            && loads().any(|(_, f)| f.takes_fours())
-            && loads().all(|(_, f)| f.takes_fours() || f.takes_one())
+            && all.iter().any(Fetch::takes_fours)
+            && all.iter().all(|fetch| fetch.takes_fours() || fetch.takes_one())
     };
-    let of_targets = targets.iter().map(|(f, _)| f.takes_fours());
+    let of_targets = targets.iter().map(|(fetch, _)| fetch.takes_fours());
     (0..operands as u32).map(of).chain(of_targets).collect()
-}
-
-/// The walks of a launch over its space.
-struct Space {
-    shape: Vec<i64>,
-    loads: Vec<(u32, Walk)>,
-    indices: Vec<(u32, Walk)>,
-    targets: Vec<Walk>,
-}
-
-impl Space {
-    fn new(request: &Request<'_>, uses: &Uses) -> Space {
-        let rank = request.shape.len();
-        let walk = |access: &u32| (*access, Walk::of(&request.accesses[*access as usize], rank));
-        let mut loaded: Vec<u32> = uses.loads.iter().map(|(_, access)| *access).collect();
-        loaded.sort_unstable();
-        loaded.dedup();
-        Space {
-            shape: request.shape.iter().map(|n| *n as i64).collect(),
-            loads: loaded.iter().map(walk).collect(),
-            indices: uses.indices.iter().map(walk).collect(),
-            targets: request.targets.iter().map(|(access, _)| Walk::of(access, rank)).collect(),
-        }
-    }
-
-    /// Makes as few axes as the walks allow.
-    fn merge(&mut self) {
-        let named = self.loads.iter_mut().chain(&mut self.indices).map(|(_, walk)| walk);
-        let mut all: Vec<&mut Walk> = named.chain(&mut self.targets).collect();
-        merge(&mut self.shape, 0, &mut all);
-    }
 }

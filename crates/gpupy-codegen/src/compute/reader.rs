@@ -58,7 +58,7 @@ impl Reader<'_> {
         let number = |n: u16| text.number(n);
         let int = |value: &str| text.declare_int(Width::One, name, value);
         let each = |first: &str, step: &str| {
-            let value = format!("({first}) + {step}lanes");
+            let value = format!("({first}) + {step}lane");
             text.declare_int(Width::Four, name, &value)
         };
         lines.push(match fetch {

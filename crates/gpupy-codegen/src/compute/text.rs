@@ -179,7 +179,19 @@ impl Text<'_> {
         let ints = self.dialect.type_name(DType::I32, Width::Four);
         let fours = body.contains(four) || body.contains(ints);
         let helpers = definitions(self.dialect, &body, fours);
-        [self.header(&body), helpers, body].concat()
+        [self.header(&body), self.group_memory(), helpers, body].concat()
+    }
+
+    /// What invocations share.
+    fn group_memory(&self) -> String {
+        let reduce = self.program.insts.iter().find(|inst| inst.op == Op::Reduce);
+        match (reduce, self.plan.reduction) {
+            (Some(reduce), Some(reduction)) if reduction.shared => {
+                let kind = self.dialect.type_name(reduce.dtype, Width::Four);
+                self.shared("partial", kind, self.device.group)
+            }
+            _ => String::new(),
+        }
     }
 
     fn blocks(&self) -> usize {
@@ -288,29 +300,46 @@ impl Text<'_> {
         self.stored_type(self.block_dtype(block), width)
     }
 
-    /// The line that opens the entry point, in which `t` is the invocation's number.
+    /// The line that opens the entry point, in which `t` is the invocation's number, and `local` the
+    /// one in its group.
     pub fn open_main(&self) -> String {
-        let group = match (self.plan.frame.columns, self.device.language) {
-            (None, Language::Glsl) => "int(gl_WorkGroupID.x)".to_owned(),
-            (None, Language::Wgsl) => "i32(group.x)".to_owned(),
-            (Some(n), Language::Glsl) => {
-                format!("(int(gl_WorkGroupID.y) * {} + int(gl_WorkGroupID.x))", self.number(n))
-            }
-            (Some(n), Language::Wgsl) => {
-                format!("(i32(group.y) * {} + i32(group.x))", self.number(n))
-            }
+        let glsl = self.device.language == Language::Glsl;
+        let [x, y] = match glsl {
+            true => ["int(gl_WorkGroupID.x)", "int(gl_WorkGroupID.y)"],
+            false => ["i32(group.x)", "i32(group.y)"],
+        };
+        let group = match self.plan.frame.columns {
+            None => x.to_owned(),
+            Some(n) => format!("({y} * {} + {x})", self.number(n)),
         };
         let size = self.device.group;
-        match self.device.language {
-            Language::Glsl => format!(
-                "void main() {{\n    int t = {size} * {group} + int(gl_LocalInvocationIndex);\n"
+        match glsl {
+            true => format!(
+                "void main() {{\n    int local = int(gl_LocalInvocationIndex);\n    \
+                 int t = {size} * {group} + local;\n"
             ),
-            Language::Wgsl => format!(
+            false => format!(
                 "@compute @workgroup_size({size})\n\
                  fn main(@builtin(workgroup_id) group: vec3<u32>, \
-                 @builtin(local_invocation_index) local: u32) {{\n    \
-                 let t: i32 = {size} * {group} + i32(local);\n"
+                 @builtin(local_invocation_index) index: u32) {{\n    \
+                 let local: i32 = i32(index);\n    let t: i32 = {size} * {group} + local;\n"
             ),
+        }
+    }
+
+    /// Waits for the group, and makes what it wrote to its memory known to all of it.
+    pub fn barrier(&self) -> &'static str {
+        match self.device.language {
+            Language::Glsl => "memoryBarrierShared(); barrier();",
+            Language::Wgsl => "workgroupBarrier();",
+        }
+    }
+
+    /// Memory of the group: `len` vectors of this type.
+    fn shared(&self, name: &str, kind: &str, len: u32) -> String {
+        match self.device.language {
+            Language::Glsl => format!("shared {kind} {name}[{len}];\n"),
+            Language::Wgsl => format!("var<workgroup> {name}: array<{kind}, {len}>;\n"),
         }
     }
 }

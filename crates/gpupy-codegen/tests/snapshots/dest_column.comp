@@ -6,12 +6,13 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_int32 { int e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[5]; };
 void main() {
-    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
     if (t >= k[4]) { return; }
     int i0 = 4 * t;
-    ivec4 lanes = ivec4(0, 1, 2, 3);
+    ivec4 lane = ivec4(0, 1, 2, 3);
     int a0 = k[0] + t;
-    ivec4 s0 = ((k[1] + k[2] * i0)) + k[3] * lanes;
+    ivec4 s0 = ((k[1] + k[2] * i0)) + k[3] * lane;
     ivec4 v0 = In_int32x4(b0).e[a0];
     ivec4 whole0 = v0;
     Out_int32(b1).e[s0.x] = whole0.x;

@@ -7,7 +7,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_int32 { 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[4]; };
 void main() {
-    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
     if (t >= k[2]) { return; }
     int left = k[3] - 4 * t;
     int a0 = k[0] + t;

@@ -6,7 +6,8 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_int32 { 
 layout(push_constant, std430) uniform Launch { uvec2 b0; int k[14]; };
 int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
 void main() {
-    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
     if (t >= k[8]) { return; }
     int q0 = quotient(t, k[9], intBitsToFloat(k[10]));
     int rest0 = t - q0 * k[9];
@@ -16,9 +17,9 @@ void main() {
     int i1 = q1;
     int i2 = 4 * rest1;
     int left = k[13] - i2;
-    ivec4 lanes = min(ivec4(0, 1, 2, 3), ivec4(left));
+    ivec4 lane = min(ivec4(0, 1, 2, 3), ivec4(left));
     ivec4 j2 = i2 + ivec4(0, 1, 2, 3);
-    ivec4 s0 = ((k[0] + k[1] * i0 + k[2] * i1 + i2)) + lanes;
+    ivec4 s0 = ((k[0] + k[1] * i0 + k[2] * i1 + i2)) + lane;
     ivec4 v0 = ivec4((k[3] + i0));
     ivec4 v1 = ivec4((k[4] + k[5] * i1));
     ivec4 v2 = (v0 + v1);

@@ -7,7 +7,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Launch { uvec2 b0; uvec2 b1; int k[51]; };
 layout(push_constant, std430) uniform Push { Launch launch; };
 void main() {
-    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
     if (t >= launch.k[2]) { return; }
     int a0 = launch.k[0] + t;
     int s0 = launch.k[1] + t;

@@ -9,7 +9,8 @@ layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uve
 float sign_of(float a) { uint m = floatBitsToUint(a) & 0x7fffffffu; uint s = (floatBitsToUint(a) & 0x80000000u) | 0x3f800000u; return m > 0x7f800000u ? a : uintBitsToFloat(m == 0u ? 0u : s); }
 vec4 sign_of(vec4 a) { return vec4(sign_of(a.x), sign_of(a.y), sign_of(a.z), sign_of(a.w)); }
 void main() {
-    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
     if (t >= k[9]) { return; }
     int a0 = k[0] + t;
     int s0 = k[1] + t;

@@ -15,7 +15,8 @@ ivec4 int_of_float(vec4 a) { return ivec4(int_of_float(a.x), int_of_float(a.y), 
 uint uint_of_float(float a) { uint b = floatBitsToUint(a); int s = int((b >> 23) & 0xffu) - 150; uint m = (b & 0x7fffffu) | 0x800000u; uint u = s >= 0 ? (s < 32 ? m << uint(s) : 0u) : (s > -24 ? m >> uint(-s) : 0u); return (b >> 31) != 0u ? 0u - u : u; }
 uvec4 uint_of_float(vec4 a) { return uvec4(uint_of_float(a.x), uint_of_float(a.y), uint_of_float(a.z), uint_of_float(a.w)); }
 void main() {
-    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
     if (t >= k[7]) { return; }
     int a0 = k[0] + t;
     int s0 = k[1] + t;

@@ -23,7 +23,8 @@ uint shift_right(uint a, uint b) { return b < 32u ? a >> (b & 31u) : 0u; }
 ivec4 shift_right(ivec4 a, ivec4 b) { return ivec4(shift_right(a.x, b.x), shift_right(a.y, b.y), shift_right(a.z, b.z), shift_right(a.w, b.w)); }
 uvec4 shift_right(uvec4 a, uvec4 b) { return uvec4(shift_right(a.x, b.x), shift_right(a.y, b.y), shift_right(a.z, b.z), shift_right(a.w, b.w)); }
 void main() {
-    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
     if (t >= k[9]) { return; }
     int a0 = k[0] + t;
     int s0 = k[1] + t;

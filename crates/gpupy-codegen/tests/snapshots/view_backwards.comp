@@ -6,11 +6,12 @@ layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[5]; };
 void main() {
-    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
     if (t >= k[4]) { return; }
     int i0 = 4 * t;
-    ivec4 lanes = ivec4(0, 1, 2, 3);
-    ivec4 a0 = ((k[0] + k[1] * i0)) + k[2] * lanes;
+    ivec4 lane = ivec4(0, 1, 2, 3);
+    ivec4 a0 = ((k[0] + k[1] * i0)) + k[2] * lane;
     int s0 = k[3] + t;
     precise vec4 v0 = vec4(In_float32(b0).e[a0.x], In_float32(b0).e[a0.y], In_float32(b0).e[a0.z], In_float32(b0).e[a0.w]);
     Out_float32x4(b1).e[s0] = v0;

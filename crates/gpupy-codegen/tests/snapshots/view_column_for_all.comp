@@ -7,7 +7,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[6]; };
 int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
 void main() {
-    int t = 256 * int(gl_WorkGroupID.x) + int(gl_LocalInvocationIndex);
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
     if (t >= k[3]) { return; }
     int q0 = quotient(t, k[4], intBitsToFloat(k[5]));
     int rest0 = t - q0 * k[4];
