@@ -143,11 +143,12 @@ impl<'a> Body<'a> {
                     let dtype = self.program.insts[*start as usize].dtype;
                     let name = format!("r{at}_{k}");
                     let start = self.name(*start).to_owned();
-                    let line = self.dialect.declare(dtype, Width::One, &name, &start);
+                    let line = self.dialect.start(dtype, Width::One, &name, &start);
                     self.line(&format!("{line};"));
                 }
                 let count = self.name(inst.args[0]).to_owned();
-                self.open(&format!("for (int r{at}_i = 0; r{at}_i < {count}; ++r{at}_i) {{"));
+                let line = self.dialect.repeat(&format!("r{at}_i"), &count);
+                self.open(&line);
             }
             Op::If => {
                 for (k, dtype) in self.branch_dtypes(at).into_iter().enumerate() {

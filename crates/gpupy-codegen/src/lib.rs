@@ -1,11 +1,12 @@
 //! IR programs as the text of shading languages.
 //!
 //! Owns nothing itself; the parts: [`dialect`] is what a C-like shading language must spell,
-//! `glsl` spells it for GLSL, `operations` spells every scalar operation from those pieces, `body`
-//! walks a program and writes its statements, [`fragment`] makes whole GLSL fragment shaders of them
-//! and plans how their launches address textures, [`compute`] whole compute kernels, in GLSL and WGSL; [`cache`] knows the kernels that drivers have compiled,
-//! [`disk`] what they keep between runs; [`probe`] finds out what a device gets wrong, and [`exact`] has
-//! programs for operations that some devices round wrongly.
+//! `glsl` and `wgsl` spell it, `operations` and `casts` spell every scalar operation from those pieces,
+//! `functions` has what takes more than an expression, `body` walks a program and writes its
+//! statements, [`fragment`] makes whole GLSL fragment shaders of them and plans how their launches
+//! address textures, [`compute`] whole compute kernels, in GLSL and WGSL; [`cache`] knows the kernels
+//! that drivers have compiled, [`disk`] what they keep between runs; [`probe`] finds out what a device
+//! gets wrong, and [`exact`] has programs for operations that some devices round wrongly.
 //!
 //! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
 //! find it again; no float is printed in decimal; no operand that compilers fold under `precise`
@@ -16,11 +17,13 @@
 
 mod body;
 pub mod cache;
+mod casts;
 pub mod compute;
 pub mod dialect;
 pub mod disk;
 pub mod exact;
 pub mod fragment;
+mod functions;
 mod glsl;
 mod liveness;
 mod numbers;
@@ -28,7 +31,9 @@ mod operations;
 pub mod probe;
 mod space;
 mod uses;
+mod wgsl;
 
 pub use glsl::Glsl;
 pub use liveness::{live_instructions, most_live_values};
 pub use operations::supports;
+pub use wgsl::Wgsl;

@@ -5,6 +5,7 @@
 //!
 //! Not here: how a kernel reads them (`fragment/operand.rs`, `compute/text.rs`).
 
+use crate::dialect::hold;
 use gpupy_core::{DType, Scalar};
 
 /// The numbers of a launch.
@@ -27,6 +28,16 @@ impl Words {
     pub fn bits(&mut self, bits: i32) -> u16 {
         self.list.push(bits);
         (self.list.len() - 1) as u16
+    }
+
+    /// Adds a scalar as registers hold it: its one word, or its two, the low one first.
+    pub fn scalar(&mut self, value: Scalar) -> u16 {
+        let held = hold(value);
+        let first = self.bits(held.bits as i32);
+        if held.dtype.size() == 8 {
+            self.bits((held.bits >> 32) as i32);
+        }
+        first
     }
 }
 

@@ -7,6 +7,7 @@
 
 use crate::dialect::Dialect;
 use crate::glsl::Glsl;
+use crate::wgsl::Wgsl;
 use gpupy_core::DType;
 use gpupy_core::ir::FormKind;
 
@@ -32,7 +33,7 @@ pub struct Device {
     pub language: Language,
     /// Integers of 64 bits.
     pub int64: bool,
-    /// float64, in arithmetic and in blocks.
+    /// float64, in arithmetic and in blocks; of use with `int64` alone.
     pub float64: bool,
     /// Elements of 8 bits in blocks.
     pub bytes: bool,
@@ -61,7 +62,12 @@ impl Device {
     /// Where a device has no elements of 8 or 16 bits, these take 32: integers with their sign or
     /// zeros above, a bool as 0 or 1, a float16 as its bits.
     pub fn stored(&self, dtype: DType) -> Option<usize> {
-        let there = [DType::Bool, DType::I32, DType::U32, DType::F32].contains(&dtype);
+        let there = match dtype {
+            DType::I64 | DType::U64 => self.int64,
+            // Much of its arithmetic is done by its bits.
+            DType::F64 => self.float64 && self.int64,
+            dtype => !dtype.is_complex(),
+        };
         there.then(|| match dtype.size() {
             1 if !self.bytes => 4,
             2 if !self.halves => 4,
@@ -80,6 +86,10 @@ impl Device {
     }
 
     pub(super) fn dialect(&self) -> &'static dyn Dialect {
-        &Glsl
+        match (self.language, self.guards) {
+            (Language::Glsl, _) => &Glsl,
+            (Language::Wgsl, true) => &Wgsl { guards: true },
+            (Language::Wgsl, false) => &Wgsl { guards: false },
+        }
     }
 }

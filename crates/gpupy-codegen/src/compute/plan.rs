@@ -15,7 +15,7 @@ use crate::space::Walk;
 use crate::uses::Uses;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, Program};
-use gpupy_core::{DType, Scalar};
+use gpupy_core::Scalar;
 
 /// One dispatch to be planned.
 #[derive(Clone, Debug)]
@@ -88,6 +88,8 @@ pub struct Plan {
     pub(super) large: bool,
     pub(super) params: Vec<Given>,
     pub(super) constants: Vec<(Scalar, u16)>,
+    /// The word that hides results from compilers ([`Wgsl::guards`](crate::Wgsl::guards)).
+    pub(super) zero: Option<u16>,
     /// Axes of the iteration space that are left.
     pub(super) rank: u8,
 }
@@ -186,10 +188,11 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     let params = params.map(|(bits, dtype)| {
         let scalar = Scalar::new(*dtype, *bits);
         let literal = request.specialise && !is_hazardous(scalar);
-        if literal { Given::Literal(*bits) } else { Given::Word(put(&mut words, scalar)) }
+        if literal { Given::Literal(*bits) } else { Given::Word(words.scalar(scalar)) }
     });
     let params = params.collect();
-    let constants = uses.hazards.iter().map(|scalar| (*scalar, put(&mut words, *scalar))).collect();
+    let constants = uses.hazards.iter().map(|scalar| (*scalar, words.scalar(*scalar))).collect();
+    let zero = (device.guards && device.language == Language::Wgsl).then(|| words.int(0));
     let blocks = program.operands.len() + request.stores.len();
     let plan = Plan {
         stores: request.stores.to_vec(),
@@ -209,25 +212,11 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
         large: words.divides && out_shape.iter().product::<i64>() > 1 << 22,
         params,
         constants,
+        zero,
         rank: shape.len() as u8,
     };
     let words = words.list.into_iter().map(|word| word as u32).collect();
     Ok(Planned { plan, words, groups })
-}
-
-/// Adds a scalar as kernels hold it; gives the number of its first word.
-fn put(words: &mut Words, scalar: Scalar) -> u16 {
-    let bits = scalar.bits;
-    match scalar.dtype {
-        DType::I8 => words.int(i64::from(bits as u8 as i8)),
-        DType::I16 => words.int(i64::from(bits as u16 as i16)),
-        _ if scalar.dtype.size() == 8 => {
-            let low = words.bits(bits as i32);
-            words.bits((bits >> 32) as i32);
-            low
-        }
-        _ => words.bits(bits as i32),
-    }
 }
 
 /// For each operand and then each destination, whether it is only ever read or written in fours, or

@@ -8,8 +8,7 @@
 use super::fetch::{Fetch, Lanes};
 use super::text::Text;
 use crate::body::Leaves;
-use crate::dialect::Width;
-use crate::glsl::COMPONENTS;
+use crate::dialect::{COMPONENTS, Width};
 use crate::numbers::{Given, Sum};
 use gpupy_core::{DType, Scalar};
 use std::fmt::Write;

@@ -12,8 +12,7 @@ use super::plan::Reduction;
 use super::reader::{Coordinate, Reader};
 use super::text::Text;
 use crate::body::Body;
-use crate::dialect::{Dialect, Width};
-use crate::glsl::COMPONENTS;
+use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::operations::spell;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
@@ -181,7 +180,7 @@ impl Tree<'_> {
         if self.reduction.ragged {
             let lanes = text.lanes();
             let ends = format!("{}(count - n)", text.int(Width::Four));
-            let exists = d.compare(Op::Lt, Width::Four, &lanes, &ends);
+            let exists = d.compare(Op::Lt, DType::I32, Width::Four, &lanes, &ends);
             let kept = d.select(self.dtype, Width::Four, &exists, "combined", "lanes");
             body.line(&format!("combined = {kept};"));
         }
@@ -228,7 +227,8 @@ impl Tree<'_> {
                 1 => format!("{ints}(1, 1, 3, 3)"),
                 _ => format!("{ints}({first}, {}, {}, {})", first + 1, first + 2, first + 3),
             };
-            let exists = d.compare(Op::Lt, Width::Four, &lanes, &format!("{ints}(count)"));
+            let exists =
+                d.compare(Op::Lt, DType::I32, Width::Four, &lanes, &format!("{ints}(count)"));
             let name = format!("fold{first}");
             body.line(&self.vector(&name, &self.combine(into, other)));
             let folded = d.select(self.dtype, Width::Four, &exists, &name, into);

@@ -7,8 +7,8 @@
 
 use super::device::{Device, Language};
 use super::plan::Plan;
-use crate::dialect::{Dialect, Width, definitions};
-use crate::glsl::COMPONENTS;
+use crate::dialect::{COMPONENTS, Dialect, Width};
+use crate::functions::definitions;
 use crate::operations::spell;
 use gpupy_core::DType;
 use gpupy_core::ir::Program;
@@ -35,11 +35,7 @@ impl Text<'_> {
 
     /// The scalar that begins with number `n` of the launch.
     pub fn scalar(&self, n: u16, dtype: DType) -> String {
-        let word = self.number(n);
-        match dtype {
-            DType::Bool => format!("({word} != 0)"),
-            _ => self.dialect.bitcast(DType::I32, dtype, Width::One, &word),
-        }
+        self.dialect.typed(dtype, &self.number(n), &self.number(n + 1))
     }
 
     /// An int in the plan's width.
@@ -125,7 +121,9 @@ impl Text<'_> {
             false => value.to_owned(),
         };
         match dtype {
-            DType::Bool => d.compare(Op::Ne, width, &value, &d.splat(DType::U32, width, "0u")),
+            DType::Bool => {
+                d.compare(Op::Ne, DType::U32, width, &value, &d.splat(DType::U32, width, "0u"))
+            }
             DType::F16 => {
                 spell(d, Op::Bitcast, DType::U16, DType::F16, width, &[&value]).unwrap_or_default()
             }
@@ -175,10 +173,7 @@ impl Text<'_> {
         let quotient = QUOTIENTS.iter().filter(|q| q.wgsl == wgsl && main.contains(q.call));
         let functions: String = quotient.map(|q| q.definition).collect();
         let body = [functions.as_str(), main].concat();
-        let four = self.dialect.type_name(DType::F32, Width::Four);
-        let ints = self.dialect.type_name(DType::I32, Width::Four);
-        let fours = body.contains(four) || body.contains(ints);
-        let helpers = definitions(self.dialect, &body, fours);
+        let helpers = definitions(self.dialect, &body);
         [self.header(&body), self.group_memory(), helpers, body].concat()
     }
 
@@ -238,6 +233,9 @@ impl Text<'_> {
         if stored(2) {
             extension("GL_EXT_shader_16bit_storage");
         }
+        if self.program.insts.iter().any(|inst| inst.dtype.size() == 8) {
+            extension("GL_EXT_shader_explicit_arithmetic_types_int64");
+        }
         let _ = writeln!(text, "layout(local_size_x = {}) in;", self.device.group);
         text
     }
@@ -284,6 +282,9 @@ impl Text<'_> {
         let vectors = self.plan.word_count.div_ceil(4);
         let mut text =
             format!("@group(0) @binding(0) var<uniform> k: array<vec4<i32>, {vectors}>;\n");
+        if self.plan.zero.is_some() {
+            text += "var<private> zero: u32;\n";
+        }
         for block in 0..self.blocks() {
             let access = if self.is_target(block) { "read_write" } else { "read" };
             let (element, binding) = (self.bound_type(block), block + 1);
@@ -313,6 +314,10 @@ impl Text<'_> {
             Some(n) => format!("({y} * {} + {x})", self.number(n)),
         };
         let size = self.device.group;
+        let zero = self.plan.zero.map_or_else(String::new, |n| {
+            let zero = self.dialect.bitcast(DType::I32, DType::U32, Width::One, &self.number(n));
+            format!("    zero = {zero};\n")
+        });
         match glsl {
             true => format!(
                 "void main() {{\n    int local = int(gl_LocalInvocationIndex);\n    \
@@ -322,7 +327,7 @@ impl Text<'_> {
                 "@compute @workgroup_size({size})\n\
                  fn main(@builtin(workgroup_id) group: vec3<u32>, \
                  @builtin(local_invocation_index) index: u32) {{\n    \
-                 let local: i32 = i32(index);\n    let t: i32 = {size} * {group} + local;\n"
+                 let local: i32 = i32(index);\n    let t: i32 = {size} * {group} + local;\n{zero}"
             ),
         }
     }

@@ -105,8 +105,8 @@ impl Locator<'_> {
                 let int = Glsl.type_name(DType::I32, width);
                 body.line(&format!("{int} number = 4 * texel + {lanes};"));
                 let bound = |text: &str| Glsl.splat(DType::I32, width, text);
-                let low = Glsl.compare(Op::Ge, width, "number", &bound("0"));
-                let high = Glsl.compare(Op::Lt, width, "number", &bound(&word(count)));
+                let low = Glsl.compare(Op::Ge, DType::I32, width, "number", &bound("0"));
+                let high = Glsl.compare(Op::Lt, DType::I32, width, "number", &bound(&word(count)));
                 Glsl.logic(Logic::And, width, &low, &high)
             }
             (Coordinates::Split { cols, .. }, None) => {
@@ -172,15 +172,15 @@ impl Locator<'_> {
             };
             if k == 0 {
                 // Later counts come from what a division left, which is never negative.
-                all.push(Glsl.compare(Op::Ge, width, &count, &zero));
+                all.push(Glsl.compare(Op::Ge, DType::I32, width, &count, &zero));
             }
             if let Some(length) = step.length {
                 let length = Glsl.splat(DType::I32, width, &word(length));
-                all.push(Glsl.compare(Op::Lt, width, &count, &length));
+                all.push(Glsl.compare(Op::Lt, DType::I32, width, &count, &length));
             }
         }
         if left {
-            all.push(Glsl.compare(Op::Eq, width, &rest, &zero));
+            all.push(Glsl.compare(Op::Eq, DType::I32, width, &rest, &zero));
         }
         let both = |a: String, b: String| Glsl.logic(Logic::And, width, &a, &b);
         all.into_iter().reduce(both).unwrap_or_default()

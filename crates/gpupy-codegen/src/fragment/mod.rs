@@ -25,7 +25,8 @@ pub use frame::Area;
 pub use layout::Layout;
 pub use plan::{Declined, Plan, Planned, Request, Target, plan};
 
-use crate::dialect::{Dialect, Width, definitions};
+use crate::dialect::{Dialect, Width};
+use crate::functions::definitions;
 use crate::glsl::Glsl;
 use gpupy_core::DType;
 use gpupy_core::ir::{Form, Program};
@@ -80,7 +81,7 @@ pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
     }
     let body = [functions, main].concat();
     text += &operand::definitions(&body);
-    text += &definitions(&Glsl, &body, body.contains("vec4"));
+    text += &definitions(&Glsl, &body);
     text + &body
 }
 

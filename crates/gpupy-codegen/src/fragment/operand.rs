@@ -8,8 +8,8 @@
 use super::fetch::{Fetch, Place, Quad, Wrap};
 use super::plan::{Load, Plan};
 use super::raw;
-use crate::dialect::{Dialect, Width};
-use crate::glsl::{COMPONENTS, Glsl};
+use crate::dialect::{COMPONENTS, Dialect, Width};
+use crate::glsl::Glsl;
 use crate::numbers::Sum;
 use gpupy_core::DType;
 use gpupy_core::ir::Program;
@@ -187,7 +187,9 @@ pub(super) fn word(n: u16) -> String {
 /// What a texture gives, as a value of the program's dtype.
 fn from_raw(dtype: DType, width: Width, value: &str) -> String {
     match dtype {
-        DType::Bool => Glsl.compare(Op::Ne, width, value, &Glsl.splat(DType::U32, width, "0u")),
+        DType::Bool => {
+            Glsl.compare(Op::Ne, DType::U32, width, value, &Glsl.splat(DType::U32, width, "0u"))
+        }
         _ => value.to_owned(),
     }
 }

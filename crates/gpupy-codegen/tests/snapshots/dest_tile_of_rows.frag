@@ -2,7 +2,6 @@
 uniform ivec4 k[2];
 uniform isampler2D t0;
 layout(location = 0) out ivec4 o0;
-bool both(bool a, bool b) { return a && b; }
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 ivec2 wrap0(int t) { return ivec2(t & k[1].x, t >> k[1].y); }
 void main() {

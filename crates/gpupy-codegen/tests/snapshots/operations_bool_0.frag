@@ -11,9 +11,7 @@ layout(location = 4) out uvec4 o4;
 layout(location = 5) out uvec4 o5;
 layout(location = 6) out uvec4 o6;
 layout(location = 7) out uvec4 o7;
-bool both(bool a, bool b) { return a && b; }
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
-bool either(bool a, bool b) { return a || b; }
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);

@@ -6,8 +6,21 @@ layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In_float32x4 { vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
-float sign_of(float a) { uint m = floatBitsToUint(a) & 0x7fffffffu; uint s = (floatBitsToUint(a) & 0x80000000u) | 0x3f800000u; return m > 0x7f800000u ? a : uintBitsToFloat(m == 0u ? 0u : s); }
-vec4 sign_of(vec4 a) { return vec4(sign_of(a.x), sign_of(a.y), sign_of(a.z), sign_of(a.w)); }
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+vec4 sign_of_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = (v4 | uvec4(0x3f800000u));
+    bvec4 v8 = equal(v3, uvec4(0u));
+    uvec4 v9 = choose(v8, uvec4(0u), v6);
+    precise vec4 v10 = uintBitsToFloat(v9);
+    bvec4 v12 = greaterThan(v3, uvec4(0x7f800000u));
+    precise vec4 v13 = mix(v10, a, v12);
+    return v13;
+}
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
@@ -26,7 +39,7 @@ void main() {
     Out_float32x4(b3).e[s0] = v3;
     precise vec4 v5 = uintBitsToFloat((floatBitsToUint(v0) & uvec4(0x7fffffffu)));
     Out_float32x4(b4).e[s1] = v5;
-    precise vec4 v7 = sign_of(v0);
+    precise vec4 v7 = sign_of_float32_four(v0);
     Out_float32x4(b5).e[s2] = v7;
     precise vec4 v9 = sqrt(v0);
     Out_float32x4(b6).e[s3] = v9;

@@ -9,10 +9,31 @@ layout(location = 2) out vec4 o2;
 layout(location = 3) out ivec4 o3;
 layout(location = 4) out uvec4 o4;
 layout(location = 5) out uvec4 o5;
-int int_of_float(float a) { return a >= -2147483648.0 && a < 2147483648.0 ? int(a) : int(0x80000000u); }
-ivec4 int_of_float(vec4 a) { return ivec4(int_of_float(a.x), int_of_float(a.y), int_of_float(a.z), int_of_float(a.w)); }
-uint uint_of_float(float a) { uint b = floatBitsToUint(a); int s = int((b >> 23) & 0xffu) - 150; uint m = (b & 0x7fffffu) | 0x800000u; uint u = s >= 0 ? (s < 32 ? m << uint(s) : 0u) : (s > -24 ? m >> uint(-s) : 0u); return (b >> 31) != 0u ? 0u - u : u; }
-uvec4 uint_of_float(vec4 a) { return uvec4(uint_of_float(a.x), uint_of_float(a.y), uint_of_float(a.z), uint_of_float(a.w)); }
+bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 uint_of_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = choose(lessThan(uvec4(23u), uvec4(32u)), (v3 >> min(uvec4(23u), uvec4(31u))), uvec4(0u));
+    uvec4 v8 = (v3 & uvec4(0x7fffffu));
+    uvec4 v10 = (v8 | uvec4(0x800000u));
+    uvec4 v11 = v10;
+    ivec4 v12 = ivec4(v6);
+    ivec4 v14 = (v12 - ivec4(150));
+    ivec4 v15 = (-v14);
+    uvec4 v16 = uvec4(v14);
+    uvec4 v17 = uvec4(v15);
+    uvec4 v18 = choose(lessThan(v16, uvec4(32u)), (v11 << min(v16, uvec4(31u))), uvec4(0u));
+    uvec4 v19 = choose(lessThan(v17, uvec4(32u)), (v11 >> min(v17, uvec4(31u))), uvec4(0u));
+    uvec4 v20 = (v18 | v19);
+    bvec4 v22 = notEqual(v4, uvec4(0u));
+    uvec4 v23 = (uvec4(0u) - v20);
+    uvec4 v24 = choose(v22, v23, v20);
+    return v24;
+}
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
@@ -28,9 +49,9 @@ void main() {
     o1 = v53;
     precise vec4 v55 = v0;
     o2 = v55;
-    ivec4 v57 = int_of_float(v0);
+    ivec4 v57 = choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)));
     o3 = v57;
-    uvec4 v59 = uint_of_float(v0);
+    uvec4 v59 = uint_of_float32_four(v0);
     o4 = v59;
     bvec4 v61 = notEqual((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0u));
     o5 = uvec4(v61);

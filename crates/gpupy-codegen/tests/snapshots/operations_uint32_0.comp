@@ -6,10 +6,9 @@ layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In_uint32x4 { uvec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
-int floor_div(int a, int b) { uint x = a < 0 ? 0u - uint(a) : uint(a); uint y = b < 0 ? 0u - uint(b) : uint(b); uint d = y == 0u ? 1u : y; uint q = (a < 0) != (b < 0) ? 0u - (x / d + (x % d != 0u ? 1u : 0u)) : x / d; return y == 0u ? 0 : int(q); }
-uint floor_div(uint a, uint b) { return b == 0u ? 0u : a / (b == 0u ? 1u : b); }
-ivec4 floor_div(ivec4 a, ivec4 b) { return ivec4(floor_div(a.x, b.x), floor_div(a.y, b.y), floor_div(a.z, b.z), floor_div(a.w, b.w)); }
-uvec4 floor_div(uvec4 a, uvec4 b) { return uvec4(floor_div(a.x, b.x), floor_div(a.y, b.y), floor_div(a.z, b.z), floor_div(a.w, b.w)); }
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
@@ -25,7 +24,7 @@ void main() {
     int s7 = k[8] + t;
     uvec4 v0 = In_uint32x4(b0).e[a0];
     uvec4 v1 = In_uint32x4(b1).e[a0];
-    uvec4 v3 = (-v0);
+    uvec4 v3 = (uvec4(0u) - v0);
     Out_uint32x4(b3).e[s0] = v3;
     uvec4 v5 = v0;
     Out_uint32x4(b4).e[s1] = v5;
@@ -39,6 +38,6 @@ void main() {
     Out_uint32x4(b8).e[s5] = v13;
     uvec4 v15 = (v0 * v1);
     Out_uint32x4(b9).e[s6] = v15;
-    uvec4 v17 = floor_div(v0, v1);
+    uvec4 v17 = choose(notEqual(v1, uvec4(0u)), (v0 / max(v1, uvec4(1u))), uvec4(0u));
     Out_uint32x4(b10).e[s7] = v17;
 }

@@ -11,10 +11,9 @@ layout(location = 4) out uvec4 o4;
 layout(location = 5) out uvec4 o5;
 layout(location = 6) out uvec4 o6;
 layout(location = 7) out uvec4 o7;
-int floor_div(int a, int b) { uint x = a < 0 ? 0u - uint(a) : uint(a); uint y = b < 0 ? 0u - uint(b) : uint(b); uint d = y == 0u ? 1u : y; uint q = (a < 0) != (b < 0) ? 0u - (x / d + (x % d != 0u ? 1u : 0u)) : x / d; return y == 0u ? 0 : int(q); }
-uint floor_div(uint a, uint b) { return b == 0u ? 0u : a / (b == 0u ? 1u : b); }
-ivec4 floor_div(ivec4 a, ivec4 b) { return ivec4(floor_div(a.x, b.x), floor_div(a.y, b.y), floor_div(a.z, b.z), floor_div(a.w, b.w)); }
-uvec4 floor_div(uvec4 a, uvec4 b) { return uvec4(floor_div(a.x, b.x), floor_div(a.y, b.y), floor_div(a.z, b.z), floor_div(a.w, b.w)); }
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
@@ -22,7 +21,7 @@ void main() {
     uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
     uvec4 v0 = f0;
     uvec4 v1 = f1;
-    uvec4 v3 = (-v0);
+    uvec4 v3 = (uvec4(0u) - v0);
     o0 = v3;
     uvec4 v5 = v0;
     o1 = v5;
@@ -36,6 +35,6 @@ void main() {
     o5 = v13;
     uvec4 v15 = (v0 * v1);
     o6 = v15;
-    uvec4 v17 = floor_div(v0, v1);
+    uvec4 v17 = choose(notEqual(v1, uvec4(0u)), (v0 / max(v1, uvec4(1u))), uvec4(0u));
     o7 = v17;
 }

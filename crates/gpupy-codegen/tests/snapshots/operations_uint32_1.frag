@@ -11,22 +11,9 @@ layout(location = 4) out uvec4 o4;
 layout(location = 5) out uvec4 o5;
 layout(location = 6) out uvec4 o6;
 layout(location = 7) out uvec4 o7;
-int floor_div(int a, int b) { uint x = a < 0 ? 0u - uint(a) : uint(a); uint y = b < 0 ? 0u - uint(b) : uint(b); uint d = y == 0u ? 1u : y; uint q = (a < 0) != (b < 0) ? 0u - (x / d + (x % d != 0u ? 1u : 0u)) : x / d; return y == 0u ? 0 : int(q); }
-uint floor_div(uint a, uint b) { return b == 0u ? 0u : a / (b == 0u ? 1u : b); }
-ivec4 floor_div(ivec4 a, ivec4 b) { return ivec4(floor_div(a.x, b.x), floor_div(a.y, b.y), floor_div(a.z, b.z), floor_div(a.w, b.w)); }
-uvec4 floor_div(uvec4 a, uvec4 b) { return uvec4(floor_div(a.x, b.x), floor_div(a.y, b.y), floor_div(a.z, b.z), floor_div(a.w, b.w)); }
-int floor_mod(int a, int b) { return b == 0 ? 0 : a - floor_div(a, b) * b; }
-uint floor_mod(uint a, uint b) { return b == 0u ? 0u : a % (b == 0u ? 1u : b); }
-ivec4 floor_mod(ivec4 a, ivec4 b) { return ivec4(floor_mod(a.x, b.x), floor_mod(a.y, b.y), floor_mod(a.z, b.z), floor_mod(a.w, b.w)); }
-uvec4 floor_mod(uvec4 a, uvec4 b) { return uvec4(floor_mod(a.x, b.x), floor_mod(a.y, b.y), floor_mod(a.z, b.z), floor_mod(a.w, b.w)); }
-int shift_left(int a, int b) { return uint(b) < 32u ? a << (b & 31) : 0; }
-uint shift_left(uint a, uint b) { return b < 32u ? a << (b & 31u) : 0u; }
-ivec4 shift_left(ivec4 a, ivec4 b) { return ivec4(shift_left(a.x, b.x), shift_left(a.y, b.y), shift_left(a.z, b.z), shift_left(a.w, b.w)); }
-uvec4 shift_left(uvec4 a, uvec4 b) { return uvec4(shift_left(a.x, b.x), shift_left(a.y, b.y), shift_left(a.z, b.z), shift_left(a.w, b.w)); }
-int shift_right(int a, int b) { return a >> (uint(b) < 32u ? b & 31 : 31); }
-uint shift_right(uint a, uint b) { return b < 32u ? a >> (b & 31u) : 0u; }
-ivec4 shift_right(ivec4 a, ivec4 b) { return ivec4(shift_right(a.x, b.x), shift_right(a.y, b.y), shift_right(a.z, b.z), shift_right(a.w, b.w)); }
-uvec4 shift_right(uvec4 a, uvec4 b) { return uvec4(shift_right(a.x, b.x), shift_right(a.y, b.y), shift_right(a.z, b.z), shift_right(a.w, b.w)); }
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
@@ -34,7 +21,7 @@ void main() {
     uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
     uvec4 v0 = f0;
     uvec4 v1 = f1;
-    uvec4 v19 = floor_mod(v0, v1);
+    uvec4 v19 = choose(notEqual(v1, uvec4(0u)), (v0 % max(v1, uvec4(1u))), uvec4(0u));
     o0 = v19;
     uvec4 v21 = min(v0, v1);
     o1 = v21;
@@ -46,8 +33,8 @@ void main() {
     o4 = v27;
     uvec4 v29 = (v0 ^ v1);
     o5 = v29;
-    uvec4 v31 = shift_left(v0, v1);
+    uvec4 v31 = choose(lessThan(v1, uvec4(32u)), (v0 << min(v1, uvec4(31u))), uvec4(0u));
     o6 = v31;
-    uvec4 v33 = shift_right(v0, v1);
+    uvec4 v33 = choose(lessThan(v1, uvec4(32u)), (v0 >> min(v1, uvec4(31u))), uvec4(0u));
     o7 = v33;
 }

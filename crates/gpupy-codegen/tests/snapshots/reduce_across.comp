@@ -5,7 +5,6 @@ layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_float32 { float e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_float32 { float e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[9]; };
-bool either(bool a, bool b) { return a || b; }
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
 void main() {

@@ -2,7 +2,6 @@
 uniform ivec4 k[2];
 uniform sampler2D t0;
 layout(location = 0) out vec4 o0;
-bool either(bool a, bool b) { return a || b; }
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);

@@ -7,11 +7,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer Out_bool { uint8_t e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[7]; };
 shared bvec4 partial[256];
-bool both(bool a, bool b) { return a && b; }
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
-int choose(bool c, int a, int b) { return c ? a : b; }
-uint choose(bool c, uint a, uint b) { return c ? a : b; }
-bool choose(bool c, bool a, bool b) { return c ? a : b; }
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
