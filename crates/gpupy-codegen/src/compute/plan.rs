@@ -13,9 +13,9 @@ use crate::dialect::Width;
 use crate::numbers::{Given, Sum, Words, is_hazardous};
 use crate::space::Walk;
 use crate::uses::Uses;
+use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, Program};
-use gpupy_core::Scalar;
 
 /// One dispatch to be planned.
 #[derive(Clone, Debug)]
