@@ -4,7 +4,7 @@
 //! linked whole, because the archive that needs them comes later on the linker's command line; what
 //! nobody calls the linker drops again. Without the feature `shaderc` nothing is linked.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 /// The libraries of glslang and of the SPIR-V tools, as Debian's packages have them.
 const LIBRARIES: [&str; 9] = [
@@ -22,13 +22,25 @@ const LIBRARIES: [&str; 9] = [
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=SHADERC_LIB_DIR");
-    let wanted = std::env::var_os("CARGO_FEATURE_SHADERC").is_some();
-    let Some(folder) = std::env::var_os("SHADERC_LIB_DIR").filter(|_| wanted) else { return };
-    println!("cargo:rustc-link-search=native={}", Path::new(&folder).display());
+    if std::env::var_os("CARGO_FEATURE_SHADERC").is_none() {
+        return;
+    }
+    let folder = folder();
+    println!("cargo:rustc-link-search=native={}", folder.display());
     for library in LIBRARIES {
         // A shaderc that is whole comes without them.
-        if Path::new(&folder).join(format!("lib{library}.a")).exists() {
+        if folder.join(format!("lib{library}.a")).exists() {
             println!("cargo:rustc-link-lib=static:+whole-archive={library}");
         }
     }
+}
+
+/// Where the libraries are: where shaderc is, as its own crate is told or finds it.
+fn folder() -> PathBuf {
+    if let Some(folder) = std::env::var_os("SHADERC_LIB_DIR") {
+        return folder.into();
+    }
+    let architecture = std::env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
+    let multiarch = PathBuf::from(format!("/usr/lib/{architecture}-linux-gnu"));
+    if multiarch.exists() { multiarch } else { "/usr/lib64".into() }
 }

@@ -20,6 +20,8 @@ fn registry() -> Registry {
     let registry = Registry::new();
     #[cfg(feature = "cpu")]
     let registry = registry.register(driver_cpu::NAME, driver_cpu::new);
+    #[cfg(feature = "vulkan")]
+    let registry = registry.register(driver_vulkan::NAME, driver_vulkan::new);
     #[cfg(feature = "gl")]
     let registry = registry.register(driver_gl::NAME, driver_gl::new);
     #[cfg(feature = "soft")]

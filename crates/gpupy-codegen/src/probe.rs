@@ -1,6 +1,6 @@
 //! What a device does where its API leaves it open, found by trying.
 //!
-//! Owns [`Findings`] and [`costs`]. Operations are tried on pairs of numbers through the driver's own
+//! Owns [`Findings`] and [`costs()`]. Operations are tried on pairs of numbers through the driver's own
 //! functions, so what is judged is the device and all that stands before it, and compared with the
 //! operation table's meaning (`op_eval`). Invariant: an operation that is found wrong is corrected
 //! where there is a program for it, and else left to another driver.
@@ -16,6 +16,9 @@ use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar, op_eval};
 use std::borrow::Cow;
 use std::time::Instant;
+
+/// Counted up when programs or judgement change, so that what was found before is tried again.
+const EDITION: u32 = 1;
 
 /// Pairs of numbers that are tried.
 const PAIRS: usize = 1024;
@@ -112,27 +115,40 @@ impl Findings {
         named.extend(self.wrong.iter().map(wrong));
         named
     }
+}
 
-    /// As bytes, for the disk.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![u8::from(self.flushes_subnormals), u8::from(self.fuses)];
-        for (op, dtype) in &self.wrong {
-            bytes.extend((*op as u16).to_le_bytes());
-            bytes.push(*dtype as u8);
-        }
-        bytes
-    }
+/// The name on disk of what was found about a device, given with all that compiles for it.
+pub fn key(identity: &str) -> String {
+    format!("findings {EDITION}\n{identity}")
+}
 
-    /// Back from bytes; `None` where they are no findings.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Findings> {
-        let (flags, rest) = bytes.split_first_chunk::<2>()?;
-        let entry = |entry: &[u8]| {
-            let [low, high, dtype] = *entry else { return None };
-            Some((Op::from_code(u16::from_le_bytes([low, high]))?, DType::from_code(dtype)?))
-        };
-        let wrong = rest.chunks(3).map(entry).collect::<Option<Vec<_>>>()?;
-        Some(Findings { flushes_subnormals: flags[0] != 0, fuses: flags[1] != 0, wrong })
+/// Findings and costs as bytes, for the disk.
+pub fn to_bytes(findings: &Findings, costs: &Costs) -> Vec<u8> {
+    let numbers = [costs.round_trip, costs.upload, costs.download];
+    let mut bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    bytes.extend([u8::from(findings.flushes_subnormals), u8::from(findings.fuses)]);
+    for (op, dtype) in &findings.wrong {
+        bytes.extend((*op as u16).to_le_bytes());
+        bytes.push(*dtype as u8);
     }
+    bytes
+}
+
+/// Back from bytes; `None` where they are something else.
+pub fn from_bytes(bytes: &[u8]) -> Option<(Findings, Costs)> {
+    let (numbers, rest) = bytes.split_first_chunk::<24>()?;
+    let number = |k: usize| {
+        let bytes = numbers[8 * k..].first_chunk()?;
+        Some(f64::from_le_bytes(*bytes)).filter(|x| x.is_finite() && *x >= 0.0)
+    };
+    let costs = Costs { round_trip: number(0)?, upload: number(1)?, download: number(2)? };
+    let (flags, rest) = rest.split_first_chunk::<2>()?;
+    let entry = |entry: &[u8]| {
+        let [low, high, dtype] = *entry else { return None };
+        Some((Op::from_code(u16::from_le_bytes([low, high]))?, DType::from_code(dtype)?))
+    };
+    let wrong = rest.chunks(3).map(entry).collect::<Option<Vec<_>>>()?;
+    Some((Findings { flushes_subnormals: flags[0] != 0, fuses: flags[1] != 0, wrong }, costs))
 }
 
 /// What launches and transfers cost: the least of several tries.
@@ -365,13 +381,16 @@ mod tests {
     }
 
     #[test]
-    fn findings_come_back_from_bytes() {
+    fn findings_and_costs_come_back_from_bytes() {
         let wrong = vec![(Op::Div, DType::F32), (Op::Shl, DType::U32)];
         let findings = Findings { flushes_subnormals: true, fuses: false, wrong };
-        assert_eq!(Findings::from_bytes(&findings.to_bytes()).as_ref(), Some(&findings));
-        for nonsense in [&[][..], &[1], &[0, 0, 255], &[0, 0, 255, 255, 255]] {
-            assert_eq!(Findings::from_bytes(nonsense), None);
+        let costs = Costs { round_trip: 2e4, upload: 0.1, download: 0.05 };
+        let bytes = to_bytes(&findings, &costs);
+        assert_eq!(from_bytes(&bytes), Some((findings, costs)));
+        for len in [0, 1, 23, 25, bytes.len() - 1] {
+            assert_eq!(from_bytes(&bytes[..len]), None);
         }
+        assert_eq!(from_bytes(&[255; 64]), None);
     }
 
     #[test]

@@ -50,6 +50,7 @@ impl Answer {
 fn registry() -> Registry {
     Registry::new()
         .register_host(driver_cpu::NAME, driver_cpu::new)
+        .register(driver_vulkan::NAME, driver_vulkan::new)
         .register(driver_gl::NAME, driver_gl::new)
         .register(driver_soft::NAME, driver_soft::new)
 }

@@ -1,0 +1,62 @@
+//! GLSL to SPIR-V, in this process.
+//!
+//! Owns [`Compiler`]. Invariant: a refused shader lies in a file that the error names.
+//!
+//! Not here: pipelines (`kernels.rs`).
+
+use crate::NAME;
+use crate::device::Traits;
+use crate::spirv;
+use gpupy_codegen::disk::short_hash;
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// The name of shaders in the compiler's messages.
+const FILE: &str = "kernel";
+
+/// shaderc, once something has to be compiled: its start takes some hundred milliseconds.
+#[derive(Default)]
+pub struct Compiler {
+    compiler: Option<shaderc::Compiler>,
+}
+
+impl Compiler {
+    /// Compiles a compute shader, and adds the device's modes of float arithmetic.
+    ///
+    /// # Errors
+    /// - `Refused`: the compiler does not take it.
+    pub fn compile(&mut self, source: &str, traits: &Traits) -> Result<Vec<u32>> {
+        let words = self.words(source).map_err(|reason| refused(&reason, source, traits))?;
+        Ok(spirv::with_modes(&words, &traits.floats))
+    }
+
+    fn words(&mut self, source: &str) -> std::result::Result<Vec<u32>, String> {
+        let compiler = match &self.compiler {
+            Some(compiler) => compiler,
+            None => self.compiler.insert(shaderc::Compiler::new().map_err(|e| e.to_string())?),
+        };
+        let mut options = shaderc::CompileOptions::new().map_err(|e| e.to_string())?;
+        let version = shaderc::EnvVersion::Vulkan1_2 as u32;
+        options.set_target_env(shaderc::TargetEnv::Vulkan, version);
+        // Devices optimise again; and what is optimised here loses operations that are to be kept.
+        options.set_optimization_level(shaderc::OptimizationLevel::Zero);
+        let kind = shaderc::ShaderKind::Compute;
+        let artifact = compiler.compile_into_spirv(source, kind, FILE, "main", Some(&options));
+        artifact.map(|artifact| artifact.as_binary().to_vec()).map_err(|e| e.to_string())
+    }
+}
+
+/// The error of a refused shader, which it saves for people to look at.
+pub fn refused(reason: &str, source: &str, traits: &Traits) -> Error {
+    let name = format!("gpupy-refused-{}-{:08x}.comp", std::process::id(), short_hash(source));
+    let path = std::env::temp_dir().join(name);
+    // One complaint brings many others with it.
+    let first = reason.lines().find(|line| line.starts_with(FILE)).or(reason.lines().next());
+    let error = Error::new(ErrorKind::Refused, "eval_ir")
+        .with("driver", NAME)
+        .with("device", &traits.name)
+        .with("compiler", first.unwrap_or("no reason given").trim());
+    match std::fs::write(&path, source) {
+        Ok(()) => error.with("source", path.display()),
+        Err(_) => error.with("source", "could not be saved"),
+    }
+}

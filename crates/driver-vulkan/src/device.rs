@@ -1,0 +1,240 @@
+//! An open device: what it can do, and its one queue.
+//!
+//! Owns [`Gpu`] and [`Traits`]. Invariants: only features that the device offers are switched on, and
+//! whatever is not switched on nobody uses; the device is closed when the last that was made of it is
+//! gone.
+//!
+//! Not here: memory (`memory.rs`), work (`queue.rs`).
+
+use crate::NAME;
+use crate::instance::{Found, Instance, unavailable};
+use ash::vk;
+use gpupy_codegen::compute;
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// An open device.
+pub struct Gpu {
+    /// Its functions.
+    pub raw: ash::Device,
+    /// The queue for all work.
+    pub queue: vk::Queue,
+    /// The family of the queue.
+    pub family: u32,
+    /// What the device can do.
+    pub traits: Traits,
+    /// The handle that it was opened from.
+    pub handle: vk::PhysicalDevice,
+    /// Last, because the device is made of it.
+    pub instance: Instance,
+}
+
+/// What a device can do, as far as we use it.
+#[derive(Clone, Debug)]
+pub struct Traits {
+    /// Its name.
+    pub name: String,
+    /// False for the CPU.
+    pub hardware: bool,
+    /// True where the device's memory is the host's, so that blocks are mapped.
+    pub shared_memory: bool,
+    /// Bytes of the largest allocation.
+    pub largest: u64,
+    /// Bytes of the memory for blocks.
+    pub memory: u64,
+    /// The device and all that compiles for it, as text: what is found for one holds for its equals.
+    pub identity: String,
+    /// What shapes kernels.
+    pub kernels: compute::Device,
+    /// Modes of float arithmetic that kernels ask for.
+    pub floats: FloatModes,
+}
+
+/// Modes of float arithmetic that a device can be asked for, by size: 16, 32, 64 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FloatModes {
+    /// Subnormal numbers are kept.
+    pub keeps_subnormals: [bool; 3],
+    /// NaN, infinities and the sign of zero are kept.
+    pub keeps_special: [bool; 3],
+    /// Results are rounded to the nearest, ties to even.
+    pub rounds_to_even: [bool; 3],
+}
+
+impl Gpu {
+    /// Opens the device that is asked for: a position in `devices`, part of a name, or nothing for
+    /// the first.
+    ///
+    /// # Errors
+    /// - `Unavailable`: no device is called so, or it lacks what we need.
+    pub fn open(instance: Instance, devices: &[Found], wanted: &str) -> Result<Gpu> {
+        let found = choose(devices, wanted)?;
+        let handle = found.handle;
+        // SAFETY: plain queries on a handle of this instance.
+        let families = unsafe { instance.raw.get_physical_device_queue_family_properties(handle) };
+        let computes =
+            |f: &vk::QueueFamilyProperties| f.queue_flags.contains(vk::QueueFlags::COMPUTE);
+        let family = families.iter().position(computes);
+        let family = family.ok_or_else(|| lacking(found, "queues that compute"))? as u32;
+
+        let mut has_11 = vk::PhysicalDeviceVulkan11Features::default();
+        let mut has_12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut has =
+            vk::PhysicalDeviceFeatures2::default().push_next(&mut has_11).push_next(&mut has_12);
+        // SAFETY: the chain consists of structs that a device of Vulkan 1.2 fills.
+        unsafe { instance.raw.get_physical_device_features2(handle, &mut has) };
+        let has = has.features;
+        if has_12.buffer_device_address == 0 {
+            return Err(lacking(found, "addresses of buffers"));
+        }
+        if has_12.timeline_semaphore == 0 {
+            return Err(lacking(found, "timeline semaphores"));
+        }
+        let mut use_11 = vk::PhysicalDeviceVulkan11Features::default()
+            .storage_buffer16_bit_access(has_11.storage_buffer16_bit_access != 0);
+        let mut use_12 = vk::PhysicalDeviceVulkan12Features::default()
+            .buffer_device_address(true)
+            .timeline_semaphore(true)
+            .storage_buffer8_bit_access(has_12.storage_buffer8_bit_access != 0)
+            .shader_int8(has_12.shader_int8 != 0);
+        let mut features = vk::PhysicalDeviceFeatures2::default()
+            .features(
+                vk::PhysicalDeviceFeatures::default()
+                    .shader_int64(has.shader_int64 != 0)
+                    .shader_float64(has.shader_float64 != 0)
+                    .shader_int16(has.shader_int16 != 0),
+            )
+            .push_next(&mut use_11)
+            .push_next(&mut use_12);
+        let traits = Traits::of(&instance, found, &has, &has_11, &has_12);
+        let priorities = [1.0];
+        let queues = [vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(family)
+            .queue_priorities(&priorities)];
+        let create =
+            vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
+        // SAFETY: the features are the device's, and all that is pointed to lives.
+        let raw =
+            unsafe { instance.raw.create_device(handle, &create, None) }.map_err(|result| {
+                unavailable("the device cannot be opened")
+                    .with("device", &found.name)
+                    .with("vkCreateDevice", result)
+            })?;
+        // SAFETY: one queue of this family was made with the device.
+        let queue = unsafe { raw.get_device_queue(family, 0) };
+        Ok(Gpu { raw, queue, family, traits, handle, instance })
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // SAFETY: what was made of the device holds it, and so is gone.
+        unsafe { self.raw.destroy_device(None) };
+    }
+}
+
+impl Traits {
+    fn of(
+        instance: &Instance,
+        found: &Found,
+        has: &vk::PhysicalDeviceFeatures,
+        has_11: &vk::PhysicalDeviceVulkan11Features<'_>,
+        has_12: &vk::PhysicalDeviceVulkan12Features<'_>,
+    ) -> Traits {
+        let mut properties_11 = vk::PhysicalDeviceVulkan11Properties::default();
+        let mut properties_12 = vk::PhysicalDeviceVulkan12Properties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default()
+            .push_next(&mut properties_11)
+            .push_next(&mut properties_12);
+        // SAFETY: plain queries; the chain consists of structs that a device of Vulkan 1.2 fills.
+        let memory = unsafe {
+            instance.raw.get_physical_device_properties2(found.handle, &mut properties);
+            instance.raw.get_physical_device_memory_properties(found.handle)
+        };
+        let properties = properties.properties;
+        let limits = properties.limits;
+        let largest_heap = memory
+            .memory_heaps_as_slice()
+            .iter()
+            .filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL))
+            .map(|heap| heap.size)
+            .max();
+        let hardware = found.kind != vk::PhysicalDeviceType::CPU;
+        let shared_memory = !hardware || found.kind == vk::PhysicalDeviceType::INTEGRATED_GPU;
+        let group =
+            limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
+        Traits {
+            name: found.name.clone(),
+            hardware,
+            shared_memory,
+            largest: properties_11.max_memory_allocation_size,
+            memory: largest_heap
+                .map_or(0, |bytes| if shared_memory { bytes / 2 } else { bytes / 4 * 3 }),
+            identity: format!(
+                "{} {:x}:{:x} {} {:x} {:02x?}",
+                found.name,
+                properties.vendor_id,
+                properties.device_id,
+                properties_12.driver_info_as_c_str().unwrap_or_default().to_string_lossy(),
+                properties.driver_version,
+                properties.pipeline_cache_uuid,
+            ),
+            kernels: compute::Device {
+                language: compute::Language::Glsl,
+                reach: compute::Reach::Addresses,
+                int64: has.shader_int64 != 0,
+                float64: has.shader_float64 != 0,
+                bytes: has_12.storage_buffer8_bit_access != 0 && has_12.shader_int8 != 0,
+                halves: has_11.storage_buffer16_bit_access != 0 && has.shader_int16 != 0,
+                group: group.clamp(32, 256),
+                groups: limits.max_compute_work_group_count.into_iter().min().unwrap_or(1),
+                push_bytes: limits.max_push_constants_size,
+                guards: false,
+                shares: hardware,
+            },
+            floats: FloatModes {
+                keeps_subnormals: [
+                    properties_12.shader_denorm_preserve_float16 != 0,
+                    properties_12.shader_denorm_preserve_float32 != 0,
+                    properties_12.shader_denorm_preserve_float64 != 0,
+                ],
+                keeps_special: [
+                    properties_12.shader_signed_zero_inf_nan_preserve_float16 != 0,
+                    properties_12.shader_signed_zero_inf_nan_preserve_float32 != 0,
+                    properties_12.shader_signed_zero_inf_nan_preserve_float64 != 0,
+                ],
+                rounds_to_even: [
+                    properties_12.shader_rounding_mode_rte_float16 != 0,
+                    properties_12.shader_rounding_mode_rte_float32 != 0,
+                    properties_12.shader_rounding_mode_rte_float64 != 0,
+                ],
+            },
+        }
+    }
+}
+
+/// The device that is meant.
+fn choose<'a>(devices: &'a [Found], wanted: &str) -> Result<&'a Found> {
+    let wanted = wanted.trim();
+    let found = match wanted.parse::<usize>() {
+        _ if wanted.is_empty() => devices.first(),
+        Ok(position) => devices.get(position),
+        Err(_) => {
+            let part = wanted.to_lowercase();
+            devices.iter().find(|device| device.name.to_lowercase().contains(&part))
+        }
+    };
+    found.ok_or_else(|| {
+        let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+        Error::new(ErrorKind::Unavailable, "init")
+            .says(format!("no device is called `{wanted}`"))
+            .with("driver", NAME)
+            .with("devices", names.join(", "))
+    })
+}
+
+fn lacking(found: &Found, what: &str) -> Error {
+    Error::new(ErrorKind::Unavailable, "init")
+        .says(format!("the device has no {what}"))
+        .with("driver", NAME)
+        .with("device", &found.name)
+}

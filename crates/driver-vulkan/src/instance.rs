@@ -1,0 +1,128 @@
+//! Vulkan's loader, an instance, and the devices that it lists.
+//!
+//! Owns [`Instance`] and [`Found`]. The library is opened at run time. Invariant: dropping an instance
+//! gives all back, to the library itself.
+//!
+//! Not here: which device is taken and what it can do (`device.rs`), messages of the validation layers
+//! (`validation.rs`).
+
+use crate::NAME;
+use crate::validation::{self, Watch};
+use ash::vk;
+use gpupy_core::{Error, ErrorKind, Result};
+use std::ffi::{CStr, c_char};
+
+/// What to install where something is missing.
+const INSTALL: &str =
+    "install libvulkan1 and a driver: the vendor's, or mesa-vulkan-drivers, which needs no GPU";
+
+/// An instance of Vulkan.
+pub struct Instance {
+    /// Its functions.
+    pub raw: ash::Instance,
+    watch: Option<Watch>,
+    // Last, because it unloads the library.
+    _entry: ash::Entry,
+}
+
+/// A device that could be opened.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its handle.
+    pub handle: vk::PhysicalDevice,
+    /// Its name.
+    pub name: String,
+    /// What kind of device it is.
+    pub kind: vk::PhysicalDeviceType,
+}
+
+impl Instance {
+    /// An instance; with `watched`, one whose calls the validation layers check.
+    ///
+    /// # Errors
+    /// - `Unavailable`: no Vulkan here, or an old one; the message says what to install.
+    pub fn new(watched: bool) -> Result<Instance> {
+        // SAFETY: the loader is a library that may be initialised and unloaded at any time.
+        let entry = unsafe { ash::Entry::load() }
+            .map_err(|error| unavailable("there is no Vulkan loader").with("reason", error))?;
+        // SAFETY: a plain query.
+        let version = unsafe { entry.try_enumerate_instance_version() }.ok().flatten();
+        if version.unwrap_or(vk::API_VERSION_1_0) < vk::API_VERSION_1_2 {
+            return Err(unavailable("Vulkan's loader is older than 1.2"));
+        }
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"gpupy")
+            .api_version(vk::API_VERSION_1_3);
+        let layers: &[*const c_char] = if watched { &[validation::LAYER.as_ptr()] } else { &[] };
+        let extensions: &[*const c_char] =
+            if watched { &[ash::ext::debug_utils::NAME.as_ptr()] } else { &[] };
+        let mut messages = validation::messages();
+        let mut create = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .enabled_layer_names(layers)
+            .enabled_extension_names(extensions);
+        if watched {
+            create = create.push_next(&mut messages);
+        }
+        // SAFETY: all that is pointed to lives until the call returns.
+        let raw = unsafe { entry.create_instance(&create, None) }.map_err(|result| {
+            unavailable("no instance can be made").with("vkCreateInstance", result)
+        })?;
+        let watch = watched.then(|| Watch::new(&entry, &raw)).transpose()?;
+        Ok(Instance { raw, watch, _entry: entry })
+    }
+
+    /// The devices, best first: discrete ones, integrated, virtual, others, the CPU.
+    ///
+    /// # Errors
+    /// - `Unavailable`: there is none.
+    pub fn devices(&self) -> Result<Vec<Found>> {
+        // SAFETY: a plain query.
+        let handles = unsafe { self.raw.enumerate_physical_devices() }.map_err(|result| {
+            unavailable("devices cannot be listed").with("vkEnumeratePhysicalDevices", result)
+        })?;
+        let mut devices: Vec<Found> = handles
+            .into_iter()
+            .filter_map(|handle| {
+                // SAFETY: the handle was just given out.
+                let properties = unsafe { self.raw.get_physical_device_properties(handle) };
+                let name = properties.device_name_as_c_str().ok().map(CStr::to_string_lossy)?;
+                (properties.api_version >= vk::API_VERSION_1_2).then(|| Found {
+                    handle,
+                    name: name.into_owned(),
+                    kind: properties.device_type,
+                })
+            })
+            .collect();
+        devices.sort_by_key(|device| rank(device.kind));
+        match devices.is_empty() {
+            true => Err(unavailable("there is no device with Vulkan 1.2")),
+            false => Ok(devices),
+        }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.watch = None;
+        // SAFETY: nothing made of the instance is left; devices hold it.
+        unsafe { self.raw.destroy_instance(None) };
+    }
+}
+
+/// The error of a start that cannot be.
+pub fn unavailable(message: &str) -> Error {
+    Error::new(ErrorKind::Unavailable, "init")
+        .says(format!("{message}; {INSTALL}"))
+        .with("driver", NAME)
+}
+
+fn rank(kind: vk::PhysicalDeviceType) -> u32 {
+    match kind {
+        vk::PhysicalDeviceType::DISCRETE_GPU => 0,
+        vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
+        vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
+        vk::PhysicalDeviceType::CPU => 4,
+        _ => 3,
+    }
+}

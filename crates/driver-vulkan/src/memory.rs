@@ -1,0 +1,150 @@
+//! Buffers in sub-allocated memory.
+//!
+//! Owns [`Memory`] and [`Buffer`]. Invariants: every buffer has an address and is aligned as kernels
+//! want it; buffers for the host are mapped as long as they live.
+//!
+//! Not here: which buffers are blocks (`blocks.rs`), when a buffer may be given back (`queue.rs`).
+
+use crate::NAME;
+use crate::device::Gpu;
+use crate::failure::failed;
+use ash::vk;
+use gpu_allocator::vulkan::{
+    Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
+};
+use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
+use gpupy_codegen::compute::ALIGNMENT;
+use gpupy_core::{Error, ErrorKind, Result};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Bytes of memory that the device is asked for at once, at first and later: on it, and on the host.
+const PIECES: [(u64, u64); 2] = [(32 << 20, 256 << 20), (8 << 20, 64 << 20)];
+
+/// What a buffer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A block: on the device, mapped where its memory is the host's.
+    Block,
+    /// Mapped, written by the host and read by the device.
+    Upload,
+    /// Mapped, written by the device and read by the host.
+    Download,
+}
+
+/// A buffer.
+#[derive(Debug)]
+pub struct Buffer {
+    /// Its handle.
+    pub handle: vk::Buffer,
+    /// Where kernels find it.
+    pub address: u64,
+    allocation: Allocation,
+}
+
+impl Buffer {
+    /// The bytes, where the host can reach them.
+    pub fn mapped(&self) -> Option<NonNull<u8>> {
+        self.allocation.mapped_ptr().map(NonNull::cast)
+    }
+}
+
+/// The device's memory.
+pub struct Memory {
+    // First, as it gives memory back to the device.
+    allocator: Allocator,
+    gpu: Arc<Gpu>,
+}
+
+impl Memory {
+    /// The memory of an open device.
+    ///
+    /// # Errors
+    /// - `Unavailable`: the device does not tell what it has.
+    pub fn new(gpu: Arc<Gpu>) -> Result<Memory> {
+        let [(device, device_most), (host, host_most)] = PIECES;
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: gpu.instance.raw.clone(),
+            device: gpu.raw.clone(),
+            physical_device: gpu.handle,
+            debug_settings: Default::default(),
+            buffer_device_address: true,
+            allocation_sizes: AllocationSizes::new(device, host)
+                .with_max_device_memblock_size(device_most)
+                .with_max_host_memblock_size(host_most),
+        });
+        let allocator = allocator.map_err(|error| {
+            Error::new(ErrorKind::Unavailable, "init").with("driver", NAME).with("reason", error)
+        })?;
+        Ok(Memory { allocator, gpu })
+    }
+
+    /// A buffer of at least so many bytes; what it holds is undefined.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no room now.
+    /// - `DeviceLost`: the device is gone.
+    pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<Buffer> {
+        let usage = vk::BufferUsageFlags::TRANSFER_SRC
+            | vk::BufferUsageFlags::TRANSFER_DST
+            | vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let size = bytes.max(1).next_multiple_of(ALIGNMENT as u64);
+        let create = vk::BufferCreateInfo::default().size(size).usage(usage);
+        // SAFETY: the device is open.
+        let handle = unsafe { self.gpu.raw.create_buffer(&create, None) }
+            .map_err(|result| failed("block_alloc", "vkCreateBuffer", result))?;
+        self.back(handle, purpose).inspect_err(|_| {
+            // SAFETY: nobody else knows the buffer.
+            unsafe { self.gpu.raw.destroy_buffer(handle, None) };
+        })
+    }
+
+    /// Puts memory behind a new buffer.
+    fn back(&mut self, handle: vk::Buffer, purpose: Purpose) -> Result<Buffer> {
+        // SAFETY: the buffer is one of this device's.
+        let mut requirements = unsafe { self.gpu.raw.get_buffer_memory_requirements(handle) };
+        requirements.alignment = requirements.alignment.max(ALIGNMENT as u64);
+        let location = match purpose {
+            Purpose::Block if !self.gpu.traits.shared_memory => MemoryLocation::GpuOnly,
+            Purpose::Block | Purpose::Download => MemoryLocation::GpuToCpu,
+            Purpose::Upload => MemoryLocation::CpuToGpu,
+        };
+        let allocation = self.allocator.allocate(&AllocationCreateDesc {
+            name: "",
+            requirements,
+            location,
+            linear: true,
+            allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+        });
+        let allocation = allocation.map_err(|error| no_room(&error, requirements.size))?;
+        // SAFETY: the memory is fresh, large enough and aligned, and was made for addresses.
+        let bound = unsafe {
+            self.gpu.raw.bind_buffer_memory(handle, allocation.memory(), allocation.offset())
+        };
+        if let Err(result) = bound {
+            // A failure to give back what was just taken has nobody to tell.
+            let _ = self.allocator.free(allocation);
+            return Err(failed("block_alloc", "vkBindBufferMemory", result));
+        }
+        let info = vk::BufferDeviceAddressInfo::default().buffer(handle);
+        // SAFETY: the buffer is bound, and was made for addresses.
+        let address = unsafe { self.gpu.raw.get_buffer_device_address(&info) };
+        Ok(Buffer { handle, address, allocation })
+    }
+
+    /// Gives a buffer back that the device does not use any more.
+    pub fn free(&mut self, buffer: Buffer) {
+        // SAFETY: promised by the caller, who gives the buffer up.
+        unsafe { self.gpu.raw.destroy_buffer(buffer.handle, None) };
+        // The allocator knows all that it has given out.
+        let _ = self.allocator.free(buffer.allocation);
+    }
+}
+
+fn no_room(error: &AllocationError, bytes: u64) -> Error {
+    Error::new(ErrorKind::OutOfMemory, "block_alloc")
+        .with("driver", NAME)
+        .with("bytes", bytes)
+        .with("reason", error)
+}

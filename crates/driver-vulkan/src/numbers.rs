@@ -1,0 +1,57 @@
+//! Numbers of launches that are too many to be pushed.
+//!
+//! Owns [`Numbers`]: a mapped buffer that is filled from its start to its end, then retired for a new
+//! one. Invariant: what a launch was given nobody overwrites while the device may read it.
+//!
+//! Not here: what the numbers are (`compute::Planned`).
+
+use crate::memory::{Buffer, Memory, Purpose};
+use crate::queue::{Queue, Retired};
+use gpupy_codegen::compute::ALIGNMENT;
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// Bytes of a buffer; those of one launch are a few hundred.
+const BYTES: usize = 1 << 18;
+
+/// Where the next launch's numbers go.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    buffer: Option<Buffer>,
+    length: usize,
+    used: usize,
+}
+
+impl Numbers {
+    /// Puts bytes where the device finds them, at the address that is given back.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: no room for another buffer.
+    pub fn put(&mut self, bytes: &[u8], queue: &mut Queue, memory: &mut Memory) -> Result<u64> {
+        if self.buffer.is_none() || self.used + bytes.len() > self.length {
+            let length = BYTES.max(bytes.len());
+            let fresh = memory.buffer(length as u64, Purpose::Upload)?;
+            if let Some(full) = self.buffer.replace(fresh) {
+                queue.retire(Retired::Buffer(full));
+            }
+            (self.length, self.used) = (length, 0);
+        }
+        let mapped = self.buffer.as_ref().and_then(|b| Some((b.address, b.mapped()?)));
+        let Some((address, base)) = mapped else {
+            return Err(Error::new(ErrorKind::OutOfMemory, "eval_ir")
+                .says("no memory is mapped")
+                .with("driver", crate::NAME));
+        };
+        let at = self.used;
+        // SAFETY: the buffer is mapped, and the device was given nothing of it from `used` on.
+        unsafe { base.add(at).as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        self.used = (at + bytes.len()).next_multiple_of(ALIGNMENT);
+        Ok(address + at as u64)
+    }
+
+    /// Gives the buffer back, once the device is done.
+    pub fn close(&mut self, memory: &mut Memory) {
+        if let Some(buffer) = self.buffer.take() {
+            memory.free(buffer);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What an open driver has.
+//!
+//! Owns [`Open`]. Invariants: when it is dropped, the device has finished and everything is given
+//! back; a failed allocation is tried again once all that is retired is back.
+//!
+//! Not here: transfers (`transfer.rs`), evaluation (`eval.rs`).
+
+use crate::NAME;
+use crate::blocks::Blocks;
+use crate::device::Gpu;
+use crate::kernels::Kernels;
+use crate::memory::{Buffer, Memory, Purpose};
+use crate::numbers::Numbers;
+use crate::queue::{Queue, Retired};
+use gpupy_core::driver::{BlockId, BlockSpec};
+use gpupy_core::{Error, ErrorKind, Result};
+use std::sync::Arc;
+
+/// A device with its memory, queue, blocks and kernels.
+pub struct Open {
+    /// The kernels.
+    pub kernels: Kernels,
+    /// The blocks.
+    pub blocks: Blocks,
+    /// Numbers of launches that are too many to be pushed.
+    pub numbers: Numbers,
+    /// The queue.
+    pub queue: Queue,
+    /// The memory.
+    pub memory: Memory,
+    /// The device.
+    pub gpu: Arc<Gpu>,
+}
+
+impl Open {
+    /// Everything on an open device; blocks together may take so many bytes, each so many elements.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`, `DeviceLost`: the device's own.
+    pub fn new(gpu: Gpu, keep: bool, limit: u64, longest: usize) -> Result<Open> {
+        let gpu = Arc::new(gpu);
+        Ok(Open {
+            kernels: Kernels::new(gpu.clone(), keep)?,
+            blocks: Blocks::new(limit, longest),
+            numbers: Numbers::default(),
+            queue: Queue::new(gpu.clone())?,
+            memory: Memory::new(gpu.clone())?,
+            gpu,
+        })
+    }
+
+    /// Allocates a block.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: no room now.
+    /// - `Invalid`: no block has such a length or dtype.
+    /// - `DeviceLost`: the device is gone.
+    pub fn alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        let stored = self.gpu.traits.kernels.stored(spec.dtype).ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "block_alloc")
+                .says("there is no such block")
+                .with("driver", NAME)
+                .with("dtype", spec.dtype)
+        })?;
+        self.blocks.check(spec)?;
+        let buffer = self.buffer(spec.len as u64 * stored as u64, Purpose::Block)?;
+        Ok(self.blocks.add(spec, stored, buffer))
+    }
+
+    /// Frees a block; its memory comes back when the device is done with it.
+    pub fn free(&mut self, id: BlockId) {
+        let Some(block) = self.blocks.remove(id) else { return };
+        match self.queue.is_done(block.touched.used) {
+            Ok(true) => self.memory.free(block.buffer),
+            _ => self.queue.retire(Retired::Buffer(block.buffer)),
+        }
+    }
+
+    /// A buffer.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no room, even with all that is retired.
+    /// - `DeviceLost`: the device is gone.
+    pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<Buffer> {
+        match self.memory.buffer(bytes, purpose) {
+            Err(error) if error.kind() == ErrorKind::OutOfMemory => {
+                self.queue.wait_for_all()?;
+                self.queue.collect(&mut self.memory)?;
+                self.memory.buffer(bytes, purpose)
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.queue.close(&mut self.memory);
+        for block in self.blocks.take_all() {
+            self.memory.free(block.buffer);
+        }
+        self.numbers.close(&mut self.memory);
+    }
+}

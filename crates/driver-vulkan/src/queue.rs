@@ -1,0 +1,362 @@
+//! Work for the device: recorded, submitted in pieces, waited for once.
+//!
+//! Owns [`Queue`] and [`Touched`]. Commands are recorded into one open command buffer until there is
+//! enough to submit, or somebody waits. Submissions are numbered, and a timeline semaphore counts them
+//! up as they end. A *stage* is the commands between two barriers: those of one stage may run in any
+//! order and at once. Invariants: what touches what an earlier command of its stage wrote, or writes
+//! what one read, begins a new stage; what is retired is given back when the device is done with
+//! all that was recorded before.
+//!
+//! Not here: what commands do (`eval.rs`, `transfer.rs`).
+
+use crate::NAME;
+use crate::device::Gpu;
+use crate::failure::failed;
+use crate::memory::{Buffer, Memory};
+use ash::vk;
+use gpupy_core::{Error, ErrorKind, Result};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Commands after which a submission is worth its price.
+const MOST_COMMANDS: u32 = 64;
+
+/// Operations, or bytes, after which the device should begin.
+const MOST_WORK: u64 = 1 << 22;
+
+/// When a block was last touched.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Touched {
+    /// The stage that wrote it.
+    written: u64,
+    /// The stage that read it.
+    read: u64,
+    /// The submission of the last command that writes it.
+    pub changed: u64,
+    /// The submission of the last command that touches it.
+    pub used: u64,
+}
+
+/// How a command touches a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// It reads.
+    Read,
+    /// It writes, and may read.
+    Write,
+}
+
+/// What is given back when the device is done with it.
+#[derive(Debug)]
+pub enum Retired {
+    /// A buffer.
+    Buffer(Buffer),
+    /// A pipeline.
+    Pipeline(vk::Pipeline),
+}
+
+/// The device's queue.
+pub struct Queue {
+    gpu: Arc<Gpu>,
+    pool: vk::CommandPool,
+    timeline: vk::Semaphore,
+    /// Command buffers that can be recorded into.
+    free: Vec<vk::CommandBuffer>,
+    /// Those that the device has, with the number of their submission.
+    flying: VecDeque<(u64, vk::CommandBuffer)>,
+    open: Option<Open>,
+    /// The last submission, and the last that is known to have ended.
+    submitted: u64,
+    done: u64,
+    stage: u64,
+    /// What is given back, with the submission that it waits for.
+    retired: VecDeque<(u64, Retired)>,
+}
+
+/// The command buffer that is being recorded.
+#[derive(Clone, Copy)]
+struct Open {
+    commands: vk::CommandBuffer,
+    count: u32,
+    work: u64,
+}
+
+impl Queue {
+    /// The queue of an open device.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`, `DeviceLost`: the device's own.
+    pub fn new(gpu: Arc<Gpu>) -> Result<Queue> {
+        let create = vk::CommandPoolCreateInfo::default()
+            .flags(
+                vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER
+                    | vk::CommandPoolCreateFlags::TRANSIENT,
+            )
+            .queue_family_index(gpu.family);
+        // SAFETY: the family is that of the device's queue.
+        let pool = unsafe { gpu.raw.create_command_pool(&create, None) }
+            .map_err(|result| failed("init", "vkCreateCommandPool", result))?;
+        let mut timeline =
+            vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let create = vk::SemaphoreCreateInfo::default().push_next(&mut timeline);
+        // SAFETY: the device was opened with timeline semaphores; the pool is nobody else's.
+        let timeline = unsafe {
+            gpu.raw
+                .create_semaphore(&create, None)
+                .inspect_err(|_| gpu.raw.destroy_command_pool(pool, None))
+        };
+        let timeline = timeline.map_err(|result| failed("init", "vkCreateSemaphore", result))?;
+        Ok(Queue {
+            gpu,
+            pool,
+            timeline,
+            free: Vec::new(),
+            flying: VecDeque::new(),
+            open: None,
+            submitted: 0,
+            done: 0,
+            stage: 1,
+            retired: VecDeque::new(),
+        })
+    }
+
+    /// Whether a command that touches blocks so must come after a barrier.
+    pub fn is_hazard(&self, touched: Touched, touch: Touch) -> bool {
+        touched.written == self.stage || touch == Touch::Write && touched.read == self.stage
+    }
+
+    /// Records commands, after a barrier if they are to begin a stage; `work` counts operations or
+    /// bytes.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`, `DeviceLost`: the device's own. Nothing has been recorded.
+    pub fn record(
+        &mut self,
+        begins_stage: bool,
+        work: u64,
+        commands: impl FnOnce(&ash::Device, vk::CommandBuffer),
+    ) -> Result<()> {
+        let mut open = self.opened()?;
+        if begins_stage {
+            self.barrier(open.commands);
+            self.stage += 1;
+        }
+        commands(&self.gpu.raw, open.commands);
+        open.count += 1;
+        open.work = open.work.saturating_add(work);
+        self.open = Some(open);
+        Ok(())
+    }
+
+    /// Notes that the commands that were recorded last touch a block.
+    pub fn note(&self, touched: &mut Touched, touch: Touch) {
+        touched.used = self.submitted + 1;
+        match touch {
+            Touch::Read => touched.read = self.stage,
+            Touch::Write => (touched.written, touched.changed) = (self.stage, touched.used),
+        }
+    }
+
+    /// Submits what is recorded if it is worth it.
+    ///
+    /// # Errors
+    /// As `submit`.
+    pub fn submit_if_worth_it(&mut self) -> Result<()> {
+        match self.open {
+            Some(open) if open.count >= MOST_COMMANDS || open.work >= MOST_WORK => self.submit(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Hands all that is recorded to the device.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the device's own, or what was recorded cannot be done any more.
+    pub fn submit(&mut self) -> Result<()> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        let gpu = &self.gpu;
+        // What the device has written the host may read once the submission has ended.
+        let to_host = [vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE)
+            .dst_access_mask(vk::AccessFlags::HOST_READ)];
+        let number = self.submitted + 1;
+        let (buffers, semaphores, numbers) = ([open.commands], [self.timeline], [number]);
+        let mut signal =
+            vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&numbers);
+        let submit = vk::SubmitInfo::default()
+            .command_buffers(&buffers)
+            .signal_semaphores(&semaphores)
+            .push_next(&mut signal);
+        // SAFETY: the command buffer is being recorded; all that its commands name lives until the
+        // submission has ended, because it is retired and not freed.
+        let submitted = unsafe {
+            gpu.raw.cmd_pipeline_barrier(
+                open.commands,
+                vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER,
+                vk::PipelineStageFlags::HOST,
+                vk::DependencyFlags::empty(),
+                &to_host,
+                &[],
+                &[],
+            );
+            gpu.raw
+                .end_command_buffer(open.commands)
+                .and_then(|()| gpu.raw.queue_submit(gpu.queue, &[submit], vk::Fence::null()))
+        };
+        // Evaluations that were recorded are promised; without them all contents are in doubt.
+        submitted.map_err(|result| {
+            Error::new(ErrorKind::DeviceLost, "eval_ir")
+                .with("driver", NAME)
+                .with("vkQueueSubmit", result)
+        })?;
+        self.flying.push_back((number, open.commands));
+        self.submitted = number;
+        Ok(())
+    }
+
+    /// Whether the device is done with submission number `used`.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the device is gone.
+    pub fn is_done(&mut self, used: u64) -> Result<bool> {
+        if used > self.done && used <= self.submitted {
+            // SAFETY: the semaphore is the queue's own.
+            self.done = unsafe { self.gpu.raw.get_semaphore_counter_value(self.timeline) }
+                .map_err(|result| failed("block_write", "vkGetSemaphoreCounterValue", result))?;
+        }
+        Ok(used <= self.done)
+    }
+
+    /// Waits until the device is done with submission number `used`, which is submitted now if it is
+    /// not yet.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`, `DeviceLost`: the device's own.
+    pub fn wait(&mut self, used: u64) -> Result<()> {
+        if used > self.submitted {
+            self.submit()?;
+        }
+        if used <= self.done {
+            return Ok(());
+        }
+        let (semaphores, numbers) = ([self.timeline], [used]);
+        let wait = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&numbers);
+        // SAFETY: the semaphore is the queue's own, and a submission counts it up to the number.
+        unsafe { self.gpu.raw.wait_semaphores(&wait, u64::MAX) }
+            .map_err(|result| failed("block_read", "vkWaitSemaphores", result))?;
+        self.done = used;
+        Ok(())
+    }
+
+    /// Waits for all that is recorded.
+    ///
+    /// # Errors
+    /// As `wait`.
+    pub fn wait_for_all(&mut self) -> Result<()> {
+        self.submit()?;
+        self.wait(self.submitted)
+    }
+
+    /// Takes what is to be given back when the device is done with all that is recorded.
+    pub fn retire(&mut self, retired: Retired) {
+        let last = self.submitted + u64::from(self.open.is_some());
+        self.retired.push_back((last, retired));
+    }
+
+    /// Gives back what the device is done with.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the device is gone.
+    pub fn collect(&mut self, memory: &mut Memory) -> Result<()> {
+        while let Some((last, _)) = self.retired.front()
+            && self.is_done(*last)?
+        {
+            self.retired.pop_front().into_iter().for_each(|(_, old)| self.give_back(old, memory));
+        }
+        Ok(())
+    }
+
+    /// Ends all work, however it ends, and gives back all that is retired.
+    pub fn close(&mut self, memory: &mut Memory) {
+        // What is recorded nobody waits for any more; a lost device has nothing left to wait for.
+        // SAFETY: the device is open, and nobody else uses its queue.
+        let _ = unsafe { self.gpu.raw.device_wait_idle() };
+        for (_, old) in std::mem::take(&mut self.retired) {
+            self.give_back(old, memory);
+        }
+    }
+
+    fn give_back(&self, old: Retired, memory: &mut Memory) {
+        match old {
+            Retired::Buffer(buffer) => memory.free(buffer),
+            // SAFETY: the device is done with it, and whoever retired it forgot it.
+            Retired::Pipeline(pipeline) => unsafe { self.gpu.raw.destroy_pipeline(pipeline, None) },
+        }
+    }
+
+    /// The command buffer to record into, begun now if there is none.
+    fn opened(&mut self) -> Result<Open> {
+        if let Some(open) = self.open {
+            return Ok(open);
+        }
+        while let Some((number, commands)) = self.flying.front().copied()
+            && self.is_done(number)?
+        {
+            self.flying.pop_front();
+            self.free.push(commands);
+        }
+        let gpu = &self.gpu;
+        let commands = match self.free.pop() {
+            Some(commands) => commands,
+            None => {
+                let create = vk::CommandBufferAllocateInfo::default()
+                    .command_pool(self.pool)
+                    .level(vk::CommandBufferLevel::PRIMARY)
+                    .command_buffer_count(1);
+                // SAFETY: the pool is the queue's own.
+                let made = unsafe { gpu.raw.allocate_command_buffers(&create) };
+                made.map_err(|result| failed("eval_ir", "vkAllocateCommandBuffers", result))?[0]
+            }
+        };
+        let begin = vk::CommandBufferBeginInfo::default()
+            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: the device is done with the command buffer; beginning it resets it.
+        if let Err(result) = unsafe { gpu.raw.begin_command_buffer(commands, &begin) } {
+            self.free.push(commands);
+            return Err(failed("eval_ir", "vkBeginCommandBuffer", result));
+        }
+        let open = Open { commands, count: 0, work: 0 };
+        self.open = Some(open);
+        Ok(open)
+    }
+
+    fn barrier(&self, commands: vk::CommandBuffer) {
+        let stages = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
+        let writes = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
+        let reads = vk::AccessFlags::SHADER_READ | vk::AccessFlags::TRANSFER_READ;
+        let barrier =
+            [vk::MemoryBarrier::default().src_access_mask(writes).dst_access_mask(reads | writes)];
+        // SAFETY: the command buffer is being recorded.
+        unsafe {
+            self.gpu.raw.cmd_pipeline_barrier(
+                commands,
+                stages,
+                stages,
+                vk::DependencyFlags::empty(),
+                &barrier,
+                &[],
+                &[],
+            );
+        }
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // SAFETY: `close` has waited for the device; what the pool gave out ends with it.
+        unsafe {
+            self.gpu.raw.destroy_semaphore(self.timeline, None);
+            self.gpu.raw.destroy_command_pool(self.pool, None);
+        }
+    }
+}
