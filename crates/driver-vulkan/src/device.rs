@@ -180,7 +180,6 @@ impl Traits {
             ),
             kernels: compute::Device {
                 language: compute::Language::Glsl,
-                reach: compute::Reach::Addresses,
                 int64: has.shader_int64 != 0,
                 float64: has.shader_float64 != 0,
                 bytes: has_12.storage_buffer8_bit_access != 0 && has_12.shader_int8 != 0,
