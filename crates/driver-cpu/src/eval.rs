@@ -160,14 +160,20 @@ impl Crew<'_> {
         // Shares end at about the same time, and are not so small that taking one counts.
         let shares = (time / SHARE).clamp(2, 16 * self.threads as u64) as usize;
         let each = items.div_ceil(shares);
-        let next = AtomicUsize::new(0);
-        self.pool.get_or_insert_with(|| Pool::new(self.threads)).run(&|| {
-            loop {
-                let from = next.fetch_add(each, Ordering::Relaxed);
-                if from >= items {
-                    break;
+        let shares = items.div_ceil(each);
+        // Every thread has shares of its own, which it takes first: launches that follow each other
+        // find what lies in its cache. Then it helps the others.
+        let own = |thread: usize| thread * shares / self.threads;
+        let next: Vec<AtomicUsize> = (0..self.threads).map(|t| AtomicUsize::new(own(t))).collect();
+        self.pool.get_or_insert_with(|| Pool::new(self.threads)).run(&|number| {
+            for thread in (number..self.threads).chain(0..number) {
+                loop {
+                    let share = next[thread].fetch_add(1, Ordering::Relaxed);
+                    if share >= own(thread + 1) {
+                        break;
+                    }
+                    run(share * each..items.min((share + 1) * each));
                 }
-                run(from..items.min(from + each));
             }
         });
     }

@@ -3,6 +3,7 @@
 //! Owns [`Pool`]. Whoever calls works along, and waits only for threads that have begun: a thread
 //! that is still waking up when everything is done is not waited for, so sharing small work costs
 //! little more than saying so. (A pool of tasks, such as rayon's, hands the work over and waits.)
+//! Whoever waits looks for a while before it sleeps, because waking up takes longer than small work.
 //! Invariant: no thread touches the work after `run` has returned. In a process that was forked,
 //! where threads do not come along, the caller works alone.
 //!
@@ -10,8 +11,14 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a thread looks for work, or for the end of others' work, before it sleeps: the time
+/// between two launches of a program that does little else.
+const LOOKING: Duration = Duration::from_micros(50);
 
 /// How many threads evaluate where `wanted` were asked for: where it is 0, as many as the process may
 /// use at once, by its affinity and its share of the machine.
@@ -31,6 +38,10 @@ pub struct Pool {
 
 struct Shared {
     state: Mutex<State>,
+    /// The state's `times`, to be looked at without the lock.
+    times: AtomicU64,
+    /// The state's `inside`, likewise.
+    inside: AtomicUsize,
     /// There is work, or the pool closes.
     begin: Condvar,
     /// The last thread in the work has left it.
@@ -50,7 +61,7 @@ struct State {
 
 /// Work that is shared: a closure of the caller of `run`.
 #[derive(Clone, Copy)]
-struct Work(*const (dyn Fn() + Sync));
+struct Work(*const (dyn Fn(usize) + Sync));
 
 // SAFETY: the closure is `Sync`, and `run` keeps it alive as long as a thread may call it.
 unsafe impl Send for Work {}
@@ -61,45 +72,49 @@ impl Pool {
         let state = State { work: None, times: 0, inside: 0, thrown: None, closing: false };
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
+            times: AtomicU64::new(0),
+            inside: AtomicUsize::new(0),
             begin: Condvar::new(),
             done: Condvar::new(),
         });
-        let start = |_| {
+        let start = |number| {
             let shared = shared.clone();
             let builder = std::thread::Builder::new().name("gpupy-cpu".to_string());
             // With fewer threads it takes longer, and that is all.
-            builder.spawn(move || shared.serve()).ok()
+            builder.spawn(move || shared.serve(number)).ok()
         };
         let threads = (1..count).filter_map(start).collect();
         Pool { shared, threads, process: std::process::id() }
     }
 
-    /// Calls the closure here, and at the same time on as many threads as wake up in time. What it
-    /// throws on any of them, this throws.
-    pub fn run(&self, work: &(dyn Fn() + Sync)) {
+    /// Calls the closure here, and at the same time on as many threads as wake up in time, with the
+    /// number of the thread; the caller's is 0. What it throws on any of them, this throws.
+    pub fn run(&self, work: &(dyn Fn(usize) + Sync)) {
         /// Ends the work, also when the closure panics.
         struct End<'a>(&'a Shared);
         impl Drop for End<'_> {
             fn drop(&mut self) {
+                self.0.state().work = None;
+                look(|| self.0.inside.load(Ordering::Relaxed) == 0);
                 let mut state = self.0.state();
-                state.work = None;
                 while state.inside > 0 {
                     state = self.0.done.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
             }
         }
         if self.threads.is_empty() || self.process != std::process::id() {
-            return work();
+            return work(0);
         }
         // SAFETY: only the lifetime changes, and `End` waits for all who call it.
-        let work_for_all: &'static (dyn Fn() + Sync) = unsafe { std::mem::transmute(work) };
+        let work_for_all: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(work) };
         let mut state = self.shared.state();
         state.work = Some(Work(work_for_all));
         state.times += 1;
+        self.shared.times.store(state.times, Ordering::Relaxed);
         drop(state);
         let end = End(&self.shared);
         self.shared.begin.notify_all();
-        work();
+        work(0);
         drop(end);
         if let Some(thrown) = self.shared.state().thrown.take() {
             resume_unwind(thrown);
@@ -127,7 +142,7 @@ impl Shared {
     }
 
     /// What a thread does all its life.
-    fn serve(&self) {
+    fn serve(&self, number: usize) {
         let mut seen = 0;
         let mut state = self.state();
         while !state.closing {
@@ -135,16 +150,21 @@ impl Shared {
                 Some(work) if state.times != seen => {
                     seen = state.times;
                     state.inside += 1;
+                    self.inside.store(state.inside, Ordering::Relaxed);
                     drop(state);
                     // SAFETY: `run` waits until this thread is no longer inside.
                     let work = unsafe { &*work.0 };
-                    let ended = catch_unwind(AssertUnwindSafe(work));
+                    let ended = catch_unwind(AssertUnwindSafe(|| work(number)));
                     state = self.state();
                     state.thrown = ended.err().or(state.thrown.take());
                     state.inside -= 1;
+                    self.inside.store(state.inside, Ordering::Relaxed);
                     if state.inside == 0 {
                         self.done.notify_all();
                     }
+                    drop(state);
+                    look(|| self.times.load(Ordering::Relaxed) != seen);
+                    state = self.state();
                 }
                 _ => state = self.begin.wait(state).unwrap_or_else(PoisonError::into_inner),
             }
@@ -152,10 +172,18 @@ impl Shared {
     }
 }
 
+/// Looks for something for a while, whether it comes or not.
+fn look(seen: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !seen() && begun.elapsed() < LOOKING {
+        // Where cores are few, what is waited for may need this one.
+        std::thread::yield_now();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn all_work_is_done_once_and_nobody_is_inside_afterwards() {
@@ -165,7 +193,7 @@ mod tests {
             for _ in 0..200 {
                 next.store(0, Ordering::Relaxed);
                 done.store(0, Ordering::Relaxed);
-                pool.run(&|| {
+                pool.run(&|_| {
                     while next.fetch_add(1, Ordering::Relaxed) < items {
                         done.fetch_add(1, Ordering::Relaxed);
                     }
@@ -181,7 +209,7 @@ mod tests {
         let pool = Pool::new(2);
         let inside = AtomicUsize::new(0);
         // Ends only when two are inside at once.
-        pool.run(&|| {
+        pool.run(&|_| {
             inside.fetch_add(1, Ordering::Relaxed);
             while inside.load(Ordering::Relaxed) < 2 {
                 std::thread::yield_now();

@@ -5,7 +5,7 @@
 //! which instructions the processor has changes nothing but time.
 //!
 //! The loops stand in `loops.rs`, what moves elements without computing in `moves.rs`, complex
-//! numbers in `complex.rs`.
+//! numbers in `complex.rs`, running results in `scans.rs`, sums of thin products in `thin.rs`.
 //!
 //! Not here: programs (`plan.rs`).
 
@@ -13,9 +13,11 @@ mod complex;
 mod loops;
 mod moves;
 mod scans;
+mod thin;
 
 pub use moves::{copy, gather, index};
 pub use scans::{SIDE, ScanFn, TOGETHER, multiply, scan};
+pub use thin::{Real, Strip};
 
 use gpupy_core::op_eval::element::{Element, Stored, cast};
 use gpupy_core::op_eval::table::{Combiner, Visitor, combine, visit};

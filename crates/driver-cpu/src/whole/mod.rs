@@ -3,7 +3,8 @@
 //! Owns [`Whole`], a launch of one, and what it is cut into. Invariants: pieces write different
 //! elements; bits do not depend on threads, but for the products of floats.
 //!
-//! Scans stand in `scan.rs`, sorts in `sort.rs`, products in `product.rs`.
+//! Scans stand in `scan.rs`, sorts in `sort.rs`, products in `product.rs` and
+//! `thin.rs`.
 //!
 //! Not here: maps and reductions (`compile.rs`, `work.rs`).
 
@@ -11,6 +12,7 @@ mod product;
 mod radix;
 mod scan;
 mod sort;
+mod thin;
 
 use crate::blocks::{Blocks, invalid};
 use crate::eval::Crew;

@@ -1,12 +1,12 @@
 //! Matrix products.
 //!
 //! Owns [`run`]. A stack of products is shared by its matrices, and a large product by boxes of its
-//! results. Floats and complex numbers are the crate `gemm`'s, which packs operands of any strides;
-//! integers and bool are rows added up (`rows::multiply`), which wrap as they should.
+//! results. Floats and complex numbers are the crate `gemm`'s, which packs operands of any strides,
+//! but for thin products (`thin.rs`); integers and bool are rows added up (`rows::multiply`), which wrap as they should.
 //!
 //! Not here: the loops over whole numbers (`rows`).
 
-use super::{Whole, unravelled};
+use super::{Whole, thin, unravelled};
 use crate::eval::Crew;
 use crate::rows::{self, RowFn};
 use gemm::{Parallelism, c32, c64};
@@ -27,17 +27,18 @@ const COLUMNS: usize = 512;
 
 /// A box of the results of one product. Strides are elements.
 #[derive(Clone, Copy)]
-struct Piece {
-    extents: [usize; 3],
-    a: *const u8,
+pub struct Piece {
+    /// Rows, columns and terms of the sums.
+    pub extents: [usize; 3],
+    pub a: *const u8,
     /// Along rows and along the sum.
-    a_strides: [isize; 2],
-    b: *const u8,
+    pub a_strides: [isize; 2],
+    pub b: *const u8,
     /// Along columns and along the sum.
-    b_strides: [isize; 2],
-    c: *mut u8,
+    pub b_strides: [isize; 2],
+    pub c: *mut u8,
     /// Along rows and along columns.
-    c_strides: [isize; 2],
+    pub c_strides: [isize; 2],
 }
 
 /// Evaluates a launch of the matrix product.
@@ -46,11 +47,35 @@ pub fn run(whole: &Whole<'_>, crew: &mut Crew<'_>) {
     let (stack, [m, n, k]) = (&whole.shape[..axes - 3], [axes - 3, axes - 2, axes - 1]);
     let extents = [m, n, k].map(|axis| whole.shape[axis]);
     let matrices: usize = stack.iter().product();
-    let size = whole.dtype.size();
+    if matrices == 0 || extents.contains(&0) {
+        return;
+    }
+    let (dtype, size) = (whole.dtype, whole.dtype.size());
     let [rows, columns, terms] = extents;
     let read = (rows * terms).saturating_add(columns * terms).saturating_mul(size) / BANDWIDTH;
     let time = (rows * columns).saturating_mul(terms).saturating_mul(size) / (4 * SPEED);
     let time = time.max(read);
+    let strides = |line: usize, one: usize, other: usize| {
+        let all = &whole.reads[line].access.strides;
+        [all[one] as isize, all[other] as isize]
+    };
+    let c = &whole.dest.access.strides;
+    let product = |number: usize| {
+        let point = unravelled(number, stack, 3);
+        let at = |line: &crate::space::Line<'_>| line.walk(&point, k).ptr;
+        Piece {
+            extents,
+            a: at(&whole.reads[0]),
+            a_strides: strides(0, m, k),
+            b: at(&whole.reads[1]),
+            b_strides: strides(1, n, k),
+            c: at(&whole.dest),
+            c_strides: [c[m] as isize, c[n] as isize],
+        }
+    };
+    if thin::suits(dtype, &product(0)) {
+        return thin::run(dtype, matrices, &product, crew, time as u64);
+    }
     // Boxes as square as the threads allow.
     let mut cuts = [1, 1];
     let enough = if crew.threads == 1 { 1 } else { EACH * crew.threads };
@@ -67,37 +92,32 @@ pub fn run(whole: &Whole<'_>, crew: &mut Crew<'_>) {
         let each = extents[axis].div_ceil(cuts[axis]);
         (number * each).min(extents[axis])..((number + 1) * each).min(extents[axis])
     };
-    let strides = |line: usize, one: usize, other: usize| {
-        let all = &whole.reads[line].access.strides;
-        [all[one] as isize, all[other] as isize]
-    };
-    let c = &whole.dest.access.strides;
-    let piece = |number: usize| {
-        let (rows, columns) = (part(0, number / cuts[1] % cuts[0]), part(1, number % cuts[1]));
-        let mut point = unravelled(number / boxes, stack, 3);
-        (point[m], point[n]) = (rows.start, columns.start);
-        let at = |line: &crate::space::Line<'_>| line.walk(&point, k).ptr;
-        Piece {
-            extents: [rows.len(), columns.len(), extents[2]],
-            a: at(&whole.reads[0]),
-            a_strides: strides(0, m, k),
-            b: at(&whole.reads[1]),
-            b_strides: strides(1, n, k),
-            c: at(&whole.dest),
-            c_strides: [c[m] as isize, c[n] as isize],
-        }
-    };
-    let dtype = whole.dtype;
     crew.share(matrices * boxes, (time as u64).saturating_mul(matrices as u64), &|items| {
         for number in items {
-            let piece = piece(number);
-            if piece.extents.contains(&0) {
-                continue;
+            let (rows, columns) = (part(0, number / cuts[1] % cuts[0]), part(1, number % cuts[1]));
+            if !rows.is_empty() && !columns.is_empty() {
+                let piece = product(number / boxes).part(size, rows, columns);
+                // SAFETY: the core promises that accesses name elements that exist.
+                unsafe { multiply(dtype, &piece) }
             }
-            // SAFETY: the core promises that accesses name elements that exist.
-            unsafe { multiply(dtype, &piece) }
         }
     });
+}
+
+impl Piece {
+    /// Some rows and columns of it.
+    fn part(self, size: usize, rows: Range<usize>, columns: Range<usize>) -> Piece {
+        let bytes = |from: usize, stride: isize| from as isize * stride * size as isize;
+        let ([a, _], [b, _], [row, column]) = (self.a_strides, self.b_strides, self.c_strides);
+        let c = self.c.wrapping_offset(bytes(rows.start, row) + bytes(columns.start, column));
+        Piece {
+            extents: [rows.len(), columns.len(), self.extents[2]],
+            a: self.a.wrapping_offset(bytes(rows.start, a)),
+            b: self.b.wrapping_offset(bytes(columns.start, b)),
+            c,
+            ..self
+        }
+    }
 }
 
 /// Computes a piece.

@@ -1,0 +1,303 @@
+//! Thin matrix products: a matrix times a few vectors, or a few rows times a matrix, of floats.
+//!
+//! Owns [`run`] and [`suits`]. What limits them is how fast the large matrix is read, so it is read
+//! once, in the order in which it lies, by all threads: in *strips* of some rows and some terms. Where
+//! terms are cut too, sums of the strips are added up afterwards. Complex numbers are two real ones:
+//! a row of them times a vector is two rows of real dot products.
+//! Invariant: strips depend on extents alone, so bits do not depend on threads.
+//!
+//! Not here: loops (`rows/thin.rs`), other products (`product.rs`).
+
+use super::product::Piece;
+use crate::eval::Crew;
+use crate::rows::{Real, Strip};
+use gpupy_core::DType;
+use std::ops::Range;
+
+/// The most vectors of a thin product.
+const THIN: usize = 4;
+/// Elements of a strip, roughly: some microseconds' work.
+const STRIP: usize = 1 << 16;
+/// Bytes of a vector's part, or of sums, that stay in the nearest cache.
+const NEAR: usize = 16 << 10;
+/// The fewest terms of a strip that is cut along them, so that adding up its sums does not count.
+const TERMS: usize = 128;
+
+/// A product as a matrix times vectors.
+struct Thin {
+    rows: usize,
+    terms: usize,
+    vectors: usize,
+    matrix: *const u8,
+    /// Along rows and along terms.
+    matrix_strides: [isize; 2],
+    vector: *const u8,
+    /// From vector to vector and along terms.
+    vector_strides: [isize; 2],
+    results: *mut u8,
+    /// Along rows and from vector to vector.
+    result_strides: [isize; 2],
+}
+
+impl Thin {
+    fn of(piece: &Piece) -> Thin {
+        let [m, n, terms] = piece.extents;
+        let (a, b) = ((piece.a, piece.a_strides), (piece.b, piece.b_strides));
+        let [row, column] = piece.c_strides;
+        let [(rows, matrix, along), (vectors, vector, across)] =
+            if n <= m { [(m, a, row), (n, b, column)] } else { [(n, b, column), (m, a, row)] };
+        Thin {
+            rows,
+            terms,
+            vectors,
+            matrix: matrix.0,
+            matrix_strides: matrix.1,
+            vector: vector.0,
+            vector_strides: vector.1,
+            results: piece.c,
+            result_strides: [along, across],
+        }
+    }
+
+    /// Whether elements lie side by side along terms, or else along rows.
+    fn along_terms(&self) -> Option<bool> {
+        match (self.matrix_strides[0], self.matrix_strides[1]) {
+            (1, _) => Some(false),
+            (_, 1) => Some(true),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a product is a thin one.
+pub fn suits(dtype: DType, piece: &Piece) -> bool {
+    let float = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
+    let thin = Thin::of(piece);
+    float && thin.vectors <= THIN && thin.terms > 0 && thin.along_terms().is_some()
+}
+
+/// Evaluates thin products, which differ only in where they lie, in so many nanoseconds.
+pub fn run(
+    dtype: DType,
+    matrices: usize,
+    piece: &(dyn Fn(usize) -> Piece + Sync),
+    crew: &mut Crew<'_>,
+    time: u64,
+) {
+    match dtype {
+        DType::F32 => run_on::<f32, 1>(matrices, piece, crew, time),
+        DType::C64 => run_on::<f32, 2>(matrices, piece, crew, time),
+        DType::C128 => run_on::<f64, 2>(matrices, piece, crew, time),
+        _ => run_on::<f64, 1>(matrices, piece, crew, time),
+    }
+}
+
+/// How products are cut into strips.
+struct Cuts {
+    along_terms: bool,
+    rows: usize,
+    rows_each: usize,
+    terms: usize,
+    terms_each: usize,
+    vectors: usize,
+}
+
+impl Cuts {
+    fn of(thin: &Thin, size: usize) -> Cuts {
+        let along_terms = thin.along_terms().unwrap_or_default();
+        let near = NEAR / size;
+        let (rows_each, terms_each) = if along_terms {
+            let terms = thin.terms.min(near);
+            ((STRIP / terms).next_multiple_of(4), terms)
+        } else {
+            let rows = thin.rows.min(near);
+            (rows, (STRIP / rows).max(TERMS))
+        };
+        let Thin { rows, terms, vectors, .. } = *thin;
+        Cuts { along_terms, rows, rows_each, terms, terms_each, vectors }
+    }
+
+    /// Into how many strips rows are cut, and terms.
+    fn strips(&self) -> [usize; 2] {
+        [self.rows.div_ceil(self.rows_each), self.terms.div_ceil(self.terms_each)]
+    }
+
+    /// How many sums so many rows have, in reals.
+    fn sums<const PARTS: usize>(&self, rows: usize) -> usize {
+        let rows = if self.along_terms { rows } else { rows * PARTS };
+        rows * self.vectors * PARTS
+    }
+
+    fn rows_of(&self, number: usize) -> Range<usize> {
+        number * self.rows_each..self.rows.min((number + 1) * self.rows_each)
+    }
+
+    fn terms_of(&self, number: usize) -> Range<usize> {
+        number * self.terms_each..self.terms.min((number + 1) * self.terms_each)
+    }
+}
+
+/// The sums of strips, which threads write in different places.
+struct Sums<T>(*mut T);
+
+// SAFETY: as the type says.
+unsafe impl<T> Sync for Sums<T> {}
+
+/// As [`run`], for numbers of `PARTS` reals: 1, or of complex numbers 2.
+fn run_on<T: Real, const PARTS: usize>(
+    matrices: usize,
+    piece: &(dyn Fn(usize) -> Piece + Sync),
+    crew: &mut Crew<'_>,
+    time: u64,
+) {
+    let cuts = Cuts::of(&Thin::of(&piece(0)), size_of::<T>() * PARTS);
+    let [row_strips, term_strips] = cuts.strips();
+    let strips = row_strips * term_strips;
+    let each = cuts.sums::<PARTS>(cuts.rows_each.min(cuts.rows));
+    let shared = if term_strips > 1 { matrices * strips * each } else { 0 };
+    let mut all = vec![T::default(); shared];
+    let to = Sums(all.as_mut_ptr());
+    crew.share(matrices * strips, time.saturating_mul(matrices as u64), &|items| {
+        let to = &to;
+        let mut own = vec![T::default(); if term_strips > 1 { 0 } else { each }];
+        let mut packed = Vec::new();
+        for number in items {
+            let thin = Thin::of(&piece(number / strips));
+            let rows = cuts.rows_of(number % strips / term_strips);
+            let terms = cuts.terms_of(number % term_strips);
+            // SAFETY: the core promises that accesses name elements that exist; every strip has
+            // sums of its own, and rows of results are one strip's where terms are not cut.
+            unsafe {
+                if term_strips > 1 {
+                    let sums = to.0.add(number * each);
+                    thin.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums);
+                } else {
+                    let sums = own.as_mut_ptr();
+                    thin.strip::<T, PARTS>(&cuts, rows.clone(), terms, &mut packed, sums);
+                    thin.put::<T, PARTS>(&cuts, rows, sums);
+                }
+            }
+        }
+    });
+    if term_strips == 1 {
+        return;
+    }
+    for (number, sums) in all.chunks_exact_mut(term_strips * each).enumerate() {
+        let (first, others) = sums.split_at_mut(each);
+        for other in others.chunks_exact(each) {
+            first.iter_mut().zip(other).for_each(|(sum, more)| *sum = *sum + *more);
+        }
+        let thin = Thin::of(&piece(number / row_strips));
+        // SAFETY: as above; no thread works any more.
+        unsafe {
+            thin.put::<T, PARTS>(&cuts, cuts.rows_of(number % row_strips), first.as_ptr());
+        }
+    }
+}
+
+impl Thin {
+    /// Computes the sums of a strip: those of each real vector stand behind those of the one before.
+    ///
+    /// # Safety
+    /// The elements exist, there is room for the sums, and nobody else uses them.
+    unsafe fn strip<T: Real, const PARTS: usize>(
+        &self,
+        cuts: &Cuts,
+        rows: Range<usize>,
+        terms: Range<usize>,
+        packed: &mut Vec<T>,
+        sums: *mut T,
+    ) {
+        let [row, term] = self.matrix_strides.map(|stride| stride * PARTS as isize);
+        let matrix = self.matrix.cast::<T>();
+        let matrix =
+            matrix.wrapping_offset(rows.start as isize * row + terms.start as isize * term);
+        let beside = PARTS == 1 && (self.vector_strides[1] == 1 || terms.len() == 1);
+        let (vectors, pitch) = if beside {
+            let first = self.vector.cast::<T>().wrapping_add(terms.start);
+            (first, self.vector_strides[0])
+        } else {
+            packed.clear();
+            // SAFETY: the caller's.
+            unsafe { self.pack::<T, PARTS>(cuts.along_terms, terms.clone(), packed) };
+            (packed.as_ptr(), (packed.len() / (self.vectors * PARTS)) as isize)
+        };
+        let count = self.vectors * PARTS;
+        // SAFETY: the caller's.
+        unsafe {
+            if cuts.along_terms {
+                let (rows, terms) = (rows.len(), terms.len() * PARTS);
+                Strip { rows, terms, matrix, stride: row, vectors, pitch, count, sums }.dots();
+            } else {
+                let (rows, terms) = (rows.len() * PARTS, terms.len());
+                Strip { rows, terms, matrix, stride: term, vectors, pitch, count, sums }.columns();
+            }
+        }
+    }
+
+    /// Packs terms of the vectors, complex ones so that they are multiplied with reals: for rows, as
+    /// a vector that gives the real part and one that gives the imaginary part; for columns, as their
+    /// real parts and their imaginary parts.
+    ///
+    /// # Safety
+    /// The terms exist.
+    unsafe fn pack<T: Real, const PARTS: usize>(
+        &self,
+        along_terms: bool,
+        terms: Range<usize>,
+        packed: &mut Vec<T>,
+    ) {
+        for vector in 0..self.vectors {
+            for part in 0..PARTS {
+                for term in terms.clone() {
+                    let [from, step] = self.vector_strides;
+                    let at = vector as isize * from + term as isize * step;
+                    let at = self.vector.cast::<T>().wrapping_offset(at * PARTS as isize);
+                    // SAFETY: the caller's.
+                    let of = |k: usize| unsafe { at.wrapping_add(k).read_unaligned() };
+                    match (PARTS, along_terms, part) {
+                        (1, ..) | (_, false, _) => packed.push(of(part)),
+                        (_, true, 0) => packed.extend([of(0), -of(1)]),
+                        (_, true, _) => packed.extend([of(1), of(0)]),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts the results of some rows where they belong.
+    ///
+    /// # Safety
+    /// The results and sums exist, and nobody else uses the results.
+    unsafe fn put<T: Real, const PARTS: usize>(
+        &self,
+        cuts: &Cuts,
+        rows: Range<usize>,
+        sums: *const T,
+    ) {
+        let each = cuts.sums::<PARTS>(rows.len()) / (self.vectors * PARTS);
+        for vector in 0..self.vectors {
+            // SAFETY: the caller's.
+            let sum = |part: usize, at: usize| unsafe {
+                sums.add((vector * PARTS + part) * each + at).read()
+            };
+            for (r, row) in rows.clone().enumerate() {
+                let [along, across] = self.result_strides;
+                let at = row as isize * along + vector as isize * across;
+                let to = self.results.cast::<T>().wrapping_offset(at * PARTS as isize);
+                let parts = match (PARTS, cuts.along_terms) {
+                    (1, _) => [sum(0, r), T::default()],
+                    (_, true) => [sum(0, r), sum(1, r)],
+                    (_, false) => {
+                        let (real, imaginary) = (2 * r, 2 * r + 1);
+                        [sum(0, real) - sum(1, imaginary), sum(0, imaginary) + sum(1, real)]
+                    }
+                };
+                for (k, part) in parts.into_iter().enumerate().take(PARTS) {
+                    // SAFETY: the caller's.
+                    unsafe { to.wrapping_add(k).write_unaligned(part) }
+                }
+            }
+        }
+    }
+}
