@@ -4,10 +4,9 @@
 //! nothing. Invariant: within one pass an element is read before its place is written, so results
 //! may take an operand's row.
 //!
-//! Not here: which operation a loop is for (`mod.rs`).
+//! Not here: which operation a loop is for (`mod.rs`), the steps of reductions (`lanes.rs`).
 
 use super::RowFn;
-use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
 use std::marker::PhantomData;
@@ -44,7 +43,7 @@ pub fn best<L: Loop>() -> RowFn {
 /// # Safety
 /// The row has that element.
 #[inline(always)]
-unsafe fn get<A: Stored>(row: *const u8, i: usize) -> A {
+pub unsafe fn get<A: Stored>(row: *const u8, i: usize) -> A {
     // SAFETY: the caller's.
     A::load(unsafe { row.cast::<A::Raw>().add(i).read_unaligned() })
 }
@@ -54,7 +53,7 @@ unsafe fn get<A: Stored>(row: *const u8, i: usize) -> A {
 /// # Safety
 /// The row has that element.
 #[inline(always)]
-unsafe fn put<A: Stored>(row: *mut u8, i: usize, value: A) {
+pub unsafe fn put<A: Stored>(row: *mut u8, i: usize, value: A) {
     // SAFETY: the caller's.
     unsafe { row.cast::<A::Raw>().add(i).write_unaligned(value.store()) }
 }
@@ -199,106 +198,5 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> Loop for AccumulateThree<A, F
                 put(dst, i, f(f(f(get(dst, i), get(a, i)), get(b, i)), get(c, i)));
             }
         }
-    }
-}
-
-/// A step of a reduction: `dst[c]` combines the elements of `a` from `256 c` on.
-pub struct Lanes<A, F>(PhantomData<(A, F)>);
-
-impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> Loop for Lanes<A, F> {
-    #[inline(always)]
-    unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: `a` has `n` elements and `dst` one for each chunk; whoever named `F` has one.
-        unsafe {
-            let f = conjured::<F>();
-            let chunk = |c: usize| a.cast::<A::Raw>().add(c * REDUCE_CHUNK).cast::<u8>();
-            let together = n / (REDUCE_CHUNK * TOGETHER) * TOGETHER;
-            for c in (0..together).step_by(TOGETHER) {
-                let results = reduced_together(f, std::array::from_fn(|k| chunk(c + k)));
-                for (k, result) in results.into_iter().enumerate() {
-                    put(dst, c + k, result);
-                }
-            }
-            for c in together..n.div_ceil(REDUCE_CHUNK) {
-                put(dst, c, reduced(f, chunk(c), REDUCE_CHUNK.min(n - c * REDUCE_CHUNK)));
-            }
-        }
-    }
-}
-
-/// Chunks that are reduced side by side: each waits for its last operation, so one alone is slow.
-const TOGETHER: usize = 4;
-
-/// The combinations of whole chunks by the canonical tree.
-///
-/// # Safety
-/// Each chunk has its elements.
-#[inline(always)]
-unsafe fn reduced_together<A: Stored>(
-    f: impl Fn(A, A) -> A + Copy,
-    chunks: [*const u8; TOGETHER],
-) -> [A; TOGETHER] {
-    // SAFETY: no element is named that does not exist.
-    unsafe {
-        let mut all =
-            chunks.map(|chunk| std::array::from_fn::<A, REDUCE_LANES, _>(|l| get(chunk, l)));
-        for k in (REDUCE_LANES..REDUCE_CHUNK).step_by(REDUCE_LANES) {
-            for (lanes, chunk) in all.iter_mut().zip(chunks) {
-                for (l, lane) in lanes.iter_mut().enumerate() {
-                    *lane = f(*lane, get(chunk, k + l));
-                }
-            }
-        }
-        all.map(|lanes| folded(f, lanes))
-    }
-}
-
-/// The last steps of the canonical tree.
-#[inline(always)]
-fn folded<A: Stored>(f: impl Fn(A, A) -> A + Copy, mut lanes: [A; REDUCE_LANES]) -> A {
-    for half in [8, 4, 2, 1] {
-        for l in 0..half {
-            lanes[l] = f(lanes[l], lanes[l + half]);
-        }
-    }
-    lanes[0]
-}
-
-/// The combination of `n` elements, at least 1, by the canonical tree.
-///
-/// # Safety
-/// The row has that many.
-#[inline(always)]
-unsafe fn reduced<A: Stored>(f: impl Fn(A, A) -> A + Copy, row: *const u8, n: usize) -> A {
-    // SAFETY: no element is named that does not exist.
-    unsafe {
-        if n < REDUCE_LANES {
-            let mut lanes = [get::<A>(row, 0); REDUCE_LANES];
-            for (l, lane) in lanes.iter_mut().enumerate().take(n) {
-                *lane = get(row, l);
-            }
-            for half in [8, 4, 2, 1] {
-                for l in 0..half.min(n.saturating_sub(half)) {
-                    lanes[l] = f(lanes[l], lanes[l + half]);
-                }
-            }
-            return lanes[0];
-        }
-        let mut lanes = std::array::from_fn::<A, REDUCE_LANES, _>(|l| get(row, l));
-        let whole = n - n % REDUCE_LANES;
-        for k in (REDUCE_LANES..whole).step_by(REDUCE_LANES) {
-            for (l, lane) in lanes.iter_mut().enumerate() {
-                *lane = f(*lane, get(row, k + l));
-            }
-        }
-        if whole == n {
-            return folded(f, lanes);
-        }
-        // A copy, so that the lanes above stay in registers.
-        let mut rest = lanes;
-        for (l, lane) in rest.iter_mut().enumerate().take(n - whole) {
-            *lane = f(*lane, get(row, whole + l));
-        }
-        folded(f, rest)
     }
 }

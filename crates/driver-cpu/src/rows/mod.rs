@@ -4,17 +4,19 @@
 //! has exactly the bits that `op_eval` gives for its elements, because both take the same closures;
 //! which instructions the processor has changes nothing but time.
 //!
-//! The loops stand in `loops.rs`, what moves elements without computing in `moves.rs`, complex
+//! The loops stand in `loops.rs`, steps of reductions in `lanes.rs`, what moves elements without computing in `moves.rs`, complex
 //! numbers in `complex.rs`, running results in `scans.rs`, sums of thin products in `thin.rs`.
 //!
 //! Not here: programs (`plan.rs`).
 
 mod complex;
+mod lanes;
 mod loops;
 mod moves;
 mod scans;
 mod thin;
 
+pub use lanes::lanes;
 pub use moves::{copy, gather, index};
 pub use scans::{SIDE, ScanFn, TOGETHER, multiply, scan};
 pub use thin::{Real, Strip};
@@ -22,7 +24,7 @@ pub use thin::{Real, Strip};
 use gpupy_core::op_eval::element::{Element, Stored, cast};
 use gpupy_core::op_eval::table::{Combiner, Visitor, combine, visit};
 use gpupy_core::{DType, Op};
-use loops::{Accumulate, AccumulateThree, Lanes, Unary, best};
+use loops::{Accumulate, AccumulateThree, Unary, best};
 
 /// An operation on rows: results go to the first argument, operands come from the second, and the
 /// third is how many elements there are, at least 1.
@@ -72,12 +74,6 @@ pub fn accumulate_three(op: Op, dtype: DType) -> Option<RowFn> {
     reducing(op, dtype, AccumulatingThree)
 }
 
-/// One step of a reduction by the canonical tree (`ir::Form::Reduce`): the operand's elements, 256
-/// at a time, become one result each; the last may be of fewer.
-pub fn lanes(op: Op, dtype: DType) -> Option<RowFn> {
-    reducing(op, dtype, Reducing)
-}
-
 fn reducing<M: Maker>(op: Op, dtype: DType, maker: M) -> Option<M::Out> {
     match dtype {
         _ if !op.reduces(dtype) => None,
@@ -124,16 +120,6 @@ impl Maker for AccumulatingThree {
     type Out = RowFn;
     fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
         best::<AccumulateThree<A, F>>()
-    }
-}
-
-/// Makes functions that reduce.
-struct Reducing;
-
-impl Maker for Reducing {
-    type Out = RowFn;
-    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
-        best::<Lanes<A, F>>()
     }
 }
 

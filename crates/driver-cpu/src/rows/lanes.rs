@@ -1,0 +1,244 @@
+//! The steps of a reduction: each 256 elements of a row become one, as the canonical tree says.
+//!
+//! Owns [`lanes`]. Where the order of a combination changes no bits, of integers and bools, it is
+//! whichever is fastest; so are the least and greatest floats where none is NaN, but for their lanes:
+//! which of two zeros is taken depends on them.
+//!
+//! Not here: combinations of rows, element by element (`loops.rs`).
+
+use super::loops::{Loop, best, get, put};
+use super::{Maker, RowFn, reducing};
+use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
+use gpupy_core::op_eval::conjured;
+use gpupy_core::op_eval::element::Stored;
+use gpupy_core::{DType, Op};
+use std::marker::PhantomData;
+
+/// One step of a reduction by the canonical tree (`ir::Form::Reduce`): the operand's elements, 256
+/// at a time, become one result each; the last may be of fewer.
+pub fn lanes(op: Op, dtype: DType) -> Option<RowFn> {
+    Some(match (op, dtype) {
+        // Of bytes that are 0 or not, the greatest tells whether any is not, the least whether all.
+        (Op::Add | Op::Max | Op::Or, DType::Bool) => best::<Truths<true>>(),
+        (Op::Mul | Op::Min | Op::And, DType::Bool) => best::<Truths<false>>(),
+        (Op::Max, DType::F32) => best::<Extremes<f32, true>>(),
+        (Op::Min, DType::F32) => best::<Extremes<f32, false>>(),
+        (Op::Max, DType::F64) => best::<Extremes<f64, true>>(),
+        (Op::Min, DType::F64) => best::<Extremes<f64, false>>(),
+        _ if dtype.is_int() => return reducing(op, dtype, InAnyOrder),
+        _ => return reducing(op, dtype, ByLanes),
+    })
+}
+
+/// Makes steps that follow the canonical tree.
+struct ByLanes;
+
+impl Maker for ByLanes {
+    type Out = RowFn;
+    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
+        best::<Lanes<A, F>>()
+    }
+}
+
+/// Makes steps of what may be combined in any order.
+struct InAnyOrder;
+
+impl Maker for InAnyOrder {
+    type Out = RowFn;
+    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
+        best::<AnyOrder<A, F>>()
+    }
+}
+
+/// Gives the first element and the count of each chunk, and puts what comes of it.
+///
+/// # Safety
+/// As of [`RowFn`], with an element of `dst` for each chunk.
+#[inline(always)]
+unsafe fn by_chunk<A: Stored>(
+    dst: *mut u8,
+    a: *const u8,
+    n: usize,
+    f: impl Fn(*const u8, usize) -> A,
+) {
+    for (c, first) in (0..n).step_by(REDUCE_CHUNK).enumerate() {
+        let chunk = a.wrapping_add(first * size_of::<A::Raw>());
+        // SAFETY: the caller's.
+        unsafe { put(dst, c, f(chunk, REDUCE_CHUNK.min(n - first))) }
+    }
+}
+
+/// A step whose order is free.
+struct AnyOrder<A, F>(PhantomData<(A, F)>);
+
+impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> Loop for AnyOrder<A, F> {
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
+        // SAFETY: chunks have their elements; whoever named `F` has one.
+        unsafe {
+            let f = conjured::<F>();
+            by_chunk(dst, a, n, |chunk, n| {
+                (1..n).fold(get::<A>(chunk, 0), |all, i| f(all, get(chunk, i)))
+            });
+        }
+    }
+}
+
+/// A step over bools: whether any of them holds, or whether all do.
+struct Truths<const ANY: bool>;
+
+impl<const ANY: bool> Loop for Truths<ANY> {
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
+        // SAFETY: chunks have their elements.
+        unsafe {
+            by_chunk(dst, a, n, |chunk, n| {
+                let bytes = std::slice::from_raw_parts(chunk, n);
+                let of = |all: u8, byte: &u8| if ANY { all.max(*byte) } else { all.min(*byte) };
+                bytes.iter().fold(if ANY { 0 } else { u8::MAX }, of) != 0
+            });
+        }
+    }
+}
+
+/// A float whose extremes are taken.
+trait Extreme: Stored + PartialOrd {}
+impl Extreme for f32 {}
+impl Extreme for f64 {}
+
+/// A step that takes the greatest float, or the least.
+struct Extremes<A, const GREATEST: bool>(PhantomData<A>);
+
+impl<A: Extreme, const GREATEST: bool> Loop for Extremes<A, GREATEST> {
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
+        #[allow(clippy::eq_op)]
+        let is_nan = |x: A| x != x;
+        let beyond = |x: A, y: A| if GREATEST { x > y } else { x < y };
+        // One instruction of the processor, where no operand is NaN.
+        let fast = |x: A, y: A| if beyond(x, y) { x } else { y };
+        let whole = |x: A, y: A| if is_nan(x) || beyond(x, y) { x } else { y };
+        // SAFETY: chunks have their elements.
+        unsafe {
+            by_chunk(dst, a, n, |chunk, n| {
+                if n < REDUCE_CHUNK {
+                    return reduced(whole, chunk, n);
+                }
+                let mut lanes: [A; REDUCE_LANES] = std::array::from_fn(|l| get(chunk, l));
+                let mut nan = lanes.map(is_nan);
+                for k in (REDUCE_LANES..REDUCE_CHUNK).step_by(REDUCE_LANES) {
+                    for l in 0..REDUCE_LANES {
+                        let x = get(chunk, k + l);
+                        lanes[l] = fast(lanes[l], x);
+                        nan[l] |= is_nan(x);
+                    }
+                }
+                if nan.contains(&true) {
+                    return reduced(whole, chunk, n);
+                }
+                folded(fast, lanes)
+            });
+        }
+    }
+}
+
+/// A step of a reduction: `dst[c]` combines the elements of `a` from `256 c` on.
+struct Lanes<A, F>(PhantomData<(A, F)>);
+
+impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> Loop for Lanes<A, F> {
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
+        // SAFETY: `a` has `n` elements and `dst` one for each chunk; whoever named `F` has one.
+        unsafe {
+            let f = conjured::<F>();
+            let chunk = |c: usize| a.cast::<A::Raw>().add(c * REDUCE_CHUNK).cast::<u8>();
+            let together = n / (REDUCE_CHUNK * TOGETHER) * TOGETHER;
+            for c in (0..together).step_by(TOGETHER) {
+                let results = reduced_together(f, std::array::from_fn(|k| chunk(c + k)));
+                for (k, result) in results.into_iter().enumerate() {
+                    put(dst, c + k, result);
+                }
+            }
+            for c in together..n.div_ceil(REDUCE_CHUNK) {
+                put(dst, c, reduced(f, chunk(c), REDUCE_CHUNK.min(n - c * REDUCE_CHUNK)));
+            }
+        }
+    }
+}
+
+/// Chunks that are reduced side by side: each waits for its last operation, so one alone is slow.
+const TOGETHER: usize = 4;
+
+/// The combinations of whole chunks by the canonical tree.
+///
+/// # Safety
+/// Each chunk has its elements.
+#[inline(always)]
+unsafe fn reduced_together<A: Stored>(
+    f: impl Fn(A, A) -> A + Copy,
+    chunks: [*const u8; TOGETHER],
+) -> [A; TOGETHER] {
+    // SAFETY: no element is named that does not exist.
+    unsafe {
+        let mut all =
+            chunks.map(|chunk| std::array::from_fn::<A, REDUCE_LANES, _>(|l| get(chunk, l)));
+        for k in (REDUCE_LANES..REDUCE_CHUNK).step_by(REDUCE_LANES) {
+            for (lanes, chunk) in all.iter_mut().zip(chunks) {
+                for (l, lane) in lanes.iter_mut().enumerate() {
+                    *lane = f(*lane, get(chunk, k + l));
+                }
+            }
+        }
+        all.map(|lanes| folded(f, lanes))
+    }
+}
+
+/// The last steps of the canonical tree.
+#[inline(always)]
+fn folded<A: Stored>(f: impl Fn(A, A) -> A + Copy, mut lanes: [A; REDUCE_LANES]) -> A {
+    for half in [8, 4, 2, 1] {
+        for l in 0..half {
+            lanes[l] = f(lanes[l], lanes[l + half]);
+        }
+    }
+    lanes[0]
+}
+
+/// The combination of `n` elements, at least 1, by the canonical tree.
+///
+/// # Safety
+/// The row has that many.
+#[inline(always)]
+unsafe fn reduced<A: Stored>(f: impl Fn(A, A) -> A + Copy, row: *const u8, n: usize) -> A {
+    // SAFETY: no element is named that does not exist.
+    unsafe {
+        if n < REDUCE_LANES {
+            let mut lanes = [get::<A>(row, 0); REDUCE_LANES];
+            for (l, lane) in lanes.iter_mut().enumerate().take(n) {
+                *lane = get(row, l);
+            }
+            for half in [8, 4, 2, 1] {
+                for l in 0..half.min(n.saturating_sub(half)) {
+                    lanes[l] = f(lanes[l], lanes[l + half]);
+                }
+            }
+            return lanes[0];
+        }
+        let mut lanes = std::array::from_fn::<A, REDUCE_LANES, _>(|l| get(row, l));
+        let whole = n - n % REDUCE_LANES;
+        for k in (REDUCE_LANES..whole).step_by(REDUCE_LANES) {
+            for (l, lane) in lanes.iter_mut().enumerate() {
+                *lane = f(*lane, get(row, k + l));
+            }
+        }
+        if whole == n {
+            return folded(f, lanes);
+        }
+        // A copy, so that the lanes above stay in registers.
+        let mut rest = lanes;
+        for (l, lane) in rest.iter_mut().enumerate().take(n - whole) {
+            *lane = f(*lane, get(row, whole + l));
+        }
+        folded(f, rest)
+    }
+}
