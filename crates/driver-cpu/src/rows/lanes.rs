@@ -17,10 +17,13 @@ use std::marker::PhantomData;
 /// One step of a reduction by the canonical tree (`ir::Form::Reduce`): the operand's elements, 256
 /// at a time, become one result each; the last may be of fewer.
 pub fn lanes(op: Op, dtype: DType) -> Option<RowFn> {
+    if !op.reduces(dtype) {
+        return None;
+    }
     Some(match (op, dtype) {
         // Of bytes that are 0 or not, the greatest tells whether any is not, the least whether all.
-        (Op::Add | Op::Max | Op::Or, DType::Bool) => best::<Truths<true>>(),
-        (Op::Mul | Op::Min | Op::And, DType::Bool) => best::<Truths<false>>(),
+        (Op::Max | Op::Or, DType::Bool) => best::<Truths<true>>(),
+        (Op::Min | Op::And, DType::Bool) => best::<Truths<false>>(),
         (Op::Max, DType::F32) => best::<Extremes<f32, true>>(),
         (Op::Min, DType::F32) => best::<Extremes<f32, false>>(),
         (Op::Max, DType::F64) => best::<Extremes<f64, true>>(),
