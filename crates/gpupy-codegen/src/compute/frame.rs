@@ -34,12 +34,22 @@ impl Points {
     }
 }
 
-/// One axis taken from what is left of the invocation's number.
+/// The coordinate of one axis, from what is left of the invocation's number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Step {
     pub axis: u8,
-    /// What to divide by; `None` for what is left at the end.
-    pub divisor: Option<Divisor>,
+    pub take: Take,
+}
+
+/// What a coordinate takes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Take {
+    /// Nothing: it is 0.
+    Nothing,
+    /// A quotient.
+    Quotient(Divisor),
+    /// All that is left.
+    Rest,
 }
 
 /// How invocations and points belong together.
@@ -97,13 +107,17 @@ pub(super) fn plan(
             order.rotate_right(1);
         }
         for axis in order.into_iter().filter(|axis| shape[*axis] > 1) {
-            let is_last = axis + 1 == shape.len();
+            let (is_last, before) = (axis + 1 == shape.len(), stride);
             stride = match points {
                 Points::Run if is_last => 1,
                 _ => stride / shape[axis],
             };
-            let divisor = (stride > 1).then(|| Divisor::new(words, stride));
-            steps.push(Step { axis: axis as u8, divisor });
+            let take = match stride {
+                _ if stride == before => Take::Nothing,
+                1 => Take::Rest,
+                _ => Take::Quotient(Divisor::new(words, stride)),
+            };
+            steps.push(Step { axis: axis as u8, take });
         }
     }
     let tail = (asked.tail && points != Points::One && end % 4 != 0).then(|| words.int(end - 1));

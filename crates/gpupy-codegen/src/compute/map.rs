@@ -3,7 +3,7 @@
 //! Not here: reductions (`reduce.rs`).
 
 use super::fetch::Fetch;
-use super::frame::{Frame, Points};
+use super::frame::{Frame, Points, Take};
 use super::reader::{Coordinate, Reader};
 use super::text::Text;
 use crate::body::Body;
@@ -66,16 +66,17 @@ pub(super) fn find_points(
     let large = if plan.large { "_large" } else { "" };
     let quotient = format!("quotient{}{large}", if apart { "s" } else { "" });
     for (k, step) in frame.steps.iter().enumerate() {
-        let count = match step.divisor {
-            None => rest.clone(),
-            Some(d) => {
+        let count = match step.take {
+            Take::Nothing => {
+                body.line(&text.declare_int(width, &format!("i{}", step.axis), "0"));
+                continue;
+            }
+            Take::Rest => rest.clone(),
+            Take::Quotient(d) => {
                 let (by, reciprocal) = (text.number(d.by), text.scalar(d.reciprocal, DType::F32));
                 let (q, next) = (format!("q{k}"), format!("rest{k}"));
-                body.line(&text.declare_int(
-                    width,
-                    &q,
-                    &format!("{quotient}({rest}, {by}, {reciprocal})"),
-                ));
+                let value = format!("{quotient}({rest}, {by}, {reciprocal})");
+                body.line(&text.declare_int(width, &q, &value));
                 body.line(&text.declare_int(width, &next, &format!("{rest} - {q} * {by}")));
                 rest = next;
                 q

@@ -16,6 +16,8 @@ mod device;
 mod fetch;
 mod frame;
 mod map;
+#[cfg(test)]
+mod places;
 mod plan;
 mod reader;
 mod reduce;

@@ -126,7 +126,7 @@ impl Tree<'_> {
             self.walk(body);
             body.line("partial[local] = lanes;");
             body.line(self.text.barrier());
-            body.open(&format!("if (part == 0 && count > 0) {{"));
+            body.open("if (part == 0 && count > 0) {");
             for k in 0..REDUCE_LANES / 4 {
                 let other =
                     if k == 0 { "lanes".to_owned() } else { format!("partial[local + {k}]") };
