@@ -104,6 +104,11 @@ fn check(name: &str, case: &Case) {
 
 fn check_some(name: &str, case: &Case, stores: &[u32]) {
     check_text(&format!("{name}.frag"), &case.source_of(stores));
+    check_kernels(name, case, stores);
+}
+
+/// Compares a case in the dialects of kernels.
+fn check_kernels(name: &str, case: &Case, stores: &[u32]) {
     for (extension, device) in &DEVICES {
         if let Some(kernel) = case.kernel_of(stores, device) {
             check_text(&format!("{name}.{extension}"), &kernel);
@@ -389,6 +394,42 @@ fn reductions_across_rows_take_whole_texels() {
         specialise: false,
     };
     check("reduce_across", &case);
+}
+
+#[test]
+fn scans_and_products_are_kernels() {
+    let mut b = Builder::new(Form::Scan { op: Op::Add }, 2);
+    let [all, chunks] = [AccessKind::Contiguous, AccessKind::Affine].map(|kind| b.access(kind));
+    let [x, starts] = [DType::F32; 2].map(|dtype| b.operand(dtype));
+    let values = [b.load(x, all), b.load(starts, chunks)];
+    let running = b.whole(Op::Scan, &values);
+    b.store(running);
+    let scan = Case {
+        program: b.finish(),
+        shape: vec![10, 1000],
+        accesses: vec![access(0, &[1000, 1]), access(0, &[4, 1])],
+        operands: vec![square(10_000), square(40)],
+        target: (square(10_000), access(0, &[1000, 1]), true),
+        specialise: false,
+    };
+    check_kernels("scan_add", &scan, &[0]);
+    for (name, dtype) in [("product", DType::F32), ("product_bool", DType::Bool)] {
+        let mut b = Builder::new(Form::MatMul, 4);
+        let [left, right] = [AccessKind::Affine; 2].map(|kind| b.access(kind));
+        let [x, y] = [dtype; 2].map(|dtype| b.operand(dtype));
+        let values = [b.load(x, left), b.load(y, right)];
+        let product = b.whole(Op::MatMul, &values);
+        b.store(product);
+        let case = Case {
+            program: b.finish(),
+            shape: vec![3, 70, 80, 90],
+            accesses: vec![access(0, &[6300, 90, 0, 1]), access(0, &[0, 0, 1, 80])],
+            operands: vec![square(18_900), square(7200)],
+            target: (square(16_800), access(0, &[5600, 80, 1, 0]), true),
+            specialise: false,
+        };
+        check_kernels(name, &case, &[0]);
+    }
 }
 
 #[test]

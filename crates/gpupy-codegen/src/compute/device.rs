@@ -82,7 +82,7 @@ impl Device {
 
     /// Whether kernels of this form can be had.
     pub fn supports_form(&self, form: FormKind) -> bool {
-        matches!(form, FormKind::Map | FormKind::Reduce)
+        form != FormKind::Sort
     }
 
     pub(super) fn dialect(&self) -> &'static dyn Dialect {

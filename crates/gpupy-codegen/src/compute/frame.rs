@@ -67,6 +67,15 @@ pub(super) struct Frame {
     pub tail: Option<u16>,
 }
 
+impl Frame {
+    /// The frame of a kernel whose groups find their points themselves.
+    pub fn of_groups(words: &mut Words, groups: u64, device: &Device) -> (Frame, [u32; 3]) {
+        let (columns, grid) = grid(words, groups, device);
+        let points = Points::One;
+        (Frame { points, count: 0, columns, steps: Vec::new(), tail: None }, grid)
+    }
+}
+
 /// What a frame is planned for.
 pub(super) struct Asked {
     pub coordinates: bool,
@@ -95,10 +104,7 @@ pub(super) fn plan(
     let count = words.int(invocations);
     let places = u64::from(device.group / asked.invocations);
     let groups = (invocations as u64).div_ceil(places);
-    let rows = groups.div_ceil(device.groups.into()).max(1);
-    let columns = groups.div_ceil(rows);
-    let grid = [columns as u32, rows as u32, 1];
-    let columns = (rows > 1).then(|| words.int(columns as i64));
+    let (columns, grid) = grid(words, groups, device);
     let mut steps = Vec::new();
     if asked.coordinates {
         let mut stride = if points == Points::Apart { all } else { invocations };
@@ -122,4 +128,13 @@ pub(super) fn plan(
     }
     let tail = (asked.tail && points != Points::One && end % 4 != 0).then(|| words.int(end - 1));
     (Frame { points, count, columns, steps, tail }, grid)
+}
+
+/// How many groups there are along each dimension, and the word of how many make a row where there
+/// are several.
+fn grid(words: &mut Words, groups: u64, device: &Device) -> (Option<u16>, [u32; 3]) {
+    let rows = groups.div_ceil(device.groups.into()).max(1);
+    let columns = groups.div_ceil(rows);
+    let word = (rows > 1).then(|| words.int(columns as i64));
+    (word, [columns as u32, rows as u32, 1])
 }

@@ -19,8 +19,10 @@ mod map;
 #[cfg(test)]
 mod places;
 mod plan;
+mod product;
 mod reader;
 mod reduce;
+mod scan;
 mod text;
 mod walks;
 
@@ -35,8 +37,10 @@ pub fn source(program: &Program, plan: &Plan, device: &Device) -> String {
     let text = text::Text { program, plan, device, dialect: device.dialect() };
     let main = match program.form {
         Form::Reduce { op } => reduce::main(&text, &live, op),
-        // There are no plans for other forms.
-        _ => map::main(&text, &live),
+        Form::Scan { op } => scan::main(&text, &live, op),
+        Form::MatMul => product::main(&text),
+        // A sort has no plan.
+        Form::Map | Form::Sort => map::main(&text, &live),
     };
     text.kernel(&main)
 }

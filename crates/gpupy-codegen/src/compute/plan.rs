@@ -8,6 +8,7 @@
 use super::device::{Device, Language};
 use super::fetch::{self, Fetch};
 use super::frame::{self, Asked, Frame, Points};
+use super::product::{self, Product};
 use super::walks::Walks;
 use crate::dialect::Width;
 use crate::numbers::{Given, Sum, Words, is_hazardous};
@@ -77,7 +78,7 @@ pub struct Plan {
     /// Those after `reduce`.
     pub(super) late_fetches: Vec<(u32, Fetch)>,
     pub(super) late_indices: Vec<(u32, Sum)>,
-    pub(super) reduction: Option<Reduction>,
+    pub(super) form: Formed,
     /// How each destination is written, and whether what lies behind its last element may be.
     pub(super) targets: Vec<(Fetch, bool)>,
     /// For each operand and then each destination, whether its binding is of fours.
@@ -92,6 +93,16 @@ pub struct Plan {
     pub(super) zero: Option<u16>,
     /// Axes of the iteration space that are left.
     pub(super) rank: u8,
+}
+
+/// What a form needs beside its accesses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Formed {
+    Map,
+    Reduce(Reduction),
+    /// The word of the number of points along the last axis.
+    Scan(u16),
+    Product(Product),
 }
 
 /// How a reduction is done.
@@ -123,61 +134,12 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     }
     let live = crate::live_instructions(program, request.stores);
     let uses = Uses::of(program, &live);
-    let walks = Walks::new(request, &uses);
-    let Walks { shape, out_shape, .. } = &walks;
-    let count = |shape: &[i64]| shape.iter().try_fold(1i64, |all, n| all.checked_mul(*n));
-    let small = |count: Option<i64>| count.is_some_and(|count| count <= i64::from(i32::MAX));
-    if !small(count(out_shape)) || !small(shape.last().copied()) {
-        return Err(Declined::Large);
-    }
-    let reduces = matches!(program.form, Form::Reduce { .. });
-    let across = reduces && walks.go_across();
     let mut words = Words::default();
-
-    let width = if uses.loops { Width::One } else { Width::Four };
-    let points = if reduces { Points::One } else { Points::of(shape, width) };
-    let flat = !across && fetch::is_flat(shape, points);
-    let early_points = match (reduces, uses.loops) {
-        (false, _) => points,
-        (true, true) => Points::One,
-        (true, false) => Points::Run,
+    let parts = match program.form {
+        Form::MatMul => product::plan(&mut words, request, device),
+        _ => Parts::new(&mut words, request, device, &uses),
     };
-    let early_flat = flat && !reduces;
-    let mut early = |walk: &Walk| fetch::plan(&mut words, walk, shape, early_points, early_flat);
-    let fetches: Vec<(u32, Fetch)> = walks.loads.iter().map(|(a, w)| (*a, early(w))).collect();
-    let mut late = |walk: &Walk| fetch::plan(&mut words, walk, out_shape, points, flat);
-    let late_fetches: Vec<(u32, Fetch)> =
-        walks.late_loads.iter().map(|(a, w)| (*a, late(w))).collect();
-    let targets: Vec<(Fetch, bool)> = walks
-        .targets
-        .iter()
-        .zip(request.targets)
-        .map(|(w, (_, whole))| (late(w), *whole))
-        .collect();
-    let mut sum = |(access, walk): &(u32, Walk), shape: &[i64]| {
-        (*access, Sum::new(&mut words, walk.offset, &walk.strides, shape))
-    };
-    let indices: Vec<(u32, Sum)> = walks.indices.iter().map(|i| sum(i, shape)).collect();
-    let late_indices: Vec<(u32, Sum)> =
-        walks.late_indices.iter().map(|i| sum(i, out_shape)).collect();
-    let reduction = reduces.then(|| {
-        let points = shape.last().copied().unwrap_or(1);
-        Reduction {
-            points: words.int(points),
-            ragged: points % 4 != 0,
-            shared: device.shares && !across,
-        }
-    });
-    let loads = || fetches.iter().chain(&late_fetches).map(|(_, fetch)| fetch);
-    let all = || loads().chain(targets.iter().map(|(fetch, _)| fetch));
-    let asked = Asked {
-        coordinates: reduces || !indices.is_empty() || all().any(Fetch::needs_coordinates),
-        tail: loads().any(|f| !(f.takes_fours() || f.takes_one()))
-            || targets.iter().any(|(f, whole)| !(*whole && f.takes_fours())),
-        last_is_slowest: across,
-        invocations: if reduction.is_some_and(|r| r.shared) { 4 } else { 1 },
-    };
-    let (frame, groups) = frame::plan(&mut words, out_shape, points, &asked, device);
+    let parts = parts.ok_or(Declined::Large)?;
 
     let mut lasts = vec![None; program.operands.len()];
     for operand in &uses.gathered {
@@ -199,24 +161,137 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
         word_count: words.list.len(),
         pushed: device.language == Language::Glsl
             && 8 * blocks + 4 * words.list.len() <= device.push_bytes as usize,
-        width,
-        frame,
-        fours: fours(&uses, [&fetches, &late_fetches], &targets, program.operands.len()),
-        fetches,
-        indices,
-        late_fetches,
-        late_indices,
-        reduction,
-        targets,
+        width: parts.width,
+        frame: parts.frame,
+        fours: fours(
+            &uses,
+            [&parts.fetches, &parts.late_fetches],
+            &parts.targets,
+            [program.operands.len(), request.stores.len()],
+        ),
+        fetches: parts.fetches,
+        indices: parts.indices,
+        late_fetches: parts.late_fetches,
+        late_indices: parts.late_indices,
+        form: parts.form,
+        targets: parts.targets,
         lasts,
-        large: words.divides && out_shape.iter().product::<i64>() > 1 << 22,
+        large: words.divides && parts.places > 1 << 22,
         params,
         constants,
         zero,
-        rank: shape.len() as u8,
+        rank: parts.rank as u8,
     };
     let words = words.list.into_iter().map(|word| word as u32).collect();
-    Ok(Planned { plan, words, groups })
+    Ok(Planned { plan, words, groups: parts.groups })
+}
+
+/// The parts of a plan that depend on its form.
+pub(super) struct Parts {
+    pub width: Width,
+    pub frame: Frame,
+    pub groups: [u32; 3],
+    pub fetches: Vec<(u32, Fetch)>,
+    pub indices: Vec<(u32, Sum)>,
+    pub late_fetches: Vec<(u32, Fetch)>,
+    pub late_indices: Vec<(u32, Sum)>,
+    pub targets: Vec<(Fetch, bool)>,
+    pub form: Formed,
+    /// Axes that are left.
+    pub rank: usize,
+    /// Points for which places are reckoned.
+    pub places: i64,
+}
+
+impl Parts {
+    /// Those of every form but the matrix product; `None` for more points than can be counted.
+    fn new(
+        words: &mut Words,
+        request: &Request<'_>,
+        device: &Device,
+        uses: &Uses,
+    ) -> Option<Parts> {
+        let form = request.program.form;
+        let walks = Walks::new(request, uses);
+        let Walks { shape, late_shape, .. } = &walks;
+        let places = late_shape.iter().try_fold(1i64, |all, n| all.checked_mul(*n))?;
+        let last = shape.last().copied()?;
+        if places.max(last) > i64::from(i32::MAX) {
+            return None;
+        }
+        // The invocations of a map have the points of its space, those of other forms chunks.
+        let map = form == Form::Map;
+        let fours = !uses.loops && !matches!(form, Form::Scan { .. });
+        let width = if fours { Width::Four } else { Width::One };
+        let points = if map { Points::of(shape, width) } else { Points::One };
+        let across = !map && walks.go_across();
+        let flat = !across && fetch::is_flat(shape, points);
+        let early_points = match width {
+            _ if map => points,
+            Width::Four => Points::Run,
+            Width::One => Points::One,
+        };
+        let mut early = |walk: &Walk| fetch::plan(words, walk, shape, early_points, flat && map);
+        let of = |list: &[(u32, Walk)], plan: &mut dyn FnMut(&Walk) -> Fetch| {
+            list.iter().map(|(access, walk)| (*access, plan(walk))).collect::<Vec<_>>()
+        };
+        let fetches = of(&walks.loads, &mut early);
+        let early_targets = !matches!(form, Form::Reduce { .. });
+        let written: Vec<Fetch> = match early_targets {
+            true => walks.targets.iter().map(&mut early).collect(),
+            false => Vec::new(),
+        };
+        let mut late = |walk: &Walk| fetch::plan(words, walk, late_shape, points, flat);
+        let late_fetches = of(&walks.late_loads, &mut late);
+        let written = match early_targets {
+            true => written,
+            false => walks.targets.iter().map(&mut late).collect(),
+        };
+        let whole = request.targets.iter().map(|(_, whole)| *whole);
+        let targets: Vec<(Fetch, bool)> = written.into_iter().zip(whole).collect();
+        let mut sums = |list: &[(u32, Walk)], shape: &[i64]| -> Vec<(u32, Sum)> {
+            let sum = |(access, walk): &(u32, Walk)| {
+                (*access, Sum::new(words, walk.offset, &walk.strides, shape))
+            };
+            list.iter().map(sum).collect()
+        };
+        let indices = sums(&walks.indices, shape);
+        let late_indices = sums(&walks.late_indices, late_shape);
+        let form = match form {
+            Form::Reduce { .. } => Formed::Reduce(Reduction {
+                points: words.int(last),
+                ragged: last % 4 != 0,
+                shared: device.shares && !across,
+            }),
+            Form::Scan { .. } => Formed::Scan(words.int(last)),
+            _ => Formed::Map,
+        };
+        let shared = matches!(form, Formed::Reduce(Reduction { shared: true, .. }));
+        let loads = || fetches.iter().chain(&late_fetches).map(|(_, fetch)| fetch);
+        let mut all = loads().chain(targets.iter().map(|(fetch, _)| fetch));
+        let asked = Asked {
+            coordinates: !map || !indices.is_empty() || all.any(Fetch::needs_coordinates),
+            tail: loads().any(|f| !(f.takes_fours() || f.takes_one()))
+                || targets.iter().any(|(f, whole)| !(*whole && f.takes_fours())),
+            last_is_slowest: across,
+            invocations: if shared { 4 } else { 1 },
+        };
+        let (frame, groups) = frame::plan(words, late_shape, points, &asked, device);
+        let rank = shape.len();
+        Some(Parts {
+            width,
+            frame,
+            groups,
+            fetches,
+            indices,
+            late_fetches,
+            late_indices,
+            targets,
+            form,
+            rank,
+            places,
+        })
+    }
 }
 
 /// For each operand and then each destination, whether it is only ever read or written in fours, or
@@ -225,7 +300,7 @@ fn fours(
     uses: &Uses,
     [early, late]: [&[(u32, Fetch)]; 2],
     targets: &[(Fetch, bool)],
-    operands: usize,
+    [operands, stores]: [usize; 2],
 ) -> Vec<bool> {
     type Loads<'a> = &'a [(u32, u32)];
     let of = |operand: u32| {
@@ -239,6 +314,6 @@ fn fours(
             && all.iter().any(Fetch::takes_fours)
             && all.iter().all(|fetch| fetch.takes_fours() || fetch.takes_one())
     };
-    let of_targets = targets.iter().map(|(fetch, _)| fetch.takes_fours());
-    (0..operands as u32).map(of).chain(of_targets).collect()
+    let target = |store: usize| targets.get(store).is_some_and(|(fetch, _)| fetch.takes_fours());
+    (0..operands as u32).map(of).chain((0..stores).map(target)).collect()
 }

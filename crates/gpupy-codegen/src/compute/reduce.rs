@@ -8,7 +8,7 @@
 //! Not here: the map form (`map.rs`), how many passes a reduction takes (the core).
 
 use super::map::{coordinates, find_points};
-use super::plan::Reduction;
+use super::plan::{Formed, Reduction};
 use super::reader::{Coordinate, Reader};
 use super::text::Text;
 use crate::body::Body;
@@ -21,7 +21,7 @@ use gpupy_core::{DType, Scalar};
 /// The entry point of a reduction by `op`.
 pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
     let found = text.program.insts.iter().position(|inst| inst.op == Op::Reduce);
-    let (Some(reduce), Some(reduction)) = (found, text.plan.reduction) else {
+    let (Some(reduce), Formed::Reduce(reduction)) = (found, text.plan.form.clone()) else {
         return String::new();
     };
     let tree = Tree { text, reduce, reduction, op, dtype: text.program.insts[reduce].dtype };

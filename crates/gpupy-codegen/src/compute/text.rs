@@ -6,7 +6,8 @@
 //! Not here: statements (`map.rs`), how scalar code is spelled (`dialect.rs`).
 
 use super::device::{Device, Language};
-use super::plan::Plan;
+use super::plan::{Formed, Plan, Reduction};
+use super::product;
 use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::functions::definitions;
 use crate::operations::spell;
@@ -180,11 +181,12 @@ impl Text<'_> {
     /// What invocations share.
     fn group_memory(&self) -> String {
         let reduce = self.program.insts.iter().find(|inst| inst.op == Op::Reduce);
-        match (reduce, self.plan.reduction) {
-            (Some(reduce), Some(reduction)) if reduction.shared => {
+        match (reduce, &self.plan.form) {
+            (Some(reduce), Formed::Reduce(Reduction { shared: true, .. })) => {
                 let kind = self.dialect.type_name(reduce.dtype, Width::Four);
                 self.shared("partial", kind, self.device.group)
             }
+            (_, Formed::Product(_)) => product::group_memory(self, self.block_dtype(0)),
             _ => String::new(),
         }
     }
@@ -304,31 +306,44 @@ impl Text<'_> {
     /// The line that opens the entry point, in which `t` is the invocation's number, and `local` the
     /// one in its group.
     pub fn open_main(&self) -> String {
-        let glsl = self.device.language == Language::Glsl;
-        let [x, y] = match glsl {
-            true => ["int(gl_WorkGroupID.x)", "int(gl_WorkGroupID.y)"],
-            false => ["i32(group.x)", "i32(group.y)"],
-        };
-        let group = match self.plan.frame.columns {
-            None => x.to_owned(),
-            Some(n) => format!("({y} * {} + {x})", self.number(n)),
-        };
+        let group = self.group_number();
         let size = self.device.group;
         let zero = self.plan.zero.map_or_else(String::new, |n| {
             let zero = self.dialect.bitcast(DType::I32, DType::U32, Width::One, &self.number(n));
             format!("    zero = {zero};\n")
         });
-        match glsl {
-            true => format!(
+        match self.device.language {
+            Language::Glsl => format!(
                 "void main() {{\n    int local = int(gl_LocalInvocationIndex);\n    \
                  int t = {size} * {group} + local;\n"
             ),
-            false => format!(
+            Language::Wgsl => format!(
                 "@compute @workgroup_size({size})\n\
                  fn main(@builtin(workgroup_id) group: vec3<u32>, \
                  @builtin(local_invocation_index) index: u32) {{\n    \
                  let local: i32 = i32(index);\n    let t: i32 = {size} * {group} + local;\n{zero}"
             ),
+        }
+    }
+
+    /// The number of the group.
+    pub fn group_number(&self) -> String {
+        let [x, y] = match self.device.language {
+            Language::Glsl => ["int(gl_WorkGroupID.x)", "int(gl_WorkGroupID.y)"],
+            Language::Wgsl => ["i32(group.x)", "i32(group.y)"],
+        };
+        match self.plan.frame.columns {
+            None => x.to_owned(),
+            Some(n) => format!("({y} * {} + {x})", self.number(n)),
+        }
+    }
+
+    /// Declares a variable, about whose arithmetic nothing is promised.
+    pub fn plain_variable(&self, dtype: DType, width: Width, name: &str) -> String {
+        let kind = self.dialect.type_name(dtype, width);
+        match self.device.language {
+            Language::Glsl => format!("{kind} {name}"),
+            Language::Wgsl => format!("var {name}: {kind}"),
         }
     }
 
@@ -341,7 +356,7 @@ impl Text<'_> {
     }
 
     /// Memory of the group: `len` vectors of this type.
-    fn shared(&self, name: &str, kind: &str, len: u32) -> String {
+    pub fn shared(&self, name: &str, kind: &str, len: u32) -> String {
         match self.device.language {
             Language::Glsl => format!("shared {kind} {name}[{len}];\n"),
             Language::Wgsl => format!("var<workgroup> {name}: array<{kind}, {len}>;\n"),

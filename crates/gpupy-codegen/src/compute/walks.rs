@@ -1,25 +1,25 @@
 //! What a program's loads, indices and stores walk over.
 //!
-//! Owns `Walks`. Invariant: early walks are over the iteration space, late ones and targets over the
-//! space of the destinations; both have as few axes as all walks allow.
+//! Owns `Walks`. Invariant: early walks are over the iteration space, late ones over that of its chunks;
+//! both have as few axes as all walks allow. Targets are late where the form is a reduction.
 //!
 //! Not here: how walks become shader text (`fetch.rs`, `reader.rs`).
 
 use super::plan::Request;
 use crate::space::{Walk, merge};
 use crate::uses::Uses;
-use gpupy_core::ir::Form;
+use gpupy_core::ir::{Form, REDUCE_CHUNK};
 
 /// The walks of a launch, with the numbers of their accesses.
 pub(super) struct Walks {
     /// The iteration space.
     pub shape: Vec<i64>,
-    /// The space of the destinations.
-    pub out_shape: Vec<i64>,
-    /// Loads before `reduce`, and all of a map's.
+    /// The space of a reduction's destinations, and of a scan's starts; of a map the same again.
+    pub late_shape: Vec<i64>,
+    /// Loads before `reduce`, a scan's elements, and all of a map's.
     pub loads: Vec<(u32, Walk)>,
     pub indices: Vec<(u32, Walk)>,
-    /// Those after `reduce`.
+    /// Those after `reduce`, and a scan's starts.
     pub late_loads: Vec<(u32, Walk)>,
     pub late_indices: Vec<(u32, Walk)>,
     pub targets: Vec<Walk>,
@@ -36,12 +36,20 @@ impl Walks {
             loaded.dedup();
             loaded.iter().map(walk).collect::<Vec<_>>()
         };
+        let form = request.program.form;
+        let scans = matches!(form, Form::Scan { .. });
+        let (early, late) = match &uses.loads[..] {
+            [element, start] if scans => {
+                (std::slice::from_ref(element), std::slice::from_ref(start))
+            }
+            all => (all, &uses.late_loads[..]),
+        };
         let mut walks = Walks {
             shape: request.shape.iter().map(|n| *n as i64).collect(),
-            out_shape: Vec::new(),
-            loads: loads(&uses.loads),
+            late_shape: Vec::new(),
+            loads: loads(early),
             indices: uses.indices.iter().map(walk).collect(),
-            late_loads: loads(&uses.late_loads),
+            late_loads: loads(late),
             late_indices: uses.late_indices.iter().map(walk).collect(),
             targets: request.targets.iter().map(|(access, _)| Walk::of(access, rank)).collect(),
         };
@@ -49,10 +57,11 @@ impl Walks {
         let named = named.chain(&mut walks.late_loads).chain(&mut walks.late_indices);
         let mut all: Vec<&mut Walk> =
             named.map(|(_, walk)| walk).chain(&mut walks.targets).collect();
-        let form = request.program.form;
         merge(&mut walks.shape, usize::from(form != Form::Map), &mut all);
-        let shape: Vec<usize> = walks.shape.iter().map(|n| *n as usize).collect();
-        walks.out_shape = form.out_shape(&shape).iter().map(|n| *n as i64).collect();
+        walks.late_shape = walks.shape.clone();
+        if let (true, Some(last)) = (form != Form::Map, walks.late_shape.last_mut()) {
+            *last = (*last as usize).div_ceil(REDUCE_CHUNK) as i64;
+        }
         walks
     }
 

@@ -1,0 +1,68 @@
+//! Kernels of the scan form: one invocation goes along each chunk, from the start that it is given.
+//!
+//! Not here: how a long axis becomes chunks with starts (the core).
+
+use super::map::{coordinates, find_points};
+use super::plan::Formed;
+use super::reader::{Coordinate, Reader};
+use super::text::Text;
+use crate::body::{Body, Leaves};
+use crate::dialect::Width;
+use crate::operations::spell;
+use gpupy_core::DType;
+use gpupy_core::ir::REDUCE_CHUNK;
+use gpupy_core::op::Op;
+
+/// The entry point of a scan by `op`.
+pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
+    let (plan, d) = (text.plan, text.dialect);
+    let (rank, dtype) = (usize::from(plan.rank), text.block_dtype(0));
+    let loads: Vec<[u32; 3]> =
+        text.program.insts.iter().filter(|i| i.op == Op::Load).map(|i| i.args).collect();
+    let ([[elements, each, _], [starts, first, _]], Formed::Scan(points)) =
+        (&loads[..], &plan.form)
+    else {
+        return String::new();
+    };
+    let mut body = Body::new(text.program, d, live);
+    body.text = text.open_main();
+    body.line(&format!("if (t >= {}) {{ return; }}", text.number(plan.frame.count)));
+    find_points(&mut body, text, &plan.frame, rank, "t");
+    let mut reader = Reader {
+        text,
+        fetches: &plan.late_fetches,
+        indices: &[],
+        targets: &[],
+        coordinates: coordinates(&plan.frame, rank),
+        width: Width::One,
+        prefix: "z",
+        linear: "t",
+    };
+    for line in reader.places() {
+        body.line(&line);
+    }
+    let start = reader.load(*starts, *first);
+    body.line(&format!("{} = {start};", d.variable(dtype, Width::One, "running")));
+    let int = |name: &str, value: &str| text.declare_int(Width::One, name, value);
+    let chunked = plan.frame.steps.iter().any(|step| usize::from(step.axis) + 1 == rank);
+    let base = if chunked { format!("{REDUCE_CHUNK} * i{}", rank - 1) } else { "0".to_owned() };
+    body.line(&int("base", &base));
+    let count = format!("min({} - base, {REDUCE_CHUNK})", text.number(*points));
+    body.line(&int("count", &count));
+    let n = d.variable(DType::I32, Width::One, "n");
+    body.open(&format!("for ({n} = 0; n < count; n += 1) {{"));
+    body.line(&int("at", "base + n"));
+    (reader.fetches, reader.targets, reader.prefix) = (&plan.fetches, &plan.targets, "a");
+    reader.coordinates[rank - 1] =
+        Coordinate { name: "at".to_owned(), all: "at".to_owned(), four: false };
+    for line in reader.places() {
+        body.line(&line);
+    }
+    let element = reader.load(*elements, *each);
+    body.line(&format!("{};", d.declare(dtype, Width::One, "element", &element)));
+    let combined = spell(d, op, dtype, dtype, Width::One, &["running", "element"]);
+    body.line(&format!("running = {};", combined.unwrap_or_default()));
+    body.line(&reader.store(plan.stores[0], "running"));
+    body.close();
+    body.text + "}\n"
+}
