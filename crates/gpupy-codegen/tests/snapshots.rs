@@ -11,6 +11,7 @@ use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{DType, Scalar};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::path::PathBuf;
 
 /// A launch, described as far as shaders depend on it.
@@ -72,21 +73,32 @@ impl Case {
 }
 
 /// A device with all that Vulkan offers.
-const DEVICES: [(&str, Device); 1] = [(
-    "comp",
-    Device {
-        language: Language::Glsl,
-        int64: true,
-        float64: true,
-        bytes: true,
-        halves: true,
-        group: 256,
-        groups: 65535,
-        push_bytes: 128,
-        guards: false,
-        shares: true,
-    },
-)];
+const VULKAN: Device = Device {
+    language: Language::Glsl,
+    int64: true,
+    float64: true,
+    bytes: true,
+    halves: true,
+    group: 256,
+    groups: 65535,
+    push_bytes: 128,
+    guards: false,
+    shares: true,
+};
+
+/// One with the least that WGSL has.
+const WEB: Device = Device {
+    language: Language::Wgsl,
+    int64: false,
+    float64: false,
+    bytes: false,
+    halves: false,
+    guards: true,
+    shares: false,
+    ..VULKAN
+};
+
+const DEVICES: [(&str, Device); 2] = [("comp", VULKAN), ("wgsl", WEB)];
 
 fn pattern(dtype: DType) -> u64 {
     match dtype {
@@ -107,11 +119,24 @@ fn check_some(name: &str, case: &Case, stores: &[u32]) {
     check_kernels(name, case, stores);
 }
 
+/// Has naga read and validate a kernel.
+fn validate(name: &str, kernel: &str) {
+    let module = naga::front::wgsl::parse_str(kernel);
+    let module = module.unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(kernel)));
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+    if let Err(error) = validator.validate(&module) {
+        panic!("{name}: {}\n{kernel}", error.emit_to_string(kernel));
+    }
+}
+
 /// Compares a case in the dialects of kernels.
 fn check_kernels(name: &str, case: &Case, stores: &[u32]) {
     for (extension, device) in &DEVICES {
         if let Some(kernel) = case.kernel_of(stores, device) {
             check_text(&format!("{name}.{extension}"), &kernel);
+            if device.language == Language::Wgsl {
+                validate(name, &kernel);
+            }
         }
     }
 }

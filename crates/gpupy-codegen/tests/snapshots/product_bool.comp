@@ -8,9 +8,7 @@ layout(buffer_reference, std430, buffer_reference_align = 1) buffer Out_bool { u
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; int k[18]; };
 shared bvec4 left[256];
 shared bvec4 right[256];
-bool both(bool a, bool b) { return a && b; }
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
-bool either(bool a, bool b) { return a || b; }
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 void main() {
     int local = int(gl_LocalInvocationIndex);

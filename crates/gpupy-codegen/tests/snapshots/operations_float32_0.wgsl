@@ -1,0 +1,58 @@
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 3>;
+var<private> zero: u32;
+@group(0) @binding(1) var<storage, read> b0: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> b1: array<f32>;
+@group(0) @binding(3) var<storage, read> b2: array<u32>;
+@group(0) @binding(4) var<storage, read_write> b3: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> b4: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> b5: array<vec4<f32>>;
+@group(0) @binding(7) var<storage, read_write> b6: array<vec4<f32>>;
+@group(0) @binding(8) var<storage, read_write> b7: array<vec4<f32>>;
+@group(0) @binding(9) var<storage, read_write> b8: array<vec4<f32>>;
+@group(0) @binding(10) var<storage, read_write> b9: array<vec4<f32>>;
+@group(0) @binding(11) var<storage, read_write> b10: array<vec4<f32>>;
+fn sign_of_float32_four(a: vec4<f32>) -> vec4<f32> {
+    let v1: vec4<u32> = bitcast<vec4<u32>>(a);
+    let v3: vec4<u32> = (v1 & vec4<u32>(0x7fffffffu));
+    let v4: vec4<u32> = (v1 ^ v3);
+    let v6: vec4<u32> = (v4 | vec4<u32>(0x3f800000u));
+    let v8: vec4<bool> = (v3 == vec4<u32>(0u));
+    let v9: vec4<u32> = select(v6, vec4<u32>(0u), v8);
+    let v10: vec4<f32> = bitcast<vec4<f32>>(v9);
+    let v12: vec4<bool> = (v3 > vec4<u32>(0x7f800000u));
+    let v13: vec4<f32> = select(v10, a, v12);
+    return v13;
+}
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+    let local: i32 = i32(index);
+    let t: i32 = 256 * i32(group.x) + local;
+    zero = bitcast<u32>(k[2].z);
+    if (t >= k[2].y) { return; }
+    let a0: i32 = k[0].x + t;
+    let s0: i32 = k[0].y + t;
+    let s1: i32 = k[0].z + t;
+    let s2: i32 = k[0].w + t;
+    let s3: i32 = k[1].x + t;
+    let s4: i32 = k[1].y + t;
+    let s5: i32 = k[1].z + t;
+    let s6: i32 = k[1].w + t;
+    let s7: i32 = k[2].x + t;
+    let v0: vec4<f32> = b0[a0];
+    let v3: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(v0) ^ vec4<u32>(0x80000000u)));
+    b3[s0] = v3;
+    let v5: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)));
+    b4[s1] = v5;
+    let v7: vec4<f32> = sign_of_float32_four(v0);
+    b5[s2] = v7;
+    let v9: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(sqrt(v0)) ^ vec4<u32>(zero)));
+    b6[s3] = v9;
+    let v11: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(floor(v0)) ^ vec4<u32>(zero)));
+    b7[s4] = v11;
+    let v13: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(ceil(v0)) ^ vec4<u32>(zero)));
+    b8[s5] = v13;
+    let v15: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(trunc(v0)) ^ vec4<u32>(zero)));
+    b9[s6] = v15;
+    let v17: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(round(v0)) ^ vec4<u32>(zero)));
+    b10[s7] = v17;
+}

@@ -1,0 +1,67 @@
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 3>;
+var<private> zero: u32;
+@group(0) @binding(1) var<storage, read> b0: array<vec4<i32>>;
+@group(0) @binding(2) var<storage, read> b1: array<vec4<i32>>;
+@group(0) @binding(3) var<storage, read> b2: array<u32>;
+@group(0) @binding(4) var<storage, read_write> b3: array<vec4<i32>>;
+@group(0) @binding(5) var<storage, read_write> b4: array<vec4<i32>>;
+@group(0) @binding(6) var<storage, read_write> b5: array<vec4<i32>>;
+@group(0) @binding(7) var<storage, read_write> b6: array<vec4<i32>>;
+@group(0) @binding(8) var<storage, read_write> b7: array<vec4<i32>>;
+@group(0) @binding(9) var<storage, read_write> b8: array<vec4<i32>>;
+@group(0) @binding(10) var<storage, read_write> b9: array<vec4<i32>>;
+@group(0) @binding(11) var<storage, read_write> b10: array<vec4<i32>>;
+fn floor_div_int32_four(a: vec4<i32>, b: vec4<i32>) -> vec4<i32> {
+    let v2: vec4<i32> = max(a, (-a));
+    let v3: vec4<u32> = bitcast<vec4<u32>>(v2);
+    let v4: vec4<i32> = max(b, (-b));
+    let v5: vec4<u32> = bitcast<vec4<u32>>(v4);
+    let v6: vec4<u32> = select(vec4<u32>(0u), (v3 / max(v5, vec4<u32>(1u))), (v5 != vec4<u32>(0u)));
+    let v7: vec4<u32> = (v6 * v5);
+    let v8: vec4<bool> = (v7 != v3);
+    let v9: vec4<u32> = vec4<u32>(v8);
+    let v10: vec4<u32> = (v6 + v9);
+    let v11: vec4<u32> = (vec4<u32>(0u) - v10);
+    let v13: vec4<bool> = (a < vec4<i32>(0i));
+    let v14: vec4<bool> = (b < vec4<i32>(0i));
+    let v15: vec4<bool> = (v13 != v14);
+    let v16: vec4<u32> = select(v6, v11, v15);
+    let v18: vec4<bool> = (b == vec4<i32>(0i));
+    let v19: vec4<u32> = select(v16, vec4<u32>(0u), v18);
+    let v20: vec4<i32> = bitcast<vec4<i32>>(v19);
+    return v20;
+}
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+    let local: i32 = i32(index);
+    let t: i32 = 256 * i32(group.x) + local;
+    zero = bitcast<u32>(k[2].z);
+    if (t >= k[2].y) { return; }
+    let a0: i32 = k[0].x + t;
+    let s0: i32 = k[0].y + t;
+    let s1: i32 = k[0].z + t;
+    let s2: i32 = k[0].w + t;
+    let s3: i32 = k[1].x + t;
+    let s4: i32 = k[1].y + t;
+    let s5: i32 = k[1].z + t;
+    let s6: i32 = k[1].w + t;
+    let s7: i32 = k[2].x + t;
+    let v0: vec4<i32> = b0[a0];
+    let v1: vec4<i32> = b1[a0];
+    let v3: vec4<i32> = (-v0);
+    b3[s0] = v3;
+    let v5: vec4<i32> = max(v0, (-v0));
+    b4[s1] = v5;
+    let v7: vec4<i32> = max(min(v0, vec4<i32>(1i)), vec4<i32>((-1i)));
+    b5[s2] = v7;
+    let v9: vec4<i32> = (~v0);
+    b6[s3] = v9;
+    let v11: vec4<i32> = (v0 + v1);
+    b7[s4] = v11;
+    let v13: vec4<i32> = (v0 - v1);
+    b8[s5] = v13;
+    let v15: vec4<i32> = (v0 * v1);
+    b9[s6] = v15;
+    let v17: vec4<i32> = floor_div_int32_four(v0, v1);
+    b10[s7] = v17;
+}

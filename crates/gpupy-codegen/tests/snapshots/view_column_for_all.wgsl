@@ -1,0 +1,20 @@
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 2>;
+var<private> zero: u32;
+@group(0) @binding(1) var<storage, read> b0: array<f32>;
+@group(0) @binding(2) var<storage, read_write> b1: array<vec4<f32>>;
+fn quotient(n: i32, d: i32, r: f32) -> i32 { let q = i32(f32(n) * r); let m = n - q * d; return q + select(select(0, 1, m >= d), -1, m < 0); }
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+    let local: i32 = i32(index);
+    let t: i32 = 256 * i32(group.x) + local;
+    zero = bitcast<u32>(k[1].z);
+    if (t >= k[0].w) { return; }
+    let q0: i32 = quotient(t, k[1].x, bitcast<f32>(k[1].y));
+    let rest0: i32 = t - q0 * k[1].x;
+    let i0: i32 = q0;
+    let i1: i32 = 4 * rest0;
+    let a0: i32 = (k[0].x + k[0].y * i0);
+    let s0: i32 = k[0].z + t;
+    let v0: vec4<f32> = vec4<f32>(b0[a0]);
+    b1[s0] = v0;
+}
