@@ -22,6 +22,8 @@ fn registry() -> Registry {
     let registry = registry.register(driver_cpu::NAME, driver_cpu::new);
     #[cfg(feature = "vulkan")]
     let registry = registry.register(driver_vulkan::NAME, driver_vulkan::new);
+    #[cfg(feature = "wgpu")]
+    let registry = registry.register(driver_wgpu::NAME, driver_wgpu::new);
     #[cfg(feature = "gl")]
     let registry = registry.register(driver_gl::NAME, driver_gl::new);
     #[cfg(feature = "soft")]

@@ -1,1 +1,389 @@
-//! The wgpu driver.
+//! The wgpu driver: programs as compute kernels on Vulkan, Metal, Direct3D 12 or OpenGL.
+//!
+//! Owns [`Wgpu`]. Invariants: nothing of wgpu panics through here, and a device on which something
+//! did counts as lost (`faults.rs`); every call hears of what went wrong in it.
+//!
+//! Not here: which device (`device.rs`), memory (`blocks.rs`, `transfer.rs`), what fits in one
+//! evaluation (`resources.rs`), evaluation (`eval.rs`, `queue.rs`, `kernels.rs`), the text of kernels
+//! (`gpupy-codegen`).
+
+mod blocks;
+mod device;
+mod disk;
+mod eval;
+mod faults;
+mod instance;
+mod kernels;
+mod memory;
+mod queue;
+mod resources;
+mod spirv;
+mod transfer;
+
+use blocks::Blocks;
+use device::{Adapters, Gpu};
+use eval::Evaluator;
+use gpupy_codegen::cache::Kernels;
+use gpupy_codegen::compute::{self, Language, Plan};
+use gpupy_codegen::disk::Shelf;
+use gpupy_codegen::probe::{self, Findings};
+use gpupy_codegen::supports;
+use gpupy_core::driver::{
+    BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, Launch, Method, Part,
+    Resources,
+};
+use gpupy_core::ir::{Form, FormKind, Program};
+use gpupy_core::op::{Op, Rule};
+use gpupy_core::{DType, Error, ErrorKind, Result};
+use kernels::{Compiler, Kernel};
+use queue::Queue;
+
+/// The name under which a program asks for this driver.
+pub const NAME: &str = "wgpu";
+
+/// Elements of the largest block, however large buffers may be: 1 GiB of float32.
+const MAX_BLOCK_LEN: u64 = 1 << 28;
+
+/// Forms that are asked about.
+const FORMS: [FormKind; 4] =
+    [FormKind::Reduce, FormKind::Scan, FormKind::Sort, FormKind::MatMul];
+
+/// A wgpu driver, closed.
+pub fn new() -> Box<dyn Driver> {
+    Box::new(Wgpu::default())
+}
+
+/// The wgpu driver.
+#[derive(Default)]
+pub struct Wgpu {
+    open: Option<Open>,
+    limits: Resources,
+    findings: Findings,
+}
+
+/// What an open driver has. The device goes last, as others hold parts of it.
+struct Open {
+    queue: Queue,
+    blocks: Blocks,
+    kernels: Kernels<Plan, Kernel>,
+    compiler: Compiler,
+    shaping: compute::Device,
+    gpu: Gpu,
+}
+
+impl Wgpu {
+    fn open(&mut self) -> Result<&mut Open> {
+        self.open.as_mut().ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, NAME)
+                .says("the driver is not open")
+                .with("driver", NAME)
+        })
+    }
+
+    /// Calls `work` on the open driver; nothing that goes wrong on the device is missed.
+    fn guard<T>(
+        &mut self,
+        operation: &'static str,
+        work: impl FnOnce(&mut Open) -> Result<T>,
+    ) -> Result<T> {
+        let open = self.open()?;
+        let faults = open.gpu.faults.clone();
+        faults.guard(operation, || work(open))
+    }
+
+    fn start(&mut self, config: &Config) -> Result<Capabilities> {
+        let adapters = Adapters::new(config);
+        let gpu = adapters.open(config)?;
+        let shaping = shaping(&gpu);
+        let dtypes = shaping.dtypes();
+        self.limits =
+            resources::limits(gpu.limits.max_storage_buffers_per_shader_stage, &config.resources);
+        let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
+        let widest = dtypes.iter().filter_map(|dtype| shaping.stored(*dtype)).max().unwrap_or(8);
+        let bytes = gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size);
+        let largest = MAX_BLOCK_LEN.min(bytes / widest as u64);
+        let wanted = match config.block_bytes {
+            0 => 0,
+            bytes => (bytes / widest as u64).max(256),
+        };
+        let max_block_len = at_most(wanted, largest) as usize;
+        let hardware = gpu.is_hardware();
+        let memory = at_most(config.device_bytes, memory::available(hardware));
+        let queue = Queue::new(&gpu)?;
+        let compiler = Compiler::new(&gpu);
+        let device = gpu.name.clone();
+        let key = probe::key(&gpu.identity());
+        self.open = Some(Open {
+            queue,
+            // What is tried is not the user's, and needs no room in a lowered limit.
+            blocks: Blocks::new(u64::MAX, largest as usize),
+            kernels: Kernels::default(),
+            compiler,
+            shaping,
+            gpu,
+        });
+        let mut known = Capabilities {
+            device,
+            hardware,
+            dtypes,
+            max_block_len,
+            max_dests: self.limits.0[resources::DESTINATIONS] as usize,
+            forms: FORMS.into_iter().filter(|form| shaping.supports_form(*form)).collect(),
+            resources: resources::named(&self.limits),
+            devices: adapters.names,
+            ..Capabilities::default()
+        };
+        self.findings = Findings::default();
+        let (findings, costs) = self.try_out(&known, &key)?;
+        known.flushes_subnormals = findings.flushes_subnormals;
+        known.findings = findings.named();
+        known.costs = Some(costs);
+        self.findings = findings;
+        self.open()?.blocks = Blocks::new(memory, max_block_len);
+        Ok(known)
+    }
+
+    /// What the device does where WGSL leaves it open, and what it costs: from the disk, or by trying.
+    fn try_out(&mut self, known: &Capabilities, key: &str) -> Result<(Findings, Costs)> {
+        let shelf = Shelf::of(NAME);
+        let kept = shelf.as_ref().and_then(|shelf| probe::from_bytes(&shelf.take(key)?));
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let findings = Findings::of(self, known)?;
+        let costs = probe::costs(self, known)?;
+        if let Some(shelf) = shelf {
+            shelf.put(key, &probe::to_bytes(&findings, &costs));
+        }
+        Ok((findings, costs))
+    }
+}
+
+/// What shapes the kernels of a device.
+fn shaping(gpu: &Gpu) -> compute::Device {
+    let group = gpu.limits.max_compute_invocations_per_workgroup;
+    compute::Device {
+        language: Language::Wgsl,
+        int64: gpu.features.contains(wgpu::Features::SHADER_INT64),
+        float64: gpu.features.contains(wgpu::Features::SHADER_F64),
+        bytes: false,
+        halves: false,
+        group: group.min(gpu.limits.max_compute_workgroup_size_x).clamp(32, 256),
+        groups: gpu.limits.max_compute_workgroups_per_dimension,
+        push_bytes: 0,
+        guards: !kernels::is_exact(gpu),
+        shares: gpu.is_hardware(),
+    }
+}
+
+impl Driver for Wgpu {
+    fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        if self.open.is_some() {
+            return Err(Error::new(ErrorKind::Invalid, "init")
+                .says("the driver is open already")
+                .with("driver", NAME));
+        }
+        let started = faults::caught(|| self.start(config)).unwrap_or_else(|panic| {
+            Err(Error::new(ErrorKind::Unavailable, "init").says(panic).with("driver", NAME))
+        });
+        started.map_err(|error| {
+            self.cleanup();
+            if error.kind() == ErrorKind::Unavailable {
+                return error;
+            }
+            Error::new(ErrorKind::Unavailable, "init")
+                .says("a first dispatch does not work")
+                .with("driver", NAME)
+                .with("reason", &error)
+                .from_source(error)
+        })
+    }
+
+    fn cleanup(&mut self) {
+        if let Some(mut open) = self.open.take() {
+            // Whatever goes wrong here is the last thing that does.
+            let _ = faults::caught(|| {
+                let _ = open.queue.finish(&open.gpu);
+                open.compiler.save();
+                open.gpu.device.destroy();
+                drop(open);
+            });
+        }
+    }
+
+    fn get_method(&self, op: Op, dtype: DType) -> Method {
+        let Some(open) = &self.open else { return Method::Absent };
+        if let Some(method) = self.findings.method(op, dtype) {
+            return method;
+        }
+        let is_there = |dtype: DType| open.shaping.stored(dtype).is_some();
+        let native = match op {
+            _ if !op.form().is_none_or(|form| open.shaping.supports_form(form)) => false,
+            _ if op.info().rule == Rule::Special => true,
+            // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
+            Op::Cast => {
+                let mut from = open.shaping.dtypes().into_iter();
+                from.all(|from| supports(op, from, dtype))
+            }
+            _ => supports(op, dtype, dtype),
+        };
+        if native && is_there(dtype) { Method::Native } else { Method::Absent }
+    }
+
+    fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        self.guard("block_alloc", |open| open.blocks.alloc(&open.gpu, &open.shaping, spec))
+    }
+
+    fn block_free(&mut self, block: BlockId) {
+        // A lost device has no blocks; freeing one twice is passed over.
+        let _ = self.guard("block_free", |open| {
+            open.blocks.free(block);
+            Ok(())
+        });
+    }
+
+    fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        self.guard("block_read", |open| {
+            let block = open.blocks.get(block)?;
+            within("block_read", block.spec, offset, out.len())?;
+            transfer::read(&open.gpu, &mut open.queue, block, offset, out)
+        })
+    }
+
+    fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        self.guard("block_write", |open| {
+            let block = open.blocks.get_mut(block)?;
+            within("block_write", block.spec, offset, data.len())?;
+            if data.is_empty() {
+                return Ok(());
+            }
+            transfer::write(&open.gpu, &mut open.queue, block, offset, data)
+        })
+    }
+
+    fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        let findings = self.findings.clone();
+        let shaping = self.open()?.shaping;
+        let known = |dtype: DType| shaping.stored(dtype).is_some();
+        for inst in &program.insts {
+            let operand = usize::from(inst.op == Op::Select);
+            let first = program.uses(inst).nth(operand).map(|v| program.insts[v as usize].dtype);
+            let from = first.unwrap_or(inst.dtype);
+            let spelled =
+                inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
+            let formed = match (inst.op, program.form) {
+                (Op::Reduce, Form::Reduce { op }) | (Op::Scan, Form::Scan { op }) => {
+                    supports(op, inst.dtype, inst.dtype)
+                }
+                _ => true,
+            };
+            let offered = inst.op.form().is_none_or(|form| shaping.supports_form(form));
+            let right = findings.method(inst.op, from).is_none();
+            if !(known(inst.dtype) && known(from) && spelled && formed && offered && right) {
+                return Err(Error::new(ErrorKind::Unsupported, "check_ir")
+                    .with("driver", NAME)
+                    .with("operation", inst.op.info().name)
+                    .with("dtype", from));
+            }
+        }
+        let resources = resources::of_program(program);
+        Ok(Check { fits: self.resource_check(&resources), resources })
+    }
+
+    fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        self.guard("eval_ir", |open| {
+            Evaluator {
+                gpu: &open.gpu,
+                queue: &mut open.queue,
+                blocks: &mut open.blocks,
+                kernels: &mut open.kernels,
+                compiler: &mut open.compiler,
+                shaping: &open.shaping,
+            }
+            .eval(launch)
+        })
+    }
+
+    fn resource_get(&self, part: Part) -> Resources {
+        resources::of_part(part)
+    }
+
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
+
+    fn resource_check(&self, resources: &Resources) -> bool {
+        resources.0.iter().zip(self.limits.0).all(|(need, limit)| *need <= limit)
+    }
+}
+
+/// A range of elements must lie inside the block.
+fn within(operation: &'static str, spec: BlockSpec, offset: usize, bytes: usize) -> Result<()> {
+    let end = offset.saturating_add(bytes / spec.dtype.size());
+    if end <= spec.len && bytes.is_multiple_of(spec.dtype.size()) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Invalid, operation)
+        .says("the range is not one of whole elements inside the block")
+        .with("driver", NAME)
+        .with("bytes", bytes)
+        .with("end", end)
+        .with("block", spec.len))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use gpupy_core::driver::{Access, Dest};
+    use gpupy_core::ir::Builder;
+
+    /// An open driver, where there is a device.
+    fn opened() -> Option<Wgpu> {
+        let mut wgpu = Wgpu::default();
+        match wgpu.init(&Config::default()) {
+            Ok(_) => Some(wgpu),
+            Err(error) => {
+                println!("skipped: {error}");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn a_lost_device_is_an_error_everywhere_until_it_is_opened_again() {
+        let Some(mut wgpu) = opened() else { return };
+        let spec = BlockSpec::new(DType::F32, 100);
+        let block = wgpu.block_alloc(spec).unwrap();
+        wgpu.block_write(block, 0, &[1; 400]).unwrap();
+        let mut b = Builder::new(Form::Map, 1);
+        let x = b.param(DType::F32);
+        b.store(x);
+        let program = b.finish();
+        let access = Access { offset: 0, strides: [1].as_slice().into() };
+        let launch = Launch {
+            program: &program,
+            fingerprint: program.fingerprint(),
+            shape: &[100],
+            operands: &[],
+            params: &[0],
+            accesses: &[],
+            dests: &[Dest { block, access, whole: true }],
+        };
+        wgpu.eval_ir(&launch).unwrap();
+        wgpu.open().unwrap().gpu.device.destroy();
+        // The first call may come before anybody has told of it.
+        let _ = wgpu.block_read(block, 0, &mut [0; 400]);
+        let lost = |error: Error| assert_eq!(error.kind(), ErrorKind::DeviceLost, "{error}");
+        lost(wgpu.block_read(block, 0, &mut [0; 400]).unwrap_err());
+        lost(wgpu.block_write(block, 0, &[0; 400]).unwrap_err());
+        lost(wgpu.block_alloc(spec).unwrap_err());
+        lost(wgpu.eval_ir(&launch).unwrap_err());
+        wgpu.block_free(block);
+        wgpu.cleanup();
+        wgpu.init(&Config::default()).unwrap();
+        let block = wgpu.block_alloc(spec).unwrap();
+        wgpu.block_write(block, 0, &[1; 400]).unwrap();
+        let mut out = [0; 400];
+        wgpu.block_read(block, 0, &mut out).unwrap();
+        assert_eq!(out, [1; 400]);
+    }
+}

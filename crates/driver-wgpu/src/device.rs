@@ -1,0 +1,187 @@
+//! Which devices there are, and opening one.
+//!
+//! Owns [`Gpu`] and [`Adapters`]. Devices of Vulkan, Metal and Direct3D come first, ranked by kind;
+//! those of OpenGL last, and they are only looked for when there is no other or somebody asks for
+//! one: looking opens a context, which costs 50 ms on Mesa. Invariant: the order, and so each device's
+//! number, is the same whether OpenGL's have been looked for or not.
+//!
+//! Not here: what a device's arithmetic is like (`probe.rs`).
+
+use crate::faults::{Faults, caught, one_line};
+use crate::instance;
+use gpupy_core::driver::Config;
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// A device, open.
+pub struct Gpu {
+    /// The device.
+    pub device: wgpu::Device,
+    /// Its queue.
+    pub queue: wgpu::Queue,
+    /// What is known of its make.
+    pub info: wgpu::AdapterInfo,
+    /// Its name, as it stands in the list of devices.
+    pub name: String,
+    /// What it has, of what we can use.
+    pub features: wgpu::Features,
+    /// How much it has.
+    pub limits: wgpu::Limits,
+    /// What went wrong on it.
+    pub faults: Faults,
+}
+
+/// What we can use of what a device may have.
+const USEFUL: wgpu::Features = wgpu::Features::SHADER_F64
+    .union(wgpu::Features::SHADER_INT64)
+    .union(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS)
+    .union(wgpu::Features::PIPELINE_CACHE)
+    .union(wgpu::Features::PASSTHROUGH_SHADERS);
+
+/// Fewer buffers in one kernel would not take an operation of three operands.
+const LEAST_BUFFERS: u32 = 5;
+
+impl Gpu {
+    /// The device and its driver's version, for what is kept on disk.
+    pub fn identity(&self) -> String {
+        let info = &self.info;
+        format!("{}\n{}\n{}", self.name, info.driver, info.driver_info)
+    }
+
+    /// True for a device that is not the CPU.
+    pub fn is_hardware(&self) -> bool {
+        self.info.device_type != wgpu::DeviceType::Cpu
+    }
+}
+
+/// The devices that there are, best first.
+pub struct Adapters {
+    adapters: Vec<wgpu::Adapter>,
+    /// Their names.
+    pub names: Vec<String>,
+}
+
+impl Adapters {
+    /// Looks for devices, among which should be one that the configuration means.
+    pub fn new(config: &Config) -> Adapters {
+        let mut all = Adapters { adapters: Vec::new(), names: Vec::new() };
+        all.look(instance::vulkan, wgpu::Backends::VULKAN);
+        all.look(instance::of, wgpu::Backends::METAL | wgpu::Backends::DX12);
+        if all.names.is_empty() || config.choose(&all.names).is_err() {
+            all.look(instance::of, wgpu::Backends::GL);
+        }
+        all
+    }
+
+    fn look(
+        &mut self,
+        instance: impl FnOnce(wgpu::Backends) -> Option<wgpu::Instance>,
+        backends: wgpu::Backends,
+    ) {
+        if !wgpu::Instance::enabled_backend_features().intersects(backends) {
+            return;
+        }
+        // A library that is there in part makes wgpu panic here and there; then it has no device.
+        let found = caught(|| {
+            let instance = instance(backends)?;
+            Some(pollster::block_on(instance.enumerate_adapters(backends)))
+        });
+        let found = found.ok().flatten();
+        let mut found = found.unwrap_or_default();
+        found.retain(|adapter| {
+            let computes = wgpu::DownlevelFlags::COMPUTE_SHADERS;
+            adapter.get_downlevel_capabilities().flags.contains(computes)
+                && adapter.limits().max_storage_buffers_per_shader_stage >= LEAST_BUFFERS
+        });
+        found.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+        self.names.extend(found.iter().map(|adapter| name(&adapter.get_info())));
+        self.adapters.extend(found);
+    }
+
+    /// Opens the device that a configuration means.
+    ///
+    /// # Errors
+    /// - `Unavailable`: there is no device, or none that is meant, or it does not open.
+    pub fn open(&self, config: &Config) -> Result<Gpu> {
+        let unavailable = || Error::new(ErrorKind::Unavailable, "init").with("driver", crate::NAME);
+        let chosen = config.choose(&self.names)?;
+        let position = *chosen.first().ok_or_else(|| {
+            unavailable().says(
+                "there is no device; install a driver of Vulkan or OpenGL \
+                 (on Debian: `apt install mesa-vulkan-drivers`)",
+            )
+        })?;
+        let (adapter, name) = (&self.adapters[position], &self.names[position]);
+        let offered = adapter.features();
+        let mut features = USEFUL & offered;
+        // On a card of its own memory, blocks that the host can map lie in the host's.
+        let info = adapter.get_info();
+        if !shares_memory(info.device_type) {
+            features.remove(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS);
+        }
+        if config.hardware && info.device_type == wgpu::DeviceType::Cpu {
+            return Err(unavailable()
+                .says("the device is no hardware GPU")
+                .with("device", name));
+        }
+        let limits = adapter.limits();
+        let opened = caught(|| {
+            pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+                required_features: features,
+                required_limits: limits.clone(),
+                ..wgpu::DeviceDescriptor::default()
+            }))
+        });
+        let failed = |reason: String| {
+            unavailable()
+                .says("the device does not open")
+                .with("device", name)
+                .with("reason", one_line(&reason))
+        };
+        let (device, queue) =
+            opened.map_err(failed)?.map_err(|error| failed(error.to_string()).from_source(error))?;
+        let faults = Faults::of(&device);
+        Ok(Gpu { device, queue, info, name: name.clone(), features, limits, faults })
+    }
+}
+
+/// True when host and device share memory.
+fn shares_memory(kind: wgpu::DeviceType) -> bool {
+    matches!(kind, wgpu::DeviceType::Cpu | wgpu::DeviceType::IntegratedGpu)
+}
+
+/// Better devices have lower ranks.
+fn rank(kind: wgpu::DeviceType) -> u8 {
+    match kind {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    }
+}
+
+/// A device's name with its API, since one device may have several.
+fn name(info: &wgpu::AdapterInfo) -> String {
+    let api = match info.backend {
+        wgpu::Backend::Vulkan => "Vulkan",
+        wgpu::Backend::Metal => "Metal",
+        wgpu::Backend::Dx12 => "Direct3D 12",
+        wgpu::Backend::Gl => "OpenGL",
+        wgpu::Backend::Noop | wgpu::Backend::BrowserWebGpu => "other",
+    };
+    format!("{}, {api}", info.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_is_not_there_is_refused_with_those_that_are() {
+        let config = Config { device: "no such device".to_owned(), ..Config::default() };
+        let all = Adapters::new(&config);
+        let Err(error) = all.open(&config) else { panic!("it opened") };
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(all.names.iter().all(|name| error.to_string().contains(name)), "{error}");
+    }
+}

@@ -1,0 +1,55 @@
+//! Compiled pipelines on disk, between runs, where the device has them.
+//!
+//! Owns [`Cache`]. One file has all pipelines of a device and its driver's version. Invariant: wgpu
+//! gets only bytes that it gave for the same device and version.
+//!
+//! Not here: where and how they lie (`gpupy_codegen::disk`), kernels of this run
+//! (`gpupy_codegen::cache`).
+
+use crate::device::Gpu;
+use gpupy_codegen::disk::Shelf;
+
+/// Pipelines of this device, from this and earlier runs.
+pub struct Cache {
+    pipelines: wgpu::PipelineCache,
+    shelf: Shelf,
+    key: String,
+    /// What came from the disk.
+    loaded: Option<Vec<u8>>,
+}
+
+impl Cache {
+    /// The device's pipelines of earlier runs, where pipelines can be kept.
+    pub fn open(gpu: &Gpu) -> Option<Cache> {
+        if !gpu.features.contains(wgpu::Features::PIPELINE_CACHE) {
+            return None;
+        }
+        let shelf = Shelf::of(crate::NAME)?;
+        let key = format!("pipelines\n{}", gpu.identity());
+        let loaded = shelf.take(&key);
+        // SAFETY: the bytes are whole and were given by this device's `get_data`, as their key says;
+        // wgpu checks their header again.
+        let pipelines = unsafe {
+            gpu.device.create_pipeline_cache(&wgpu::PipelineCacheDescriptor {
+                label: None,
+                data: loaded.as_deref(),
+                fallback: true,
+            })
+        };
+        gpu.faults.check("init").ok()?;
+        Some(Cache { pipelines, shelf, key, loaded })
+    }
+
+    /// wgpu's cache, for making pipelines.
+    pub fn pipelines(&self) -> &wgpu::PipelineCache {
+        &self.pipelines
+    }
+
+    /// Stores the pipelines, if there are others than there were.
+    pub fn save(&self) {
+        match self.pipelines.get_data() {
+            Some(data) if self.loaded.as_ref() != Some(&data) => self.shelf.put(&self.key, &data),
+            _ => {}
+        }
+    }
+}

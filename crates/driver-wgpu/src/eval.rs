@@ -1,0 +1,181 @@
+//! Turns a launch into dispatches, and the programs of dispatches into kernels.
+//!
+//! Owns [`Evaluator`]. Invariants: destinations in blocks of their own go in one dispatch; what a
+//! launch needs is compiled before anything of it is recorded, so that a refusal leaves all blocks as
+//! they were.
+//!
+//! Not here: addressing (`gpupy_codegen::compute`), recording (`queue.rs`).
+
+use crate::blocks::Blocks;
+use crate::device::Gpu;
+use crate::kernels::{Compiler, Kernel};
+use crate::queue::{Dispatch, Queue};
+use gpupy_codegen::cache::{Choice, Kernels};
+use gpupy_codegen::compute::{self, Declined, Plan, Planned, Request};
+use gpupy_core::driver::{Access, Evaluated, Launch};
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// What evaluating needs of the open driver.
+pub struct Evaluator<'a> {
+    /// The device.
+    pub gpu: &'a Gpu,
+    /// Its queue.
+    pub queue: &'a mut Queue,
+    /// The blocks.
+    pub blocks: &'a mut Blocks,
+    /// The compiled kernels.
+    pub kernels: &'a mut Kernels<Plan, Kernel>,
+    /// What compiles more.
+    pub compiler: &'a mut Compiler,
+    /// What shapes kernels.
+    pub shaping: &'a compute::Device,
+}
+
+impl Evaluator<'_> {
+    /// Evaluates a launch; may return before the device is done.
+    ///
+    /// # Errors
+    /// - `Refused`: the compiler does not take a kernel. Nothing has been recorded.
+    /// - `OutOfMemory`: no room for what belongs to a dispatch.
+    /// - `Invalid`: a dead handle.
+    /// - `DeviceLost`: the device is gone.
+    pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        let length = |block| self.blocks.get(block).map(|block| block.spec.len);
+        for dest in launch.dests {
+            length(dest.block)?;
+        }
+        let lengths: Vec<usize> =
+            launch.operands.iter().map(|block| length(*block)).collect::<Result<_>>()?;
+        let mut evaluated = Evaluated::default();
+        let mut prepared = Vec::new();
+        for stores in groups(launch) {
+            let targets: Vec<(&Access, bool)> = stores
+                .iter()
+                .map(|store| &launch.dests[*store as usize])
+                .map(|dest| (&dest.access, dest.whole))
+                .collect();
+            let request = Request {
+                program: launch.program,
+                shape: launch.shape,
+                accesses: launch.accesses,
+                params: launch.params,
+                lengths: &lengths,
+                stores: &stores,
+                targets: &targets,
+                specialise: false,
+            };
+            let planned = compute::plan(self.shaping, &request).map_err(declined)?;
+            let (kernel, planned) = self.kernel(launch, &request, planned, &mut evaluated)?;
+            evaluated.code = Some(kernel.code.clone());
+            prepared.push((kernel, planned, stores));
+        }
+        evaluated.launches = prepared.len() as u32;
+        for (kernel, planned, stores) in prepared {
+            self.dispatch(launch, &kernel, &planned, &stores)?;
+        }
+        Ok(evaluated)
+    }
+
+    fn dispatch(
+        &mut self,
+        launch: &Launch<'_>,
+        kernel: &Kernel,
+        planned: &Planned,
+        stores: &[u32],
+    ) -> Result<()> {
+        let dests = stores.iter().map(|store| launch.dests[*store as usize].block);
+        let ids: Vec<_> = launch.operands.iter().copied().chain(dests).collect();
+        // A batch begins when the one before is full, so all of these are of one.
+        self.queue.make_room(self.gpu, planned.words.len())?;
+        let batch = self.queue.batch();
+        for id in &ids {
+            self.blocks.get_mut(*id)?.batch = batch;
+        }
+        let buffers: Vec<&wgpu::Buffer> = ids
+            .iter()
+            .map(|id| self.blocks.get(*id).map(|block| &block.buffer))
+            .collect::<Result<_>>()?;
+        self.queue.dispatch(
+            self.gpu,
+            &Dispatch {
+                kernel,
+                buffers: &buffers,
+                words: &planned.words,
+                groups: planned.groups,
+                elements: launch.shape.iter().product(),
+            },
+        )
+    }
+
+    /// The kernel of a planned dispatch, compiled now if need be, and the plan that it has.
+    fn kernel(
+        &mut self,
+        launch: &Launch<'_>,
+        request: &Request<'_>,
+        planned: Planned,
+        evaluated: &mut Evaluated,
+    ) -> Result<(Kernel, Planned)> {
+        let (name, params) = (launch.fingerprint, launch.params);
+        let elements: usize = launch.shape.iter().product();
+        let choice = self.kernels.find(name, &planned.plan, params, elements);
+        let shaping = self.shaping;
+        let literals = |general: Planned| {
+            // The same request with the same outcome, but for the parameters.
+            let request = Request { specialise: true, ..request.clone() };
+            compute::plan(shaping, &request).unwrap_or(general)
+        };
+        match choice {
+            Some(Choice::General(kernel)) => Ok((kernel, planned)),
+            Some(Choice::Specialised(kernel)) => Ok((kernel, literals(planned))),
+            Some(Choice::CouldSpecialise(kernel)) => {
+                let special = literals(planned.clone());
+                let compiled = self.compile(launch, &special.plan);
+                let twin = compiled.as_ref().ok().cloned();
+                self.kernels.specialise(name, &planned.plan, params, twin);
+                match compiled {
+                    Ok(twin) => {
+                        evaluated.specialised += 1;
+                        Ok((twin, special))
+                    }
+                    Err(error) if error.kind() == ErrorKind::DeviceLost => Err(error),
+                    // The general kernel does as well.
+                    Err(_) => Ok((kernel, planned)),
+                }
+            }
+            None => {
+                let kernel = self.compile(launch, &planned.plan)?;
+                evaluated.compiled += 1;
+                self.kernels.add(name, planned.plan.clone(), kernel.clone(), params, elements);
+                Ok((kernel, planned))
+            }
+        }
+    }
+
+    fn compile(&mut self, launch: &Launch<'_>, plan: &Plan) -> Result<Kernel> {
+        let source = compute::source(launch.program, plan, self.shaping);
+        let blocks = (launch.operands.len(), plan.stores.len());
+        self.compiler.compile(self.gpu, &source, blocks)
+    }
+}
+
+/// The destinations of each dispatch: no two in one block, which may be bound for writing once.
+fn groups(launch: &Launch<'_>) -> Vec<Vec<u32>> {
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    for (store, dest) in launch.dests.iter().enumerate() {
+        let is_free = |group: &&mut Vec<u32>| {
+            group.iter().all(|other| launch.dests[*other as usize].block != dest.block)
+        };
+        match groups.iter_mut().find(is_free) {
+            Some(group) => group.push(store as u32),
+            None => groups.push(vec![store as u32]),
+        }
+    }
+    groups
+}
+
+fn declined(reason: Declined) -> Error {
+    Error::new(ErrorKind::Refused, "eval_ir")
+        .says("there is no kernel for this launch")
+        .with("driver", crate::NAME)
+        .with("reason", format!("{reason:?}"))
+}

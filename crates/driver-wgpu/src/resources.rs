@@ -1,0 +1,116 @@
+//! The account of what a program needs: instructions, numbers of the launch, buffers.
+//!
+//! Owns the meaning of the slots of `Resources`. The device limits buffers; the other limits are
+//! budgets of ours: kernels much longer take more time to compile than they save launches.
+//!
+//! Invariant: the sum over a program's parts is never below what `of_program` finds.
+//!
+//! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
+
+use gpupy_codegen::most_live_values;
+use gpupy_core::DType;
+use gpupy_core::driver::{Part, Resources};
+use gpupy_core::ir::Program;
+use gpupy_core::op::{Op, Rule};
+use std::borrow::Cow;
+
+/// Slots of [`Resources`].
+const INSTRUCTIONS: usize = 0;
+const LOADS: usize = 1;
+const TEMPORARIES: usize = 2;
+const PARAMETERS: usize = 3;
+/// The slot that counts destinations.
+pub const DESTINATIONS: usize = 4;
+const BUFFERS: usize = 5;
+
+const NAMES: [&str; 6] =
+    ["instructions", "loads", "temporaries", "parameters", "destinations", "buffers"];
+
+/// More buffers than this are not asked for, since each has its numbers.
+const MOST_BUFFERS: u32 = 32;
+
+/// The limits in force: the device's and ours, or lower ones where the configuration has them.
+pub fn limits(storage_buffers: u32, lowered: &Resources) -> Resources {
+    let buffers = storage_buffers.min(MOST_BUFFERS);
+    let mut limits = Resources::default();
+    limits.0[INSTRUCTIONS] = 1536;
+    limits.0[LOADS] = 128;
+    limits.0[TEMPORARIES] = 2048;
+    limits.0[PARAMETERS] = 1024;
+    limits.0[DESTINATIONS] = (buffers / 2).min(8);
+    limits.0[BUFFERS] = buffers;
+    for (limit, lowered) in limits.0.iter_mut().zip(lowered.0) {
+        if lowered > 0 {
+            *limit = lowered.min(*limit);
+        }
+    }
+    limits
+}
+
+/// The limits with their names, for people to read.
+pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
+    NAMES.into_iter().map(Cow::Borrowed).zip(limits.0).collect()
+}
+
+/// What one part needs at most.
+pub fn of_part(part: Part) -> Resources {
+    let mut need = Resources::default();
+    match part {
+        Part::Op(op, dtype) => {
+            need.0[INSTRUCTIONS] = cost(op, dtype);
+            need.0[LOADS] = u32::from(op == Op::Gather);
+            need.0[TEMPORARIES] = 1;
+        }
+        Part::Operand(_) => {
+            need.0[INSTRUCTIONS] = 2;
+            need.0[LOADS] = 1;
+            need.0[TEMPORARIES] = 1;
+            need.0[BUFFERS] = 1;
+        }
+        Part::Param(_) => need.0[PARAMETERS] = 1,
+        Part::Index => {
+            need.0[INSTRUCTIONS] = 2;
+            need.0[TEMPORARIES] = 1;
+        }
+        Part::Dest(_) => {
+            need.0[INSTRUCTIONS] = 1;
+            need.0[DESTINATIONS] = 1;
+            need.0[BUFFERS] = 1;
+        }
+    }
+    need
+}
+
+/// What a program really needs.
+pub fn of_program(program: &Program) -> Resources {
+    let mut need = Resources::default();
+    for inst in &program.insts {
+        let part = match inst.op {
+            Op::Const | Op::Param => continue,
+            Op::Load => Part::Operand(inst.dtype),
+            Op::Index => Part::Index,
+            Op::Store => Part::Dest(inst.dtype),
+            op => Part::Op(op, inst.dtype),
+        };
+        let part = of_part(part);
+        for slot in [INSTRUCTIONS, LOADS, DESTINATIONS] {
+            need.0[slot] += part.0[slot];
+        }
+    }
+    need.0[TEMPORARIES] = most_live_values(program);
+    need.0[PARAMETERS] = program.params.len() as u32;
+    need.0[BUFFERS] = (program.operands.len() + program.dests.len()) as u32;
+    need
+}
+
+/// Instructions of an operation, roughly, as compilers for GPUs count them.
+fn cost(op: Op, dtype: DType) -> u32 {
+    match op {
+        _ if op.info().rule == Rule::Special => 0,
+        Op::Min | Op::Max if dtype == DType::F32 => 3,
+        Op::Sign | Op::Copysign | Op::Shl | Op::Shr => 3,
+        Op::Cast | Op::IsNan | Op::IsInf | Op::IsFinite | Op::SignBit | Op::Gather => 2,
+        Op::FloorDiv | Op::Mod => 8,
+        _ => 1,
+    }
+}

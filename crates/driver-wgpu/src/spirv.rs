@@ -1,0 +1,123 @@
+//! WGSL to SPIR-V whose arithmetic is done as it is written.
+//!
+//! Owns [`compile`]. WGSL has no word that forbids a compiler to fuse, fold or reassociate floats,
+//! but SPIR-V has: naga translates, and every operation on floats is decorated `NoContraction` here.
+//! So a kernel needs no guards against its compiler where wgpu takes SPIR-V as it is.
+//!
+//! Not here: kernels in WGSL for other backends (`kernels.rs`).
+
+use naga::back::spv;
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+/// Arithmetic on floats: `OpFNegate`, `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFRem`, `OpFMod`,
+/// `OpVectorTimesScalar`.
+const ARITHMETIC: [u16; 8] = [127, 129, 131, 133, 136, 140, 141, 142];
+
+const OP_DECORATE: u32 = 71;
+const NO_CONTRACTION: u32 = 42;
+/// Words before the first instruction.
+const HEADER: usize = 5;
+
+/// True for instructions that stand before annotations: capabilities, modes, names.
+fn is_before_annotations(op: u16) -> bool {
+    matches!(op, 2..=17 | 330 | 331)
+}
+
+/// SPIR-V of the entry point `main` of a kernel in WGSL.
+///
+/// # Errors
+/// What naga says against it.
+pub fn compile(wgsl: &str, capabilities: Capabilities) -> Result<Vec<u32>, String> {
+    let module = naga::front::wgsl::parse_str(wgsl).map_err(|e| e.emit_to_string(wgsl))?;
+    let info = Validator::new(ValidationFlags::all(), capabilities)
+        .validate(&module)
+        .map_err(|e| e.emit_to_string(wgsl))?;
+    let unchecked = naga::proc::BoundsCheckPolicy::Unchecked;
+    let options = spv::Options {
+        lang_version: (1, 3),
+        flags: spv::WriterFlags::empty(),
+        // Every access of ours is inside its block, and every loop ends.
+        bounds_check_policies: naga::proc::BoundsCheckPolicies {
+            index: unchecked,
+            buffer: unchecked,
+            image_load: unchecked,
+            binding_array: unchecked,
+        },
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+        force_loop_bounding: false,
+        emit_int_div_checks: false,
+        ..spv::Options::default()
+    };
+    let entry = spv::PipelineOptions {
+        shader_stage: naga::ShaderStage::Compute,
+        entry_point: "main".to_owned(),
+    };
+    let words = spv::write_vec(&module, &info, &options, Some(&entry));
+    words.map(decorate).map_err(|error| error.to_string())
+}
+
+/// The instructions of a module: their operation codes, and where they stand.
+fn instructions(words: &[u32]) -> impl Iterator<Item = (u16, usize)> {
+    let mut at = HEADER;
+    std::iter::from_fn(move || {
+        let word = *words.get(at)?;
+        let here = at;
+        at += (word >> 16).max(1) as usize;
+        Some((word as u16, here))
+    })
+}
+
+/// Forbids to contract any arithmetic on floats.
+fn decorate(words: Vec<u32>) -> Vec<u32> {
+    // Of `op type result …`, the result is what is decorated.
+    let decorations: Vec<u32> = instructions(&words)
+        .filter(|(op, _)| ARITHMETIC.contains(op))
+        .flat_map(|(_, at)| [3 << 16 | OP_DECORATE, words[at + 2], NO_CONTRACTION])
+        .collect();
+    let annotations = instructions(&words)
+        .find(|(op, _)| !is_before_annotations(*op))
+        .map_or(words.len(), |(_, at)| at);
+    let mut decorated = words;
+    decorated.splice(annotations..annotations, decorations);
+    decorated
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const KERNEL: &str = "
+@group(0) @binding(0) var<storage, read_write> x: array<f32>;
+@compute @workgroup_size(1)
+fn main() {
+    x[0] = x[1] * x[2] + x[3];
+    x[1] = -(x[0] / 3.0) - f32(u32(x[2]) + 1u);
+}
+";
+
+    #[test]
+    fn arithmetic_on_floats_is_decorated_and_nothing_else() {
+        let words = compile(KERNEL, Capabilities::empty()).unwrap();
+        let mut results = Vec::new();
+        let mut decorated = Vec::new();
+        for (op, at) in instructions(&words) {
+            match op {
+                // Negation, sum, difference, product, quotient.
+                127 | 129 | 131 | 133 | 136 => results.push(words[at + 2]),
+                71 if words[at + 2] == NO_CONTRACTION => decorated.push(words[at + 1]),
+                _ => {}
+            }
+        }
+        results.sort_unstable();
+        decorated.sort_unstable();
+        assert_eq!(results.len(), 5);
+        assert_eq!(decorated, results);
+    }
+
+    #[test]
+    fn what_naga_refuses_is_said_with_its_place() {
+        let error = compile("@compute fn main() { let x = y; }", Capabilities::empty());
+        assert!(error.unwrap_err().contains('y'));
+    }
+}

@@ -1,0 +1,176 @@
+//! Elements between host memory and blocks.
+//!
+//! Owns [`write`] and [`read`]. Where host and device share memory, blocks are mapped; elsewhere
+//! bytes go through buffers of wgpu's (up) and of ours (down). Elements that kernels hold in 32 bits
+//! and hosts in fewer change their width on the way. Invariant: what is queued before a transfer sees
+//! the old contents, what is queued later the new.
+//!
+//! Not here: who may name which elements (`lib.rs`).
+
+use crate::blocks::Block;
+use crate::device::Gpu;
+use crate::queue::{Queue, wait};
+use gpupy_core::{DType, Error, ErrorKind, Result};
+use std::ops::Range;
+
+/// Mapped ranges start at multiples of so many bytes.
+const MAP_ALIGNMENT: u64 = wgpu::MAP_ALIGNMENT;
+/// Bytes that are read at once through a buffer of ours.
+const STAGING: u64 = 16 << 20;
+/// Elements whose width is changed at once.
+const CHUNK: usize = 1024;
+
+/// Copies elements into a block from element `offset` on.
+///
+/// # Errors
+/// - `OutOfMemory`: no room for the bytes on their way; the block is as it was.
+/// - `DeviceLost`: the device is gone.
+pub fn write(
+    gpu: &Gpu,
+    queue: &mut Queue,
+    block: &mut Block,
+    offset: usize,
+    data: &[u8],
+) -> Result<()> {
+    let bytes = range(block, offset, data.len());
+    let mappable = block.buffer.usage().contains(wgpu::BufferUsages::MAP_WRITE);
+    if mappable && (block.batch == 0 || queue.is_done(gpu, block.batch)?) {
+        return map_and_write(gpu, block, bytes, data);
+    }
+    if block.batch == queue.batch() {
+        queue.submit(gpu)?;
+    }
+    let size = wgpu::BufferSize::new(bytes.end - bytes.start);
+    let Some(size) = size else { return Ok(()) };
+    let staging = gpu.queue.write_buffer_with(&block.buffer, bytes.start, size);
+    gpu.faults.check("block_write")?;
+    let mut staging = staging.ok_or_else(|| broken("wgpu gives no room for a write"))?;
+    widen(block, data, &mut |at, part| staging.slice(at..at + part.len()).copy_from_slice(part));
+    drop(staging);
+    // wgpu makes the copy part of the next submission, whatever that is.
+    block.batch = queue.batch();
+    queue.note_write(gpu, size.get())
+}
+
+fn map_and_write(gpu: &Gpu, block: &Block, bytes: Range<u64>, data: &[u8]) -> Result<()> {
+    let start = bytes.start / MAP_ALIGNMENT * MAP_ALIGNMENT;
+    let skipped = (bytes.start - start) as usize;
+    map(gpu, &block.buffer, wgpu::MapMode::Write, start..bytes.end)?;
+    let view = block.buffer.get_mapped_range_mut(start..bytes.end);
+    let written = view.map(|mut view| {
+        widen(block, data, &mut |at, part| {
+            view.slice(skipped + at..skipped + at + part.len()).copy_from_slice(part);
+        });
+    });
+    block.buffer.unmap();
+    written.map_err(|error| broken(&error.to_string()))?;
+    gpu.faults.check("block_write")
+}
+
+/// Copies elements of a block to host memory, from element `offset` on.
+///
+/// # Errors
+/// - `OutOfMemory`: no room for the bytes on their way.
+/// - `DeviceLost`: the device is gone.
+pub fn read(
+    gpu: &Gpu,
+    queue: &mut Queue,
+    block: &Block,
+    offset: usize,
+    out: &mut [u8],
+) -> Result<()> {
+    if out.is_empty() {
+        return queue.finish(gpu);
+    }
+    let bytes = range(block, offset, out.len());
+    if block.buffer.usage().contains(wgpu::BufferUsages::MAP_READ) {
+        queue.submit(gpu)?;
+        return map_and_read(gpu, block, &block.buffer, bytes, out);
+    }
+    let staging = queue.staging(gpu, STAGING.min(block.buffer.size()))?.clone();
+    let (mut start, mut rest) = (bytes.start, out);
+    let per_element = (block.stored / block.spec.dtype.size()) as u64;
+    while start < bytes.end {
+        let size = (bytes.end - start).min(staging.size() / MAP_ALIGNMENT * MAP_ALIGNMENT);
+        queue.copy(gpu, (&block.buffer, start), (&staging, 0), size)?;
+        let (part, after) = rest.split_at_mut((size / per_element) as usize);
+        map_and_read(gpu, block, &staging, 0..size, part)?;
+        (start, rest) = (start + size, after);
+    }
+    Ok(())
+}
+
+fn map_and_read(
+    gpu: &Gpu,
+    block: &Block,
+    buffer: &wgpu::Buffer,
+    bytes: Range<u64>,
+    out: &mut [u8],
+) -> Result<()> {
+    let start = bytes.start / MAP_ALIGNMENT * MAP_ALIGNMENT;
+    map(gpu, buffer, wgpu::MapMode::Read, start..bytes.end)?;
+    let view = buffer.get_mapped_range(start..bytes.end);
+    let taken = view.map(|view| narrow(block, &view[(bytes.start - start) as usize..], out));
+    buffer.unmap();
+    taken.map_err(|error| broken(&error.to_string()))?;
+    gpu.faults.check("block_read")
+}
+
+/// Maps part of a buffer, once the device is done with what it has been given to do with it.
+fn map(gpu: &Gpu, buffer: &wgpu::Buffer, mode: wgpu::MapMode, bytes: Range<u64>) -> Result<()> {
+    // What does not map is heard by the faults, and by whoever asks for the mapped range.
+    buffer.map_async(mode, bytes, |_| {});
+    wait(gpu)
+}
+
+/// The bytes of a block that some elements take, by their bytes on the host.
+fn range(block: &Block, offset: usize, host_bytes: usize) -> Range<u64> {
+    let start = (offset * block.stored) as u64;
+    let elements = host_bytes / block.spec.dtype.size();
+    start..start + (elements * block.stored) as u64
+}
+
+/// Hands on the bytes that a block has for these elements, with the place of each part.
+fn widen(block: &Block, data: &[u8], put: &mut dyn FnMut(usize, &[u8])) {
+    let size = block.spec.dtype.size();
+    if size == block.stored {
+        return put(0, data);
+    }
+    let signed = matches!(block.spec.dtype, DType::I8 | DType::I16);
+    let mut words = [[0u8; 4]; CHUNK];
+    for (number, part) in data.chunks(CHUNK * size).enumerate() {
+        let elements = part.chunks_exact(size);
+        let count = elements.len();
+        for (word, element) in words.iter_mut().zip(elements) {
+            let low = match *element {
+                [a] => u32::from(a),
+                [a, b] => u32::from(u16::from_ne_bytes([a, b])),
+                _ => 0,
+            };
+            let unused = 32 - 8 * size as u32;
+            let wide = if signed { ((low << unused) as i32 >> unused) as u32 } else { low };
+            *word = wide.to_ne_bytes();
+        }
+        put(number * CHUNK * 4, words[..count].as_flattened());
+    }
+}
+
+/// Takes elements from the bytes that a block has for them.
+fn narrow(block: &Block, bytes: &[u8], out: &mut [u8]) {
+    let size = block.spec.dtype.size();
+    if size == block.stored {
+        return out.copy_from_slice(&bytes[..out.len()]);
+    }
+    for (word, element) in bytes.chunks_exact(4).zip(out.chunks_exact_mut(size)) {
+        let value = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
+        match element {
+            [a] => *a = value as u8,
+            _ => element.copy_from_slice(&(value as u16).to_ne_bytes()),
+        }
+    }
+}
+
+/// An error of this driver's own making.
+fn broken(what: &str) -> Error {
+    Error::new(ErrorKind::Invalid, "wgpu").says(what).with("driver", crate::NAME)
+}
