@@ -27,8 +27,10 @@ pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
         prefix: "a",
         linear: "t",
     };
-    if !plan.indices.is_empty() && plan.frame.points == Points::Run {
-        let last = plan.rank - 1;
+    // An axis of one point has no coordinate, and nothing asks for it.
+    let last = plan.rank - 1;
+    let has_last = plan.frame.steps.iter().any(|step| step.axis == last);
+    if !plan.indices.is_empty() && plan.frame.points == Points::Run && has_last {
         let all = format!("i{last} + {}", text.lanes());
         body.line(&text.declare_int(Width::Four, &format!("j{last}"), &all));
     }
