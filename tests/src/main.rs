@@ -23,7 +23,9 @@ fn registry() -> Registry {
     #[cfg(feature = "vulkan")]
     let registry = registry.register(driver_vulkan::NAME, driver_vulkan::new);
     #[cfg(feature = "wgpu")]
-    let registry = registry.register(driver_wgpu::NAME, driver_wgpu::new);
+    let registry = registry.register(driver_wgpu::NAME, || {
+        driver_wgpu::new_on(&std::env::var("GPUPY_DEVICE").unwrap_or_default())
+    });
     #[cfg(feature = "gl")]
     let registry = registry.register(driver_gl::NAME, driver_gl::new);
     #[cfg(feature = "soft")]

@@ -119,9 +119,7 @@ impl Adapters {
             features.remove(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS);
         }
         if config.hardware && info.device_type == wgpu::DeviceType::Cpu {
-            return Err(unavailable()
-                .says("the device is no hardware GPU")
-                .with("device", name));
+            return Err(unavailable().says("the device is no hardware GPU").with("device", name));
         }
         let limits = adapter.limits();
         let opened = caught(|| {
@@ -137,8 +135,9 @@ impl Adapters {
                 .with("device", name)
                 .with("reason", one_line(&reason))
         };
-        let (device, queue) =
-            opened.map_err(failed)?.map_err(|error| failed(error.to_string()).from_source(error))?;
+        let (device, queue) = opened
+            .map_err(failed)?
+            .map_err(|error| failed(error.to_string()).from_source(error))?;
         let faults = Faults::of(&device);
         Ok(Gpu { device, queue, info, name: name.clone(), features, limits, faults })
     }

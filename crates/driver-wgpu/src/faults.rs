@@ -73,11 +73,7 @@ impl Faults {
     ///
     /// # Errors
     /// Those of `work`, and `DeviceLost`.
-    pub fn guard<T>(
-        &self,
-        operation: &'static str,
-        work: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
+    pub fn guard<T>(&self, operation: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.check(operation)?;
         let outcome = caught(work).unwrap_or_else(|panic| {
             self.lose(panic);

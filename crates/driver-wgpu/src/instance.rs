@@ -55,8 +55,5 @@ pub fn vulkan(_: wgpu::Backends) -> Option<wgpu::Instance> {
 const FLAGS: wgpu::InstanceFlags = wgpu::InstanceFlags::empty();
 
 fn thresholds() -> wgpu::MemoryBudgetThresholds {
-    wgpu::MemoryBudgetThresholds {
-        for_resource_creation: Some(MOST_MEMORY),
-        for_device_loss: None,
-    }
+    wgpu::MemoryBudgetThresholds { for_resource_creation: Some(MOST_MEMORY), for_device_loss: None }
 }

@@ -115,9 +115,8 @@ impl Compiler {
         dests: usize,
     ) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
         let make = || {
-            let blocks = (0..operands + dests).map(|block| {
-                wgpu::BufferBindingType::Storage { read_only: block < operands }
-            });
+            let blocks = (0..operands + dests)
+                .map(|block| wgpu::BufferBindingType::Storage { read_only: block < operands });
             let entries: Vec<wgpu::BindGroupLayoutEntry> =
                 std::iter::once(wgpu::BufferBindingType::Uniform)
                     .chain(blocks)

@@ -29,8 +29,8 @@ use gpupy_codegen::disk::Shelf;
 use gpupy_codegen::probe::{self, Findings};
 use gpupy_codegen::supports;
 use gpupy_core::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, Launch, Method, Part,
-    Resources,
+    BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, Launch, Method,
+    Part, Resources,
 };
 use gpupy_core::ir::{Form, FormKind, Program};
 use gpupy_core::op::{Op, Rule};
@@ -45,18 +45,24 @@ pub const NAME: &str = "wgpu";
 const MAX_BLOCK_LEN: u64 = 1 << 28;
 
 /// Forms that are asked about.
-const FORMS: [FormKind; 4] =
-    [FormKind::Reduce, FormKind::Scan, FormKind::Sort, FormKind::MatMul];
+const FORMS: [FormKind; 4] = [FormKind::Reduce, FormKind::Scan, FormKind::Sort, FormKind::MatMul];
 
 /// A wgpu driver, closed.
 pub fn new() -> Box<dyn Driver> {
     Box::new(Wgpu::default())
 }
 
+/// A wgpu driver, closed, that takes this device (see [`Config::device`]) where a configuration names
+/// none: for tests of one API after another.
+pub fn new_on(device: &str) -> Box<dyn Driver> {
+    Box::new(Wgpu { usual: device.to_owned(), ..Wgpu::default() })
+}
+
 /// The wgpu driver.
 #[derive(Default)]
 pub struct Wgpu {
     open: Option<Open>,
+    usual: String,
     limits: Resources,
     findings: Findings,
 }
@@ -74,9 +80,7 @@ struct Open {
 impl Wgpu {
     fn open(&mut self) -> Result<&mut Open> {
         self.open.as_mut().ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, NAME)
-                .says("the driver is not open")
-                .with("driver", NAME)
+            Error::new(ErrorKind::Invalid, NAME).says("the driver is not open").with("driver", NAME)
         })
     }
 
@@ -92,8 +96,12 @@ impl Wgpu {
     }
 
     fn start(&mut self, config: &Config) -> Result<Capabilities> {
-        let adapters = Adapters::new(config);
-        let gpu = adapters.open(config)?;
+        let mut config = config.clone();
+        if config.device.is_empty() {
+            config.device.clone_from(&self.usual);
+        }
+        let adapters = Adapters::new(&config);
+        let gpu = adapters.open(&config)?;
         let shaping = shaping(&gpu);
         let dtypes = shaping.dtypes();
         self.limits =
