@@ -173,11 +173,8 @@ impl Queue {
         self.numbers.clear();
         (self.dispatches, self.elements, self.written) = (0, 0, 0);
         self.batch += 1;
-        gpu.faults.check("eval_ir").map_err(|error| {
-            // The batch's results are promised, and nobody knows which of them there are.
-            gpu.faults.lose(error.to_string());
-            error
-        })
+        // The batch's results are promised; after an error nobody knows which of them there are.
+        gpu.faults.check("eval_ir").inspect_err(|error| gpu.faults.lose(error.to_string()))
     }
 
     /// Notes that wgpu holds bytes to be written; hands them over when they are many.

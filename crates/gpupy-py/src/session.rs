@@ -51,6 +51,7 @@ fn registry() -> Registry {
     Registry::new()
         .register_host(driver_cpu::NAME, driver_cpu::new)
         .register(driver_vulkan::NAME, driver_vulkan::new)
+        .register(driver_wgpu::NAME, driver_wgpu::new)
         .register(driver_gl::NAME, driver_gl::new)
         .register(driver_soft::NAME, driver_soft::new)
 }
