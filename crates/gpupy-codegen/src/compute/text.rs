@@ -231,9 +231,11 @@ impl Text<'_> {
         extension("GL_EXT_buffer_reference_uvec2");
         if stored(1) {
             extension("GL_EXT_shader_8bit_storage");
+            extension("GL_EXT_shader_explicit_arithmetic_types_int8");
         }
         if stored(2) {
             extension("GL_EXT_shader_16bit_storage");
+            extension("GL_EXT_shader_explicit_arithmetic_types_int16");
         }
         if self.program.insts.iter().any(|inst| inst.dtype.size() == 8) {
             extension("GL_EXT_shader_explicit_arithmetic_types_int64");
