@@ -60,3 +60,48 @@ pub fn refused(reason: &str, source: &str, traits: &Traits) -> Error {
         Err(_) => error.with("source", "could not be saved"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::device::Gpu;
+    use crate::instance::Instance;
+
+    /// What a device of this machine can do; `None` (with the reason printed) where there is none.
+    fn traits() -> Option<Traits> {
+        let opened = Instance::new(false).and_then(|instance| {
+            let devices = instance.devices()?;
+            Gpu::open(instance, &devices, "")
+        });
+        opened.map(|gpu| gpu.traits.clone()).inspect_err(|e| println!("skipped: {e}")).ok()
+    }
+
+    #[test]
+    fn every_snapshot_of_the_generator_compiles() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpupy-codegen/tests/snapshots");
+        let mut compiler = Compiler::default();
+        let mut count = 0;
+        for entry in std::fs::read_dir(root).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "comp") {
+                let compiled = compiler.words(&std::fs::read_to_string(&path).unwrap());
+                assert!(compiled.is_ok(), "{}: {:?}", path.display(), compiled.err());
+                count += 1;
+            }
+        }
+        assert!(count > 10);
+    }
+
+    #[test]
+    fn a_refusal_names_the_compilers_reason_and_the_saved_source() {
+        let Some(traits) = traits() else { return };
+        let source = "#version 450\nvoid main() { undeclared = 1; }\n";
+        let error = Compiler::default().compile(source, &traits).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+        assert!(error.fact("compiler").unwrap().contains("undeclared"), "{error}");
+        let path = error.fact("source").unwrap().to_owned();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), source);
+        std::fs::remove_file(path).unwrap();
+    }
+}

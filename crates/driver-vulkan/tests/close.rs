@@ -1,0 +1,53 @@
+//! Closing: nothing of Vulkan's is left, so that both sides of a fork can open a device.
+#![cfg(all(unix, feature = "shaderc"))]
+#![allow(clippy::unwrap_used)]
+
+use gpupy_core::DType;
+use gpupy_core::driver::{BlockSpec, Config};
+
+/// The threads of this process by name, where the system tells.
+fn threads() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok()).collect()
+}
+
+/// Whether a driver opens in a process that is forked from this one.
+fn opens_in_a_fork() -> bool {
+    // SAFETY: the child uses the driver alone, and ends without running what this process registered.
+    unsafe {
+        match libc::fork() {
+            0 => {
+                let opened = driver_vulkan::new().init(&Config::default());
+                libc::_exit(i32::from(opened.is_err()))
+            }
+            child => {
+                let mut status = -1;
+                child > 0 && libc::waitpid(child, &mut status, 0) == child && status == 0
+            }
+        }
+    }
+}
+
+#[test]
+fn closed_devices_leave_no_threads_and_both_sides_of_a_fork_open_again() {
+    let before = threads();
+    for _ in 0..3 {
+        let mut drivers = [driver_vulkan::new(), driver_vulkan::new()];
+        for driver in &mut drivers {
+            if let Err(error) = driver.init(&Config::default()) {
+                return println!("skipped: {error}");
+            }
+        }
+        let [mut first, mut second] = drivers;
+        first.cleanup();
+        // The other one still works.
+        let block = second.block_alloc(BlockSpec::new(DType::I32, 3)).unwrap();
+        second.block_write(block, 0, &[7; 12]).unwrap();
+        let mut out = [0; 12];
+        second.block_read(block, 0, &mut out).unwrap();
+        assert_eq!(out, [7; 12]);
+        second.cleanup();
+        assert!(opens_in_a_fork());
+        assert_eq!(threads(), before);
+    }
+}

@@ -1,0 +1,174 @@
+//! What the driver promises beyond the contract: devices, kernels, work that is queued.
+#![cfg(feature = "shaderc")]
+#![allow(clippy::unwrap_used)]
+
+use gpupy_core::driver::{
+    Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, Evaluated, Launch,
+};
+use gpupy_core::ir::{AccessKind, Builder, Form, Program};
+use gpupy_core::op::Op;
+use gpupy_core::{DType, ErrorKind, Scalar};
+
+/// An open driver, or `None` (with the reason printed) where there is no device.
+fn open(config: &Config) -> Option<(Box<dyn Driver>, Capabilities)> {
+    let mut driver = driver_vulkan::new();
+    match driver.init(config) {
+        Ok(capabilities) => Some((driver, capabilities)),
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Unavailable);
+            println!("skipped: {error}");
+            None
+        }
+    }
+}
+
+fn alloc(driver: &mut dyn Driver, len: usize) -> BlockId {
+    driver.block_alloc(BlockSpec::new(DType::F32, len)).unwrap()
+}
+
+fn write(driver: &mut dyn Driver, block: BlockId, values: &[f32]) {
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    driver.block_write(block, 0, &bytes).unwrap();
+}
+
+fn read(driver: &mut dyn Driver, block: BlockId, len: usize) -> Vec<f32> {
+    let mut bytes = vec![0; len * 4];
+    driver.block_read(block, 0, &mut bytes).unwrap();
+    bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
+}
+
+/// A polynomial of one operand with `count` scalars.
+fn polynomial(count: usize) -> Program {
+    let mut b = Builder::new(Form::Map, 1);
+    let (all, x) = (b.access(AccessKind::Contiguous), b.operand(DType::F32));
+    let x = b.load(x, all);
+    let mut value = x;
+    for _ in 0..count {
+        let p = b.param(DType::F32);
+        value = b.op(Op::Mul, &[value, x]);
+        value = b.op(Op::Add, &[value, p]);
+    }
+    b.store(value);
+    b.finish()
+}
+
+fn launch(
+    driver: &mut dyn Driver,
+    program: &Program,
+    (operand, dest): (BlockId, BlockId),
+    len: usize,
+    params: &[f32],
+) -> Evaluated {
+    let params: Vec<u64> = params.iter().map(|p| Scalar::f32(*p).bits).collect();
+    let walk = Access { offset: 0, strides: [1].as_slice().into() };
+    let evaluated = driver.eval_ir(&Launch {
+        program,
+        fingerprint: program.fingerprint(),
+        shape: &[len],
+        operands: &[operand],
+        params: &params,
+        accesses: std::slice::from_ref(&walk),
+        dests: &[Dest { block: dest, access: walk.clone(), whole: true }],
+    });
+    evaluated.unwrap()
+}
+
+#[test]
+fn a_device_is_found_by_its_position_and_by_part_of_its_name() {
+    let Some((_, found)) = open(&Config::default()) else { return };
+    assert_eq!(found.device, found.devices[0]);
+    let part = found.device.split(' ').next().unwrap().to_uppercase();
+    for wanted in ["0", " 0 ", &part] {
+        let config = Config { device: wanted.to_owned(), ..Config::default() };
+        assert_eq!(open(&config).unwrap().1.device, found.device, "{wanted}");
+    }
+    for wanted in ["1000", "no such device"] {
+        let config = Config { device: wanted.to_owned(), ..Config::default() };
+        let error = driver_vulkan::new().init(&config).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert!(error.fact("devices").unwrap().contains(&found.device), "{error}");
+    }
+}
+
+#[test]
+fn a_program_is_compiled_once_for_all_lengths_and_scalars() {
+    let Some((mut driver, _)) = open(&Config::default()) else { return };
+    let driver = &mut *driver;
+    let program = polynomial(2);
+    let mut compiled = 0;
+    for (len, scalar) in [(1000, 0.5), (5, 1.0), (40_000, f32::NAN), (1000, 0.0)] {
+        let (x, y) = (alloc(driver, len), alloc(driver, len));
+        write(driver, x, &vec![2.0; len]);
+        let evaluated = launch(driver, &program, (x, y), len, &[scalar, 3.0]);
+        assert!(evaluated.code.unwrap().starts_with("#version 450"));
+        compiled += evaluated.compiled;
+        let wanted = (2.0f32 * 2.0 + scalar) * 2.0 + 3.0;
+        let same = |y: f32| y.to_bits() == wanted.to_bits() || y.is_nan() && wanted.is_nan();
+        assert!(read(driver, y, len).into_iter().all(same));
+        driver.block_free(x);
+        driver.block_free(y);
+    }
+    assert_eq!(compiled, 1);
+}
+
+#[test]
+fn scalars_that_come_again_become_literals_with_equal_results() {
+    let Some((mut driver, _)) = open(&Config::default()) else { return };
+    let driver = &mut *driver;
+    let program = polynomial(8);
+    let len = 1 << 22;
+    let (x, y) = (alloc(driver, len), alloc(driver, len));
+    let values: Vec<f32> = (0..len).map(|i| (i % 1024) as f32 / 512.0 - 1.0).collect();
+    write(driver, x, &values);
+    let params = [0.1, 0.0, -1.0, 7.25, 1e-3, 1.0, 0.3, -0.7];
+    assert_eq!(launch(driver, &program, (x, y), len, &params).specialised, 0);
+    let general = read(driver, y, 1024);
+    let specialised: u32 =
+        (0..14).map(|_| launch(driver, &program, (x, y), len, &params).specialised).sum();
+    assert_eq!(specialised, 1);
+    assert_eq!(read(driver, y, 1024), general);
+}
+
+#[test]
+fn queued_launches_see_the_elements_of_their_time() {
+    let Some((mut driver, _)) = open(&Config::default()) else { return };
+    let driver = &mut *driver;
+    let program = polynomial(1);
+    let len = 1000;
+    let x = alloc(driver, len);
+    let results: Vec<BlockId> = (0..200)
+        .map(|k| {
+            let result = alloc(driver, len);
+            // Nobody has waited for the launches that read what is written over here.
+            write(driver, x, &vec![k as f32; len]);
+            launch(driver, &program, (x, result), len, &[0.5]);
+            // A block that is still in use may be freed.
+            let freed = alloc(driver, len);
+            launch(driver, &program, (result, freed), len, &[0.0]);
+            driver.block_free(freed);
+            result
+        })
+        .collect();
+    for (k, result) in results.into_iter().enumerate() {
+        let wanted = (k * k) as f32 + 0.5;
+        assert!(read(driver, result, len).iter().all(|y| *y == wanted), "launch {k}");
+    }
+}
+
+#[test]
+fn launches_take_more_numbers_than_can_be_pushed() {
+    let Some((mut driver, _)) = open(&Config::default()) else { return };
+    let driver = &mut *driver;
+    let program = polynomial(100);
+    let (x, y) = (alloc(driver, 100), alloc(driver, 100));
+    write(driver, x, &[1.0; 100]);
+    // More launches than one buffer of numbers has room for.
+    for k in 0..1000 {
+        let mut params = vec![0.0; 100];
+        params[k % 100] = k as f32;
+        launch(driver, &program, (x, y), 100, &params);
+        if k % 97 == 0 {
+            assert_eq!(read(driver, y, 100), vec![1.0 + k as f32; 100]);
+        }
+    }
+}
