@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::failure::{self, Failure, Result};
-use crate::{process, system, venv, workspace};
+use crate::{features, process, system, venv, workspace};
 
 /// Files and folders of which the compiled module is made.
 const SOURCES: [&str; 4] = ["Cargo.toml", "Cargo.lock", "pyproject.toml", "crates"];
@@ -38,13 +38,14 @@ pub fn prepare() -> Result<()> {
     process::announce("Python module (optimised)");
     let mut maturin = process::command(workspace::python());
     maturin.args(["-m", "maturin", "develop", "--release", "--locked"]);
+    maturin.args(features::of_module());
     // Maturin takes the environment from here; one that is active in the caller's shell must not win.
     maturin.env("VIRTUAL_ENV", workspace::venv()).env_remove("CONDA_PREFIX");
     process::run(&mut maturin)?;
     fs::write(&stamp, state()).map_err(|error| Failure::file("write", &stamp, &error))
 }
 
-/// One line for each file that the module is made of, and for the module.
+/// One line for the features, then one for each file that the module is made of, and for the module.
 fn state() -> String {
     let root = workspace::root();
     let mut files = Vec::new();
@@ -61,7 +62,8 @@ fn state() -> String {
     }
     files.extend(modules);
     files.sort();
-    files.iter().map(|path| description(path)).collect()
+    let features = format!("{}\n", features::of_module().join(" "));
+    std::iter::once(features).chain(files.iter().map(|path| description(path))).collect()
 }
 
 /// All files below `path`, or itself.

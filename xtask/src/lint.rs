@@ -5,7 +5,7 @@
 
 use crate::failure::{self, Failure, Result};
 use crate::process::{announce, cargo, command, run as start};
-use crate::{process, venv, workspace};
+use crate::{features, process, venv, workspace};
 
 /// The Python linter and formatter; no part of the environment that people need.
 const RUFF: &str = "ruff>=0.9";
@@ -33,7 +33,9 @@ fn rustfmt(fix: bool) -> Result<()> {
 
 fn clippy() -> Result<()> {
     announce("clippy");
-    start(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    let mut clippy = cargo();
+    clippy.args(["clippy", "--workspace", "--all-targets"]).args(features::of_workspace());
+    start(clippy.args(["--", "-D", "warnings"]))
 }
 
 fn documentation() -> Result<()> {
@@ -41,6 +43,7 @@ fn documentation() -> Result<()> {
     let mut doc = cargo();
     // Private items too: a module's page links to what it owns.
     doc.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
+    doc.args(features::of_workspace());
     start(doc.env("RUSTDOCFLAGS", "-D warnings"))
 }
 

@@ -9,6 +9,7 @@ mod bench;
 mod demo;
 mod develop;
 mod failure;
+mod features;
 mod header;
 mod lint;
 #[cfg(test)]

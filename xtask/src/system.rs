@@ -1,4 +1,4 @@
-//! The packages of the operating system that the OpenGL driver opens at run time.
+//! The packages of the operating system that the drivers of GPUs link or open at run time.
 //!
 //! Owns the list [`PACKAGES`] and its installation by apt. Invariant: it never makes a task fail. A machine
 //! where nothing can be installed runs on the drivers that start there. Not here: whether a driver really
@@ -8,12 +8,22 @@ use std::process::Command;
 
 use crate::process;
 
-/// Debian's names for an OpenGL that needs neither display nor GPU.
-const PACKAGES: [&str; 2] = ["libegl1", "libgl1-mesa-dri"];
+/// Debian's names for an OpenGL and a Vulkan that need neither display nor GPU, for the compiler of
+/// shaders that the Vulkan driver links, and for what checks its calls in tests.
+const PACKAGES: [&str; 7] = [
+    "libegl1",
+    "libgl1-mesa-dri",
+    "libvulkan1",
+    "mesa-vulkan-drivers",
+    "libshaderc-dev",
+    "spirv-tools",
+    "vulkan-validationlayers",
+];
 
 /// What another system needs, where we cannot install it.
-const ELSEWHERE: &str =
-    "the gl driver needs libEGL.so.1 with an OpenGL 4 driver (a vendor's, or Mesa's)";
+const ELSEWHERE: &str = "the gl driver needs libEGL.so.1 with an OpenGL 4 driver, the vulkan driver \
+                         libvulkan.so.1 with a Vulkan 1.2 driver (a vendor's, or Mesa's), and shaderc \
+                         when it is built";
 
 /// Installs what is missing if we may, and otherwise says what to do.
 pub fn prepare() {
@@ -33,7 +43,7 @@ pub fn prepare() {
     }
     process::announce(&format!("system packages: {}", missing.join(", ")));
     let Some(elevate) = elevation() else {
-        println!("   not root, and `sudo -n` is not allowed; to use OpenGL, run:");
+        println!("   not root, and `sudo -n` is not allowed; to use OpenGL and Vulkan, run:");
         println!(
             "   sudo apt-get update && sudo apt-get install -y --no-install-recommends {}",
             missing.join(" ")

@@ -6,7 +6,7 @@
 
 use crate::failure::{self, Failure, Result};
 use crate::process::{announce, capture, cargo, command, run as start};
-use crate::{develop, workspace};
+use crate::{develop, features, workspace};
 
 /// One line for each driver: its name, whether it starts, its device or the reason.
 const DRIVERS: &str = "
@@ -45,7 +45,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
 
 fn rust() -> Result<()> {
     announce("Rust tests");
-    start(cargo().args(["test", "--release", "--workspace", "--no-fail-fast"]))
+    let mut tests = cargo();
+    tests.args(["test", "--release", "--workspace", "--no-fail-fast"]);
+    start(tests.args(features::of_workspace()))
 }
 
 /// Runs the suite on each driver that starts on this machine, and on a plug-in.
@@ -55,7 +57,8 @@ fn conformance() -> Vec<(String, Result<()>)> {
         let name = format!("conformance on {shown}");
         announce(&name);
         let mut suite = cargo();
-        suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance", "--", driver]);
+        suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance"]);
+        suite.args(features::of_suite()).args(["--", driver]);
         results.push((name, start(&mut suite)));
     };
     match starting() {
