@@ -1,6 +1,6 @@
 //! GLSL to SPIR-V, in this process.
 //!
-//! Owns [`Compiler`]. Invariant: a refused shader lies in a file that the error names.
+//! Owns [`compile`]. Invariant: a refused shader lies in a file that the error names.
 //!
 //! Not here: pipelines (`kernels.rs`).
 
@@ -9,40 +9,35 @@ use crate::device::Traits;
 use crate::spirv;
 use gpupy_codegen::disk::short_hash;
 use gpupy_core::{Error, ErrorKind, Result};
+use std::sync::OnceLock;
 
 /// The name of shaders in the compiler's messages.
 const FILE: &str = "kernel";
 
-/// shaderc, once something has to be compiled: its start takes some hundred milliseconds.
-#[derive(Default)]
-pub struct Compiler {
-    compiler: Option<shaderc::Compiler>,
+/// shaderc, once something has to be compiled. Its start takes a tenth of a second, so it stays for all
+/// drivers of the process.
+static COMPILER: OnceLock<std::result::Result<shaderc::Compiler, String>> = OnceLock::new();
+
+/// Compiles a compute shader, and adds the device's modes of float arithmetic.
+///
+/// # Errors
+/// - `Refused`: the compiler does not take it.
+pub fn compile(source: &str, traits: &Traits) -> Result<Vec<u32>> {
+    let words = words(source).map_err(|reason| refused(&reason, source, traits))?;
+    Ok(spirv::with_modes(&words, &traits.floats))
 }
 
-impl Compiler {
-    /// Compiles a compute shader, and adds the device's modes of float arithmetic.
-    ///
-    /// # Errors
-    /// - `Refused`: the compiler does not take it.
-    pub fn compile(&mut self, source: &str, traits: &Traits) -> Result<Vec<u32>> {
-        let words = self.words(source).map_err(|reason| refused(&reason, source, traits))?;
-        Ok(spirv::with_modes(&words, &traits.floats))
-    }
-
-    fn words(&mut self, source: &str) -> std::result::Result<Vec<u32>, String> {
-        let compiler = match &self.compiler {
-            Some(compiler) => compiler,
-            None => self.compiler.insert(shaderc::Compiler::new().map_err(|e| e.to_string())?),
-        };
-        let mut options = shaderc::CompileOptions::new().map_err(|e| e.to_string())?;
-        let version = shaderc::EnvVersion::Vulkan1_2 as u32;
-        options.set_target_env(shaderc::TargetEnv::Vulkan, version);
-        // Devices optimise again; and what is optimised here loses operations that are to be kept.
-        options.set_optimization_level(shaderc::OptimizationLevel::Zero);
-        let kind = shaderc::ShaderKind::Compute;
-        let artifact = compiler.compile_into_spirv(source, kind, FILE, "main", Some(&options));
-        artifact.map(|artifact| artifact.as_binary().to_vec()).map_err(|e| e.to_string())
-    }
+fn words(source: &str) -> std::result::Result<Vec<u32>, String> {
+    let compiler = COMPILER.get_or_init(|| shaderc::Compiler::new().map_err(|e| e.to_string()));
+    let compiler = compiler.as_ref().map_err(String::clone)?;
+    let mut options = shaderc::CompileOptions::new().map_err(|e| e.to_string())?;
+    let version = shaderc::EnvVersion::Vulkan1_2 as u32;
+    options.set_target_env(shaderc::TargetEnv::Vulkan, version);
+    // Devices optimise again; and what is optimised here loses operations that are to be kept.
+    options.set_optimization_level(shaderc::OptimizationLevel::Zero);
+    let kind = shaderc::ShaderKind::Compute;
+    let artifact = compiler.compile_into_spirv(source, kind, FILE, "main", Some(&options));
+    artifact.map(|artifact| artifact.as_binary().to_vec()).map_err(|e| e.to_string())
 }
 
 /// The error of a refused shader, which it saves for people to look at.
@@ -80,12 +75,11 @@ mod tests {
     #[test]
     fn every_snapshot_of_the_generator_compiles() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpupy-codegen/tests/snapshots");
-        let mut compiler = Compiler::default();
         let mut count = 0;
         for entry in std::fs::read_dir(root).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "comp") {
-                let compiled = compiler.words(&std::fs::read_to_string(&path).unwrap());
+                let compiled = words(&std::fs::read_to_string(&path).unwrap());
                 assert!(compiled.is_ok(), "{}: {:?}", path.display(), compiled.err());
                 count += 1;
             }
@@ -97,7 +91,7 @@ mod tests {
     fn a_refusal_names_the_compilers_reason_and_the_saved_source() {
         let Some(traits) = traits() else { return };
         let source = "#version 450\nvoid main() { undeclared = 1; }\n";
-        let error = Compiler::default().compile(source, &traits).unwrap_err();
+        let error = compile(source, &traits).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
         assert!(error.fact("compiler").unwrap().contains("undeclared"), "{error}");
         let path = error.fact("source").unwrap().to_owned();

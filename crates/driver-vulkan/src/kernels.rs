@@ -7,7 +7,7 @@
 //! Not here: the compiler (`compiler.rs`), which kernel a launch gets (`eval.rs` and
 //! `gpupy_codegen::cache`), the folder on disk (`gpupy_codegen::disk`).
 
-use crate::compiler::{Compiler, refused};
+use crate::compiler::{self, refused};
 use crate::device::Gpu;
 use crate::failure::failed;
 use ash::vk;
@@ -33,7 +33,6 @@ pub struct Kernels {
     /// The layout of all.
     pub layout: vk::PipelineLayout,
     pipelines: Vec<vk::Pipeline>,
-    compiler: Compiler,
     shelf: Option<Shelf>,
     gpu: Arc<Gpu>,
 }
@@ -46,11 +45,11 @@ struct Stored {
 }
 
 impl Kernels {
-    /// No kernels yet; with `keep`, those that are compiled are kept on disk.
+    /// No kernels yet.
     ///
     /// # Errors
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
-    pub fn new(gpu: Arc<Gpu>, keep: bool) -> Result<Kernels> {
+    pub fn new(gpu: Arc<Gpu>) -> Result<Kernels> {
         let ranges = [vk::PushConstantRange::default()
             .stage_flags(vk::ShaderStageFlags::COMPUTE)
             .size(gpu.traits.kernels.push_bytes)];
@@ -62,8 +61,7 @@ impl Kernels {
             known: cache::Kernels::default(),
             layout,
             pipelines: Vec::new(),
-            compiler: Compiler::default(),
-            shelf: if keep { Shelf::of(crate::NAME) } else { None },
+            shelf: Shelf::of(crate::NAME),
             gpu,
         })
     }
@@ -79,7 +77,7 @@ impl Kernels {
         let stored = match found {
             Some(stored) => stored,
             None => {
-                let spirv = self.compiler.compile(source, &self.gpu.traits)?;
+                let spirv = compiler::compile(source, &self.gpu.traits)?;
                 Stored { spirv, compiled: Vec::new() }
             }
         };

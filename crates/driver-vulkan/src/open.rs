@@ -37,10 +37,10 @@ impl Open {
     ///
     /// # Errors
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
-    pub fn new(gpu: Gpu, keep: bool, limit: u64, longest: usize) -> Result<Open> {
+    pub fn new(gpu: Gpu, limit: u64, longest: usize) -> Result<Open> {
         let gpu = Arc::new(gpu);
         Ok(Open {
-            kernels: Kernels::new(gpu.clone(), keep)?,
+            kernels: Kernels::new(gpu.clone())?,
             blocks: Blocks::new(limit, longest),
             numbers: Numbers::default(),
             queue: Queue::new(gpu.clone())?,

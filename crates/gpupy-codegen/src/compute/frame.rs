@@ -112,7 +112,10 @@ pub(super) fn plan(
         if asked.last_is_slowest {
             order.rotate_right(1);
         }
-        for axis in order.into_iter().filter(|axis| shape[*axis] > 1) {
+        // Where points follow each other along the last axis, it is asked for whatever its length.
+        let asked_for =
+            |axis: &usize| shape[*axis] > 1 || points == Points::Run && axis + 1 == shape.len();
+        for axis in order.into_iter().filter(asked_for) {
             let (is_last, before) = (axis + 1 == shape.len(), stride);
             stride = match points {
                 Points::Run if is_last => 1,
