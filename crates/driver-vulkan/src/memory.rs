@@ -40,12 +40,13 @@ pub struct Buffer {
     /// Where kernels find it.
     pub address: u64,
     allocation: Allocation,
+    mapped: bool,
 }
 
 impl Buffer {
-    /// The bytes, where the host can reach them.
+    /// The bytes, where the host reaches them as fast as its own.
     pub fn mapped(&self) -> Option<NonNull<u8>> {
-        self.allocation.mapped_ptr().map(NonNull::cast)
+        self.allocation.mapped_ptr().filter(|_| self.mapped).map(NonNull::cast)
     }
 }
 
@@ -130,7 +131,9 @@ impl Memory {
         let info = vk::BufferDeviceAddressInfo::default().buffer(handle);
         // SAFETY: the buffer is bound, and was made for addresses.
         let address = unsafe { self.gpu.raw.get_buffer_device_address(&info) };
-        Ok(Buffer { handle, address, allocation })
+        // The host may reach a device's own memory, too, but slowly.
+        let mapped = location != MemoryLocation::GpuOnly;
+        Ok(Buffer { handle, address, allocation, mapped })
     }
 
     /// Gives a buffer back that the device does not use any more.

@@ -22,7 +22,7 @@ use std::ptr::NonNull;
 const QUEUED_WRITE: usize = 1 << 20;
 
 /// Bytes of the largest buffer that a transfer goes through.
-const LARGEST_STAGE: usize = 64 << 20;
+const LARGEST_STAGE: usize = 16 << 20;
 
 impl Open {
     /// Copies elements of a block to the host.
@@ -157,5 +157,81 @@ unsafe fn put(base: NonNull<u8>, stored: usize, dtype: DType, data: &[u8]) {
     match stored == dtype.size() {
         true => elements.copy_from_slice(data),
         false => widen(dtype, data, elements),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::device::Gpu;
+    use crate::instance::Instance;
+    use gpupy_core::driver::{Access, BlockSpec, Dest, Launch};
+    use gpupy_core::ir::{AccessKind, Builder, Form};
+
+    /// A device that is used as if its memory were its own and had no narrow elements; `None` (with the
+    /// reason printed) where there is no device.
+    fn open_apart() -> Option<Open> {
+        let opened = Instance::new(false).and_then(|instance| {
+            let devices = instance.devices()?;
+            let mut gpu = Gpu::open(instance, &devices, "")?;
+            gpu.traits.shared_memory = false;
+            gpu.traits.kernels.bytes = false;
+            gpu.traits.kernels.halves = false;
+            Open::new(gpu, u64::MAX, 1 << 28)
+        });
+        opened.inspect_err(|error| println!("skipped: {error}")).ok()
+    }
+
+    #[test]
+    fn elements_come_back_from_memory_that_the_host_cannot_reach() {
+        let Some(mut open) = open_apart() else { return };
+        // More than one stage has room for.
+        let len = LARGEST_STAGE / 4 + 1000;
+        let data: Vec<u8> = (0..len as u32).flat_map(u32::to_ne_bytes).collect();
+        let block = open.alloc(BlockSpec::new(DType::U32, len)).unwrap();
+        assert!(open.blocks.get(block).unwrap().buffer.mapped().is_none());
+        open.write(block, 0, &data).unwrap();
+        open.write(block, 7, &[255; 8]).unwrap();
+        let mut out = vec![0; data.len()];
+        open.read(block, 0, &mut out).unwrap();
+        assert_eq!(out[28..36], [255; 8]);
+        assert!(out[..28] == data[..28] && out[36..] == data[36..]);
+        open.read(block, len - 2, &mut out[..8]).unwrap();
+        assert_eq!(out[..8], data[data.len() - 8..]);
+    }
+
+    #[test]
+    fn narrow_elements_are_computed_with_where_the_device_has_none() {
+        let Some(mut open) = open_apart() else { return };
+        let dtypes = open.gpu.traits.kernels.dtypes();
+        for dtype in dtypes {
+            let mut b = Builder::new(Form::Map, 1);
+            let (all, x) = (b.access(AccessKind::Contiguous), b.operand(dtype));
+            let x = b.load(x, all);
+            b.store(x);
+            let program = b.finish();
+            let data: Vec<u8> = match dtype {
+                DType::Bool => (0..100).map(|k| k % 2).collect(),
+                _ => (0..100 * dtype.size()).map(|k| (k * 37 % 61 + 128 * (k % 2)) as u8).collect(),
+            };
+            let spec = BlockSpec::new(dtype, 100);
+            let (operand, block) = (open.alloc(spec).unwrap(), open.alloc(spec).unwrap());
+            open.write(operand, 0, &data).unwrap();
+            let walk = Access { offset: 0, strides: [1].as_slice().into() };
+            open.eval(&Launch {
+                program: &program,
+                fingerprint: program.fingerprint(),
+                shape: &[100],
+                operands: &[operand],
+                params: &[],
+                accesses: std::slice::from_ref(&walk),
+                dests: &[Dest { block, access: walk.clone(), whole: true }],
+            })
+            .unwrap();
+            let mut out = vec![0; data.len()];
+            open.read(block, 0, &mut out).unwrap();
+            assert_eq!(out, data, "{dtype}");
+        }
     }
 }
