@@ -88,7 +88,8 @@ impl Recorder {
             return Err(wrong(ErrorKind::Shape, "a product has at most 63 axes"));
         }
         if *k == 0 || shape.contains(&0) {
-            return repeated(dtype, &shape, &vec![0; dtype.size()]);
+            // A copy: each element of a result can be written by itself.
+            return self.copy(&repeated(dtype, &shape, &vec![0; dtype.size()])?);
         }
         let mut space = shape.clone();
         space.push(*k);

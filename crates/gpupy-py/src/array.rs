@@ -11,7 +11,7 @@
 
 use crate::assign;
 use crate::dtypes;
-use crate::errors::to_py;
+use crate::errors::{to_py, warn_of_lost_parts};
 use crate::host;
 use crate::index;
 use crate::pick;
@@ -228,6 +228,7 @@ impl NdArray {
         };
         match dtypes::from_any(dtype)? {
             Some(dtype) => {
+                warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
                 let cast = ready(slf.py())?.cast(&array, dtype).map_err(to_py)?;
                 Ok(Some(NdArray::lazy(cast)))
             }

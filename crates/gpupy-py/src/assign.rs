@@ -7,7 +7,7 @@
 
 use crate::array::{Elements, NdArray, elements};
 use crate::dtypes::{self, numpy};
-use crate::errors::{shape_words, to_py};
+use crate::errors::{shape_words, to_py, warn_of_lost_parts};
 use crate::host;
 use crate::index::Selection;
 use crate::operand::{Held, Operand, classify, int_scalar};
@@ -41,8 +41,25 @@ pub fn output(dest: &Array, result: &Array) -> PyResult<()> {
 /// to the view as a whole.
 pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     match source(py, dest.dtype(), dest.ndim(), value)? {
-        Source::Array(array) => write(dest, Arg::Array(&array)),
+        Source::Array(array) => {
+            check_shape(dest, &array)?;
+            warn_of(value, dest.dtype())?;
+            write(dest, Arg::Array(&array))
+        }
         Source::Scalar(scalar) => write(dest, Arg::Scalar(scalar)),
+    }
+}
+
+/// NumPy's warning where `value` is complex and `dtype`, to which it is written, is not.
+///
+/// # Errors
+/// The warning, where the user made an exception of it.
+pub fn warn_of(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<()> {
+    match value.cast::<NdArray>().map(elements) {
+        Ok(Elements::Lazy(array)) if array.size() > 0 => {
+            warn_of_lost_parts(value.py(), array.dtype(), dtype)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -76,6 +93,14 @@ pub fn source(
             if array.dtype() == dtype {
                 return Ok(Source::Array(array.clone()));
             }
+            if let Held::Scalar(scalar) = &operand.held
+                && dtype.is_int()
+                && array.dtype() != DType::Bool
+            {
+                // Whether a number fits is known when it is.
+                let number = scalar.get().value(py)?;
+                return source(py, dtype, ndim, &number);
+            }
             return Ok(Source::Array(ready(py)?.cast(array, dtype).map_err(to_py)?));
         }
         if let Some(scalar) = plain(&operand, dtype) {
@@ -85,15 +110,20 @@ pub fn source(
     // Everything else is converted by NumPy, which also has the words for what cannot be.
     let kwargs = PyDict::new(py);
     kwargs.set_item("dtype", dtypes::to_numpy(py, dtype)?)?;
+    let numpy = numpy(py)?;
     let given = match value.cast::<NdArray>() {
         Ok(array) => match elements(array) {
             Elements::Numpy(array) => array,
             Elements::Lazy(array) => host::to_numpy(py, &array)?,
         },
+        // NumPy's ints have to fit here as Python's do.
+        Err(_) if dtype.is_int() && value.is_instance(numpy.integer.bind(py))? => {
+            value.call_method0("item")?
+        }
         Err(_) => value.clone(),
     };
     let is_array = given.hasattr("__array__")?;
-    let converted = numpy(py)?.array.bind(py).call((given,), Some(&kwargs))?;
+    let converted = numpy.array.bind(py).call((given,), Some(&kwargs))?;
     match host::from_numpy(&converted)? {
         // NumPy drops leading axes of arrays, but not of lists.
         Some(array) if is_array || array.ndim() <= ndim => Ok(Source::Array(array)),
@@ -161,21 +191,26 @@ fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
     (value.abs() <= largest || !value.is_finite()).then(|| operand.scalar(dtype)).flatten()
 }
 
+fn check_shape(dest: &Array, array: &Array) -> PyResult<()> {
+    // Axes that the destination lacks may be dropped where their extent is 1.
+    let extra = array.ndim().saturating_sub(dest.ndim());
+    let (dropped, kept) = array.shape().split_at(extra);
+    let wanted = &dest.shape()[dest.ndim() - kept.len()..];
+    let fits = dropped.iter().all(|n| *n == 1)
+        && kept.iter().zip(wanted).all(|(n, wanted)| n == wanted || *n == 1);
+    if fits {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "could not broadcast input array from shape {} into shape {}",
+        shape_words(array.shape()),
+        shape_words(dest.shape())
+    )))
+}
+
 fn write(dest: &Array, source: Arg<'_>) -> PyResult<()> {
     if let Arg::Array(array) = source {
-        // Axes that the destination lacks may be dropped where their extent is 1.
-        let extra = array.ndim().saturating_sub(dest.ndim());
-        let (dropped, kept) = array.shape().split_at(extra);
-        let wanted = &dest.shape()[dest.ndim() - kept.len()..];
-        let fits = dropped.iter().all(|n| *n == 1)
-            && kept.iter().zip(wanted).all(|(n, wanted)| n == wanted || *n == 1);
-        if !fits {
-            return Err(PyValueError::new_err(format!(
-                "could not broadcast input array from shape {} into shape {}",
-                shape_words(array.shape()),
-                shape_words(dest.shape())
-            )));
-        }
+        check_shape(dest, array)?;
     }
     context()?.assign(dest, source).map_err(to_py)
 }

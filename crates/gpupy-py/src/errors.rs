@@ -6,9 +6,10 @@
 //! Not here: mistakes that NumPy itself is asked to word (`standin.rs`).
 
 use crate::waiting;
-use gpupy_core::{Error, ErrorKind};
+use gpupy_core::{DType, Error, ErrorKind};
+use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
-use pyo3::{PyErr, create_exception};
+use pyo3::prelude::*;
 use std::fmt::Write;
 
 create_exception!(
@@ -34,6 +35,20 @@ pub fn to_py(error: Error) -> PyErr {
         ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
         _ => DriverError::new_err(words),
     }
+}
+
+/// NumPy's warning for complex numbers that become others.
+///
+/// # Errors
+/// The warning, where the user made an exception of it.
+pub fn warn_of_lost_parts(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
+    // A bool asks whether a number is zero, for which both parts count.
+    if !from.is_complex() || to.is_complex() || to == DType::Bool {
+        return Ok(());
+    }
+    let category = py.import("numpy.exceptions")?.getattr("ComplexWarning")?;
+    let words = c"Casting complex values to real discards the imaginary part";
+    PyErr::warn(py, &category, words, 1)
 }
 
 /// A shape as NumPy's C code prints it: `(2,3)`, `(3,)`, `()`.

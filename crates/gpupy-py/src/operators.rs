@@ -160,18 +160,19 @@ fn in_place<'py>(
     if let (Some(a), Some(b)) = (classify(target.as_any())?, classify(value)?)
         && let Some(dest) = a.as_array().cloned()
     {
-        target.borrow().check_writable()?;
         let ufunc = op.ufunc(py)?;
         let operands = [a, b];
         if let Some(result) = ufunc.at_once(&operands)
             && result.dtype() == dest.dtype()
             && result.shape() == dest.shape()
         {
+            target.borrow().check_writable()?;
             return assign::output(&dest, &result);
         }
         if ufunc.result_dtype(py, &operands)? == Some(dest.dtype())
             && let Some(result) = ufunc.record_operator(py, op, &operands, Some(dest.shape()))?
         {
+            target.borrow().check_writable()?;
             return assign::output(&dest, &result);
         }
     }

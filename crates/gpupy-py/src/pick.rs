@@ -9,7 +9,7 @@
 //! written (`assign.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 
 use crate::array::{Elements, NdArray, elements};
-use crate::assign;
+use crate::assign::{self, Source};
 use crate::dtypes::numpy;
 use crate::errors::to_py;
 use crate::host;
@@ -103,6 +103,13 @@ pub fn put(
     let Ok(source) = assign::source(py, array.dtype(), usize::MAX, value) else {
         return refused().map(|()| false);
     };
+    // A mask over all axes takes its elements one after another.
+    if let [Part::Mask(shape, _)] = parts.as_slice()
+        && shape.len() == array.ndim()
+        && matches!(&source, Source::Array(source) if source.ndim() > 1)
+    {
+        refused()?;
+    }
     let context = ready(py)?;
     let written =
         wait(py, || context.put(&picked.view, &indices, picked.at, Outside::Refuse, source.arg()));
@@ -113,6 +120,7 @@ pub fn put(
                 // What NumPy says of indices outside, where they name nothing.
                 refused()?;
             }
+            assign::warn_of(value, array.dtype())?;
             Ok(true)
         }
         Err(error) if matches!(error.kind(), ErrorKind::Index | ErrorKind::Shape) => {

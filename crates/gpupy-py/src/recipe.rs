@@ -294,13 +294,19 @@ pub fn operator_power(base: &Operand<'_>, exponent: &Operand<'_>) -> PyResult<Op
     let Some(array) = base.as_array() else { return Ok(None) };
     let context = context()?;
     let (dtype, arg) = (array.dtype(), Arg::Array(array));
+    let small;
     let args: &[Arg<'_>] = match (exponent.kind, &exponent.held) {
         (Kind::WEAK_FLOAT, Held::Float(v)) if *v == 0.5 && dtype.is_float() => &[arg],
-        (Kind::WEAK_INT, Held::Int(2)) if dtype != DType::Bool => &[arg, arg],
+        (Kind::WEAK_INT, Held::Int(2)) if dtype == DType::Bool => {
+            small = context.cast(array, DType::I8).map_err(to_py)?;
+            &[Arg::Array(&small), Arg::Array(&small)]
+        }
+        (Kind::WEAK_INT, Held::Int(2)) => &[arg, arg],
         _ => return Ok(None),
     };
     let op = if args.len() == 1 { Op::Sqrt } else { Op::Mul };
-    if !supports(context, op, dtype) {
+    let taken = if dtype == DType::Bool { DType::I8 } else { dtype };
+    if !supports(context, op, taken) {
         return Ok(None);
     }
     context.apply(op, args).map(Some).map_err(to_py)

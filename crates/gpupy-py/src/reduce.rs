@@ -4,7 +4,7 @@
 //!
 //! Not here: axes, keyword arguments and means (`python/gpupy/_reduce.py`).
 
-use crate::errors::to_py;
+use crate::errors::{to_py, warn_of_lost_parts};
 use crate::session::{holds, ready, supports};
 use gpupy_core::{Array, DType, Op, Scalar};
 use pyo3::prelude::*;
@@ -77,6 +77,7 @@ pub fn reduce(
     if axes.is_empty() || !able {
         return Ok(None);
     }
+    warn_of_lost_parts(py, array.dtype(), given)?;
     if array.size() == 0 {
         let kept = |(axis, extent): (usize, &usize)| match axes.contains(&axis) {
             true => keepdims.then_some(1),

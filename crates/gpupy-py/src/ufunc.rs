@@ -445,6 +445,10 @@ impl Ufunc {
             Ok(out) if !out.is_none() => Some(out),
             _ => None,
         };
+        if out.is_some() && matches!(self.name.as_str(), "maximum" | "minimum") {
+            let module = args.py().import("gpupy._ufunc")?;
+            module.call_method1("warn_of_position", (self.numpy.bind(args.py()),))?;
+        }
         let Some(kwargs) = kwargs else { return Ok(Plain::Call { out }) };
         for (key, value) in kwargs.iter() {
             let key: String = key.extract()?;

@@ -33,11 +33,11 @@ def _set_part(a, name, value):
     elif a.dtype.kind == "c":
         kept = _part(a, "imag" if name == "real" else "real")
         given = _creation.empty(kept.shape, kept.dtype)
-        assign_all(given, value)
+        assign_all(given, _creation.asanyarray(value))
         parts = (given, kept) if name == "real" else (kept, given)
         assign_all(a, _gpupy.of_parts(*parts))
     elif name == "real":
-        assign_all(a, value)
+        assign_all(a, _creation.asanyarray(value))
     else:
         # NumPy has the words.
         np.array(a._host()).imag = to_host(value)

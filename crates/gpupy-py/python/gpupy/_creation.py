@@ -62,8 +62,13 @@ def full(shape, fill_value, dtype=None, order="C", **kwargs):
     if extents is None or not is_lazy(dtype) or _unlike(kwargs):
         return wrap(np.full(to_host(shape), to_host(fill_value), dtype, order))
     made = _constant("empty", 0.0, extents, dtype, order, {})
-    assign_all(made, fill_value)
+    _fill(made, fill_value)
     return made
+
+
+def _fill(made, value):
+    """Casts as NumPy does here, where only Python's ints have to fit."""
+    assign_all(made, value if type(value) in (int, ndarray, scalar) else np.asarray(to_host(value)))
 
 
 def _like(make):
@@ -81,7 +86,7 @@ zeros_like, ones_like, empty_like = _like(zeros), _like(ones), _like(empty)
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kwargs):
     made = empty_like(a, dtype, order, subok, shape, **kwargs)
-    assign_all(made, fill_value)
+    _fill(made, fill_value)
     return made
 
 

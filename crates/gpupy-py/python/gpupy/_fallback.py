@@ -173,8 +173,7 @@ def call(name, function, args, kwargs):
         _count(name, seen)
         try:
             result = function(*host_args, **host_kwargs)
-            view = _view_of_one(name, result, seen, hosts)
-            return wrap(result) if view is None else view
+            return _wrapped(name, result, seen, hosts)
         except ValueError as error:
             # NumPy's own arrays raise it too, and then nothing of ours would be changed.
             if "read-only" not in str(error) or not any(_writable(a) for a in seen):
@@ -192,6 +191,18 @@ def call(name, function, args, kwargs):
     if isinstance(result, tuple):
         return tuple(_originals(r, copies, outs) for r in result)
     return _originals(result, copies, outs)
+
+
+def _wrapped(name, result, arrays, hosts):
+    """The result as ours; the parts of a tuple or a list, too, may be views."""
+    if type(result) in (tuple, list) and any(type(r) is np.ndarray for r in result):
+        return type(result)([_wrapped(name, r, arrays, hosts) for r in result])
+    view = _view_of_one(name, result, arrays, hosts)
+    if view is None:
+        view = wrap(result)
+        if name in _READ_ONLY and not result.flags.writeable:
+            view._writable = False
+    return view
 
 
 # Functions whose views NumPy lets nobody write to.
@@ -252,6 +263,22 @@ def _originals(result, copies, outs):
         if result is copy:
             return target
     return wrap(result)
+
+
+def call_writing(name, function, args, kwargs):
+    """``function(*args, **kwargs)`` by NumPy, which writes to its first argument."""
+    if not isinstance(args[0] if args else None, ndarray):
+        return call(name, function, args, kwargs)
+    seen = []
+    host_args, host_kwargs = to_host(tuple(args[1:]), seen), to_host(kwargs, seen)
+    _count(name, [args[0], *seen])
+    copy = _to_write(args[0])
+    try:
+        return function(copy, *host_args, **host_kwargs)
+    finally:
+        # What was written before an error stays written, as in NumPy.
+        if _writable(args[0]):
+            assign_all(args[0], copy)
 
 
 def _write_back(function, args, kwargs):

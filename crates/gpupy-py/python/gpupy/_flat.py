@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from ._fallback import call
+from ._fallback import call, to_host
 from ._gpupy import assign_all
 
 
@@ -65,26 +65,30 @@ class flatiter:
         try:
             place = operator.index(key)
         except TypeError:
+            # A flat iterator takes fewer keys than an array.
+            self._array._hollow().flat[to_host(key)]
             found = self.ravel()[key]
             return found.copy() if hasattr(found, "_copy") else found
         return self._array[self._at(place)]
 
     def __setitem__(self, key, value):
         array = self._array
+        if not array._lazy:
+            array._host().flat[to_host(key)] = to_host(value)
+            return
+        if not array._writable:
+            raise ValueError("underlying array is read-only")
         try:
             place = self._at(operator.index(key))
         except TypeError:
-            place = None
-        if place is not None:
-            array[place] = value
+            # The elements named repeat `value` as often as they need it, which NumPy does.
+            copy = np.array(array._host())
+            copy.flat[to_host(key)] = to_host(value)
+            assign_all(array, copy)
             return
-        if not array._lazy:
-            array._host().flat[key] = value
-            return
-        # The elements named repeat `value` as often as they need it, which NumPy does.
-        copy = np.array(array._host())
-        copy.flat[key] = np.asarray(value)
-        assign_all(array, copy)
+        # NumPy refuses here what it takes elsewhere, and wraps what it says.
+        array._hollow().flat[0] = to_host(value)
+        array[place] = value
 
     def _at(self, place):
         size = self._array.size
@@ -118,4 +122,9 @@ class flatiter:
 
 def set_flat(array, value):
     """``array.flat = value``."""
+    if not array._lazy:
+        array._host().flat = to_host(value)
+        return
+    if not array._writable:
+        raise ValueError("array is read-only")
     flatiter(array)[:] = value

@@ -53,8 +53,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 def put(a, ind, v, mode="raise"):
     index = asanyarray(ind)
-    ours = isinstance(a, ndarray) and a._lazy and a._writable and a.flags.c_contiguous
-    fits = index.size and np.size(v) in (1, index.size)
+    ours = isinstance(a, ndarray) and a._lazy and a._writable and a.size and a.flags.c_contiguous
+    fits = index.size and index.dtype.kind in "iu" and np.size(v) in (1, index.size)
     if not (ours and fits and mode == "raise"):
         return call("put", np.put, (a, ind, v), {"mode": mode})
     # Elements that are fewer would repeat, which broadcasting does for one alone.

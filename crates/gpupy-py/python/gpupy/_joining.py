@@ -4,6 +4,8 @@ A shift whose edge wraps around, repeats or mirrors is a joining of views too: `
 Not here: splitting, which makes views (``_shape.py``).
 """
 
+import operator
+
 import numpy as np
 
 from ._creation import asanyarray, full, is_lazy
@@ -41,7 +43,7 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
         return call("concatenate", np.concatenate, (arrays,), given)
     if axis is None:
         parts, axis = [p.reshape(-1) for p in parts], 0
-    rank = parts[0].ndim
+    rank, axis = parts[0].ndim, operator.index(axis)
     if rank == 0 or any(p.ndim != rank for p in parts) or not -rank <= axis < rank:
         _refuse(parts, axis)
     axis %= rank
@@ -135,6 +137,16 @@ def _edges(a, axis, mode, constant):
     )
 
 
+def _expresses(dtype, constants):
+    """Whether a dtype has these numbers; NumPy has the words, and the bits, for others."""
+    constants = np.asarray(constants)
+    if constants.dtype.kind not in "biuf" or (dtype.kind in "biu" and not np.isfinite(constants).all()):
+        return False
+    ends = (0, 1) if dtype.kind == "b" else (np.iinfo if dtype.kind in "iu" else np.finfo)(dtype)
+    low, high = ends if dtype.kind == "b" else (ends.min, ends.max)
+    return all(low <= constant <= high for constant in constants.ravel().tolist())
+
+
 # For each mode, how many elements beyond its own extent an array has to offer.
 _OFFERS = {"edge": None, "constant": None, "wrap": 0, "symmetric": 0, "reflect": -1}
 
@@ -150,6 +162,8 @@ def pad(array, pad_width, mode="constant", **kwargs):
     plain = set(kwargs) <= ({"constant_values"} if mode == "constant" else set())
     whole = all(isinstance(n, int) and n >= 0 for pair in widths for n in pair)
     if not (a._lazy and a.size and plain and whole and isinstance(mode, str) and mode in _OFFERS):
+        return call("pad", np.pad, (array, pad_width), given)
+    if mode == "constant" and not _expresses(a.dtype, kwargs.get("constant_values", 0)):
         return call("pad", np.pad, (array, pad_width), given)
     most = _OFFERS[mode]
     if most is not None and any(

@@ -46,7 +46,12 @@ def _contracted(a, b, axes_a, axes_b):
     left = a.transpose(*kept_a, *axes_a).reshape(_size(rows), n) if a.ndim else a.reshape(1, 1)
     right = b.transpose(*axes_b, *kept_b).reshape(n, _size(columns)) if b.ndim else b.reshape(1, 1)
     product = left @ right
-    return product.reshape(*rows, *columns) if rows or columns else product[0, 0]
+    return product.reshape((*rows, *columns))
+
+
+def _element(product):
+    """What a product without axes is in NumPy, but for ``tensordot``."""
+    return product[()] if product is not None and not product.ndim else product
 
 
 def dot(a, b, out=None):
@@ -58,7 +63,7 @@ def dot(a, b, out=None):
         elif y.ndim <= 2:
             result = x @ y if x.shape[-1] == y.shape[0] else None
         else:
-            result = _contracted(x, y, [x.ndim - 1], [y.ndim - 2])
+            result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 2]))
     return _finished("dot", result, out, (a, b))
 
 
@@ -69,7 +74,7 @@ def inner(a, b, /):
         if not x.ndim or not y.ndim:
             result = np.multiply(x, y)
         else:
-            result = _contracted(x, y, [x.ndim - 1], [y.ndim - 1])
+            result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 1]))
     return _finished("inner", result, None, (a, b))
 
 

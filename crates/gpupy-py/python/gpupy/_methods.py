@@ -53,7 +53,7 @@ def copy(self, order="C"):
 def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     dtype = np.dtype(dtype)
     if self._lazy and order in ("K", "C", "A") and _creation.is_lazy(dtype):
-        if dtype == self.dtype and not copy:
+        if dtype == self.dtype and not copy and (order != "C" or self.flags.c_contiguous):
             return self
         if casting == "unsafe" or np.can_cast(self.dtype, dtype, casting):
             return self._copy(dtype)
@@ -81,7 +81,8 @@ def flatten(self, order="C"):
 
 
 def fill(self, value):
-    assign_all(self, value)
+    # NumPy's scalars are cast here, where Python's have to fit.
+    assign_all(self, np.asarray(value) if isinstance(value, np.generic) else value)
 
 
 def item(self, *args):
@@ -127,11 +128,23 @@ def view(self, dtype=None, type=None):
 
 def resize(self, *new_shape, refcheck=True):
     shape = new_shape[0] if len(new_shape) == 1 else new_shape
+    flags = self.flags
+    if not (flags.c_contiguous or flags.f_contiguous):
+        raise ValueError("resize only works on single-segment arrays")
+    if np.prod(shape, dtype=object) == self.size:
+        self.shape = shape
+        return
     if self.base is not None:
         raise ValueError("cannot resize this array: it does not own its data")
-    grown = np.array(self._host())
+    grown = np.array(self._host(), order="C")
     grown.resize(shape, refcheck=False)
     self._replace(wrap(grown))
+
+
+def squeeze(self, axis=None):
+    if axis is None and 1 not in self.shape:
+        return self
+    return self._views(np.ndarray.squeeze, axis)
 
 
 def setflags(self, write=None, align=None, uic=None):
@@ -216,6 +229,7 @@ _OWN = {
     "resize": resize,
     "round": _select.round_,
     "setflags": setflags,
+    "squeeze": squeeze,
     "sort": _sorting.sort_in_place,
     "std": _reduce.std,
     "sum": _reduce.sum_,
@@ -224,7 +238,7 @@ _OWN = {
     "view": view,
 }
 _READERS = "__sizeof__ dump dumps tobytes tofile tolist".split()
-_VIEWS = "diagonal squeeze swapaxes".split()
+_VIEWS = "diagonal swapaxes".split()
 # What an object of any class has, and what would give out addresses without an owner.
 _SKIPPED = {"__array_struct__", "__array_finalize__", "__array_wrap__", "__setstate__", "__hash__"}
 

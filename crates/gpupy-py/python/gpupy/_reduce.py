@@ -19,7 +19,10 @@ def _lazily(name, a, axis, keepdims, dtype=None):
     """The recorded reduction of a lazy array, whose elements are cast first, or ``None``."""
     if not isinstance(a, ndarray) or not a._lazy:
         return None
-    if axis is None:
+    if dtype is not None and name.startswith("logical_"):
+        # They have loops for bools alone, about which NumPy has the words.
+        return None
+    if axis is None or (a.ndim == 0 and axis in (0, -1)):
         axes = range(a.ndim)
     else:
         try:
@@ -41,7 +44,7 @@ def _given(out, result):
     if out is None:
         return result
     fits = isinstance(out, ndarray) and out.dtype == result.dtype and out.shape == result.shape
-    if not fits:
+    if not fits or not out._writable:
         return None
     assign_all(out, result)
     return out
@@ -238,6 +241,9 @@ def _first(a, axis, ufunc, keepdims):
 def _running(name, ufunc):
     def function(a, axis=None, dtype=None, out=None):
         a = _array(a)
+        if not a.ndim and out is not None:
+            # NumPy 2.4 crashes where it writes the running sum of an array without axes into another.
+            a = a.reshape(1)
         result = _scanned(ufunc, a.ravel(), 0, dtype) if axis is None else _scanned(ufunc, a, axis, dtype)
         if result is not None:
             result = _given(out, result)

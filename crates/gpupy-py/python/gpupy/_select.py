@@ -37,7 +37,7 @@ def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **k
         made = _gpupy.clip(a, *limits)
         if made is not None and out is None:
             return made
-        if made is not None and isinstance(out, ndarray) and out.dtype == made.dtype:
+        if made is not None and _fits(out, made):
             assign_all(out, made)
             return out
     given = {"a_min": a_min, "a_max": a_max, "min": min, "max": max}
@@ -47,12 +47,17 @@ def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **k
     return call("clip", np.clip, (a,), {**given, **kwargs})
 
 
+def _fits(out, made):
+    """Whether an output can hold a result as it is; NumPy has the words for others."""
+    return isinstance(out, ndarray) and out._writable and (out.dtype, out.shape) == (made.dtype, made.shape)
+
+
 def round_(a, decimals=0, out=None):
     if isinstance(a, (ndarray, scalar)) and getattr(a, "_lazy", True) and type(decimals) is int:
         made = _rounded(a, decimals)
         if made is not None and out is None:
             return made
-        if made is not None and isinstance(out, ndarray) and out.dtype == made.dtype:
+        if made is not None and _fits(out, made):
             assign_all(out, made)
             return out
     given = {} if out is None else {"out": out}

@@ -13,7 +13,7 @@ from ._gpupy import ndarray
 # NumPy's functions whose result is always a view of their first argument.
 _VIEWS = (
     "array_split broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
-    "matrix_transpose moveaxis permute_dims rollaxis rot90 split squeeze swapaxes transpose "
+    "matrix_transpose moveaxis permute_dims rollaxis rot90 split swapaxes transpose "
     "unstack vsplit"
 ).split()
 
@@ -54,6 +54,10 @@ atleast_1d, atleast_2d, atleast_3d = _at_least(1), _at_least(2), _at_least(3)
 
 def reshape(a, /, shape, order="C", *, copy=None):
     return asanyarray(a).reshape(shape, order=order, copy=copy)
+
+
+def squeeze(a, axis=None):
+    return asanyarray(a).squeeze(axis)
 
 
 def ravel(a, order="C"):
@@ -123,4 +127,5 @@ FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
     "ravel": ravel,
     "reshape": reshape,
     "shares_memory": shares_memory,
+    "squeeze": squeeze,
 }

@@ -54,7 +54,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
 
 def sort_in_place(self, axis=-1, kind=None, order=None, *, stable=None):
     """The method: the array keeps its identity."""
-    rows = None if axis is None else _rows(self, axis, kind, order, stable)
+    rows = None if axis is None or not self._writable else _rows(self, axis, kind, order, stable)
     result = None if rows is None else _gpupy.sort(*rows)
     if result is None:
         call("sort", np.ndarray.sort, (self, axis), _given(kind, order, stable))

@@ -3,6 +3,8 @@
 Reductions that a driver does are recorded; the rest is NumPy's. Not here: calls (in Rust).
 """
 
+import numpy as np
+
 from . import _fallback, _reduce
 from ._gpupy import ndarray
 
@@ -23,10 +25,18 @@ def method(name, ufunc, which):
             a, b = args
             if all(isinstance(x, ndarray) and x._lazy for x in args):
                 return lookup_ufunc(ufunc)(a.reshape(a.shape + (1,) * b.ndim), b)
+        if which == "at":
+            # NumPy's own checks of what may be written to are not complete here.
+            return _fallback.call_writing(f"{name}.at", getattr(ufunc, which), args, kwargs)
         return _fallback.call(f"{name}.{which}", getattr(ufunc, which), args, kwargs)
 
     bound.__name__ = which
     return bound
+
+
+def warn_of_position(ufunc):
+    """NumPy's own warning, where it has one, for an output that is given by position."""
+    ufunc(np.empty(0), np.empty(0), np.empty(0))
 
 
 def lookup_ufunc(ufunc):
