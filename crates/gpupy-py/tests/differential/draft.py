@@ -1,0 +1,154 @@
+"""A program under construction, which runs on NumPy as it grows.
+
+Owns ``Draft``, ``Line`` and ``Program``. Invariant: a program depends on nothing but the numbers that it
+draws, so the same numbers are the same program. Not here: gpupy, of which a draft knows nothing.
+"""
+
+import re
+import warnings
+from dataclasses import dataclass
+from types import CodeType
+
+import numpy as np
+
+from . import templates
+from .operands import GAPS
+
+_NAME = re.compile(r"\bv\d+\b")
+_GAP = re.compile(r"<(\w+)>")
+# What later steps may take as operands.
+_MOST_ELEMENTS, _MOST_AXES = 30_000, 6
+
+
+@dataclass
+class Line:
+    """A statement, what it makes, and how exact that is."""
+
+    text: str
+    code: CodeType
+    # The variable that it makes, or None.
+    made: str | None
+    # An expression of the magnitudes that are summed; "ulp" for a function; None where every bit counts.
+    scale: str | None = None
+
+
+@dataclass
+class Program:
+    """Lines, and whether all arrays are compared after each of them or at the end alone."""
+
+    lines: list[Line]
+    eager: bool
+    backwards: bool
+
+
+class _Unsuitable(Exception):
+    """No variable can stand in a gap."""
+
+
+def _lines(text):
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+_EXPRESSIONS = [_lines(text) for text in templates.EXPRESSIONS.values()]
+_STATEMENTS = [_lines(text) for text in templates.STATEMENTS.values()]
+_SUMS, _FUNCTIONS = _lines(templates.SUMS), _lines(templates.FUNCTIONS)
+
+
+class Draft:
+    """Draws a program by ``below``, a function that gives a whole number below its argument."""
+
+    def __init__(self, below):
+        self.below = below
+        self.lines = []
+        self.space = {"np": np}
+        self.count = 0
+        # The array that a gap was filled with last, of which the next gaps speak.
+        self.last, self.last_name = None, None
+
+    def choose(self, choices):
+        return choices[self.below(len(choices))]
+
+    def chance(self, of):
+        """True once in so many times."""
+        return self.below(of) == of - 1
+
+    def names(self, allowed):
+        """The variables that hold such arrays."""
+        return [
+            n
+            for n, v in self.space.items()
+            if type(v) is np.ndarray and v.dtype.kind in "biufc" and allowed(v)
+        ]
+
+    def array(self, allowed=lambda array: True):
+        """The name of such an array; it is what the next gaps speak of."""
+        names = self.names(allowed)
+        if not names:
+            raise _Unsuitable
+        # What came last is what most steps go on with.
+        name = names[-1 - self.below(len(names))]
+        self.last, self.last_name = self.space[name], name
+        return name
+
+    def program(self, most):
+        """A program of at most so many steps after its first arrays."""
+        for _ in range(1 + self.below(3)):
+            self._add("<literal>" if self.below(12) else "<counted>", makes=True)
+        eager, backwards = self.chance(2), self.chance(4)
+        for _ in range(1 + self.below(most)):
+            if not self._step():
+                break
+        return Program(self.lines, eager, backwards)
+
+    def _step(self):
+        """Adds a line; false where no more may follow."""
+        kind = self.below(16)
+        try:
+            if kind < 8:
+                return self._add(self.choose(self.choose(_EXPRESSIONS)), makes=True)
+            if kind < 13:
+                return self._add(self.choose(self.choose(_STATEMENTS)), makes=False)
+            if kind < 14:
+                return self._add("<literal>", makes=True)
+            return self._add(self.choose(_SUMS if kind < 15 else _FUNCTIONS), makes=True, loose=kind)
+        except _Unsuitable:
+            return True
+
+    def _add(self, template, makes, loose=None):
+        self.last = self.last_name = None
+        text = _GAP.sub(lambda gap: GAPS[gap[1]](self), template)
+        scale = None
+        if loose:
+            scale = "ulp" if loose > 14 else _NAME.sub(r"mag(\g<0>)", text)
+        made = f"v{self.count}" if makes else None
+        statement = f"{made} = {text}" if makes else text
+        line = Line(statement, compile(statement, "<program>", "exec"), made, scale)
+        if not self._defined(line):
+            # What a statement wrote before NumPy warned is no program's to go on with.
+            return makes
+        self.lines.append(line)
+        self.count += makes
+        value = self.space.get(made)
+        if isinstance(value, (list, tuple)) and value and type(value[0]) is np.ndarray:
+            return self._add(f"{made}[{self.below(len(value))}]", makes=True)
+        return True
+
+    def _defined(self, line):
+        """Runs a line; false where NumPy does not define what it gives, or it is too large."""
+        with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore", invalid="warn"):
+            warnings.simplefilter("always")
+            try:
+                exec(line.code, self.space)
+            except Exception:
+                return True
+        value = self.space.get(line.made)
+        large = type(value) is np.ndarray and (value.size > _MOST_ELEMENTS or value.ndim > _MOST_AXES)
+        if large or undefined(said):
+            self.space.pop(line.made, None)
+            return False
+        return True
+
+
+def undefined(said):
+    """Whether warnings tell of a conversion whose result is the machine's."""
+    return any("encountered in cast" in str(w.message) for w in said)

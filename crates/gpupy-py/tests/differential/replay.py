@@ -1,0 +1,122 @@
+"""A program on NumPy and on gpupy, line by line.
+
+Owns ``replay``. Where a line's result depends on an order of summation or on a library, it is compared within
+its bound, and both go on with gpupy's. Not here: what counts as the same (``closeness.py``).
+"""
+
+import warnings
+
+import numpy as np
+
+import gpupy
+
+from .closeness import difference, kind_difference, settle
+from .draft import undefined
+from .script import script
+
+# What NumPy says of a line as it computes it; gpupy computes later.
+_OF_ELEMENTS = "encountered in"
+
+
+class Mismatch(AssertionError):
+    """NumPy and gpupy disagree; the message has a script that shows it."""
+
+    def __init__(self, program, at, words, opening):
+        super().__init__(f"{words}\nafter line {at}:\n\n{script(program, at, opening)}")
+        self.at, self.words = at, words
+
+
+def magnitude(value):
+    """The magnitudes of a value's elements, as sums see them."""
+    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype == bool:
+        return value
+    return np.abs(value.astype(np.complex128 if value.dtype.kind == "c" else np.float64))
+
+
+def replay(program, opening="", flushes=False):
+    """Runs a program on both. ``opening`` is Python that chose the driver, for the script that shows what
+    fails; ``flushes`` says that a device takes subnormal numbers for zero."""
+    theirs, ours = {"np": np, "mag": magnitude}, {"np": gpupy}
+    for at, line in enumerate(program.lines):
+        scale = _scale(line, theirs)
+        refused, said = _run(line, theirs)
+        if undefined(said):
+            break
+        refusal, heard = _run(line, ours)
+        words = _refusals(refusal, refused) or _warnings(heard, said)
+        if words:
+            raise Mismatch(program, at, words, opening)
+        if flushes and _subnormal(theirs):
+            return
+        if refused is None and line.made:
+            got, want = ours[line.made], theirs[line.made]
+            words = kind_difference(got, want, line.made)
+            if line.scale and not words:
+                words, theirs[line.made] = settle(got, want, scale)
+        words = words or (program.eager and _differences(program, ours, theirs))
+        if words:
+            raise Mismatch(program, at, words, opening)
+    words = _differences(program, ours, theirs)
+    if words:
+        raise Mismatch(program, len(program.lines) - 1, words, opening)
+
+
+def _run(line, space):
+    """The exception of a line, or ``None``, and the warnings."""
+    with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore", invalid="warn"):
+        warnings.simplefilter("always")
+        try:
+            exec(line.code, space)
+        except Exception as error:
+            return error, said
+    return None, said
+
+
+def _refusals(refusal, refused):
+    got, want = (None if e is None else f"{type(e).__name__}: {e}" for e in (refusal, refused))
+    if got is not None:
+        got = got.replace("gpupy.ndarray", "numpy.ndarray")
+    return None if got == want else f"refused as `{got}`, want `{want}`"
+
+
+def _warnings(heard, said):
+    got, want = (
+        sorted({f"{w.category.__name__}: {w.message}" for w in ws if _OF_ELEMENTS not in str(w.message)})
+        for ws in (heard, said)
+    )
+    return None if got == want else f"warned {got}, want {want}"
+
+
+def _scale(line, theirs):
+    """What the error of a line is measured by."""
+    if line.scale in (None, "ulp"):
+        return line.scale
+    operands = [theirs.get(name) for name in line.code.co_names if name[0] == "v"]
+    sizes = [operand.size for operand in operands if isinstance(operand, (np.ndarray, np.generic))]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return max(sizes, default=1), eval(line.scale, theirs)
+        except Exception:
+            return "ulp"
+
+
+def _differences(program, ours, theirs):
+    names = [name for name in theirs if name[0] == "v"]
+    for name in names[::-1] if program.backwards else names:
+        words = kind_difference(ours.get(name), theirs[name], name) or difference(
+            ours[name], theirs[name], name
+        )
+        if words:
+            return words
+    return None
+
+
+def _subnormal(theirs):
+    """Whether some element is a number that a device may take for zero."""
+    for value in theirs.values():
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc":
+            parts = [value.real, value.imag] if value.dtype.kind == "c" else [value]
+            if any(((p != 0) & (np.abs(p) < np.finfo(p.dtype).tiny)).any() for p in parts):
+                return True
+    return False

@@ -1,0 +1,343 @@
+"""The statements that programs are made of, with gaps in angle brackets (``operands.GAPS``).
+
+Owns ``EXPRESSIONS``, ``STATEMENTS``, and for what depends on an order of summation or on a library of
+functions, ``SUMS`` and ``FUNCTIONS``. A theme is drawn first, then one of its lines.
+"""
+
+EXPRESSIONS = {
+    "arithmetic": """
+        np.<exact2>(<a>, <x>)
+        np.<exact2>(<a>, <like><keywords>)
+        np.<exact1>(<real>)
+        np.<exact1>(<real><keywords>)
+        np.<simple>(<complex>)
+        <a> <operator> <x>
+        <scalar> <operator> <a>
+        -<a>
+        ~<integral>
+        abs(<real>)
+        np.where(<mask>, <a>, <x>)
+        np.where(<a> > 0, <like>, <scalar>)
+        np.clip(<real>, <scalar>, <scalar>)
+        np.clip(<real>, <x>, None)
+        <real>.clip(<n>, <k>)
+        np.round(<real>, <n>)
+        <real>.round(<n>)
+        divmod(<real>, <x>)
+        np.divmod(<real>, <x>)
+        np.modf(<float>)
+        np.frexp(<float>)
+        <integral> ** <k>
+        <a>.astype(<dtype>)
+        <a>.astype(<dtype>, casting=<casting>)
+        <a>.astype(<dtype>, order=<order>, copy=False)
+        np.select([<a> > 1, <like> < 0], [<like>, <scalar>], <scalar>)
+        np.choose(<integral>, [<a>, <x>], mode="clip")
+        np.isclose(<number>, <x>)
+        np.nan_to_num(<float>)
+        np.logical_not(<a>, where=<mask>, out=<apart>)
+    """,
+    "views": """
+        <a>[<key>]
+        <a>[<key>]
+        <a>[<key>]
+        <a>.T
+        <a>.transpose(<permutation>)
+        <a>.reshape(<shape>)
+        <a>.reshape(<shape>, order=<order>)
+        np.reshape(<a>, <shape>)
+        np.broadcast_to(<a>, <wide>)
+        <a>.swapaxes(<axis>, <axis>)
+        np.moveaxis(<a>, <axis>, <axis>)
+        np.rollaxis(<a>, <axis>)
+        np.expand_dims(<a>, <axis>)
+        <a>.squeeze()
+        np.squeeze(<a>, axis=<axis>)
+        <a>.ravel()
+        <a>.ravel(<order>)
+        <a>.flatten()
+        <a>.flatten(<order>)
+        np.flip(<a>, <axes>)
+        np.flipud(<a>)
+        np.rot90(<a>, <n>)
+        <a>.diagonal(<n>)
+        np.diag(<little>, <n>)
+        np.atleast_2d(<a>)
+        np.split(<a>, <k>, axis=<axis>)
+        np.array_split(<a>, <k>)
+        [x.copy() for x in np.broadcast_arrays(<a>, <like>)]
+        <a>.copy()
+        <a>.copy(<order>)
+        np.ascontiguousarray(<a>)
+        np.asfortranarray(<a>)
+        np.asarray(<a>)
+        <a>.view()
+        <a>.real + 0
+        <a>.imag + 0
+        np.require(<a>, requirements=["C"])
+        np.lib.stride_tricks.sliding_window_view(<a>, <k>, axis=<axis>)
+    """,
+    "reading": """
+        <a>[<any>]
+        <a>[<fancy>]
+        <a>[<mask>]
+        np.take(<a>, <indices>, axis=<axes>, mode=<mode>)
+        <a>.take(<indices>, mode=<mode>)
+        np.compress([True, False, True], <a>, axis=<axis>)
+        np.extract(<mask>, <a>)
+        np.nonzero(<a>)
+        <a>.nonzero()
+        np.argwhere(<a>)
+        np.flatnonzero(<a>)
+        np.count_nonzero(<a>, axis=<axes>)
+        np.where(<a>)
+        np.take_along_axis(<a>, np.argsort(<a>, axis=<axis>, kind="stable"), axis=-1)
+        <a>.flat[<n>]
+        <a>.flat[<key>]
+        <a>.item(<n>)
+        <a>.tolist()
+        list(<a>)
+        np.ix_(<integral>, [0, 1])
+        <a>.tobytes()
+        len(<a>)
+        <a>.byteswap()
+        bool(<a>)
+        int(<a>)
+        float(<a>)
+        <a>.shape
+        <a>.size
+        np.argmax(<a>, axis=<axes>)
+        np.diag_indices_from(<a>)
+        np.unravel_index(<int>, (20, 10))
+        np.choose(<integral>, <a>)
+        np.shares_memory(<a>, <b>)
+    """,
+    "reductions": """
+        <real>.<extreme>(axis=<axes>)
+        np.<extreme>(<real>, axis=<axes>, keepdims=<keep>)
+        np.<extreme>(<a>, axis=<axes>)
+        np.max(<real>, axis=<axes>, initial=<scalar>)
+        np.min(<real>, axis=<axes>, initial=<n>, where=<mask>)
+        np.any(<a>, axis=<axes>, where=<mask>)
+        np.<monotone>.reduce(<integral>, axis=<axes>)
+        np.<monotone>.reduce(<integral>, axis=<axes>, dtype=<integer>)
+        np.<monotone>.reduce(<integral>, axis=<axes>, initial=<n>, keepdims=<keep>)
+        np.<monotone>.reduce(<integral>, axis=<axes>, where=<mask>, initial=1)
+        np.<monotone>.accumulate(<integral>, axis=<axis>)
+        np.<monotone>.reduceat(<integral>, [0, 1, 0], axis=<axis>)
+        np.<monotone>.outer(<few>, <few>)
+        np.<exact2>.outer(<little>, <little>)
+        <integral>.sum(axis=<axes>, keepdims=<keep>)
+        np.sum(<integral>, axis=<axes>, initial=<n>, where=<mask>)
+        np.sum(<integral>, axis=<axes>, dtype=<dtype>)
+        np.prod(<integral>, axis=<axes>)
+        np.cumsum(<integral>, axis=<axes>)
+        np.cumprod(<integral>, axis=<axes>, dtype=<integer>)
+        np.maximum.accumulate(<real>, axis=<axis>)
+        np.diff(<a>, n=<k>, axis=<axis>)
+        np.ediff1d(<number>)
+        np.<nanextreme>(<real>, axis=<axes>)
+        np.median(<real>, axis=<axes>)
+        np.nanmedian(<number>, axis=<axes>)
+        np.percentile(<number>, <k>0, axis=<axes>, method=<method>)
+        np.quantile(<float>, [0.25, 0.5], axis=<axes>)
+        np.array_equal(<a>, <b>)
+        np.allclose(<number>, <like>)
+        np.cumulative_sum(<integral>, axis=<axes>, include_initial=<keep>)
+    """,
+    "joining": """
+        np.concatenate([<a>, <like>], axis=<axis>)
+        np.concatenate((<a>, <a>, <b>), axis=<axes>)
+        np.concatenate([<a>, <like>], dtype=<dtype>, casting=<casting>)
+        np.stack([<a>, <out>], axis=<axis>)
+        np.vstack([<a>, <like>])
+        np.hstack([<a>, <like>])
+        np.dstack([<a>, <like>])
+        np.column_stack([<a>, <like>])
+        np.append(<a>, <b>)
+        np.append(<a>, <like>, axis=<axis>)
+        np.tile(<a>, <k>)
+        np.tile(<a>, (2, <k>))
+        np.repeat(<a>, <k>, axis=<axes>)
+        np.repeat(<a>, [1, 2, 0], axis=<axes>)
+        <a>.repeat(<k>)
+        np.roll(<a>, <n>)
+        np.roll(<a>, <n>, axis=<axes>)
+        np.pad(<a>, <k>)
+        np.pad(<a>, (<k>, <k>), mode=<padding>)
+        np.pad(<a>, <k>, constant_values=<scalar>)
+        np.insert(<a>, <k>, <scalar>)
+        np.delete(<a>, <k>, axis=<axes>)
+        np.block([<a>, <like>])
+        np.tril(<little>, <n>)
+        np.triu(<little>, <n>)
+        np.kron(<few>, <few>)
+        np.resize(<a>, (2, <k>))
+        np.meshgrid(<few>, <little>)
+        np.array([<a>, <out>])
+        np.full_like(<a>, <scalar>)
+        np.zeros_like(<a>, dtype=<dtype>)
+        np.ones_like(<a>, shape=(2, 3))
+        np.trim_zeros(<a>)
+        np.eye(<k>, 3, <n>, dtype=<dtype>)
+        np.fromiter((x for x in range(<k>)), dtype=<dtype>)
+    """,
+    "sorting": """
+        np.sort(<ordered>, axis=<axes>)
+        np.sort(<ordered>, kind=<kind>)
+        np.argsort(<a>, axis=<axes>, kind="stable")
+        np.argsort(<real>, stable=True)
+        np.searchsorted(np.sort(<ordered>, axis=None), <real>, side=<side>)
+        np.unique(<ordered>)
+        np.unique(<ordered>, return_index=True, return_counts=<keep>)
+        np.unique(<ordered>, return_inverse=<keep>, axis=<axes>)
+        np.sort(np.partition(<ordered>, <k>, axis=-1))
+        np.lexsort((<a>, <out>))
+        np.isin(<ordered>, <ordered>)
+        np.union1d(<ordered>, <ordered>)
+        np.intersect1d(<ordered>, <ordered>)
+        np.setdiff1d(<ordered>, <ordered>)
+        np.bincount(<integral> % 7)
+        np.digitize(<real>, [0, 1, 5])
+        np.unique_values(<ordered>)
+        np.unique_counts(<ordered>)
+    """,
+    "products": """
+        np.matmul(<integral>, <integral>)
+        <integral> @ <integral>
+        np.dot(<few>, <few>)
+        np.inner(<few>, <few>)
+        np.outer(<few>, <few>)
+        np.outer(<little>, <little>)
+        np.vdot(<integral>, <integral>)
+        np.tensordot(<few>, <few>, axes=<k>)
+        np.einsum("ij->ji", <a>)
+        np.einsum("i,j->ij", <few>, <few>)
+        np.einsum("ij,jk->ik", <integral>, <integral>)
+        np.einsum("...i->...", <integral>)
+        np.trace(<integral>, <n>)
+        np.vecdot(<integral>, <integral>)
+        np.cross(<few>, <few>)
+        np.matmul(<few>, <few>, out=<b>)
+    """,
+}
+
+STATEMENTS = {
+    "assignments": """
+        <a>[<key>] = <value>
+        <a>[<key>] = <value>
+        <a>[<key>] = <into>
+        <a>[<any>] = <value>
+        <a>[<fancy>] = <value>
+        <a>[<mask>] = <value>
+        <a>[...] = <into>
+        <a>[<key>] <update> <value>
+        <a>[<fancy>] <update> <value>
+        <a>[<mask>] <update> <scalar>
+        <a>[1:] = <a>[:-1]
+        <a>[:-1] += <a>[1:]
+        <a>[::-1] = <a>
+        <a>[...] = <a>.T
+        <a>.flat = <loose>
+        <a>.flat[<n>] = <scalar>
+        <a>.flat[<key>] = <loose>
+        <a>.real = <scalar>
+        <complex>.imag = <scalar>
+    """,
+    "updates": """
+        <a> += <x>
+        <a> -= <x>
+        <a> <update> <x>
+        <a> <update> <scalar>
+        <a> *= <like>
+        <float> **= 2
+        <whole> **= <k>
+        np.<exact2>(<a>, <like>, out=<out>)
+        np.<exact2>(<a>, <x>, <out>)
+        np.<exact1>(<real>, out=<out>)
+        np.<exact2>(<a>, <like>, out=<out>, casting="unsafe")
+        np.<exact2>(<a>, <x>, where=<mask>, out=<apart>)
+        np.<monotone>.at(<writable>, <indices>, <scalar>)
+        np.negative.at(<writable>, <indices>)
+        np.clip(<real>, <n>, <k>, out=<out>)
+        np.round(<float>, <n>, out=<out>)
+        np.take(<a>, <indices>, out=<out>, mode=<mode>)
+        np.sum(<integral>, axis=<axis>, out=<b>)
+        np.max(<real>, axis=<axis>, out=<b>)
+        np.cumsum(<rows>, axis=<axis>, out=<out>)
+        np.concatenate([<a>, <like>], out=<b>)
+        np.stack([<a>, <out>], out=<b>)
+        np.<monotone>.accumulate(<integral>, axis=<axis>, out=<out>)
+        np.matmul(<few>, <few>, out=<b>)
+        np.compress([True, False, True], <a>, out=<b>)
+    """,
+    "functions": """
+        np.copyto(<writable>, <into>)
+        np.copyto(<writable>, <value>, casting=<casting>)
+        np.copyto(<a>, <value>, where=<mask>)
+        <a>.fill(<scalar>)
+        np.put(<a>, <indices>, <value>, mode=<mode>)
+        <a>.put(<indices>, <value>)
+        np.place(<a>, <mask>, [1, 2])
+        np.putmask(<a>, <mask>, <value>)
+        np.put_along_axis(<a>, np.argsort(<a>, axis=<axis>, kind="stable"), <scalar>, axis=-1)
+        np.fill_diagonal(<a>, <scalar>)
+        <ordered>.sort()
+        <ordered>.sort(axis=<axis>, kind=<kind>)
+        <ordered>.partition(<k>); <same>.sort()
+        <a>.size; <same> = <same>.copy(); <same>.resize((2, <k>))
+        <dense>.shape = <shape>
+        <owner>.setflags(write=<keep>)
+        np.nan_to_num(<float>, copy=False)
+        <a>.setfield(<scalar>, <dtype>)
+        np.random.default_rng(1).shuffle(<a>)
+    """,
+}
+
+# Expressions whose error is measured by the same expression of the operands' magnitudes.
+SUMS = """
+    <a>.sum(axis=<axes>)
+    np.sum(<inexact>, axis=<axes>, keepdims=<keep>)
+    np.sum(<inexact>, axis=<axes>, dtype=<wider>)
+    np.sum(<inexact>, axis=<axes>, where=<mask>)
+    np.sum(<inexact>, axis=<axes>, initial=<k>)
+    np.mean(<a>, axis=<axes>)
+    <a>.mean(axis=<axes>, keepdims=<keep>)
+    np.mean(<a>, axis=<axes>, dtype=<wider>)
+    np.nansum(<inexact>, axis=<axes>)
+    np.nanmean(<real>, axis=<axes>)
+    np.cumsum(<inexact>, axis=<axes>)
+    np.add.accumulate(<inexact>, axis=<axis>)
+    np.prod(<light>, axis=<axes>)
+    np.cumprod(<light>, axis=<axes>)
+    np.matmul(<inexact>, <a>)
+    <a> @ <inexact>
+    np.dot(<light>, <little>)
+    np.inner(<little>, <light>)
+    np.vdot(<float>, <real>)
+    np.tensordot(<light>, <little>, axes=<k>)
+    np.einsum("ij,jk->ik", <inexact>, <a>)
+    np.einsum("i,i", <inexact>, <a>)
+    np.trace(<inexact>)
+    np.average(<number>, axis=<axes>)
+    np.convolve(<light>, <light>)
+    np.multiply(<complex>, <x>)
+    np.logaddexp(<float>, <like>)
+    <complex> * <like>
+    np.add.reduceat(<inexact>, [0, 1], axis=<axis>)
+"""
+
+# Expressions that are within some units in the last place.
+FUNCTIONS = """
+    np.<function>(<real>)
+    np.<function>(<float>)
+    np.<function>(<a><keywords>)
+    np.power(<float>, <like>)
+    <float> ** <scalar>
+    <float> ** <like>
+    np.hypot(<real>, <like>)
+    np.arctan2(<real>, <like>)
+    np.absolute(<complex>)
+    <complex> / <x>
+    np.angle(<complex>)
+"""

@@ -1,0 +1,71 @@
+"""Random programs give on every driver what NumPy gives: values, dtypes, shapes, aliasing, refusals.
+
+`GPUPY_DIFFERENTIAL=100000` runs so many programs on each driver. Without it, each run takes the same ones
+where `CI` is set, and fewer and new ones elsewhere.
+"""
+
+import functools
+import os
+import zlib
+
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+
+import gpupy
+
+from .draft import Draft
+from .replay import replay
+
+# Drivers whose programs cost no compilation.
+_QUICK = ("cpu", "soft")
+# All work is recorded; or what is small is computed at once; or blocks have few elements.
+_LIMITS = {
+    "recorded": {},
+    "at-once": {"strict": False},
+    "tiny": {"block_bytes": 256, "device_bytes": 16384},
+}
+
+
+def _programs(driver):
+    asked = os.environ.get("GPUPY_DIFFERENTIAL")
+    if asked:
+        return int(asked)
+    if driver not in _QUICK:
+        return 300
+    return 10_000 if os.environ.get("CI") else 1_000
+
+
+def _cases():
+    for row in gpupy.drivers():
+        name = row["name"]
+        marks = [] if row["starts"] else [pytest.mark.skip(reason=f"cannot start: {row['reason']}")]
+        for limits in _LIMITS if name in _QUICK else ["recorded"]:
+            yield pytest.param(row, limits, id=f"{name}-{limits}", marks=marks)
+
+
+@functools.cache
+def _numbers(below):
+    return st.integers(0, below - 1)
+
+
+@st.composite
+def programs(draw):
+    """A program that shrinks to fewer lines and simpler operands."""
+    return Draft(lambda n: draw(_numbers(n))).program(20)
+
+
+@pytest.mark.parametrize(("row", "limits"), _cases())
+def test_random_programs_do_what_numpys_do(row, limits):
+    gpupy._gpupy.reconfigure(row["name"], **_LIMITS[limits])
+    opening = f"gpupy._gpupy.reconfigure({row['name']!r}, **{_LIMITS[limits]})"
+    share = len(_LIMITS) if row["name"] in _QUICK else 1
+
+    @settings(max_examples=-(-_programs(row["name"]) // share), database=None)
+    @given(programs())
+    def does_what_numpys_does(program):
+        replay(program, opening, row["flushes_subnormals"])
+
+    if os.environ.get("CI"):
+        does_what_numpys_does = seed(zlib.crc32(f"{row['name']} {limits}".encode()))(does_what_numpys_does)
+    does_what_numpys_does()

@@ -1,0 +1,83 @@
+"""Every way of writing changes what it names, all views of it, and nothing else."""
+
+import numpy as np
+import pytest
+from pairs import assert_same
+
+import gpupy
+
+WAYS = {
+    "element": lambda xp, a: a.__setitem__(2, 7),
+    "slice": lambda xp, a: a.__setitem__(slice(1, None, 2), 11),
+    "mask": lambda xp, a: a.__setitem__(a > 2, 0),
+    "index array": lambda xp, a: a.__setitem__([0, -1, 2], xp.array([8, 9, 10], a.dtype)),
+    "overlap": lambda xp, a: a.__setitem__(slice(1, None), a[:-1]),
+    "in-place operator": lambda xp, a: a.__imul__(3),
+    "in-place operator on a view": lambda xp, a: a[::-1].__iadd__(a),
+    "out": lambda xp, a: xp.add(a, 1, out=a),
+    "out and where": lambda xp, a: xp.negative(a, out=a, where=a > 1),
+    "accumulate into": lambda xp, a: xp.add.accumulate(a.copy(), out=a),
+    "copyto": lambda xp, a: xp.copyto(a, 4, where=a < 3),
+    "fill": lambda xp, a: a.fill(5),
+    "put": lambda xp, a: xp.put(a, [1, 3], [6, 7]),
+    "put that wraps": lambda xp, a: a.put([1, 30], [6, 7], mode="wrap"),
+    "place": lambda xp, a: xp.place(a, a > 1, [1, 2]),
+    "putmask": lambda xp, a: xp.putmask(a, a > 1, [1, 2]),
+    "put_along_axis": lambda xp, a: xp.put_along_axis(a, xp.array([4, 0]), 9, 0),
+    "at": lambda xp, a: xp.add.at(a, [0, 0, 3], 2),
+    "unary at": lambda xp, a: xp.negative.at(a, [1, 2]),
+    "sort": lambda xp, a: a.sort(),
+    "partition": lambda xp, a: (a.partition(2), a.sort()),
+    "flat": lambda xp, a: a.flat.__setitem__(slice(0, 4), [1, 2]),
+    "all of flat": lambda xp, a: setattr(a, "flat", [3, 1]),
+    "real": lambda xp, a: setattr(a, "real", 2),
+    "shuffle": lambda xp, a: np.random.default_rng(1).shuffle(a),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "uint8"])
+@pytest.mark.parametrize("way", WAYS)
+def test_writing_changes_the_array_and_its_views_and_nothing_else(device, way, dtype):
+    def after(xp):
+        base = xp.array([3, 1, 4, 1, 5, 9, 2, 6], dtype)
+        array, view, copy = base[1:7], base[::2], base.copy()
+        taken, pending, kept = base[[1, 2]], base * 2 - 1, array + base[:6]
+        WAYS[way](xp, array)
+        return base, array, view, array[::-1], copy, taken, pending, kept
+
+    for got, want in zip(after(gpupy), after(np), strict=True):
+        assert_same(got, want, way)
+
+
+def test_what_is_copied_shares_nothing_that_at_writes_to(driver):
+    values = gpupy.arange(6.0)
+    copy = values.copy()
+    gpupy.add.at(copy, [0, 0], 1)
+    np.testing.assert_array_equal(values, np.arange(6.0))
+    assert copy[0] == 2
+
+
+UPDATES = {
+    "element": lambda a, i: a.__setitem__(i % 100, 1),
+    "slice": lambda a, i: a.__setitem__(slice(1, -1), 2),
+    "in-place operator": lambda a, i: a.__imul__(np.float32(0.99)),
+}
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_a_loop_of_1000_updates_copies_nothing(update):
+    gpupy._gpupy.reconfigure("cpu")
+    want = np.ones(3000, np.float32)
+    array = gpupy.asarray(want) + 1
+    want = want + 1
+    gpupy.evaluate(array)
+    gpupy.reset_stats()
+    for i in range(1000):
+        UPDATES[update](array, i)
+        UPDATES[update](want, i)
+        gpupy.evaluate(array)
+    counts = gpupy.stats()
+    # A copy would be a launch of its own.
+    assert (counts.launches, counts.bytes_downloaded, counts.fallbacks) == (1000, 0, 0)
+    assert counts.blocks <= 2
+    assert_same(array, want)
