@@ -116,6 +116,23 @@ impl Device {
         Ok(Held { block: self.upload(dtype, &data)?, dtype, data })
     }
 
+    /// What each destination of a launch holds afterwards. The launch is of one operation that the
+    /// driver claims to have, so it has to fit.
+    pub fn outputs(&mut self, run: &Run) -> Outcome<Vec<Vec<Scalar>>> {
+        let fits = self.check_ir(&run.program)?.fits;
+        ensure(fits, || format!("a single operation does not fit\n{}", run.program))?;
+        let mut outputs = Vec::new();
+        self.with_blocks(run, |device, blocks| {
+            device.eval(run, &ids(&blocks.operands), &ids(&blocks.dests))?;
+            for dest in &blocks.dests {
+                outputs.push(device.read(dest.block, dest.dtype, 0, dest.data.len())?);
+            }
+            device.unchanged(&blocks.operands, "an operand")?;
+            device.unchanged(&blocks.neighbours, "a neighbour of a destination")
+        })?;
+        Ok(outputs)
+    }
+
     /// Compares everything that a launch touched, or should not have touched.
     fn compare_all(&mut self, run: &Run, ulp: f32, blocks: &Blocks) -> Outcome {
         for (dest, elements) in blocks.dests.iter().zip(oracle::expected(run)) {

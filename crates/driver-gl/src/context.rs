@@ -72,6 +72,8 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// True when compiled programs can be taken out and put back.
     pub program_binaries: bool,
+    /// True when shaders compute with integers and floats of 64 bits.
+    pub long: bool,
 }
 
 /// Opens the first device that gives a context, of those that the configuration means.
@@ -234,6 +236,7 @@ fn limits(gl: &glow::Context) -> std::result::Result<Limits, String> {
             uniform_components: number(glow::MAX_FRAGMENT_UNIFORM_COMPONENTS),
             draw_buffers: number(glow::MAX_DRAW_BUFFERS).min(number(glow::MAX_COLOR_ATTACHMENTS)),
             memory: memory.filter(|kib| *kib > 0).map(|kib| u64::from(kib) * 1024),
+            long: at_least(4, 0) && extension("GL_ARB_gpu_shader_int64"),
             program_binaries: binaries && number(glow::NUM_PROGRAM_BINARY_FORMATS) > 0,
         }
     };

@@ -15,6 +15,7 @@ mod eval;
 mod gpu;
 mod kernels;
 mod memory;
+mod planes;
 mod probe;
 mod resources;
 mod textures;
@@ -26,6 +27,7 @@ use eval::{Compiled, Evaluator};
 use gpu::KernelId;
 use gpupy_codegen::cache::Kernels;
 use gpupy_codegen::fragment::Plan;
+use gpupy_codegen::planes::{Planes, has_planes};
 use gpupy_codegen::{exact, supports};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
@@ -34,14 +36,34 @@ use gpupy_core::driver::{
 use gpupy_core::ir::{Form, FormKind, Program};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result};
+use planes::{Long, Longs};
 use probe::Findings;
+use std::ops::Range;
 use thread::GlThread;
 
 /// The name under which a program asks for this driver.
 pub const NAME: &str = "gl";
 
 /// What textures may hold.
-const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
+///
+/// Those of 64 bits stand last; not every context has them.
+const DTYPES: [DType; 12] = [
+    DType::Bool,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::F16,
+    DType::F32,
+    DType::I64,
+    DType::U64,
+    DType::F64,
+];
+
+/// How many of [`DTYPES`] every context has.
+const SHORT: usize = 9;
 
 /// Elements of the largest block, however large textures may be: 1 GiB of float32.
 const MAX_BLOCK_LEN: u64 = 1 << 28;
@@ -70,6 +92,7 @@ struct Open {
     blocks: Blocks,
     kernels: Kernels<Plan, Compiled>,
     newest: KernelId,
+    longs: Longs,
 }
 
 impl Gl {
@@ -77,6 +100,12 @@ impl Gl {
         self.open.as_mut().ok_or_else(|| {
             Error::new(ErrorKind::Invalid, "gl").says("the driver is not open").with("driver", NAME)
         })
+    }
+
+    /// What blocks of this context may hold.
+    fn dtypes(&self) -> &'static [DType] {
+        let long = self.open.as_ref().is_some_and(|open| open.context.long);
+        if long { &DTYPES } else { &DTYPES[..SHORT] }
     }
 }
 
@@ -103,7 +132,8 @@ impl Driver for Gl {
         let (device, devices) = (context.renderer.clone(), context.devices.clone());
         let hardware = context.hardware;
         let kernels = Kernels::default();
-        self.open = Some(Open { thread, context, blocks, kernels, newest: 0 });
+        self.open =
+            Some(Open { thread, context, blocks, kernels, newest: 0, longs: Longs::default() });
         self.findings = Findings::default();
         // What is tried is not the user's, and needs no room in a lowered limit.
         let found = Findings::of(self);
@@ -124,7 +154,7 @@ impl Driver for Gl {
         Ok(Capabilities {
             device,
             hardware,
-            dtypes: DTYPES.to_vec(),
+            dtypes: self.dtypes().to_vec(),
             max_block_len,
             max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
             forms: vec![FormKind::Reduce],
@@ -149,63 +179,75 @@ impl Driver for Gl {
             Op::Sqrt if self.findings.rounds_root && dtype == DType::F32 => {
                 return Method::Lowered(exact::square_root());
             }
+            // Of float16 they are those of float32, rounded.
+            Op::Div if self.findings.rounds_division => return Method::Absent,
+            Op::Sqrt if self.findings.rounds_root => return Method::Absent,
             _ => {}
         }
         let native = match op {
             _ if op.form().is_some_and(|form| form != FormKind::Reduce) => false,
             _ if op.info().rule == Rule::Special => true,
             // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
-            Op::Cast => DTYPES.iter().all(|from| supports(op, *from, dtype)),
+            Op::Cast => self.dtypes().iter().all(|from| supports(op, *from, dtype)),
             _ => supports(op, dtype, dtype),
         };
-        if native && DTYPES.contains(&dtype) { Method::Native } else { Method::Absent }
+        if native && self.dtypes().contains(&dtype) { Method::Native } else { Method::Absent }
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        let known = self.dtypes().contains(&spec.dtype);
         let open = self.open()?;
-        open.blocks.alloc(&open.thread, spec)
+        match known && has_planes(spec.dtype) {
+            true => open.longs.alloc(&open.thread, &mut open.blocks, spec),
+            false => open.blocks.alloc(&open.thread, spec),
+        }
     }
 
     fn block_free(&mut self, block: BlockId) {
         if let Ok(open) = self.open() {
             open.blocks.free(&open.thread, block);
+            if let Some(long) = open.longs.remove(block) {
+                open.blocks.free(&open.thread, long.high);
+            }
         }
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
         let open = self.open()?;
-        let spec = open.blocks.get(block)?.spec;
+        let Some(Long { spec, high }) = open.longs.get(block) else {
+            let spec = open.blocks.get(block)?.spec;
+            let end = within("block_read", spec, offset, out.len())?;
+            return open.read(block, offset..end, out);
+        };
         let end = within("block_read", spec, offset, out.len())?;
-        let (texture, _) = open.blocks.texture(&open.thread, block, None)?;
-        open.thread.ask(|gpu| gpu.read(texture, offset..end, out))?
+        let mut halves = [block, high].map(|half| (half, vec![0; out.len() / 2]));
+        for (half, bytes) in &mut halves {
+            open.read(*half, offset..end, bytes)?;
+        }
+        planes::join(&halves[0].1, &halves[1].1, out);
+        Ok(())
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
         let open = self.open()?;
-        let spec = open.blocks.get(block)?.spec;
+        let Some(Long { spec, high }) = open.longs.get(block) else {
+            let spec = open.blocks.get(block)?.spec;
+            let end = within("block_write", spec, offset, data.len())?;
+            return open.write(block, offset..end, data);
+        };
         let end = within("block_write", spec, offset, data.len())?;
-        if data.is_empty() {
-            return Ok(());
-        }
-        let (texture, _) = open.blocks.texture(&open.thread, block, None)?;
-        let whole = end - offset == spec.len;
-        if data.len() > QUEUED_WRITE {
-            return open.thread.ask(|gpu| gpu.write(texture, offset..end, data, whole))?;
-        }
-        let data = data.to_vec();
-        open.thread.post(move |gpu| {
-            if let Err(error) = gpu.write(texture, offset..end, &data, whole) {
-                gpu.poison(texture, error);
-            }
-        })
+        let [low, upper] = planes::halves(data);
+        open.write(block, offset..end, &low)?;
+        open.write(high, offset..end, &upper)
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        let dtypes = self.dtypes();
         for inst in &program.insts {
             let operand = usize::from(inst.op == Op::Select);
             let first = program.uses(inst).nth(operand).map(|v| program.insts[v as usize].dtype);
             let from = first.unwrap_or(inst.dtype);
-            let known = DTYPES.contains(&inst.dtype) && DTYPES.contains(&from);
+            let known = dtypes.contains(&inst.dtype) && dtypes.contains(&from);
             let spelled =
                 inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
             let formed = match (inst.op, program.form) {
@@ -224,6 +266,8 @@ impl Driver for Gl {
                     .with("dtype", from));
             }
         }
+        let planes = Planes::of(program);
+        let program = planes.as_ref().map_or(program, |planes| &planes.program);
         let resources = resources::of_program(program);
         Ok(Check { fits: self.resource_check(&resources), resources })
     }
@@ -231,15 +275,24 @@ impl Driver for Gl {
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         let draw_buffers = (self.limits.0[resources::DRAW_BUFFERS] as usize).max(1);
         let open = self.open()?;
-        Evaluator {
+        let planes = open.longs.planes(launch.fingerprint, launch.program);
+        let mut evaluator = Evaluator {
             thread: &open.thread,
             blocks: &mut open.blocks,
             kernels: &mut open.kernels,
             newest: &mut open.newest,
             glsl: open.context.glsl,
             draw_buffers,
-        }
-        .eval(launch)
+        };
+        let Some(planes) = planes else { return evaluator.eval(launch) };
+        let (operands, dests) = open.longs.blocks(launch, &planes);
+        evaluator.eval(&Launch {
+            program: &planes.program,
+            fingerprint: planes.fingerprint,
+            operands: &operands,
+            dests: &dests,
+            ..launch.clone()
+        })
     }
 
     fn resource_get(&self, part: Part) -> Resources {
@@ -250,6 +303,32 @@ impl Driver for Gl {
 
     fn resource_check(&self, resources: &Resources) -> bool {
         resources.0.iter().zip(self.limits.0).all(|(need, limit)| *need <= limit)
+    }
+}
+
+impl Open {
+    /// Reads elements of a block that is one texture.
+    fn read(&mut self, block: BlockId, range: Range<usize>, out: &mut [u8]) -> Result<()> {
+        let (texture, _) = self.blocks.texture(&self.thread, block, None)?;
+        self.thread.ask(|gpu| gpu.read(texture, range, out))?
+    }
+
+    /// Writes elements of a block that is one texture.
+    fn write(&mut self, block: BlockId, range: Range<usize>, data: &[u8]) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let whole = range.len() == self.blocks.get(block)?.spec.len;
+        let (texture, _) = self.blocks.texture(&self.thread, block, None)?;
+        if data.len() > QUEUED_WRITE {
+            return self.thread.ask(|gpu| gpu.write(texture, range, data, whole))?;
+        }
+        let data = data.to_vec();
+        self.thread.post(move |gpu| {
+            if let Err(error) = gpu.write(texture, range, &data, whole) {
+                gpu.poison(texture, error);
+            }
+        })
     }
 }
 

@@ -11,6 +11,7 @@
 
 use crate::context::Limits;
 use gpupy_codegen::most_live_values;
+use gpupy_codegen::planes::has_planes;
 use gpupy_core::DType;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
@@ -41,6 +42,8 @@ const NAMES: [&str; 8] = [
 
 /// More textures than this are not asked for, since each takes parameters.
 const MOST_TEXTURES: u32 = 32;
+/// Instructions that put an element of 64 bits together, or take it apart, at most.
+const OF_HALVES: u32 = 12;
 /// Numbers that a launch gives for the walk over one operand, at most: an offset, strides, a wrap.
 const WORDS_OF_LOAD: u32 = 24;
 /// Those that it gives for the destination and for constants, rather more than enough.
@@ -78,6 +81,29 @@ pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
 
 /// What one part needs at most.
 pub fn of_part(part: Part) -> Resources {
+    let mut need = of_short(part);
+    let moves = match part {
+        Part::Operand(dtype) | Part::Dest(dtype) | Part::Op(Op::Gather, dtype) => Some(dtype),
+        Part::Param(dtype) if dtype.size() == 8 => {
+            need.0[PARAMETERS] = 2;
+            None
+        }
+        _ => None,
+    };
+    if moves.is_some_and(has_planes) {
+        // One for each half, and what takes elements apart or puts them together.
+        for need in &mut need.0 {
+            *need *= 2;
+        }
+        need.0[INSTRUCTIONS] += OF_HALVES;
+        need.0[ARITHMETIC] += OF_HALVES;
+        need.0[TEMPORARIES] += OF_HALVES;
+    }
+    need
+}
+
+/// What one part needs where elements have at most 32 bits.
+fn of_short(part: Part) -> Resources {
     let mut need = Resources::default();
     match part {
         Part::Op(Op::Gather, _) => {
@@ -136,7 +162,7 @@ pub fn of_program(program: &Program) -> Resources {
         }
     }
     need.0[TEMPORARIES] = most_live_values(program);
-    need.0[PARAMETERS] += program.params.len() as u32;
+    need.0[PARAMETERS] += program.params.iter().map(|d| d.size().div_ceil(4) as u32).sum::<u32>();
     need.0[TEXTURES] = program.operands.len() as u32;
     need
 }
@@ -145,6 +171,9 @@ pub fn of_program(program: &Program) -> Resources {
 fn cost(op: Op, dtype: DType) -> u32 {
     match op {
         _ if op.info().rule == Rule::Special => 0,
+        // The result is rounded once more, by its bits.
+        Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Sqrt | Op::Cast if dtype == DType::F16 => 20,
+        Op::Bitcast if dtype.size() == 2 => 20,
         Op::Min | Op::Max if dtype == DType::F32 => 3,
         Op::Sign | Op::Copysign | Op::Shl | Op::Shr => 3,
         Op::Cast | Op::IsNan | Op::IsInf | Op::IsFinite | Op::SignBit => 2,

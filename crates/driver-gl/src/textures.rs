@@ -44,6 +44,11 @@ impl Shape {
             DType::F32 => (glow::RGBA32F, glow::RGBA, glow::FLOAT),
             DType::I32 => (glow::RGBA32I, glow::RGBA_INTEGER, glow::INT),
             DType::U32 => (glow::RGBA32UI, glow::RGBA_INTEGER, glow::UNSIGNED_INT),
+            // What does not fit would saturate, but shaders write nothing that does not fit.
+            DType::I8 => (glow::RGBA8I, glow::RGBA_INTEGER, glow::BYTE),
+            DType::I16 => (glow::RGBA16I, glow::RGBA_INTEGER, glow::SHORT),
+            // Of float16 the bits, which no conversion touches.
+            DType::U16 | DType::F16 => (glow::RGBA16UI, glow::RGBA_INTEGER, glow::UNSIGNED_SHORT),
             _ => (glow::RGBA8UI, glow::RGBA_INTEGER, glow::UNSIGNED_BYTE),
         }
     }

@@ -28,6 +28,7 @@ mod glsl;
 mod liveness;
 mod numbers;
 mod operations;
+pub mod planes;
 pub mod probe;
 mod space;
 mod uses;

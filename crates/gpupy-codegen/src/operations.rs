@@ -102,24 +102,31 @@ fn of_int(d: &dyn Dialect, op: Op, dtype: DType, width: Width, a: &str, b: &str)
     let register = held(dtype);
     let signed = dtype.is_signed_int();
     let value = |bits: i64| literal(d, register, width, Scalar::new(register, bits as u64).bits);
-    let built_in = |op: Op, x: &str, y: &str| Some(format!("{}({x}, {y})", d.builtin(op)?));
+    let extreme = |op: Op, x: &str, y: &str| {
+        if register.size() < 8 {
+            return Some(format!("{}({x}, {y})", d.builtin(op)?));
+        }
+        // Mesa 22 crashes over built-ins of 64 bits that make a range of constants.
+        let before = if op == Op::Min { Op::Lt } else { Op::Gt };
+        Some(d.select(register, width, &d.compare(before, register, width, x, y), x, y))
+    };
     let exists = |divisor: &str| d.compare(Op::Ne, register, width, divisor, &value(0));
     let text = match op {
         Op::Abs if !signed => a.to_owned(),
         // Not the built-in: its result for the least integer is undefined.
-        Op::Abs => built_in(Op::Max, a, &format!("(-{a})"))?,
-        Op::Sign if !signed => built_in(Op::Min, a, &value(1))?,
-        Op::Sign => built_in(Op::Max, &built_in(Op::Min, a, &value(1))?, &value(-1))?,
+        Op::Abs => extreme(Op::Max, a, &format!("(-{a})"))?,
+        Op::Sign if !signed => extreme(Op::Min, a, &value(1))?,
+        Op::Sign => extreme(Op::Max, &extreme(Op::Min, a, &value(1))?, &value(-1))?,
         Op::Neg if !signed => format!("({} - {a})", value(0)),
         Op::Not => format!("(~{a})"),
         Op::FloorDiv if signed => call("floor_div", register, width, &[a, b]),
         Op::Mod if signed => call("floor_mod", register, width, &[a, b]),
         Op::FloorDiv | Op::Mod => {
             let operator = if op == Op::Mod { '%' } else { '/' };
-            let divided = format!("({a} {operator} {})", built_in(Op::Max, b, &value(1))?);
+            let divided = format!("({a} {operator} {})", extreme(Op::Max, b, &value(1))?);
             d.select(register, width, &exists(b), &divided, &value(0))
         }
-        Op::Min | Op::Max => built_in(op, a, b)?,
+        Op::Min | Op::Max => extreme(op, a, b)?,
         Op::And => format!("({a} & {b})"),
         Op::Or => format!("({a} | {b})"),
         Op::Xor => format!("({a} ^ {b})"),
@@ -188,7 +195,12 @@ fn of_float(
         Op::Abs => float(&magnitude(a)),
         Op::Sign => call("sign_of", register, width, &[a]),
         Op::Floor | Op::Ceil | Op::Trunc | Op::Rint => {
-            d.exact(register, width, format!("{}({a})", d.builtin(op)?))
+            let value = format!("{}({a})", d.builtin(op)?);
+            match register {
+                // Mesa 22 loses the sign of zeros.
+                DType::F64 => float(&format!("({} | {})", magnitude(&value), sign(a))),
+                _ => d.exact(register, width, value),
+            }
         }
         Op::Sqrt => rounded(format!("{}({a})", d.builtin(op)?)),
         Op::IsNan => test(Op::Gt),

@@ -7,6 +7,7 @@
 
 use gpupy_codegen::compute::{self, Device, Language};
 use gpupy_codegen::fragment::{self, Layout, Request, Target, Version};
+use gpupy_codegen::planes::Planes;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op};
@@ -32,19 +33,28 @@ impl Case {
     /// The shader of a draw of some destinations.
     fn source_of(&self, stores: &[u32]) -> String {
         let (layout, access, whole) = &self.target;
-        let params: Vec<u64> = self.program.params.iter().map(|d| pattern(*d)).collect();
+        let (mut program, mut operands) = (self.program.clone(), self.operands.clone());
+        let mut stores = stores.to_vec();
+        if let Some(planes) = Planes::of(&program) {
+            let dests = planes.dests.iter().zip(0..);
+            stores =
+                dests.filter(|((d, _), _)| stores.contains(&(*d as u32))).map(|p| p.1).collect();
+            operands = planes.operands.iter().map(|(operand, _)| operands[*operand]).collect();
+            program = planes.program;
+        }
+        let params: Vec<u64> = program.params.iter().map(|d| pattern(*d)).collect();
         let request = Request {
-            program: &self.program,
+            program: &program,
             shape: &self.shape,
             accesses: &self.accesses,
-            operands: &self.operands,
+            operands: &operands,
             params: &params,
-            stores,
+            stores: &stores,
             target: Target { layout: *layout, access, whole: *whole },
             specialise: self.specialise,
         };
         let planned = fragment::plan(&request).unwrap();
-        fragment::source(&self.program, &planned.plan, Version::V400)
+        fragment::source(&program, &planned.plan, Version::V400)
     }
 }
 
@@ -202,7 +212,10 @@ fn view(kind: AccessKind, operand: Layout, offset: i64, strides: &[i64]) -> Case
 
 #[test]
 fn every_operation_is_spelled() {
-    for dtype in [DType::F32, DType::I32, DType::U32, DType::Bool] {
+    // Those of 32 bits, and some of each other size.
+    let short = [DType::F32, DType::I32, DType::U32, DType::Bool];
+    let others = [DType::U8, DType::F16, DType::I64, DType::F64];
+    for dtype in short.into_iter().chain(others) {
         let mut b = Builder::new(Form::Map, 1);
         let all = b.access(AccessKind::Contiguous);
         let [x, y, c] = [dtype, dtype, DType::Bool].map(|d| {
@@ -224,8 +237,8 @@ fn every_operation_is_spelled() {
             };
             b.store(value);
         }
-        for to in [DType::F32, DType::I32, DType::U32, DType::Bool] {
-            let value = b.convert(Op::Cast, x, to);
+        for to in if short.contains(&dtype) { short.as_slice() } else { &DType::ALL[..12] } {
+            let value = b.convert(Op::Cast, x, *to);
             b.store(value);
         }
         let case = Case {
@@ -238,7 +251,8 @@ fn every_operation_is_spelled() {
         };
         // As many at once as every device can write.
         let all: Vec<u32> = (0..case.program.dests.len() as u32).collect();
-        for (k, stores) in all.chunks(8).enumerate() {
+        let most = if dtype.size() == 8 { 4 } else { 8 };
+        for (k, stores) in all.chunks(most).enumerate() {
             check_some(&format!("operations_{dtype}_{k}"), &case, stores);
         }
     }

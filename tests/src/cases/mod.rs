@@ -20,6 +20,7 @@ mod partitioning;
 mod random;
 mod reductions;
 mod regions;
+mod scalars;
 mod specials;
 mod views;
 
@@ -53,6 +54,7 @@ pub const LEVELS: &[Group] = &[
     (elementwise::GROUP, elementwise::run),
     (views::GROUP, views::run),
     (dtypes::GROUP, dtypes::run),
+    (scalars::GROUP, scalars::run),
     (reductions::GROUP, reductions::run),
     (forms::GROUP, forms::run),
     (regions::GROUP, regions::run),

@@ -49,7 +49,7 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
     fetch_kept(&mut body, program, plan);
     body.line(&format!("int base = {REDUCE_CHUNK} * i{last};"));
     body.line(&format!("int count = min({} - base, {REDUCE_CHUNK});", word(plan.points)));
-    let zero = Glsl.splat(dtype, Width::Four, zero(dtype));
+    let zero = zero(dtype);
     for lane in 0..REDUCE_LANES {
         body.line(&format!("{} = {zero};", vector(&format!("lanes{lane}"))));
     }

@@ -4,7 +4,7 @@
 
 use super::frame::Guard;
 use super::locate::Locator;
-use super::operand::Reader;
+use super::operand::{Reader, to_raw};
 use super::plan::Plan;
 use super::raw;
 use crate::body::{Body, Leaves};
@@ -94,10 +94,9 @@ impl Leaves for Reader<'_> {
     }
 
     fn constant(&self, value: Scalar) -> String {
-        let hazard = self.plan.constants.iter().find(|(bits, _)| *bits == value.as_u32());
-        match hazard {
-            Some((_, word)) if value.dtype == DType::F32 => Glsl.word((*word).into(), DType::F32),
-            _ => Glsl.literal(value),
+        match self.plan.constants.iter().find(|(constant, _)| *constant == value) {
+            Some((_, word)) => Glsl.word((*word).into(), value.dtype),
+            None => Glsl.literal(value),
         }
     }
 
@@ -117,10 +116,7 @@ impl Leaves for Reader<'_> {
         let dtype = self.program.dests[dest as usize];
         let stores = &self.plan.stores;
         let location = stores.iter().position(|d| *d == dest).unwrap_or_default();
-        let value = match dtype {
-            DType::Bool => Glsl.convert(DType::U32, self.width, value),
-            _ => value.to_owned(),
-        };
+        let value = to_raw(dtype, self.width, value);
         if self.width == Width::Four {
             let value = match self.plan.frame.guard {
                 Guard::Elements => Glsl.select(raw(dtype), Width::Four, "valid", &value, "kept"),

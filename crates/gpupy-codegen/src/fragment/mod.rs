@@ -25,7 +25,7 @@ pub use frame::Area;
 pub use layout::Layout;
 pub use plan::{Declined, Plan, Planned, Request, Target, plan};
 
-use crate::dialect::{Dialect, Width};
+use crate::dialect::{Dialect, Width, held};
 use crate::functions::definitions;
 use crate::glsl::Glsl;
 use gpupy_core::DType;
@@ -64,6 +64,9 @@ pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
     };
     let functions = operand::functions(program, plan, &main);
     let mut text = header(version).to_owned();
+    if program.insts.iter().any(|inst| inst.dtype.size() == 8) {
+        text += "#extension GL_ARB_gpu_shader_int64 : require\n";
+    }
     if plan.word_count > 0 {
         let _ = writeln!(text, "uniform ivec4 k[{}];", plan.word_count.div_ceil(4));
     }
@@ -94,14 +97,18 @@ fn header(version: Version) -> &'static str {
 
 /// The sampler of a block's texture.
 fn sampler(dtype: DType) -> &'static str {
-    match dtype {
+    match raw(dtype) {
         DType::F32 => "sampler2D",
         DType::I32 => "isampler2D",
         _ => "usampler2D",
     }
 }
 
-/// The dtype that a texture of this dtype really holds: bools are unsigned integers there.
+/// The dtype in which shaders get the texels of a block: integers widened, bools as 0 or 1, float16
+/// as its bits.
 fn raw(dtype: DType) -> DType {
-    if dtype == DType::Bool { DType::U32 } else { dtype }
+    match dtype {
+        DType::Bool | DType::F16 => DType::U32,
+        dtype => held(dtype),
+    }
 }

@@ -9,6 +9,7 @@ use super::fetch::{Fetch, Place, Quad, Wrap};
 use super::plan::{Load, Plan};
 use super::raw;
 use crate::dialect::{COMPONENTS, Dialect, Width};
+use crate::functions::call;
 use crate::glsl::Glsl;
 use crate::numbers::Sum;
 use gpupy_core::DType;
@@ -190,6 +191,16 @@ fn from_raw(dtype: DType, width: Width, value: &str) -> String {
         DType::Bool => {
             Glsl.compare(Op::Ne, DType::U32, width, value, &Glsl.splat(DType::U32, width, "0u"))
         }
+        DType::F16 => call("half_of_bits", DType::F32, width, &[value]),
+        _ => value.to_owned(),
+    }
+}
+
+/// A value of the program's dtype, as a texture takes it.
+pub(super) fn to_raw(dtype: DType, width: Width, value: &str) -> String {
+    match dtype {
+        DType::Bool => Glsl.convert(DType::U32, width, value),
+        DType::F16 => call("half_bits", DType::F32, width, &[value]),
         _ => value.to_owned(),
     }
 }

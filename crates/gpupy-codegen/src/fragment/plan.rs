@@ -102,7 +102,7 @@ pub struct Plan {
     pub(super) params: Vec<Given>,
     /// The vectors of words with parameters that are read before anything is fetched; mostly none.
     pub(super) held: (u16, u16),
-    pub(super) constants: Vec<(u32, u16)>,
+    pub(super) constants: Vec<(Scalar, u16)>,
     /// Of a reduce form: the word of the number of points along the last axis.
     pub(super) points: u16,
     /// Of a reduce form: true when the four elements of a texel are reduced side by side.
@@ -220,8 +220,9 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
     let points = if reduces { words.int(points) } else { 0 };
 
     let given = |(bits, dtype): (&u64, &DType)| {
-        let literal = request.specialise && !is_hazardous(Scalar::new(*dtype, *bits));
-        if literal { Given::Literal(*bits) } else { Given::Word(words.int(*bits as i64)) }
+        let scalar = Scalar::new(*dtype, *bits);
+        let literal = request.specialise && !is_hazardous(scalar);
+        if literal { Given::Literal(*bits) } else { Given::Word(words.scalar(scalar)) }
     };
     let params: Vec<Given> = request.params.iter().zip(&program.params).map(given).collect();
     let fetches = !loads.is_empty() || !uses.gathered.is_empty();
@@ -229,7 +230,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         true => held(&params),
         false => (0, 0),
     };
-    let constants = uses.hazards.iter().map(|c| (c.as_u32(), words.bits(c.as_i32()))).collect();
+    let constants = uses.hazards.iter().map(|c| (*c, words.scalar(*c))).collect();
     let sizes = request.operands.iter().chain([&target.layout]);
     let largest = sizes.map(|l| l.texels() * 4).max().unwrap_or(0);
     let plan = Plan {

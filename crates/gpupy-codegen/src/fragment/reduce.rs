@@ -14,9 +14,9 @@ use crate::body::{Body, Leaves};
 use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::glsl::Glsl;
 use crate::operations::spell;
-use gpupy_core::DType;
 use gpupy_core::ir::{Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
+use gpupy_core::{DType, Scalar};
 
 /// The function `main` of a reduction by `op`.
 pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> String {
@@ -58,7 +58,7 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
     let points = word(plan.points);
     body.line(&format!("int base = {REDUCE_CHUNK} * i{last};"));
     body.line(&format!("int count = min({points} - base, {REDUCE_CHUNK});"));
-    let zero = Glsl.splat(dtype, Width::Four, zero(dtype));
+    let zero = zero(dtype);
     for k in 0..REDUCE_LANES / 4 {
         body.line(&format!("{} = {zero};", vector(&format!("lanes{k}"))));
     }
@@ -133,11 +133,7 @@ fn lanes_from(first: usize) -> String {
     }
 }
 
-pub(super) fn zero(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "false",
-        DType::I32 => "0",
-        DType::U32 => "0u",
-        _ => "0.0",
-    }
+/// What lanes hold before anything is combined, which nobody sees.
+pub(super) fn zero(dtype: DType) -> String {
+    Glsl.splat(dtype, Width::Four, &Glsl.literal(Scalar::zero(dtype)))
 }

@@ -18,12 +18,12 @@ void main() {
         int i1 = run + c;
         int base = 256 * i1;
         int count = min(k[2].y - base, 256);
-        precise vec4 lanes0 = vec4(0.0);
-        precise vec4 lanes1 = vec4(0.0);
-        precise vec4 lanes2 = vec4(0.0);
-        precise vec4 lanes3 = vec4(0.0);
+        precise vec4 lanes0 = vec4(uintBitsToFloat(0x00000000u));
+        precise vec4 lanes1 = vec4(uintBitsToFloat(0x00000000u));
+        precise vec4 lanes2 = vec4(uintBitsToFloat(0x00000000u));
+        precise vec4 lanes3 = vec4(uintBitsToFloat(0x00000000u));
         for (int part = 0; part < 16; part += 4) {
-            precise vec4 lanes = vec4(0.0);
+            precise vec4 lanes = vec4(uintBitsToFloat(0x00000000u));
             for (int n = part; n < count; n += 16) {
                 ivec4 at = base + n + ivec4(0, 1, 2, 3);
                 precise vec4 v0 = texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + at.x) >> 2) + 0), 0);

@@ -1,0 +1,118 @@
+#version 400 core
+#extension GL_ARB_gpu_shader_int64 : require
+uniform ivec4 k[2];
+uniform usampler2D t0;
+uniform usampler2D t1;
+uniform usampler2D t2;
+layout(location = 0) out uvec4 o0;
+layout(location = 1) out uvec4 o1;
+layout(location = 2) out uvec4 o2;
+layout(location = 3) out ivec4 o3;
+layout(location = 4) out ivec4 o4;
+layout(location = 5) out ivec4 o5;
+layout(location = 6) out uvec4 o6;
+layout(location = 7) out uvec4 o7;
+layout(location = 8) out uvec4 o8;
+bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 half_bits_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = (v3 - uvec4(0x38000000u));
+    uvec4 v8 = choose(lessThan(uvec4(13u), uvec4(32u)), (v6 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    precise vec4 v9 = uintBitsToFloat(v3);
+    precise vec4 v11 = (v9 + vec4(uintBitsToFloat(0x3f000000u)));
+    uvec4 v12 = floatBitsToUint(v11);
+    uvec4 v14 = (v12 - uvec4(0x3f000000u));
+    bvec4 v16 = lessThan(v3, uvec4(0x38800000u));
+    uvec4 v17 = choose(v16, v14, v8);
+    uvec4 v18 = choose(lessThan(uvec4(13u), uvec4(32u)), (v3 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    uvec4 v20 = (v18 & uvec4(0x3ffu));
+    uvec4 v22 = max(v20, uvec4(1u));
+    uvec4 v24 = (v22 | uvec4(0x7c00u));
+    bvec4 v26 = equal(v3, uvec4(0x7f800000u));
+    uvec4 v27 = choose(v26, uvec4(0x7c00u), v24);
+    bvec4 v28 = lessThan(v3, uvec4(0x7f800000u));
+    uvec4 v29 = choose(v28, v17, v27);
+    uvec4 v31 = choose(lessThan(uvec4(16u), uvec4(32u)), (v4 >> min(uvec4(16u), uvec4(31u))), uvec4(0u));
+    uvec4 v32 = (v29 | v31);
+    return v32;
+}
+vec4 half_of_bits_float32_four(uvec4 a) {
+    uvec4 v2 = (a & uvec4(0x7fffu));
+    uvec4 v3 = (a ^ v2);
+    uvec4 v5 = choose(lessThan(uvec4(13u), uvec4(32u)), (v2 << min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    uvec4 v7 = (v5 + uvec4(0x38000000u));
+    uvec4 v9 = (v5 | uvec4(0x7f800000u));
+    precise vec4 v10 = vec4(v2);
+    precise vec4 v12 = (v10 * vec4(uintBitsToFloat(0x33800000u)));
+    uvec4 v13 = floatBitsToUint(v12);
+    bvec4 v15 = lessThan(v2, uvec4(0x400u));
+    uvec4 v16 = choose(v15, v13, v7);
+    bvec4 v18 = lessThan(v2, uvec4(0x7c00u));
+    uvec4 v19 = choose(v18, v16, v9);
+    uvec4 v21 = choose(lessThan(uvec4(16u), uvec4(32u)), (v3 << min(uvec4(16u), uvec4(31u))), uvec4(0u));
+    uvec4 v22 = (v19 | v21);
+    precise vec4 v23 = uintBitsToFloat(v22);
+    return v23;
+}
+i64vec4 long_of_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = choose(lessThan(uvec4(23u), uvec4(32u)), (v3 >> min(uvec4(23u), uvec4(31u))), uvec4(0u));
+    uvec4 v8 = (v3 & uvec4(0x7fffffu));
+    uvec4 v10 = (v8 | uvec4(0x800000u));
+    u64vec4 v11 = u64vec4(v10);
+    ivec4 v12 = ivec4(v6);
+    ivec4 v14 = (v12 - ivec4(150));
+    ivec4 v15 = (-v14);
+    u64vec4 v16 = u64vec4(i64vec4(v14));
+    u64vec4 v17 = u64vec4(i64vec4(v15));
+    u64vec4 v18 = choose_long(lessThan(v16, u64vec4(0x40ul)), (v11 << uvec4(min(v16, u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v19 = choose_long(lessThan(v17, u64vec4(0x40ul)), (v11 >> uvec4(min(v17, u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v20 = (v18 | v19);
+    bvec4 v22 = notEqual(v4, uvec4(0u));
+    u64vec4 v23 = (u64vec4(0x0ul) - v20);
+    u64vec4 v24 = choose_long(v22, v23, v20);
+    bvec4 v27 = lessThan(v3, uvec4(0x5f000000u));
+    u64vec4 v28 = choose_long(v27, v24, u64vec4(0x8000000000000000ul));
+    i64vec4 v29 = i64vec4(v28);
+    return v29;
+}
+void main() {
+    ivec2 pos = ivec2(gl_FragCoord.xy);
+    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 f2 = texelFetch(t2, pos + ivec2(0, k[1].x), 0);
+    precise vec4 v0 = half_of_bits_float32_four(f0);
+    precise vec4 v1 = half_of_bits_float32_four(f1);
+    bvec4 v2 = notEqual(f2, uvec4(0u));
+    bvec4 v51 = greaterThanEqual(v0, v1);
+    o0 = uvec4(v51);
+    precise vec4 v53 = mix(v1, v0, v2);
+    o1 = half_bits_float32_four(v53);
+    bvec4 v55 = notEqual((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0u));
+    o2 = uvec4(v55);
+    ivec4 v57 = ((choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u))) << uvec4(24u)) >> uvec4(24u));
+    o3 = v57;
+    ivec4 v59 = ((choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u))) << uvec4(16u)) >> uvec4(16u));
+    o4 = v59;
+    ivec4 v61 = choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)));
+    o5 = v61;
+    i64vec4 v63 = long_of_float32_four(v0);
+    u64vec4 v64 = u64vec4(v63);
+    u64vec4 v66 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v64 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v67 = uvec4(v64);
+    o6 = v67;
+    uvec4 v69 = uvec4(v66);
+    o7 = v69;
+    uvec4 v71 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(255u));
+    o8 = v71;
+}

@@ -1,0 +1,71 @@
+#version 400 core
+#extension GL_ARB_gpu_shader_int64 : require
+uniform ivec4 k[1];
+uniform usampler2D t0;
+uniform usampler2D t1;
+uniform usampler2D t2;
+uniform usampler2D t3;
+uniform usampler2D t4;
+layout(location = 0) out uvec4 o0;
+layout(location = 1) out uvec4 o1;
+layout(location = 2) out uvec4 o2;
+layout(location = 3) out uvec4 o3;
+layout(location = 4) out uvec4 o4;
+layout(location = 5) out uvec4 o5;
+layout(location = 6) out uvec4 o6;
+layout(location = 7) out uvec4 o7;
+i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+dvec4 sign_of_float64_four(dvec4 a) {
+    u64vec4 v1 = doubleBitsToUint64(a);
+    u64vec4 v3 = (v1 & u64vec4(0x7ffffffffffffffful));
+    u64vec4 v4 = (v1 ^ v3);
+    u64vec4 v6 = (v4 | u64vec4(0x3ff0000000000000ul));
+    bvec4 v8 = equal(v3, u64vec4(0x0ul));
+    u64vec4 v9 = choose_long(v8, u64vec4(0x0ul), v6);
+    precise dvec4 v10 = uint64BitsToDouble(v9);
+    bvec4 v12 = greaterThan(v3, u64vec4(0x7ff0000000000000ul));
+    precise dvec4 v13 = mix(v10, a, v12);
+    return v13;
+}
+void main() {
+    ivec2 pos = ivec2(gl_FragCoord.xy);
+    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 v0 = f0;
+    u64vec4 v1 = u64vec4(v0);
+    uvec4 v2 = f1;
+    u64vec4 v3 = u64vec4(v2);
+    u64vec4 v5 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v3 << uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v6 = (v1 | v5);
+    precise dvec4 v7 = uint64BitsToDouble(v6);
+    precise dvec4 v16 = uint64BitsToDouble((doubleBitsToUint64(v7) ^ u64vec4(0x8000000000000000ul)));
+    u64vec4 v17 = doubleBitsToUint64(v16);
+    u64vec4 v18 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v17 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v19 = uvec4(v17);
+    o0 = v19;
+    uvec4 v21 = uvec4(v18);
+    o1 = v21;
+    precise dvec4 v23 = uint64BitsToDouble((doubleBitsToUint64(v7) & u64vec4(0x7ffffffffffffffful)));
+    u64vec4 v24 = doubleBitsToUint64(v23);
+    u64vec4 v25 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v24 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v26 = uvec4(v24);
+    o2 = v26;
+    uvec4 v28 = uvec4(v25);
+    o3 = v28;
+    precise dvec4 v30 = sign_of_float64_four(v7);
+    u64vec4 v31 = doubleBitsToUint64(v30);
+    u64vec4 v32 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v31 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v33 = uvec4(v31);
+    o4 = v33;
+    uvec4 v35 = uvec4(v32);
+    o5 = v35;
+    precise dvec4 v37 = sqrt(v7);
+    u64vec4 v38 = doubleBitsToUint64(v37);
+    u64vec4 v39 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v38 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v40 = uvec4(v38);
+    o6 = v40;
+    uvec4 v42 = uvec4(v39);
+    o7 = v42;
+}

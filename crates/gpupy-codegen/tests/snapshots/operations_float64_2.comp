@@ -1,0 +1,28 @@
+#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 256) in;
+layout(buffer_reference, std430, buffer_reference_align = 32) readonly buffer In_float64x4 { dvec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_boolx4 { u8vec4 e[]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[6]; };
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[5]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    int s3 = k[4] + t;
+    precise dvec4 v0 = In_float64x4(b0).e[a0];
+    bvec4 v19 = greaterThan((doubleBitsToUint64(v0) & u64vec4(0x7ffffffffffffffful)), u64vec4(0x7ff0000000000000ul));
+    Out_boolx4(b3).e[s0] = u8vec4(uvec4(v19));
+    bvec4 v21 = equal((doubleBitsToUint64(v0) & u64vec4(0x7ffffffffffffffful)), u64vec4(0x7ff0000000000000ul));
+    Out_boolx4(b4).e[s1] = u8vec4(uvec4(v21));
+    bvec4 v23 = lessThan((doubleBitsToUint64(v0) & u64vec4(0x7ffffffffffffffful)), u64vec4(0x7ff0000000000000ul));
+    Out_boolx4(b5).e[s2] = u8vec4(uvec4(v23));
+    bvec4 v25 = notEqual((doubleBitsToUint64(v0) & u64vec4(0x8000000000000000ul)), u64vec4(0x0ul));
+    Out_boolx4(b6).e[s3] = u8vec4(uvec4(v25));
+}

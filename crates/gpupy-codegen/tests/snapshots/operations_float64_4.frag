@@ -1,0 +1,63 @@
+#version 400 core
+#extension GL_ARB_gpu_shader_int64 : require
+uniform ivec4 k[2];
+uniform usampler2D t0;
+uniform usampler2D t1;
+uniform usampler2D t2;
+uniform usampler2D t3;
+uniform usampler2D t4;
+layout(location = 0) out uvec4 o0;
+layout(location = 1) out uvec4 o1;
+layout(location = 2) out uvec4 o2;
+layout(location = 3) out uvec4 o3;
+layout(location = 4) out uvec4 o4;
+layout(location = 5) out uvec4 o5;
+layout(location = 6) out uvec4 o6;
+bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
+i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+void main() {
+    ivec2 pos = ivec2(gl_FragCoord.xy);
+    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 f2 = texelFetch(t2, pos + ivec2(0, k[1].x), 0);
+    uvec4 f3 = texelFetch(t3, pos + ivec2(0, k[1].y), 0);
+    uvec4 v0 = f0;
+    u64vec4 v1 = u64vec4(v0);
+    uvec4 v2 = f1;
+    u64vec4 v3 = u64vec4(v2);
+    u64vec4 v5 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v3 << uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v6 = (v1 | v5);
+    precise dvec4 v7 = uint64BitsToDouble(v6);
+    uvec4 v8 = f2;
+    u64vec4 v9 = u64vec4(v8);
+    uvec4 v10 = f3;
+    u64vec4 v11 = u64vec4(v10);
+    u64vec4 v12 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v11 << uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v13 = (v9 | v12);
+    precise dvec4 v14 = uint64BitsToDouble(v13);
+    precise dvec4 v108 = mix(v14, v7, either(lessThan(v7, v14), isnan(v7)));
+    u64vec4 v109 = doubleBitsToUint64(v108);
+    u64vec4 v110 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v109 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v111 = uvec4(v109);
+    o0 = v111;
+    uvec4 v113 = uvec4(v110);
+    o1 = v113;
+    precise dvec4 v115 = mix(v14, v7, either(greaterThan(v7, v14), isnan(v7)));
+    u64vec4 v116 = doubleBitsToUint64(v115);
+    u64vec4 v117 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v116 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v118 = uvec4(v116);
+    o2 = v118;
+    uvec4 v120 = uvec4(v117);
+    o3 = v120;
+    precise dvec4 v122 = uint64BitsToDouble(((doubleBitsToUint64(v7) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v14) & u64vec4(0x8000000000000000ul))));
+    u64vec4 v123 = doubleBitsToUint64(v122);
+    u64vec4 v124 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v123 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v125 = uvec4(v123);
+    o4 = v125;
+    uvec4 v127 = uvec4(v124);
+    o5 = v127;
+    bvec4 v129 = equal(v7, v14);
+    o6 = uvec4(v129);
+}

@@ -1,0 +1,23 @@
+#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 256) in;
+layout(buffer_reference, std430, buffer_reference_align = 32) readonly buffer In_float64x4 { dvec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_float64x4 { dvec4 e[]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; int k[4]; };
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[3]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    precise dvec4 v0 = In_float64x4(b0).e[a0];
+    precise vec4 v75 = vec4(v0);
+    Out_float32x4(b3).e[s0] = v75;
+    precise dvec4 v77 = v0;
+    Out_float64x4(b4).e[s1] = v77;
+}

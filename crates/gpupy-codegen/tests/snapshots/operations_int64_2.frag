@@ -1,0 +1,96 @@
+#version 400 core
+#extension GL_ARB_gpu_shader_int64 : require
+uniform ivec4 k[2];
+uniform usampler2D t0;
+uniform usampler2D t1;
+uniform usampler2D t2;
+uniform usampler2D t3;
+uniform usampler2D t4;
+layout(location = 0) out uvec4 o0;
+layout(location = 1) out uvec4 o1;
+layout(location = 2) out uvec4 o2;
+layout(location = 3) out uvec4 o3;
+layout(location = 4) out uvec4 o4;
+layout(location = 5) out uvec4 o5;
+layout(location = 6) out uvec4 o6;
+layout(location = 7) out uvec4 o7;
+i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+i64vec4 floor_div_int64_four(i64vec4 a, i64vec4 b) {
+    i64vec4 v2 = choose_long(greaterThan(a, (-a)), a, (-a));
+    u64vec4 v3 = u64vec4(v2);
+    i64vec4 v4 = choose_long(greaterThan(b, (-b)), b, (-b));
+    u64vec4 v5 = u64vec4(v4);
+    u64vec4 v6 = choose_long(notEqual(v5, u64vec4(0x0ul)), (v3 / choose_long(greaterThan(v5, u64vec4(0x1ul)), v5, u64vec4(0x1ul))), u64vec4(0x0ul));
+    u64vec4 v7 = (v6 * v5);
+    bvec4 v8 = notEqual(v7, v3);
+    u64vec4 v9 = choose_long(v8, u64vec4(0x1ul), u64vec4(0x0ul));
+    u64vec4 v10 = (v6 + v9);
+    u64vec4 v11 = (u64vec4(0x0ul) - v10);
+    bvec4 v13 = lessThan(a, i64vec4(int64_t(0x0ul)));
+    bvec4 v14 = lessThan(b, i64vec4(int64_t(0x0ul)));
+    bvec4 v15 = notEqual(v13, v14);
+    u64vec4 v16 = choose_long(v15, v11, v6);
+    bvec4 v18 = equal(b, i64vec4(int64_t(0x0ul)));
+    u64vec4 v19 = choose_long(v18, u64vec4(0x0ul), v16);
+    i64vec4 v20 = i64vec4(v19);
+    return v20;
+}
+i64vec4 floor_mod_int64_four(i64vec4 a, i64vec4 b) {
+    i64vec4 v2 = floor_div_int64_four(a, b);
+    i64vec4 v3 = (v2 * b);
+    i64vec4 v4 = (a - v3);
+    bvec4 v6 = equal(b, i64vec4(int64_t(0x0ul)));
+    i64vec4 v7 = choose_long(v6, i64vec4(int64_t(0x0ul)), v4);
+    return v7;
+}
+void main() {
+    ivec2 pos = ivec2(gl_FragCoord.xy);
+    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 f2 = texelFetch(t2, pos + ivec2(0, k[1].x), 0);
+    uvec4 f3 = texelFetch(t3, pos + ivec2(0, k[1].y), 0);
+    uvec4 v0 = f0;
+    u64vec4 v1 = u64vec4(v0);
+    uvec4 v2 = f1;
+    u64vec4 v3 = u64vec4(v2);
+    u64vec4 v5 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v3 << uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v6 = (v1 | v5);
+    i64vec4 v7 = i64vec4(v6);
+    uvec4 v8 = f2;
+    u64vec4 v9 = u64vec4(v8);
+    uvec4 v10 = f3;
+    u64vec4 v11 = u64vec4(v10);
+    u64vec4 v12 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v11 << uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v13 = (v9 | v12);
+    i64vec4 v14 = i64vec4(v13);
+    i64vec4 v72 = floor_mod_int64_four(v7, v14);
+    u64vec4 v73 = u64vec4(v72);
+    u64vec4 v74 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v73 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v75 = uvec4(v73);
+    o0 = v75;
+    uvec4 v77 = uvec4(v74);
+    o1 = v77;
+    i64vec4 v79 = choose_long(lessThan(v7, v14), v7, v14);
+    u64vec4 v80 = u64vec4(v79);
+    u64vec4 v81 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v80 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v82 = uvec4(v80);
+    o2 = v82;
+    uvec4 v84 = uvec4(v81);
+    o3 = v84;
+    i64vec4 v86 = choose_long(greaterThan(v7, v14), v7, v14);
+    u64vec4 v87 = u64vec4(v86);
+    u64vec4 v88 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v87 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v89 = uvec4(v87);
+    o4 = v89;
+    uvec4 v91 = uvec4(v88);
+    o5 = v91;
+    i64vec4 v93 = (v7 & v14);
+    u64vec4 v94 = u64vec4(v93);
+    u64vec4 v95 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v94 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v96 = uvec4(v94);
+    o6 = v96;
+    uvec4 v98 = uvec4(v95);
+    o7 = v98;
+}

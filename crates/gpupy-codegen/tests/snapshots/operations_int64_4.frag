@@ -1,0 +1,44 @@
+#version 400 core
+#extension GL_ARB_gpu_shader_int64 : require
+uniform ivec4 k[2];
+uniform usampler2D t0;
+uniform usampler2D t1;
+uniform usampler2D t2;
+uniform usampler2D t3;
+uniform usampler2D t4;
+layout(location = 0) out uvec4 o0;
+layout(location = 1) out uvec4 o1;
+layout(location = 2) out uvec4 o2;
+layout(location = 3) out uvec4 o3;
+i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+void main() {
+    ivec2 pos = ivec2(gl_FragCoord.xy);
+    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 f2 = texelFetch(t2, pos + ivec2(0, k[1].x), 0);
+    uvec4 f3 = texelFetch(t3, pos + ivec2(0, k[1].y), 0);
+    uvec4 v0 = f0;
+    u64vec4 v1 = u64vec4(v0);
+    uvec4 v2 = f1;
+    u64vec4 v3 = u64vec4(v2);
+    u64vec4 v5 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v3 << uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v6 = (v1 | v5);
+    i64vec4 v7 = i64vec4(v6);
+    uvec4 v8 = f2;
+    u64vec4 v9 = u64vec4(v8);
+    uvec4 v10 = f3;
+    u64vec4 v11 = u64vec4(v10);
+    u64vec4 v12 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v11 << uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v13 = (v9 | v12);
+    i64vec4 v14 = i64vec4(v13);
+    bvec4 v128 = equal(v7, v14);
+    o0 = uvec4(v128);
+    bvec4 v130 = notEqual(v7, v14);
+    o1 = uvec4(v130);
+    bvec4 v132 = lessThan(v7, v14);
+    o2 = uvec4(v132);
+    bvec4 v134 = lessThanEqual(v7, v14);
+    o3 = uvec4(v134);
+}

@@ -1,0 +1,41 @@
+#version 400 core
+#extension GL_ARB_gpu_shader_int64 : require
+uniform ivec4 k[1];
+uniform usampler2D t0;
+uniform usampler2D t1;
+uniform usampler2D t2;
+uniform usampler2D t3;
+uniform usampler2D t4;
+layout(location = 0) out ivec4 o0;
+layout(location = 1) out ivec4 o1;
+layout(location = 2) out ivec4 o2;
+layout(location = 3) out uvec4 o3;
+layout(location = 4) out uvec4 o4;
+i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+void main() {
+    ivec2 pos = ivec2(gl_FragCoord.xy);
+    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 v0 = f0;
+    u64vec4 v1 = u64vec4(v0);
+    uvec4 v2 = f1;
+    u64vec4 v3 = u64vec4(v2);
+    u64vec4 v5 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v3 << uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    u64vec4 v6 = (v1 | v5);
+    i64vec4 v7 = i64vec4(v6);
+    ivec4 v149 = ((ivec4(v7) << uvec4(24u)) >> uvec4(24u));
+    o0 = v149;
+    ivec4 v151 = ((ivec4(v7) << uvec4(16u)) >> uvec4(16u));
+    o1 = v151;
+    ivec4 v153 = ivec4(v7);
+    o2 = v153;
+    i64vec4 v155 = v7;
+    u64vec4 v156 = u64vec4(v155);
+    u64vec4 v157 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v156 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
+    uvec4 v158 = uvec4(v156);
+    o3 = v158;
+    uvec4 v160 = uvec4(v157);
+    o4 = v160;
+}

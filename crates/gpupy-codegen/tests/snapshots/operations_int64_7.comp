@@ -1,0 +1,32 @@
+#version 450
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 256) in;
+layout(buffer_reference, std430, buffer_reference_align = 32) readonly buffer In_int64x4 { i64vec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_uint8x4 { u8vec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_uint16x4 { u16vec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_uint64x4 { u64vec4 e[]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[6]; };
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[5]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    int s3 = k[4] + t;
+    i64vec4 v0 = In_int64x4(b0).e[a0];
+    uvec4 v59 = (uvec4(ivec4(v0)) & uvec4(255u));
+    Out_uint8x4(b3).e[s0] = u8vec4(v59);
+    uvec4 v61 = (uvec4(ivec4(v0)) & uvec4(0xffffu));
+    Out_uint16x4(b4).e[s1] = u16vec4(v61);
+    uvec4 v63 = uvec4(ivec4(v0));
+    Out_uint32x4(b5).e[s2] = v63;
+    u64vec4 v65 = u64vec4(v0);
+    Out_uint64x4(b6).e[s3] = v65;
+}

@@ -1,0 +1,41 @@
+#version 400 core
+#extension GL_ARB_gpu_shader_int64 : require
+uniform ivec4 k[1];
+uniform usampler2D t0;
+uniform usampler2D t1;
+uniform usampler2D t2;
+layout(location = 0) out uvec4 o0;
+layout(location = 1) out uvec4 o1;
+layout(location = 2) out uvec4 o2;
+layout(location = 3) out uvec4 o3;
+layout(location = 4) out uvec4 o4;
+layout(location = 5) out uvec4 o5;
+layout(location = 6) out uvec4 o6;
+layout(location = 7) out uvec4 o7;
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+void main() {
+    ivec2 pos = ivec2(gl_FragCoord.xy);
+    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 v0 = f0;
+    uvec4 v1 = f1;
+    uvec4 v19 = choose(notEqual(v1, uvec4(0u)), (v0 % max(v1, uvec4(1u))), uvec4(0u));
+    o0 = v19;
+    uvec4 v21 = min(v0, v1);
+    o1 = v21;
+    uvec4 v23 = max(v0, v1);
+    o2 = v23;
+    uvec4 v25 = (v0 & v1);
+    o3 = v25;
+    uvec4 v27 = (v0 | v1);
+    o4 = v27;
+    uvec4 v29 = (v0 ^ v1);
+    o5 = v29;
+    uvec4 v31 = (choose(lessThan(v1, uvec4(8u)), (v0 << min(v1, uvec4(31u))), uvec4(0u)) & uvec4(255u));
+    o6 = v31;
+    uvec4 v33 = choose(lessThan(v1, uvec4(8u)), (v0 >> min(v1, uvec4(31u))), uvec4(0u));
+    o7 = v33;
+}
