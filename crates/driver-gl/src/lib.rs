@@ -124,7 +124,7 @@ impl Driver for Gl {
         // The width of most textures is a power of two.
         let side = 1u64 << context.texture_size.max(1).ilog2();
         let largest = MAX_BLOCK_LEN.min(side * u64::from(context.texture_size) * 4);
-        let widest = 4;
+        let widest = if context.long { 8 } else { 4 };
         let wanted =
             if config.block_bytes == 0 { 0 } else { (config.block_bytes / widest).max(256) };
         let max_block_len = at_most(wanted, largest) as usize;

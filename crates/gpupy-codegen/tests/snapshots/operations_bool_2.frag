@@ -3,21 +3,21 @@ uniform ivec4 k[1];
 uniform usampler2D t0;
 uniform usampler2D t1;
 uniform usampler2D t2;
-layout(location = 0) out vec4 o0;
+layout(location = 0) out uvec4 o0;
 layout(location = 1) out ivec4 o1;
 layout(location = 2) out uvec4 o2;
-layout(location = 3) out uvec4 o3;
+layout(location = 3) out vec4 o3;
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
     uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
     bvec4 v0 = notEqual(f0, uvec4(0u));
-    precise vec4 v35 = vec4(v0);
-    o0 = v35;
+    bvec4 v35 = v0;
+    o0 = uvec4(v35);
     ivec4 v37 = ivec4(v0);
     o1 = v37;
     uvec4 v39 = uvec4(v0);
     o2 = v39;
-    bvec4 v41 = v0;
-    o3 = uvec4(v41);
+    precise vec4 v41 = vec4(v0);
+    o3 = v41;
 }

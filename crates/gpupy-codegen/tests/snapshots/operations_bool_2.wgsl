@@ -3,10 +3,10 @@ var<private> zero: u32;
 @group(0) @binding(1) var<storage, read> b0: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> b1: array<u32>;
 @group(0) @binding(3) var<storage, read> b2: array<u32>;
-@group(0) @binding(4) var<storage, read_write> b3: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> b3: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read_write> b4: array<vec4<i32>>;
 @group(0) @binding(6) var<storage, read_write> b5: array<vec4<u32>>;
-@group(0) @binding(7) var<storage, read_write> b6: array<vec4<u32>>;
+@group(0) @binding(7) var<storage, read_write> b6: array<vec4<f32>>;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
@@ -19,12 +19,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let s2: i32 = k[0].w + t;
     let s3: i32 = k[1].x + t;
     let v0: vec4<bool> = (b0[a0] != vec4<u32>(0u));
-    let v35: vec4<f32> = vec4<f32>(v0);
-    b3[s0] = v35;
+    let v35: vec4<bool> = v0;
+    b3[s0] = vec4<u32>(v35);
     let v37: vec4<i32> = vec4<i32>(v0);
     b4[s1] = v37;
     let v39: vec4<u32> = vec4<u32>(v0);
     b5[s2] = v39;
-    let v41: vec4<bool> = v0;
-    b6[s3] = vec4<u32>(v41);
+    let v41: vec4<f32> = vec4<f32>(v0);
+    b6[s3] = v41;
 }

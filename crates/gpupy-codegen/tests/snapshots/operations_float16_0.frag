@@ -1,5 +1,4 @@
 #version 400 core
-#extension GL_ARB_gpu_shader_int64 : require
 uniform ivec4 k[1];
 uniform usampler2D t0;
 uniform usampler2D t1;

@@ -3,7 +3,6 @@
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
-#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer In_float16x4 { u16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_boolx4 { u8vec4 e[]; };
@@ -12,15 +11,13 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_float16x
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_int8x4 { i8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_int16x4 { i16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
-layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_int64x4 { i64vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_uint8x4 { u8vec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_uint16x4 { u16vec4 e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 half_bits_float32_four(vec4 a) {
     uvec4 v1 = floatBitsToUint(a);
     uvec4 v3 = (v1 & uvec4(0x7fffffffu));
@@ -63,30 +60,6 @@ vec4 half_of_bits_float32_four(uvec4 a) {
     precise vec4 v23 = uintBitsToFloat(v22);
     return v23;
 }
-i64vec4 long_of_float32_four(vec4 a) {
-    uvec4 v1 = floatBitsToUint(a);
-    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
-    uvec4 v4 = (v1 ^ v3);
-    uvec4 v6 = choose(lessThan(uvec4(23u), uvec4(32u)), (v3 >> min(uvec4(23u), uvec4(31u))), uvec4(0u));
-    uvec4 v8 = (v3 & uvec4(0x7fffffu));
-    uvec4 v10 = (v8 | uvec4(0x800000u));
-    u64vec4 v11 = u64vec4(v10);
-    ivec4 v12 = ivec4(v6);
-    ivec4 v14 = (v12 - ivec4(150));
-    ivec4 v15 = (-v14);
-    u64vec4 v16 = u64vec4(i64vec4(v14));
-    u64vec4 v17 = u64vec4(i64vec4(v15));
-    u64vec4 v18 = choose_long(lessThan(v16, u64vec4(0x40ul)), (v11 << uvec4(min(v16, u64vec4(0x3ful)))), u64vec4(0x0ul));
-    u64vec4 v19 = choose_long(lessThan(v17, u64vec4(0x40ul)), (v11 >> uvec4(min(v17, u64vec4(0x3ful)))), u64vec4(0x0ul));
-    u64vec4 v20 = (v18 | v19);
-    bvec4 v22 = notEqual(v4, uvec4(0u));
-    u64vec4 v23 = (u64vec4(0x0ul) - v20);
-    u64vec4 v24 = choose_long(v22, v23, v20);
-    bvec4 v27 = lessThan(v3, uvec4(0x5f000000u));
-    u64vec4 v28 = choose_long(v27, v24, u64vec4(0x8000000000000000ul));
-    i64vec4 v29 = i64vec4(v28);
-    return v29;
-}
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
@@ -115,8 +88,8 @@ void main() {
     Out_int16x4(b7).e[s4] = i16vec4(v59);
     ivec4 v61 = choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)));
     Out_int32x4(b8).e[s5] = v61;
-    i64vec4 v63 = long_of_float32_four(v0);
-    Out_int64x4(b9).e[s6] = v63;
-    uvec4 v65 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(255u));
-    Out_uint8x4(b10).e[s7] = u8vec4(v65);
+    uvec4 v63 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(255u));
+    Out_uint8x4(b9).e[s6] = u8vec4(v63);
+    uvec4 v65 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(0xffffu));
+    Out_uint16x4(b10).e[s7] = u16vec4(v65);
 }

@@ -1,5 +1,4 @@
 #version 400 core
-#extension GL_ARB_gpu_shader_int64 : require
 uniform ivec4 k[2];
 uniform usampler2D t0;
 uniform usampler2D t1;
@@ -12,13 +11,10 @@ layout(location = 4) out ivec4 o4;
 layout(location = 5) out ivec4 o5;
 layout(location = 6) out uvec4 o6;
 layout(location = 7) out uvec4 o7;
-layout(location = 8) out uvec4 o8;
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 half_bits_float32_four(vec4 a) {
     uvec4 v1 = floatBitsToUint(a);
     uvec4 v3 = (v1 & uvec4(0x7fffffffu));
@@ -61,30 +57,6 @@ vec4 half_of_bits_float32_four(uvec4 a) {
     precise vec4 v23 = uintBitsToFloat(v22);
     return v23;
 }
-i64vec4 long_of_float32_four(vec4 a) {
-    uvec4 v1 = floatBitsToUint(a);
-    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
-    uvec4 v4 = (v1 ^ v3);
-    uvec4 v6 = choose(lessThan(uvec4(23u), uvec4(32u)), (v3 >> min(uvec4(23u), uvec4(31u))), uvec4(0u));
-    uvec4 v8 = (v3 & uvec4(0x7fffffu));
-    uvec4 v10 = (v8 | uvec4(0x800000u));
-    u64vec4 v11 = u64vec4(v10);
-    ivec4 v12 = ivec4(v6);
-    ivec4 v14 = (v12 - ivec4(150));
-    ivec4 v15 = (-v14);
-    u64vec4 v16 = u64vec4(i64vec4(v14));
-    u64vec4 v17 = u64vec4(i64vec4(v15));
-    u64vec4 v18 = choose_long(lessThan(v16, u64vec4(0x40ul)), (v11 << uvec4(min(v16, u64vec4(0x3ful)))), u64vec4(0x0ul));
-    u64vec4 v19 = choose_long(lessThan(v17, u64vec4(0x40ul)), (v11 >> uvec4(min(v17, u64vec4(0x3ful)))), u64vec4(0x0ul));
-    u64vec4 v20 = (v18 | v19);
-    bvec4 v22 = notEqual(v4, uvec4(0u));
-    u64vec4 v23 = (u64vec4(0x0ul) - v20);
-    u64vec4 v24 = choose_long(v22, v23, v20);
-    bvec4 v27 = lessThan(v3, uvec4(0x5f000000u));
-    u64vec4 v28 = choose_long(v27, v24, u64vec4(0x8000000000000000ul));
-    i64vec4 v29 = i64vec4(v28);
-    return v29;
-}
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
@@ -106,13 +78,8 @@ void main() {
     o4 = v59;
     ivec4 v61 = choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)));
     o5 = v61;
-    i64vec4 v63 = long_of_float32_four(v0);
-    u64vec4 v64 = u64vec4(v63);
-    u64vec4 v66 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v64 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
-    uvec4 v67 = uvec4(v64);
-    o6 = v67;
-    uvec4 v69 = uvec4(v66);
-    o7 = v69;
-    uvec4 v71 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(255u));
-    o8 = v71;
+    uvec4 v63 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(255u));
+    o6 = v63;
+    uvec4 v65 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(0xffffu));
+    o7 = v65;
 }

@@ -3,23 +3,15 @@
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
-#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer In_float16x4 { u16vec4 e[]; };
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_uint16x4 { u16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
-layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_uint64x4 { u64vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_float16x4 { u16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
-layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_float64x4 { dvec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; int k[8]; };
-bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
-bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; int k[5]; };
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 half_bits_float32_four(vec4 a) {
     uvec4 v1 = floatBitsToUint(a);
     uvec4 v3 = (v1 & uvec4(0x7fffffffu));
@@ -83,56 +75,19 @@ uvec4 uint_of_float32_four(vec4 a) {
     uvec4 v24 = choose(v22, v23, v20);
     return v24;
 }
-u64vec4 ulong_of_float32_four(vec4 a) {
-    uvec4 v1 = floatBitsToUint(a);
-    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
-    uvec4 v4 = (v1 ^ v3);
-    uvec4 v6 = choose(lessThan(uvec4(23u), uvec4(32u)), (v3 >> min(uvec4(23u), uvec4(31u))), uvec4(0u));
-    uvec4 v8 = (v3 & uvec4(0x7fffffu));
-    uvec4 v10 = (v8 | uvec4(0x800000u));
-    u64vec4 v11 = u64vec4(v10);
-    ivec4 v12 = ivec4(v6);
-    ivec4 v14 = (v12 - ivec4(150));
-    ivec4 v15 = (-v14);
-    u64vec4 v16 = u64vec4(i64vec4(v14));
-    u64vec4 v17 = u64vec4(i64vec4(v15));
-    u64vec4 v18 = choose_long(lessThan(v16, u64vec4(0x40ul)), (v11 << uvec4(min(v16, u64vec4(0x3ful)))), u64vec4(0x0ul));
-    u64vec4 v19 = choose_long(lessThan(v17, u64vec4(0x40ul)), (v11 >> uvec4(min(v17, u64vec4(0x3ful)))), u64vec4(0x0ul));
-    u64vec4 v20 = (v18 | v19);
-    bvec4 v22 = notEqual(v4, uvec4(0u));
-    u64vec4 v23 = (u64vec4(0x0ul) - v20);
-    u64vec4 v24 = choose_long(v22, v23, v20);
-    bvec4 v27 = greaterThanEqual(v3, uvec4(0x5f800000u));
-    u64vec4 v28 = choose_long(v27, u64vec4(0x0ul), v24);
-    bvec4 v31 = greaterThanEqual(v3, uvec4(0x5f000000u));
-    bvec4 v32 = both(v31, v22);
-    bvec4 v34 = greaterThan(v3, uvec4(0x7f800000u));
-    bvec4 v35 = either(v32, v34);
-    u64vec4 v36 = choose_long(v35, u64vec4(0x8000000000000000ul), v28);
-    return v36;
-}
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[7]) { return; }
+    if (t >= k[4]) { return; }
     int a0 = k[0] + t;
     int s0 = k[1] + t;
     int s1 = k[2] + t;
     int s2 = k[3] + t;
-    int s3 = k[4] + t;
-    int s4 = k[5] + t;
-    int s5 = k[6] + t;
     precise vec4 v0 = half_of_bits_float32_four(uvec4(In_float16x4(b0).e[a0]));
-    uvec4 v67 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(0xffffu));
-    Out_uint16x4(b3).e[s0] = u16vec4(v67);
-    uvec4 v69 = uint_of_float32_four(v0);
-    Out_uint32x4(b4).e[s1] = v69;
-    u64vec4 v71 = ulong_of_float32_four(v0);
-    Out_uint64x4(b5).e[s2] = v71;
-    precise vec4 v73 = v0;
-    Out_float16x4(b6).e[s3] = u16vec4(half_bits_float32_four(v73));
-    precise vec4 v75 = v0;
-    Out_float32x4(b7).e[s4] = v75;
-    precise dvec4 v77 = dvec4(v0);
-    Out_float64x4(b8).e[s5] = v77;
+    uvec4 v67 = uint_of_float32_four(v0);
+    Out_uint32x4(b3).e[s0] = v67;
+    precise vec4 v69 = v0;
+    Out_float16x4(b4).e[s1] = u16vec4(half_bits_float32_four(v69));
+    precise vec4 v71 = v0;
+    Out_float32x4(b5).e[s2] = v71;
 }

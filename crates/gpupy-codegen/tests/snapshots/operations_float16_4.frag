@@ -1,24 +1,14 @@
 #version 400 core
-#extension GL_ARB_gpu_shader_int64 : require
 uniform ivec4 k[1];
 uniform usampler2D t0;
 uniform usampler2D t1;
 uniform usampler2D t2;
 layout(location = 0) out uvec4 o0;
 layout(location = 1) out uvec4 o1;
-layout(location = 2) out uvec4 o2;
-layout(location = 3) out uvec4 o3;
-layout(location = 4) out uvec4 o4;
-layout(location = 5) out vec4 o5;
-layout(location = 6) out uvec4 o6;
-layout(location = 7) out uvec4 o7;
-bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
-bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
+layout(location = 2) out vec4 o2;
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 half_bits_float32_four(vec4 a) {
     uvec4 v1 = floatBitsToUint(a);
     uvec4 v3 = (v1 & uvec4(0x7fffffffu));
@@ -82,59 +72,15 @@ uvec4 uint_of_float32_four(vec4 a) {
     uvec4 v24 = choose(v22, v23, v20);
     return v24;
 }
-u64vec4 ulong_of_float32_four(vec4 a) {
-    uvec4 v1 = floatBitsToUint(a);
-    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
-    uvec4 v4 = (v1 ^ v3);
-    uvec4 v6 = choose(lessThan(uvec4(23u), uvec4(32u)), (v3 >> min(uvec4(23u), uvec4(31u))), uvec4(0u));
-    uvec4 v8 = (v3 & uvec4(0x7fffffu));
-    uvec4 v10 = (v8 | uvec4(0x800000u));
-    u64vec4 v11 = u64vec4(v10);
-    ivec4 v12 = ivec4(v6);
-    ivec4 v14 = (v12 - ivec4(150));
-    ivec4 v15 = (-v14);
-    u64vec4 v16 = u64vec4(i64vec4(v14));
-    u64vec4 v17 = u64vec4(i64vec4(v15));
-    u64vec4 v18 = choose_long(lessThan(v16, u64vec4(0x40ul)), (v11 << uvec4(min(v16, u64vec4(0x3ful)))), u64vec4(0x0ul));
-    u64vec4 v19 = choose_long(lessThan(v17, u64vec4(0x40ul)), (v11 >> uvec4(min(v17, u64vec4(0x3ful)))), u64vec4(0x0ul));
-    u64vec4 v20 = (v18 | v19);
-    bvec4 v22 = notEqual(v4, uvec4(0u));
-    u64vec4 v23 = (u64vec4(0x0ul) - v20);
-    u64vec4 v24 = choose_long(v22, v23, v20);
-    bvec4 v27 = greaterThanEqual(v3, uvec4(0x5f800000u));
-    u64vec4 v28 = choose_long(v27, u64vec4(0x0ul), v24);
-    bvec4 v31 = greaterThanEqual(v3, uvec4(0x5f000000u));
-    bvec4 v32 = both(v31, v22);
-    bvec4 v34 = greaterThan(v3, uvec4(0x7f800000u));
-    bvec4 v35 = either(v32, v34);
-    u64vec4 v36 = choose_long(v35, u64vec4(0x8000000000000000ul), v28);
-    return v36;
-}
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
     uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
     precise vec4 v0 = half_of_bits_float32_four(f0);
-    uvec4 v73 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(0xffffu));
-    o0 = v73;
-    uvec4 v75 = uint_of_float32_four(v0);
-    o1 = v75;
-    u64vec4 v77 = ulong_of_float32_four(v0);
-    u64vec4 v78 = v77;
-    u64vec4 v79 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v78 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
-    uvec4 v80 = uvec4(v78);
-    o2 = v80;
-    uvec4 v82 = uvec4(v79);
-    o3 = v82;
-    precise vec4 v84 = v0;
-    o4 = half_bits_float32_four(v84);
-    precise vec4 v86 = v0;
-    o5 = v86;
-    precise dvec4 v88 = dvec4(v0);
-    u64vec4 v89 = doubleBitsToUint64(v88);
-    u64vec4 v90 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v89 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
-    uvec4 v91 = uvec4(v89);
-    o6 = v91;
-    uvec4 v93 = uvec4(v90);
-    o7 = v93;
+    uvec4 v67 = uint_of_float32_four(v0);
+    o0 = v67;
+    precise vec4 v69 = v0;
+    o1 = half_bits_float32_four(v69);
+    precise vec4 v71 = v0;
+    o2 = v71;
 }

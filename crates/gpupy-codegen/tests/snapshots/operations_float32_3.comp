@@ -54,12 +54,12 @@ void main() {
     Out_boolx4(b3).e[s0] = u8vec4(uvec4(v51));
     precise vec4 v53 = mix(v1, v0, v2);
     Out_float32x4(b4).e[s1] = v53;
-    precise vec4 v55 = v0;
-    Out_float32x4(b5).e[s2] = v55;
+    bvec4 v55 = notEqual((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0u));
+    Out_boolx4(b5).e[s2] = u8vec4(uvec4(v55));
     ivec4 v57 = choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)));
     Out_int32x4(b6).e[s3] = v57;
     uvec4 v59 = uint_of_float32_four(v0);
     Out_uint32x4(b7).e[s4] = v59;
-    bvec4 v61 = notEqual((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0u));
-    Out_boolx4(b8).e[s5] = u8vec4(uvec4(v61));
+    precise vec4 v61 = v0;
+    Out_float32x4(b8).e[s5] = v61;
 }

@@ -5,10 +5,10 @@ uniform sampler2D t1;
 uniform usampler2D t2;
 layout(location = 0) out uvec4 o0;
 layout(location = 1) out vec4 o1;
-layout(location = 2) out vec4 o2;
+layout(location = 2) out uvec4 o2;
 layout(location = 3) out ivec4 o3;
 layout(location = 4) out uvec4 o4;
-layout(location = 5) out uvec4 o5;
+layout(location = 5) out vec4 o5;
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -47,12 +47,12 @@ void main() {
     o0 = uvec4(v51);
     precise vec4 v53 = mix(v1, v0, v2);
     o1 = v53;
-    precise vec4 v55 = v0;
-    o2 = v55;
+    bvec4 v55 = notEqual((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0u));
+    o2 = uvec4(v55);
     ivec4 v57 = choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)));
     o3 = v57;
     uvec4 v59 = uint_of_float32_four(v0);
     o4 = v59;
-    bvec4 v61 = notEqual((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0u));
-    o5 = uvec4(v61);
+    precise vec4 v61 = v0;
+    o5 = v61;
 }

@@ -5,10 +5,10 @@ var<private> zero: u32;
 @group(0) @binding(3) var<storage, read> b2: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> b3: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read_write> b4: array<vec4<f32>>;
-@group(0) @binding(6) var<storage, read_write> b5: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> b5: array<vec4<u32>>;
 @group(0) @binding(7) var<storage, read_write> b6: array<vec4<i32>>;
 @group(0) @binding(8) var<storage, read_write> b7: array<vec4<u32>>;
-@group(0) @binding(9) var<storage, read_write> b8: array<vec4<u32>>;
+@group(0) @binding(9) var<storage, read_write> b8: array<vec4<f32>>;
 fn uint_of_float32_four(a: vec4<f32>) -> vec4<u32> {
     let v1: vec4<u32> = bitcast<vec4<u32>>(a);
     let v3: vec4<u32> = (v1 & vec4<u32>(0x7fffffffu));
@@ -50,12 +50,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     b3[s0] = vec4<u32>(v51);
     let v53: vec4<f32> = select(v1, v0, v2);
     b4[s1] = v53;
-    let v55: vec4<f32> = v0;
-    b5[s2] = v55;
+    let v55: vec4<bool> = ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) != vec4<u32>(0u));
+    b5[s2] = vec4<u32>(v55);
     let v57: vec4<i32> = select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u)))));
     b6[s3] = v57;
     let v59: vec4<u32> = uint_of_float32_four(v0);
     b7[s4] = v59;
-    let v61: vec4<bool> = ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) != vec4<u32>(0u));
-    b8[s5] = vec4<u32>(v61);
+    let v61: vec4<f32> = v0;
+    b8[s5] = v61;
 }

@@ -10,7 +10,7 @@ layout(location = 3) out uvec4 o3;
 layout(location = 4) out uvec4 o4;
 layout(location = 5) out uvec4 o5;
 layout(location = 6) out ivec4 o6;
-layout(location = 7) out vec4 o7;
+layout(location = 7) out uvec4 o7;
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -37,6 +37,6 @@ void main() {
     o5 = uvec4(v45);
     ivec4 v47 = choose(v2, v0, v1);
     o6 = v47;
-    precise vec4 v49 = vec4(v0);
-    o7 = v49;
+    bvec4 v49 = notEqual(v0, ivec4(0));
+    o7 = uvec4(v49);
 }

@@ -10,7 +10,7 @@ var<private> zero: u32;
 @group(0) @binding(8) var<storage, read_write> b7: array<vec4<u32>>;
 @group(0) @binding(9) var<storage, read_write> b8: array<vec4<u32>>;
 @group(0) @binding(10) var<storage, read_write> b9: array<vec4<i32>>;
-@group(0) @binding(11) var<storage, read_write> b10: array<vec4<f32>>;
+@group(0) @binding(11) var<storage, read_write> b10: array<vec4<u32>>;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
@@ -43,6 +43,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     b8[s5] = vec4<u32>(v45);
     let v47: vec4<i32> = select(v1, v0, v2);
     b9[s6] = v47;
-    let v49: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(vec4<f32>(v0)) ^ vec4<u32>(zero)));
-    b10[s7] = v49;
+    let v49: vec4<bool> = (v0 != vec4<i32>(0i));
+    b10[s7] = vec4<u32>(v49);
 }

@@ -8,7 +8,6 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_boolx4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_boolx4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
-layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -43,6 +42,6 @@ void main() {
     Out_boolx4(b8).e[s5] = u8vec4(uvec4(v45));
     uvec4 v47 = choose(v2, v0, v1);
     Out_uint32x4(b9).e[s6] = v47;
-    precise vec4 v49 = vec4(v0);
-    Out_float32x4(b10).e[s7] = v49;
+    bvec4 v49 = notEqual(v0, uvec4(0u));
+    Out_boolx4(b10).e[s7] = u8vec4(uvec4(v49));
 }

@@ -7,7 +7,7 @@ layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In_uint32x4 { uvec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_boolx4 { u8vec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; int k[5]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
@@ -22,6 +22,6 @@ void main() {
     Out_int32x4(b3).e[s0] = v51;
     uvec4 v53 = v0;
     Out_uint32x4(b4).e[s1] = v53;
-    bvec4 v55 = notEqual(v0, uvec4(0u));
-    Out_boolx4(b5).e[s2] = u8vec4(uvec4(v55));
+    precise vec4 v55 = vec4(v0);
+    Out_float32x4(b5).e[s2] = v55;
 }

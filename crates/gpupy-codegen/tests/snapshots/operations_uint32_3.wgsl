@@ -5,7 +5,7 @@ var<private> zero: u32;
 @group(0) @binding(3) var<storage, read> b2: array<u32>;
 @group(0) @binding(4) var<storage, read_write> b3: array<vec4<i32>>;
 @group(0) @binding(5) var<storage, read_write> b4: array<vec4<u32>>;
-@group(0) @binding(6) var<storage, read_write> b5: array<vec4<u32>>;
+@group(0) @binding(6) var<storage, read_write> b5: array<vec4<f32>>;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
@@ -21,6 +21,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     b3[s0] = v51;
     let v53: vec4<u32> = v0;
     b4[s1] = v53;
-    let v55: vec4<bool> = (v0 != vec4<u32>(0u));
-    b5[s2] = vec4<u32>(v55);
+    let v55: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(vec4<f32>(v0)) ^ vec4<u32>(zero)));
+    b5[s2] = v55;
 }

@@ -3,18 +3,70 @@
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_16bit_storage : require
-#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_uint8x4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_int8x4 { i8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_int16x4 { i16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
-layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_int64x4 { i64vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_uint8x4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_uint16x4 { u16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
-layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_uint64x4 { u64vec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_float16x4 { u16vec4 e[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+vec4 half_round_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = choose(lessThan(uvec4(13u), uvec4(32u)), (v3 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    uvec4 v8 = (v6 & uvec4(1u));
+    uvec4 v10 = (v3 + uvec4(0xfffu));
+    uvec4 v11 = (v10 + v8);
+    uvec4 v13 = (v11 & uvec4(0xffffe000u));
+    precise vec4 v14 = uintBitsToFloat(v3);
+    precise vec4 v16 = (v14 + vec4(uintBitsToFloat(0x3f000000u)));
+    uvec4 v17 = floatBitsToUint(v16);
+    uvec4 v19 = (v17 - uvec4(0x3f000000u));
+    precise vec4 v20 = vec4(v19);
+    precise vec4 v22 = (v20 * vec4(uintBitsToFloat(0x33800000u)));
+    uvec4 v23 = floatBitsToUint(v22);
+    bvec4 v25 = lessThan(v3, uvec4(0x38800000u));
+    uvec4 v26 = choose(v25, v23, v13);
+    bvec4 v28 = greaterThanEqual(v26, uvec4(0x47800000u));
+    uvec4 v30 = choose(v28, uvec4(0x7f800000u), v26);
+    bvec4 v31 = greaterThan(v3, uvec4(0x7f800000u));
+    uvec4 v32 = choose(v31, v3, v30);
+    uvec4 v33 = (v32 | v4);
+    precise vec4 v34 = uintBitsToFloat(v33);
+    return v34;
+}
+uvec4 half_bits_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = (v3 - uvec4(0x38000000u));
+    uvec4 v8 = choose(lessThan(uvec4(13u), uvec4(32u)), (v6 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    precise vec4 v9 = uintBitsToFloat(v3);
+    precise vec4 v11 = (v9 + vec4(uintBitsToFloat(0x3f000000u)));
+    uvec4 v12 = floatBitsToUint(v11);
+    uvec4 v14 = (v12 - uvec4(0x3f000000u));
+    bvec4 v16 = lessThan(v3, uvec4(0x38800000u));
+    uvec4 v17 = choose(v16, v14, v8);
+    uvec4 v18 = choose(lessThan(uvec4(13u), uvec4(32u)), (v3 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    uvec4 v20 = (v18 & uvec4(0x3ffu));
+    uvec4 v22 = max(v20, uvec4(1u));
+    uvec4 v24 = (v22 | uvec4(0x7c00u));
+    bvec4 v26 = equal(v3, uvec4(0x7f800000u));
+    uvec4 v27 = choose(v26, uvec4(0x7c00u), v24);
+    bvec4 v28 = lessThan(v3, uvec4(0x7f800000u));
+    uvec4 v29 = choose(v28, v17, v27);
+    uvec4 v31 = choose(lessThan(uvec4(16u), uvec4(32u)), (v4 >> min(uvec4(16u), uvec4(31u))), uvec4(0u));
+    uvec4 v32 = (v29 | v31);
+    return v32;
+}
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
@@ -35,14 +87,14 @@ void main() {
     Out_int16x4(b4).e[s1] = i16vec4(v53);
     ivec4 v55 = ivec4(v0);
     Out_int32x4(b5).e[s2] = v55;
-    i64vec4 v57 = i64vec4(u64vec4(v0));
-    Out_int64x4(b6).e[s3] = v57;
+    uvec4 v57 = v0;
+    Out_uint8x4(b6).e[s3] = u8vec4(v57);
     uvec4 v59 = v0;
-    Out_uint8x4(b7).e[s4] = u8vec4(v59);
+    Out_uint16x4(b7).e[s4] = u16vec4(v59);
     uvec4 v61 = v0;
-    Out_uint16x4(b8).e[s5] = u16vec4(v61);
-    uvec4 v63 = v0;
-    Out_uint32x4(b9).e[s6] = v63;
-    u64vec4 v65 = u64vec4(v0);
-    Out_uint64x4(b10).e[s7] = v65;
+    Out_uint32x4(b8).e[s5] = v61;
+    precise vec4 v63 = half_round_float32_four(vec4(v0));
+    Out_float16x4(b9).e[s6] = u16vec4(half_bits_float32_four(v63));
+    precise vec4 v65 = vec4(v0);
+    Out_float32x4(b10).e[s7] = v65;
 }

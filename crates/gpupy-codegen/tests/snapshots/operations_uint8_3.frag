@@ -1,5 +1,4 @@
 #version 400 core
-#extension GL_ARB_gpu_shader_int64 : require
 uniform ivec4 k[1];
 uniform usampler2D t0;
 uniform usampler2D t1;
@@ -11,11 +10,60 @@ layout(location = 3) out uvec4 o3;
 layout(location = 4) out uvec4 o4;
 layout(location = 5) out uvec4 o5;
 layout(location = 6) out uvec4 o6;
-layout(location = 7) out uvec4 o7;
-layout(location = 8) out uvec4 o8;
-layout(location = 9) out uvec4 o9;
-i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+layout(location = 7) out vec4 o7;
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+vec4 half_round_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = choose(lessThan(uvec4(13u), uvec4(32u)), (v3 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    uvec4 v8 = (v6 & uvec4(1u));
+    uvec4 v10 = (v3 + uvec4(0xfffu));
+    uvec4 v11 = (v10 + v8);
+    uvec4 v13 = (v11 & uvec4(0xffffe000u));
+    precise vec4 v14 = uintBitsToFloat(v3);
+    precise vec4 v16 = (v14 + vec4(uintBitsToFloat(0x3f000000u)));
+    uvec4 v17 = floatBitsToUint(v16);
+    uvec4 v19 = (v17 - uvec4(0x3f000000u));
+    precise vec4 v20 = vec4(v19);
+    precise vec4 v22 = (v20 * vec4(uintBitsToFloat(0x33800000u)));
+    uvec4 v23 = floatBitsToUint(v22);
+    bvec4 v25 = lessThan(v3, uvec4(0x38800000u));
+    uvec4 v26 = choose(v25, v23, v13);
+    bvec4 v28 = greaterThanEqual(v26, uvec4(0x47800000u));
+    uvec4 v30 = choose(v28, uvec4(0x7f800000u), v26);
+    bvec4 v31 = greaterThan(v3, uvec4(0x7f800000u));
+    uvec4 v32 = choose(v31, v3, v30);
+    uvec4 v33 = (v32 | v4);
+    precise vec4 v34 = uintBitsToFloat(v33);
+    return v34;
+}
+uvec4 half_bits_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = (v3 - uvec4(0x38000000u));
+    uvec4 v8 = choose(lessThan(uvec4(13u), uvec4(32u)), (v6 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    precise vec4 v9 = uintBitsToFloat(v3);
+    precise vec4 v11 = (v9 + vec4(uintBitsToFloat(0x3f000000u)));
+    uvec4 v12 = floatBitsToUint(v11);
+    uvec4 v14 = (v12 - uvec4(0x3f000000u));
+    bvec4 v16 = lessThan(v3, uvec4(0x38800000u));
+    uvec4 v17 = choose(v16, v14, v8);
+    uvec4 v18 = choose(lessThan(uvec4(13u), uvec4(32u)), (v3 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    uvec4 v20 = (v18 & uvec4(0x3ffu));
+    uvec4 v22 = max(v20, uvec4(1u));
+    uvec4 v24 = (v22 | uvec4(0x7c00u));
+    bvec4 v26 = equal(v3, uvec4(0x7f800000u));
+    uvec4 v27 = choose(v26, uvec4(0x7c00u), v24);
+    bvec4 v28 = lessThan(v3, uvec4(0x7f800000u));
+    uvec4 v29 = choose(v28, v17, v27);
+    uvec4 v31 = choose(lessThan(uvec4(16u), uvec4(32u)), (v4 >> min(uvec4(16u), uvec4(31u))), uvec4(0u));
+    uvec4 v32 = (v29 | v31);
+    return v32;
+}
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
@@ -27,24 +75,14 @@ void main() {
     o1 = v53;
     ivec4 v55 = ivec4(v0);
     o2 = v55;
-    i64vec4 v57 = i64vec4(u64vec4(v0));
-    u64vec4 v58 = u64vec4(v57);
-    u64vec4 v60 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v58 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
-    uvec4 v61 = uvec4(v58);
-    o3 = v61;
-    uvec4 v63 = uvec4(v60);
-    o4 = v63;
-    uvec4 v65 = v0;
-    o5 = v65;
-    uvec4 v67 = v0;
-    o6 = v67;
-    uvec4 v69 = v0;
-    o7 = v69;
-    u64vec4 v71 = u64vec4(v0);
-    u64vec4 v72 = v71;
-    u64vec4 v73 = choose_long(lessThan(u64vec4(0x20ul), u64vec4(0x40ul)), (v72 >> uvec4(min(u64vec4(0x20ul), u64vec4(0x3ful)))), u64vec4(0x0ul));
-    uvec4 v74 = uvec4(v72);
-    o8 = v74;
-    uvec4 v76 = uvec4(v73);
-    o9 = v76;
+    uvec4 v57 = v0;
+    o3 = v57;
+    uvec4 v59 = v0;
+    o4 = v59;
+    uvec4 v61 = v0;
+    o5 = v61;
+    precise vec4 v63 = half_round_float32_four(vec4(v0));
+    o6 = half_bits_float32_four(v63);
+    precise vec4 v65 = vec4(v0);
+    o7 = v65;
 }

@@ -1,0 +1,47 @@
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 3>;
+var<private> zero: u32;
+@group(0) @binding(1) var<storage, read> b0: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read> b1: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read> b2: array<u32>;
+@group(0) @binding(4) var<storage, read_write> b3: array<vec4<u32>>;
+@group(0) @binding(5) var<storage, read_write> b4: array<vec4<u32>>;
+@group(0) @binding(6) var<storage, read_write> b5: array<vec4<u32>>;
+@group(0) @binding(7) var<storage, read_write> b6: array<vec4<u32>>;
+@group(0) @binding(8) var<storage, read_write> b7: array<vec4<u32>>;
+@group(0) @binding(9) var<storage, read_write> b8: array<vec4<u32>>;
+@group(0) @binding(10) var<storage, read_write> b9: array<vec4<u32>>;
+@group(0) @binding(11) var<storage, read_write> b10: array<vec4<u32>>;
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+    let local: i32 = i32(index);
+    let t: i32 = 256 * i32(group.x) + local;
+    zero = bitcast<u32>(k[2].z);
+    if (t >= k[2].y) { return; }
+    let a0: i32 = k[0].x + t;
+    let s0: i32 = k[0].y + t;
+    let s1: i32 = k[0].z + t;
+    let s2: i32 = k[0].w + t;
+    let s3: i32 = k[1].x + t;
+    let s4: i32 = k[1].y + t;
+    let s5: i32 = k[1].z + t;
+    let s6: i32 = k[1].w + t;
+    let s7: i32 = k[2].x + t;
+    let v0: vec4<u32> = b0[a0];
+    let v1: vec4<u32> = b1[a0];
+    let v19: vec4<u32> = select(vec4<u32>(0u), (v0 % max(v1, vec4<u32>(1u))), (v1 != vec4<u32>(0u)));
+    b3[s0] = v19;
+    let v21: vec4<u32> = min(v0, v1);
+    b4[s1] = v21;
+    let v23: vec4<u32> = max(v0, v1);
+    b5[s2] = v23;
+    let v25: vec4<u32> = (v0 & v1);
+    b6[s3] = v25;
+    let v27: vec4<u32> = (v0 | v1);
+    b7[s4] = v27;
+    let v29: vec4<u32> = (v0 ^ v1);
+    b8[s5] = v29;
+    let v31: vec4<u32> = (select(vec4<u32>(0u), (v0 << min(v1, vec4<u32>(31u))), (v1 < vec4<u32>(8u))) & vec4<u32>(255u));
+    b9[s6] = v31;
+    let v33: vec4<u32> = select(vec4<u32>(0u), (v0 >> min(v1, vec4<u32>(31u))), (v1 < vec4<u32>(8u)));
+    b10[s7] = v33;
+}
