@@ -100,7 +100,8 @@ pub fn plan(program: &Program, leaves: &Leaves, variant: &Variant) -> Result<Pla
         literals: layout.literals,
         tile: layout.tile,
         scratch: layout.scratch,
-        cost: cost + 25 * near as u64,
+        cost,
+        bytes: near as u64,
     })
 }
 

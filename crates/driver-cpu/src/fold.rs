@@ -194,14 +194,15 @@ impl Spread<'_> {
     /// and where it lies.
     fn pieces(&self, point: &[usize], n: usize, mut piece: impl FnMut(usize, usize, *mut u8)) {
         let (start, next_row) = self.start(point);
-        let (mut done, mut number) = (0, point[point.len() - 1]);
+        let number = point[point.len() - 1];
+        let (mut done, mut from) = (0, number % self.extent);
+        let mut row = start.ptr.wrapping_offset(next_row * (number / self.extent) as isize);
         while done < n {
-            let (r, c) = (number / self.extent, number % self.extent);
-            let m = (self.extent - c).min(n - done);
-            let at = start.ptr.wrapping_offset(next_row * r as isize + start.step * c as isize);
-            piece(done, m, at);
+            let m = (self.extent - from).min(n - done);
+            piece(done, m, row.wrapping_offset(start.step * from as isize));
+            row = row.wrapping_offset(next_row);
+            from = 0;
             done += m;
-            number += m;
         }
     }
 }

@@ -114,6 +114,8 @@ pub struct Plan {
     pub tile: usize,
     /// Bytes of scratch memory.
     pub scratch: usize,
-    /// What an element costs, in picoseconds, roughly.
+    /// What the operations on an element cost, in picoseconds, roughly.
     pub cost: u64,
+    /// Bytes of memory that an element's operands and results take.
+    pub bytes: u64,
 }

@@ -35,9 +35,35 @@ pub unsafe fn copy(
     // SAFETY: the caller's.
     unsafe {
         if to_step == step && from_step == step {
-            std::ptr::copy(from, to, n * size);
+            beside(to, from, n * size);
         } else {
             sized!(size, copy_words((to, to_step), (from, from_step), n));
+        }
+    }
+}
+
+/// Copies bytes that lie side by side; short pieces of rows without a call.
+///
+/// # Safety
+/// As for [`copy`].
+#[inline]
+unsafe fn beside(to: *mut u8, from: *const u8, bytes: usize) {
+    /// # Safety
+    /// As for [`copy`].
+    #[inline]
+    unsafe fn word<W>(to: *mut u8, from: *const u8) {
+        // SAFETY: the caller's.
+        unsafe { to.cast::<W>().write_unaligned(from.cast::<W>().read_unaligned()) }
+    }
+    // SAFETY: the caller's. A word is read whole before it is written.
+    unsafe {
+        match bytes {
+            4 => word::<u32>(to, from),
+            8 => word::<u64>(to, from),
+            16 => word::<u128>(to, from),
+            32 => word::<[u128; 2]>(to, from),
+            64 => word::<[u128; 4]>(to, from),
+            _ => std::ptr::copy(from, to, bytes),
         }
     }
 }
