@@ -9,11 +9,11 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::host::HostBuffer;
+use crate::own::{Memory, Own};
 use crate::scalar::Scalar;
-use crate::value::{Input, Kind, Operand, Value};
-use crate::view::{View, size_of};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::value::{Input, Kind, Operand, Origin, Value};
+use crate::view::{Shape, View, size_of};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// What the user holds: a view of a base.
 #[derive(Clone)]
@@ -28,22 +28,47 @@ struct Base {
     current: Mutex<Current>,
 }
 
-/// A base's present value, and how often it was replaced.
+/// What a base has at present, and how often it was replaced.
 pub(crate) struct Current {
-    /// `None` once it is disposed of.
-    value: Option<Value>,
+    held: Held,
     pub version: u64,
 }
 
+/// What a base has.
+pub(crate) enum Held {
+    /// Elements that nobody else has.
+    Own(Own),
+    /// A value, which expressions and other bases may have too.
+    Value(Value),
+    /// Nothing: it was disposed of.
+    Nothing,
+}
+
 impl Current {
-    /// The value.
-    pub fn value(&self) -> Result<&Value> {
-        self.value.as_ref().ok_or_else(disposed)
+    /// What the base has, as it has it.
+    pub fn held(&self) -> &Held {
+        &self.held
     }
 
-    /// The value, for putting another in its place.
-    pub fn value_mut(&mut self) -> Result<&mut Value> {
-        self.value.as_mut().ok_or_else(disposed)
+    /// Its own elements, for writing; `None` where others may have them.
+    pub fn own_mut(&mut self) -> Option<&mut Own> {
+        match &mut self.held {
+            Held::Own(own) => Some(own),
+            Held::Value(_) | Held::Nothing => None,
+        }
+    }
+
+    /// The value, for reading or for putting another in its place. Own elements become one.
+    pub fn value(&mut self) -> Result<&mut Value> {
+        if let Held::Own(_) = self.held
+            && let Held::Own(own) = std::mem::replace(&mut self.held, Held::Nothing)
+        {
+            self.held = Held::Value(own.into_value());
+        }
+        match &mut self.held {
+            Held::Value(value) => Ok(value),
+            Held::Own(_) | Held::Nothing => Err(disposed()),
+        }
     }
 }
 
@@ -81,12 +106,18 @@ impl Array {
 
     /// A new base with this value, seen through a view.
     pub(crate) fn with_view(value: Value, view: View) -> Array {
-        let base = Base {
-            dtype: value.dtype(),
-            len: value.len(),
-            current: Mutex::new(Current { value: Some(value), version: 0 }),
-        };
-        Array { base: Arc::new(base), view }
+        let (dtype, len) = (value.dtype(), value.len());
+        let current = Mutex::new(Current { held: Held::Value(value), version: 0 });
+        Array { base: Arc::new(Base { dtype, len, current }), view }
+    }
+
+    /// A new base with elements of its own, seen whole.
+    #[inline]
+    pub(crate) fn own(dtype: DType, shape: &[usize], origin: Origin, memory: Memory) -> Array {
+        let own = Own::new(dtype, Shape::from_slice(shape), origin, memory);
+        let current = Mutex::new(Current { held: Held::Own(own), version: 0 });
+        let base = Base { dtype, len: size_of(shape), current };
+        Array { base: Arc::new(base), view: View::contiguous(shape) }
     }
 
     /// An array that holds a copy of these elements: C order, native endian.
@@ -102,8 +133,7 @@ impl Array {
                 .with("shape", format!("{shape:?}"))
                 .with("dtype", dtype));
         }
-        let buffer = Arc::new(HostBuffer::from_bytes(bytes));
-        Ok(Array::from_value(Value::host(dtype, shape, buffer)))
+        Ok(Array::own(dtype, shape, Origin::Given, Memory::of(bytes)))
     }
 
     /// An array whose elements are all `scalar`; it takes no memory.
@@ -236,6 +266,15 @@ impl Array {
         self.base.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same, if nobody has it just now.
+    pub(crate) fn current_now(&self) -> Option<MutexGuard<'_, Current>> {
+        match self.base.current.try_lock() {
+            Ok(current) => Some(current),
+            Err(TryLockError::Poisoned(current)) => Some(current.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
     /// The base's value now.
     ///
     /// # Errors
@@ -257,14 +296,14 @@ impl Array {
     /// holds arrays of it: these keep shape and dtype, and nothing else. Expressions that were
     /// recorded before keep the elements until they are computed.
     pub fn dispose(&self) {
-        let value = self.current().value.take();
+        let held = std::mem::replace(&mut self.current().held, Held::Nothing);
         // What goes with it takes other locks.
-        drop(value);
+        drop(held);
     }
 
     /// This array as an operand broadcast to `shape`, with the value that it has now.
     pub(crate) fn operand(&self, shape: &[usize]) -> Result<Operand> {
-        let current = self.current();
+        let mut current = self.current();
         let value = current.value()?;
         if let Kind::Constant(scalar) = value.0.kind {
             return Ok((Input::Scalar(scalar), None));

@@ -10,19 +10,20 @@
 //! Not here: what is checked, folded and rewritten before (`record.rs`), one launch of an operation
 //! (`task.rs`), writes to host memory (`host_write.rs`).
 
-use crate::array::{Arg, Array};
+use crate::array::{Arg, Array, checked_size};
 use crate::context::State;
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::functions;
-use crate::host::HostBuffer;
 use crate::ir::REDUCE_CHUNK;
+use crate::lent::Loan;
 use crate::op::Op;
+use crate::own::{Memory, Own};
 use crate::task::Task;
-use crate::trace::{Event, subject};
-use crate::value::{NodeOp, Operand, Value};
-use crate::view::{Shape, size_of};
+use crate::trace::{Event, Tracer};
+use crate::value::{NodeOp, Operand, Origin, Value};
+use crate::view::{Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -37,12 +38,13 @@ const MOST_OF_FUNCTION: usize = 32 << 10;
 pub(crate) struct AtOnce {
     /// The engine; `None` where all work is the chosen driver's.
     state: Option<Arc<Mutex<State>>>,
+    tracer: Tracer,
 }
 
 impl AtOnce {
     /// By the host driver of this engine.
-    pub fn by(state: Arc<Mutex<State>>) -> AtOnce {
-        AtOnce { state: Some(state) }
+    pub fn by(state: Arc<Mutex<State>>, tracer: Tracer) -> AtOnce {
+        AtOnce { state: Some(state), tracer }
     }
 
     /// Whether small work is computed at once at all.
@@ -50,22 +52,31 @@ impl AtOnce {
         self.state.is_some()
     }
 
-    /// The result of a scalar operation, computed, where it is as simple as most; `None` where it has
-    /// to be looked at more closely.
-    pub fn plain(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Option<Array> {
+    /// The result of a scalar operation on operands that broadcast, computed; `None` where that is not
+    /// little work, or cannot be done here and now.
+    pub fn apply(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Option<Array> {
         let state = self.state.as_ref()?;
-        let array = args.iter().find_map(|arg| match arg {
-            Arg::Array(array) => Some(*array),
-            Arg::Scalar(_) => None,
-        })?;
         // Some powers are rewritten to what is exact.
-        if op == Op::Pow || !is_small(array.shape(), &NodeOp::Apply(op)) {
+        if op == Op::Pow {
             return None;
         }
-        let mut keep = SmallVec::new();
-        let task = Task::plain(op, to, args, array.shape(), &mut keep)?;
-        let value = compute(state, &task, array.shape())?;
-        Some(Array::from_value(value))
+        let joint;
+        let shape = match joint_shape(args)? {
+            Joint::Same(shape) => shape,
+            Joint::Broadcast(shape) => {
+                joint = shape;
+                &joint
+            }
+        };
+        if !is_small(shape, &NodeOp::Apply(op)) {
+            return None;
+        }
+        let loan = Loan::of(args)?;
+        let task = Task::apply(op, to, &loan.operands, shape)?;
+        let memory = compute(state, &task)?;
+        // Whoever is told may want the operands.
+        drop(loan);
+        Some(self.made(&task, shape, memory))
     }
 
     /// The reduction of all elements to one, computed, where they lie side by side; `None` where it
@@ -76,17 +87,24 @@ impl AtOnce {
         if !(1..=MOST_POINTS).contains(&n) || !op.reduces(array.dtype()) {
             return None;
         }
-        let mut current = array.clone();
+        let mut step = self.whole_step(state, op, array)?;
         loop {
-            let (task, _keep) = Task::whole(op, &current)?;
             n = n.div_ceil(REDUCE_CHUNK);
-            let shape = if n == 1 { &[][..] } else { std::slice::from_ref(&n) };
-            let value = compute(state, &task, shape)?;
-            current = Array::from_value(value);
             if n == 1 {
-                return Some(current);
+                // One element without axes.
+                return step.reshape(&[]);
             }
+            step = self.whole_step(state, op, &step)?;
         }
+    }
+
+    /// One step of the reduction of all elements.
+    fn whole_step(&self, state: &Mutex<State>, op: Op, array: &Array) -> Option<Array> {
+        let loan = Loan::of(&[Arg::Array(array)])?;
+        let task = Task::whole(op, array, loan.operands.first()?)?;
+        let memory = compute(state, &task)?;
+        drop(loan);
+        Some(self.made(&task, &[task.len()], memory))
     }
 
     /// The value of an operation, computed; `None` where it has to be recorded.
@@ -102,21 +120,55 @@ impl AtOnce {
             return None;
         }
         let task = Task::of(dtype, shape, op, operands)?;
-        compute(state, &task, shape)
+        let memory = compute(state, &task)?;
+        self.tell(&task, shape);
+        Some(Own::new(dtype, shape.clone(), Origin::AtOnce, memory).into_value())
+    }
+
+    /// The array of a task's results.
+    #[inline]
+    fn made(&self, task: &Task, shape: &[usize], memory: Memory) -> Array {
+        self.tell(task, shape);
+        Array::own(task.dtype(), shape, Origin::AtOnce, memory)
+    }
+
+    fn tell(&self, task: &Task, shape: &[usize]) {
+        self.tracer.event(|| {
+            let host = self.state.as_ref().and_then(|state| now(state)?.registry.host_name());
+            Event::AtOnce(task.dtype(), shape.into(), task.name(), host.unwrap_or_default())
+        });
     }
 }
 
-/// The value of a task, if the host driver is open and free and can do it.
-fn compute(state: &Mutex<State>, task: &Task, shape: &[usize]) -> Option<Value> {
+/// What shape operands have together.
+enum Joint<'a> {
+    /// All that are arrays have it.
+    Same(&'a [usize]),
+    Broadcast(Shape),
+}
+
+/// The shape of operands; `None` where none is an array, or they do not broadcast.
+fn joint_shape<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {
+    let mut shapes = args.iter().filter_map(|arg| match arg {
+        Arg::Array(array) => Some(array.shape()),
+        Arg::Scalar(_) => None,
+    });
+    let first = shapes.next()?;
+    if shapes.clone().all(|shape| shape == first) {
+        return Some(Joint::Same(first));
+    }
+    let all: SmallVec<[&[usize]; 3]> = [first].into_iter().chain(shapes).collect();
+    let shape = broadcast_shapes(&all).ok()?;
+    checked_size(&shape).ok().map(|_| Joint::Broadcast(shape))
+}
+
+/// The results of a task, if the host driver is open and free and can do it.
+fn compute(state: &Mutex<State>, task: &Task) -> Option<Memory> {
     let mut state = now(state)?;
     let host = state.registry.host()?;
-    let buffer = Arc::new(HostBuffer::new(size_of(shape) * task.dtype().size()));
-    state.engine.compute_at_once(host, task, &buffer).ok()?;
-    let value = Value::computed(task.dtype(), shape.into(), buffer);
-    if let Ok(device) = state.engine.device(host) {
-        device.tracer.event(|| Event::AtOnce(subject(&value), task.name(), device.name));
-    }
-    Some(value)
+    let mut memory = Memory::new(task.len() * task.dtype().size());
+    state.engine.compute_at_once(host, task, &mut memory).ok()?;
+    Some(memory)
 }
 
 /// Whether a result of this shape is little work.
@@ -142,13 +194,13 @@ fn now(state: &Mutex<State>) -> Option<MutexGuard<'_, State>> {
 }
 
 impl Engine {
-    /// Evaluates a task into a buffer of its own.
+    /// Evaluates a task into memory of its own.
     ///
     /// # Errors
-    /// Any of the driver's; what is in the buffer is nothing then.
-    fn compute_at_once(&mut self, host: usize, task: &Task, buffer: &HostBuffer) -> Result<()> {
+    /// Any of the driver's; what is in the memory is nothing then.
+    fn compute_at_once(&mut self, host: usize, task: &Task, memory: &mut Memory) -> Result<()> {
         let (device, stats) = self.device_and_stats(host)?;
-        match task.launch(device, buffer) {
+        match task.launch(device, memory.start()) {
             Ok((done, operations)) => {
                 stats.computed_at_once += 1;
                 stats.kernels_compiled += u64::from(done.compiled);

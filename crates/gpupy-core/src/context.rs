@@ -6,7 +6,7 @@
 //! Not here: what recorded operations become (`record.rs`), choosing a driver (`ladder.rs`), reading
 //! (`read.rs`), evaluation (`evaluate.rs`).
 
-use crate::array::{Arg, Array};
+use crate::array::{Arg, Array, Held};
 use crate::at_once::AtOnce;
 use crate::driver::Capabilities;
 use crate::dtype::DType;
@@ -84,7 +84,7 @@ impl Context {
         }
         let state = Arc::new(Mutex::new(state));
         let at_once = match (settings.placement, has_host) {
-            (Placement::Auto, true) => AtOnce::by(state.clone()),
+            (Placement::Auto, true) => AtOnce::by(state.clone(), tracer.clone()),
             _ => AtOnce::default(),
         };
         Context {
@@ -258,10 +258,10 @@ impl Context {
         }
     }
 
-    /// The result of a scalar operation that is computed at once: on arrays of one shape, with their
-    /// elements side by side in host memory, and scalars. `None` where that is too much or not so.
+    /// The result of a scalar operation that is computed at once, on few elements in host memory.
+    /// `None` where that is too much or not so.
     pub fn at_once(&self, op: Op, args: &[Arg<'_>]) -> Option<Array> {
-        self.inner.recorder.at_once.plain(op, DType::Bool, args)
+        self.inner.recorder.at_once.apply(op, DType::Bool, args)
     }
 
     /// Integers to a power, which wrap.
@@ -285,6 +285,12 @@ impl Context {
     /// # Errors
     /// As `apply`.
     pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
+        if array.dtype() != dtype
+            && let Some(cast) =
+                self.inner.recorder.at_once.apply(Op::Cast, dtype, &[Arg::Array(array)])
+        {
+            return Ok(cast);
+        }
         self.bounded(self.inner.recorder.cast(array, dtype)?)
     }
 
@@ -368,14 +374,17 @@ impl Context {
     /// # Errors
     /// - `Shape`, `DType`: the source does not fit. The destination is unchanged then.
     pub fn assign(&self, dest: &Array, source: Arg<'_>) -> Result<()> {
+        let small = self.inner.recorder.at_once.is_allowed();
+        if small && in_memory::write_own(dest, &source).is_some() {
+            return Ok(());
+        }
         let source = source_of(dest, source)?;
         if dest.size() == 0 {
             return Ok(());
         }
         let replaced = {
             let mut current = dest.current();
-            let value = current.value_mut()?;
-            let small = self.inner.recorder.at_once.is_allowed();
+            let value = current.value()?;
             if !in_memory::write(value, dest, &source, small) {
                 let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
                 let old = std::mem::replace(value, empty);
@@ -405,7 +414,7 @@ impl Context {
     }
 
     pub(crate) fn bounded(&self, array: Array) -> Result<Array> {
-        let much = self.may_be_much(array.current().value()?);
+        let much = matches!(array.current().held(), Held::Value(value) if self.may_be_much(value));
         if much {
             self.bound(&array.value()?)?;
         }

@@ -145,9 +145,10 @@ fn mentioned(event: &Event) -> Vec<ValueId> {
         | Event::Downloaded(value, ..)
         | Event::Evicted(value, _)
         | Event::Cut(value)
-        | Event::AtOnce(value, ..)
         | Event::Assigned(value, _)
         | Event::GaveUp(value, ..) => vec![value.id],
+        // Its result has no name yet.
+        Event::AtOnce(..) => Vec::new(),
     }
 }
 
@@ -257,8 +258,8 @@ fn step(event: &Event, number: usize, names: &Names) -> String {
             format!("download {} from {driver}: {bytes} bytes", name(value))
         }
         Event::Evicted(value, driver) => format!("evict a block of {} from {driver}", name(value)),
-        Event::AtOnce(value, what, driver) => {
-            format!("{what} of {} computed at once on {driver}", name(value))
+        Event::AtOnce(dtype, shape, what, driver) => {
+            format!("{what} computed at once on {driver}: {dtype} {}", shape_text(shape))
         }
         Event::Cut(value) => format!("cut at {}: it is evaluated into a block", name(value)),
         Event::Needed(values) => format!("needed first: {}", names.list(values)),
@@ -329,9 +330,6 @@ pub(crate) fn lone_event(event: &Event) -> String {
         }
         Event::Uploaded(value, driver, bytes, _) => {
             format!("upload {} to {driver}: {bytes} bytes", type_text(value))
-        }
-        Event::AtOnce(value, what, driver) => {
-            format!("{what} computed at once on {driver}: {}", type_text(value))
         }
         other => step(other, 1, &Names(FxHashMap::default())),
     };

@@ -145,6 +145,11 @@ impl HostBuffer {
         HostMemory::new(self.memory)
     }
 
+    /// The first byte.
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.memory
+    }
+
     /// The first byte's address.
     pub fn as_ptr(&self) -> *const u8 {
         self.memory.as_ptr()

@@ -1,20 +1,22 @@
-//! Moves of elements within host memory: writes and joins of what lies there, without any driver.
+//! Moves of elements within host memory: writes, copies and joins of what lies there, without any
+//! driver.
 //!
-//! Owns [`write()`] and [`joined`]. Invariants: a value that somebody else holds is never written; what
-//! is given was computed, all of it, in host memory.
+//! Owns [`write_own`], [`write()`], [`copied`] and [`joined`]. Invariants: a value that somebody else
+//! holds is never written; what is given was computed, all of it, in host memory.
 //!
 //! Not here: writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
 
 use crate::access;
-use crate::array::Array;
+use crate::array::{Arg, Array, Held};
 use crate::assign::scatter;
 use crate::at_once::MOST_POINTS;
 use crate::cache::gather;
 use crate::driver::Access;
-use crate::dtype::DType;
 use crate::host::HostBuffer;
 use crate::join::Join;
-use crate::value::{Input, Operand, Value};
+use crate::lent::{Lent, Loan};
+use crate::own::Memory;
+use crate::value::{Input, Operand, Origin, Value};
 use crate::view::{View, contiguous_strides, size_of};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -85,42 +87,97 @@ fn taken(value: &Value) -> Option<Arc<HostBuffer>> {
     state.host.take()
 }
 
-/// Few parts in host memory, one behind the other; `None` where they have to be read where they lie.
-pub(crate) fn joined(
-    dtype: DType,
-    shape: &[usize],
-    join: &Join,
-    operands: &[Operand],
-) -> Option<Value> {
-    let len = size_of(shape);
+/// Writes few elements into a view of a base that has its own, if what is written is in host memory
+/// and needs no broadcasting beyond one element; `None`, with nothing done, where it is not so.
+pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
+    let size = dest.dtype().size();
+    if !(1..=MOST_POINTS).contains(&dest.size()) {
+        return None;
+    }
+    // What is lent is not the destination's base, whose lock is taken below.
+    let lent;
+    let data = match source {
+        Arg::Scalar(scalar) => Data::Of(Elements::from_slice(scalar.bytes().get(..size)?)),
+        Arg::Array(array) if !fits(array, dest) => return None,
+        Arg::Array(array) if array.shares_base(dest) => Data::Within(array.layout()),
+        Arg::Array(_) => {
+            lent = Loan::of(&[*source])?;
+            Data::Of(lent.operands.first()?.elements(size)?)
+        }
+    };
+    let mut current = dest.current_now()?;
+    let bytes = current.own_mut()?.bytes_mut();
+    let data = match data {
+        Data::Of(data) => data,
+        Data::Within(view) => seen(bytes, size, view)?,
+    };
+    if data.len() == size {
+        fill(bytes, dest.layout(), &data);
+    } else {
+        place(bytes, size, dest.layout(), &data);
+    }
+    current.version += 1;
+    Some(())
+}
+
+/// What is written.
+enum Data<'a> {
+    Of(Elements),
+    /// Elements of the destination's base.
+    Within(&'a View),
+}
+
+/// Whether an array is written element by element, or is one element.
+fn fits(array: &Array, dest: &Array) -> bool {
+    array.dtype() == dest.dtype()
+        && (array.shape() == dest.shape() || array.size() == 1 && array.ndim() <= dest.ndim())
+}
+
+/// A copy of few elements of a base that has its own; `None` for others.
+pub(crate) fn copied(array: &Array) -> Option<Array> {
+    if array.size() > MOST_POINTS {
+        return None;
+    }
+    let current = array.current_now()?;
+    let Held::Own(own) = current.held() else { return None };
+    let (bytes, dtype) = (own.bytes(), array.dtype());
+    let memory = match array.is_contiguous() {
+        true => {
+            let start = array.offset() as usize * dtype.size();
+            Memory::of(bytes.get(start..start + array.size() * dtype.size())?)
+        }
+        false => Memory::of(&seen(bytes, dtype.size(), array.layout())?),
+    };
+    Some(Array::own(dtype, array.shape(), Origin::AtOnce, memory))
+}
+
+/// Few elements of arrays in host memory, one behind the other; `None` where they have to be read
+/// where they lie.
+pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<Array> {
+    let dtype = arrays.first()?.dtype();
+    let (len, size) = (size_of(shape), dtype.size());
     if len == 0 || len > MOST_POINTS {
         return None;
     }
-    let size = dtype.size();
-    let mut parts = Vec::with_capacity(operands.len());
-    for (part, (input, value)) in operands.iter().enumerate() {
-        let shape = join.shape(part, shape);
-        parts.push(match (input, value) {
-            (Input::Scalar(scalar), _) => {
-                Elements::from_vec(scalar.bytes().get(..size)?.repeat(size_of(&shape)))
-            }
-            (input, Some(value)) => elements(value, &input.access(&shape), &shape)?,
-            (_, None) => return None,
-        });
-    }
-    let host = HostBuffer::new(len * size);
-    // SAFETY: nobody else has the new buffer.
-    let bytes = unsafe { host.bytes_mut(0..len * size) };
+    let mut memory = Memory::new(len * size);
+    // SAFETY: the memory is as long and initialised, and nobody else has it.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(memory.start().as_ptr(), len * size) };
     let (axis, whole) = (join.axis as usize, View::contiguous(shape));
-    for (part, data) in parts.iter().enumerate() {
-        let extent = join.shape(part, shape)[axis];
-        place(bytes, size, &whole.slice_axis(axis, join.start(part), extent, 1), data);
+    for (part, array) in arrays.iter().filter(|array| array.size() > 0).enumerate() {
+        let view = whole.slice_axis(axis, join.start(part), array.shape()[axis], 1);
+        let loan = Loan::of(&[Arg::Array(array)])?;
+        let lent = loan.operands.first()?;
+        let data = lent.elements(size)?;
+        match lent {
+            Lent::Scalar(_) => fill(bytes, &view, &data),
+            Lent::Memory(..) => place(bytes, size, &view, &data),
+        }
     }
-    Some(Value::computed(dtype, shape.into(), Arc::new(host)))
+    Some(Array::own(dtype, shape, Origin::AtOnce, memory))
 }
 
 /// The bytes of elements.
-type Elements = SmallVec<[u8; 64]>;
+pub(crate) type Elements = SmallVec<[u8; 64]>;
 
 /// The elements of a value that an access names, in C order, if they are in host memory.
 fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Elements> {
@@ -136,6 +193,25 @@ fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Elements> {
         return Some(Elements::from_slice(&bytes[reach.start * size..]));
     }
     gather(bytes, size, walk, shape).ok().map(Elements::from_vec)
+}
+
+/// The elements that a view shows of these bytes, in C order; `None` where it leaves them.
+pub(crate) fn seen(bytes: &[u8], size: usize, view: &View) -> Option<Elements> {
+    let start = view.offset.max(0) as usize * size;
+    if view.is_contiguous() {
+        return bytes.get(start..start + view.size() * size).map(Elements::from_slice);
+    }
+    let walk = access::access(view.offset, &view.strides);
+    gather(bytes, size, &walk, &view.shape).ok().map(Elements::from_vec)
+}
+
+/// Writes one element wherever a view shows.
+fn fill(bytes: &mut [u8], view: &View, element: &[u8]) {
+    let size = element.len();
+    match view.size() {
+        1 => place(bytes, size, view, element),
+        many => place(bytes, size, view, &element.repeat(many)),
+    }
 }
 
 /// Writes elements in C order where a view shows.

@@ -101,7 +101,6 @@ impl Recorder {
             shape
         };
         let mut join = Join { axis: axis as u32, ends: SmallVec::new() };
-        let mut operands = SmallVec::new();
         let mut end = 0usize;
         for array in arrays {
             if array.dtype() != first.dtype() {
@@ -110,11 +109,9 @@ impl Recorder {
             if array.ndim() != first.ndim() || others(array) != others(first) {
                 return Err(wrong(ErrorKind::Shape, "the arrays' extents differ"));
             }
-            let operand = array.operand(array.shape())?;
             if array.shape()[axis] > 0 {
                 end = end.saturating_add(array.shape()[axis]);
                 join.ends.push(end);
-                operands.push(operand);
             }
         }
         let mut shape: Shape = first.shape().into();
@@ -124,10 +121,12 @@ impl Recorder {
             return self.copy(first);
         }
         if self.at_once.is_allowed()
-            && let Some(value) = in_memory::joined(first.dtype(), &shape, &join, &operands)
+            && let Some(joined) = in_memory::joined(&shape, &join, arrays)
         {
-            return Ok(Array::from_value(value));
+            return Ok(joined);
         }
+        let parts = arrays.iter().filter(|array| array.shape()[axis] > 0);
+        let operands = parts.map(|array| array.operand(array.shape())).collect::<Result<_>>()?;
         let op = NodeOp::Join(Box::new(join));
         Ok(Array::from_value(Value::expr(&self.interner, first.dtype(), shape, op, operands)))
     }

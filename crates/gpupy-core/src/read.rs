@@ -5,13 +5,14 @@
 //! Not here: how elements get there (`transfer.rs`).
 
 use crate::access;
-use crate::array::Array;
+use crate::array::{Array, Held};
 use crate::cache::gather;
 use crate::context::Context;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::host::HostBuffer;
+use crate::in_memory::{self, Elements};
 use crate::scalar::Scalar;
 use crate::value::{Kind, Value};
 use crate::view::View;
@@ -83,14 +84,31 @@ impl Array {
     /// dtypes have no scalars.
     pub fn known_element(&self) -> Option<Scalar> {
         let at = usize::try_from(self.offset()).ok().filter(|_| self.size() == 1)?;
-        let value = self.value().ok()?;
+        let (size, current) = (self.dtype().size(), self.current());
+        let value = match current.held() {
+            Held::Own(own) => return Scalar::read(self.dtype(), own.bytes().get(at * size..)?),
+            Held::Value(value) => value,
+            Held::Nothing => return None,
+        };
         if let Kind::Constant(scalar) = value.0.kind {
             return Some(scalar);
         }
-        let (size, state) = (self.dtype().size(), value.state());
+        let state = value.state();
         let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1))?;
         // SAFETY: a computed element in host memory is never written while somebody holds its value.
         Scalar::read(self.dtype(), unsafe { host.bytes(at * size..(at + 1) * size) })
+    }
+
+    /// Copies the elements, in C order, if they are the base's own and so many bytes at most; waits
+    /// for nobody.
+    pub fn copy_of_own(&self, most: usize) -> Option<Vec<u8>> {
+        let current = self.current();
+        let Held::Own(own) = current.held() else { return None };
+        let size = self.dtype().size();
+        if self.size() * size > most {
+            return None;
+        }
+        in_memory::seen(own.bytes(), size, self.layout()).map(Elements::into_vec)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::array::{Arg, Array, checked_size};
 use crate::at_once::AtOnce;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_memory;
 use crate::intern::Interner;
 use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
@@ -96,6 +97,11 @@ impl Recorder {
 
     /// A new base with the same elements.
     pub fn copy(&self, array: &Array) -> Result<Array> {
+        if self.at_once.is_allowed()
+            && let Some(copied) = in_memory::copied(array)
+        {
+            return Ok(copied);
+        }
         let value = array.value()?;
         if let Kind::Constant(scalar) = value.0.kind {
             return Ok(Array::from_value(Value::constant(array.shape(), scalar)));

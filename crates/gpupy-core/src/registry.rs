@@ -54,6 +54,11 @@ impl Registry {
         self.host
     }
 
+    /// The host driver's name, if there is one.
+    pub(crate) fn host_name(&self) -> Option<&'static str> {
+        self.get(self.host?).map(|(name, _)| name)
+    }
+
     /// Adds the plug-in of a path, unless it is there; loads nothing yet. Other names add nothing.
     pub fn register_path(&mut self, name: &str) {
         if plugin::is_path(name) && !self.names().any(|known| known == name) {

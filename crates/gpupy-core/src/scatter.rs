@@ -53,7 +53,7 @@ impl Context {
         let positions = positions.operand(&target.shape)?;
         let written = {
             let mut current = array.current();
-            let value = current.value_mut()?;
+            let value = current.value()?;
             let old = value.clone();
             *value = self.inner.recorder.scattered(old, &target.shape, positions, source);
             let written = value.clone();

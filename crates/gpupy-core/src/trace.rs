@@ -102,8 +102,8 @@ pub struct KernelEvent {
 pub enum Event {
     /// A program was launched.
     Kernel(Box<KernelEvent>),
-    /// An operation of this name was computed while it was recorded, by this driver.
-    AtOnce(Subject, &'static str, &'static str),
+    /// An operation of this name was computed while it was recorded, by this driver: what came out.
+    AtOnce(DType, Shape, &'static str, &'static str),
     /// Host memory was copied to a block; gathered through a view or as it lies.
     Uploaded(Subject, &'static str, usize, bool),
     /// A block, or one element of it, was copied to host memory: the driver and the bytes.

@@ -22,6 +22,7 @@ use crate::scalar::Scalar;
 use crate::view::{Shape, Strides, View, contiguous_strides, size_of};
 use crate::whole::Whole;
 use smallvec::SmallVec;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -262,12 +263,13 @@ impl Value {
         Value::in_memory(dtype, Shape::from_slice(shape), Origin::Given, buffer)
     }
 
-    /// A value that was computed into host memory while it was recorded.
-    pub(crate) fn computed(dtype: DType, shape: Shape, buffer: Arc<HostBuffer>) -> Value {
-        Value::in_memory(dtype, shape, Origin::AtOnce, buffer)
-    }
-
-    fn in_memory(dtype: DType, shape: Shape, origin: Origin, host: Arc<HostBuffer>) -> Value {
+    /// A value whose elements came to host memory so.
+    pub(crate) fn in_memory(
+        dtype: DType,
+        shape: Shape,
+        origin: Origin,
+        host: Arc<HostBuffer>,
+    ) -> Value {
         let state = State::in_memory(size_of(&shape), Some(host));
         Value(Node::share(dtype, shape, Kind::Host(origin), Pending::default(), state))
     }
@@ -419,7 +421,17 @@ impl Value {
         let size = self.dtype().size();
         let inside = range.start <= range.end && range.end * size <= buffer.len();
         let address = buffer.as_ptr().wrapping_add(range.start * size).cast_mut();
-        std::ptr::NonNull::new(address).filter(|_| inside).map(HostMemory::new)
+        NonNull::new(address).filter(|_| inside).map(HostMemory::new)
+    }
+
+    /// The first element in host memory, if that has all elements of a range.
+    pub(crate) fn host_start(&self, range: std::ops::Range<usize>) -> Option<NonNull<u8>> {
+        if let Some(memory) = self.0.memory {
+            return NonNull::new(memory.as_ptr());
+        }
+        let state = self.state();
+        let host = state.host.as_ref().filter(|_| state.on_host.covers(range))?;
+        NonNull::new(host.as_ptr().cast_mut())
     }
 
     /// Makes a host value that nobody else knows another one with the same elements, and gives its

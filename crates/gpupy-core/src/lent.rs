@@ -1,0 +1,96 @@
+//! Operands of small work, lent while it is computed.
+//!
+//! Owns [`Lent`] and [`Loan`]. Invariants: as long as a loan lives nobody writes to what it lends; who
+//! lends never waits, so that two loans of the same arrays never wait for each other.
+//!
+//! Not here: what is computed with them (`task.rs`).
+
+use crate::array::{Arg, Array, Current, Held};
+use crate::in_memory::{Elements, seen};
+use crate::scalar::Scalar;
+use crate::value::Kind;
+use smallvec::SmallVec;
+use std::ptr::NonNull;
+use std::sync::MutexGuard;
+
+/// An operand that is there.
+#[derive(Clone, Copy)]
+pub(crate) enum Lent<'a> {
+    /// One element, or an array all of whose elements are this one.
+    Scalar(Scalar),
+    /// An array, and the first element of its base in host memory.
+    Memory(&'a Array, NonNull<u8>),
+}
+
+impl Lent<'_> {
+    /// The elements of so many bytes each, in C order; of a scalar, one.
+    pub fn elements(&self, size: usize) -> Option<Elements> {
+        match self {
+            Lent::Scalar(scalar) => scalar.bytes().get(..size).map(Elements::from_slice),
+            Lent::Memory(array, first) => {
+                let (low, high) = array.layout().extent()?;
+                let (low, len) = (low as usize, (high - low) as usize + 1);
+                // SAFETY: the elements up to the highest that the array shows are lent.
+                let bytes = unsafe {
+                    std::slice::from_raw_parts(first.as_ptr().add(low * size), len * size)
+                };
+                let mut view = array.layout().clone();
+                view.offset -= low as isize;
+                seen(bytes, size, &view)
+            }
+        }
+    }
+}
+
+/// Operands with the locks of their bases.
+pub(crate) struct Loan<'a> {
+    pub operands: SmallVec<[Lent<'a>; 3]>,
+    _locks: SmallVec<[MutexGuard<'a, Current>; 3]>,
+}
+
+impl<'a> Loan<'a> {
+    /// These operands, if all of their elements are in host memory and nobody else has their bases.
+    #[inline]
+    pub fn of(args: &[Arg<'a>]) -> Option<Loan<'a>> {
+        let mut operands: SmallVec<[Lent<'a>; 3]> = SmallVec::new();
+        let mut locks: SmallVec<[MutexGuard<'a, Current>; 3]> = SmallVec::new();
+        for arg in args {
+            let array = match arg {
+                Arg::Scalar(scalar) => {
+                    operands.push(Lent::Scalar(*scalar));
+                    continue;
+                }
+                Arg::Array(array) => *array,
+            };
+            // Its base may be lent already.
+            let again = operands.iter().find_map(|lent| match lent {
+                Lent::Memory(other, first) if other.shares_base(array) => Some(*first),
+                _ => None,
+            });
+            if let Some(first) = again {
+                operands.push(Lent::Memory(array, first));
+                continue;
+            }
+            let current = array.current_now()?;
+            operands.push(lent(array, &current)?);
+            locks.push(current);
+        }
+        Some(Loan { operands, _locks: locks })
+    }
+}
+
+/// An array as an operand; `None` where its elements are not all in host memory.
+fn lent<'a>(array: &'a Array, current: &Current) -> Option<Lent<'a>> {
+    let first = match current.held() {
+        Held::Own(own) => NonNull::from(own.bytes()).cast(),
+        Held::Value(value) => {
+            if let Kind::Constant(scalar) = value.0.kind {
+                return Some(Lent::Scalar(scalar));
+            }
+            let (low, high) = array.layout().extent()?;
+            value.host_start(low as usize..high as usize + 1)?
+        }
+        Held::Nothing => return None,
+    };
+    Some(Lent::Memory(array, first))
+}
