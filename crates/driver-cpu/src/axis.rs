@@ -20,9 +20,15 @@ const TILE: usize = 1024;
 
 /// How a line goes on along an axis.
 pub fn stride(line: &Line<'_>, axis: usize, extent: usize) -> Stride {
-    match line.access.strides[axis] {
+    going(line.access.strides[axis], line.base, extent)
+}
+
+/// The same by the step from one element to the next; an index value has no base.
+#[inline]
+pub fn going(step: i64, base: *const u8, extent: usize) -> Stride {
+    match step {
         // A lone element is beside itself.
-        _ if extent == 1 && !line.base.is_null() => Stride::Unit,
+        _ if extent == 1 && !base.is_null() => Stride::Unit,
         0 => Stride::Zero,
         1 => Stride::Unit,
         _ => Stride::Any,

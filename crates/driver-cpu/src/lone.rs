@@ -5,16 +5,15 @@
 //!
 //! Not here: every other launch (`eval.rs`).
 
-use crate::axis::stride;
+use crate::axis::going;
 use crate::blocks::Blocks;
 use crate::eval::SHARED;
 use crate::known::Known;
 use crate::leaves::Leaf;
 use crate::plan::Stride;
-use crate::space::Line;
 use crate::work;
 use gpupy_core::Result;
-use gpupy_core::driver::Launch;
+use gpupy_core::driver::{Access, Launch};
 use gpupy_jit::{Row, Walk};
 use smallvec::SmallVec;
 
@@ -29,20 +28,21 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
     let ([n], None) = (launch.shape, leaves.reduce) else { return Ok(false) };
     let mut walks: SmallVec<[Walk; 8]> = SmallVec::new();
     let mut strides: SmallVec<[Stride; 8]> = SmallVec::new();
-    let mut add = |line: Line<'_>| {
-        walks.push(line.walk(&[0], 0));
-        strides.push(stride(&line, 0, *n));
+    let mut add = |access: &Access, base: *mut u8, size: usize| {
+        let (step, size) = (access.strides[0], size as isize);
+        let ptr = base.wrapping_offset(access.offset as isize * size);
+        walks.push(Walk { ptr, step: step as isize * size });
+        strides.push(going(step, base, *n));
     };
     for Leaf { operand, access, size, .. } in &leaves.all {
         let base = match operand {
             Some(operand) => blocks.get(launch.operands[*operand])?.as_ptr(),
             None => std::ptr::null_mut(),
         };
-        add(Line { access: &launch.accesses[*access], base, size: *size });
+        add(&launch.accesses[*access], base, *size);
     }
     for (dest, size) in launch.dests.iter().zip(&leaves.dests) {
-        let base = blocks.get(dest.block)?.as_ptr();
-        add(Line { access: &dest.access, base, size: *size });
+        add(&dest.access, blocks.get(dest.block)?.as_ptr(), *size);
     }
     let Some(prepared) = known.find(&strides) else { return Ok(false) };
     let Some(kernel) = prepared.kernel() else { return Ok(false) };

@@ -458,3 +458,74 @@ fn closed_devices_are_not_opened_by_small_work() {
     assert_eq!(context.stats().computed_at_once, 1);
     assert_eq!(bytes(&context, &y), bytes(&context, &scaled(&context, &ramp(10), 4.0)));
 }
+
+#[test]
+fn few_rows_are_picked_where_they_lie_and_mistakes_are_left_to_others() {
+    let context = auto();
+    let table = floats(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).reshape(&[3, 2]).unwrap();
+    let index = |at: &[i8]| {
+        let bytes: Vec<u8> = at.iter().map(|n| *n as u8).collect();
+        Array::from_bytes(DType::I8, &[at.len()], &bytes).unwrap()
+    };
+    let found = context.picked_at_once(&table, &index(&[-1, 0])).unwrap();
+    assert_eq!(found.shape(), [2, 2]);
+    assert_eq!(bytes(&context, &found), bytes(&context, &floats(&[4.0, 5.0, 0.0, 1.0])));
+    assert!(context.picked_at_once(&table, &index(&[3])).is_none());
+    assert!(context.picked_at_once(&table, &index(&[-4])).is_none());
+    let mask = context.apply(Op::Gt, &[Arg::Array(&table), Arg::Scalar(Scalar::f32(2.5))]).unwrap();
+    let found = context.picked_at_once(&table, &mask).unwrap();
+    assert_eq!(bytes(&context, &found), bytes(&context, &floats(&[3.0, 4.0, 5.0])));
+    assert!(context.picked_at_once(&ramp(5), &mask).is_none());
+}
+
+#[test]
+fn an_element_is_written_only_where_nobody_else_has_the_elements() {
+    let context = auto();
+    let x = ramp(4);
+    assert!(context.write_element(&x, 2, Scalar::f32(9.0)));
+    assert!(!context.write_element(&x, 4, Scalar::f32(9.0)), "there is no such element");
+    assert!(!context.write_element(&x, 1, Scalar::f64(9.0)), "it has another dtype");
+    let snapshot = x.snapshot().unwrap();
+    assert!(!context.write_element(&x, 1, Scalar::f32(7.0)));
+    assert_eq!(bytes(&context, &snapshot), bytes(&context, &floats(&[0.0, 1.0, 9.0, 3.0])));
+    assert_eq!(x.version(), 1);
+}
+
+#[test]
+fn operands_of_one_base_and_of_bases_that_others_have_are_right() {
+    let context = auto();
+    let x = ramp(6);
+    let both = add(&context, &x.slice_axis(0, 0, 3, 1), &x.slice_axis(0, 5, 3, -1));
+    assert_eq!(bytes(&context, &both), bytes(&context, &floats(&[5.0, 5.0, 5.0])));
+    // From two threads, each with the other's operands first.
+    let y = ramp(6);
+    std::thread::scope(|scope| {
+        for (a, b) in [(&x, &y), (&y, &x)] {
+            let context = &context;
+            scope.spawn(move || {
+                for _ in 0..2000 {
+                    let sum = add(context, a, b);
+                    assert_eq!(bytes(context, &sum), bytes(context, &scaled(context, a, 2.0)));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn the_rest_of_a_long_chain_of_larger_results_is_recorded() {
+    let context = auto();
+    let x = ramp(12_000);
+    let mut y = x.clone();
+    for _ in 0..10 {
+        y = add(&context, &y, &x);
+    }
+    assert!(y.in_memory().is_none());
+    assert!(context.stats().computed_at_once < 10);
+    assert_eq!(bytes(&context, &y), bytes(&context, &scaled(&context, &x, 11.0)));
+    let mut y = ramp(1000);
+    for _ in 0..100 {
+        y = scaled(&context, &y, 0.5);
+    }
+    assert!(y.in_memory().is_some(), "what is smaller is not");
+}

@@ -112,12 +112,17 @@ impl Array {
     }
 
     /// A new base with elements of its own, seen whole.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn own(dtype: DType, shape: &[usize], origin: Origin, memory: Memory) -> Array {
-        let own = Own::new(dtype, Shape::from_slice(shape), origin, memory);
+        Array::of_own(Own::new(dtype, Shape::from_slice(shape), origin, memory))
+    }
+
+    /// The same, of elements that are made already.
+    #[inline(always)]
+    pub(crate) fn of_own(own: Own) -> Array {
+        let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
         let current = Mutex::new(Current { held: Held::Own(own), version: 0 });
-        let base = Base { dtype, len: size_of(shape), current };
-        Array { base: Arc::new(base), view: View::contiguous(shape) }
+        Array { base: Arc::new(Base { dtype, len, current }), view }
     }
 
     /// An array that holds a copy of these elements: C order, native endian.

@@ -10,7 +10,7 @@
 //! Not here: what is checked, folded and rewritten before (`record.rs`), one launch of an operation
 //! (`task.rs`), writes to host memory (`host_write.rs`).
 
-use crate::array::{Arg, Array, checked_size};
+use crate::array::{Arg, Array, Held, checked_size};
 use crate::context::State;
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
@@ -22,8 +22,9 @@ use crate::op::Op;
 use crate::own::{Memory, Own};
 use crate::task::Task;
 use crate::trace::{Event, Tracer};
-use crate::value::{NodeOp, Operand, Origin, Value};
+use crate::value::{Kind, NodeOp, Operand, Origin, Value};
 use crate::view::{Shape, broadcast_shapes, size_of};
+use crate::whole::Whole;
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -32,6 +33,16 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 pub(crate) const MOST_POINTS: usize = 16 << 10;
 /// The most points of a function, whose kernel takes longer to make.
 const MOST_OF_FUNCTION: usize = 32 << 10;
+
+/// The most products of a matrix product, and the most elements of a sort, that are computed at once:
+/// what takes some 20 µs.
+const MOST_PRODUCTS: usize = 256 << 10;
+const MOST_SORTED: usize = 2 << 10;
+/// Operations of a chain that are computed at once; the next is recorded, for the rest of the chain to
+/// be one kernel.
+const CHAIN: u32 = 3;
+/// The fewest points for which that pays: below, each operation costs less than its share of a flush.
+const CHAINED_FROM: usize = 6 << 10;
 
 /// Computes operations at once where it may and can.
 #[derive(Default)]
@@ -55,6 +66,41 @@ impl AtOnce {
     /// The result of a scalar operation on operands that broadcast, computed; `None` where that is not
     /// little work, or cannot be done here and now.
     pub fn apply(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Option<Array> {
+        let own = |task: &Task, shape: &[usize], memory, depth| {
+            let mut own = Own::new(task.dtype(), shape.into(), Origin::AtOnce, memory);
+            own.depth = depth;
+            Some(Array::of_own(own))
+        };
+        self.results(op, to, args, own)
+    }
+
+    /// Puts the results of a scalar operation in the place of all elements of a base that has its own;
+    /// `None`, with nothing done, as for `apply`, or where they are not of its dtype and shape.
+    pub fn update(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> Option<()> {
+        if !dest.is_whole() || !matches!(dest.current_now()?.held(), Held::Own(_)) {
+            return None;
+        }
+        self.results(op, DType::Bool, args, |task, shape, memory, depth| {
+            if task.dtype() != dest.dtype() || *shape != *dest.shape() {
+                return None;
+            }
+            let mut current = dest.current_now()?;
+            current.own_mut()?.renew(memory, depth);
+            current.version += 1;
+            Some(())
+        })
+    }
+
+    /// What becomes of the results of a scalar operation, computed: of their memory, in C order, and
+    /// the length of the chain that led to them. `None` where they are not computed.
+    #[inline(always)]
+    fn results<T>(
+        &self,
+        op: Op,
+        to: DType,
+        args: &[Arg<'_>],
+        take: impl FnOnce(&Task, &[usize], Memory, u32) -> Option<T>,
+    ) -> Option<T> {
         let state = self.state.as_ref()?;
         // Some powers are rewritten to what is exact.
         if op == Op::Pow {
@@ -72,11 +118,16 @@ impl AtOnce {
             return None;
         }
         let loan = Loan::of(args)?;
+        if is_chain(loan.depth, shape) {
+            return None;
+        }
         let task = Task::apply(op, to, &loan.operands, shape)?;
         let memory = compute(state, &task)?;
+        let depth = loan.depth + 1;
         // Whoever is told may want the operands.
         drop(loan);
-        Some(self.made(&task, shape, memory))
+        self.tell(&task, shape);
+        take(&task, shape, memory, depth)
     }
 
     /// The reduction of all elements to one, computed, where they lie side by side; `None` where it
@@ -104,7 +155,8 @@ impl AtOnce {
         let task = Task::whole(op, array, loan.operands.first()?)?;
         let memory = compute(state, &task)?;
         drop(loan);
-        Some(self.made(&task, &[task.len()], memory))
+        self.tell(&task, &[task.len()]);
+        Some(Array::own(task.dtype(), &[task.len()], Origin::AtOnce, memory))
     }
 
     /// The value of an operation, computed; `None` where it has to be recorded.
@@ -119,19 +171,21 @@ impl AtOnce {
         if !is_small(shape, op) {
             return None;
         }
+        let depth = |value: &Value| match value.0.kind {
+            Kind::Host(Origin::AtOnce) => value.0.depth,
+            _ => 0,
+        };
+        let depths = operands.iter().filter_map(|(_, value)| value.as_ref().map(depth));
+        if is_chain(depths.max().unwrap_or(0), shape) {
+            return None;
+        }
         let task = Task::of(dtype, shape, op, operands)?;
         let memory = compute(state, &task)?;
         self.tell(&task, shape);
         Some(Own::new(dtype, shape.clone(), Origin::AtOnce, memory).into_value())
     }
 
-    /// The array of a task's results.
-    #[inline]
-    fn made(&self, task: &Task, shape: &[usize], memory: Memory) -> Array {
-        self.tell(task, shape);
-        Array::own(task.dtype(), shape, Origin::AtOnce, memory)
-    }
-
+    /// Tells who wants to know what was computed.
     fn tell(&self, task: &Task, shape: &[usize]) {
         self.tracer.event(|| {
             let host = self.state.as_ref().and_then(|state| now(state)?.registry.host_name());
@@ -171,6 +225,11 @@ fn compute(state: &Mutex<State>, task: &Task) -> Option<Memory> {
     Some(memory)
 }
 
+/// Whether an operation goes on with a chain that is better recorded.
+fn is_chain(depth: u32, shape: &[usize]) -> bool {
+    depth >= CHAIN && size_of(shape) >= CHAINED_FROM
+}
+
 /// Whether a result of this shape is little work.
 fn is_small(shape: &[usize], op: &NodeOp) -> bool {
     let (most, points) = match op {
@@ -179,6 +238,9 @@ fn is_small(shape: &[usize], op: &NodeOp) -> bool {
         NodeOp::Reduce { n, .. } => {
             (MOST_POINTS, shape.iter().rev().skip(1).product::<usize>().saturating_mul(*n))
         }
+        NodeOp::Whole(Whole::MatMul(k)) => (MOST_PRODUCTS, size_of(shape).saturating_mul(*k)),
+        NodeOp::Whole(Whole::Sort | Whole::ArgSort) => (MOST_SORTED, size_of(shape)),
+        NodeOp::Whole(Whole::Scan(_)) => (MOST_POINTS, size_of(shape)),
         _ => return false,
     };
     (1..=most).contains(&points) && !shape.contains(&0)

@@ -6,7 +6,7 @@
 //! Not here: what recorded operations become (`record.rs`), choosing a driver (`ladder.rs`), reading
 //! (`read.rs`), evaluation (`evaluate.rs`).
 
-use crate::array::{Arg, Array, Held};
+use crate::array::{Arg, Array, Held, checked_size};
 use crate::at_once::AtOnce;
 use crate::driver::Capabilities;
 use crate::dtype::DType;
@@ -43,6 +43,9 @@ pub type Waiter = fn(&mut dyn FnMut());
 
 /// Looks after what a program does besides waiting; true asks the evaluation to stop.
 pub type Interrupt = fn() -> bool;
+
+/// The most elements of a constant that take memory at once.
+const FEW: usize = 1 << 10;
 
 pub(crate) struct Inner {
     pub settings: Settings,
@@ -264,6 +267,12 @@ impl Context {
         self.inner.recorder.at_once.apply(op, DType::Bool, args)
     }
 
+    /// Puts the result of a scalar operation, computed at once, in the place of all elements of an
+    /// array that nobody else has; false, with nothing done, where it is not so.
+    pub fn update_at_once(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> bool {
+        self.inner.recorder.at_once.update(op, args, dest).is_some()
+    }
+
     /// Integers to a power, which wrap.
     ///
     /// # Errors
@@ -359,6 +368,38 @@ impl Context {
     ///   differ.
     pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
         self.bounded(self.inner.recorder.matmul(left, right)?)
+    }
+
+    /// An array whose elements are all `scalar`. Few elements take memory at once; many, when
+    /// something needs them.
+    ///
+    /// # Errors
+    /// - `Shape`: there would be more elements than positions.
+    pub fn full(&self, shape: &[usize], scalar: Scalar) -> Result<Array> {
+        let len = checked_size(shape)?;
+        if !self.inner.recorder.at_once.is_allowed() || len > FEW {
+            return Array::full(shape, scalar);
+        }
+        let bytes = scalar.bytes()[..scalar.dtype.size()].repeat(len);
+        Array::from_bytes(scalar.dtype, shape, &bytes)
+    }
+
+    /// Rows of few elements in host memory, by an index array along the first axis, or (a mask of
+    /// the same shape) elements; `None` where `pick` has to find them.
+    pub fn picked_at_once(&self, array: &Array, index: &Array) -> Option<Array> {
+        if !self.inner.recorder.at_once.is_allowed() {
+            return None;
+        }
+        match index.dtype() {
+            DType::Bool => in_memory::selected(array, index),
+            _ => in_memory::picked(array, index),
+        }
+    }
+
+    /// Writes one element at a position of the base, if nobody else has the base's elements; false,
+    /// with nothing done, where `assign` has to do it.
+    pub fn write_element(&self, array: &Array, position: isize, element: Scalar) -> bool {
+        in_memory::write_element(array, position, element)
     }
 
     /// A new base with the same elements.

@@ -1,7 +1,7 @@
 //! Moves of elements within host memory: writes, copies and joins of what lies there, without any
 //! driver.
 //!
-//! Owns [`write_own`], [`write()`], [`copied`] and [`joined`]. Invariants: a value that somebody else
+//! Owns [`write_own`], [`write()`], [`copied`], [`joined`], [`picked`] and [`selected`]. Invariants: a value that somebody else
 //! holds is never written; what is given was computed, all of it, in host memory.
 //!
 //! Not here: writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
@@ -12,12 +12,14 @@ use crate::assign::scatter;
 use crate::at_once::MOST_POINTS;
 use crate::cache::gather;
 use crate::driver::Access;
+use crate::dtype::DType;
 use crate::host::HostBuffer;
 use crate::join::Join;
 use crate::lent::{Lent, Loan};
 use crate::own::Memory;
+use crate::scalar::Scalar;
 use crate::value::{Input, Operand, Origin, Value};
-use crate::view::{View, contiguous_strides, size_of};
+use crate::view::{Shape, View, contiguous_strides, size_of};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -133,6 +135,21 @@ fn fits(array: &Array, dest: &Array) -> bool {
         && (array.shape() == dest.shape() || array.size() == 1 && array.ndim() <= dest.ndim())
 }
 
+/// Writes one element at a position of a base that has its own; false, with nothing done, for others.
+pub(crate) fn write_element(array: &Array, position: isize, element: Scalar) -> bool {
+    let (size, bytes) = (array.dtype().size(), element.bytes());
+    let Some(mut current) = array.current_now().filter(|_| element.dtype == array.dtype()) else {
+        return false;
+    };
+    let place = usize::try_from(position).ok().zip(current.own_mut()).and_then(|(at, own)| {
+        let place = own.bytes_mut().get_mut(at * size..(at + 1) * size)?;
+        place.copy_from_slice(bytes.get(..size)?);
+        Some(())
+    });
+    current.version += u64::from(place.is_some());
+    place.is_some()
+}
+
 /// A copy of few elements of a base that has its own; `None` for others.
 pub(crate) fn copied(array: &Array) -> Option<Array> {
     if array.size() > MOST_POINTS {
@@ -174,6 +191,62 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
         }
     }
     Some(Array::own(dtype, shape, Origin::AtOnce, memory))
+}
+
+/// The rows that an index array names along the first axis of few elements in host memory; `None`
+/// where one lies outside, or it is more work.
+pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
+    let (n, row) = (*array.shape().first()?, size_of(&array.shape()[1..]));
+    let (dtype, size) = (array.dtype(), array.dtype().size());
+    let few = 1..=MOST_POINTS;
+    if !few.contains(&array.size()) || !few.contains(&index.size().saturating_mul(row)) {
+        return None;
+    }
+    let loan = Loan::of(&[Arg::Array(array), Arg::Array(index)])?;
+    let [table @ Lent::Memory(..), places @ Lent::Memory(..)] = &loan.operands[..] else {
+        return None;
+    };
+    let (table, places) = (table.elements(size)?, places.elements(index.dtype().size())?);
+    let mut found = Elements::with_capacity(index.size() * row * size);
+    for place in places.chunks_exact(index.dtype().size()) {
+        let place = integer(index.dtype(), place)?;
+        let place = usize::try_from(if place < 0 { place + n as i64 } else { place }).ok()?;
+        found.extend_from_slice(table.get(place * row * size..(place + 1) * row * size)?);
+    }
+    let shape: Shape = index.shape().iter().chain(&array.shape()[1..]).copied().collect();
+    Some(Array::own(dtype, &shape, Origin::AtOnce, Memory::of(&found)))
+}
+
+/// The number that an element of an integer dtype is, if an int64 holds it.
+fn integer(dtype: DType, element: &[u8]) -> Option<i64> {
+    let scalar = Scalar::read(dtype, element).filter(|_| dtype.is_int())?;
+    let above = 64 - 8 * dtype.size() as u32;
+    match dtype.is_signed_int() {
+        true => Some(((scalar.bits << above) as i64) >> above),
+        false => i64::try_from(scalar.bits).ok(),
+    }
+}
+
+/// The elements where a mask of the same shape is true, of few in host memory; `None` where it is more
+/// work.
+pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
+    let (dtype, size) = (array.dtype(), array.dtype().size());
+    if array.shape() != mask.shape() || !(1..=MOST_POINTS).contains(&array.size()) {
+        return None;
+    }
+    let loan = Loan::of(&[Arg::Array(array), Arg::Array(mask)])?;
+    let [elements @ Lent::Memory(..), chosen @ Lent::Memory(..)] = &loan.operands[..] else {
+        return None;
+    };
+    let (elements, chosen) = (elements.elements(size)?, chosen.elements(1)?);
+    let mut found = Elements::with_capacity(elements.len());
+    for (element, chosen) in elements.chunks_exact(size).zip(&chosen) {
+        if *chosen != 0 {
+            found.extend_from_slice(element);
+        }
+    }
+    let count = found.len() / size;
+    Some(Array::own(dtype, &[count], Origin::AtOnce, Memory::of(&found)))
 }
 
 /// The bytes of elements.

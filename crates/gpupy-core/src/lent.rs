@@ -45,6 +45,8 @@ impl Lent<'_> {
 /// Operands with the locks of their bases.
 pub(crate) struct Loan<'a> {
     pub operands: SmallVec<[Lent<'a>; 3]>,
+    /// The longest chain of operations that led to one of them and were computed at once.
+    pub depth: u32,
     _locks: SmallVec<[MutexGuard<'a, Current>; 3]>,
 }
 
@@ -54,6 +56,7 @@ impl<'a> Loan<'a> {
     pub fn of(args: &[Arg<'a>]) -> Option<Loan<'a>> {
         let mut operands: SmallVec<[Lent<'a>; 3]> = SmallVec::new();
         let mut locks: SmallVec<[MutexGuard<'a, Current>; 3]> = SmallVec::new();
+        let mut depth = 0;
         for arg in args {
             let array = match arg {
                 Arg::Scalar(scalar) => {
@@ -72,10 +75,13 @@ impl<'a> Loan<'a> {
                 continue;
             }
             let current = array.current_now()?;
+            if let Held::Own(own) = current.held() {
+                depth = depth.max(own.depth);
+            }
             operands.push(lent(array, &current)?);
             locks.push(current);
         }
-        Some(Loan { operands, _locks: locks })
+        Some(Loan { operands, depth, _locks: locks })
     }
 }
 

@@ -4,10 +4,11 @@
 //! The way of the data, and the file of each step:
 //!
 //! ```text
-//! array.rs      a view of a base; a base has a current value, which writing replaces
+//! array.rs      a view of a base; a base has a current value, which writing replaces, or elements
+//!               that nobody else has (own.rs)
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
-//! at_once.rs    … or what is small is computed now, as one launch (task.rs), or moved in host memory
-//!               (in_memory.rs)
+//! at_once.rs    … or what is small is computed now, as one launch (task.rs, programs.rs) on operands
+//!               that are lent (lent.rs), or moved in host memory (in_memory.rs)
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
 //! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
 //!               says which lie inside

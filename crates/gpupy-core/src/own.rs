@@ -18,6 +18,8 @@ use std::sync::Arc;
 pub(crate) struct Own {
     pub dtype: DType,
     pub shape: Shape,
+    /// How many operations led here, one after the other, all computed at once.
+    pub depth: u32,
     origin: Origin,
     memory: Memory,
 }
@@ -38,6 +40,7 @@ pub(crate) struct Here([u8; HERE]);
 
 impl Memory {
     /// Memory of so many bytes, whatever they are.
+    #[inline]
     pub fn new(len: usize) -> Memory {
         if len <= HERE {
             Memory::Here(Here([0; HERE]))
@@ -67,8 +70,14 @@ impl Memory {
 
 impl Own {
     /// Elements that lie in this memory, which has room for all of them.
+    #[inline(always)]
     pub fn new(dtype: DType, shape: Shape, origin: Origin, memory: Memory) -> Own {
-        Own { dtype, shape, origin, memory }
+        Own { dtype, shape, depth: 0, origin, memory }
+    }
+
+    /// Other elements in place of these, in memory that has room for all of them.
+    pub fn renew(&mut self, memory: Memory, depth: u32) {
+        (self.memory, self.depth, self.origin) = (memory, depth, Origin::AtOnce);
     }
 
     /// How many elements there are.
@@ -102,6 +111,6 @@ impl Own {
             Memory::Here(_) => HostBuffer::from_bytes(self.bytes()),
             Memory::Buffer(buffer) => buffer,
         };
-        Value::in_memory(self.dtype, self.shape, self.origin, Arc::new(buffer))
+        Value::in_memory(self.dtype, self.shape, self.origin, self.depth, Arc::new(buffer))
     }
 }

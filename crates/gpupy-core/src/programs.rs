@@ -12,6 +12,7 @@ use crate::dtype::DType;
 use crate::ir::{AccessKind, Builder, Fingerprint, Form, Program};
 use crate::kernel::emit;
 use crate::op::Op;
+use crate::whole::Whole;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -21,6 +22,7 @@ pub(crate) enum Work {
     Apply(Op),
     Index,
     Reduce(Op),
+    Whole(Whole),
 }
 
 /// What an operand is to a program.
@@ -50,21 +52,38 @@ pub(crate) struct Ready {
     pub units: SmallVec<[Access; 3]>,
 }
 
-/// The programs of a device's tasks, by what tells them apart; `None` for those that it cannot do.
+/// The programs of a device's tasks; `None` for those that it cannot do.
 #[derive(Default)]
-pub(crate) struct Programs(FxHashMap<u64, Option<Ready>>);
+pub(crate) struct Programs {
+    /// Places among all, by what tells them apart.
+    known: FxHashMap<u64, usize>,
+    all: Vec<Option<Ready>>,
+}
 
 impl Programs {
-    /// The program for tasks like this, if it is known.
-    pub fn get(&self, key: &Key) -> Option<Option<&Ready>> {
-        self.0.get(&key.code()).map(Option::as_ref)
+    /// The program at a place.
+    pub fn get(&self, place: usize) -> Option<&Ready> {
+        self.all.get(place).and_then(Option::as_ref)
     }
 }
 
-/// Makes the program for tasks like this known.
-pub(crate) fn learn(device: &mut Device, key: &Key) {
+/// The place of the program for tasks like this, which is made at first need.
+#[inline]
+pub(crate) fn place(device: &mut Device, key: &Key) -> usize {
+    let code = key.code();
+    match device.programs.known.get(&code) {
+        Some(place) => *place,
+        None => learn(device, key, code),
+    }
+}
+
+#[cold]
+fn learn(device: &mut Device, key: &Key, code: u64) -> usize {
     let ready = key.ready(device);
-    device.programs.0.insert(key.code(), ready);
+    let Programs { known, all } = &mut device.programs;
+    known.insert(code, all.len());
+    all.push(ready);
+    all.len() - 1
 }
 
 /// The access to elements side by side.
@@ -79,6 +98,9 @@ impl Key {
             Work::Apply(op) => (0, op as u64),
             Work::Index => (1, 0),
             Work::Reduce(op) => (2, op as u64),
+            // What a scan combines by is no form.
+            Work::Whole(Whole::Scan(op)) => (3, op as u64),
+            Work::Whole(whole) => (3, whole.op() as u64),
         };
         let leaf = |leaf: &Option<Leaf>| match leaf {
             None => 0,
@@ -98,6 +120,7 @@ impl Key {
         let form = match self.work {
             Work::Reduce(op) => Form::Reduce { op },
             Work::Apply(_) | Work::Index => Form::Map,
+            Work::Whole(whole) => whole.form(),
         };
         let mut builder = Builder::new(form, self.rank);
         let mut values: SmallVec<[u32; 3]> = SmallVec::new();
@@ -121,6 +144,7 @@ impl Key {
             Work::Apply(op) => emit(device, &mut builder, op, self.dtype, &values),
             Work::Index => values[0],
             Work::Reduce(_) => builder.reduce(values[0]),
+            Work::Whole(whole) => builder.whole(whole.op(), &values),
         };
         builder.store(result);
         let program = builder.finish();

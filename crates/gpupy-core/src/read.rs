@@ -12,11 +12,14 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::host::HostBuffer;
-use crate::in_memory::{self, Elements};
+use crate::in_memory;
 use crate::scalar::Scalar;
 use crate::value::{Kind, Value};
 use crate::view::View;
 use std::sync::Arc;
+
+/// The most elements that a read copies rather than to share them.
+const FEW: usize = 1 << 10;
 
 /// Elements in host memory, as a read gives them: immutable, shared with the value where possible.
 #[derive(Clone)]
@@ -68,8 +71,17 @@ impl HostArray {
 
 impl Array {
     /// The elements, if all that are shown are in host memory already; waits for nobody, not even for
-    /// an evaluation that goes on.
+    /// an evaluation that goes on. Few elements that only the base has are copied, so that it may
+    /// still write them.
     pub fn in_memory(&self) -> Option<HostArray> {
+        let dtype = self.dtype();
+        if self.size() <= FEW
+            && let Held::Own(own) = self.current().held()
+        {
+            let elements = in_memory::seen(own.bytes(), dtype.size(), self.layout())?;
+            let buffer = Arc::new(HostBuffer::from_bytes(&elements));
+            return Some(HostArray { buffer, dtype, view: View::contiguous(self.shape()) });
+        }
         let value = self.value().ok()?;
         let (low, high) = self.layout().extent()?;
         let state = value.state();
@@ -77,16 +89,21 @@ impl Array {
             return None;
         }
         let buffer = state.host.clone()?;
-        Some(HostArray { buffer, dtype: self.dtype(), view: self.layout().clone() })
+        Some(HostArray { buffer, dtype, view: self.layout().clone() })
     }
 
     /// The element of an array of one element, if it is known already; waits for nobody. Complex
     /// dtypes have no scalars.
     pub fn known_element(&self) -> Option<Scalar> {
-        let at = usize::try_from(self.offset()).ok().filter(|_| self.size() == 1)?;
-        let (size, current) = (self.dtype().size(), self.current());
+        if self.size() == 1 { self.known_at(self.offset()) } else { None }
+    }
+
+    /// The element at a position of the base, as `known_element` gives it.
+    pub fn known_at(&self, position: isize) -> Option<Scalar> {
+        let (at, dtype) = (usize::try_from(position).ok()?, self.dtype());
+        let (size, current) = (dtype.size(), self.current());
         let value = match current.held() {
-            Held::Own(own) => return Scalar::read(self.dtype(), own.bytes().get(at * size..)?),
+            Held::Own(own) => return Scalar::read(dtype, own.bytes().get(at * size..)?),
             Held::Value(value) => value,
             Held::Nothing => return None,
         };
@@ -96,19 +113,7 @@ impl Array {
         let state = value.state();
         let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1))?;
         // SAFETY: a computed element in host memory is never written while somebody holds its value.
-        Scalar::read(self.dtype(), unsafe { host.bytes(at * size..(at + 1) * size) })
-    }
-
-    /// Copies the elements, in C order, if they are the base's own and so many bytes at most; waits
-    /// for nobody.
-    pub fn copy_of_own(&self, most: usize) -> Option<Vec<u8>> {
-        let current = self.current();
-        let Held::Own(own) = current.held() else { return None };
-        let size = self.dtype().size();
-        if self.size() * size > most {
-            return None;
-        }
-        in_memory::seen(own.bytes(), size, self.layout()).map(Elements::into_vec)
+        Scalar::read(dtype, unsafe { host.bytes(at * size..(at + 1) * size) })
     }
 }
 

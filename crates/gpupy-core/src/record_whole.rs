@@ -12,7 +12,7 @@ use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
 use crate::op_eval::element::{Element, Half, Wide};
 use crate::record::Recorder;
-use crate::value::{Input, NodeOp, Operand, Value};
+use crate::value::{Input, NodeOp, Operand};
 use crate::view::{Shape, View, broadcast_shapes};
 use crate::whole::Whole;
 use smallvec::{SmallVec, smallvec};
@@ -140,7 +140,7 @@ impl Recorder {
         } else {
             shape[last] = chunks;
             let step = NodeOp::Reduce { op, n: *n };
-            let totals = Value::expr(&self.interner, dtype, shape, step, smallvec![given(rows)?]);
+            let totals = self.value(dtype, shape, step, smallvec![given(rows)?]);
             let ends = self.scanned(op, &Array::from_value(totals), identity)?;
             self.join(last, &[first, ends.slice_axis(last, 0, chunks - 1, 1)])?
         };
@@ -159,7 +159,7 @@ impl Recorder {
             return Array::from_bytes(dtype, shape, &[]);
         }
         let op = NodeOp::Whole(whole);
-        Ok(Array::from_value(Value::expr(&self.interner, dtype, shape.into(), op, operands)))
+        Ok(Array::from_value(self.value(dtype, shape.into(), op, operands)))
     }
 }
 

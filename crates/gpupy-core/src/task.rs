@@ -17,9 +17,10 @@ use crate::ir::{AccessKind, REDUCE_CHUNK};
 use crate::kernel::merge_axes;
 use crate::lent::Lent;
 use crate::op::Op;
-use crate::programs::{Key, Leaf, Work, learn, unit};
+use crate::programs::{self, Key, Leaf, Work, unit};
 use crate::value::{Input, NodeOp, Operand, Value};
 use crate::view::{Shape, contiguous_strides, size_of};
+use crate::whole::Whole;
 use smallvec::SmallVec;
 use std::ptr::NonNull;
 
@@ -34,8 +35,6 @@ pub(crate) struct Task {
     len: usize,
     /// How the points are walked over, where elements do not lie side by side.
     walks: Option<Box<Walks>>,
-    /// The operand in whose place the results go, if they do.
-    into: Option<usize>,
 }
 
 /// A space of points with its walks.
@@ -56,7 +55,6 @@ impl Task {
             points,
             len,
             walks: None,
-            into: None,
         }
     }
 
@@ -128,6 +126,7 @@ impl Task {
                 *space.last_mut()? = *n;
                 (Work::Reduce(*op), space)
             }
+            NodeOp::Whole(whole) => return Task::of_whole(dtype, shape, *whole, operands),
             _ => return None,
         };
         let mut dest = access::access(0, &contiguous_strides(shape));
@@ -162,6 +161,26 @@ impl Task {
         Some(task)
     }
 
+    /// The task of a scan, sort or matrix product; `None` where an operand is not in host memory.
+    fn of_whole(dtype: DType, shape: &[usize], whole: Whole, operands: &[Operand]) -> Option<Task> {
+        let space = whole.space(shape);
+        let mut task = Task::new(Work::Whole(whole), dtype, size_of(&space), size_of(shape));
+        let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
+        let leaves = task.key.leaves.iter_mut();
+        for (which, ((input, value), leaf)) in operands.iter().zip(leaves).enumerate() {
+            let value = value.as_ref()?;
+            let walked = whole.operand_space(which, shape);
+            let mut access = input.access(&walked);
+            task.operands.push(memory(value, &mut access, &walked)?);
+            *leaf = Some(Leaf::Memory(value.dtype(), access::kind(&access, &walked)));
+            accesses.push(access);
+        }
+        task.key.rank = space.len() as u32;
+        let dest = access::access(0, &contiguous_strides(shape));
+        task.walks = Some(Box::new(Walks { space, accesses, dest }));
+        Some(task)
+    }
+
     /// Takes the walks over a space, with axes together where everything goes on alike.
     fn walk(&mut self, space: Shape, mut accesses: SmallVec<[Access; 3]>, dest: Access) {
         let walks = accesses.iter().chain([&dest]);
@@ -192,6 +211,7 @@ impl Task {
             Work::Apply(op) => op.info().name,
             Work::Index => "index",
             Work::Reduce(_) => "reduce",
+            Work::Whole(whole) => whole.op().info().name,
         }
     }
 
@@ -212,19 +232,16 @@ impl Task {
     /// - `Unsupported`: the device cannot do it in one launch.
     /// - any error of the driver. The device has no block of the task either way.
     pub fn launch(&self, device: &mut Device, memory: NonNull<u8>) -> Result<(Evaluated, u64)> {
-        if device.programs.get(&self.key).is_none() {
-            learn(device, &self.key);
-        }
+        let place = programs::place(device, &self.key);
         let Device { driver, programs, .. } = device;
-        let ready = programs.get(&self.key).flatten().ok_or_else(|| {
+        let ready = programs.get(place).ok_or_else(|| {
             Error::new(ErrorKind::Unsupported, "at_once").says("one launch does not do it")
         })?;
         let memory = Some(HostMemory::new(memory));
         let dest = BlockSpec { memory, ..BlockSpec::new(self.key.dtype, self.len) };
         let mut blocks: SmallVec<[BlockId; 4]> = SmallVec::new();
         let mut done = Ok(());
-        let results = self.into.is_none().then_some(&dest);
-        for spec in self.operands.iter().chain(results) {
+        for spec in self.operands.iter().chain([&dest]) {
             match driver.block_alloc(*spec) {
                 Ok(block) => blocks.push(block),
                 Err(error) => {
@@ -234,8 +251,8 @@ impl Task {
             }
         }
         let done = done.and_then(|()| {
-            let operands = &blocks[..self.operands.len()];
-            let block = blocks[self.into.unwrap_or(self.operands.len())];
+            let (operands, dest) = blocks.split_at(self.operands.len());
+            let block = dest[0];
             let (shape, accesses, access) = match &self.walks {
                 None => (std::slice::from_ref(&self.points), &ready.units, unit()),
                 Some(walks) => (&walks.space[..], &walks.accesses, walks.dest.clone()),

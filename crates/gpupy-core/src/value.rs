@@ -154,7 +154,8 @@ pub(crate) struct Node {
     /// Operations to compute an element from what was computed when this was recorded, counting
     /// shared ones again; saturating. Only a measure of what recomputing costs.
     pub weight: u32,
-    /// The longest chain of operations that were pending when this was recorded.
+    /// The longest chain of operations that were pending when this was recorded; of elements that were
+    /// computed at once, the longest that led to them so.
     pub depth: u32,
     /// At most the bytes of computed values that this keeps alive, shared ones counted again.
     pub held: AtomicU64,
@@ -260,7 +261,7 @@ impl Value {
     pub fn host(dtype: DType, shape: &[usize], buffer: Arc<HostBuffer>) -> Value {
         let bytes = size_of(shape) * dtype.size();
         assert!(buffer.len() >= bytes, "a host value needs all its bytes");
-        Value::in_memory(dtype, Shape::from_slice(shape), Origin::Given, buffer)
+        Value::in_memory(dtype, Shape::from_slice(shape), Origin::Given, 0, buffer)
     }
 
     /// A value whose elements came to host memory so.
@@ -268,10 +269,12 @@ impl Value {
         dtype: DType,
         shape: Shape,
         origin: Origin,
+        depth: u32,
         host: Arc<HostBuffer>,
     ) -> Value {
         let state = State::in_memory(size_of(&shape), Some(host));
-        Value(Node::share(dtype, shape, Kind::Host(origin), Pending::default(), state))
+        let pending = Pending { depth, ..Pending::default() };
+        Value(Node::share(dtype, shape, Kind::Host(origin), pending, state))
     }
 
     /// A value whose elements are all the same.

@@ -64,7 +64,7 @@ impl Whole {
     }
 
     /// The launch's extents for results of these.
-    fn space(self, out: &[usize]) -> Shape {
+    pub fn space(self, out: &[usize]) -> Shape {
         let mut space = Shape::from(out);
         if let Whole::MatMul(k) = self {
             space.push(k);

@@ -12,12 +12,13 @@
 use crate::assign;
 use crate::dtypes;
 use crate::errors::{to_py, warn_of_lost_parts};
+use crate::few;
 use crate::host;
 use crate::index;
 use crate::pick;
 use crate::protocols::{wrap, wrap_array};
 use crate::scalar::LazyScalar;
-use crate::session::{context, holds, ready, supports};
+use crate::session::{context, holds, open, ready, supports};
 use crate::standin;
 use crate::waiting::wait;
 use gpupy_core::{Array, DType, Op};
@@ -236,6 +237,20 @@ impl NdArray {
         }
     }
 
+    /// A copy with the elements as another dtype; `None` leaves it to the longer way.
+    fn _cast<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Option<NdArray>> {
+        let (Elements::Lazy(array), Some((context, _))) = (elements(slf), open()) else {
+            return Ok(None);
+        };
+        match dtypes::known(dtype)? {
+            Some(dtype) if holds(dtype)? => {
+                warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
+                context.cast(&array, dtype).map(NdArray::lazy).map(Some).map_err(to_py)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// A copy whose elements are the same bits under a dtype of the same size, lazy.
     fn _bits<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Option<NdArray>> {
         let (Elements::Lazy(array), Some(dtype)) = (elements(slf), dtypes::from_any(dtype)?) else {
@@ -251,14 +266,11 @@ impl NdArray {
     }
 
     fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        match elements(slf) {
-            Elements::Lazy(array) => array
-                .shape()
-                .first()
-                .copied()
-                .ok_or_else(|| PyTypeError::new_err("len() of unsized object")),
-            Elements::Numpy(array) => array.len(),
+        if let Some(array) = slf.borrow().as_lazy() {
+            let first = array.shape().first().copied();
+            return first.ok_or_else(|| PyTypeError::new_err("len() of unsized object"));
         }
+        host_of(slf)?.len()
     }
 
     fn __getitem__<'py>(
@@ -266,6 +278,9 @@ impl NdArray {
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        if let Some(found) = few::get(slf, key)? {
+            return Ok(found);
+        }
         if let Elements::Lazy(array) = elements(slf) {
             if let Some(selected) = index::select(&array, key)? {
                 if selected.element {
@@ -287,6 +302,9 @@ impl NdArray {
         value: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
         let py = slf.py();
+        if few::set(slf, key, value)? {
+            return Ok(());
+        }
         if let Elements::Lazy(array) = elements(slf) {
             if !slf.borrow().writable {
                 return Err(PyValueError::new_err("assignment destination is read-only"));

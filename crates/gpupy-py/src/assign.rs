@@ -175,7 +175,7 @@ fn axes_of(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 /// A scalar in the destination's dtype, when the conversion needs no warning and no refusal.
-fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
+pub fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
     let Held::Float(value) = operand.held else { return operand.scalar(dtype) };
     if dtype.is_int() {
         // What is in range after truncation, and exactly so.

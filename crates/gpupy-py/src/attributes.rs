@@ -4,7 +4,7 @@
 //!
 //! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
 
-use crate::array::{Elements, NdArray, Repr, elements, view_of};
+use crate::array::{Elements, NdArray, Repr, elements, host_of, view_of};
 use crate::dtypes;
 use crate::protocols::wrap;
 use pyo3::prelude::*;
@@ -15,10 +15,10 @@ impl NdArray {
     /// Extents.
     #[getter]
     fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        match elements(slf) {
-            Elements::Lazy(array) => Ok(PyTuple::new(slf.py(), array.shape())?.into_any()),
-            Elements::Numpy(array) => array.getattr("shape"),
+        if let Some(array) = slf.borrow().as_lazy() {
+            return Ok(PyTuple::new(slf.py(), array.shape())?.into_any());
         }
+        host_of(slf)?.getattr("shape")
     }
 
     #[setter(shape)]
@@ -42,10 +42,10 @@ impl NdArray {
     /// The type of the elements.
     #[getter]
     fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        match elements(slf) {
-            Elements::Lazy(array) => dtypes::to_numpy(slf.py(), array.dtype()),
-            Elements::Numpy(array) => array.getattr("dtype"),
+        if let Some(array) = slf.borrow().as_lazy() {
+            return dtypes::to_numpy(slf.py(), array.dtype());
         }
+        host_of(slf)?.getattr("dtype")
     }
 
     /// How many axes.

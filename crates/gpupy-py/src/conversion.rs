@@ -5,9 +5,11 @@
 //! Not here: the exchange of memory behind it (`host.rs`).
 
 use crate::array::{Elements, NdArray, elements, host_of};
-use crate::{dtypes, protocols, standin};
+use crate::{dtypes, host, protocols, standin};
+use gpupy_core::{DType, Scalar};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
+use smallvec::SmallVec;
 use std::cell::Cell;
 
 thread_local! {
@@ -33,6 +35,14 @@ impl NdArray {
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         host_of(slf)?.call_method1("__format__", (spec,))
+    }
+
+    /// The elements in lists.
+    fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(list) = few_floats(slf)? {
+            return Ok(list);
+        }
+        host_of(slf)?.call_method0("tolist")
     }
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
@@ -101,10 +111,14 @@ impl NdArray {
         flags: std::ffi::c_int,
     ) -> PyResult<()> {
         REFUSED.set(None);
-        let host = host_of(&slf).inspect_err(|error| {
+        let found = match elements(&slf) {
+            Elements::Lazy(array) => host::export(slf.py(), &array).map(Bound::into_any),
+            Elements::Numpy(array) => Ok(array),
+        };
+        let host = found.inspect_err(|error| {
             REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
         })?;
-        // SAFETY: NumPy's array fills the description in, with itself as the owner to release.
+        // SAFETY: it fills the description in, with itself as the owner to release.
         let status = unsafe { pyo3::ffi::PyObject_GetBuffer(host.as_ptr(), view, flags) };
         if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
@@ -129,6 +143,27 @@ impl NdArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         protocols::array_function(function, types, args, kwargs)
     }
+}
+
+/// The most elements that are read one by one.
+const FEW: usize = 64;
+
+/// A list of few floats of one axis that are known already; `None` for other arrays.
+fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let this = slf.borrow();
+    let Some(array) = this.as_lazy().filter(|array| array.ndim() == 1) else { return Ok(None) };
+    let is_float = matches!(array.dtype(), DType::F32 | DType::F64);
+    if !is_float || array.size() > FEW {
+        return Ok(None);
+    }
+    let Some(bytes) = array.in_memory().map(|host| host.to_vec()) else { return Ok(None) };
+    let elements = bytes.chunks_exact(array.dtype().size());
+    let floats = elements.filter_map(|element| match Scalar::read(array.dtype(), element)? {
+        single if single.dtype == DType::F32 => Some(f64::from(single.as_f32())),
+        double => Some(f64::from_bits(double.bits)),
+    });
+    let floats: SmallVec<[f64; FEW]> = floats.collect();
+    Ok(Some(PyList::new(slf.py(), floats)?.into_any()))
 }
 
 /// What `float(a)` and the like convert; NumPy words the refusal of larger arrays.

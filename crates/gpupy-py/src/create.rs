@@ -8,10 +8,12 @@ use crate::array::NdArray;
 use crate::dtypes;
 use crate::errors::to_py;
 use crate::operand::{classify, complex_array};
-use crate::session::ready;
-use gpupy_core::{Arg, Array, DType, Op, Scalar};
+use crate::session::{self, holds, ready};
+use gpupy_core::{Arg, Array, DType, Op, Scalar, op_eval};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt, PyList, PyString, PyTuple};
+use smallvec::{SmallVec, smallvec};
 
 fn known_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<DType> {
     dtypes::from_any(dtype)?.ok_or_else(|| PyTypeError::new_err("the dtype is NumPy's own"))
@@ -39,6 +41,100 @@ pub fn full(
         return Ok(NdArray::lazy(spread.map_err(to_py)?));
     }
     Ok(NdArray::lazy(Array::full(&shape, scalar(value, dtype)?).map_err(to_py)?))
+}
+
+/// An array of one value, where shape and dtype are said as plainly as most are and the order is C;
+/// `None` leaves it to the longer way.
+#[pyfunction]
+pub fn constant(
+    shape: &Bound<'_, PyAny>,
+    value: f64,
+    dtype: &Bound<'_, PyAny>,
+    order: &Bound<'_, PyAny>,
+) -> PyResult<Option<NdArray>> {
+    let (Some(shape), Some((context, _))) = (plain_shape(shape), session::open()) else {
+        return Ok(None);
+    };
+    let in_order = order.cast_exact::<PyString>().is_ok_and(|order| order == "C");
+    let Some(dtype) = dtypes::from_any(dtype)?.filter(|dtype| in_order && !dtype.is_complex())
+    else {
+        return Ok(None);
+    };
+    match op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)]) {
+        Some(scalar) if holds(dtype)? => {
+            context.full(&shape, scalar).map(NdArray::lazy).map(Some).map_err(to_py)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A shape that is an int or a tuple of ints, none of them negative; `None` for others.
+fn plain_shape(shape: &Bound<'_, PyAny>) -> Option<SmallVec<[usize; 4]>> {
+    let extent = |extent: &Bound<'_, PyAny>| -> Option<usize> {
+        extent.cast_exact::<PyInt>().ok()?.extract().ok()
+    };
+    match shape.cast_exact::<PyTuple>() {
+        Ok(all) => all.iter().map(|one| extent(&one)).collect(),
+        Err(_) => extent(shape).map(|one| smallvec![one]),
+    }
+}
+
+/// The most numbers that are made one by one.
+const FEW: usize = 1 << 10;
+
+/// NumPy's `arange` of ints, where it gives few numbers; `None` leaves it to the longer way.
+#[pyfunction]
+#[pyo3(signature = (*args))]
+pub fn count(args: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
+    let int = |arg: Bound<'_, PyAny>| arg.cast_exact::<PyInt>().ok()?.extract::<i64>().ok();
+    let Some(given) = args.iter().map(int).collect::<Option<SmallVec<[i64; 3]>>>() else {
+        return Ok(None);
+    };
+    let (start, stop, step) = match given[..] {
+        [stop] => (0, stop, 1),
+        [start, stop] => (start, stop, 1),
+        [start, stop, step] => (start, stop, step),
+        _ => return Ok(None),
+    };
+    let far = i128::from(stop) - i128::from(start);
+    let len = match step {
+        0 => 0,
+        step => (far + i128::from(step) - i128::from(step.signum())) / i128::from(step),
+    };
+    if !(1..=FEW as i128).contains(&len) || !holds(DType::I64)? {
+        return Ok(None);
+    }
+    // Every number is between the first and `stop`.
+    let numbers = (0..len as i64).map(|k| start.wrapping_add(k.wrapping_mul(step)));
+    let bytes: Vec<u8> = numbers.flat_map(i64::to_ne_bytes).collect();
+    let array = Array::from_bytes(DType::I64, &[len as usize], &bytes).map_err(to_py)?;
+    Ok(Some(NdArray::lazy(array)))
+}
+
+/// An array of a list of Python's floats alone, or of its ints alone; `None` for other lists.
+#[pyfunction]
+pub fn of_list(list: &Bound<'_, PyList>) -> PyResult<Option<NdArray>> {
+    if list.is_empty() {
+        return Ok(None);
+    }
+    let mut bytes: Vec<u8> = Vec::with_capacity(8 * list.len());
+    let floats = list.get_item(0)?.cast_exact::<PyFloat>().is_ok();
+    for item in list.iter() {
+        if floats {
+            let Ok(item) = item.cast_exact::<PyFloat>() else { return Ok(None) };
+            bytes.extend(item.value().to_ne_bytes());
+        } else {
+            let Ok(item) = item.cast_exact::<PyInt>() else { return Ok(None) };
+            let Ok(item) = item.extract::<i64>() else { return Ok(None) };
+            bytes.extend(item.to_ne_bytes());
+        }
+    }
+    let dtype = if floats { DType::F64 } else { DType::I64 };
+    if !holds(dtype)? {
+        return Ok(None);
+    }
+    let array = Array::from_bytes(dtype, &[list.len()], &bytes).map_err(to_py)?;
+    Ok(Some(NdArray::lazy(array)))
 }
 
 /// A number as a complex array without axes; `None` for real dtypes.

@@ -12,7 +12,7 @@ use gpupy_core::{Array, DType, Scalar};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyModule;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyModule, PyString};
 
 /// NumPy objects, looked up once.
 pub struct Numpy {
@@ -26,6 +26,8 @@ pub struct Numpy {
     pub array: Py<PyAny>,
     /// `numpy.integer`.
     pub integer: Py<PyAny>,
+    /// `numpy.False_` and `numpy.True_`.
+    truths: [Py<PyAny>; 2],
     /// Scalar types, in the order of [`DType::ALL`].
     scalars: Vec<Py<PyAny>>,
     /// Dtypes, in the order of [`DType::ALL`].
@@ -36,6 +38,11 @@ impl Numpy {
     /// The scalar type of a dtype.
     pub fn scalar(&self, dtype: DType) -> &Py<PyAny> {
         &self.scalars[dtype as usize]
+    }
+
+    /// NumPy's truth value.
+    pub fn truth<'py>(&self, py: Python<'py>, value: bool) -> Bound<'py, PyAny> {
+        self.truths[usize::from(value)].bind(py).clone()
     }
 
     /// The dtype of which this class is the scalar type.
@@ -59,6 +66,7 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
             asarray: get("asarray")?,
             array: get("array")?,
             integer: get("integer")?,
+            truths: [get("False_")?, get("True_")?],
             scalars: DType::ALL.iter().map(|dtype| get(dtype.name())).collect::<PyResult<_>>()?,
             dtypes: DType::ALL.into_iter().map(dtype).collect::<PyResult<_>>()?,
             module: module.unbind(),
@@ -87,12 +95,36 @@ pub fn from_numpy(dtype: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     Ok(None)
 }
 
-/// The dtype of ours behind anything that `numpy.dtype` accepts, if there is one.
-pub fn from_any(spec: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
-    let numpy = numpy(spec.py())?;
+/// The dtype of ours behind a class, a `numpy.dtype` object or a name of ours, if it is one of the
+/// usual ones.
+pub fn known(spec: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
+    let (py, numpy) = (spec.py(), numpy(spec.py())?);
     if let Some(found) = numpy.dtype_of_scalar(spec) {
         return Ok(Some(found));
     }
+    if let Some(found) = DType::ALL.into_iter().find(|d| spec.is(&numpy.dtypes[*d as usize])) {
+        return Ok(Some(found));
+    }
+    if let Ok(name) = spec.cast_exact::<PyString>() {
+        return Ok(DType::from_name(&name.to_cow()?));
+    }
+    Ok(if spec.is(py.get_type::<PyFloat>()) {
+        Some(DType::F64)
+    } else if spec.is(py.get_type::<PyInt>()) {
+        Some(DType::I64)
+    } else if spec.is(py.get_type::<PyBool>()) {
+        Some(DType::Bool)
+    } else {
+        None
+    })
+}
+
+/// The dtype of ours behind anything that `numpy.dtype` accepts, if there is one.
+pub fn from_any(spec: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
+    if let Some(found) = known(spec)? {
+        return Ok(Some(found));
+    }
+    let numpy = numpy(spec.py())?;
     from_numpy(&numpy.module.bind(spec.py()).call_method1("dtype", (spec,))?)
 }
 

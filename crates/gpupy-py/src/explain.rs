@@ -61,7 +61,7 @@ pub fn explain(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyExplanati
     let lazy = if let Ok(ours) = array.cast::<NdArray>() {
         ours.borrow().as_lazy().cloned()
     } else if let Ok(scalar) = array.cast::<LazyScalar>() {
-        Some(scalar.get().array.clone())
+        scalar.get().to_array().ok()
     } else {
         let numpy = py.import("numpy")?;
         let known = (numpy.getattr("ndarray")?, numpy.getattr("generic")?);

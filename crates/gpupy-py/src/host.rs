@@ -1,6 +1,7 @@
 //! Exchange of whole arrays with NumPy.
 //!
-//! Owns [`Export`], which keeps evaluated host memory alive while NumPy looks at it. Invariant:
+//! Owns [`Export`], which keeps evaluated host memory alive while NumPy looks at it, and describes it
+//! as a buffer. Invariant:
 //! NumPy never gets a writable view of memory that the core may share between values.
 //!
 //! Not here: what NumPy functions do with the arrays (`python/gpupy/_fallback.py`).
@@ -9,16 +10,50 @@ use crate::dtypes::{self, numpy};
 use crate::errors::to_py;
 use crate::session::{holds, ready};
 use crate::waiting::wait;
-use gpupy_core::{Array, DType, HostArray, Op, op_eval};
+use gpupy_core::{Array, DType, HostArray, Op, Scalar, op_eval};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
+use std::ffi::CStr;
 
 /// Evaluated memory, as NumPy's array interface shows it.
 #[pyclass(module = "gpupy._gpupy", frozen)]
 pub struct Export {
     host: HostArray,
+    shape: SmallVec<[isize; 4]>,
+    /// In bytes.
+    strides: SmallVec<[isize; 4]>,
+}
+
+impl Export {
+    fn new(host: HostArray) -> Export {
+        let size = host.dtype().size() as isize;
+        let shape = host.shape().iter().map(|extent| *extent as isize).collect();
+        let strides = host.strides().iter().map(|stride| stride * size).collect();
+        Export { host, shape, strides }
+    }
+}
+
+/// What the buffer protocol calls a dtype.
+fn format(dtype: DType) -> &'static CStr {
+    match dtype {
+        DType::Bool => c"?",
+        DType::I8 => c"b",
+        DType::I16 => c"h",
+        DType::I32 => c"i",
+        DType::I64 => c"q",
+        DType::U8 => c"B",
+        DType::U16 => c"H",
+        DType::U32 => c"I",
+        DType::U64 => c"Q",
+        DType::F16 => c"e",
+        DType::F32 => c"f",
+        DType::F64 => c"d",
+        DType::C64 => c"Zf",
+        DType::C128 => c"Zd",
+    }
 }
 
 /// The type string of the array interface.
@@ -46,20 +81,80 @@ impl Export {
     #[getter(__array_interface__)]
     fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let host = &self.host;
-        let size = host.dtype().size() as isize;
         let row = PyDict::new(py);
-        row.set_item("shape", PyTuple::new(py, host.shape())?)?;
+        row.set_item("shape", PyTuple::new(py, &self.shape)?)?;
         row.set_item("typestr", typestr(host.dtype()))?;
         row.set_item("data", (host.as_ptr() as usize, true))?;
-        let strides = host.strides().iter().map(|s| s * size);
-        row.set_item("strides", PyTuple::new(py, strides.collect::<Vec<_>>())?)?;
+        row.set_item("strides", PyTuple::new(py, &self.strides)?)?;
         row.set_item("version", 3)?;
         Ok(row)
     }
+
+    // SAFETY: the caller gives a buffer description to fill in.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: std::ffi::c_int,
+    ) -> PyResult<()> {
+        let this = slf.get();
+        let (host, ndim) = (&this.host, this.shape.len());
+        let asks = |flag| flags & flag == flag;
+        let row_major = contiguous(&this.shape, &this.strides, host.dtype().size(), true);
+        let column_major = contiguous(&this.shape, &this.strides, host.dtype().size(), false);
+        // Who asks for no strides takes elements to be in C order.
+        let in_order = row_major
+            || asks(ffi::PyBUF_STRIDES)
+                && !asks(ffi::PyBUF_C_CONTIGUOUS)
+                && (column_major
+                    || !asks(ffi::PyBUF_F_CONTIGUOUS) && !asks(ffi::PyBUF_ANY_CONTIGUOUS));
+        if asks(ffi::PyBUF_WRITABLE) || !in_order || asks(ffi::PyBUF_F_CONTIGUOUS) && !column_major
+        {
+            return Err(PyBufferError::new_err(
+                "the elements are read-only, in C order or strided",
+            ));
+        }
+        let size = host.dtype().size() as isize;
+        // SAFETY: `view` is a description to fill in. What it points to belongs to the export, which
+        // the description keeps alive, and which never changes.
+        unsafe {
+            (*view).buf = host.as_ptr().cast_mut().cast();
+            (*view).len = this.shape.iter().product::<isize>() * size;
+            (*view).itemsize = size;
+            (*view).readonly = 1;
+            (*view).ndim = ndim as std::ffi::c_int;
+            let format = format(host.dtype()).as_ptr().cast_mut();
+            let wanted = |flag, pointer| if asks(flag) { pointer } else { std::ptr::null_mut() };
+            (*view).format = if asks(ffi::PyBUF_FORMAT) { format } else { std::ptr::null_mut() };
+            (*view).shape = wanted(ffi::PyBUF_ND, this.shape.as_ptr().cast_mut());
+            (*view).strides = wanted(ffi::PyBUF_STRIDES, this.strides.as_ptr().cast_mut());
+            (*view).suboffsets = std::ptr::null_mut();
+            (*view).internal = std::ptr::null_mut();
+            (*view).obj = slf.into_ptr();
+        }
+        Ok(())
+    }
+}
+
+/// Whether elements follow each other without gaps, the last axis first or the first.
+fn contiguous(shape: &[isize], strides: &[isize], size: usize, row_major: bool) -> bool {
+    let mut step = size as isize;
+    let mut follows = |(extent, stride): (&isize, &isize)| {
+        let fits = *extent == 1 || *stride == step;
+        step *= extent;
+        fits
+    };
+    let mut axes = shape.iter().zip(strides);
+    let empty = shape.contains(&0);
+    empty || if row_major { axes.rev().all(follows) } else { axes.all(&mut follows) }
 }
 
 /// The elements of a lazy array as a read-only `numpy.ndarray`, evaluated if need be.
 pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    numpy(py)?.asarray.bind(py).call1((export(py, array)?,))
+}
+
+/// The elements of a lazy array as a buffer, evaluated if need be.
+pub fn export<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, Export>> {
     let host = match array.in_memory() {
         Some(host) => host,
         None => {
@@ -67,15 +162,14 @@ pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAn
             wait(py, || context.read(array)).map_err(to_py)?
         }
     };
-    let owner = Bound::new(py, Export { host })?;
-    numpy(py)?.asarray.bind(py).call1((owner,))
+    Bound::new(py, Export::new(host))
 }
 
 /// The element of a lazy array without axes as a NumPy scalar, evaluated if need be.
 pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
-    let class = numpy(py)?.scalar(array.dtype()).bind(py);
     if array.dtype().is_complex() {
         // They have no scalar form in the core.
+        let class = numpy(py)?.scalar(array.dtype()).bind(py);
         return class.call1((to_numpy(py, array)?,));
     }
     let scalar = match array.known_element() {
@@ -85,6 +179,12 @@ pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>
             wait(py, || context.item(array, &[])).map_err(to_py)?
         }
     };
+    numpy_scalar(py, scalar)
+}
+
+/// An element as a NumPy scalar.
+pub fn numpy_scalar(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
+    let class = numpy(py)?.scalar(scalar.dtype).bind(py);
     let (dtype, bits) = (scalar.dtype, scalar.bits);
     match dtype {
         DType::Bool => class.call1((scalar.as_bool(),)),
@@ -174,33 +274,61 @@ pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Vec<i32>> {
 
 /// Calls with an ndarray's shape and its elements in C order.
 fn with_bytes<T>(array: &Bound<'_, PyAny>, call: impl FnOnce(&[usize], &[u8]) -> T) -> PyResult<T> {
+    if let Some(view) = Elements::of(array) {
+        return Ok(call(&view.shape(), view.bytes()));
+    }
     let py = array.py();
-    let shape: Vec<usize> = array.getattr("shape")?.extract()?;
     // `asarray(order="C")` keeps the rank, where `ascontiguousarray` gives at least one axis.
     let kwargs = PyDict::new(py);
     kwargs.set_item("order", "C")?;
     let dense = numpy(py)?.asarray.bind(py).call((array,), Some(&kwargs))?;
-    let mut view = std::mem::MaybeUninit::<ffi::Py_buffer>::uninit();
-    // SAFETY: `dense` is a live object and `view` has room for one buffer description.
-    let status =
-        unsafe { ffi::PyObject_GetBuffer(dense.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_SIMPLE) };
-    if status != 0 {
-        return Err(
-            PyErr::take(py).unwrap_or_else(|| PyBufferError::new_err("the array gives no memory"))
-        );
+    let view =
+        Elements::of(&dense).ok_or_else(|| PyBufferError::new_err("the array gives no memory"))?;
+    Ok(call(&view.shape(), view.bytes()))
+}
+
+/// An ndarray's elements in C order, borrowed.
+struct Elements(ffi::Py_buffer);
+
+impl Elements {
+    /// Those of an array that has them so; `None` for others.
+    fn of(array: &Bound<'_, PyAny>) -> Option<Elements> {
+        let mut view = std::mem::MaybeUninit::<ffi::Py_buffer>::uninit();
+        let flags = ffi::PyBUF_ND | ffi::PyBUF_C_CONTIGUOUS;
+        // SAFETY: `array` is a live object and `view` has room for one buffer description.
+        let status = unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view.as_mut_ptr(), flags) };
+        if status != 0 {
+            drop(PyErr::take(array.py()));
+            return None;
+        }
+        // SAFETY: the call succeeded and filled the description in.
+        Some(Elements(unsafe { view.assume_init() }))
     }
-    // SAFETY: the call succeeded and filled the description in.
-    let mut view = unsafe { view.assume_init() };
-    let len = usize::try_from(view.len).unwrap_or(0);
-    let bytes = if len == 0 || view.buf.is_null() {
-        &[][..]
-    } else {
-        // SAFETY: the exporter promises `len` readable bytes until the release below, and the GIL,
-        // held throughout, keeps other threads of Python from writing to them.
-        unsafe { std::slice::from_raw_parts(view.buf.cast::<u8>(), len) }
-    };
-    let called = call(&shape, bytes);
-    // SAFETY: acquired above, released once.
-    unsafe { ffi::PyBuffer_Release(&mut view) };
-    Ok(called)
+
+    fn shape(&self) -> SmallVec<[usize; 4]> {
+        if self.0.shape.is_null() {
+            return SmallVec::new();
+        }
+        let ndim = usize::try_from(self.0.ndim).unwrap_or(0);
+        // SAFETY: the exporter lists the extents of all axes.
+        let shape = unsafe { std::slice::from_raw_parts(self.0.shape, ndim) };
+        shape.iter().map(|extent| *extent as usize).collect()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        let len = usize::try_from(self.0.len).unwrap_or(0);
+        if len == 0 || self.0.buf.is_null() {
+            return &[];
+        }
+        // SAFETY: the exporter promises `len` readable bytes until the release, and the GIL, held
+        // throughout, keeps other threads of Python from writing to them.
+        unsafe { std::slice::from_raw_parts(self.0.buf.cast::<u8>(), len) }
+    }
+}
+
+impl Drop for Elements {
+    fn drop(&mut self) {
+        // SAFETY: acquired in `of`, released once.
+        unsafe { ffi::PyBuffer_Release(&mut self.0) };
+    }
 }

@@ -72,7 +72,7 @@ pub fn item(key: Bound<'_, PyAny>) -> PyResult<Option<Item<'_>>> {
         Err(other) => other.into_inner(),
     };
     if let Ok(scalar) = key.cast::<LazyScalar>() {
-        if scalar.get().array.dtype().is_int() {
+        if scalar.get().dtype_of().is_int() {
             return Ok(Some(Item::At(key.extract()?)));
         }
         return Ok(None);

@@ -20,6 +20,7 @@ mod create;
 mod dtypes;
 mod errors;
 mod explain;
+mod few;
 mod forms;
 mod host;
 mod index;
@@ -49,7 +50,7 @@ fn evaluate(py: Python<'_>, arrays: &Bound<'_, pyo3::types::PyTuple>) -> PyResul
         if let Ok(array) = object.cast::<array::NdArray>() {
             lazy.extend(array.borrow().as_lazy().cloned());
         } else if let Ok(scalar) = object.cast::<scalar::LazyScalar>() {
-            lazy.push(scalar.get().array.clone());
+            lazy.extend(scalar.get().as_array().cloned());
         }
     }
     waiting::wait(py, || {
@@ -78,6 +79,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::trim, module)?)?;
     module.add_function(wrap_pyfunction!(session::is_lazy, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join, module)?)?;
+    module.add_function(wrap_pyfunction!(shape::join_alike, module)?)?;
     module.add_function(wrap_pyfunction!(processes::before_fork, module)?)?;
     module.add_function(wrap_pyfunction!(processes::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate, module)?)?;
@@ -87,6 +89,9 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(array::numpy_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;
     module.add_function(wrap_pyfunction!(create::full, module)?)?;
+    module.add_function(wrap_pyfunction!(create::constant, module)?)?;
+    module.add_function(wrap_pyfunction!(create::count, module)?)?;
+    module.add_function(wrap_pyfunction!(create::of_list, module)?)?;
     module.add_function(wrap_pyfunction!(create::index, module)?)?;
     module.add_function(wrap_pyfunction!(create::ramp, module)?)?;
     module.add_function(wrap_pyfunction!(pick::put, module)?)?;

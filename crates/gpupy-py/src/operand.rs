@@ -54,6 +54,8 @@ pub enum Held<'py> {
     Scalar(Bound<'py, LazyScalar>),
     /// An array made for the operation.
     Made(Box<Array>),
+    /// A scalar of ours that is known.
+    Known(Scalar),
     /// A Python float, or a NumPy one.
     Float(f64),
     /// A Python int, or a NumPy one, that fits into int64 or uint64.
@@ -84,7 +86,7 @@ impl Operand<'_> {
     pub fn as_array(&self) -> Option<&Array> {
         match &self.held {
             Held::Array(array) => array.as_lazy(),
-            Held::Scalar(scalar) => Some(&scalar.get().array),
+            Held::Scalar(scalar) => scalar.get().as_array(),
             Held::Made(array) => Some(array),
             _ => None,
         }
@@ -99,6 +101,8 @@ impl Operand<'_> {
     /// complex numbers (see [`Operand::complex`]), and for ints that the dtype does not hold.
     pub fn scalar(&self, dtype: DType) -> Option<Scalar> {
         let own = match (&self.held, dtype) {
+            (Held::Known(scalar), _) if scalar.dtype == dtype => return Some(*scalar),
+            (Held::Known(scalar), _) => *scalar,
             (Held::Float(v), DType::F32) => return Some(Scalar::f32(*v as f32)),
             (Held::Float(v), _) => Scalar::f64(*v),
             (Held::Int(v), _) if dtype.is_int() => return int_scalar(*v, dtype),
@@ -110,6 +114,23 @@ impl Operand<'_> {
         op_eval::eval(Op::Cast, dtype, &[own])
     }
 
+    /// The same operand, where it is a number; a scalar of ours as an array without axes.
+    pub fn without_axes(&self) -> Option<Operand<'static>> {
+        let held = match self.held {
+            Held::Known(scalar) => {
+                let bytes = scalar.bytes();
+                let element = bytes.get(..scalar.dtype.size())?;
+                Held::Made(Box::new(Array::from_bytes(scalar.dtype, &[], element).ok()?))
+            }
+            Held::Float(value) => Held::Float(value),
+            Held::Int(value) => Held::Int(value),
+            Held::Bool(value) => Held::Bool(value),
+            Held::Complex(re, im) => Held::Complex(re, im),
+            Held::Array(_) | Held::Scalar(_) | Held::Made(_) => return None,
+        };
+        Some(Operand { kind: self.kind, held, is_array: false })
+    }
+
     /// The value as an array of a complex dtype without axes: complex numbers have no scalar form.
     /// `None` for arrays and other dtypes.
     pub fn complex(&self, dtype: DType) -> Option<Array> {
@@ -118,6 +139,7 @@ impl Operand<'_> {
             Held::Float(v) => (*v, 0.0),
             Held::Int(v) => (*v as f64, 0.0),
             Held::Bool(v) => (f64::from(u8::from(*v)), 0.0),
+            Held::Known(_) => (f64::from_bits(self.scalar(DType::F64)?.bits), 0.0),
             _ => return None,
         };
         complex_array(dtype, re, im)
@@ -169,8 +191,11 @@ pub fn classify<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>
         };
     }
     if let Ok(value) = object.cast::<LazyScalar>() {
-        let kind = Kind::of(value.get().array.dtype());
-        return scalar(kind, Held::Scalar(value.clone()));
+        let kind = Kind::of(value.get().dtype_of());
+        return match value.get().as_known() {
+            Some(known) => scalar(kind, Held::Known(known)),
+            None => scalar(kind, Held::Scalar(value.clone())),
+        };
     }
     if let Ok(value) = object.cast_exact::<PyBool>() {
         return scalar(Kind::of(DType::Bool), Held::Bool(value.is_true()));

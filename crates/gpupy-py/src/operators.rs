@@ -7,10 +7,12 @@
 
 use crate::array::{NdArray, Repr};
 use crate::assign;
+use crate::dtypes::numpy;
 use crate::operand::{Operand, classify};
 use crate::protocols::{fallback_operator, wrap_array, wrap_recorded};
 use crate::scalar::LazyScalar;
 use crate::ufunc::{self, Ufunc};
+use gpupy_core::DType;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -105,7 +107,15 @@ pub fn binary<'py>(
     let py = lhs.py();
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
         let operands = [a, b];
-        if let Some(array) = op.ufunc(py)?.at_once(&operands) {
+        let [a, b] = &operands;
+        if !a.is_array && !b.is_array {
+            if let Some(scalar) = op.ufunc(py)?.of_scalars(py, a, b) {
+                return match scalar.dtype {
+                    DType::Bool => Ok(numpy(py)?.truth(py, scalar.as_bool())),
+                    _ => Ok(Bound::new(py, LazyScalar::of(scalar))?.into_any()),
+                };
+            }
+        } else if let Some(array) = op.ufunc(py)?.at_once(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
         }
         if let (Some(a), Some(b)) = (known(lhs, &operands[0]), known(rhs, &operands[1])) {
@@ -158,10 +168,14 @@ fn in_place<'py>(
 ) -> PyResult<()> {
     let py = target.py();
     if let (Some(a), Some(b)) = (classify(target.as_any())?, classify(value)?)
-        && let Some(dest) = a.as_array().cloned()
+        && let operands = [a, b]
+        && let Some(dest) = operands[0].as_array()
     {
         let ufunc = op.ufunc(py)?;
-        let operands = [a, b];
+        if ufunc.update_at_once(&operands, dest) {
+            return Ok(());
+        }
+        let dest = dest.clone();
         if let Some(result) = ufunc.at_once(&operands)
             && result.dtype() == dest.dtype()
             && result.shape() == dest.shape()

@@ -2,7 +2,8 @@
 //!
 //! Owns [`LazyScalar`]: an immutable 0-d value that is evaluated at first need and then serves as
 //! the NumPy scalar that it is. Invariants: writing to an array never changes a scalar read from it
-//! before; equal scalars hash like NumPy's and Python's.
+//! before; equal scalars hash like NumPy's and Python's. Most are known when they are made, and are
+//! nothing but their bits.
 //!
 //! Not here: arithmetic (`ufunc.rs`); anything not lazy is delegated to the NumPy scalar.
 
@@ -11,7 +12,7 @@ use crate::errors::to_py;
 use crate::operand::{Held, Operand};
 use crate::operators::{self, Operator};
 use crate::{dtypes, host, protocols};
-use gpupy_core::{Array, DType};
+use gpupy_core::{Array, DType, Scalar};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -20,11 +21,18 @@ use pyo3::types::{PyDict, PyFloat, PyTuple};
 /// An immutable scalar, evaluated when its value is needed.
 #[pyclass(name = "scalar", module = "gpupy", frozen, weakref)]
 pub struct LazyScalar {
-    /// The 0-d value; nobody else sees its base.
-    pub array: Array,
+    element: Element,
     /// How many operations on scalars alone led here since a value was known.
     pub operations: u32,
     value: PyOnceLock<Py<PyAny>>,
+}
+
+/// The one element.
+enum Element {
+    /// It is known.
+    Known(Scalar),
+    /// An array without axes; nobody else sees its base.
+    Array(Box<Array>),
 }
 
 /// Pending operations on scalars after which the value is computed: arithmetic in a Python loop
@@ -34,7 +42,20 @@ const MANY_OPERATIONS: u32 = 64;
 impl LazyScalar {
     /// A scalar for a 0-d array whose base nobody writes to.
     pub fn new(array: Array) -> LazyScalar {
-        LazyScalar { array, operations: 0, value: PyOnceLock::new() }
+        LazyScalar::after(array, 0)
+    }
+
+    /// A scalar that is known.
+    pub fn of(scalar: Scalar) -> LazyScalar {
+        LazyScalar { element: Element::Known(scalar), operations: 0, value: PyOnceLock::new() }
+    }
+
+    fn after(array: Array, operations: u32) -> LazyScalar {
+        let element = match array.known_element() {
+            Some(scalar) => Element::Known(scalar),
+            None => Element::Array(Box::new(array)),
+        };
+        LazyScalar { element, operations, value: PyOnceLock::new() }
     }
 
     /// An element of an array as it is now: known at once if nothing has to be computed for it, or
@@ -45,14 +66,47 @@ impl LazyScalar {
         one_of_many: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(element) = view.known_element() {
-            let constant = Array::full(&[], element).map_err(to_py)?;
-            return Ok(Bound::new(py, LazyScalar::new(constant))?.into_any());
+            return Ok(Bound::new(py, LazyScalar::of(element))?.into_any());
         }
-        let scalar = LazyScalar::new(view.snapshot().map_err(to_py)?);
-        if one_of_many || scalar.array.value().map_err(to_py)?.is_computed() {
+        let array = view.snapshot().map_err(to_py)?;
+        let is_there = array.value().map_err(to_py)?.is_computed();
+        let scalar = LazyScalar::new(array);
+        if one_of_many || is_there {
             scalar.value(py)?;
         }
         Ok(Bound::new(py, scalar)?.into_any())
+    }
+
+    /// The dtype.
+    pub fn dtype_of(&self) -> DType {
+        match &self.element {
+            Element::Known(scalar) => scalar.dtype,
+            Element::Array(array) => array.dtype(),
+        }
+    }
+
+    /// The element, if it was known from the beginning.
+    pub fn as_known(&self) -> Option<Scalar> {
+        match &self.element {
+            Element::Known(scalar) => Some(*scalar),
+            Element::Array(_) => None,
+        }
+    }
+
+    /// The 0-d array, where the element was not known from the beginning.
+    pub fn as_array(&self) -> Option<&Array> {
+        match &self.element {
+            Element::Known(_) => None,
+            Element::Array(array) => Some(array),
+        }
+    }
+
+    /// The element as a 0-d array.
+    pub fn to_array(&self) -> PyResult<Array> {
+        match &self.element {
+            Element::Known(scalar) => Array::full(&[], *scalar).map_err(to_py),
+            Element::Array(array) => Ok((**array).clone()),
+        }
     }
 
     /// The scalar that an operation on these operands gives.
@@ -66,7 +120,7 @@ impl LazyScalar {
             _ => 0,
         };
         let operations = operands.iter().map(pending).fold(1, u32::saturating_add);
-        let scalar = LazyScalar { array, operations, value: PyOnceLock::new() };
+        let scalar = LazyScalar::after(array, operations);
         if operations >= MANY_OPERATIONS {
             scalar.value(py)?;
         }
@@ -78,15 +132,26 @@ impl LazyScalar {
         if let Some(value) = self.value.get(py) {
             return Ok(value.bind(py).clone());
         }
-        let value = host::scalar(py, &self.array)?;
+        let value = match &self.element {
+            Element::Known(scalar) => host::numpy_scalar(py, *scalar)?,
+            Element::Array(array) => host::scalar(py, array)?,
+        };
         Ok(self.value.get_or_init(py, || value.unbind()).bind(py).clone())
+    }
+
+    /// The element, if it is known by now.
+    pub fn element_now(&self) -> Option<Scalar> {
+        match &self.element {
+            Element::Known(scalar) => Some(*scalar),
+            Element::Array(array) => array.known_element(),
+        }
     }
 
     /// The NumPy scalar if it has been evaluated already.
     pub fn known<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match self.value.get(py) {
             Some(value) => Some(value.bind(py).clone()),
-            None => self.array.known_element().and_then(|_| self.value(py).ok()),
+            None => self.element_now().and_then(|_| self.value(py).ok()),
         }
     }
 }
@@ -96,7 +161,7 @@ impl LazyScalar {
     /// The dtype.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        dtypes::to_numpy(py, self.array.dtype())
+        dtypes::to_numpy(py, self.dtype_of())
     }
 
     /// The shape of every scalar.
@@ -121,7 +186,7 @@ impl LazyScalar {
     #[getter(__class__)]
     fn class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let numpy = dtypes::numpy(py)?;
-        Ok(numpy.scalar(self.array.dtype()).bind(py).clone())
+        Ok(numpy.scalar(self.dtype_of()).bind(py).clone())
     }
 
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -149,7 +214,7 @@ impl LazyScalar {
     }
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.array.known_element() {
+        match self.element_now() {
             Some(it) if it.dtype == DType::F32 => {
                 Ok(PyFloat::new(py, it.as_f32().into()).into_any())
             }
@@ -252,6 +317,6 @@ impl LazyScalar {
 
     /// A 0-d array with this value.
     fn _array(&self) -> PyResult<NdArray> {
-        Ok(NdArray::lazy(self.array.snapshot().map_err(to_py)?))
+        Ok(NdArray::lazy(self.to_array()?.snapshot().map_err(to_py)?))
     }
 }

@@ -7,18 +7,20 @@
 use crate::array::{Elements, NdArray, elements, host_of, view_of};
 use crate::errors::to_py;
 use crate::protocols::wrap;
-use crate::session::{context, ready};
+use crate::session::{context, open, ready};
 use crate::standin::explain;
 use gpupy_core::Array;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 
 /// The shape that an argument (an int or a sequence of them) means for this array.
 pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usize; 6]>> {
     let refuse = || explain(shape.py(), array, |standin| standin.call_method1("reshape", (shape,)));
     let mut wanted: SmallVec<[isize; 6]> = SmallVec::new();
-    if let Ok(one) = shape.extract::<isize>() {
+    let is_tuple = shape.cast_exact::<PyTuple>().is_ok();
+    let one = if is_tuple { None } else { shape.extract::<isize>().ok() };
+    if let Some(one) = one {
         wanted.push(one);
     } else {
         let Ok(items) = shape.try_iter() else { return Err(refuse()) };
@@ -92,6 +94,41 @@ pub fn reshape<'py>(
     let copied = context()?.copy(&array).map_err(to_py)?;
     let reshaped = copied.reshape(&wanted).unwrap_or(copied);
     Ok(Bound::new(py, NdArray::lazy(reshaped))?.into_any())
+}
+
+/// The same for a list or tuple of arrays of one dtype, rank and other extents; `None` where they are
+/// not so.
+#[pyfunction]
+pub fn join_alike<'py>(
+    arrays: &Bound<'py, PyAny>,
+    axis: &Bound<'py, PyAny>,
+) -> PyResult<Option<NdArray>> {
+    let items: Vec<Bound<'py, PyAny>> = if let Ok(list) = arrays.cast_exact::<PyList>() {
+        list.iter().collect()
+    } else if let Ok(tuple) = arrays.cast_exact::<PyTuple>() {
+        tuple.iter().collect()
+    } else {
+        return Ok(None);
+    };
+    let axis = axis.cast_exact::<PyInt>().ok().and_then(|axis| axis.extract::<usize>().ok());
+    let (Some(axis), Some((context, _))) = (axis, open()) else { return Ok(None) };
+    let mut parts: Vec<Array> = Vec::with_capacity(items.len());
+    for item in &items {
+        let Ok(item) = item.cast_exact::<NdArray>() else { return Ok(None) };
+        let item = item.borrow();
+        let Some(part) = item.as_lazy() else { return Ok(None) };
+        let first = parts.first().unwrap_or(part);
+        let extents = part.shape().iter().zip(first.shape()).enumerate();
+        let others = extents.into_iter().all(|(k, (own, first))| k == axis || own == first);
+        if !others || part.ndim() != first.ndim() || part.dtype() != first.dtype() {
+            return Ok(None);
+        }
+        parts.push(part.clone());
+    }
+    if parts.first().is_none_or(|first| axis >= first.ndim()) {
+        return Ok(None);
+    }
+    context.join(axis, &parts).map(NdArray::lazy).map(Some).map_err(to_py)
 }
 
 /// Lazy arrays of one dtype, one behind the other along an axis; `None` where one of them is NumPy's.

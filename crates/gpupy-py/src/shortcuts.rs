@@ -8,7 +8,7 @@
 
 use crate::operand::{Kind, Operand};
 use crate::session;
-use gpupy_core::{Arg, Array, DType, Op};
+use gpupy_core::{Arg, Array, Context, DType, Op};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -44,6 +44,25 @@ impl Shortcuts {
     /// The result, if the operation is known and can be computed at once. It has axes: scalars go the
     /// long way.
     pub fn take(&self, operands: &[Operand<'_>]) -> Option<Array> {
+        self.known(operands, |context, op, args| context.at_once(op, args))
+    }
+
+    /// Puts the result in the place of all elements of an array; false, with nothing done, where it is
+    /// not known or cannot be.
+    pub fn update(&self, operands: &[Operand<'_>], dest: &Array) -> bool {
+        let put = |context: &Context, op, args: &[Arg<'_>]| {
+            context.update_at_once(op, args, dest).then_some(())
+        };
+        self.known(operands, put).is_some()
+    }
+
+    /// Does the operation, if it is known.
+    #[inline(always)]
+    fn known<T>(
+        &self,
+        operands: &[Operand<'_>],
+        compute: impl FnOnce(&Context, Op, &[Arg<'_>]) -> Option<T>,
+    ) -> Option<T> {
         let code = self.at(operands)?.load(Ordering::Relaxed);
         let (context, opening) = session::open()?;
         if code >> 24 != u64::from(opening) {
@@ -61,6 +80,6 @@ impl Shortcuts {
                 None => Arg::Scalar(operand.scalar(dtype)?),
             });
         }
-        if axes == 0 { None } else { context.at_once(op, &args) }
+        if axes == 0 { None } else { compute(context, op, &args) }
     }
 }

@@ -12,13 +12,13 @@ use crate::assign;
 use crate::dtypes::{self, numpy};
 use crate::errors::{not_broadcastable, to_py};
 use crate::host;
-use crate::operand::{Kind, Operand, classify};
+use crate::operand::{Held, Kind, Operand, classify};
 use crate::operators::{self, Operator};
 use crate::protocols::{fallback_ufunc, wrap, wrap_recorded};
 use crate::recipe::{self, Recipe};
 use crate::session::ready;
 use crate::shortcuts::Shortcuts;
-use gpupy_core::{Arg, Array, Context, DType, ErrorKind};
+use gpupy_core::{Arg, Array, Context, DType, ErrorKind, Op, Scalar, op_eval};
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
@@ -93,7 +93,7 @@ pub enum Prepared<'a> {
     /// An array cast to the right dtype.
     Cast(Array),
     /// A scalar of the right dtype.
-    Scalar(gpupy_core::Scalar),
+    Scalar(Scalar),
 }
 
 impl<'a> Prepared<'a> {
@@ -208,6 +208,13 @@ impl Ufunc {
         operands: &[Operand<'_>],
         out: Option<&[usize]>,
     ) -> PyResult<Option<Array>> {
+        // Scalars of ours alone are recorded as arrays: operations need one.
+        if operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
+            && let Some(alone) =
+                operands.iter().map(Operand::without_axes).collect::<Option<SmallVec<[_; 2]>>>()
+        {
+            return self.record(py, &alone, out);
+        }
         let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
         let (Some(recipe), Some(plan)) = (self.recipe, self.plan(py, &kinds)?) else {
             return Ok(None);
@@ -222,6 +229,31 @@ impl Ufunc {
     /// The result, where it can be computed at once and has axes.
     pub fn at_once(&self, operands: &[Operand<'_>]) -> Option<Array> {
         self.shortcuts.take(operands)
+    }
+
+    /// Puts the result in the place of all elements of an array, where it can be computed at once.
+    pub fn update_at_once(&self, operands: &[Operand<'_>], dest: &Array) -> bool {
+        self.shortcuts.update(operands, dest)
+    }
+
+    /// The operation on two known scalars, where it is one of the core's and NumPy's scalars would
+    /// say nothing of it: comparisons, and sums, differences, products and quotients that are normal
+    /// numbers.
+    pub fn of_scalars(&self, py: Python<'_>, a: &Operand<'_>, b: &Operand<'_>) -> Option<Scalar> {
+        let Some(Recipe::Op(op)) = self.recipe else { return None };
+        let plan = self.plan(py, &[a.kind, b.kind]).ok()??;
+        let dtype = plan.operand().filter(|dtype| !dtype.is_complex())?;
+        let result = op_eval::eval(op, plan.result, &[a.scalar(dtype)?, b.scalar(dtype)?])?;
+        let quiet = match op {
+            Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne => true,
+            Op::Add | Op::Sub | Op::Mul | Op::Div => match result.dtype {
+                DType::F32 => result.as_f32().is_normal(),
+                DType::F64 => f64::from_bits(result.bits).is_normal(),
+                _ => false,
+            },
+            _ => false,
+        };
+        quiet.then_some(result)
     }
 
     /// Records operands some of which are neither ours nor Python numbers; `None` when NumPy has to

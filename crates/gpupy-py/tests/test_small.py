@@ -1,5 +1,6 @@
 """Small work is computed at once, with NumPy's results; what else happens is not delayed by it."""
 
+import random
 import threading
 
 import numpy
@@ -132,3 +133,157 @@ def test_strict_placement_computes_nothing_at_once():
     x = 2.5 * gpupy.array(small(1))
     assert gpupy.stats().computed_at_once == gpupy.stats().launches == 0
     assert (numpy.asarray(x) == numpy.float32(2.5) * small(1)).all()
+
+
+def step(xp, dice, arrays, seen):
+    """One step of a random program on small arrays; NumPy and gpupy take the same ones for one seed."""
+    a, b = (arrays[dice.randrange(len(arrays))] for _ in range(2))
+    n, kind = a.shape[0], dice.randrange(16)
+    start, stop, stride = dice.randrange(n), dice.randrange(n + 1), dice.choice([1, 1, 2, -1])
+    part = a[::-1][start:stop] if stride < 0 else a[start:stop:stride]
+    number = dice.choice([0.5, -2.0, 3.0, 1])
+    if kind < 3 and part.shape[0]:
+        arrays.append(part)
+    elif kind == 3:
+        a[dice.randrange(-n, n)] = number
+    elif kind == 4:
+        a[start:stop] = number
+    elif kind == 5 and part.shape == b[: part.shape[0]].shape:
+        part[:] = b[: part.shape[0]]
+    elif kind == 6 and n > 1:
+        a[1:] = a[:-1]
+    elif kind == 7 and a.shape == b.shape:
+        arrays.append(a * number + b)
+    elif kind == 8 and a.shape == b.shape:
+        a += b
+    elif kind == 9:
+        a *= xp.float32(0.5)
+    elif kind == 10:
+        seen.append(numpy.asarray(a))
+    elif kind == 11:
+        seen.append(a[dice.randrange(n)])
+    elif kind == 12:
+        arrays.append(a.copy())
+    elif kind == 13:
+        arrays.append(xp.concatenate([a, b]))
+    elif kind == 14:
+        arrays.append(a[xp.asarray(numpy.array([dice.randrange(-n, n) for _ in range(3)]))])
+    elif kind == 15 and bool(a.max() > 1) and not bool(a[0] > 2):
+        arrays.append(a[a > a[0]] if bool((a > a[0]).any()) else a.copy())
+    seen.append(a.sum())
+    while len(arrays) > 7:
+        del arrays[dice.randrange(len(arrays))]
+    arrays[:] = [array for array in arrays if 0 < array.shape[0] < 60]
+
+
+def result(xp, seed):
+    dice, seen = random.Random(seed), []
+    arrays = [xp.asarray(small(seed, (size,))) for size in (10, 10, 25, 1)]
+    if xp is numpy:
+        arrays = [array.copy() for array in arrays]
+    # What is seen is not what it shows later.
+    for _ in range(40):
+        step(xp, dice, arrays, seen)
+        seen[-2:] = [numpy.array(value) for value in seen[-2:]]
+    return [numpy.array(value) for value in (*seen, *arrays)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_views_and_writes_alias_as_numpys(auto, seed):
+    for found, want in zip(result(gpupy, seed), result(numpy, seed), strict=True):
+        numpy.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-4)
+
+
+def test_pending_expressions_keep_the_elements_of_small_arrays(auto):
+    x = gpupy.array(small(1))
+    view = x[2:5]
+    pending = gpupy.zeros((40_000, 3), "float32") + view
+    x[3] = 99
+    view[0] = 98
+    want = small(1)[2:5]
+    assert (numpy.asarray(pending[7]) == want).all()
+    assert list(view) == [98, 99, want[2]] and x[3] == 99
+
+
+def test_what_was_given_out_stays_as_it_was(auto):
+    x = gpupy.array(small(1))
+    before, lent = numpy.asarray(x), memoryview(x)
+    x[:] = 0
+    assert (before == small(1)).all() and lent.tolist() == small(1).tolist()
+    assert lent.readonly and lent.format == "f" and lent.shape == (10,)
+    with pytest.raises((BufferError, ValueError)):
+        numpy.frombuffer(x, "f4").flags.writeable = True
+
+
+@pytest.mark.parametrize("dtype", "? b h i q B H I Q e f d F D".split())
+def test_buffers_tell_shape_strides_and_dtype(auto, dtype):
+    want = numpy.arange(24).reshape(4, 6).astype(dtype)
+    x = gpupy.array(want)
+    for of in (lambda a: a, lambda a: a.T, lambda a: a[::2, ::-1], lambda a: a[1], lambda a: a[:0]):
+        found = numpy.asarray(of(x))
+        assert found.dtype == want.dtype and found.flags.writeable is False
+        numpy.testing.assert_array_equal(found, of(want))
+        assert bytes(numpy.ascontiguousarray(memoryview(of(x)))) == numpy.ascontiguousarray(of(want)).tobytes()
+
+
+def test_known_scalars_compute_as_numpys(auto):
+    want = small(1)
+    x = gpupy.array(want)
+    for a, b in [(x[3], want[3]), (x.sum(), numpy.float32(x.sum())), (x.max(), want.max())]:
+        for operate in (
+            *(lambda s: s + 1, lambda s: 2.5 * s, lambda s: s / 3, lambda s: s - s, lambda s: s * 1e30 * 1e30),
+            *(lambda s: s**2, lambda s: -s, lambda s: abs(s), lambda s: s // 2, lambda s: s % 2, lambda s: s > 0),
+            *(lambda s: s == s, lambda s: s != s, lambda s: s < 1e40, lambda s: round(float(s), 3), numpy.sqrt),
+        ):
+            with numpy.errstate(all="ignore"):
+                found, wanted = operate(a), operate(b)
+            assert numpy.array(found).dtype == numpy.array(wanted).dtype
+            numpy.testing.assert_array_equal(numpy.array(found), numpy.array(wanted))
+    with numpy.errstate(all="raise"), pytest.raises(FloatingPointError):
+        x[3] / (x[3] - x[3])
+    assert gpupy.sqrt(abs(x[3])) == numpy.sqrt(abs(want[3])) and gpupy.stats().fallbacks == 0
+
+
+def test_few_elements_are_picked_as_numpy_picks_them(auto):
+    want = small(1, (6, 4))
+    x = gpupy.array(want)
+    for key in ([[1, -2], [0, 5]], [3], [[0] * 3] * 2):
+        for dtype in ("int64", "int8", "uint16"):
+            if min(numpy.ravel(key)) < 0 and dtype == "uint16":
+                continue
+            key = numpy.array(key, dtype)
+            numpy.testing.assert_array_equal(numpy.asarray(x[gpupy.array(key)]), want[key])
+    numpy.testing.assert_array_equal(numpy.asarray(x[x > 0]), want[want > 0])
+    numpy.testing.assert_array_equal(numpy.asarray(x.T[gpupy.array([3, 0])]), want.T[[3, 0]])
+    with pytest.raises(IndexError, match="index 6 is out of bounds for axis 0 with size 6"):
+        x[gpupy.array([6])]
+    assert gpupy.stats().launches <= 20
+
+
+def test_a_chain_of_larger_results_becomes_one_kernel(auto):
+    want = x = small(1, (12_000,))
+    y = x = gpupy.array(x)
+    for k in range(10):
+        y, want = y * 0.5 + x, want * numpy.float32(0.5) + numpy.asarray(x)
+    stats = gpupy.stats()
+    assert stats.computed_at_once < 8
+    numpy.testing.assert_array_equal(numpy.asarray(y), want)
+    assert gpupy.stats().launches - stats.launches <= 2
+
+
+@pytest.mark.parametrize("xp", [numpy, gpupy])
+def test_arrays_from_little_are_numpys(auto, xp):
+    made = [
+        *(xp.zeros(3), xp.zeros((2, 3), "int8"), xp.ones((), bool), xp.ones(4, xp.float32), xp.empty((2, 0), int)),
+        *(xp.arange(10), xp.arange(3, 20, 4), xp.arange(5, -6, -3), xp.arange(7, 7), xp.arange(2, 9.5)),
+        *(xp.array([1.5, 2.5]), xp.array([3, -4]), xp.array([1, 2.5]), xp.array([True, 2]), xp.array([2**63])),
+        *(xp.concatenate([xp.arange(2), xp.arange(3)]), xp.concatenate([xp.zeros((2, 1)), xp.ones((2, 2))], 1)),
+    ]
+    assert [(str(a.dtype), a.shape) for a in made] == [
+        *(("float64", (3,)), ("int8", (2, 3)), ("bool", ()), ("float32", (4,)), ("int64", (2, 0))),
+        *(("int64", (10,)), ("int64", (5,)), ("int64", (4,)), ("int64", (0,)), ("float64", (8,))),
+        *(("float64", (2,)), ("int64", (2,)), ("float64", (2,)), ("int64", (2,)), ("uint64", (1,))),
+        *(("int64", (5,)), ("float64", (2, 3))),
+    ]
+    assert [a.tolist() for a in made[5:8]] == [list(range(10)), [3, 7, 11, 15, 19], [5, 2, -1, -4]]
+    assert made[-1].tolist() == [[0, 1, 1], [0, 1, 1]] and made[10].tolist() == [1.5, 2.5]

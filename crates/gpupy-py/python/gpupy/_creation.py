@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _gpupy
 from ._fallback import call, to_host
-from ._gpupy import assign_all, is_lazy, ndarray, scalar, wrap
+from ._gpupy import assign_all, constant, count, is_lazy, ndarray, of_list, scalar, wrap
 
 
 def shape_of(shape):
@@ -43,14 +43,23 @@ def _unlike(kwargs):
 
 
 def zeros(shape, dtype=float, order="C", **kwargs):
+    made = None if kwargs else constant(shape, 0.0, dtype, order)
+    if made is not None:
+        return made
     return _constant("zeros", 0.0, shape, dtype, order, _unlike(kwargs))
 
 
 def ones(shape, dtype=None, order="C", **kwargs):
+    made = None if kwargs else constant(shape, 1.0, float if dtype is None else dtype, order)
+    if made is not None:
+        return made
     return _constant("ones", 1.0, shape, float if dtype is None else dtype, order, _unlike(kwargs))
 
 
 def empty(shape, dtype=float, order="C", **kwargs):
+    made = None if kwargs else constant(shape, 0.0, dtype, order)
+    if made is not None:
+        return made
     return _constant("empty", 0.0, shape, dtype, order, _unlike(kwargs))
 
 
@@ -91,6 +100,10 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kw
 
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **kwargs):
+    if type(object) is list and dtype is None and copy and ndmin == 0 and not kwargs:
+        made = of_list(object)
+        if made is not None:
+            return made
     if isinstance(object, scalar):
         object = object._array()
     if isinstance(object, ndarray) and object._lazy:
@@ -151,6 +164,10 @@ def copy(a, order="K", subok=False):
 def arange(*args, dtype=None, device=None, like=None, **kwargs):
     if len(args) > 3 and dtype is None:
         args, dtype = args[:3], args[3]
+    if dtype is None and not kwargs:
+        made = count(*args)
+        if made is not None:
+            return made
     if not kwargs and 1 <= len(args) <= 3:
         made = _arange(dtype, *[to_host(x) for x in args])
         if made is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._creation import asanyarray, full, is_lazy
 from ._fallback import call
-from ._gpupy import join, ndarray
+from ._gpupy import join, join_alike, ndarray
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
 from ._shape import atleast_1d, atleast_2d, atleast_3d
 
@@ -30,6 +30,10 @@ def _refuse(parts, axis):
 
 
 def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    if out is dtype is None and casting == "same_kind":
+        made = join_alike(arrays, axis)
+        if made is not None:
+            return made
     parts = None if out is not None or casting != "same_kind" else _parts(arrays)
     wanted = None
     if parts is not None:

@@ -47,10 +47,18 @@ def _view_method(name):
 
 
 def copy(self, order="C"):
+    if order == "C":
+        made = self._copy()
+        if made is not None:
+            return made
     return _creation.array(self, order="F" if order == "F" else "K", copy=True)
 
 
 def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    if order == "K" and casting == "unsafe" and copy is True:
+        made = self._cast(dtype)
+        if made is not None:
+            return made
     dtype = np.dtype(dtype)
     if self._lazy and order in ("K", "C", "A") and _creation.is_lazy(dtype):
         if dtype == self.dtype and not copy and (order != "C" or self.flags.c_contiguous):
@@ -237,7 +245,7 @@ _OWN = {
     "var": _reduce.var,
     "view": view,
 }
-_READERS = "__sizeof__ dump dumps tobytes tofile tolist".split()
+_READERS = "__sizeof__ dump dumps tobytes tofile".split()
 _VIEWS = "diagonal swapaxes".split()
 # What an object of any class has, and what would give out addresses without an owner.
 _SKIPPED = {"__array_struct__", "__array_finalize__", "__array_wrap__", "__setstate__", "__hash__"}

@@ -19,7 +19,7 @@ import numpy
 
 import gpupy
 
-from . import catalogue, drivers, importing, memory, plot, table
+from . import catalogue, drivers, importing, memory, plot, small, table
 
 ROUNDS = 7
 INTERRUPTED = 130
@@ -34,6 +34,7 @@ def add(commands):
     )
     bench.add_argument("--driver", action="append", metavar="NAME", help="only this one; may be given again")
     bench.add_argument("--quick", action="store_true", help="small programs, to see that all works")
+    bench.add_argument("--small", action="store_true", help="everyday operations on few elements instead")
     bench.add_argument("--sizes", metavar="N,…", help="elements of 2.5*x + y instead of 1 to 10^8, or `none`")
     bench.add_argument("--programs", metavar="WORD,…", help="those with a word in their names, or `none`")
     bench.add_argument("--rounds", type=int, default=ROUNDS, help=f"at most so many runs each; {ROUNDS}")
@@ -49,6 +50,8 @@ def run(options, refuse):
     if options.rounds < 1:
         refuse(f"--rounds must be at least 1, got {options.rounds}")
     names, left_out = _drivers(options.driver, refuse)
+    if options.small:
+        return small.run(options.driver, options.rounds)
     sizes, too_large = _sizes(options, refuse)
     programs = _programs(options, refuse)
     for path in filter(None, (options.out, options.json)):
