@@ -529,3 +529,48 @@ fn the_rest_of_a_long_chain_of_larger_results_is_recorded() {
     }
     assert!(y.in_memory().is_some(), "what is smaller is not");
 }
+
+#[test]
+fn an_update_takes_the_place_of_elements_that_nobody_else_has() {
+    let context = auto();
+    let (x, y) = (ramp(6), ramp(6));
+    let row = x.slice_axis(0, 1, 3, 1);
+    assert!(context.update_at_once(Op::Add, &[Arg::Array(&x), Arg::Array(&y)], &x));
+    assert_eq!(bytes(&context, &row), bytes(&context, &floats(&[2.0, 4.0, 6.0])));
+    let compare = [Arg::Array(&x), Arg::Array(&y)];
+    assert!(!context.update_at_once(Op::Lt, &compare, &x), "results are of another dtype");
+    assert!(!context.update_at_once(Op::Add, &compare, &row), "it is a part");
+    let snapshot = x.snapshot().unwrap();
+    assert!(!context.update_at_once(Op::Add, &compare, &x), "somebody else has them");
+    assert_eq!(bytes(&context, &snapshot), bytes(&context, &scaled(&context, &y, 2.0)));
+    assert!(context.assign(&y, Arg::Scalar(Scalar::f64(1.0))).is_err(), "of another dtype");
+    assert_eq!(bytes(&context, &y), bytes(&context, &ramp(6)));
+}
+
+#[test]
+fn scans_sorts_and_products_at_once_have_the_bits_of_what_is_recorded() {
+    let (now, recorded) = (auto(), context(driver_cpu::NAME, Placement::Strict));
+    let mut dice = Dice(7);
+    let mut check = |shape: &[usize], dtype: DType, run: &dyn Fn(&Context, &Array) -> Array| {
+        let array = given(&mut dice, dtype, shape);
+        // In C order, and seen through strides.
+        for array in [array.clone(), array.transpose(&[1, 0])] {
+            let (found, want) = (run(&now, &array), run(&recorded, &array));
+            assert!(found.in_memory().is_some(), "{shape:?} is computed at once");
+            let wanted = plain(dtype, bytes(&recorded, &want));
+            assert_eq!(found.shape(), want.shape());
+            assert_eq!(plain(dtype, bytes(&now, &found)), wanted, "{shape:?} of {dtype}");
+        }
+    };
+    for dtype in [DType::F32, DType::F64, DType::I32] {
+        for shape in [[1, 1], [3, 5], [2, 300], [40, 7]] {
+            check(&shape, dtype, &|context, array| context.sort(array, 1).unwrap());
+            check(&shape, dtype, &|context, array| context.argsort(array, 0).unwrap());
+            check(&shape, dtype, &|context, array| context.scan(Op::Add, array, 0).unwrap());
+            check(&shape, dtype, &|context, array| {
+                context.matmul(array, &array.transpose(&[1, 0])).unwrap()
+            });
+        }
+    }
+    assert_eq!(now.stats().blocks_evaluated, 0);
+}

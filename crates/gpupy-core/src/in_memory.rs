@@ -1,8 +1,9 @@
 //! Moves of elements within host memory: writes, copies and joins of what lies there, without any
 //! driver.
 //!
-//! Owns [`write_own`], [`write()`], [`copied`], [`joined`], [`picked`] and [`selected`]. Invariants: a value that somebody else
-//! holds is never written; what is given was computed, all of it, in host memory.
+//! Owns [`write_own`], [`write()`], [`copied`], [`joined`], [`picked`] and [`selected`]. Invariants: a
+//! value that somebody else holds is never written; what is given was computed, all of it, in host
+//! memory.
 //!
 //! Not here: writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
 
@@ -99,6 +100,7 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
     // What is lent is not the destination's base, whose lock is taken below.
     let lent;
     let data = match source {
+        Arg::Scalar(scalar) if scalar.dtype != dest.dtype() => return None,
         Arg::Scalar(scalar) => Data::Of(Elements::from_slice(scalar.bytes().get(..size)?)),
         Arg::Array(array) if !fits(array, dest) => return None,
         Arg::Array(array) if array.shares_base(dest) => Data::Within(array.layout()),
@@ -211,6 +213,9 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     for place in places.chunks_exact(index.dtype().size()) {
         let place = integer(index.dtype(), place)?;
         let place = usize::try_from(if place < 0 { place + n as i64 } else { place }).ok()?;
+        if place >= n {
+            return None;
+        }
         found.extend_from_slice(table.get(place * row * size..(place + 1) * row * size)?);
     }
     let shape: Shape = index.shape().iter().chain(&array.shape()[1..]).copied().collect();

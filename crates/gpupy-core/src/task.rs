@@ -176,7 +176,7 @@ impl Task {
             accesses.push(access);
         }
         task.key.rank = space.len() as u32;
-        let dest = access::access(0, &contiguous_strides(shape));
+        let dest = access::access(0, &contiguous_strides(&whole.form().out_shape(&space)));
         task.walks = Some(Box::new(Walks { space, accesses, dest }));
         Some(task)
     }
