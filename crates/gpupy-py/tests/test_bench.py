@@ -11,7 +11,7 @@ import apart
 import numpy as np
 import pytest
 
-from gpupy._bench import catalogue, command, difference, drivers
+from gpupy._bench import catalogue, command, difference, drivers, small
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -195,3 +195,11 @@ def test_names_are_short_and_no_two_are_equal():
 
 def test_importing_gpupy_imports_no_benchmark():
     assert apart.run("import sys; print(any('_bench' in name for name in sys.modules))", "cpu") == ["False"]
+
+
+def test_small_work_is_timed_and_right(tmp_path):
+    done = bench(tmp_path, "--small", "--driver", "cpu", "--rounds", "1")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    for operation in (*small.EXPRESSIONS, *small.STATEMENTS):
+        assert done.stdout.count(f"| {operation} ") == len(small.SIZES)
+    assert "wrong" not in done.stdout

@@ -223,7 +223,9 @@ def test_buffers_tell_shape_strides_and_dtype(auto, dtype):
         found = numpy.asarray(of(x))
         assert found.dtype == want.dtype and found.flags.writeable is False
         numpy.testing.assert_array_equal(found, of(want))
-        assert bytes(numpy.ascontiguousarray(memoryview(of(x)))) == numpy.ascontiguousarray(of(want)).tobytes()
+        assert (
+            bytes(numpy.ascontiguousarray(memoryview(of(x)))) == numpy.ascontiguousarray(of(want)).tobytes()
+        )
 
 
 def test_known_scalars_compute_as_numpys(auto):
@@ -231,9 +233,28 @@ def test_known_scalars_compute_as_numpys(auto):
     x = gpupy.array(want)
     for a, b in [(x[3], want[3]), (x.sum(), numpy.float32(x.sum())), (x.max(), want.max())]:
         for operate in (
-            *(lambda s: s + 1, lambda s: 2.5 * s, lambda s: s / 3, lambda s: s - s, lambda s: s * 1e30 * 1e30),
-            *(lambda s: s**2, lambda s: -s, lambda s: abs(s), lambda s: s // 2, lambda s: s % 2, lambda s: s > 0),
-            *(lambda s: s == s, lambda s: s != s, lambda s: s < 1e40, lambda s: round(float(s), 3), numpy.sqrt),
+            *(
+                lambda s: s + 1,
+                lambda s: 2.5 * s,
+                lambda s: s / 3,
+                lambda s: s - s,
+                lambda s: s * 1e30 * 1e30,
+            ),
+            *(
+                lambda s: s**2,
+                lambda s: -s,
+                lambda s: abs(s),
+                lambda s: s // 2,
+                lambda s: s % 2,
+                lambda s: s > 0,
+            ),
+            *(
+                lambda s: s == s + 0,
+                lambda s: s != s + 0,
+                lambda s: s < 1e40,
+                lambda s: round(float(s), 3),
+                numpy.sqrt,
+            ),
         ):
             with numpy.errstate(all="ignore"):
                 found, wanted = operate(a), operate(b)
@@ -251,8 +272,8 @@ def test_few_elements_are_picked_as_numpy_picks_them(auto):
         for dtype in ("int64", "int8", "uint16"):
             if min(numpy.ravel(key)) < 0 and dtype == "uint16":
                 continue
-            key = numpy.array(key, dtype)
-            numpy.testing.assert_array_equal(numpy.asarray(x[gpupy.array(key)]), want[key])
+            index = numpy.array(key, dtype)
+            numpy.testing.assert_array_equal(numpy.asarray(x[gpupy.array(index)]), want[index])
     numpy.testing.assert_array_equal(numpy.asarray(x[x > 0]), want[want > 0])
     numpy.testing.assert_array_equal(numpy.asarray(x.T[gpupy.array([3, 0])]), want.T[[3, 0]])
     with pytest.raises(IndexError, match="index 6 is out of bounds for axis 0 with size 6"):
@@ -265,7 +286,7 @@ def test_a_chain_of_larger_results_becomes_one_kernel():
     gpupy.reset_stats()
     want = x = small(1, (12_000,))
     y = x = gpupy.array(x)
-    for k in range(10):
+    for _ in range(10):
         y, want = y * 0.5 + x, want * numpy.float32(0.5) + numpy.asarray(x)
     stats = gpupy.stats()
     assert stats.computed_at_once < 8
@@ -276,10 +297,25 @@ def test_a_chain_of_larger_results_becomes_one_kernel():
 @pytest.mark.parametrize("xp", [numpy, gpupy])
 def test_arrays_from_little_are_numpys(auto, xp):
     made = [
-        *(xp.zeros(3), xp.zeros((2, 3), "int8"), xp.ones((), bool), xp.ones(4, xp.float32), xp.empty((2, 0), int)),
+        *(
+            xp.zeros(3),
+            xp.zeros((2, 3), "int8"),
+            xp.ones((), bool),
+            xp.ones(4, xp.float32),
+            xp.empty((2, 0), int),
+        ),
         *(xp.arange(10), xp.arange(3, 20, 4), xp.arange(5, -6, -3), xp.arange(7, 7), xp.arange(2, 9.5)),
-        *(xp.array([1.5, 2.5]), xp.array([3, -4]), xp.array([1, 2.5]), xp.array([True, 2]), xp.array([2**63])),
-        *(xp.concatenate([xp.arange(2), xp.arange(3)]), xp.concatenate([xp.zeros((2, 1)), xp.ones((2, 2))], 1)),
+        *(
+            xp.array([1.5, 2.5]),
+            xp.array([3, -4]),
+            xp.array([1, 2.5]),
+            xp.array([True, 2]),
+            xp.array([2**63]),
+        ),
+        *(
+            xp.concatenate([xp.arange(2), xp.arange(3)]),
+            xp.concatenate([xp.zeros((2, 1)), xp.ones((2, 2))], 1),
+        ),
     ]
     assert [(str(a.dtype), a.shape) for a in made] == [
         *(("float64", (3,)), ("int8", (2, 3)), ("bool", ()), ("float32", (4,)), ("int64", (2, 0))),

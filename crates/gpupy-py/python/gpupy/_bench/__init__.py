@@ -2,6 +2,6 @@
 
 Owns nothing; a module a duty: ``programs`` (what runs), ``catalogue`` (how large, and on which numbers),
 ``command`` (options and files), ``drivers`` (a process for each), ``worker`` (what such a process does),
-``timing``, ``difference``, ``memory``, ``table``, ``plot``; ``small`` times what a call costs. Invariant: nothing here is imported by
-``import gpupy``, and nothing needs more than NumPy.
+``timing``, ``difference``, ``memory``, ``table``, ``plot``; ``small`` times what a call costs.
+Invariant: nothing here is imported by ``import gpupy``, and nothing needs more than NumPy.
 """

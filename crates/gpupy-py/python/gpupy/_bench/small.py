@@ -33,7 +33,9 @@ def run(names, rounds):
         gpupy.use(name)
         for size in SIZES:
             print(f"\n{name}, {size} elements of float32: nanoseconds, NumPy / gpupy\n")
-            print(f"| {'operation':24} |   NumPy |   gpupy | ratio |\n|{'-' * 26}|--------:|--------:|------:|")
+            print(
+                f"| {'operation':24} |   NumPy |   gpupy | ratio |\n|{'-' * 26}|--------:|--------:|------:|"
+            )
             for operation in (*EXPRESSIONS, *STATEMENTS):
                 theirs, ours = (_names(module, size) for module in (numpy, gpupy))
                 same = _same(operation, theirs, ours)
@@ -48,7 +50,17 @@ def _names(np, size):
     """What the operations are about, made by NumPy or by gpupy."""
     x, y, z = (np.asarray(numpy.linspace(k, 9 - k, size, dtype=numpy.float32)) for k in (1, 2, 3))
     i = np.asarray(numpy.array([3, 1, 4, 1, 5]) % size)
-    return {"np": np, "numpy": numpy, "n": size, "x": x, "y": y, "z": z, "i": i, "m": x > y, "values": [1.5, 2.5, 3.5]}
+    return {
+        "np": np,
+        "numpy": numpy,
+        "n": size,
+        "x": x,
+        "y": y,
+        "z": z,
+        "i": i,
+        "m": x > y,
+        "values": [1.5, 2.5, 3.5],
+    }
 
 
 def _same(operation, theirs, ours):
