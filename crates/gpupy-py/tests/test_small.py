@@ -215,6 +215,11 @@ def test_what_was_given_out_stays_as_it_was(auto):
         numpy.frombuffer(x, "f4").flags.writeable = True
 
 
+def test_dtypes_given_out_are_numpys_own(auto):
+    for dtype in (bool, "int32", "int64", "uint64", "float32", float, complex):
+        assert numpy.asarray(gpupy.zeros(3, dtype)).dtype.char == numpy.zeros(3, dtype).dtype.char
+
+
 @pytest.mark.parametrize("dtype", "? b h i q B H I Q e f d F D".split())
 def test_buffers_tell_shape_strides_and_dtype(auto, dtype):
     want = numpy.arange(24).reshape(4, 6).astype(dtype)
