@@ -172,7 +172,8 @@ fn in_place<'py>(
         && let Some(dest) = operands[0].as_array()
     {
         let ufunc = op.ufunc(py)?;
-        if ufunc.update_at_once(&operands, dest) {
+        let writable = target.borrow().check_writable().is_ok();
+        if writable && ufunc.update_at_once(&operands, dest) {
             return Ok(());
         }
         let dest = dest.clone();
