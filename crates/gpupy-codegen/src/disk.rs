@@ -12,7 +12,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Files beyond this many are not written: a cache must not fill a disk.
+/// The most files: a cache must not fill a disk. When there are so many, a quarter of them goes, those
+/// that were written longest ago.
 const MOST_FILES: usize = 4096;
 
 /// How many files this process has begun.
@@ -22,6 +23,7 @@ static COUNT: AtomicU32 = AtomicU32::new(0);
 #[derive(Clone, Debug)]
 pub struct Shelf {
     folder: PathBuf,
+    most: usize,
 }
 
 impl Shelf {
@@ -36,7 +38,7 @@ impl Shelf {
 
     /// A place of one's own.
     pub fn at(folder: impl Into<PathBuf>) -> Shelf {
-        Shelf { folder: folder.into() }
+        Shelf { folder: folder.into(), most: MOST_FILES }
     }
 
     /// What lies here under this key.
@@ -58,8 +60,8 @@ impl Shelf {
     fn write(&self, key: &str, content: &[u8]) -> std::io::Result<()> {
         let path = self.path(key);
         fs::create_dir_all(&self.folder)?;
-        if !path.exists() && fs::read_dir(&self.folder)?.count() >= MOST_FILES {
-            return Ok(());
+        if !path.exists() && fs::read_dir(&self.folder)?.count() >= self.most {
+            self.make_room()?;
         }
         // Written aside and renamed, so that no reader finds half of it.
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -76,6 +78,15 @@ impl Shelf {
             let _ = fs::remove_file(aside);
         }
         renamed
+    }
+
+    fn make_room(&self) -> std::io::Result<()> {
+        let files = fs::read_dir(&self.folder)?.flatten();
+        let dated = files.filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file)));
+        let mut dated: Vec<_> = dated.map(|(written, file)| (written, file.path())).collect();
+        dated.sort();
+        dated.truncate(self.most.div_ceil(4));
+        dated.iter().try_for_each(|(_, path)| fs::remove_file(path))
     }
 
     fn path(&self, key: &str) -> PathBuf {
@@ -118,8 +129,27 @@ mod tests {
             fs::write(shelf.path("a key"), &bytes[..len]).unwrap();
             assert_eq!(shelf.take("a key"), None, "{len} bytes");
         }
-        // A folder that cannot be made is no error.
-        Shelf::at("/dev/null/gpupy").put("a key", &content);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_was_written_longest_ago_makes_room() {
+        let folder = std::env::temp_dir().join(format!("gpupy-room-test-{}", std::process::id()));
+        let shelf = Shelf { folder: folder.clone(), most: 8 };
+        for k in 0..9u8 {
+            shelf.put(&format!("key {k}"), &[k]);
+            // Times of files are coarse.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let kept: Vec<bool> = (0..9).map(|k| shelf.take(&format!("key {k}")).is_some()).collect();
+        assert_eq!(kept, [false, false, true, true, true, true, true, true, true]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_no_error() {
+        let shelf = Shelf::at("/dev/null/gpupy");
+        shelf.put("a key", &[1]);
+        assert_eq!(shelf.take("a key"), None);
     }
 }
