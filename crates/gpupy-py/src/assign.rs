@@ -56,9 +56,7 @@ pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<(
 /// The warning, where the user made an exception of it.
 pub fn warn_of(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<()> {
     match value.cast::<NdArray>().map(elements) {
-        Ok(Elements::Lazy(array)) if array.size() > 0 => {
-            warn_of_lost_parts(value.py(), array.dtype(), dtype)
-        }
+        Ok(Elements::Lazy(array)) => warn_of_lost_parts(value.py(), array.dtype(), dtype),
         _ => Ok(()),
     }
 }
@@ -116,8 +114,8 @@ pub fn source(
             Elements::Numpy(array) => array,
             Elements::Lazy(array) => host::to_numpy(py, &array)?,
         },
-        // NumPy's ints have to fit here as Python's do.
-        Err(_) if dtype.is_int() && value.is_instance(numpy.integer.bind(py))? => {
+        // NumPy's ints have to fit into signed dtypes, as Python's do; into others they are cast.
+        Err(_) if dtype.is_signed_int() && value.is_instance(numpy.integer.bind(py))? => {
             value.call_method0("item")?
         }
         Err(_) => value.clone(),

@@ -120,7 +120,9 @@ pub fn put(
                 // What NumPy says of indices outside, where they name nothing.
                 refused()?;
             }
-            assign::warn_of(value, array.dtype())?;
+            if !matches!(&source, Source::Array(source) if source.size() == 0) {
+                assign::warn_of(value, array.dtype())?;
+            }
             Ok(true)
         }
         Err(error) if matches!(error.kind(), ErrorKind::Index | ErrorKind::Shape) => {

@@ -196,7 +196,9 @@ def call(name, function, args, kwargs):
 def _wrapped(name, result, arrays, hosts):
     """The result as ours; the parts of a tuple or a list, too, may be views."""
     if type(result) in (tuple, list) and any(type(r) is np.ndarray for r in result):
-        return type(result)([_wrapped(name, r, arrays, hosts) for r in result])
+        # What stands in it twice is one array.
+        made = {id(r): _wrapped(name, r, arrays, hosts) for r in result}
+        return type(result)([made[id(r)] for r in result])
     view = _view_of_one(name, result, arrays, hosts)
     if view is None:
         view = wrap(result)

@@ -89,8 +89,7 @@ def flatten(self, order="C"):
 
 
 def fill(self, value):
-    # NumPy's scalars are cast here, where Python's have to fit.
-    assign_all(self, np.asarray(value) if isinstance(value, np.generic) else value)
+    assign_all(self, value)
 
 
 def item(self, *args):

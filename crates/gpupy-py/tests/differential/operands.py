@@ -198,6 +198,7 @@ GAPS = {
     "like": _like,
     "literal": literal,
     "little": _small(),
+    "modest": _small("b", "i", "u", "f"),
     "loose": lambda draft: (
         scalar(draft) if draft.below(2) else draft.choose(["[1, 2, 3]", "[5]", "np.arange(4)"])
     ),

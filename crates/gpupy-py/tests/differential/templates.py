@@ -208,7 +208,7 @@ EXPRESSIONS = {
         np.dot(<few>, <few>)
         np.inner(<few>, <few>)
         np.outer(<few>, <few>)
-        np.outer(<little>, <little>)
+        np.outer(<modest>, <modest>)
         np.vdot(<integral>, <integral>)
         np.tensordot(<few>, <few>, axes=<k>)
         np.einsum("ij->ji", <a>)
