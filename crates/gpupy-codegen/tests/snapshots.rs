@@ -422,6 +422,10 @@ fn reductions_keep_sixteen_lanes() {
             specialise: false,
         };
         check(name, &case);
+        // Shared by invocations, it waits for the group.
+        let shared = case.kernel_of(&[0], &Device { shares: true, ..WEB }).unwrap();
+        assert!(shared.contains("workgroupBarrier();"), "{shared}");
+        validate(name, &shared);
     }
 }
 

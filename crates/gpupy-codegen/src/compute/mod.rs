@@ -20,9 +20,11 @@ mod map;
 mod places;
 mod plan;
 mod product;
+mod quotient;
 mod reader;
 mod reduce;
 mod scan;
+mod stored;
 mod text;
 mod walks;
 

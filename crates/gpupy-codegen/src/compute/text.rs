@@ -7,10 +7,9 @@
 
 use super::device::{Device, Language};
 use super::plan::{Formed, Plan, Reduction};
-use super::product;
+use super::{product, quotient};
 use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::functions::definitions;
-use crate::operations::spell;
 use gpupy_core::DType;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
@@ -113,66 +112,9 @@ impl Text<'_> {
         }
     }
 
-    /// An element, or four of them, as they are stored, as a value of the dtype.
-    pub fn value_of(&self, dtype: DType, width: Width, value: &str) -> String {
-        let d = self.dialect;
-        let held = held(dtype);
-        let value = match self.narrow(dtype) {
-            true => d.convert(held, width, value),
-            false => value.to_owned(),
-        };
-        match dtype {
-            DType::Bool => {
-                d.compare(Op::Ne, DType::U32, width, &value, &d.splat(DType::U32, width, "0u"))
-            }
-            DType::F16 => {
-                spell(d, Op::Bitcast, DType::U16, DType::F16, width, &[&value]).unwrap_or_default()
-            }
-            _ => value,
-        }
-    }
-
-    /// A value of the dtype as it is stored.
-    pub fn stored_of(&self, dtype: DType, width: Width, value: &str) -> String {
-        let d = self.dialect;
-        let value = match dtype {
-            DType::Bool => d.convert(DType::U32, width, value),
-            DType::F16 => {
-                spell(d, Op::Bitcast, DType::F16, DType::U16, width, &[value]).unwrap_or_default()
-            }
-            _ => value.to_owned(),
-        };
-        match self.narrow(dtype) {
-            true => format!("{}({value})", self.stored_type(dtype, width)),
-            false => value,
-        }
-    }
-
-    /// True for dtypes whose elements take fewer than 32 bits here.
-    fn narrow(&self, dtype: DType) -> bool {
-        self.device.stored(dtype).is_some_and(|bytes| bytes < 4)
-    }
-
-    /// The type of an element, or of a four, as it is stored.
-    pub fn stored_type(&self, dtype: DType, width: Width) -> &'static str {
-        match (dtype, width) {
-            _ if !self.narrow(dtype) => self.dialect.type_name(held(dtype), width),
-            (DType::I8, Width::One) => "int8_t",
-            (DType::I8, Width::Four) => "i8vec4",
-            (DType::I16, Width::One) => "int16_t",
-            (DType::I16, Width::Four) => "i16vec4",
-            (DType::U16 | DType::F16, Width::One) => "uint16_t",
-            (DType::U16 | DType::F16, Width::Four) => "u16vec4",
-            (_, Width::One) => "uint8_t",
-            (_, Width::Four) => "u8vec4",
-        }
-    }
-
     /// The whole kernel, from its functions and entry point on.
     pub fn kernel(&self, main: &str) -> String {
-        let wgsl = self.device.language == Language::Wgsl;
-        let quotient = QUOTIENTS.iter().filter(|q| q.wgsl == wgsl && main.contains(q.call));
-        let functions: String = quotient.map(|q| q.definition).collect();
+        let functions = quotient::definitions(self.device.language, main);
         let body = [functions.as_str(), main].concat();
         let helpers = definitions(self.dialect, &body);
         [self.header(&body), self.group_memory(), helpers, body].concat()
@@ -365,81 +307,3 @@ impl Text<'_> {
         }
     }
 }
-
-/// The dtype that holds an element on its way between a block and a value.
-fn held(dtype: DType) -> DType {
-    match dtype {
-        DType::Bool | DType::U8 | DType::U16 | DType::F16 => DType::U32,
-        DType::I8 | DType::I16 => DType::I32,
-        wide => wide,
-    }
-}
-
-/// A function that divides.
-struct Quotient {
-    wgsl: bool,
-    call: &'static str,
-    definition: &'static str,
-}
-
-/// Quotients of numbers that are not negative, by way of the divisor's reciprocal, because integer
-/// division is slow, on CPUs most of all. An estimate is at most one off where the number is below
-/// 2^22; a larger number takes a second estimate, of the rest that the first one leaves.
-const QUOTIENTS: &[Quotient] = &[
-    Quotient {
-        wgsl: false,
-        call: "quotient(",
-        definition: "int quotient(int n, int d, float r) { int q = int(float(n) * r); \
-            int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }\n",
-    },
-    Quotient {
-        wgsl: false,
-        call: "quotients(",
-        definition: "ivec4 quotients(ivec4 n, int d, float r) { \
-            ivec4 q = ivec4(vec4(n) * r); ivec4 m = n - q * d; \
-            return q - ivec4(lessThan(m, ivec4(0))) + ivec4(greaterThanEqual(m, ivec4(d))); }\n",
-    },
-    Quotient {
-        wgsl: false,
-        call: "quotient_large(",
-        definition: "int quotient_large(int n, int d, float r) { int q = int(float(n) * r); \
-            int m = n - q * d; q += int(floor(float(m) * r)); m = n - q * d; \
-            return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }\n",
-    },
-    Quotient {
-        wgsl: false,
-        call: "quotients_large(",
-        definition: "ivec4 quotients_large(ivec4 n, int d, float r) { \
-            ivec4 q = ivec4(vec4(n) * r); ivec4 m = n - q * d; \
-            q += ivec4(floor(vec4(m) * r)); m = n - q * d; \
-            return q - ivec4(lessThan(m, ivec4(0))) + ivec4(greaterThanEqual(m, ivec4(d))); }\n",
-    },
-    Quotient {
-        wgsl: true,
-        call: "quotient(",
-        definition: "fn quotient(n: i32, d: i32, r: f32) -> i32 { let q = i32(f32(n) * r); \
-            let m = n - q * d; return q + select(select(0, 1, m >= d), -1, m < 0); }\n",
-    },
-    Quotient {
-        wgsl: true,
-        call: "quotients(",
-        definition: "fn quotients(n: vec4<i32>, d: i32, r: f32) -> vec4<i32> { \
-            let q = vec4<i32>(vec4<f32>(n) * r); let m = n - q * d; \
-            return q - vec4<i32>(m < vec4<i32>(0)) + vec4<i32>(m >= vec4<i32>(d)); }\n",
-    },
-    Quotient {
-        wgsl: true,
-        call: "quotient_large(",
-        definition: "fn quotient_large(n: i32, d: i32, r: f32) -> i32 { \
-            var q = i32(f32(n) * r); var m = n - q * d; q += i32(floor(f32(m) * r)); \
-            m = n - q * d; return q + select(select(0, 1, m >= d), -1, m < 0); }\n",
-    },
-    Quotient {
-        wgsl: true,
-        call: "quotients_large(",
-        definition: "fn quotients_large(n: vec4<i32>, d: i32, r: f32) -> vec4<i32> { \
-            var q = vec4<i32>(vec4<f32>(n) * r); var m = n - q * d; \
-            q += vec4<i32>(floor(vec4<f32>(m) * r)); m = n - q * d; \
-            return q - vec4<i32>(m < vec4<i32>(0)) + vec4<i32>(m >= vec4<i32>(d)); }\n",
-    },
-];
