@@ -8,7 +8,7 @@
 use std::fs;
 
 use crate::failure::{Failure, Result};
-use crate::{demo, develop, peers, process, workspace};
+use crate::{demo, develop, features, peers, process, workspace};
 
 /// Sets up, builds and runs the benchmarks.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -21,7 +21,8 @@ pub fn run(arguments: &[String]) -> Result<()> {
     if arguments == ["--shaders"] {
         process::announce("shaders by hand");
         let mut shaders = process::cargo();
-        return process::run(shaders.args(["run", "--release", "--quiet", "-p", "gpupy-shaders"]));
+        shaders.args(["run", "--release", "--quiet", "-p", "gpupy-shaders"]);
+        return process::run(shaders.args(features::of_shaders()));
     }
     demo::check(
         arguments,

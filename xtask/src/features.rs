@@ -11,12 +11,17 @@ const ARCHIVES: [&str; 2] = ["libshaderc_combined.a", "libSPIRV-Tools.a"];
 
 /// The words for a command about the whole workspace.
 pub fn of_workspace() -> &'static [&'static str] {
-    words(&["--features", "gpupy-py/vulkan,gpupy-conformance/vulkan"])
+    words(&["--features", "gpupy-py/vulkan,gpupy-conformance/vulkan,gpupy-shaders/vulkan"])
 }
 
 /// The words for a command about the Python module.
 pub fn of_module() -> &'static [&'static str] {
     words(&["--features", "vulkan"])
+}
+
+/// The words for a command about the shaders by hand.
+pub fn of_shaders() -> &'static [&'static str] {
+    words(&["--features", "gpupy-shaders/vulkan"])
 }
 
 /// The words for a command about the conformance suite.

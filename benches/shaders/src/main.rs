@@ -5,10 +5,14 @@
 //! in turns. Invariant: it judges nothing but values: a difference beyond rounding is an error, a
 //! time is printed.
 //!
-//! Not here: what is computed (`work.rs`, `ours.rs`), the APIs (`gl.rs`).
+//! Not here: what is computed (`work.rs`, `ours.rs`), the APIs (`gl.rs`, `webgpu.rs`, `vulkan.rs`).
 
+mod compute;
 mod gl;
 mod ours;
+#[cfg(feature = "vulkan")]
+mod vulkan;
+mod webgpu;
 mod work;
 
 use ours::Ours;
@@ -42,7 +46,12 @@ struct Api {
 
 /// The APIs of this build.
 fn apis() -> Vec<Api> {
-    vec![Api { driver: driver_gl::NAME, open: gl::open }]
+    vec![
+        #[cfg(feature = "vulkan")]
+        Api { driver: driver_vulkan::NAME, open: vulkan::open },
+        Api { driver: driver_wgpu::NAME, open: webgpu::open },
+        Api { driver: driver_gl::NAME, open: gl::open },
+    ]
 }
 
 fn main() -> Outcome<()> {

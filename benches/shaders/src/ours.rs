@@ -17,7 +17,10 @@ impl Ours {
     /// # Errors
     /// It does not start.
     pub fn open(driver: &str) -> Outcome<Ours> {
-        let registry = Registry::new().register(driver_gl::NAME, driver_gl::new);
+        let registry = Registry::new()
+            .register(driver_vulkan::NAME, driver_vulkan::new)
+            .register(driver_wgpu::NAME, driver_wgpu::new)
+            .register(driver_gl::NAME, driver_gl::new);
         let settings = Settings {
             driver: driver.into(),
             placement: Placement::Strict,
