@@ -8,14 +8,18 @@
 
 use crate::NAME;
 use crate::instance::{Found, Instance, unavailable};
+use ash::khr::push_descriptor;
 use ash::vk;
 use gpupy_codegen::compute;
 use gpupy_core::{Error, ErrorKind, Result};
+use std::ffi::c_char;
 
 /// An open device.
 pub struct Gpu {
     /// Its functions.
     pub raw: ash::Device,
+    /// Binds blocks to kernels, where the device has it.
+    pub push_descriptor: Option<push_descriptor::Device>,
     /// The queue for all work.
     pub queue: vk::Queue,
     /// The family of the queue.
@@ -43,10 +47,23 @@ pub struct Traits {
     pub memory: u64,
     /// The device and all that compiles for it, as text: what is found for one holds for its equals.
     pub identity: String,
-    /// What shapes kernels.
+    /// What shapes kernels that reach blocks by addresses; the others differ in nothing else.
     pub kernels: compute::Device,
+    /// What can be bound to kernels; nothing where the device has no descriptors that are pushed.
+    pub bound: Option<Bound>,
     /// Modes of float arithmetic that kernels ask for.
     pub floats: FloatModes,
+}
+
+/// What can be bound to a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    /// Buffers, with that of the launch's numbers.
+    pub buffers: u32,
+    /// Bytes of a block.
+    pub block: u64,
+    /// Bytes of the launch's numbers.
+    pub numbers: u32,
 }
 
 /// Modes of float arithmetic that a device can be asked for, by size: 16, 32, 64 bits.
@@ -105,13 +122,18 @@ impl Gpu {
             )
             .push_next(&mut use_11)
             .push_next(&mut use_12);
-        let traits = Traits::of(&instance, found, &has, &has_11, &has_12);
+        let mut traits = Traits::of(&instance, found, &has, &has_11, &has_12);
+        traits.bound = bound(&instance, handle);
+        let pushes = traits.bound.is_some();
+        let extensions: &[*const c_char] =
+            if pushes { &[push_descriptor::NAME.as_ptr()] } else { &[] };
         let priorities = [1.0];
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(family)
             .queue_priorities(&priorities)];
         let create =
             vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
+        let create = create.enabled_extension_names(extensions);
         // SAFETY: the features are the device's, and all that is pointed to lives.
         let raw =
             unsafe { instance.raw.create_device(handle, &create, None) }.map_err(|result| {
@@ -121,7 +143,8 @@ impl Gpu {
             })?;
         // SAFETY: one queue of this family was made with the device.
         let queue = unsafe { raw.get_device_queue(family, 0) };
-        Ok(Gpu { raw, queue, family, traits, handle, instance })
+        let push_descriptor = pushes.then(|| push_descriptor::Device::new(&instance.raw, &raw));
+        Ok(Gpu { raw, push_descriptor, queue, family, traits, handle, instance })
     }
 }
 
@@ -180,6 +203,7 @@ impl Traits {
             ),
             kernels: compute::Device {
                 language: compute::Language::Glsl,
+                addresses: true,
                 int64: has.shader_int64 != 0,
                 float64: has.shader_float64 != 0,
                 bytes: has_12.storage_buffer8_bit_access != 0 && has_12.shader_int8 != 0,
@@ -190,6 +214,7 @@ impl Traits {
                 guards: false,
                 shares: hardware,
             },
+            bound: None,
             floats: FloatModes {
                 keeps_subnormals: [
                     properties_12.shader_denorm_preserve_float16 != 0,
@@ -228,6 +253,29 @@ fn choose<'a>(devices: &'a [Found], wanted: &str) -> Result<&'a Found> {
             .says(format!("no device is called `{wanted}`"))
             .with("driver", NAME)
             .with("devices", names.join(", "))
+    })
+}
+
+/// What can be bound to kernels of a device, if it has descriptors that are pushed.
+fn bound(instance: &Instance, handle: vk::PhysicalDevice) -> Option<Bound> {
+    let mut pushed = vk::PhysicalDevicePushDescriptorPropertiesKHR::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut pushed);
+    // SAFETY: plain queries; the chain's struct is filled by a device that has the extension, and
+    // passed over by others.
+    let offered = unsafe {
+        instance.raw.get_physical_device_properties2(handle, &mut properties);
+        instance.raw.enumerate_device_extension_properties(handle)
+    };
+    let limits = properties.properties.limits;
+    let named =
+        |e: &vk::ExtensionProperties| e.extension_name_as_c_str() == Ok(push_descriptor::NAME);
+    offered.ok()?.iter().any(named).then(|| Bound {
+        buffers: pushed
+            .max_push_descriptors
+            .min(limits.max_per_stage_descriptor_storage_buffers)
+            .min(limits.max_descriptor_set_storage_buffers),
+        block: limits.max_storage_buffer_range.into(),
+        numbers: limits.max_uniform_buffer_range,
     })
 }
 

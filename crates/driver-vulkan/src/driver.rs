@@ -25,7 +25,7 @@ use gpupy_core::{DType, Error, ErrorKind, Result};
 const MAX_BLOCK_LEN: u64 = 1 << 28;
 
 /// Bytes of the widest element.
-const WIDEST: u64 = 8;
+pub const WIDEST: u64 = 8;
 
 /// A Vulkan driver, closed.
 pub fn new() -> Box<dyn Driver> {

@@ -5,6 +5,8 @@
 //!
 //! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
+use crate::device::Gpu;
+use crate::driver::WIDEST;
 use crate::kernels::Kernel;
 use crate::open::Open;
 use crate::queue::{Retired, Touch};
@@ -24,15 +26,14 @@ impl Open {
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         let mut lengths = Vec::with_capacity(launch.operands.len());
-        let mut addresses = Vec::with_capacity(launch.operands.len() + launch.dests.len());
-        for id in launch.operands {
-            let block = self.blocks.get(*id)?;
+        let mut buffers = Vec::with_capacity(launch.operands.len() + launch.dests.len());
+        for (id, _) in touches(launch) {
+            let block = self.blocks.get(id)?;
             lengths.push(block.spec.len);
-            addresses.push(block.buffer.address);
+            buffers.push((block.buffer.handle, block.buffer.address));
         }
-        for dest in launch.dests {
-            addresses.push(self.blocks.get(dest.block)?.buffer.address);
-        }
+        let can_bind = self.can_bind(&lengths);
+        lengths.truncate(launch.operands.len());
         let stores: Vec<u32> = (0..launch.dests.len() as u32).collect();
         let targets: Vec<_> = launch.dests.iter().map(|dest| (&dest.access, dest.whole)).collect();
         let request = Request {
@@ -45,16 +46,32 @@ impl Open {
             targets: &targets,
             specialise: false,
         };
-        let planned = self.planned(&request)?;
+        let planned = self.planned(&request, can_bind)?;
         let mut evaluated = Evaluated { launches: 1, ..Evaluated::default() };
         let (kernel, planned) = self.kernel(launch, &request, planned, &mut evaluated)?;
-        self.dispatch(launch, &kernel, &planned, &addresses)?;
+        self.dispatch(launch, &kernel, &planned, &buffers)?;
         evaluated.code = Some(kernel.code);
         Ok(evaluated)
     }
 
-    fn planned(&self, request: &Request<'_>) -> Result<Planned> {
-        compute::plan(&self.gpu.traits.kernels, request).map_err(|reason| {
+    /// Whether blocks of these lengths can be bound to a kernel. Where a device is a CPU, what is bound
+    /// is reached five times faster than what has only an address; others don't mind.
+    fn can_bind(&self, lengths: &[usize]) -> bool {
+        self.gpu.traits.bound.is_some_and(|bound| {
+            let fits = |len: &usize| (*len as u64).saturating_mul(WIDEST) <= bound.block;
+            lengths.len() < bound.buffers as usize && lengths.iter().all(fits)
+        })
+    }
+
+    /// How a launch is done, with its blocks bound or by their addresses.
+    fn planned(&self, request: &Request<'_>, can_bind: bool) -> Result<Planned> {
+        let device = compute::Device { addresses: !can_bind, ..self.gpu.traits.kernels };
+        let planned = compute::plan(&device, request);
+        let numbers = self.gpu.traits.bound.map_or(0, |bound| bound.numbers as usize);
+        if can_bind && planned.as_ref().is_ok_and(|p| 4 * p.words.len() > numbers) {
+            return self.planned(request, false);
+        }
+        planned.map_err(|reason| {
             Error::new(ErrorKind::Unsupported, "eval_ir")
                 .says("there is no kernel for this launch")
                 .with("driver", crate::NAME)
@@ -72,7 +89,10 @@ impl Open {
     ) -> Result<(Kernel, Planned)> {
         let (name, params) = (launch.fingerprint, launch.params);
         let elements: usize = launch.shape.iter().product();
-        let literals = |open: &Open| open.planned(&Request { specialise: true, ..request.clone() });
+        let literals = |open: &Open| {
+            let request = Request { specialise: true, ..request.clone() };
+            open.planned(&request, !planned.plan.addresses)
+        };
         match self.kernels.known.find(name, &planned.plan, params, elements) {
             Some(Choice::General(kernel)) => Ok((kernel, planned)),
             Some(Choice::Specialised(kernel)) => Ok((kernel, literals(self)?)),
@@ -107,7 +127,8 @@ impl Open {
 
     fn compile(&mut self, launch: &Launch<'_>, planned: &Planned) -> Result<Kernel> {
         let source = compute::source(launch.program, &planned.plan, &self.gpu.traits.kernels);
-        self.kernels.compile(&source)
+        let blocks = launch.operands.len() + launch.dests.len();
+        self.kernels.compile(&source, if planned.plan.addresses { 0 } else { blocks })
     }
 
     /// Records a dispatch, and notes which blocks it touches.
@@ -116,14 +137,26 @@ impl Open {
         launch: &Launch<'_>,
         kernel: &Kernel,
         planned: &Planned,
-        addresses: &[u64],
+        buffers: &[(vk::Buffer, u64)],
     ) -> Result<()> {
-        let mut numbers = Vec::with_capacity(8 * addresses.len() + 4 * planned.words.len());
-        numbers.extend(addresses.iter().flat_map(|address| address.to_ne_bytes()));
+        let by_address = planned.plan.addresses;
+        let mut numbers = Vec::with_capacity(8 * buffers.len() + 4 * planned.words.len());
+        if by_address {
+            numbers.extend(buffers.iter().flat_map(|(_, address)| address.to_ne_bytes()));
+        }
         numbers.extend(planned.words.iter().flat_map(|word| word.to_ne_bytes()));
+        let mut bindings = Vec::new();
         if !planned.plan.pushed {
-            let address = self.numbers.put(&numbers, &mut self.queue, &mut self.memory)?;
-            numbers = address.to_ne_bytes().to_vec();
+            let place = self.numbers.put(&numbers, &mut self.queue, &mut self.memory)?;
+            if !by_address {
+                let range = numbers.len() as u64;
+                bindings.push((0, place.handle, place.offset, range));
+            }
+            numbers = if by_address { place.address.to_ne_bytes().to_vec() } else { Vec::new() };
+        }
+        if !by_address {
+            let blocks = (1..).zip(buffers);
+            bindings.extend(blocks.map(|(n, (handle, _))| (n, *handle, 0, vk::WHOLE_SIZE)));
         }
         let mut begins_stage = false;
         for (block, touch) in touches(launch) {
@@ -131,14 +164,18 @@ impl Open {
         }
         let points: usize = launch.shape.iter().product();
         let work = points.saturating_mul(launch.program.insts.len()) as u64;
-        let (layout, pipeline, groups) = (self.kernels.layout, kernel.pipeline, planned.groups);
+        let (layout, pipeline, groups) = (kernel.layout, kernel.pipeline, planned.groups);
+        let gpu = self.gpu.clone();
         self.queue.record(begins_stage, work, |device, commands| {
             // SAFETY: pipeline and layout belong together and live until the device is done, as do the
             // blocks, whose addresses the kernel was planned for; the groups are within its limits.
             unsafe {
                 device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
-                let stage = vk::ShaderStageFlags::COMPUTE;
-                device.cmd_push_constants(commands, layout, stage, 0, &numbers);
+                if !numbers.is_empty() {
+                    let stage = vk::ShaderStageFlags::COMPUTE;
+                    device.cmd_push_constants(commands, layout, stage, 0, &numbers);
+                }
+                bind(&gpu, commands, layout, &bindings);
                 device.cmd_dispatch(commands, groups[0], groups[1], groups[2]);
             }
         })?;
@@ -148,6 +185,41 @@ impl Open {
         self.queue.submit_if_worth_it()?;
         self.queue.collect(&mut self.memory)
     }
+}
+
+/// Binds buffers to a kernel: each with its binding, the bytes before what is bound, and its bytes.
+///
+/// # Safety
+/// The commands are being recorded, the layout has these bindings, and the buffers live until the device
+/// is done.
+unsafe fn bind(
+    gpu: &Gpu,
+    commands: vk::CommandBuffer,
+    layout: vk::PipelineLayout,
+    bindings: &[(u32, vk::Buffer, u64, u64)],
+) {
+    let Some(push) = gpu.push_descriptor.as_ref().filter(|_| !bindings.is_empty()) else { return };
+    let buffers: Vec<[vk::DescriptorBufferInfo; 1]> = bindings
+        .iter()
+        .map(|(_, buffer, offset, range)| {
+            [vk::DescriptorBufferInfo { buffer: *buffer, offset: *offset, range: *range }]
+        })
+        .collect();
+    let writes: Vec<_> = bindings
+        .iter()
+        .zip(&buffers)
+        .map(|((binding, ..), buffer)| {
+            let kind = match binding {
+                0 => vk::DescriptorType::UNIFORM_BUFFER,
+                _ => vk::DescriptorType::STORAGE_BUFFER,
+            };
+            let write = vk::WriteDescriptorSet::default().dst_binding(*binding);
+            write.descriptor_type(kind).buffer_info(buffer)
+        })
+        .collect();
+    let point = vk::PipelineBindPoint::COMPUTE;
+    // SAFETY: promised by the caller; layouts with bindings exist only where the extension does.
+    unsafe { push.cmd_push_descriptor_set(commands, point, layout, 0, &writes) };
 }
 
 /// The blocks that a launch touches, and how.

@@ -1,7 +1,7 @@
 //! Kernels: shaders compiled into pipelines, in this run and between runs.
 //!
 //! Owns [`Kernels`] and [`Kernel`]. On disk lie a shader's SPIR-V and what the device made of it.
-//! Invariants: all pipelines have one layout, of push constants alone; a pipeline lives until it is
+//! Invariants: pipelines to which as many blocks are bound have one layout; a pipeline lives until it is
 //! retired or the driver closed.
 //!
 //! Not here: the compiler (`compiler.rs`), which kernel a launch gets (`eval.rs` and
@@ -15,6 +15,7 @@ use gpupy_codegen::cache;
 use gpupy_codegen::compute::Plan;
 use gpupy_codegen::disk::Shelf;
 use gpupy_core::{ErrorKind, Result};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A compiled kernel.
@@ -22,6 +23,8 @@ use std::sync::Arc;
 pub struct Kernel {
     /// What is dispatched.
     pub pipeline: vk::Pipeline,
+    /// What it is given.
+    pub layout: vk::PipelineLayout,
     /// What it was compiled from.
     pub code: Arc<str>,
 }
@@ -30,11 +33,20 @@ pub struct Kernel {
 pub struct Kernels {
     /// Which there are.
     pub known: cache::Kernels<Plan, Kernel>,
-    /// The layout of all.
-    pub layout: vk::PipelineLayout,
+    /// The layouts of kernels, by the blocks that are bound to them.
+    layouts: FxHashMap<usize, Layout>,
     pipelines: Vec<vk::Pipeline>,
     shelf: Option<Shelf>,
     gpu: Arc<Gpu>,
+}
+
+/// What kernels are given.
+#[derive(Clone, Copy, Default)]
+struct Layout {
+    /// The set of blocks, null where none is bound.
+    set: vk::DescriptorSetLayout,
+    /// The set, and push constants.
+    pipeline: vk::PipelineLayout,
 }
 
 /// What lies on disk of a kernel.
@@ -46,32 +58,71 @@ struct Stored {
 
 impl Kernels {
     /// No kernels yet.
-    ///
-    /// # Errors
-    /// - `OutOfMemory`, `DeviceLost`: the device's own.
-    pub fn new(gpu: Arc<Gpu>) -> Result<Kernels> {
-        let ranges = [vk::PushConstantRange::default()
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)
-            .size(gpu.traits.kernels.push_bytes)];
-        let create = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
-        // SAFETY: the range is within the device's limits.
-        let layout = unsafe { gpu.raw.create_pipeline_layout(&create, None) }
-            .map_err(|result| failed("init", "vkCreatePipelineLayout", result))?;
-        Ok(Kernels {
+    pub fn new(gpu: Arc<Gpu>) -> Kernels {
+        Kernels {
             known: cache::Kernels::default(),
-            layout,
+            layouts: FxHashMap::default(),
             pipelines: Vec::new(),
             shelf: Shelf::of(crate::NAME),
             gpu,
-        })
+        }
     }
 
-    /// Compiles a shader, or takes it from the disk.
+    /// The layout of kernels to which so many blocks are bound; 0 where blocks are reached by address.
+    fn layout(&mut self, blocks: usize) -> Result<vk::PipelineLayout> {
+        if let Some(known) = self.layouts.get(&blocks) {
+            return Ok(known.pipeline);
+        }
+        let device = &self.gpu.raw;
+        let stage = vk::ShaderStageFlags::COMPUTE;
+        let bindings: Vec<_> = (0..=blocks as u32)
+            .map(|binding| {
+                let kind = match binding {
+                    0 => vk::DescriptorType::UNIFORM_BUFFER,
+                    _ => vk::DescriptorType::STORAGE_BUFFER,
+                };
+                let layout = vk::DescriptorSetLayoutBinding::default().binding(binding);
+                layout.descriptor_type(kind).descriptor_count(1).stage_flags(stage)
+            })
+            .collect();
+        let pushed = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+        let set = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).flags(pushed);
+        let ranges = [vk::PushConstantRange::default()
+            .stage_flags(stage)
+            .size(self.gpu.traits.kernels.push_bytes)];
+        let mut made = Layout::default();
+        // SAFETY: what is bound and pushed is within the device's limits, and sets are pushed only
+        // where the device has the extension.
+        let result = unsafe {
+            let mut sets = Vec::new();
+            let bound = match blocks {
+                0 => Ok(()),
+                _ => device.create_descriptor_set_layout(&set, None).map(|set| sets.push(set)),
+            };
+            bound.and_then(|()| {
+                made.set = sets.first().copied().unwrap_or_default();
+                let create = vk::PipelineLayoutCreateInfo::default();
+                let create = create.push_constant_ranges(&ranges).set_layouts(&sets);
+                made.pipeline = device.create_pipeline_layout(&create, None)?;
+                Ok(())
+            })
+        };
+        if let Err(result) = result {
+            // SAFETY: nobody else knows it; null is passed over.
+            unsafe { device.destroy_descriptor_set_layout(made.set, None) };
+            return Err(failed("eval_ir", "vkCreatePipelineLayout", result));
+        }
+        self.layouts.insert(blocks, made);
+        Ok(made.pipeline)
+    }
+
+    /// Compiles a shader to which so many blocks are bound, or takes it from the disk.
     ///
     /// # Errors
     /// - `Refused`: a compiler does not take it.
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
-    pub fn compile(&mut self, source: &str) -> Result<Kernel> {
+    pub fn compile(&mut self, source: &str, blocks: usize) -> Result<Kernel> {
+        let layout = self.layout(blocks)?;
         let key = format!("{}\n{:?}\n{source}", self.gpu.traits.identity, self.gpu.traits.floats);
         let found = self.shelf.as_ref().and_then(|shelf| Stored::from_bytes(&shelf.take(&key)?));
         let stored = match found {
@@ -82,7 +133,7 @@ impl Kernels {
             }
         };
         let fresh = stored.compiled.is_empty();
-        let (pipeline, compiled) = self.pipeline(&stored, fresh).map_err(|result| {
+        let (pipeline, compiled) = self.pipeline(&stored, layout, fresh).map_err(|result| {
             let error = failed("eval_ir", "vkCreateComputePipelines", result);
             match error.kind() {
                 ErrorKind::OutOfMemory => error,
@@ -94,7 +145,7 @@ impl Kernels {
         if let (Some(compiled), Some(shelf)) = (compiled, &self.shelf) {
             shelf.put(&key, &Stored { compiled, ..stored }.to_bytes());
         }
-        Ok(Kernel { pipeline, code: source.into() })
+        Ok(Kernel { pipeline, layout, code: source.into() })
     }
 
     /// Forgets a kernel, whose pipeline is then the caller's to retire.
@@ -106,6 +157,7 @@ impl Kernels {
     fn pipeline(
         &self,
         stored: &Stored,
+        layout: vk::PipelineLayout,
         keep: bool,
     ) -> std::result::Result<(vk::Pipeline, Option<Vec<u8>>), vk::Result> {
         let device = &self.gpu.raw;
@@ -121,8 +173,7 @@ impl Kernels {
                     .stage(vk::ShaderStageFlags::COMPUTE)
                     .module(module)
                     .name(c"main");
-                let create =
-                    vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
+                let create = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
                 let made = device.create_compute_pipelines(cache, &[create], None);
                 let compiled = keep.then(|| device.get_pipeline_cache_data(cache).ok()).flatten();
                 device.destroy_pipeline_cache(cache, None);
@@ -141,7 +192,10 @@ impl Drop for Kernels {
             for pipeline in &self.pipelines {
                 self.gpu.raw.destroy_pipeline(*pipeline, None);
             }
-            self.gpu.raw.destroy_pipeline_layout(self.layout, None);
+            for layout in self.layouts.values() {
+                self.gpu.raw.destroy_pipeline_layout(layout.pipeline, None);
+                self.gpu.raw.destroy_descriptor_set_layout(layout.set, None);
+            }
         }
     }
 }

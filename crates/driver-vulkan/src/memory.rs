@@ -89,6 +89,7 @@ impl Memory {
         let usage = vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST
             | vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::UNIFORM_BUFFER
             | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         let size = bytes.max(1).next_multiple_of(ALIGNMENT as u64);
         let create = vk::BufferCreateInfo::default().size(size).usage(usage);

@@ -7,11 +7,25 @@
 
 use crate::memory::{Buffer, Memory, Purpose};
 use crate::queue::{Queue, Retired};
-use gpupy_codegen::compute::ALIGNMENT;
+use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 
 /// Bytes of a buffer; those of one launch are a few hundred.
 const BYTES: usize = 1 << 18;
+
+/// Every device binds what lies at multiples of so many bytes.
+const ALIGNMENT: usize = 256;
+
+/// Where a launch's numbers are.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The buffer.
+    pub handle: vk::Buffer,
+    /// Bytes from its start.
+    pub offset: u64,
+    /// Where kernels find them by address.
+    pub address: u64,
+}
 
 /// Where the next launch's numbers go.
 #[derive(Debug, Default)]
@@ -22,11 +36,11 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Puts bytes where the device finds them, at the address that is given back.
+    /// Puts bytes where the device finds them, at the place that is given back.
     ///
     /// # Errors
     /// - `OutOfMemory`: no room for another buffer.
-    pub fn put(&mut self, bytes: &[u8], queue: &mut Queue, memory: &mut Memory) -> Result<u64> {
+    pub fn put(&mut self, bytes: &[u8], queue: &mut Queue, memory: &mut Memory) -> Result<Place> {
         if self.buffer.is_none() || self.used + bytes.len() > self.length {
             let length = BYTES.max(bytes.len());
             let fresh = memory.buffer(length as u64, Purpose::Upload)?;
@@ -35,8 +49,8 @@ impl Numbers {
             }
             (self.length, self.used) = (length, 0);
         }
-        let mapped = self.buffer.as_ref().and_then(|b| Some((b.address, b.mapped()?)));
-        let Some((address, base)) = mapped else {
+        let mapped = self.buffer.as_ref().and_then(|b| Some((b.handle, b.address, b.mapped()?)));
+        let Some((handle, address, base)) = mapped else {
             return Err(Error::new(ErrorKind::OutOfMemory, "eval_ir")
                 .says("no memory is mapped")
                 .with("driver", crate::NAME));
@@ -45,7 +59,8 @@ impl Numbers {
         // SAFETY: the buffer is mapped, and the device was given nothing of it from `used` on.
         unsafe { base.add(at).as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         self.used = (at + bytes.len()).next_multiple_of(ALIGNMENT);
-        Ok(address + at as u64)
+        let offset = at as u64;
+        Ok(Place { handle, offset, address: address + offset })
     }
 
     /// Gives the buffer back, once the device is done.

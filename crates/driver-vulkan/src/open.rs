@@ -40,7 +40,7 @@ impl Open {
     pub fn new(gpu: Gpu, limit: u64, longest: usize) -> Result<Open> {
         let gpu = Arc::new(gpu);
         Ok(Open {
-            kernels: Kernels::new(gpu.clone())?,
+            kernels: Kernels::new(gpu.clone()),
             blocks: Blocks::new(limit, longest),
             numbers: Numbers::default(),
             queue: Queue::new(gpu.clone())?,

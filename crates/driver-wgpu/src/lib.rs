@@ -172,6 +172,7 @@ fn shaping(gpu: &Gpu) -> compute::Device {
     let group = gpu.limits.max_compute_invocations_per_workgroup;
     compute::Device {
         language: Language::Wgsl,
+        addresses: false,
         int64: gpu.features.contains(wgpu::Features::SHADER_INT64),
         float64: gpu.features.contains(wgpu::Features::SHADER_F64),
         bytes: false,

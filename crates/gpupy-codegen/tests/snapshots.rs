@@ -87,6 +87,7 @@ impl Case {
 /// A device with all that Vulkan offers.
 const VULKAN: Device = Device {
     language: Language::Glsl,
+    addresses: true,
     int64: true,
     float64: true,
     bytes: true,
@@ -97,6 +98,9 @@ const VULKAN: Device = Device {
     guards: false,
     shares: true,
 };
+
+/// The same, with blocks that are bound.
+const BOUND: Device = Device { addresses: false, ..VULKAN };
 
 /// One with the least that WGSL has.
 const WEB: Device = Device {
@@ -110,7 +114,7 @@ const WEB: Device = Device {
     ..VULKAN
 };
 
-const DEVICES: [(&str, Device); 2] = [("comp", VULKAN), ("wgsl", WEB)];
+const DEVICES: [(&str, Device); 3] = [("comp", VULKAN), ("bound.comp", BOUND), ("wgsl", WEB)];
 
 fn pattern(dtype: DType) -> u64 {
     match dtype {

@@ -15,11 +15,16 @@ use gpupy_core::ir::FormKind;
 /// launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// GLSL 4.50 for Vulkan. Blocks are reached by 64-bit device addresses
+    /// GLSL 4.50 for Vulkan.
+    ///
+    /// With [`Device::addresses`], blocks are reached by 64-bit device addresses
     /// (`GL_EXT_buffer_reference`), which stand before the launch's numbers: those of the operands,
     /// then those of the destinations that are stored. All of them are push constants where they fit
     /// ([`Plan::pushed`](super::Plan::pushed)); otherwise the one push constant is the address of
     /// memory that holds them.
+    ///
+    /// Without, blocks are the storage buffers of set 0 from binding 1 on, in the same order. The
+    /// launch's numbers are push constants where they fit, otherwise a uniform buffer, binding 0.
     Glsl,
     /// WGSL. Blocks are storage buffers of group 0: the operands, read-only, from binding 1 on, then
     /// the destinations that are stored. Binding 0 is a uniform buffer of the launch's numbers.
@@ -31,6 +36,8 @@ pub enum Language {
 pub struct Device {
     /// The language of its kernels.
     pub language: Language,
+    /// True when GLSL reaches blocks by addresses: of any size, and any number of them.
+    pub addresses: bool,
     /// Integers of 64 bits.
     pub int64: bool,
     /// float64, in arithmetic and in blocks; of use with `int64` alone.

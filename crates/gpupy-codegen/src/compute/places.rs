@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 const DEVICE: Device = Device {
     language: Language::Glsl,
+    addresses: true,
     int64: false,
     float64: false,
     bytes: false,

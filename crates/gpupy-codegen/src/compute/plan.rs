@@ -67,7 +67,9 @@ pub struct Plan {
     pub stores: Vec<u32>,
     /// How many numbers the launch gives.
     pub word_count: usize,
-    /// True when addresses and numbers are push constants ([`Language::Glsl`]).
+    /// Whether blocks are reached by addresses ([`Language::Glsl`]).
+    pub addresses: bool,
+    /// True when the numbers, with the addresses, are push constants ([`Language::Glsl`]).
     pub pushed: bool,
     /// Of a map and of what stands before `reduce`.
     pub(super) width: Width,
@@ -155,12 +157,15 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     let params = params.collect();
     let constants = uses.hazards.iter().map(|scalar| (*scalar, words.scalar(*scalar))).collect();
     let zero = (device.guards && device.language == Language::Wgsl).then(|| words.int(0));
+    let glsl = device.language == Language::Glsl;
+    let addresses = glsl && device.addresses;
     let blocks = program.operands.len() + request.stores.len();
+    let pushed_bytes = 4 * words.list.len() + if addresses { 8 * blocks } else { 0 };
     let plan = Plan {
         stores: request.stores.to_vec(),
         word_count: words.list.len(),
-        pushed: device.language == Language::Glsl
-            && 8 * blocks + 4 * words.list.len() <= device.push_bytes as usize,
+        addresses,
+        pushed: glsl && pushed_bytes <= device.push_bytes as usize,
         width: parts.width,
         frame: parts.frame,
         fours: fours(

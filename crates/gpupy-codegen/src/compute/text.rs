@@ -28,8 +28,10 @@ impl Text<'_> {
     pub fn number(&self, n: u16) -> String {
         match (self.device.language, self.plan.pushed) {
             (Language::Glsl, true) => format!("k[{n}]"),
-            (Language::Glsl, false) => format!("launch.k[{n}]"),
-            (Language::Wgsl, _) => format!("k[{}].{}", n / 4, COMPONENTS[usize::from(n % 4)]),
+            (Language::Glsl, false) if self.plan.addresses => format!("launch.k[{n}]"),
+            (Language::Glsl, false) | (Language::Wgsl, _) => {
+                format!("k[{}].{}", n / 4, COMPONENTS[usize::from(n % 4)])
+            }
         }
     }
 
@@ -65,7 +67,7 @@ impl Text<'_> {
     /// Element `index` of a block, as it is stored.
     pub fn element(&self, block: usize, index: &str) -> String {
         match self.device.language {
-            Language::Glsl => format!("{}.e[{index}]", self.at_address(block, Width::One)),
+            Language::Glsl => format!("{}.e[{index}]", self.whole(block, Width::One)),
             Language::Wgsl if self.plan.fours[block] => {
                 format!("b{block}[({index}) >> 2][({index}) & 3]")
             }
@@ -76,7 +78,7 @@ impl Text<'_> {
     /// Four number `index` of a block, as it is stored.
     pub fn four(&self, block: usize, index: &str) -> String {
         match self.device.language {
-            Language::Glsl => format!("{}.e[{index}]", self.at_address(block, Width::Four)),
+            Language::Glsl => format!("{}.e[{index}]", self.whole(block, Width::Four)),
             Language::Wgsl if self.plan.fours[block] => format!("b{block}[{index}]"),
             Language::Wgsl => {
                 let element = |c: usize| format!("b{block}[4 * ({index}) + {c}]");
@@ -148,7 +150,12 @@ impl Text<'_> {
         format!("{access}_{}{fours}", dtype.name())
     }
 
-    fn at_address(&self, block: usize, width: Width) -> String {
+    /// A block in GLSL, as an array `e`.
+    fn whole(&self, block: usize, width: Width) -> String {
+        if !self.plan.addresses {
+            let fours = if width == Width::Four { "x4" } else { "" };
+            return format!("b{block}{fours}");
+        }
         let launch = if self.plan.pushed { "" } else { "launch." };
         let reference = self.reference(self.block_dtype(block), width, self.is_target(block));
         format!("{reference}({launch}b{block})")
@@ -158,7 +165,10 @@ impl Text<'_> {
     fn header(&self, body: &str) -> String {
         match self.device.language {
             Language::Wgsl => self.wgsl_bindings(),
-            Language::Glsl => self.glsl_version() + &self.glsl_addresses(body),
+            Language::Glsl if self.plan.addresses => {
+                self.glsl_version() + &self.glsl_addresses(body)
+            }
+            Language::Glsl => self.glsl_version() + &self.glsl_bindings(body),
         }
     }
 
@@ -169,8 +179,10 @@ impl Text<'_> {
         let mut extension = |name: &str| {
             let _ = writeln!(text, "#extension {name} : require");
         };
-        extension("GL_EXT_buffer_reference");
-        extension("GL_EXT_buffer_reference_uvec2");
+        if self.plan.addresses {
+            extension("GL_EXT_buffer_reference");
+            extension("GL_EXT_buffer_reference_uvec2");
+        }
         if stored(1) {
             extension("GL_EXT_shader_8bit_storage");
             extension("GL_EXT_shader_explicit_arithmetic_types_int8");
@@ -221,6 +233,35 @@ impl Text<'_> {
                  layout(push_constant, std430) uniform Push {{ Launch launch; }};"
             ),
         };
+        text
+    }
+
+    fn glsl_bindings(&self, body: &str) -> String {
+        let (count, vectors) = (self.plan.word_count, self.plan.word_count.div_ceil(4));
+        let mut text = match self.plan.pushed {
+            _ if count == 0 => String::new(),
+            true => {
+                format!("layout(push_constant, std430) uniform Launch {{ int k[{count}]; }};\n")
+            }
+            false => {
+                format!("layout(binding = 0, std140) uniform Launch {{ ivec4 k[{vectors}]; }};\n")
+            }
+        };
+        for block in 0..self.blocks() {
+            let access = if self.is_target(block) { "" } else { "readonly " };
+            for width in [Width::One, Width::Four] {
+                let name = self.whole(block, width);
+                if body.contains(&format!("{name}.e[")) {
+                    let element = self.stored_type(self.block_dtype(block), width);
+                    let binding = block + 1;
+                    let _ = writeln!(
+                        text,
+                        "layout(binding = {binding}, std430) {access}buffer B{name} \
+                         {{ {element} e[]; }} {name};"
+                    );
+                }
+            }
+        }
         text
     }
 

@@ -1,0 +1,93 @@
+#version 450
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[5]; };
+layout(binding = 1, std430) readonly buffer Bb0x4 { u16vec4 e[]; } b0x4;
+layout(binding = 4, std430) buffer Bb3x4 { uvec4 e[]; } b3x4;
+layout(binding = 5, std430) buffer Bb4x4 { u16vec4 e[]; } b4x4;
+layout(binding = 6, std430) buffer Bb5x4 { vec4 e[]; } b5x4;
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 half_bits_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = (v3 - uvec4(0x38000000u));
+    uvec4 v8 = choose(lessThan(uvec4(13u), uvec4(32u)), (v6 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    precise vec4 v9 = uintBitsToFloat(v3);
+    precise vec4 v11 = (v9 + vec4(uintBitsToFloat(0x3f000000u)));
+    uvec4 v12 = floatBitsToUint(v11);
+    uvec4 v14 = (v12 - uvec4(0x3f000000u));
+    bvec4 v16 = lessThan(v3, uvec4(0x38800000u));
+    uvec4 v17 = choose(v16, v14, v8);
+    uvec4 v18 = choose(lessThan(uvec4(13u), uvec4(32u)), (v3 >> min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    uvec4 v20 = (v18 & uvec4(0x3ffu));
+    uvec4 v22 = max(v20, uvec4(1u));
+    uvec4 v24 = (v22 | uvec4(0x7c00u));
+    bvec4 v26 = equal(v3, uvec4(0x7f800000u));
+    uvec4 v27 = choose(v26, uvec4(0x7c00u), v24);
+    bvec4 v28 = lessThan(v3, uvec4(0x7f800000u));
+    uvec4 v29 = choose(v28, v17, v27);
+    uvec4 v31 = choose(lessThan(uvec4(16u), uvec4(32u)), (v4 >> min(uvec4(16u), uvec4(31u))), uvec4(0u));
+    uvec4 v32 = (v29 | v31);
+    return v32;
+}
+vec4 half_of_bits_float32_four(uvec4 a) {
+    uvec4 v2 = (a & uvec4(0x7fffu));
+    uvec4 v3 = (a ^ v2);
+    uvec4 v5 = choose(lessThan(uvec4(13u), uvec4(32u)), (v2 << min(uvec4(13u), uvec4(31u))), uvec4(0u));
+    uvec4 v7 = (v5 + uvec4(0x38000000u));
+    uvec4 v9 = (v5 | uvec4(0x7f800000u));
+    precise vec4 v10 = vec4(v2);
+    precise vec4 v12 = (v10 * vec4(uintBitsToFloat(0x33800000u)));
+    uvec4 v13 = floatBitsToUint(v12);
+    bvec4 v15 = lessThan(v2, uvec4(0x400u));
+    uvec4 v16 = choose(v15, v13, v7);
+    bvec4 v18 = lessThan(v2, uvec4(0x7c00u));
+    uvec4 v19 = choose(v18, v16, v9);
+    uvec4 v21 = choose(lessThan(uvec4(16u), uvec4(32u)), (v3 << min(uvec4(16u), uvec4(31u))), uvec4(0u));
+    uvec4 v22 = (v19 | v21);
+    precise vec4 v23 = uintBitsToFloat(v22);
+    return v23;
+}
+uvec4 uint_of_float32_four(vec4 a) {
+    uvec4 v1 = floatBitsToUint(a);
+    uvec4 v3 = (v1 & uvec4(0x7fffffffu));
+    uvec4 v4 = (v1 ^ v3);
+    uvec4 v6 = choose(lessThan(uvec4(23u), uvec4(32u)), (v3 >> min(uvec4(23u), uvec4(31u))), uvec4(0u));
+    uvec4 v8 = (v3 & uvec4(0x7fffffu));
+    uvec4 v10 = (v8 | uvec4(0x800000u));
+    uvec4 v11 = v10;
+    ivec4 v12 = ivec4(v6);
+    ivec4 v14 = (v12 - ivec4(150));
+    ivec4 v15 = (-v14);
+    uvec4 v16 = uvec4(v14);
+    uvec4 v17 = uvec4(v15);
+    uvec4 v18 = choose(lessThan(v16, uvec4(32u)), (v11 << min(v16, uvec4(31u))), uvec4(0u));
+    uvec4 v19 = choose(lessThan(v17, uvec4(32u)), (v11 >> min(v17, uvec4(31u))), uvec4(0u));
+    uvec4 v20 = (v18 | v19);
+    bvec4 v22 = notEqual(v4, uvec4(0u));
+    uvec4 v23 = (uvec4(0u) - v20);
+    uvec4 v24 = choose(v22, v23, v20);
+    return v24;
+}
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[4]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    precise vec4 v0 = half_of_bits_float32_four(uvec4(b0x4.e[a0]));
+    uvec4 v67 = uint_of_float32_four(v0);
+    b3x4.e[s0] = v67;
+    precise vec4 v69 = v0;
+    b4x4.e[s1] = u16vec4(half_bits_float32_four(v69));
+    precise vec4 v71 = v0;
+    b5x4.e[s2] = v71;
+}

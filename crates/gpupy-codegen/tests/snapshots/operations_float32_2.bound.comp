@@ -1,0 +1,48 @@
+#version 450
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[10]; };
+layout(binding = 1, std430) readonly buffer Bb0x4 { vec4 e[]; } b0x4;
+layout(binding = 2, std430) readonly buffer Bb1x4 { vec4 e[]; } b1x4;
+layout(binding = 4, std430) buffer Bb3x4 { vec4 e[]; } b3x4;
+layout(binding = 5, std430) buffer Bb4x4 { vec4 e[]; } b4x4;
+layout(binding = 6, std430) buffer Bb5x4 { vec4 e[]; } b5x4;
+layout(binding = 7, std430) buffer Bb6x4 { u8vec4 e[]; } b6x4;
+layout(binding = 8, std430) buffer Bb7x4 { u8vec4 e[]; } b7x4;
+layout(binding = 9, std430) buffer Bb8x4 { u8vec4 e[]; } b8x4;
+layout(binding = 10, std430) buffer Bb9x4 { u8vec4 e[]; } b9x4;
+layout(binding = 11, std430) buffer Bb10x4 { u8vec4 e[]; } b10x4;
+bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[9]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    int s3 = k[4] + t;
+    int s4 = k[5] + t;
+    int s5 = k[6] + t;
+    int s6 = k[7] + t;
+    int s7 = k[8] + t;
+    precise vec4 v0 = b0x4.e[a0];
+    precise vec4 v1 = b1x4.e[a0];
+    precise vec4 v35 = mix(v1, v0, either(lessThan(v0, v1), isnan(v0)));
+    b3x4.e[s0] = v35;
+    precise vec4 v37 = mix(v1, v0, either(greaterThan(v0, v1), isnan(v0)));
+    b4x4.e[s1] = v37;
+    precise vec4 v39 = uintBitsToFloat(((floatBitsToUint(v0) & uvec4(0x7fffffffu)) | (floatBitsToUint(v1) & uvec4(0x80000000u))));
+    b5x4.e[s2] = v39;
+    bvec4 v41 = equal(v0, v1);
+    b6x4.e[s3] = u8vec4(uvec4(v41));
+    bvec4 v43 = notEqual(v0, v1);
+    b7x4.e[s4] = u8vec4(uvec4(v43));
+    bvec4 v45 = lessThan(v0, v1);
+    b8x4.e[s5] = u8vec4(uvec4(v45));
+    bvec4 v47 = lessThanEqual(v0, v1);
+    b9x4.e[s6] = u8vec4(uvec4(v47));
+    bvec4 v49 = greaterThan(v0, v1);
+    b10x4.e[s7] = u8vec4(uvec4(v49));
+}

@@ -1,0 +1,44 @@
+#version 450
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[6]; };
+layout(binding = 1, std430) readonly buffer Bb0x4 { dvec4 e[]; } b0x4;
+layout(binding = 4, std430) buffer Bb3x4 { dvec4 e[]; } b3x4;
+layout(binding = 5, std430) buffer Bb4x4 { dvec4 e[]; } b4x4;
+layout(binding = 6, std430) buffer Bb5x4 { dvec4 e[]; } b5x4;
+layout(binding = 7, std430) buffer Bb6x4 { dvec4 e[]; } b6x4;
+i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+dvec4 sign_of_float64_four(dvec4 a) {
+    u64vec4 v1 = doubleBitsToUint64(a);
+    u64vec4 v3 = (v1 & u64vec4(0x7ffffffffffffffful));
+    u64vec4 v4 = (v1 ^ v3);
+    u64vec4 v6 = (v4 | u64vec4(0x3ff0000000000000ul));
+    bvec4 v8 = equal(v3, u64vec4(0x0ul));
+    u64vec4 v9 = choose_long(v8, u64vec4(0x0ul), v6);
+    precise dvec4 v10 = uint64BitsToDouble(v9);
+    bvec4 v12 = greaterThan(v3, u64vec4(0x7ff0000000000000ul));
+    precise dvec4 v13 = mix(v10, a, v12);
+    return v13;
+}
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[5]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    int s3 = k[4] + t;
+    precise dvec4 v0 = b0x4.e[a0];
+    precise dvec4 v3 = uint64BitsToDouble((doubleBitsToUint64(v0) ^ u64vec4(0x8000000000000000ul)));
+    b3x4.e[s0] = v3;
+    precise dvec4 v5 = uint64BitsToDouble((doubleBitsToUint64(v0) & u64vec4(0x7ffffffffffffffful)));
+    b4x4.e[s1] = v5;
+    precise dvec4 v7 = sign_of_float64_four(v0);
+    b5x4.e[s2] = v7;
+    precise dvec4 v9 = sqrt(v0);
+    b6x4.e[s3] = v9;
+}

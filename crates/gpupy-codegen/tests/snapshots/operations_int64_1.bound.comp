@@ -1,0 +1,54 @@
+#version 450
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[6]; };
+layout(binding = 1, std430) readonly buffer Bb0x4 { i64vec4 e[]; } b0x4;
+layout(binding = 2, std430) readonly buffer Bb1x4 { i64vec4 e[]; } b1x4;
+layout(binding = 4, std430) buffer Bb3x4 { i64vec4 e[]; } b3x4;
+layout(binding = 5, std430) buffer Bb4x4 { i64vec4 e[]; } b4x4;
+layout(binding = 6, std430) buffer Bb5x4 { i64vec4 e[]; } b5x4;
+layout(binding = 7, std430) buffer Bb6x4 { i64vec4 e[]; } b6x4;
+i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+i64vec4 floor_div_int64_four(i64vec4 a, i64vec4 b) {
+    i64vec4 v2 = choose_long(greaterThan(a, (-a)), a, (-a));
+    u64vec4 v3 = u64vec4(v2);
+    i64vec4 v4 = choose_long(greaterThan(b, (-b)), b, (-b));
+    u64vec4 v5 = u64vec4(v4);
+    u64vec4 v6 = choose_long(notEqual(v5, u64vec4(0x0ul)), (v3 / choose_long(greaterThan(v5, u64vec4(0x1ul)), v5, u64vec4(0x1ul))), u64vec4(0x0ul));
+    u64vec4 v7 = (v6 * v5);
+    bvec4 v8 = notEqual(v7, v3);
+    u64vec4 v9 = choose_long(v8, u64vec4(0x1ul), u64vec4(0x0ul));
+    u64vec4 v10 = (v6 + v9);
+    u64vec4 v11 = (u64vec4(0x0ul) - v10);
+    bvec4 v13 = lessThan(a, i64vec4(int64_t(0x0ul)));
+    bvec4 v14 = lessThan(b, i64vec4(int64_t(0x0ul)));
+    bvec4 v15 = notEqual(v13, v14);
+    u64vec4 v16 = choose_long(v15, v11, v6);
+    bvec4 v18 = equal(b, i64vec4(int64_t(0x0ul)));
+    u64vec4 v19 = choose_long(v18, u64vec4(0x0ul), v16);
+    i64vec4 v20 = i64vec4(v19);
+    return v20;
+}
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[5]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    int s3 = k[4] + t;
+    i64vec4 v0 = b0x4.e[a0];
+    i64vec4 v1 = b1x4.e[a0];
+    i64vec4 v11 = (v0 + v1);
+    b3x4.e[s0] = v11;
+    i64vec4 v13 = (v0 - v1);
+    b4x4.e[s1] = v13;
+    i64vec4 v15 = (v0 * v1);
+    b5x4.e[s2] = v15;
+    i64vec4 v17 = floor_div_int64_four(v0, v1);
+    b6x4.e[s3] = v17;
+}

@@ -1,0 +1,36 @@
+#version 450
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[6]; };
+layout(binding = 1, std430) readonly buffer Bb0x4 { i64vec4 e[]; } b0x4;
+layout(binding = 2, std430) readonly buffer Bb1x4 { i64vec4 e[]; } b1x4;
+layout(binding = 3, std430) readonly buffer Bb2x4 { u8vec4 e[]; } b2x4;
+layout(binding = 4, std430) buffer Bb3x4 { u8vec4 e[]; } b3x4;
+layout(binding = 5, std430) buffer Bb4x4 { u8vec4 e[]; } b4x4;
+layout(binding = 6, std430) buffer Bb5x4 { i64vec4 e[]; } b5x4;
+layout(binding = 7, std430) buffer Bb6x4 { u8vec4 e[]; } b6x4;
+i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[5]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    int s3 = k[4] + t;
+    i64vec4 v0 = b0x4.e[a0];
+    i64vec4 v1 = b1x4.e[a0];
+    bvec4 v2 = notEqual(uvec4(b2x4.e[a0]), uvec4(0u));
+    bvec4 v43 = greaterThan(v0, v1);
+    b3x4.e[s0] = u8vec4(uvec4(v43));
+    bvec4 v45 = greaterThanEqual(v0, v1);
+    b4x4.e[s1] = u8vec4(uvec4(v45));
+    i64vec4 v47 = choose_long(v2, v0, v1);
+    b5x4.e[s2] = v47;
+    bvec4 v49 = notEqual(v0, i64vec4(int64_t(0x0ul)));
+    b6x4.e[s3] = u8vec4(uvec4(v49));
+}

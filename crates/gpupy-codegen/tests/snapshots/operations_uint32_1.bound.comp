@@ -1,0 +1,50 @@
+#version 450
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[10]; };
+layout(binding = 1, std430) readonly buffer Bb0x4 { uvec4 e[]; } b0x4;
+layout(binding = 2, std430) readonly buffer Bb1x4 { uvec4 e[]; } b1x4;
+layout(binding = 4, std430) buffer Bb3x4 { uvec4 e[]; } b3x4;
+layout(binding = 5, std430) buffer Bb4x4 { uvec4 e[]; } b4x4;
+layout(binding = 6, std430) buffer Bb5x4 { uvec4 e[]; } b5x4;
+layout(binding = 7, std430) buffer Bb6x4 { uvec4 e[]; } b6x4;
+layout(binding = 8, std430) buffer Bb7x4 { uvec4 e[]; } b7x4;
+layout(binding = 9, std430) buffer Bb8x4 { uvec4 e[]; } b8x4;
+layout(binding = 10, std430) buffer Bb9x4 { uvec4 e[]; } b9x4;
+layout(binding = 11, std430) buffer Bb10x4 { uvec4 e[]; } b10x4;
+ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[9]) { return; }
+    int a0 = k[0] + t;
+    int s0 = k[1] + t;
+    int s1 = k[2] + t;
+    int s2 = k[3] + t;
+    int s3 = k[4] + t;
+    int s4 = k[5] + t;
+    int s5 = k[6] + t;
+    int s6 = k[7] + t;
+    int s7 = k[8] + t;
+    uvec4 v0 = b0x4.e[a0];
+    uvec4 v1 = b1x4.e[a0];
+    uvec4 v19 = choose(notEqual(v1, uvec4(0u)), (v0 % max(v1, uvec4(1u))), uvec4(0u));
+    b3x4.e[s0] = v19;
+    uvec4 v21 = min(v0, v1);
+    b4x4.e[s1] = v21;
+    uvec4 v23 = max(v0, v1);
+    b5x4.e[s2] = v23;
+    uvec4 v25 = (v0 & v1);
+    b6x4.e[s3] = v25;
+    uvec4 v27 = (v0 | v1);
+    b7x4.e[s4] = v27;
+    uvec4 v29 = (v0 ^ v1);
+    b8x4.e[s5] = v29;
+    uvec4 v31 = choose(lessThan(v1, uvec4(32u)), (v0 << min(v1, uvec4(31u))), uvec4(0u));
+    b9x4.e[s6] = v31;
+    uvec4 v33 = choose(lessThan(v1, uvec4(32u)), (v0 >> min(v1, uvec4(31u))), uvec4(0u));
+    b10x4.e[s7] = v33;
+}

@@ -1,0 +1,67 @@
+#version 450
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[18]; };
+layout(binding = 1, std430) readonly buffer Bb0 { float e[]; } b0;
+layout(binding = 2, std430) readonly buffer Bb1 { float e[]; } b1;
+layout(binding = 3, std430) buffer Bb2 { float e[]; } b2;
+shared vec4 left[256];
+shared vec4 right[256];
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    int tiles = int(gl_WorkGroupID.x);
+    int tile = tiles % k[4];
+    int column = 64 * tile;
+    int above = tiles / k[4];
+    int row = 64 * (above % k[3]);
+    int stack0 = above / k[3];
+    int i0 = stack0 % k[5];
+    int x = local % 16;
+    int y = local / 16;
+    vec4 sum0 = vec4(uintBitsToFloat(0x00000000u));
+    vec4 sum1 = vec4(uintBitsToFloat(0x00000000u));
+    vec4 sum2 = vec4(uintBitsToFloat(0x00000000u));
+    vec4 sum3 = vec4(uintBitsToFloat(0x00000000u));
+    for (int base = 0; base < k[2]; base += 16) {
+        for (int e = local; e < 1024; e += 256) {
+            int r = e / 16;
+            int c = e % 16;
+            float value = uintBitsToFloat(0x00000000u);
+            if (row + r < k[0] && base + c < k[2]) { value = b0.e[(k[6] + k[9] * i0 + k[7] * (row + r) + k[8] * (base + c))]; }
+            left[c * 16 + r / 4][r % 4] = value;
+        }
+        for (int e = local; e < 1024; e += 256) {
+            int r = e / 64;
+            int c = e % 64;
+            float value = uintBitsToFloat(0x00000000u);
+            if (base + r < k[2] && column + c < k[1]) { value = b1.e[(k[10] + k[13] * i0 + k[11] * (base + r) + k[12] * (column + c))]; }
+            right[r * 16 + c / 4][c % 4] = value;
+        }
+        memoryBarrierShared(); barrier();
+        for (int z = 0; z < 16; z += 1) {
+            vec4 a = left[z * 16 + y];
+            vec4 b = right[z * 16 + x];
+            sum0 = sum0 + vec4(a.x) * b;
+            sum1 = sum1 + vec4(a.y) * b;
+            sum2 = sum2 + vec4(a.z) * b;
+            sum3 = sum3 + vec4(a.w) * b;
+        }
+        memoryBarrierShared(); barrier();
+    }
+    if (row + 4 * y + 0 < k[0] && column + 4 * x + 0 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 0) + k[16] * (column + 4 * x + 0))] = sum0.x; }
+    if (row + 4 * y + 0 < k[0] && column + 4 * x + 1 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 0) + k[16] * (column + 4 * x + 1))] = sum0.y; }
+    if (row + 4 * y + 0 < k[0] && column + 4 * x + 2 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 0) + k[16] * (column + 4 * x + 2))] = sum0.z; }
+    if (row + 4 * y + 0 < k[0] && column + 4 * x + 3 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 0) + k[16] * (column + 4 * x + 3))] = sum0.w; }
+    if (row + 4 * y + 1 < k[0] && column + 4 * x + 0 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 1) + k[16] * (column + 4 * x + 0))] = sum1.x; }
+    if (row + 4 * y + 1 < k[0] && column + 4 * x + 1 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 1) + k[16] * (column + 4 * x + 1))] = sum1.y; }
+    if (row + 4 * y + 1 < k[0] && column + 4 * x + 2 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 1) + k[16] * (column + 4 * x + 2))] = sum1.z; }
+    if (row + 4 * y + 1 < k[0] && column + 4 * x + 3 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 1) + k[16] * (column + 4 * x + 3))] = sum1.w; }
+    if (row + 4 * y + 2 < k[0] && column + 4 * x + 0 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 2) + k[16] * (column + 4 * x + 0))] = sum2.x; }
+    if (row + 4 * y + 2 < k[0] && column + 4 * x + 1 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 2) + k[16] * (column + 4 * x + 1))] = sum2.y; }
+    if (row + 4 * y + 2 < k[0] && column + 4 * x + 2 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 2) + k[16] * (column + 4 * x + 2))] = sum2.z; }
+    if (row + 4 * y + 2 < k[0] && column + 4 * x + 3 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 2) + k[16] * (column + 4 * x + 3))] = sum2.w; }
+    if (row + 4 * y + 3 < k[0] && column + 4 * x + 0 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 3) + k[16] * (column + 4 * x + 0))] = sum3.x; }
+    if (row + 4 * y + 3 < k[0] && column + 4 * x + 1 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 3) + k[16] * (column + 4 * x + 1))] = sum3.y; }
+    if (row + 4 * y + 3 < k[0] && column + 4 * x + 2 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 3) + k[16] * (column + 4 * x + 2))] = sum3.z; }
+    if (row + 4 * y + 3 < k[0] && column + 4 * x + 3 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 3) + k[16] * (column + 4 * x + 3))] = sum3.w; }
+}

@@ -1,0 +1,28 @@
+#version 450
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[9]; };
+layout(binding = 1, std430) readonly buffer Bb0 { float e[]; } b0;
+layout(binding = 2, std430) readonly buffer Bb1 { float e[]; } b1;
+layout(binding = 3, std430) buffer Bb2 { float e[]; } b2;
+int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    if (t >= k[6]) { return; }
+    int q0 = quotient(t, k[7], intBitsToFloat(k[8]));
+    int rest0 = t - q0 * k[7];
+    int i0 = q0;
+    int i1 = rest0;
+    int z1 = k[4] + t;
+    precise float running = b1.e[z1];
+    int base = 256 * i1;
+    int count = min(k[5] - base, 256);
+    for (int n = 0; n < count; n += 1) {
+        int at = base + n;
+        int a0 = (k[0] + k[1] * i0 + at);
+        int s0 = (k[2] + k[3] * i0 + at);
+        precise float element = b0.e[a0];
+        running = (running + element);
+        b2.e[s0] = running;
+    }
+}
