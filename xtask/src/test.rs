@@ -17,7 +17,7 @@ for d in gpupy.drivers():
 ";
 
 /// The parts, in the order in which they run.
-const PARTS: [&str; 3] = ["rust", "conformance", "python"];
+const PARTS: [&str; 4] = ["rust", "conformance", "python", "numpy"];
 
 /// Sets up, builds, and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -39,6 +39,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
     }
     if wanted("python") && built {
         results.push(("python".to_owned(), python()));
+    }
+    if wanted("numpy") && built {
+        results.push(("NumPy's own tests".to_owned(), numpy()));
     }
     failure::summary(&results)
 }
@@ -112,6 +115,12 @@ fn python() -> Result<()> {
     start(command(workspace::python()).args(["-m", "pytest"]).env("GPUPY_TEST_PLUGIN", plugin))
 }
 
+/// Runs the tests that NumPy's wheel brings along, with gpupy in NumPy's place.
+fn numpy() -> Result<()> {
+    announce("NumPy's own tests");
+    start(command(workspace::python()).arg("crates/gpupy-py/numpy_tests/run.py"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +141,9 @@ mod tests {
     #[test]
     fn an_unknown_part_is_refused_before_anything_is_built() {
         let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
-        assert_eq!(refused, Err("no part `rusty`; there are rust, conformance, python".to_owned()));
+        assert_eq!(
+            refused,
+            Err("no part `rusty`; there are rust, conformance, python, numpy".to_owned())
+        );
     }
 }

@@ -216,9 +216,26 @@ pub fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     }
 }
 
-/// Copies an ndarray of this dtype.
+/// Copies an ndarray of this dtype. The copy's axes lie in memory as the ndarray's do.
 fn copy_in(array: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Array> {
-    with_bytes(array, |shape, bytes| Array::from_bytes(dtype, shape, bytes).map_err(to_py))?
+    let copy = |array: &Bound<'_, PyAny>| {
+        with_bytes(array, |shape, bytes| Array::from_bytes(dtype, shape, bytes).map_err(to_py))?
+    };
+    let strides: SmallVec<[isize; 4]> = array.getattr("strides")?.extract::<Vec<_>>()?.into();
+    if strides.is_sorted_by(|a, b| a >= b) {
+        return copy(array);
+    }
+    let mut order: Vec<usize> = (0..strides.len()).collect();
+    order.sort_by_key(|axis| std::cmp::Reverse(strides[*axis].abs()));
+    let descending = array.call_method1("transpose", (&order,))?;
+    if !descending.getattr("flags")?.getattr("c_contiguous")?.is_truthy()? {
+        return copy(array);
+    }
+    let mut back = vec![0; order.len()];
+    for (place, axis) in order.iter().enumerate() {
+        back[*axis] = place;
+    }
+    Ok(copy(&descending)?.transpose(&back))
 }
 
 /// An ndarray of integers as an index array: int32, copied. `None` when one of them is none.

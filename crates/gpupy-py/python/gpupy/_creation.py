@@ -158,7 +158,7 @@ def require(a, dtype=None, requirements=None, *, like=None):
 
 
 def copy(a, order="K", subok=False):
-    return array(a, order=order, copy=True)
+    return array(a, order=order, copy=True, subok=subok)
 
 
 def arange(*args, dtype=None, device=None, like=None, **kwargs):

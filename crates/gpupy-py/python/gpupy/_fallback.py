@@ -120,7 +120,21 @@ def to_host(value, seen=None, pick=None):
     if kind is slice:
         return slice(*[to_host(x, seen, pick) for x in (value.start, value.stop, value.step)])
     unwrap = getattr(kind, "__gpupy_host__", None)
-    return value if unwrap is None else unwrap(value)
+    if unwrap is not None:
+        return unwrap(value)
+    if hasattr(kind, "__array__") and not isinstance(value, (np.ndarray, np.generic)):
+        return _array_of(value)
+    return value
+
+
+def _array_of(value):
+    """What an object gives for itself as an array, where that is one of ours."""
+    try:
+        array = value.__array__()
+    except Exception:
+        # NumPy asks again, and has the words.
+        return value
+    return array._host() if isinstance(array, ndarray) else value
 
 
 _PLAIN = frozenset({int, float, bool, str, type(None), np.ndarray, np.dtype, type})
@@ -160,6 +174,9 @@ def call(name, function, args, kwargs):
         args = args[: function.nin]
     seen, hosts = [], []
     out = kwargs.get("out")
+    if any(type(x) not in _PLAIN and _decides(x) for x in args) or (out is not None and _others_out(out)):
+        # NumPy asks the other class what to do; ours has nothing to say then.
+        return wrap(function(*args, **kwargs))
     if out is not None:
         kwargs = {key: value for key, value in kwargs.items() if key != "out"}
 
@@ -169,6 +186,10 @@ def call(name, function, args, kwargs):
 
     host_args = to_host(tuple(args), seen, pick)
     host_kwargs = to_host(kwargs, seen, pick)
+    if out is ...:
+        # A result without axes stays an array.
+        host_kwargs["out"] = out
+        out = None
     if out is None:
         _count(name, seen)
         try:
@@ -207,17 +228,32 @@ def _wrapped(name, result, arrays, hosts):
     return view
 
 
+def _decides(value):
+    """Whether the class of a value, not ours or NumPy's, says by itself what ufuncs do with it."""
+    if isinstance(value, (ndarray, scalar, np.generic)):
+        return False
+    own = getattr(type(value), "__array_ufunc__", None)
+    return own is not None and own is not np.ndarray.__array_ufunc__
+
+
+def _others_out(out):
+    return any(_decides(each) for each in (out if isinstance(out, tuple) else (out,)))
+
+
 # Functions whose views NumPy lets nobody write to.
 _READ_ONLY = frozenset({"diag", "sliding_window_view"})
 
 
 def _view_of_one(name, result, arrays, hosts):
     """The array, or the view of it, that NumPy gave back as its host memory; or ``None``."""
-    if type(result) is not np.ndarray or result.base is None or not result.size:
+    if type(result) is not np.ndarray:
         return None
     for array, host in zip(arrays, hosts, strict=True):
         if result is host:
             return array
+    if result.base is None or not result.size:
+        return None
+    for array, host in zip(arrays, hosts, strict=True):
         if not array._lazy or not np.may_share_memory(result, host):
             continue
         if array.dtype == result.dtype and array.strides == host.strides:
@@ -251,6 +287,8 @@ def _writable(array):
 
 
 def _to_write(target):
+    if type(target) is scalar:
+        raise TypeError("return arrays must be of ArrayType")
     if not isinstance(target, ndarray):
         return target
     if not target._lazy:
@@ -310,6 +348,8 @@ def in_place(operator_name, ufunc_name, target, value):
     import operator
 
     function = getattr(operator, "i" + operator_name.rstrip("_"))
+    if _decides(value):
+        return getattr(np, ufunc_name)(target, value, out=(target,))
     seen = [target]
     host_value = to_host(value, seen)
     _count(ufunc_name, seen)
@@ -323,6 +363,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     """NumPy's ufuncs called with arrays of ours."""
     from . import _namespace, _ufunc
 
+    if any(_decides(x) for x in inputs) or _others_out(kwargs.get("out", ())):
+        return NotImplemented
     if method == "__call__":
         return _namespace.ufunc_of(ufunc)(*inputs, **kwargs)
     return _ufunc.method(ufunc.__name__, ufunc, method)(*inputs, **kwargs)

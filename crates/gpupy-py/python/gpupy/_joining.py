@@ -19,8 +19,18 @@ def _parts(arrays):
     """The arrays to join, or ``None`` when NumPy has to join them."""
     if isinstance(arrays, ndarray):
         arrays = [arrays[i] for i in range(len(arrays))]
+    _sequence(arrays)
     parts = [asanyarray(a) for a in arrays]
     return parts if parts and all(p._lazy for p in parts) else None
+
+
+def _sequence(arrays):
+    """Refuses generators, which NumPy does not join."""
+    if not hasattr(arrays, "__getitem__"):
+        raise TypeError(
+            'arrays to stack must be passed as a "sequence" type such as list or tuple.'
+        )
+    return arrays
 
 
 def _refuse(parts, axis):
@@ -74,21 +84,21 @@ def _inside(axis, rank):
 
 
 def vstack(tup, *, dtype=None, casting="same_kind"):
-    return concatenate([atleast_2d(a) for a in tup], 0, dtype=dtype, casting=casting)
+    return concatenate([atleast_2d(a) for a in _sequence(tup)], 0, dtype=dtype, casting=casting)
 
 
 def hstack(tup, *, dtype=None, casting="same_kind"):
-    parts = [atleast_1d(a) for a in tup]
+    parts = [atleast_1d(a) for a in _sequence(tup)]
     axis = 0 if parts and parts[0].ndim == 1 else 1
     return concatenate(parts, axis, dtype=dtype, casting=casting)
 
 
 def dstack(tup):
-    return concatenate([atleast_3d(a) for a in tup], 2)
+    return concatenate([atleast_3d(a) for a in _sequence(tup)], 2)
 
 
 def column_stack(tup):
-    parts = [asanyarray(a) for a in tup]
+    parts = [asanyarray(a) for a in _sequence(tup)]
     return concatenate([p.reshape(-1, 1) if p.ndim < 2 else p for p in parts], 1)
 
 

@@ -12,6 +12,7 @@ from . import _complex, _creation, _indexing, _linear, _reduce, _select, _sortin
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import assign_all, ndarray, numpy_attribute, wrap
+from ._through import through
 
 
 def _method(name):
@@ -122,15 +123,23 @@ def view(self, dtype=None, type=None):
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
     if type is None and same and (dtype is None or np.dtype(dtype) == self.dtype):
         return self._views(np.ndarray.view)
-    made = self._bits(np.dtype(dtype)) if type is None and same and self._lazy else None
-    if made is not None:
-        # A copy: what would be written to it would not reach the array.
-        made._writable = False
-        return made
+    if type is None and self._lazy and not (isinstance(dtype, _CLASS) and issubclass(dtype, np.ndarray | ndarray)):
+        return through(self, _as_bits(self, dtype), lambda a: _as_bits(a, dtype), _set_bits)
     given = [x for x in (dtype, type) if x is not None]
     if any(isinstance(x, _CLASS) and issubclass(x, ndarray) for x in given):
         raise TypeError(f"arrays of gpupy do not become subclasses: `{given[-1].__name__}`")
     return call("view", np.ndarray.view, (self, *given), {})
+
+
+def _as_bits(array, dtype):
+    """A copy of the elements under another dtype."""
+    made = array._bits(np.dtype(dtype))
+    return wrap(np.array(call("view", np.ndarray.view, (array, dtype), {}))) if made is None else made
+
+
+def _set_bits(array, value):
+    bits = value._bits(array.dtype)
+    assign_all(array, value._host().view(array.dtype) if bits is None else bits)
 
 
 def resize(self, *new_shape, refcheck=True):

@@ -32,9 +32,14 @@ def called_giving_ours(kind):
     def __call__(self, *args, **kwargs):
         return call(kind.__name__, super(made, self).__call__, args, kwargs)
 
+    class Kind(type(kind)):
+        # What NumPy's functions give is of its own class.
+        def __instancecheck__(cls, instance):
+            return isinstance(instance, kind) if cls is made else super().__instancecheck__(instance)
+
     package = "gpupy" if kind.__module__ == "numpy" else "gpupy.polynomial"
     members = {"__call__": __call__, "__module__": package, "__doc__": kind.__doc__}
-    made = type(kind.__name__, (kind,), members)
+    made = Kind(kind.__name__, (kind,), members)
     return made
 
 

@@ -151,15 +151,32 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
 
 
 def _spread(name, finish):
-    def function(a, axis=None, dtype=None, out=None, ddof=0, keepdims=_UNSET, **kwargs):
+    def function(
+        a,
+        axis=None,
+        dtype=None,
+        out=None,
+        ddof=0,
+        keepdims=_UNSET,
+        *,
+        where=_UNSET,
+        mean=_UNSET,
+        correction=_UNSET,
+    ):
         a = _array(a)
-        if not kwargs and isinstance(ddof, int) and ddof >= 0 and a.dtype.kind in "iubf":
+        plain = where is mean is correction is _UNSET
+        if plain and isinstance(ddof, int) and ddof >= 0 and a.dtype.kind in "iubf":
             result = _variance(a, axis, dtype, ddof, keepdims)
             if result is not None:
                 result = _given(out, finish(result))
             if result is not None:
                 return result
-        given = {"out": out, "ddof": ddof, "keepdims": keepdims, **kwargs}
+        given = {"out": out, "ddof": ddof, "keepdims": keepdims, "where": where, "mean": mean}
+        if correction is not _UNSET:
+            # NumPy refuses both.
+            given = {**given, "correction": correction}
+            if not ddof:
+                del given["ddof"]
         return _call(name, (a,), {"axis": axis, "dtype": dtype, **given})
 
     function.__name__ = function.__qualname__ = name

@@ -5,6 +5,8 @@ Owns ``driver``, ``stats`` and ``reset_stats``. Not here: drivers themselves.
 
 import os
 
+import numpy as np
+
 from . import _fallback, _gpupy
 
 if hasattr(os, "register_at_fork"):
@@ -56,8 +58,13 @@ def reset_stats():
     _fallback.reset()
 
 
-def info():
-    """Every driver as text: its device, what it can, its limits; or why it does not start."""
+def info(*args, **kwargs):
+    """Every driver as text: its device, what it can, its limits; or why it does not start.
+
+    With arguments it is NumPy's function of the name, which prints what is known of an object.
+    """
+    if args or kwargs:
+        return _fallback.call("info", np.info, args, kwargs)
     lines = []
     for row in _gpupy.drivers():
         if not row["starts"]:

@@ -5,13 +5,17 @@ functions become (``_namespace.py``).
 """
 
 import functools
+import importlib
 import sys
 import types
 
 import numpy as np
 
 _NAMES = (
-    "char ctypeslib dtypes emath exceptions fft lib linalg ma polynomial random rec strings testing typing"
+    "char ctypeslib dtypes emath exceptions fft lib lib.array_utils lib.format lib.mixins lib.npyio "
+    "lib.recfunctions lib.scimath lib.stride_tricks linalg ma ma.testutils polynomial polynomial.chebyshev polynomial.hermite "
+    "polynomial.hermite_e polynomial.laguerre polynomial.legendre polynomial.polynomial polynomial.polyutils "
+    "random rec strings testing typing"
 ).split()
 
 _PREFIX = "numpy."
@@ -38,7 +42,12 @@ class _Module(types.ModuleType):
 
 def _source(module):
     """NumPy's module behind one of ours. Some are attributes under other names."""
-    return functools.reduce(getattr, module.__name__.split(".")[1:], np)
+    names = module.__name__.split(".")[1:]
+    try:
+        return functools.reduce(getattr, names, np)
+    except AttributeError:
+        # One that NumPy does not import by itself.
+        return importlib.import_module(_PREFIX + ".".join(names))
 
 
 def install(package):
@@ -46,7 +55,8 @@ def install(package):
     for name in _NAMES:
         module = _Module(f"{package}.{name}", f"NumPy's {name}, giving arrays of ours.")
         sys.modules[module.__name__] = module
-        setattr(sys.modules[package], name, module)
+        parent, _, last = module.__name__.rpartition(".")
+        setattr(sys.modules[parent], last, module)
 
 
 def module_of(source):
