@@ -78,6 +78,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::reset_counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::trim, module)?)?;
     module.add_function(wrap_pyfunction!(session::is_lazy, module)?)?;
+    module.add_function(wrap_pyfunction!(session::eager, module)?)?;
+    module.add_function(wrap_pyfunction!(session::set_eager, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join_alike, module)?)?;
     module.add_function(wrap_pyfunction!(processes::before_fork, module)?)?;
@@ -85,6 +87,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evaluate, module)?)?;
     module.add_class::<explain::PyExplanation>()?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(protocols::hold, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(array::numpy_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;

@@ -52,6 +52,12 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     module(py)?.call_method1("wrap_inside", (object,))
 }
 
+/// An array of ours that holds an array of a subclass of NumPy's, which NumPy alone works on.
+#[pyfunction]
+pub fn hold(array: &Bound<'_, PyAny>) -> NdArray {
+    NdArray::numpy(array)
+}
+
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     MODULE

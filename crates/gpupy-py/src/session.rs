@@ -18,6 +18,8 @@ use std::sync::{PoisonError, RwLock};
 static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
 /// Whether another driver may step in when one fails: not where fallbacks are errors.
 static LADDER: AtomicBool = AtomicBool::new(true);
+/// Whether arithmetic is left to NumPy.
+static EAGER: AtomicBool = AtomicBool::new(false);
 static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
 /// How many dtypes there are.
 const DTYPES: usize = DType::ALL.len();
@@ -25,7 +27,7 @@ const DTYPES: usize = DType::ALL.len();
 static SUPPORT: [Answer; 256 * DTYPES] = [const { Answer(AtomicU32::new(0)) }; 256 * DTYPES];
 /// Which dtypes can be computed with.
 static HELD: [Answer; DTYPES] = [const { Answer(AtomicU32::new(0)) }; DTYPES];
-/// How often a driver was opened, and one; answers from before it are of another.
+/// How often a driver was opened or the rules changed, and one; answers from before it are of others.
 static OPENING: AtomicU32 = AtomicU32::new(1);
 
 /// A yes or no of the drivers in use, asked once for each opening: the number of the opening, times
@@ -127,7 +129,29 @@ pub fn close() {
 /// Whether an operation on this dtype can be computed, by the driver in use or beside it.
 pub fn supports(context: &Context, op: Op, dtype: DType) -> bool {
     let answer = SUPPORT.get(op as usize * DTYPES + dtype as usize);
-    answer.is_some_and(|answer| answer.get(|| context.supports(op, dtype)))
+    let wanted = || moves(op) || !EAGER.load(Ordering::Relaxed);
+    answer.is_some_and(|answer| answer.get(|| wanted() && context.supports(op, dtype)))
+}
+
+/// Whether an operation only moves elements, so that no arithmetic can go wrong.
+fn moves(op: Op) -> bool {
+    let ops = [Op::Gather, Op::Select, Op::Bitcast, Op::Sort, Op::ArgSort, Op::Real, Op::Imag];
+    op == Op::Complex || ops.contains(&op)
+}
+
+/// Whether arithmetic is NumPy's, at the line: while a program wants to hear of its mistakes.
+#[pyfunction]
+pub fn eager() -> bool {
+    EAGER.load(Ordering::Relaxed)
+}
+
+/// Leaves arithmetic to NumPy, or no longer.
+#[pyfunction]
+pub fn set_eager(eager: bool) {
+    if EAGER.swap(eager, Ordering::Relaxed) != eager {
+        // What was answered before holds no longer.
+        OPENING.fetch_add(1, Ordering::Release);
+    }
 }
 
 /// Whether arrays of this dtype are lazy. Every driver holds bool, int32 and float32, and all are held unless

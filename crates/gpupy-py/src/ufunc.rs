@@ -412,12 +412,7 @@ impl Ufunc {
 
     fn __getattr__<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let this = slf.get();
-        if matches!(name, "reduce" | "accumulate" | "outer" | "at" | "reduceat") {
-            let module = py.import("gpupy._ufunc")?;
-            return module.call_method1("method", (&this.name, this.numpy.bind(py), name));
-        }
-        wrap(&this.numpy.bind(py).getattr(name)?)
+        wrap(&slf.get().numpy.bind(py).getattr(name)?)
     }
 
     fn __repr__(&self) -> String {

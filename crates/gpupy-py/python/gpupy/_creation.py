@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _gpupy
 from ._fallback import call, to_host
-from ._gpupy import assign_all, constant, count, is_lazy, ndarray, of_list, scalar, wrap
+from ._gpupy import assign_all, constant, count, hold, is_lazy, ndarray, of_list, scalar, wrap
 
 
 def shape_of(shape):
@@ -28,11 +28,11 @@ def shape_of(shape):
 
 def _constant(name, value, shape, dtype, order, kwargs):
     """A lazy constant, or NumPy's array where that cannot be."""
-    dtype = np.dtype(dtype)
+    given, dtype = dtype, np.dtype(dtype)
     extents = shape_of(shape)
     if extents is None or not is_lazy(dtype) or kwargs:
         function = getattr(np, name)
-        return wrap(function(to_host(shape), dtype, order, **to_host(kwargs)))
+        return wrap(function(to_host(shape), given, order, **to_host(kwargs)))
     if order == "F" and len(extents) > 1:
         return _gpupy.full(extents[::-1], value, dtype).T
     return _gpupy.full(extents, value, dtype)
@@ -136,6 +136,15 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
 
 
 def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    """An array of ours. One of a subclass of NumPy's is held as it is, for NumPy to work on."""
+    if isinstance(a, np.ndarray) and type(a) is not np.ndarray and dtype is order is copy is None:
+        return hold(a)
+    return asarray(a, dtype, order, copy=copy)
+
+
+def _asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    if isinstance(a, np.ndarray):
+        return wrap(np.asanyarray(a, dtype, order, copy=copy))
     return asarray(a, dtype, order, copy=copy)
 
 
@@ -311,8 +320,8 @@ def astype(x, dtype, /, *, copy=True, device=None):
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        *(arange, array, asanyarray, asarray, ascontiguousarray, asfortranarray, astype, copy),
+        *(arange, array, asarray, ascontiguousarray, asfortranarray, astype, copy),
         *(empty, eye, fromfunction, full, full_like, identity, indices, linspace, meshgrid, ones),
         *(require, tri, zeros),
     )
-} | {"zeros_like": zeros_like, "ones_like": ones_like, "empty_like": empty_like}
+} | {"asanyarray": _asanyarray, "zeros_like": zeros_like, "ones_like": ones_like, "empty_like": empty_like}

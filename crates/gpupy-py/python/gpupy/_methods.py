@@ -18,8 +18,11 @@ from ._through import through
 def _method(name):
     theirs = getattr(np.ndarray, name)
 
+    def of_its_class(array, /, *args, **kwargs):
+        return getattr(array, name)(*args, **kwargs)
+
     def method(self, /, *args, **kwargs):
-        return call(name, theirs, (self, *args), kwargs)
+        return call(name, of_its_class, (self, *args), kwargs)
 
     method.__name__ = name
     method.__doc__ = theirs.__doc__
@@ -76,7 +79,7 @@ def conjugate(self, *args, **kwargs):
 
 def ravel(self, order="C"):
     if not self._lazy:
-        return call("ravel", np.ndarray.ravel, (self, order), {})
+        return call("ravel", lambda array, order: array.ravel(order), (self, order), {})
     if order == "K":
         order = "F" if self.flags.fnc else "C"
     if order == "C" and not self.flags.c_contiguous:

@@ -11,9 +11,11 @@ import numpy as np
 from . import (
     _complex,
     _creation,
+    _errors,
     _fallback,
     _flat,
     _indexing,
+    _iteration,
     _joining,
     _linear,
     _proxy,
@@ -28,6 +30,7 @@ from ._gpupy import ndarray, ufunc
 OWN = {
     **_complex.FUNCTIONS,
     **_creation.FUNCTIONS,
+    **_errors.FUNCTIONS,
     **_indexing.FUNCTIONS,
     **_joining.FUNCTIONS,
     **_linear.FUNCTIONS,
@@ -46,6 +49,8 @@ def lookup(name):
         own = OWN[name]
         # Ours do what NumPy's page of the name says.
         own.__doc__ = own.__doc__ or getattr(np, name).__doc__
+        # So `inspect` shows NumPy's signature.
+        own.__wrapped__ = getattr(np, name)
         return own
     if name in _CLASSES:
         return _CLASSES[name]()
@@ -159,5 +164,10 @@ def _vectorize():
 
 
 # Classes whose instances would give out plain arrays, and those that stand for our own.
-_CLASSES = {"vectorize": _vectorize, "flatiter": lambda: _flat.flatiter}
+_CLASSES = {
+    "errstate": lambda: _errors.errstate,
+    "flatiter": lambda: _flat.flatiter,
+    "nditer": lambda: _iteration.nditer,
+    "vectorize": _vectorize,
+}
 _ufunc.lookup_ufunc = ufunc_of

@@ -28,8 +28,9 @@ def _lazily(name, a, axis, keepdims, dtype=None):
         try:
             axes = normalize_axis_tuple(axis, a.ndim)
         except (TypeError, ValueError):
+            # NumPy has the words, and takes an axis of arrays without axes.
             getattr(np, name).reduce(a._hollow(), axis=axis)
-            raise
+            return None
     dtype = None if dtype is None else np.dtype(dtype)
     return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET, dtype)
 

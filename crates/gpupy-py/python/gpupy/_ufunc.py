@@ -3,10 +3,13 @@
 Reductions that a driver does are recorded; the rest is NumPy's. Not here: calls (in Rust).
 """
 
+import inspect
+
 import numpy as np
 
 from . import _fallback, _reduce
-from ._gpupy import ndarray
+from ._gpupy import assign_all, ndarray
+from ._gpupy import ufunc as ufunc_class
 
 
 def method(name, ufunc, which):
@@ -21,6 +24,8 @@ def method(name, ufunc, which):
             found = _reduce.ufunc_accumulate(name, *args, **kwargs)
             if found is not None:
                 return found
+        if which == "at" and args and isinstance(args[0], ndarray) and args[0]._lazy:
+            return _at(name, ufunc, *args, **kwargs)
         if which == "outer" and len(args) == 2 and not kwargs:
             a, b = args
             if all(isinstance(x, ndarray) and x._lazy for x in args):
@@ -37,6 +42,35 @@ def method(name, ufunc, which):
 def warn_of_position(ufunc):
     """NumPy's own warning, where it has one, for an output that is given by position."""
     ufunc(np.empty(0), np.empty(0), np.empty(0))
+
+
+def _at(name, ufunc, array, indices, *operand):
+    """``ufunc.at`` on a copy: NumPy's writes to memory that is read-only too, which others share."""
+    if not array._writable:
+        raise ValueError("assignment destination is read-only")
+    copy = np.array(array._host())
+    _fallback.call(f"{name}.at", lambda _, *rest: ufunc.at(copy, *rest), (array, indices, *operand), {})
+    assign_all(array, copy)
+
+
+def _method(which):
+    theirs = getattr(np.ufunc, which)
+
+    def function(self, /, *args, **kwargs):
+        return method(self.__name__, self._numpy, which)(*args, **kwargs)
+
+    function.__name__, function.__qualname__ = which, f"ufunc.{which}"
+    function.__doc__ = theirs.__doc__
+    try:
+        function.__signature__ = inspect.signature(theirs)
+    except (TypeError, ValueError):
+        # Not every release of NumPy tells it.
+        pass
+    return function
+
+
+for _which in ("accumulate", "at", "outer", "reduce", "reduceat", "resolve_dtypes"):
+    setattr(ufunc_class, _which, _method(_which))
 
 
 def lookup_ufunc(ufunc):

@@ -1,0 +1,52 @@
+"""What division by zero, overflow and invalid operations do: ``errstate`` and ``seterr``.
+
+Drivers do not tell of such mistakes. So where a program asks to hear of them, by an exception, a warning
+or a call, NumPy computes there, at the line. Not here: the modes themselves, which are NumPy's.
+"""
+
+import functools
+
+import numpy as np
+
+from ._gpupy import eager, set_eager
+
+_TOLD = frozenset(("raise", "call", "print", "log"))
+
+
+def _asked(given):
+    """Whether these arguments, or the modes in force, ask for more than the default."""
+    return "warn" in given or not _TOLD.isdisjoint(np.geterr().values())
+
+
+class errstate(np.errstate):
+    """NumPy's context of the name."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._given = kwargs
+
+    def __enter__(self):
+        super().__enter__()
+        self._before = eager()
+        set_eager(_asked(tuple(v for k, v in self._given.items() if k != "call")))
+
+    def __exit__(self, *failure):
+        set_eager(self._before)
+        return super().__exit__(*failure)
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def inner(*args, **kwargs):
+            with errstate(**self._given):
+                return function(*args, **kwargs)
+
+        return inner
+
+
+def seterr(all=None, divide=None, over=None, under=None, invalid=None):
+    before = np.seterr(all, divide, over, under, invalid)
+    set_eager(_asked((all, divide, over, under, invalid)))
+    return before
+
+
+FUNCTIONS = {"seterr": seterr}
