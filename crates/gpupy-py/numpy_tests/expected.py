@@ -15,10 +15,19 @@ _FILE = pathlib.Path(__file__).with_name("expected.toml")
 
 @dataclasses.dataclass
 class Expected:
-    """What ``expected.toml`` says: NumPy's version, and the reason for each entry."""
+    """What ``expected.toml`` says: NumPy's version, files that are not judged, and the reason for each entry."""
 
     numpy: str
+    unjudged: list
     reasons: dict
+
+
+@dataclasses.dataclass
+class Surprise:
+    """Something other than expected, in a file."""
+
+    file: str
+    text: str
 
 
 def load():
@@ -30,7 +39,7 @@ def load():
             if test in reasons:
                 raise ValueError(f"expected.toml lists `{test}` twice")
             reasons[test] = group["reason"]
-    return Expected(data["numpy"], reasons)
+    return Expected(data["numpy"], data["unjudged"], reasons)
 
 
 def entry_of(test, reasons):
@@ -47,8 +56,12 @@ def entry_of(test, reasons):
 
 
 def compare(expected, outcomes, files):
-    """What is other than expected, as lines, and how many tests failed for each reason."""
+    """What is other than expected, and how many tests failed for each reason."""
     surprises, by_reason, met = [], collections.Counter(), set()
+
+    def surprise(test, text):
+        surprises.append(Surprise(test.partition("::")[0], text))
+
     for test, (outcome, text) in sorted(outcomes.items()):
         if "::" not in test:
             continue
@@ -56,14 +69,14 @@ def compare(expected, outcomes, files):
         met.add(entry)
         if outcome == "passed":
             if entry is not None:
-                surprises.append(f"passes, though expected.toml lists it: {test}")
+                surprise(test, f"passes, though expected.toml lists it: {test}")
         elif entry is None:
             last = text.strip().splitlines()[-1:] or [""]
-            surprises.append(f"{outcome}: {test}: {last[0]}")
+            surprise(test, f"{outcome}: {test}: {last[0]}")
             by_reason["no reason yet"] += 1
         else:
             by_reason[expected.reasons[entry]] += 1
     for entry in expected.reasons:
         if entry not in met and entry.partition("::")[0] in files:
-            surprises.append(f"names no test that NumPy passes: {entry}")
+            surprise(entry, f"names no test that NumPy passes: {entry}")
     return surprises, by_reason

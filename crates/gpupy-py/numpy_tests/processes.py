@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-LIMIT = 90
+LIMIT = 240
 """Seconds without a word after which a process is taken to hang."""
 
 _WORKER = pathlib.Path(__file__).with_name("worker.py")

@@ -400,10 +400,15 @@ def test_subclasses_are_refused_in_words(driver):
         gpupy.zeros(3, gpupy.float32).view(Mine)
 
 
-def test_writes_to_views_of_another_dtype_are_refused_rather_than_lost(driver):
-    a = gpupy.ones(3, gpupy.float32)
+def test_writes_to_views_of_another_dtype_reach_the_array_or_are_refused(driver):
     for dtype in (gpupy.int32, gpupy.uint8):
+        a, theirs = gpupy.ones(3, gpupy.float32), np.ones(3, np.float32)
         bits = a.view(dtype)
-        assert_same(bits, np.ones(3, np.float32).view(dtype))
+        assert_same(bits, theirs.view(dtype))
+        bits[0] = 0
+        theirs.view(dtype)[0] = 0
+        assert_same(bits, theirs.view(dtype))
+        assert_same(a, theirs)
         with pytest.raises(ValueError, match="read-only"):
-            bits[0] = 0
+            bits[:2][0] = 1
+        assert_same(a, theirs)

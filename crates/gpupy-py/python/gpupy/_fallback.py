@@ -175,8 +175,11 @@ def call(name, function, args, kwargs):
     seen, hosts = [], []
     out = kwargs.get("out")
     if any(type(x) not in _PLAIN and _decides(x) for x in args) or (out is not None and _others_out(out)):
-        # NumPy asks the other class what to do; ours has nothing to say then.
-        return wrap(function(*args, **kwargs))
+        # NumPy's ufunc asks the other class what to do; ours has nothing to say then.
+        if getattr(function, "__module__", None) == "_operator":
+            function = getattr(np, name, function)
+        if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
+            return wrap(function(*args, **kwargs))
     if out is not None:
         kwargs = {key: value for key, value in kwargs.items() if key != "out"}
 

@@ -123,6 +123,8 @@ _CLASS = type
 
 
 def view(self, dtype=None, type=None):
+    if (dtype if type is None else type) in (ndarray, np.ndarray):
+        dtype, type = (None, None) if type is None else (dtype, None)
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
     if type is None and same and (dtype is None or np.dtype(dtype) == self.dtype):
         return self._views(np.ndarray.view)

@@ -8,7 +8,7 @@ import inspect
 import numpy as np
 
 from . import _fallback, _reduce
-from ._gpupy import assign_all, ndarray
+from ._gpupy import ndarray
 from ._gpupy import ufunc as ufunc_class
 
 
@@ -24,8 +24,6 @@ def method(name, ufunc, which):
             found = _reduce.ufunc_accumulate(name, *args, **kwargs)
             if found is not None:
                 return found
-        if which == "at" and args and isinstance(args[0], ndarray) and args[0]._lazy:
-            return _at(name, ufunc, *args, **kwargs)
         if which == "outer" and len(args) == 2 and not kwargs:
             a, b = args
             if all(isinstance(x, ndarray) and x._lazy for x in args):
@@ -42,15 +40,6 @@ def method(name, ufunc, which):
 def warn_of_position(ufunc):
     """NumPy's own warning, where it has one, for an output that is given by position."""
     ufunc(np.empty(0), np.empty(0), np.empty(0))
-
-
-def _at(name, ufunc, array, indices, *operand):
-    """``ufunc.at`` on a copy: NumPy's writes to memory that is read-only too, which others share."""
-    if not array._writable:
-        raise ValueError("assignment destination is read-only")
-    copy = np.array(array._host())
-    _fallback.call(f"{name}.at", lambda _, *rest: ufunc.at(copy, *rest), (array, indices, *operand), {})
-    assign_all(array, copy)
 
 
 def _method(which):

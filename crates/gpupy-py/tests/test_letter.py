@@ -1,0 +1,164 @@
+"""What NumPy's own tests found: layouts, parts, iterators, errors at the line, other classes.
+
+The oracle is NumPy. Not here: NumPy's tests themselves (``crates/gpupy-py/numpy_tests``).
+"""
+
+import warnings
+
+import gpupy
+import numpy as np
+import pytest
+
+
+def test_ufunc_at_changes_its_array_and_nothing_that_shares_its_memory():
+    mine = gpupy.arange(6.0)
+    copy, pending = mine.copy(), mine * 2
+    gpupy.add.at(mine, [1, 1, 4], 10)
+    assert mine.tolist() == [0, 21, 2, 3, 14, 5]
+    assert copy.tolist() == [0, 1, 2, 3, 4, 5]
+    assert pending.tolist() == [0, 2, 4, 6, 8, 10]
+
+
+def test_ufunc_at_refuses_an_array_that_is_read_only():
+    mine = gpupy.arange(3)
+    mine.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        gpupy.add.at(mine, [0], 1)
+    assert mine.tolist() == [0, 1, 2]
+
+
+def test_parts_of_complex_numbers_are_written_through():
+    mine, theirs = gpupy.array([1 + 2j, 3 - 1j]), np.array([1 + 2j, 3 - 1j])
+    for z in (mine, theirs):
+        z.imag[0] = 7
+        part = z.real
+        part *= 3
+        z.imag += 1
+    assert mine.tolist() == theirs.tolist()
+
+
+def test_bits_under_another_dtype_are_written_through():
+    mine, theirs = gpupy.ones(3), np.ones(3)
+    for x in (mine, theirs):
+        x.view(np.uint64)[1:] = 0
+        x.view(np.uint8)[3] = 64
+    assert mine.tolist() == theirs.tolist()
+
+
+def test_other_ways_of_writing_parts_are_refused():
+    z = gpupy.array([1 + 2j, 3 - 1j])
+    with pytest.raises(ValueError, match="read-only"):
+        z.imag[:1][0] = 5
+    with pytest.raises(ValueError, match="read-only"):
+        gpupy.add(z.real, 1, out=z.real)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4)])
+def test_results_of_numpys_functions_keep_their_layout(shape):
+    theirs = np.asfortranarray(np.arange(np.prod(shape)).reshape(shape))
+    mine = gpupy.pad(gpupy.array(theirs), 1, "mean")
+    wanted = np.pad(theirs, 1, "mean")
+    assert mine.flags.f_contiguous == wanted.flags.f_contiguous
+    assert mine.strides == wanted.strides
+    assert mine.tolist() == wanted.tolist()
+
+
+def test_an_iterator_writes_to_its_operands_at_its_end():
+    mine = gpupy.arange(6).reshape(2, 3)
+    with gpupy.nditer(mine, op_flags=["readwrite"]) as iterator:
+        for x in iterator:
+            x[...] = 2 * x
+        assert iterator.operands[0] is mine
+    assert mine.tolist() == [[0, 2, 4], [6, 8, 10]]
+    for x in gpupy.nditer(mine, op_flags=["readwrite"]):
+        x[...] = 1
+    assert mine.tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_mistakes_are_told_at_the_line_where_a_program_asks_for_them():
+    zero, one = gpupy.zeros(3), gpupy.ones(3)
+    with gpupy.errstate(divide="raise"):
+        with pytest.raises(FloatingPointError, match="divide by zero"):
+            one / zero
+        with gpupy.errstate(divide="ignore"):
+            assert (one / zero).tolist() == [np.inf] * 3
+        with pytest.raises(FloatingPointError):
+            gpupy.divide(one, zero)
+    with gpupy.errstate(invalid="warn"), pytest.warns(RuntimeWarning, match="invalid value"):
+        zero / zero
+    assert (one / zero).tolist() == [np.inf] * 3
+
+
+def test_the_mode_of_errors_ends_with_its_context_and_function():
+    @gpupy.errstate(over="raise")
+    def big():
+        return gpupy.full(3, 1e308) * 10
+
+    with pytest.raises(FloatingPointError, match="overflow"):
+        big()
+    assert (gpupy.full(3, 1e308) * 10).tolist() == [np.inf] * 3
+    before = gpupy.seterr(divide="raise")
+    try:
+        with pytest.raises(FloatingPointError):
+            gpupy.ones(2) / gpupy.zeros(2)
+    finally:
+        gpupy.seterr(**before)
+    assert (gpupy.ones(2) / gpupy.zeros(2)).tolist() == [np.inf] * 2
+
+
+def test_a_cast_that_loses_imaginary_parts_warns():
+    z = gpupy.array([1 + 2j])
+    target = gpupy.zeros(1)
+    for lose in (lambda: z.astype(float), lambda: target.__setitem__(slice(None), z)):
+        with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part"):
+            lose()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        z.astype(np.complex64)
+        z.astype(bool)
+
+
+def test_masks_are_kept_by_our_functions():
+    masked = np.ma.array([1.0, 2.0, 30.0], mask=[0, 0, 1])
+    assert gpupy.mean(masked) == 1.5
+    assert gpupy.sum(masked) == 3
+    assert gpupy.expand_dims(masked, 0).mask.tolist() == [[False, False, True]]
+    assert gpupy.asanyarray(masked) is masked
+    assert type(gpupy.asarray(masked)) is gpupy.ndarray
+
+
+class Other:
+    """A class that says by itself what ufuncs do with it."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return ufunc.__name__, method, [type(x) for x in inputs], sorted(kwargs)
+
+
+def test_another_class_decides_about_ufuncs():
+    mine, other = gpupy.arange(3), Other()
+    kinds = [gpupy.ndarray, Other]
+    assert gpupy.add(mine, other) == ("add", "__call__", kinds, [])
+    assert gpupy.hypot(mine, other) == ("hypot", "__call__", kinds, [])
+    assert mine + other == ("add", "__call__", kinds, [])
+    assert gpupy.add(mine, mine, out=other)[3] == ["out"]
+
+
+def test_a_scalar_is_no_output():
+    with pytest.raises(TypeError, match="ArrayType"):
+        gpupy.logaddexp2(gpupy.ones(3)[0], 1, out=gpupy.ones(3).sum())
+
+
+def test_an_ellipsis_as_output_keeps_an_array_without_axes():
+    made = gpupy.add(gpupy.array(1.0), 2, out=...)
+    assert type(made) is gpupy.ndarray
+    assert made.shape == ()
+
+
+def test_flat_takes_the_keys_that_numpys_takes():
+    mine, theirs = gpupy.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3)
+    for key in (3, [1, 4], slice(1, 5, 2), ...):
+        assert np.array_equal(mine.flat[key], theirs.flat[key])
+    for key in ((1, 2), np.zeros((2, 2), bool)):
+        for a in (mine, theirs):
+            with pytest.raises(IndexError):
+                a.flat[key]
