@@ -40,7 +40,9 @@ def _group(package, files, only):
         log = pathlib.Path(folder, "outcomes.jsonl")
         log.touch()
         while True:
-            status = _process(package, files, log, folder, [*("-" + t for t in found), *("+" + t for t in only)])
+            status = _process(
+                package, files, log, folder, [*("-" + t for t in found), *("+" + t for t in only)]
+            )
             running = _read(log, found)
             if running is None:
                 if status:

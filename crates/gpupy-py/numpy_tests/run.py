@@ -65,7 +65,9 @@ def run(files, jobs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("files", nargs="*", help="such as `_core/tests/test_ufunc.py`; all that are judged by default")
+    parser.add_argument(
+        "files", nargs="*", help="such as `_core/tests/test_ufunc.py`; all that are judged by default"
+    )
     parser.add_argument("--all", action="store_true", help="those that are not judged, too")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--json", type=pathlib.Path, help="where to write outcomes and texts")

@@ -5,9 +5,10 @@ The oracle is NumPy. Not here: NumPy's tests themselves (``crates/gpupy-py/numpy
 
 import warnings
 
-import gpupy
 import numpy as np
 import pytest
+
+import gpupy
 
 
 def test_ufunc_at_changes_its_array_and_nothing_that_shares_its_memory():

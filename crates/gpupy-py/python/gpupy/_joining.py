@@ -27,9 +27,7 @@ def _parts(arrays):
 def _sequence(arrays):
     """Refuses generators, which NumPy does not join."""
     if not hasattr(arrays, "__getitem__"):
-        raise TypeError(
-            'arrays to stack must be passed as a "sequence" type such as list or tuple.'
-        )
+        raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
     return arrays
 
 

@@ -67,7 +67,8 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     if self._lazy and order in ("K", "C", "A") and _creation.is_lazy(dtype):
         if dtype == self.dtype and not copy and (order != "C" or self.flags.c_contiguous):
             return self
-        if casting == "unsafe" or np.can_cast(self.dtype, dtype, casting):
+        # `same_value` looks at the elements.
+        if casting == "unsafe" or (casting != "same_value" and np.can_cast(self.dtype, dtype, casting)):
             return self._copy(dtype)
     given = {"order": order, "casting": casting, "subok": subok, "copy": copy}
     return call("astype", np.ndarray.astype, (self, dtype), given)
@@ -128,7 +129,11 @@ def view(self, dtype=None, type=None):
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
     if type is None and same and (dtype is None or np.dtype(dtype) == self.dtype):
         return self._views(np.ndarray.view)
-    if type is None and self._lazy and not (isinstance(dtype, _CLASS) and issubclass(dtype, np.ndarray | ndarray)):
+    if (
+        type is None
+        and self._lazy
+        and not (isinstance(dtype, _CLASS) and issubclass(dtype, np.ndarray | ndarray))
+    ):
         return through(self, _as_bits(self, dtype), lambda a: _as_bits(a, dtype), _set_bits)
     given = [x for x in (dtype, type) if x is not None]
     if any(isinstance(x, _CLASS) and issubclass(x, ndarray) for x in given):
