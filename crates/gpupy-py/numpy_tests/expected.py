@@ -15,7 +15,7 @@ _FILE = pathlib.Path(__file__).with_name("expected.toml")
 
 @dataclasses.dataclass
 class Expected:
-    """What ``expected.toml`` says: NumPy's version, files that are not judged, and the reason for each entry."""
+    """What ``expected.toml`` says: NumPy's version, files that are not judged, the reason for each entry."""
 
     numpy: str
     unjudged: list

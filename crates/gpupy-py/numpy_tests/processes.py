@@ -9,6 +9,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,8 +25,8 @@ def outcomes(package, groups, jobs, only=()):
     """A dictionary from test to (outcome, text).
 
     ``groups`` are lists of files, each for one process; ``only`` names the tests to run, or is empty
-    for all. Outcomes are ``passed``, ``failed``, ``skipped``, ``crashed``, ``hung``, and for a module that cannot be
-    imported ``failed`` under the module's name.
+    for all. Outcomes are ``passed``, ``failed``, ``skipped``, ``crashed``, ``hung``, and for a module
+    that cannot be imported ``failed`` under the module's name.
     """
     found = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -60,7 +61,14 @@ def _process(package, files, log, folder, selection):
     output = pathlib.Path(folder, "output.txt")
     with output.open("a", encoding="utf-8") as out:
         worker = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=out, stderr=out, cwd=folder, env=environment, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+            cwd=folder,
+            env=environment,
+            text=True,
         )
         worker.stdin.write("\n".join(selection))
         worker.stdin.close()
@@ -73,7 +81,8 @@ def _process(package, files, log, folder, selection):
             if log.stat().st_size != size:
                 size, since = log.stat().st_size, time.monotonic()
             elif time.monotonic() - since > LIMIT:
-                worker.kill()
+                # With what it started itself.
+                os.killpg(worker.pid, signal.SIGKILL)
                 worker.wait()
                 return None
 

@@ -14,22 +14,22 @@ import pathlib
 import sys
 import types
 
+import numpy
+
+import gpupy
+
 _NAMESPACES = ("umath", "numeric")
 """Modules of ``numpy._core`` whose public names are the namespace's."""
 
 
 def install():
     """From here on, test modules of NumPy's are imported with gpupy instead of NumPy."""
-    import gpupy
-
-    gpupy._core = _core(gpupy)
+    gpupy._core = _core()
     sys.meta_path.insert(0, _Finder())
 
 
-def _core(package):
+def _core():
     """``numpy._core`` with gpupy's objects where the namespace has the same ones."""
-    import numpy
-
     core = types.ModuleType("gpupy._core")
     core.__dict__.update({k: v for k, v in vars(numpy._core).items() if not k.startswith("__")})
     for name in _NAMESPACES:
@@ -40,9 +40,9 @@ def _core(package):
                 continue
             public = getattr(numpy, key, None) is value and not isinstance(value, types.ModuleType)
             if isinstance(value, numpy.ufunc):
-                module.__dict__[key] = package._namespace.ufunc_of(value)
+                module.__dict__[key] = gpupy._namespace.ufunc_of(value)
             else:
-                module.__dict__[key] = getattr(package, key) if public else value
+                module.__dict__[key] = getattr(gpupy, key) if public else value
         setattr(core, name, module)
         sys.modules[module.__name__] = module
     sys.modules[core.__name__] = core
@@ -51,8 +51,6 @@ def _core(package):
 
 class _Finder(importlib.abc.MetaPathFinder):
     def __init__(self):
-        import numpy
-
         self._root = pathlib.Path(numpy.__file__).parent
 
     def find_spec(self, fullname, path, target=None):

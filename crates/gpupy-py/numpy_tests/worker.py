@@ -1,17 +1,18 @@
 """One process of the run: pytest on some files of NumPy's tests, each outcome written at once.
 
-``python worker.py PACKAGE OUTCOMES FILE…``; ``PACKAGE`` is ``gpupy`` or ``numpy``. Each line of ``OUTCOMES`` is a
-JSON object, so that what ran when the process died is known: a test that begins, its outcome, or a
+``worker.py PACKAGE OUTCOMES FILE…``; ``PACKAGE`` is ``gpupy`` or ``numpy``. Each line of ``OUTCOMES`` is a JSON object, so that what ran when the process died is known: a test that begins, its outcome, or a
 module that could not be imported. On standard input come the names of tests, one on a line: after
 ``-`` those to leave out, after ``+`` the only ones to run. Not here: what the outcomes mean
 (``run.py``).
 """
 
+import importlib
 import json
 import os
 import sys
 import warnings
 
+import numpy
 import pytest
 
 LONGEST = 4000
@@ -64,12 +65,9 @@ class Recorder:
 
 def main(package, outcomes, *files):
     selection = sys.stdin.read().splitlines()
-    import numpy
-
     if package == "gpupy":
-        import replace
-
-        replace.install()
+        # The other runs are NumPy's alone, without a trace of gpupy.
+        importlib.import_module("replace").install()
     # The folder from which the names of tests are counted.
     root = os.path.dirname(os.path.dirname(numpy.__file__))
     paths = [os.path.join(root, "numpy", file) for file in files]

@@ -13,9 +13,9 @@ import numpy as np
 
 _NAMES = (
     "char ctypeslib dtypes emath exceptions fft lib lib.array_utils lib.format lib.mixins lib.npyio "
-    "lib.recfunctions lib.scimath lib.stride_tricks linalg ma ma.testutils polynomial polynomial.chebyshev polynomial.hermite "
-    "polynomial.hermite_e polynomial.laguerre polynomial.legendre polynomial.polynomial polynomial.polyutils "
-    "random rec strings testing typing"
+    "lib.recfunctions lib.scimath lib.stride_tricks linalg ma ma.testutils polynomial "
+    "polynomial.chebyshev polynomial.hermite polynomial.hermite_e polynomial.laguerre "
+    "polynomial.legendre polynomial.polynomial polynomial.polyutils random rec strings testing typing"
 ).split()
 
 _PREFIX = "numpy."

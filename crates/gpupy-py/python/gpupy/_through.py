@@ -12,7 +12,10 @@ from ._gpupy import assign_all, ndarray
 
 
 def through(source, made, read, write):
-    """``made``, whose writes go to ``source``: ``read(source)`` gives it anew, ``write(source, array)`` stores it."""
+    """``made``, whose writes go to ``source``.
+
+    ``read(source)`` gives it anew, ``write(source, array)`` stores it.
+    """
     if not source._writable:
         made._writable = False
         return made
