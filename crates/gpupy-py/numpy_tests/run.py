@@ -1,8 +1,9 @@
 """NumPy's own tests, as they lie in the installed wheel, with gpupy in NumPy's place.
 
-``run.py [FILE…]`` runs them in parallel, tries on NumPy itself what failed, holds the failures against ``expected.toml`` and prints the score. Owns the command line, the choice of files
-and the verdict. Files that ``expected.toml`` leaves out run only when they are asked for, and are not
-judged. Not here: how gpupy gets in (``replace.py``), the processes (``processes.py``).
+``run.py [FILE…]`` runs them in parallel, tries on NumPy itself what failed, holds the failures
+against ``expected.toml`` and prints the score. Owns the command line, the choice of files and the
+verdict. Files that ``expected.toml`` leaves out run only when they are asked for, and are not judged.
+Not here: how gpupy gets in (``replace.py``), the processes (``processes.py``).
 """
 
 import argparse

@@ -1,8 +1,9 @@
 """One process of the run: pytest on some files of NumPy's tests, each outcome written at once.
 
-``worker.py PACKAGE OUTCOMES FILE…``; ``PACKAGE`` is ``gpupy`` or ``numpy``. Each line of ``OUTCOMES`` is a JSON object, so that what ran when the process died is known: a test that begins, its outcome, or a
-module that could not be imported. On standard input come the names of tests, one on a line: after
-``-`` those to leave out, after ``+`` the only ones to run. Not here: what the outcomes mean
+``worker.py PACKAGE OUTCOMES FILE…``; ``PACKAGE`` is ``gpupy`` or ``numpy``. Each line of ``OUTCOMES``
+is a JSON object, so that what ran when the process died is known: a test that begins, its outcome,
+or a module that could not be imported. On standard input come the names of tests, one on a line:
+after ``-`` those to leave out, after ``+`` the only ones to run. Not here: what the outcomes mean
 (``run.py``).
 """
 
