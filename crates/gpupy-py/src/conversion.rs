@@ -5,13 +5,9 @@
 //! Not here: the exchange of memory behind it (`host.rs`).
 
 use crate::array::{Elements, NdArray, elements, host_of};
-<<<<<<< HEAD
 use crate::{dtypes, host, protocols, standin};
 use gpupy_core::{DType, Scalar};
-=======
-use crate::{dtypes, protocols, standin};
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
->>>>>>> 2cc70ae (python: nditer, ufunc.at, flat, errstate, NumPy's subclasses by NumPy's letter)
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
@@ -121,19 +117,15 @@ impl NdArray {
         REFUSED.set(None);
         let found = match elements(&slf) {
             Elements::Lazy(array) => host::export(slf.py(), &array).map(Bound::into_any),
+            Elements::Numpy(array) if hides_memory(&array)? => {
+                return Err(PyBufferError::new_err("records of objects give no buffer"));
+            }
             Elements::Numpy(array) => Ok(array),
         };
         let host = found.inspect_err(|error| {
             REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
         })?;
-<<<<<<< HEAD
         // SAFETY: it fills the description in, with itself as the owner to release.
-=======
-        if hides_memory(&host)? {
-            return Err(PyBufferError::new_err("records of objects give no buffer"));
-        }
-        // SAFETY: NumPy's array fills the description in, with itself as the owner to release.
->>>>>>> 2cc70ae (python: nditer, ufunc.at, flat, errstate, NumPy's subclasses by NumPy's letter)
         let status = unsafe { pyo3::ffi::PyObject_GetBuffer(host.as_ptr(), view, flags) };
         if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
@@ -160,7 +152,6 @@ impl NdArray {
     }
 }
 
-<<<<<<< HEAD
 /// The most elements that are read one by one.
 const FEW: usize = 64;
 
@@ -182,7 +173,6 @@ fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAn
     Ok(Some(PyList::new(slf.py(), floats)?.into_any()))
 }
 
-=======
 /// True for records that hold objects, and for those without fields: NumPy reads its own description of
 /// their memory as another dtype, where `__array__` gives the array itself.
 fn hides_memory(host: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -196,7 +186,6 @@ fn hides_memory(host: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// NumPy's number of the dtypes of records.
 const VOID: i32 = 20;
 
->>>>>>> 2cc70ae (python: nditer, ufunc.at, flat, errstate, NumPy's subclasses by NumPy's letter)
 /// What `float(a)` and the like convert; NumPy words the refusal of larger arrays.
 fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     if let Elements::Lazy(array) = elements(slf)
