@@ -62,12 +62,13 @@ mod tests {
     use super::*;
     use crate::device::Gpu;
     use crate::instance::Instance;
+    use gpupy_core::driver::Config;
 
     /// What a device of this machine can do; `None` (with the reason printed) where there is none.
     fn traits() -> Option<Traits> {
         let opened = Instance::new(false).and_then(|instance| {
             let devices = instance.devices()?;
-            Gpu::open(instance, &devices, "")
+            Gpu::open(instance, &devices, &Config::default())
         });
         opened.map(|gpu| gpu.traits.clone()).inspect_err(|e| println!("skipped: {e}")).ok()
     }

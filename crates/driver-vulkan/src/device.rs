@@ -11,6 +11,7 @@ use crate::instance::{Found, Instance, unavailable};
 use ash::khr::push_descriptor;
 use ash::vk;
 use gpupy_codegen::compute;
+use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ffi::c_char;
 
@@ -78,13 +79,12 @@ pub struct FloatModes {
 }
 
 impl Gpu {
-    /// Opens the device that is asked for: a position in `devices`, part of a name, or nothing for
-    /// the first.
+    /// Opens the best device that a configuration means.
     ///
     /// # Errors
-    /// - `Unavailable`: no device is called so, or it lacks what we need.
-    pub fn open(instance: Instance, devices: &[Found], wanted: &str) -> Result<Gpu> {
-        let found = choose(devices, wanted)?;
+    /// - `Unavailable`: none is meant, or it lacks what we need.
+    pub fn open(instance: Instance, devices: &[Found], config: &Config) -> Result<Gpu> {
+        let found = choose(devices, config)?;
         let handle = found.handle;
         // SAFETY: plain queries on a handle of this instance.
         let families = unsafe { instance.raw.get_physical_device_queue_family_properties(handle) };
@@ -236,21 +236,14 @@ impl Traits {
     }
 }
 
-/// The device that is meant.
-fn choose<'a>(devices: &'a [Found], wanted: &str) -> Result<&'a Found> {
-    let wanted = wanted.trim();
-    let found = match wanted.parse::<usize>() {
-        _ if wanted.is_empty() => devices.first(),
-        Ok(position) => devices.get(position),
-        Err(_) => {
-            let part = wanted.to_lowercase();
-            devices.iter().find(|device| device.name.to_lowercase().contains(&part))
-        }
-    };
-    found.ok_or_else(|| {
-        let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+/// The best of the devices that are meant.
+fn choose<'a>(devices: &'a [Found], config: &Config) -> Result<&'a Found> {
+    let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
+    let meant = config.choose(&names)?;
+    let good = |found: &&Found| !config.hardware || found.kind != vk::PhysicalDeviceType::CPU;
+    meant.into_iter().map(|position| &devices[position]).find(good).ok_or_else(|| {
         Error::new(ErrorKind::Unavailable, "init")
-            .says(format!("no device is called `{wanted}`"))
+            .says("there is no hardware GPU")
             .with("driver", NAME)
             .with("devices", names.join(", "))
     })

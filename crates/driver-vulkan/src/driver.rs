@@ -25,7 +25,7 @@ use gpupy_core::{DType, Error, ErrorKind, Result};
 const MAX_BLOCK_LEN: u64 = 1 << 28;
 
 /// Bytes of the widest element.
-pub const WIDEST: u64 = 8;
+const WIDEST: u64 = 8;
 
 /// A Vulkan driver, closed.
 pub fn new() -> Box<dyn Driver> {
@@ -70,7 +70,7 @@ impl Vulkan {
     fn start(&mut self, config: &Config) -> Result<Capabilities> {
         let instance = Instance::new(self.watched)?;
         let devices = instance.devices()?;
-        let gpu = Gpu::open(instance, &devices, &config.device)?;
+        let gpu = Gpu::open(instance, &devices, config)?;
         let traits = gpu.traits.clone();
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
         let memory = at_most(config.device_bytes, traits.memory);

@@ -6,7 +6,6 @@
 //! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
 use crate::device::Gpu;
-use crate::driver::WIDEST;
 use crate::kernels::Kernel;
 use crate::open::Open;
 use crate::queue::{Retired, Touch};
@@ -27,13 +26,17 @@ impl Open {
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         let mut lengths = Vec::with_capacity(launch.operands.len());
         let mut buffers = Vec::with_capacity(launch.operands.len() + launch.dests.len());
-        for (id, _) in touches(launch) {
+        let mut largest = 0;
+        for (id, touch) in touches(launch) {
             let block = self.blocks.get(id)?;
-            lengths.push(block.spec.len);
+            let stored = self.gpu.traits.kernels.stored(block.spec.dtype).unwrap_or_default();
+            largest = largest.max(block.spec.len as u64 * stored as u64);
             buffers.push((block.buffer.handle, block.buffer.address));
+            if touch == Touch::Read {
+                lengths.push(block.spec.len);
+            }
         }
-        let can_bind = self.can_bind(&lengths);
-        lengths.truncate(launch.operands.len());
+        let can_bind = self.can_bind(buffers.len(), largest);
         let stores: Vec<u32> = (0..launch.dests.len() as u32).collect();
         let targets: Vec<_> = launch.dests.iter().map(|dest| (&dest.access, dest.whole)).collect();
         let request = Request {
@@ -54,13 +57,11 @@ impl Open {
         Ok(evaluated)
     }
 
-    /// Whether blocks of these lengths can be bound to a kernel. Where a device is a CPU, what is bound
-    /// is reached five times faster than what has only an address; others don't mind.
-    fn can_bind(&self, lengths: &[usize]) -> bool {
-        self.gpu.traits.bound.is_some_and(|bound| {
-            let fits = |len: &usize| (*len as u64).saturating_mul(WIDEST) <= bound.block;
-            lengths.len() < bound.buffers as usize && lengths.iter().all(fits)
-        })
+    /// Whether so many blocks, the largest of so many bytes, can be bound to a kernel. Where a device is
+    /// a CPU, what is bound is reached five times faster than by its address; others don't mind.
+    fn can_bind(&self, blocks: usize, largest: u64) -> bool {
+        let bound = self.gpu.traits.bound;
+        bound.is_some_and(|bound| blocks < bound.buffers as usize && largest <= bound.block)
     }
 
     /// How a launch is done, with its blocks bound or by their addresses.

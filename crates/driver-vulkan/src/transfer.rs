@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::device::Gpu;
     use crate::instance::Instance;
-    use gpupy_core::driver::{Access, BlockSpec, Dest, Launch};
+    use gpupy_core::driver::{Access, BlockSpec, Config, Dest, Launch};
     use gpupy_core::ir::{AccessKind, Builder, Form};
 
     /// A device that is used as if its memory were its own and had no narrow elements; `None` (with the
@@ -174,7 +174,7 @@ mod tests {
     fn open_apart() -> Option<Open> {
         let opened = Instance::new(false).and_then(|instance| {
             let devices = instance.devices()?;
-            let mut gpu = Gpu::open(instance, &devices, "")?;
+            let mut gpu = Gpu::open(instance, &devices, &Config::default())?;
             gpu.traits.shared_memory = false;
             gpu.traits.kernels.bytes = false;
             gpu.traits.kernels.halves = false;

@@ -213,7 +213,8 @@ fn of_float(
             let before = if op == Op::Min { Op::Lt } else { Op::Gt };
             let less = d.compare(before, register, width, a, b);
             let first = d.logic(Logic::Or, width, &less, &d.is_nan(register, width, a));
-            d.select(register, width, &first, a, b)
+            // A choice between just what was compared is a built-in to some compilers.
+            d.select(register, width, &first, a, &d.exact(register, width, b.to_owned()))
         }
         Op::Copysign => float(&format!("({} | {})", magnitude(a), sign(b))),
         Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => d.compare(op, register, width, a, b),

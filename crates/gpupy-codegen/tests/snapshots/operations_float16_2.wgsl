@@ -70,9 +70,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let s7: i32 = k[2].x + t;
     let v0: vec4<f32> = half_of_bits_float32_four(b0[a0]);
     let v1: vec4<f32> = half_of_bits_float32_four(b1[a0]);
-    let v35: vec4<f32> = select(v1, v0, ((v0 < v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+    let v35: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v1) ^ vec4<u32>(zero))), v0, ((v0 < v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
     b3[s0] = half_bits_float32_four(v35);
-    let v37: vec4<f32> = select(v1, v0, ((v0 > v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+    let v37: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v1) ^ vec4<u32>(zero))), v0, ((v0 > v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
     b4[s1] = half_bits_float32_four(v37);
     let v39: vec4<f32> = bitcast<vec4<f32>>(((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) | (bitcast<vec4<u32>>(v1) & vec4<u32>(0x80000000u))));
     b5[s2] = half_bits_float32_four(v39);

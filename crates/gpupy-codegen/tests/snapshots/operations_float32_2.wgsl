@@ -28,9 +28,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let s7: i32 = k[2].x + t;
     let v0: vec4<f32> = b0[a0];
     let v1: vec4<f32> = b1[a0];
-    let v35: vec4<f32> = select(v1, v0, ((v0 < v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+    let v35: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v1) ^ vec4<u32>(zero))), v0, ((v0 < v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
     b3[s0] = v35;
-    let v37: vec4<f32> = select(v1, v0, ((v0 > v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+    let v37: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v1) ^ vec4<u32>(zero))), v0, ((v0 > v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
     b4[s1] = v37;
     let v39: vec4<f32> = bitcast<vec4<f32>>(((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) | (bitcast<vec4<u32>>(v1) & vec4<u32>(0x80000000u))));
     b5[s2] = v39;

@@ -27,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let lane: vec4<i32> = vec4<i32>(0, 1, 2, 3);
             let a0: vec4<i32> = ((k[0].x + i0 + k[0].y * at)) + k[0].z * lane;
             let v0: vec4<f32> = vec4<f32>(b0[a0.x], b0[a0.y], b0[a0.z], b0[a0.w]);
-            var combined: vec4<f32> = select(v0, lanes, ((lanes > v0) | ((bitcast<vec4<u32>>(lanes) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+            var combined: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v0) ^ vec4<u32>(zero))), lanes, ((lanes > v0) | ((bitcast<vec4<u32>>(lanes) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
             if (n == part) { lanes = v0; } else { lanes = combined; }
         }
         if (part == 0) { lanes0 = lanes; }
@@ -35,15 +35,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         if (part == 8) { lanes2 = lanes; }
         if (part == 12) { lanes3 = lanes; }
     }
-    var fold8: vec4<f32> = select(lanes2, lanes0, ((lanes0 > lanes2) | ((bitcast<vec4<u32>>(lanes0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+    var fold8: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(lanes2) ^ vec4<u32>(zero))), lanes0, ((lanes0 > lanes2) | ((bitcast<vec4<u32>>(lanes0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
     lanes0 = select(lanes0, fold8, (vec4<i32>(8, 9, 10, 11) < vec4<i32>(count)));
-    var fold12: vec4<f32> = select(lanes3, lanes1, ((lanes1 > lanes3) | ((bitcast<vec4<u32>>(lanes1) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+    var fold12: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(lanes3) ^ vec4<u32>(zero))), lanes1, ((lanes1 > lanes3) | ((bitcast<vec4<u32>>(lanes1) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
     lanes1 = select(lanes1, fold12, (vec4<i32>(12, 13, 14, 15) < vec4<i32>(count)));
-    var fold4: vec4<f32> = select(lanes1, lanes0, ((lanes0 > lanes1) | ((bitcast<vec4<u32>>(lanes0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+    var fold4: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(lanes1) ^ vec4<u32>(zero))), lanes0, ((lanes0 > lanes1) | ((bitcast<vec4<u32>>(lanes0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
     lanes0 = select(lanes0, fold4, (vec4<i32>(4, 5, 6, 7) < vec4<i32>(count)));
-    var fold2: vec4<f32> = select(lanes0.zwzw, lanes0, ((lanes0 > lanes0.zwzw) | ((bitcast<vec4<u32>>(lanes0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+    var fold2: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(lanes0.zwzw) ^ vec4<u32>(zero))), lanes0, ((lanes0 > lanes0.zwzw) | ((bitcast<vec4<u32>>(lanes0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
     lanes0 = select(lanes0, fold2, (vec4<i32>(2, 3, 2, 3) < vec4<i32>(count)));
-    var fold1: vec4<f32> = select(lanes0.yyww, lanes0, ((lanes0 > lanes0.yyww) | ((bitcast<vec4<u32>>(lanes0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
+    var fold1: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(lanes0.yyww) ^ vec4<u32>(zero))), lanes0, ((lanes0 > lanes0.yyww) | ((bitcast<vec4<u32>>(lanes0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
     lanes0 = select(lanes0, fold1, (vec4<i32>(1, 1, 3, 3) < vec4<i32>(count)));
     let s0: i32 = (k[0].w + i0 + k[1].x * i1);
     b1[s0] = lanes0.x;
