@@ -1,6 +1,6 @@
 //! Elements between host memory and blocks.
 //!
-//! Owns [`write`] and [`read`]. Where host and device share memory, blocks are mapped; elsewhere
+//! Owns [`write()`] and [`read()`]. Where host and device share memory, blocks are mapped; elsewhere
 //! bytes go through buffers of wgpu's (up) and of ours (down). Elements that kernels hold in 32 bits
 //! and hosts in fewer change their width on the way. Invariant: what is queued before a transfer sees
 //! the old contents, what is queued later the new.

@@ -1,6 +1,6 @@
 //! Scalar operations on whole rows of elements in host memory, as vector code.
 //!
-//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`lanes`]. Invariants: a row
+//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`lanes()`]. Invariants: a row
 //! has exactly the bits that `op_eval` gives for its elements, because both take the same closures;
 //! which instructions the processor has changes nothing but time.
 //!
