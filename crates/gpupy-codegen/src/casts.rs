@@ -76,8 +76,15 @@ fn resized(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) -> St
     if from.size() == to.size() {
         return d.bitcast(from, to, width, a);
     }
+    if from.is_signed_int() && to.size() == 8 {
+        // Not the language's own conversion: Mesa 22 compares its result with constants wrongly.
+        let low = d.convert(DType::U64, width, &d.bitcast(from, DType::U32, width, a));
+        let high = literal(d, DType::U64, width, u64::MAX << 32);
+        let negative = d.compare(Op::Lt, from, width, a, &literal(d, from, width, 0));
+        let extended = d.select(DType::U64, width, &negative, &format!("({low} | {high})"), &low);
+        return d.bitcast(DType::U64, to, width, &extended);
+    }
     let same_sign = match (from.is_signed_int(), to.size()) {
-        (true, 8) => DType::I64,
         (true, _) => DType::I32,
         (false, 8) => DType::U64,
         (false, _) => DType::U32,

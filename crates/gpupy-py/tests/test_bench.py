@@ -49,7 +49,7 @@ def test_every_program_is_timed_and_right_and_both_files_are_written(tmp_path, n
 @pytest.mark.parametrize(
     "options, said",
     [
-        (["--driver", "vulcan"], "there is no driver `vulcan`; there are cpu, vulkan, gl, soft"),
+        (["--driver", "vulcan"], "there is no driver `vulcan`; there are cpu, vulkan, wgpu, gl, soft"),
         (["--rounds", "0"], "--rounds must be at least 1, got 0"),
         (["--rounds", "x"], "invalid int value: 'x'"),
         (["--sizes", "10,0"], "--sizes takes positive numbers with commas between, got `10,0`"),

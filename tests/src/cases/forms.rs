@@ -74,6 +74,7 @@ pub fn run(suite: &mut Suite<'_>) {
             },
         );
     }
+    suite.case(GROUP, "matmul of an array by itself", by_itself);
     suite.case(GROUP, "matmul of float32 within its bound", within_bound);
 }
 
@@ -252,6 +253,24 @@ fn product_run(dtype: DType, product: &Product) -> Run {
 fn product(device: &mut Device, dtype: DType, product: Product) -> Outcome {
     need(device, Op::MatMul, dtype)?;
     device.check_one(&product_run(dtype, &product), 0.0)
+}
+
+/// A matrix times itself, turned: both operands are one block.
+fn by_itself(device: &mut Device) -> Outcome {
+    need(device, Op::MatMul, DType::I32)?;
+    let mut b = Builder::new(Form::MatMul, 3);
+    let operand = b.operand(DType::I32);
+    let loads = [(); 2].map(|()| {
+        let slot = b.access(AccessKind::Affine);
+        b.load(operand, slot)
+    });
+    let result = b.whole(Op::MatMul, &loads);
+    b.store(result);
+    let run = Run::new(b.finish(), &[3, 3, 7])
+        .operand((0..21).map(|k| Scalar::i32(k * k % 23 - 11)).collect())
+        .access(affine(0, &[7, 0, 1]))
+        .access(affine(0, &[0, 7, 1]));
+    device.check_one(&run, 0.0)
 }
 
 /// Sums of any numbers, as far from the exact ones as the specification allows.

@@ -159,6 +159,9 @@ pub(super) fn main(text: &Text<'_>) -> String {
             text.plain_variable(sum, Width::Four, &format!("sum{r}"))
         );
     }
+    // Both may be one operand, by two accesses.
+    let mut loads = text.program.insts.iter().filter(|inst| inst.op == Op::Load);
+    let [left, right] = [(); 2].map(|()| loads.next().map_or(0, |load| load.args[0] as usize));
     let element = |block: usize, matrix: &Matrix, row: &str, column: &str| {
         text.value_of(dtype, Width::One, &text.element(block, &matrix.at(text, row, column)))
     };
@@ -186,7 +189,7 @@ pub(super) fn main(text: &Text<'_>) -> String {
             "r % 4".to_owned(),
         ],
         &format!("row + r < {m} && base + c < {k}"),
-        &element(0, &product.left, "row + r", "base + c"),
+        &element(left, &product.left, "row + r", "base + c"),
     );
     fill(
         "right",
@@ -198,7 +201,7 @@ pub(super) fn main(text: &Text<'_>) -> String {
             "c % 4".to_owned(),
         ],
         &format!("base + r < {k} && column + c < {n}"),
-        &element(1, &product.right, "base + r", "column + c"),
+        &element(right, &product.right, "base + r", "column + c"),
     );
     main += &format!("        {}\n", text.barrier());
     main += &format!("        for ({} = 0; z < {DEPTH}; z += 1) {{\n", counter("z"));
@@ -231,7 +234,8 @@ pub(super) fn main(text: &Text<'_>) -> String {
             let (row, column) = (format!("row + 4 * y + {r}"), format!("column + 4 * x + {c}"));
             let value = format!("sum{r}.{component}");
             let value = spell(d, Op::Cast, sum, dtype, Width::One, &[&value]).unwrap_or_default();
-            let target = text.element(2, &product.result.at(text, &row, &column));
+            let target =
+                text.element(text.program.operands.len(), &product.result.at(text, &row, &column));
             main += &format!(
                 "    if ({row} < {m} && {column} < {n}) {{ {target} = {}; }}\n",
                 text.stored_of(dtype, Width::One, &value)
