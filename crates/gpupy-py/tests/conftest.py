@@ -34,8 +34,8 @@ def _cases(limits):
         marks = [] if row["starts"] else [pytest.mark.skip(reason=f"cannot start: {row['reason']}")]
         tight = {"resources": (TIGHT.get(row["name"], [8]) + [0] * 8)[:8]}
         for name, given in limits.items():
-            given = tight if given is None else given
-            case = pytest.param((row["name"], given), id=f"{row['name']}-{name}", marks=marks)
+            own = tight if given is None else given
+            case = pytest.param((row["name"], own), id=f"{row['name']}-{name}", marks=marks)
             cases.append(case)
     return cases
 

@@ -285,7 +285,7 @@ STATEMENTS = {
         <ordered>.sort()
         <ordered>.sort(axis=<axis>, kind=<kind>)
         <ordered>.partition(<k>); <same>.sort()
-        <a>.size; <same> = <same>.copy(); <same>.resize((2, <k>))
+        <a>.size; <same> = <same>.copy(); <same>.resize((2, <k>), refcheck=False)
         <dense>.shape = <shape>
         <owner>.setflags(write=<keep>)
         np.nan_to_num(<float>, copy=False)
