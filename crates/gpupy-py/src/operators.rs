@@ -148,6 +148,10 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
 fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     if let Some(a) = classify(value)? {
+        if let Some(known) = known(value, &a) {
+            // NumPy's scalar computes it at once.
+            return py.import("operator")?.call_method1(op.python_name(), (known,));
+        }
         let (ufunc, operands) = (op.ufunc(py)?, [a]);
         if let Some(array) = ufunc.at_once(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());

@@ -409,6 +409,10 @@ def test_writes_to_views_of_another_dtype_reach_the_array_or_are_refused(driver)
         theirs.view(dtype)[0] = 0
         assert_same(bits, theirs.view(dtype))
         assert_same(a, theirs)
-        with pytest.raises(ValueError, match="read-only"):
+        try:
             bits[:2][0] = 1
+        except ValueError as error:
+            assert "read-only" in str(error)
+        else:
+            theirs.view(dtype)[:2][0] = 1
         assert_same(a, theirs)
