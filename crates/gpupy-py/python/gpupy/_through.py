@@ -21,9 +21,16 @@ def through(source, made, read, write):
         return made
     array = ndarray.__new__(_Through, (0,))
     array._replace(made)
-    array._writable = False
+    _seal(array)
     array._source, array._read, array._write = source, read, write
     return array
+
+
+def _seal(array):
+    """Lets nobody write to elements that are copies."""
+    array._writable = False
+    if not array._lazy:
+        array._host().flags.writeable = False
 
 
 class _Through(ndarray):
@@ -35,6 +42,7 @@ class _Through(ndarray):
         change(fresh)
         self._write(self._source, fresh)
         self._replace(fresh)
+        _seal(self)
         return self
 
     def __setitem__(self, key, value):
