@@ -57,7 +57,10 @@ pub fn spell(
         Op::Bitcast => return bitcast(d, from, to, width, a),
         Op::Select => {
             let c = args.get(2).copied().unwrap_or_default();
-            return Some(d.select(to, width, a, b, c));
+            // A choice between just what was compared is a built-in to some compilers.
+            let c =
+                if to.is_float() { d.exact(held(to), width, c.to_owned()) } else { c.to_owned() };
+            return Some(d.select(to, width, a, b, &c));
         }
         _ => {}
     }
@@ -213,7 +216,6 @@ fn of_float(
             let before = if op == Op::Min { Op::Lt } else { Op::Gt };
             let less = d.compare(before, register, width, a, b);
             let first = d.logic(Logic::Or, width, &less, &d.is_nan(register, width, a));
-            // A choice between just what was compared is a built-in to some compilers.
             d.select(register, width, &first, a, &d.exact(register, width, b.to_owned()))
         }
         Op::Copysign => float(&format!("({} | {})", magnitude(a), sign(b))),

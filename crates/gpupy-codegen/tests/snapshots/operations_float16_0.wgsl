@@ -88,7 +88,7 @@ fn sign_of_float32_four(a: vec4<f32>) -> vec4<f32> {
     let v9: vec4<u32> = select(v6, vec4<u32>(0u), v8);
     let v10: vec4<f32> = bitcast<vec4<f32>>(v9);
     let v12: vec4<bool> = (v3 > vec4<u32>(0x7f800000u));
-    let v13: vec4<f32> = select(v10, a, v12);
+    let v13: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v10) ^ vec4<u32>(zero))), a, v12);
     return v13;
 }
 @compute @workgroup_size(256)

@@ -48,7 +48,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let v2: vec4<bool> = (b2[a0] != vec4<u32>(0u));
     let v51: vec4<bool> = (v0 >= v1);
     b3[s0] = vec4<u32>(v51);
-    let v53: vec4<f32> = select(v1, v0, v2);
+    let v53: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v1) ^ vec4<u32>(zero))), v0, v2);
     b4[s1] = v53;
     let v55: vec4<bool> = ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) != vec4<u32>(0u));
     b5[s2] = vec4<u32>(v55);
