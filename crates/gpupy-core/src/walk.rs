@@ -106,7 +106,8 @@ struct Walker<'d> {
     tables: FxHashMap<ValueId, u32>,
     pending: BinaryHeap<(Order, ValueId)>,
     needs: Needs,
-    /// Whether the walk may be cut at joined values.
+    /// Whether the walk may be cut at joined values. Not below instructions that stand for a value: they
+    /// need a tile of its own, and half of one is none.
     cuts: bool,
     cut: Option<(usize, usize)>,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
@@ -348,6 +349,7 @@ impl<'d> Walker<'d> {
         }
         let given: SmallVec<[Operand; 3]> =
             inputs.iter().cloned().zip(operands.iter().cloned()).collect();
+        self.cuts = false;
         let (op, last) = lowering::expand(value, &lowered.program, &given);
         let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
         let children = self.children(value, operands, &at, found.as_deref())?;

@@ -86,6 +86,26 @@ fn a_function_of_a_scalar_operand_is_the_function_of_that_number() {
 }
 
 #[test]
+fn a_function_of_joined_arrays_takes_all_parts() {
+    let data = values(60);
+    let wanted: Vec<u32> = data.iter().map(|x| wanted(Op::Exp, &[*x])).collect();
+    for context in contexts() {
+        let parts =
+            [floats(&[20], &data[..20]), floats(&[35], &data[20..55]), floats(&[5], &data[55..])];
+        let joined = context.join(0, &parts).unwrap();
+        let exp = context.apply(Op::Exp, &[Arg::Array(&joined)]).unwrap();
+        assert_eq!(read(&context, &exp), wanted);
+        // The function among operations that are read at other places.
+        let turned = exp.slice_axis(0, 59, 60, -1);
+        let both = context.join(0, &[exp, turned]).unwrap();
+        let negated = context.apply(Op::Neg, &[Arg::Array(&both)]).unwrap();
+        let sign = 1 << 31;
+        let there_and_back = wanted.iter().chain(wanted.iter().rev());
+        assert_eq!(read(&context, &negated), there_and_back.map(|b| b ^ sign).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn functions_compose_with_views_reductions_and_writes() {
     let data = values(77);
     let sines: Vec<f32> = data.iter().map(|x| f32::from_bits(wanted(Op::Sin, &[*x]))).collect();
