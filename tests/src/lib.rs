@@ -97,7 +97,22 @@ pub fn check_with(
     make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     expected: &[(&str, &str)],
 ) {
-    match run(make, Options { expected, ..Options::default() }) {
+    assert_passes(make, Options { expected, ..Options::default() });
+}
+
+/// Like [`check`], for the cases that are wanted: told by the names of their group and their own.
+///
+/// # Panics
+/// When one of them fails, or the driver does not start.
+pub fn check_some(
+    make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
+    wanted: impl Fn(&str, &str) -> bool,
+) {
+    assert_passes(make, Options { wanted: Some(&wanted), ..Options::default() });
+}
+
+fn assert_passes(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static, options: Options<'_>) {
+    match run(make, options) {
         Ok(report) => {
             println!("{report}");
             let failed = report.count(Verdict::Failed);

@@ -5,13 +5,13 @@
 //!
 //! Not here: transfers (`transfer.rs`), evaluation (`eval.rs`).
 
+use super::blocks::Blocks;
+use super::device::Gpu;
+use super::kernels::Kernels;
+use super::memory::{Buffer, Memory, Purpose};
+use super::numbers::Numbers;
+use super::queue::{Queue, Retired};
 use crate::NAME;
-use crate::blocks::Blocks;
-use crate::device::Gpu;
-use crate::kernels::Kernels;
-use crate::memory::{Buffer, Memory, Purpose};
-use crate::numbers::Numbers;
-use crate::queue::{Queue, Retired};
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;

@@ -9,10 +9,10 @@
 //!
 //! Not here: what commands do (`eval.rs`, `transfer.rs`).
 
+use super::device::Gpu;
+use super::failure::failed;
+use super::memory::{Buffer, Memory};
 use crate::NAME;
-use crate::device::Gpu;
-use crate::failure::failed;
-use crate::memory::{Buffer, Memory};
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::collections::VecDeque;

@@ -6,8 +6,8 @@
 //!
 //! Not here: memory (`memory.rs`), work (`queue.rs`).
 
+use super::instance::{Found, Instance, unavailable};
 use crate::NAME;
-use crate::instance::{Found, Instance, unavailable};
 use ash::khr::push_descriptor;
 use ash::vk;
 use gpupy_codegen::compute;

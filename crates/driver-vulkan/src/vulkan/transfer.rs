@@ -7,11 +7,11 @@
 //!
 //! Not here: waiting (`queue.rs`), widths of elements (`stored.rs`).
 
-use crate::blocks::Block;
-use crate::memory::{Buffer, Purpose};
-use crate::open::Open;
-use crate::queue::{Retired, Touch};
-use crate::stored::{narrow, widen};
+use super::blocks::Block;
+use super::memory::{Buffer, Purpose};
+use super::open::Open;
+use super::queue::{Retired, Touch};
+use super::stored::{narrow, widen};
 use ash::vk;
 use gpupy_core::driver::BlockId;
 use gpupy_core::{DType, Error, ErrorKind, Result};
@@ -164,8 +164,8 @@ unsafe fn put(base: NonNull<u8>, stored: usize, dtype: DType, data: &[u8]) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::device::Gpu;
-    use crate::instance::Instance;
+    use crate::vulkan::device::Gpu;
+    use crate::vulkan::instance::Instance;
     use gpupy_core::driver::{Access, BlockSpec, Config, Dest, Launch};
     use gpupy_core::ir::{AccessKind, Builder, Form};
 

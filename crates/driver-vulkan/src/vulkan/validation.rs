@@ -2,9 +2,9 @@
 //!
 //! Owns [`complaints`]. Invariant: a message of a watched instance is kept until the process ends.
 //!
-//! Not here: when they are asked for (`new_watched` in `lib.rs`).
+//! Not here: when they are asked for (`trial.rs`).
 
-use crate::instance::unavailable;
+use super::instance::unavailable;
 use ash::vk;
 use gpupy_core::Result;
 use std::ffi::{CStr, c_void};

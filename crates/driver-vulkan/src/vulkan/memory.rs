@@ -5,9 +5,9 @@
 //!
 //! Not here: which buffers are blocks (`blocks.rs`), when a buffer may be given back (`queue.rs`).
 
+use super::device::Gpu;
+use super::failure::failed;
 use crate::NAME;
-use crate::device::Gpu;
-use crate::failure::failed;
 use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,

@@ -4,9 +4,9 @@
 //!
 //! Not here: buffers (`memory.rs`), how elements come and go (`transfer.rs`).
 
+use super::memory::Buffer;
+use super::queue::Touched;
 use crate::NAME;
-use crate::memory::Buffer;
-use crate::queue::Touched;
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;

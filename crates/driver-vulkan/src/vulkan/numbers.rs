@@ -5,8 +5,8 @@
 //!
 //! Not here: what the numbers are (`compute::Planned`).
 
-use crate::memory::{Buffer, Memory, Purpose};
-use crate::queue::{Queue, Retired};
+use super::memory::{Buffer, Memory, Purpose};
+use super::queue::{Queue, Retired};
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 

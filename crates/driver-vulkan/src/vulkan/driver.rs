@@ -5,11 +5,12 @@
 //!
 //! Not here: what is done (`open.rs` and its neighbours).
 
+use super::device::Gpu;
+use super::instance::Instance;
+use super::open::Open;
+use super::resources;
+use super::trial::Trial;
 use crate::NAME;
-use crate::device::Gpu;
-use crate::instance::Instance;
-use crate::open::Open;
-use crate::resources;
 use gpupy_codegen::disk::Shelf;
 use gpupy_codegen::probe::{self, Findings};
 use gpupy_codegen::supports;
@@ -32,10 +33,9 @@ pub fn new() -> Box<dyn Driver> {
     Box::new(Vulkan::default())
 }
 
-/// A Vulkan driver, closed, whose calls the validation layers check once it is open; what they say is
-/// in [`complaints`](crate::complaints).
-pub fn new_watched() -> Box<dyn Driver> {
-    Box::new(Vulkan { watched: true, ..Vulkan::default() })
+/// A Vulkan driver, closed, for a test.
+pub fn new_trial(trial: Trial) -> Box<dyn Driver> {
+    Box::new(Vulkan { trial, ..Vulkan::default() })
 }
 
 /// The Vulkan driver.
@@ -47,7 +47,7 @@ struct Vulkan {
     findings: Findings,
     /// What was found out about which device, for the next opening.
     known: Option<(String, Findings, Costs)>,
-    watched: bool,
+    trial: Trial,
 }
 
 impl Vulkan {
@@ -68,9 +68,10 @@ impl Vulkan {
 
     /// Opens a device; what is found out about it is tried now, or was on an earlier day.
     fn start(&mut self, config: &Config) -> Result<Capabilities> {
-        let instance = Instance::new(self.watched)?;
+        let instance = Instance::new(self.trial.watched)?;
         let devices = instance.devices()?;
-        let gpu = Gpu::open(instance, &devices, config)?;
+        let mut gpu = Gpu::open(instance, &devices, config)?;
+        self.trial.reduce(&mut gpu.traits);
         let traits = gpu.traits.clone();
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
         let memory = at_most(config.device_bytes, traits.memory);

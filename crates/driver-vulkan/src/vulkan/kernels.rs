@@ -7,9 +7,9 @@
 //! Not here: the compiler (`compiler.rs`), which kernel a launch gets (`eval.rs` and
 //! `gpupy_codegen::cache`), the folder on disk (`gpupy_codegen::disk`).
 
-use crate::compiler::{self, refused};
-use crate::device::Gpu;
-use crate::failure::failed;
+use super::compiler::{self, refused};
+use super::device::Gpu;
+use super::failure::failed;
 use ash::vk;
 use gpupy_codegen::cache;
 use gpupy_codegen::compute::Plan;

@@ -5,10 +5,10 @@
 //!
 //! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
-use crate::device::Gpu;
-use crate::kernels::Kernel;
-use crate::open::Open;
-use crate::queue::{Retired, Touch};
+use super::device::Gpu;
+use super::kernels::Kernel;
+use super::open::Open;
+use super::queue::{Retired, Touch};
 use ash::vk;
 use gpupy_codegen::cache::Choice;
 use gpupy_codegen::compute::{self, Planned, Request};

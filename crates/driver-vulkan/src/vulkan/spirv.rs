@@ -6,7 +6,7 @@
 //!
 //! Not here: which modes a device offers (`device.rs`), the compiler (`kernels.rs`).
 
-use crate::device::FloatModes;
+use super::device::FloatModes;
 
 /// Words before the first instruction.
 const HEADER: usize = 5;

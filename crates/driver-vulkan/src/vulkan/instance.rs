@@ -6,8 +6,8 @@
 //! Not here: which device is taken and what it can do (`device.rs`), messages of the validation layers
 //! (`validation.rs`).
 
+use super::validation::{self, Watch};
 use crate::NAME;
-use crate::validation::{self, Watch};
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ffi::{CStr, c_char};

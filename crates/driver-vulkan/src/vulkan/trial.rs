@@ -1,0 +1,23 @@
+//! Drivers as tests want them: watched, or on a device that seems to have less than it has.
+//!
+//! Owns [`Trial`]. Invariant: without a trial nothing is changed. Not here: the tests.
+
+use super::device::Traits;
+
+/// How a test wants a driver; the default is the usual one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trial {
+    /// The validation layers check every call; what they say is in [`complaints`](super::complaints).
+    pub watched: bool,
+    /// Blocks are reached by their addresses, as where none can be bound.
+    pub addressed: bool,
+}
+
+impl Trial {
+    /// Takes from a device what the test wants to be without.
+    pub fn reduce(self, traits: &mut Traits) {
+        if self.addressed {
+            traits.bound = None;
+        }
+    }
+}
