@@ -1,8 +1,8 @@
-//! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, and with `--shaders` the
-//! drivers of GPUs against shaders by hand.
+//! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations` the
+//! examples' own loops, and with `--shaders` the drivers of GPUs against shaders by hand.
 //!
-//! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`), but for the
-//! recording of an operation in the core (`benches/src/main.rs`). Invariant: it judges nothing; times are
+//! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
+//! `benches/simulations.py`), but for the recording of an operation in the core (`benches/src/main.rs`). Invariant: it judges nothing; times are
 //! printed and written, never asserted. Not here: the peers' environment and library (`peers`).
 
 use std::fs;
@@ -18,6 +18,15 @@ pub fn run(arguments: &[String]) -> Result<()> {
         demo::check(&others, &["--programs", "--rounds"], &["--quick"])?;
         return peers::run(&others);
     }
+    if let Some(place) = arguments.iter().position(|word| word == "--simulations") {
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        demo::check(&others, &["--programs", "--rounds"], &[])?;
+        develop::prepare()?;
+        process::announce("simulations");
+        let mut simulations = process::command(workspace::python());
+        return process::run(simulations.arg("benches/simulations.py").args(others));
+    }
     if arguments == ["--shaders"] {
         process::announce("shaders by hand");
         let mut shaders = process::cargo();
@@ -27,7 +36,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     demo::check(
         arguments,
         &["--driver", "--programs", "--rounds", "--sizes"],
-        &["--peers", "--quick"],
+        &["--peers", "--quick", "--shaders", "--simulations"],
     )?;
     develop::prepare()?;
     process::announce("bench");

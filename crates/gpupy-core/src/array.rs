@@ -306,6 +306,17 @@ impl Array {
         drop(held);
     }
 
+    /// Refuses what was disposed of.
+    ///
+    /// # Errors
+    /// - `Disposed`: it has no elements any more.
+    pub(crate) fn check_there(&self) -> Result<()> {
+        match self.current().held() {
+            Held::Nothing => Err(disposed()),
+            Held::Own(_) | Held::Value(_) => Ok(()),
+        }
+    }
+
     /// This array as an operand broadcast to `shape`, with the value that it has now.
     pub(crate) fn operand(&self, shape: &[usize]) -> Result<Operand> {
         let mut current = self.current();

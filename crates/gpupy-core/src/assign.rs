@@ -1,26 +1,32 @@
 //! Assignment: a tile of a value that is another value with some elements replaced.
 //!
-//! Owns the rule when this happens in place: when nobody else holds the old value, its block is
-//! written and handed over; otherwise the old tile is copied first. Sources are evaluated straight
-//! into the destination's positions. Invariant: the old value's block is handed over only after the
-//! write succeeded.
+//! Owns the rule when this happens in place: when nobody holds the old value but what is written, and
+//! that reads an element only where it writes it, the old block is written and handed over; otherwise
+//! the rest of the old tile is copied first. Sources are evaluated straight into the destination's
+//! positions. Invariant: the old value's block is handed over only after the write succeeded.
 //!
-//! Not here: recording assignments (`record.rs`).
+//! Not here: recording assignments (`record.rs`), copies of old elements (`fill.rs`), who holds the
+//! old value (`in_place.rs`).
 
 use crate::access::{self, Coordinates};
 use crate::cache::{Device, Part};
-use crate::driver::{Access, BlockId};
-use crate::error::Result;
+use crate::driver::Access;
+use crate::error::{ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
+use crate::fill;
+use crate::in_place::Reads;
 use crate::ir::{AccessKind, Form};
 use crate::partition::Flow;
-use crate::scalar::Scalar;
 use crate::tiling::Tile;
 use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{Shape, View, contiguous_strides, size_of};
 use crate::walk::{Start, Walk, lost};
 use smallvec::SmallVec;
+
+/// A source with less than this part of a tile's elements is computed by itself rather than to copy the
+/// tile.
+const LITTLE: usize = 4;
 
 /// The part of the assigned view that lies in a tile: first point and extents.
 type Window = (Shape, Shape);
@@ -41,13 +47,13 @@ impl Engine {
                 }
             }
         };
-        let region = access::access(*offset, strides);
-        let window = access::coordinates(&region, shape, value.shape())
-            .and_then(|found| window(&found, shape, tile));
+        let found = access::coordinates(&access::access(*offset, strides), shape, value.shape());
+        let window = found.as_ref().and_then(|found| window(found, shape, tile));
         let (Some((first, extents)), false) = (window, value.is_begun(tile.range.clone())) else {
             return self.assign_on_host(value, &old, (&inputs[1], source.as_ref()), tile);
         };
         let points = size_of(&extents);
+        let region = found.and_then(|found| fill::region(&found, &first, &extents, tile));
         let covered = points == tile.range.len();
         if !covered
             && !matches!(old.0.kind, Kind::Constant(_))
@@ -64,13 +70,27 @@ impl Engine {
                 Err(needs) => return Ok(Flow::Needs(needs)),
             }
         };
+        let at = within_tile(view, &first, tile);
+        let reads = walk.as_ref().map_or(Reads::Nothing, |walk| walk.reads(&old, &at));
+        if let (Reads::Elsewhere, Some(source)) = (reads, &source)
+            && points.saturating_mul(LITTLE) <= tile.range.len()
+            && !source.is_computed()
+        {
+            // What is little is computed by itself; then nobody but us holds the old value.
+            let reach = access::reach(&inputs[1].access(shape), shape);
+            return Ok(Flow::Needs(vec![(source.clone(), reach)]));
+        }
         // From here on nothing else needs to be computed first, unless a piece has to be collapsed,
         // which leaves the old block as it was.
-        drop(source);
-        let sole = {
-            drop(old);
-            let state = value.state();
-            state.operands.first().and_then(Option::as_ref).is_some_and(Value::is_sole)
+        drop((old, source));
+        let sole = match (reads, &walk) {
+            (Reads::WhereWritten, Some(walk)) => {
+                self.device(device)?.writes_in_place() && walk.is_all_that_holds_the_old(value)
+            }
+            _ => {
+                let state = value.state();
+                state.operands.first().and_then(Option::as_ref).is_some_and(Value::is_sole)
+            }
         };
         let Some(old) = value.state().operands.first().cloned().flatten() else {
             return Err(lost(value.id()));
@@ -96,21 +116,11 @@ impl Engine {
         let written = if in_place || covered {
             Ok(Flow::Done)
         } else {
-            self.fill_block(&old, constant, tile, device, block)
+            let start = constant.map_or(Start::Value(&old), Start::Scalar);
+            self.fill_around(start, value.shape(), (tile, region.as_ref()), device, block)
         };
         let written = match (written, walk) {
             (Ok(Flow::Done), Some(walk)) => {
-                let mut at = Access {
-                    offset: *offset as i64 - tile.range.start as i64,
-                    strides: SmallVec::new(),
-                };
-                for (stride, start) in strides.iter().zip(&first) {
-                    at.offset += *stride as i64 * *start as i64;
-                    at.strides.push(*stride as i64);
-                }
-                if at.strides.is_empty() {
-                    at.strides.push(0);
-                }
                 let contiguous = access::kind(&at, &walk.space) == AccessKind::Contiguous;
                 let whole = covered && (contiguous || points == 1) && at.offset == 0;
                 let dest = Destination::Block { block, access: at, whole };
@@ -137,33 +147,16 @@ impl Engine {
                 Ok(Flow::Done)
             }
             other => {
+                if in_place && other.as_ref().is_err_and(|e| e.kind() == ErrorKind::DeviceLost) {
+                    // Nobody knows how far it came.
+                    old.state().on_host.remove(tile.range.clone());
+                    old.mark_lost(tile.range.clone());
+                }
                 if !in_place {
                     self.device(device)?.driver.block_free(block);
                 }
                 other
             }
-        }
-    }
-
-    /// Copies a tile of the old value, or its constant, into a new block.
-    fn fill_block(
-        &mut self,
-        old: &Value,
-        constant: Option<Scalar>,
-        tile: &Tile,
-        device: usize,
-        block: BlockId,
-    ) -> Result<Flow> {
-        let space: Shape = [tile.range.len()].into_iter().collect();
-        let start = constant.map_or(Start::Value(old), Start::Scalar);
-        let at = access::access(tile.range.start as isize, &[1]);
-        match Walk::new(self.device(device)?, &[start], at, space)? {
-            Ok(walk) => {
-                let access = access::access(0, &[1]);
-                let dest = Destination::Block { block, access, whole: true };
-                self.run(walk, Form::Map, dest, device)
-            }
-            Err(needs) => Ok(Flow::Needs(needs)),
         }
     }
 
@@ -219,6 +212,20 @@ impl Engine {
         }
         Ok(Flow::Done)
     }
+}
+
+/// The walk over a tile's block that a window of a view is, by the window's points.
+fn within_tile(view: &View, first: &[usize], tile: &Tile) -> Access {
+    let start = view.offset as i64 - tile.range.start as i64;
+    let mut at = Access { offset: start, strides: SmallVec::new() };
+    for (stride, start) in view.strides.iter().zip(first) {
+        at.offset += *stride as i64 * *start as i64;
+        at.strides.push(*stride as i64);
+    }
+    if at.strides.is_empty() {
+        at.strides.push(0);
+    }
+    at
 }
 
 /// The walk that gives the source's elements for a window of the assigned view.

@@ -379,6 +379,11 @@ impl Device {
         whole && from.state().host.as_ref().is_some_and(|host| Arc::strong_count(host) == 1)
     }
 
+    /// Whether a launch may write into a block that it reads.
+    pub fn writes_in_place(&self) -> bool {
+        self.caps.in_place && self.caps.host_memory
+    }
+
     /// Gives a tile's block to another value, which has changed some of its elements in place.
     pub fn hand_over(&mut self, from: &Value, to: &Value, tile: &Tile) {
         let key = (from.id(), Part::Tile(tile.number));

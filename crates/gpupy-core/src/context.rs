@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::evaluate::Engine;
 use crate::host;
 use crate::in_memory;
+use crate::masked;
 use crate::lowering::Way;
 use crate::op::Op;
 use crate::pending::held_bytes;
@@ -384,16 +385,23 @@ impl Context {
         Array::from_bytes(scalar.dtype, shape, &bytes)
     }
 
-    /// Rows of few elements in host memory, by an index array along the first axis, or (a mask of
-    /// the same shape) elements; `None` where `pick` has to find them.
+    /// Rows of few elements in host memory, by an index array along the first axis or a mask of the
+    /// leading axes; `None` where `pick` has to find them.
     pub fn picked_at_once(&self, array: &Array, index: &Array) -> Option<Array> {
         if !self.inner.recorder.at_once.is_allowed() {
             return None;
         }
         match index.dtype() {
-            DType::Bool => in_memory::selected(array, index),
+            DType::Bool => masked::selected(array, index),
             _ => in_memory::picked(array, index),
         }
+    }
+
+    /// Writes a scalar, or elements one after another, where a mask of the same shape is true, if these
+    /// are few elements that nobody else has; false, with nothing done, where it is not so, or what is
+    /// written does not fit.
+    pub fn write_masked(&self, array: &Array, mask: &Array, source: Arg<'_>) -> bool {
+        self.inner.recorder.at_once.is_allowed() && masked::write(array, mask, &source).is_some()
     }
 
     /// Writes one element at a position of the base, if nobody else has the base's elements; false,
@@ -415,6 +423,13 @@ impl Context {
     /// # Errors
     /// - `Shape`, `DType`: the source does not fit. The destination is unchanged then.
     pub fn assign(&self, dest: &Array, source: Arg<'_>) -> Result<()> {
+        if let Arg::Array(same) = source
+            && same.shares_base(dest)
+            && same.layout() == dest.layout()
+        {
+            // `a[1:] += 1` ends with writing what was written.
+            return same.check_there();
+        }
         let small = self.inner.recorder.at_once.is_allowed();
         if small && in_memory::write_own(dest, &source).is_some() {
             return Ok(());

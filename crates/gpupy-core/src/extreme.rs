@@ -1,20 +1,26 @@
 //! Places of extremes: where along an axis the least or the greatest element stands.
 //!
-//! Owns their recording, as reductions of positions. Invariant: the first NaN wins, otherwise the first
-//! of equal extremes; so the place is exact on every driver.
+//! Owns their recording, as reductions of positions, and the search in few elements. Invariant: the
+//! first NaN wins, otherwise the first of equal extremes; so the place is exact on every driver.
 //!
 //! Not here: the extremes themselves (`record.rs`).
 
 use crate::array::{Arg, Array};
+use crate::at_once::MOST_POINTS;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
+use crate::in_memory::Elements;
 use crate::ir::REDUCE_CHUNK;
+use crate::lent::{Lent, Loan};
 use crate::op::Op;
+use crate::op_eval::order;
+use crate::own::Memory;
 use crate::record::Recorder;
 use crate::scalar::Scalar;
-use crate::value::{Kind, NodeOp};
+use crate::value::{Kind, NodeOp, Origin};
 use crate::view::Shape;
 use smallvec::{SmallVec, smallvec};
+use std::cmp::Ordering;
 
 /// The longest rows all of whose elements are compared with the extreme. Of longer ones only those of
 /// the first chunk that has it are.
@@ -30,6 +36,11 @@ impl Recorder {
     /// - `DType`: the operation does not reduce this dtype.
     pub fn place(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
         let rank = array.ndim();
+        if self.at_once.is_allowed()
+            && let Some(found) = place_at_once(op, array, axis)
+        {
+            return Ok(found);
+        }
         if array.shape().get(axis).is_none_or(|extent| *extent > i32::MAX as usize) {
             return Err(Error::new(ErrorKind::Index, "place")
                 .says("there is no such axis, or it is too long for int32")
@@ -98,4 +109,44 @@ impl Recorder {
         debug_assert_eq!(numbers.dtype(), DType::I32);
         self.reduce(Op::Min, &numbers, &[rows.ndim() - 1], true)
     }
+}
+
+/// The same of few elements in host memory; `None` where it is more work.
+fn place_at_once(op: Op, array: &Array, axis: usize) -> Option<Array> {
+    let (dtype, n) = (array.dtype(), *array.shape().get(axis)?);
+    if !(1..=MOST_POINTS).contains(&array.size()) || !op.reduces(dtype) {
+        return None;
+    }
+    let last = array.ndim() - 1;
+    let there: SmallVec<[usize; 4]> = (0..=last).filter(|a| *a != axis).chain([axis]).collect();
+    let rows = array.transpose(&there);
+    let loan = Loan::of(&[Arg::Array(&rows)])?;
+    let elements = loan.operands.first().filter(|lent| matches!(lent, Lent::Memory(..)))?;
+    let elements = elements.elements(dtype.size())?;
+    let greatest = op == Op::Max;
+    let infinity = match dtype {
+        DType::F16 => 0x7c00,
+        DType::F32 => u64::from(f32::INFINITY.to_bits()),
+        _ => f64::INFINITY.to_bits(),
+    };
+    let is_nan = |bits| dtype.is_float() && order(dtype, bits, infinity) == Ordering::Greater;
+    let wins = |bits: u64, best: u64| match order(dtype, bits, best) {
+        Ordering::Equal => false,
+        Ordering::Greater => greatest || is_nan(bits),
+        Ordering::Less => !greatest && !is_nan(best),
+    };
+    let mut places = Elements::new();
+    for row in elements.chunks_exact(n * dtype.size()) {
+        let mut found = (0i32, None);
+        for (place, element) in row.chunks_exact(dtype.size()).enumerate() {
+            let bits = Scalar::read(dtype, element)?.bits;
+            if found.1.is_none_or(|best| wins(bits, best)) {
+                found = (place as i32, Some(bits));
+            }
+        }
+        places.extend_from_slice(&found.0.to_ne_bytes());
+    }
+    let mut shape = Shape::from(array.shape());
+    shape[axis] = 1;
+    Some(Array::own(DType::I32, &shape, Origin::AtOnce, Memory::of(&places)))
 }

@@ -1,11 +1,11 @@
 //! Moves of elements within host memory: writes, copies and joins of what lies there, without any
 //! driver.
 //!
-//! Owns [`write_own`], [`write()`], [`copied`], [`joined`], [`picked`] and [`selected`]. Invariants: a
+//! Owns [`write_own`], [`write()`], [`copied`], [`joined`] and [`picked`]. Invariants: a
 //! value that somebody else holds is never written; what is given was computed, all of it, in host
 //! memory.
 //!
-//! Not here: writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
+//! Not here: masks (`masked.rs`); writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
 
 use crate::access;
 use crate::array::{Arg, Array, Held};
@@ -230,28 +230,6 @@ fn integer(dtype: DType, element: &[u8]) -> Option<i64> {
         true => Some(((scalar.bits << above) as i64) >> above),
         false => i64::try_from(scalar.bits).ok(),
     }
-}
-
-/// The elements where a mask of the same shape is true, of few in host memory; `None` where it is more
-/// work.
-pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
-    let (dtype, size) = (array.dtype(), array.dtype().size());
-    if array.shape() != mask.shape() || !(1..=MOST_POINTS).contains(&array.size()) {
-        return None;
-    }
-    let loan = Loan::of(&[Arg::Array(array), Arg::Array(mask)])?;
-    let [elements @ Lent::Memory(..), chosen @ Lent::Memory(..)] = &loan.operands[..] else {
-        return None;
-    };
-    let (elements, chosen) = (elements.elements(size)?, chosen.elements(1)?);
-    let mut found = Elements::with_capacity(elements.len());
-    for (element, chosen) in elements.chunks_exact(size).zip(&chosen) {
-        if *chosen != 0 {
-            found.extend_from_slice(element);
-        }
-    }
-    let count = found.len() / size;
-    Some(Array::own(dtype, &[count], Origin::AtOnce, Memory::of(&found)))
 }
 
 /// The bytes of elements.

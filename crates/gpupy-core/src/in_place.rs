@@ -1,14 +1,15 @@
 //! In place: a launch that writes into the block of an operand, which nobody needs any more.
 //!
 //! Owns the rule when that may be. The value of `2.5 * x + y` takes the block of `x` when nothing
-//! else holds `x`, nor any operation between the two. Then a loop over large arrays moves no more
-//! memory than it must, and takes no more. Invariants: an operand that anything else could ask for is
-//! never written; what a failed launch was to take is as it was.
+//! else holds `x`, nor any operation between the two; so may an assignment take that of the value that
+//! it changes. Then a loop over large arrays moves no more memory than it must, and takes no more.
+//! Invariants: an operand that anything else could ask for is never written; what a failed launch was
+//! to take is as it was.
 //!
-//! Not here: assignments in place (`assign.rs`).
+//! Not here: the evaluation of assignments (`assign.rs`).
 
 use crate::cache::{Device, Part};
-use crate::driver::Capabilities;
+use crate::driver::{Access, Capabilities};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Destination;
 use crate::ir::Form;
@@ -17,8 +18,9 @@ use crate::op::Op;
 use crate::partition::Evaluation;
 use crate::ranges::Ranges;
 use crate::tiling::Tile;
-use crate::value::{Kind, Value};
-use crate::walk::Child;
+use crate::value::{Kind, Value, ValueId};
+use crate::walk::{Child, Role, Walk};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -145,6 +147,77 @@ impl Evaluation<'_> {
         known
             .iter()
             .all(|(node, handles)| self.walk.nodes[*node as usize].value.is_held_by(*handles))
+    }
+}
+
+/// How what is written into part of a value reads that value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Not at all.
+    Nothing,
+    /// Each element only at the point that writes it.
+    WhereWritten,
+    /// Other elements too.
+    Elsewhere,
+}
+
+impl Walk {
+    /// How this walk, whose points are written at an access, reads a value.
+    pub fn reads(&self, value: &Value, at: &Access) -> Reads {
+        let steps = || at.strides.iter().zip(&self.space).filter(|(_, extent)| **extent != 1);
+        let is_same = |access: &Access| {
+            let own = access.strides.iter().zip(&self.space).filter(|(_, extent)| **extent != 1);
+            access.offset == at.offset && steps().map(|s| s.0).eq(own.map(|s| s.0))
+        };
+        let mut reads = Reads::Nothing;
+        for node in self.nodes.iter().filter(|node| Arc::ptr_eq(&node.value.0, &value.0)) {
+            match node.role {
+                // Where points share an element, one may read what another has written.
+                Role::Leaf if is_same(&node.access) && steps().all(|s| *s.0 != 0) => {
+                    reads = Reads::WhereWritten;
+                }
+                _ => return Reads::Elsewhere,
+            }
+        }
+        reads
+    }
+
+    /// Whether nothing but an assignment and this walk of its source holds the old value, or anything
+    /// between it and the source. Those are asked first that hold the others (see `is_only_here`).
+    pub fn is_all_that_holds_the_old(&self, assignment: &Value) -> bool {
+        if self.nodes.len() > MANY {
+            return false;
+        }
+        let own = assignment.state().operands.clone();
+        let Some(old) = own.first().cloned().flatten() else { return false };
+        let mut handles: FxHashMap<ValueId, usize> = FxHashMap::default();
+        // Each handle in the walk, and in the list above; of the old value, also the one beside it.
+        let listed = self.nodes.iter().map(|node| &node.value).chain(own.iter().flatten());
+        listed.chain([&old]).for_each(|value| *handles.entry(value.id()).or_default() += 1);
+        own.iter().flatten().for_each(|value| *handles.entry(value.id()).or_default() += 1);
+        let mut inner: Vec<&Value> = Vec::new();
+        for node in &self.nodes {
+            if matches!(node.role, Role::Apply(..)) {
+                inner.push(&node.value);
+            }
+        }
+        inner.sort_unstable_by_key(|value| value.order());
+        inner.dedup_by_key(|value| value.order());
+        // What reads the old value, directly or not: operands come before what they are operands of.
+        let mut between: Vec<&Value> = vec![&old];
+        let mut known: FxHashSet<ValueId> = [old.id()].into_iter().collect();
+        for value in inner {
+            let operands = value.state().operands.clone();
+            for operand in operands.iter().flatten() {
+                *handles.entry(operand.id()).or_default() += 1;
+            }
+            if operands.iter().flatten().any(|operand| known.contains(&operand.id())) {
+                known.insert(value.id());
+                between.push(value);
+            }
+        }
+        let handles = |value: &Value| handles.get(&value.id()).copied().unwrap_or(0);
+        between.iter().rev().all(|value| value.is_held_by(handles(value)))
     }
 }
 

@@ -278,6 +278,15 @@ impl Recorder {
                 (_, None) => return old,
             }
         }
+        let source = match source {
+            // Elements of the base itself are a value of their own, which can be computed first.
+            (input, Some(value)) if value.id() == old.id() => {
+                let Layout { offset, strides } = input.layout(dest.shape());
+                let seen = self.seen(value, View { offset, shape: dest.shape().into(), strides });
+                (Input::Whole(seen.id()), Some(seen))
+            }
+            other => other,
+        };
         let (dtype, shape, input) = (old.dtype(), Shape::from(old.shape()), Input::Whole(old.id()));
         let op = NodeOp::Assign(Box::new(dest.layout().clone()));
         self.value(dtype, shape, op, smallvec![(input, Some(old)), source])

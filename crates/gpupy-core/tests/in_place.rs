@@ -139,3 +139,130 @@ fn an_operand_survives_what_failed_in_its_place() {
     context.use_driver(driver_soft::NAME).unwrap();
     assert_eq!(read(&context, &x), [3.0]);
 }
+
+/// The same numbers, made anew.
+fn ones_to_four(context: &Context) -> Array {
+    let x = with(context, Op::Mul, &floats(&[0.5, 1.0, 1.5, 2.0]), 2.0);
+    context.evaluate(&[&x]).unwrap();
+    x
+}
+
+/// Adds a number to a slice of an array of one axis, as `a[from:to] += scalar` does.
+fn add_to_slice(context: &Context, a: &Array, from: usize, len: usize, scalar: f32) {
+    let slice = a.slice_axis(0, from, len, 1);
+    let sum = with(context, Op::Add, &slice, scalar);
+    context.assign(&slice, Arg::Array(&sum)).unwrap();
+    drop(sum);
+    // The statement ends with writing the slice to itself.
+    context.assign(&a.slice_axis(0, from, len, 1), Arg::Array(&slice)).unwrap();
+}
+
+#[test]
+fn a_loop_that_updates_part_of_an_array_copies_nothing() {
+    let (context, log) = context(usize::MAX);
+    let a = ones_to_four(&context);
+    let allocated = log.lock().unwrap().allocated;
+    let before = log.lock().unwrap().launches.len();
+    for _ in 0..1000 {
+        add_to_slice(&context, &a, 1, 2, 0.5);
+        context.evaluate(&[&a]).unwrap();
+    }
+    assert_eq!(read(&context, &a), [1.0, 502.0, 503.0, 4.0]);
+    let log = log.lock().unwrap();
+    assert_eq!((log.allocated - allocated, log.copied), (0, 0));
+    assert_eq!(log.launches[before..], [1; 1000]);
+}
+
+#[test]
+fn updates_of_part_of_an_array_that_are_evaluated_together_copy_nothing() {
+    let (context, log) = context(usize::MAX);
+    let a = ones_to_four(&context);
+    for turn in 0..20 {
+        add_to_slice(&context, &a, turn % 2, 3, 1.0);
+    }
+    assert_eq!(read(&context, &a), [11.0, 22.0, 23.0, 14.0]);
+    assert_eq!(log.lock().unwrap().copied, 0);
+}
+
+#[test]
+fn an_update_of_part_of_an_array_leaves_what_others_hold() {
+    let (context, _) = context(usize::MAX);
+    // An expression of the old elements.
+    let a = ones_to_four(&context);
+    let twice = with(&context, Op::Mul, &a, 2.0);
+    add_to_slice(&context, &a, 1, 2, 0.5);
+    assert_eq!(read(&context, &a), [1.0, 2.5, 3.5, 4.0]);
+    assert_eq!(read(&context, &twice), [2.0, 4.0, 6.0, 8.0]);
+    // A snapshot, and elements that were given out.
+    let a = ones_to_four(&context);
+    let (kept, given) = (context.copy(&a).unwrap(), context.read(&a).unwrap());
+    add_to_slice(&context, &a, 0, 2, 1.0);
+    assert_eq!(read(&context, &a), [2.0, 3.0, 3.0, 4.0]);
+    assert_eq!(read(&context, &kept), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(given.to_vec()[..4], 1.0f32.to_ne_bytes());
+    // What is written, which somebody wants by itself.
+    let a = ones_to_four(&context);
+    let slice = a.slice_axis(0, 1, 3, 1);
+    let sum = with(&context, Op::Add, &slice, 1.0);
+    context.assign(&slice, Arg::Array(&sum)).unwrap();
+    assert_eq!(read(&context, &a), [1.0, 3.0, 4.0, 5.0]);
+    assert_eq!(read(&context, &sum), [3.0, 4.0, 5.0]);
+}
+
+#[test]
+fn points_that_read_what_others_write_see_the_old_elements() {
+    let (context, _) = context(usize::MAX);
+    let shifted = |from: usize, to: usize, step: isize| {
+        let a = ones_to_four(&context);
+        let (source, dest) = (a.slice_axis(0, from, 3, step), a.slice_axis(0, to, 3, 1));
+        let sum = with(&context, Op::Add, &source, 10.0);
+        context.assign(&dest, Arg::Array(&sum)).unwrap();
+        drop(sum);
+        let by_expression = read(&context, &a);
+        let b = ones_to_four(&context);
+        let (source, dest) = (b.slice_axis(0, from, 3, step), b.slice_axis(0, to, 3, 1));
+        context.assign(&dest, Arg::Array(&source)).unwrap();
+        (by_expression, read(&context, &b))
+    };
+    assert_eq!(shifted(0, 1, 1), (vec![1.0, 11.0, 12.0, 13.0], vec![1.0, 1.0, 2.0, 3.0]));
+    assert_eq!(shifted(1, 0, 1), (vec![12.0, 13.0, 14.0, 4.0], vec![2.0, 3.0, 4.0, 4.0]));
+    assert_eq!(shifted(3, 1, -1), (vec![1.0, 14.0, 13.0, 12.0], vec![1.0, 4.0, 3.0, 2.0]));
+}
+
+#[test]
+fn an_update_of_part_of_an_array_that_is_refused_is_done_in_pieces() {
+    let (context, _) = context(1);
+    let a = ones_to_four(&context);
+    let slice = a.slice_axis(0, 1, 2, 1);
+    // Two operations are refused as one, and done as two.
+    let sum = with(&context, Op::Add, &with(&context, Op::Mul, &slice, 2.0), 1.0);
+    context.assign(&slice, Arg::Array(&sum)).unwrap();
+    drop(sum);
+    assert_eq!(read(&context, &a), [1.0, 5.0, 7.0, 4.0]);
+}
+
+#[test]
+fn what_is_written_around_is_all_that_is_copied() {
+    let (context, log) = context(usize::MAX);
+    let n = 200usize;
+    let numbers: Vec<f32> = (0..n * n).map(|k| (k * 7 % 31) as f32).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|v| (v - 1.0).to_ne_bytes()).collect();
+    let given = Array::from_bytes(DType::F32, &[n, n], &bytes).unwrap();
+    let a = with(&context, Op::Add, &given, 1.0);
+    context.evaluate(&[&a]).unwrap();
+    let inner = |rows: usize, columns: usize| {
+        a.slice_axis(0, rows, n - 2, 1).slice_axis(1, columns, n - 2, 1)
+    };
+    let sum = op(&context, Op::Add, &inner(0, 1), &inner(2, 1));
+    let sum = op(&context, Op::Add, &sum, &op(&context, Op::Add, &inner(1, 0), &inner(1, 2)));
+    context.assign(&inner(1, 1), Arg::Array(&sum)).unwrap();
+    drop(sum);
+    let got = read(&context, &a);
+    for (k, got) in got.iter().enumerate() {
+        let (row, column) = (k / n, k % n);
+        let edge = [0, n - 1].contains(&row) || [0, n - 1].contains(&column);
+        let around = || numbers[k - n] + numbers[k + n] + (numbers[k - 1] + numbers[k + 1]);
+        assert_eq!(*got, if edge { numbers[k] } else { around() }, "{row}, {column}");
+    }
+    assert_eq!(log.lock().unwrap().copied, 4 * (n - 1));
+}

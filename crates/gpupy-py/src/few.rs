@@ -9,7 +9,7 @@ use crate::errors::to_py;
 use crate::operand::classify;
 use crate::scalar::LazyScalar;
 use crate::session;
-use gpupy_core::{Arg, Array};
+use gpupy_core::{Arg, Array, DType};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PySlice};
 
@@ -45,12 +45,24 @@ pub fn get<'py>(
     Ok(None)
 }
 
-/// Writes a number to an element or a range; false, with nothing done, where it is not as simple.
+/// Writes a number to an element or a range, or by a mask a number or an array; false, with nothing
+/// done, where it is not as simple.
 pub fn set(
     slf: &Bound<'_, NdArray>,
     key: &Bound<'_, PyAny>,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
+    if let (Ok(key), Ok(value)) = (key.cast_exact::<NdArray>(), value.cast_exact::<NdArray>()) {
+        let (this, key, value) = (slf.borrow(), key.borrow(), value.borrow());
+        let (Some(array), Some(key), Some(value)) =
+            (this.as_lazy().filter(|_| this.writable), key.as_lazy(), value.as_lazy())
+        else {
+            return Ok(false);
+        };
+        let Some((context, _)) = session::open() else { return Ok(false) };
+        return Ok(key.dtype() == DType::Bool
+            && context.write_masked(array, key, Arg::Array(value)));
+    }
     // What other values are may run code of the user's.
     if value.cast_exact::<PyFloat>().is_err() && value.cast_exact::<PyInt>().is_err() {
         return Ok(false);
@@ -69,6 +81,15 @@ pub fn set(
             return Ok(false);
         };
         return Ok(context.write_element(array, at, scalar));
+    }
+    if let Ok(key) = key.cast_exact::<NdArray>() {
+        let (this, key) = (slf.borrow(), key.borrow());
+        let (Some(array), Some(key)) = (this.as_lazy(), key.as_lazy()) else { return Ok(false) };
+        if key.dtype() != DType::Bool {
+            return Ok(false);
+        }
+        let Some(scalar) = scalar(array)? else { return Ok(false) };
+        return Ok(context.write_masked(array, key, Arg::Scalar(scalar)));
     }
     if let Ok(key) = key.cast_exact::<PySlice>() {
         let Some(view) = range(slf, key)? else { return Ok(false) };

@@ -1,5 +1,7 @@
 """Every way of writing changes what it names, all views of it, and nothing else."""
 
+import operator
+
 import numpy as np
 import pytest
 from pairs import assert_same
@@ -61,6 +63,11 @@ UPDATES = {
     "element": lambda a, i: a.__setitem__(i % 100, 1),
     "slice": lambda a, i: a.__setitem__(slice(1, -1), 2),
     "in-place operator": lambda a, i: a.__imul__(np.float32(0.99)),
+    "in-place operator on a slice": lambda a, i: operator.setitem(
+        a, slice(2, -2), operator.iadd(a[2:-2], np.float32(1))
+    ),
+    "chain on a slice": lambda a, i: operator.setitem(a, slice(2, None), a[2:] * np.float32(0.5) + 1),
+    "mask": lambda a, i: operator.setitem(a, a > 1, 1),
 }
 
 

@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex};
 pub struct Log {
     /// Computing instructions of each launch, in order.
     pub launches: Vec<usize>,
+    /// The points of launches that computed nothing, which are copies.
+    pub copied: usize,
     /// The distinct programs launched.
     pub programs: BTreeSet<u128>,
     pub checks: usize,
@@ -225,6 +227,9 @@ impl Driver for Fused {
         }
         let mut log = self.log.lock().expect("log");
         log.launches.push(program.operation_count());
+        if program.operation_count() == 0 {
+            log.copied += launch.shape.iter().product::<usize>();
+        }
         let compiled = u32::from(log.programs.insert(launch.fingerprint.0));
         Ok(Evaluated { compiled, launches: 1, ..Evaluated::default() })
     }

@@ -1,18 +1,27 @@
-"""``python -m gpupy``: ``info`` tells of the drivers of this machine, ``bench`` times them.
+"""``python -m gpupy``: runs a NumPy program; ``info`` tells of the drivers of this machine, ``bench`` times them.
 
-Owns the command line. Not here: what ``info`` prints (``_session.py``), and the benchmark (``_bench``).
+Owns the command line. Not here: how a program runs (``_script.py``), what ``info`` prints
+(``_session.py``), and the benchmark (``_bench``).
 """
 
 import argparse
+import os
 import sys
 
 import gpupy
 
+from . import _script
 from ._bench import command
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m gpupy", description=gpupy.__doc__.splitlines()[0])
+    if sys.argv[1:] and (sys.argv[1].endswith(".py") or os.path.isfile(sys.argv[1])):
+        return _script.run(sys.argv[1], sys.argv[2:])
+    parser = argparse.ArgumentParser(
+        prog="python -m gpupy",
+        description=gpupy.__doc__.splitlines()[0],
+        epilog="python -m gpupy PROGRAM.py … runs a NumPy program with gpupy in NumPy's place.",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     info = commands.add_parser("info", help="the drivers: device, dtypes, limits, or why one does not start")
     info.set_defaults(run=lambda _: print(gpupy.info()))

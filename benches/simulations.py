@@ -1,0 +1,100 @@
+"""The simulations of `examples/` by NumPy and by gpupy in turns: `cargo xtask bench --simulations` starts it.
+
+Owns the sizes and the table. Each program is imported twice, once with gpupy in NumPy's place, so what is timed is
+what the example says. A round is some steps from a fresh start, timed until their results are in memory. Invariant:
+both sides end with the same values, or the status is 1.
+"""
+
+import argparse
+import importlib.util
+import pathlib
+import statistics
+import sys
+import time
+
+import numpy
+
+import gpupy
+from gpupy._bench import table
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
+
+# What makes a step touch about 10^6 elements, and about 10^3.
+SIZES = {
+    "heat": (1000, 32),
+    "life": (1000, 32),
+    "n_body": (1000, 32),
+    "k_means": (62_500, 62),
+    "mandelbrot": (1000, 32),
+}
+STEPS = (10, 300)
+
+# As a part of the largest value: sums and powers are not the same to the last bit, and errors grow from step to step.
+TOLERANCE = 1e-6
+
+
+def load(name, module):
+    """An example by an array module."""
+    spec = importlib.util.spec_from_file_location(f"{name} by {module.__name__}", EXAMPLES / f"{name}.py")
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    program.np = module
+    return program
+
+
+def run(program, size, steps):
+    """The seconds of a step, and the result."""
+    state = program.start(size)
+    if program.np is gpupy:
+        gpupy.evaluate(*state)
+    before = time.perf_counter()
+    for _ in range(steps):
+        program.step(*state)
+    if program.np is gpupy:
+        gpupy.evaluate(*state)
+    seconds = (time.perf_counter() - before) / steps
+    return seconds, numpy.asarray(program.result(*state))
+
+
+def compare(name, size, steps, rounds):
+    """The median seconds of a step by either, and the largest difference as a part of the largest value."""
+    programs = [load(name, module) for module in (numpy, gpupy)]
+    times, results = ([], []), [None, None]
+    for number in range(rounds + 1):
+        for side, program in enumerate(programs):
+            seconds, results[side] = run(program, size, steps)
+            # The first round is for caches and kernels.
+            if number:
+                times[side].append(seconds)
+    theirs, ours = (result.astype("f8") for result in results)
+    apart = abs(theirs - ours).max() / abs(theirs).max()
+    return *map(statistics.median, times), float(apart)
+
+
+def main():
+    """Times the programs; the status is 1 if a value was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7, help="runs of each side")
+    parser.add_argument("--programs", default="", help="words, one of which a program has in its name")
+    options = parser.parse_args()
+
+    sys.path.insert(0, str(EXAMPLES))
+    words = options.programs.split(",")
+    rows, right = [], True
+    for name, sizes in SIZES.items():
+        if not any(word in name for word in words):
+            continue
+        for size, steps in zip(sizes, STEPS, strict=True):
+            theirs, ours, apart = compare(name, size, steps, options.rounds)
+            right &= apart <= TOLERANCE
+            times = (table.duration(theirs), table.duration(ours), table.three(theirs / ours))
+            rows.append((f"{name.replace('_', ' ')}, {size}", *times, f"{apart:.1g}"))
+            print("   " + "  ".join(rows[-1]), file=sys.stderr, flush=True)
+    print(f"A step by NumPy and by gpupy on the driver {gpupy.current_driver()}\n")
+    heads = ("program, size", "NumPy", "gpupy", "NumPy / gpupy", "apart")
+    print("\n".join(table.aligned(heads, rows)))
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
