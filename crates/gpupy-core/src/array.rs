@@ -58,6 +58,11 @@ impl Current {
         }
     }
 
+    /// Puts own elements in the place of what the base has; they are the same.
+    pub fn make_own(&mut self, own: Own) {
+        self.held = Held::Own(own);
+    }
+
     /// The value, for reading or for putting another in its place. Own elements become one.
     pub fn value(&mut self) -> Result<&mut Value> {
         if let Held::Own(_) = self.held
@@ -304,6 +309,11 @@ impl Array {
         let held = std::mem::replace(&mut self.current().held, Held::Nothing);
         // What goes with it takes other locks.
         drop(held);
+    }
+
+    /// Whether the base has elements that nobody else has.
+    pub(crate) fn has_own(&self) -> bool {
+        matches!(self.current().held(), Held::Own(_))
     }
 
     /// Refuses what was disposed of.

@@ -17,10 +17,11 @@ use crate::fill;
 use crate::in_place::Reads;
 use crate::ir::{AccessKind, Form};
 use crate::partition::Flow;
+use crate::strided;
 use crate::tiling::Tile;
 use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Value};
-use crate::view::{Shape, View, contiguous_strides, size_of};
+use crate::view::{Shape, View, size_of};
 use crate::walk::{Start, Walk, lost};
 use smallvec::SmallVec;
 
@@ -192,7 +193,7 @@ impl Engine {
                 let host = source.host_buffer();
                 // SAFETY: all of the source is in its evaluated map, so nobody writes it.
                 let bytes = unsafe { host.bytes(0..source.len() * size) };
-                crate::cache::gather(bytes, size, &input.access(shape), shape)?
+                strided::gather(bytes, size, &input.access(shape), shape)?
             }
             (_, None) => return Err(lost(value.id())),
         };
@@ -206,7 +207,7 @@ impl Engine {
             to.copy_from_slice(from);
             let mut within = access::access(*offset, strides);
             within.offset -= gap.start as i64;
-            scatter(to, size, &within, shape, &data);
+            strided::scatter(to, size, &within, shape, &data);
             value.state().on_host.insert(gap.clone());
             value.mark_computed(gap);
         }
@@ -293,22 +294,4 @@ fn window(coordinates: &Coordinates, shape: &[usize], tile: &Tile) -> Option<Win
         }
     }
     Some((first, extents))
-}
-
-/// Writes elements in C order of `shape` to the positions of an access, as far as these are in
-/// `bytes`.
-pub(crate) fn scatter(bytes: &mut [u8], size: usize, walk: &Access, shape: &[usize], data: &[u8]) {
-    let strides = contiguous_strides(shape);
-    for (n, element) in data.chunks_exact(size).enumerate() {
-        let mut position = walk.offset;
-        let mut rest = n as isize;
-        for (axis, step) in strides.iter().enumerate() {
-            position += walk.strides[axis] * (rest / step) as i64;
-            rest %= step;
-        }
-        let place = usize::try_from(position).ok();
-        if let Some(place) = place.and_then(|at| bytes.get_mut(at * size..(at + 1) * size)) {
-            place.copy_from_slice(element);
-        }
-    }
 }

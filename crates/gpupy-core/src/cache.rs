@@ -565,27 +565,3 @@ impl Drop for Device {
         self.driver.cleanup();
     }
 }
-
-/// The elements of an access over a space, in C order, out of a value's host memory.
-pub(crate) fn gather(bytes: &[u8], size: usize, walk: &Access, space: &[usize]) -> Result<Vec<u8>> {
-    let mut out = vec![0u8; size_of(space) * size];
-    let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, space.len());
-    let mut position = walk.offset;
-    for chunk in out.chunks_exact_mut(size) {
-        let at = position as usize * size;
-        let element = bytes.get(at..at + size).ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, "gather").says("an access leaves its value")
-        })?;
-        chunk.copy_from_slice(element);
-        for axis in (0..space.len()).rev() {
-            point[axis] += 1;
-            position += walk.strides[axis];
-            if point[axis] < space[axis] {
-                break;
-            }
-            position -= walk.strides[axis] * space[axis] as i64;
-            point[axis] = 0;
-        }
-    }
-    Ok(out)
-}

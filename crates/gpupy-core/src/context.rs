@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::evaluate::Engine;
 use crate::host;
 use crate::in_memory;
-use crate::masked;
 use crate::lowering::Way;
+use crate::masked;
 use crate::op::Op;
 use crate::pending::held_bytes;
 use crate::record::{Recorder, source_of};
@@ -458,11 +458,13 @@ impl Context {
     /// # Errors
     /// Any error of the driver; no value is lost.
     pub fn evaluate(&self, arrays: &[&Array]) -> Result<()> {
-        for array in arrays {
+        // Own elements are there.
+        let arrays = || arrays.iter().filter(|array| !array.has_own());
+        for array in arrays() {
             let value = array.value()?;
             self.compute(&value, 0..value.len())?;
         }
-        for array in arrays {
+        for array in arrays() {
             let value = array.value()?;
             self.compute_and(&value, 0..value.len(), |engine| engine.wait_for(&value))?;
         }

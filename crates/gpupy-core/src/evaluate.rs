@@ -15,6 +15,7 @@ use crate::ir::{Form, REDUCE_CHUNK};
 use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
 use crate::placement::{Homes, Order};
+use crate::siblings;
 use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::tiling::{Tile, Tiling};
@@ -259,6 +260,11 @@ impl Engine {
             }
             (Err(Obstacle::Needs(needs)), _) => return Ok(Flow::Needs(needs)),
         };
+        if form != Form::Map
+            && let Some(shared) = siblings::costly_for_others(&walk, value)
+        {
+            return Ok(Flow::Needs(vec![shared]));
+        }
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
         if form == Form::Map && self.device(device)?.caps.max_dests > 1 {
             return self.run_with_siblings(walk, value, tile, device);

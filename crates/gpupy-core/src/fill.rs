@@ -73,7 +73,8 @@ impl Engine {
         };
         let strides = contiguous_strides(shape);
         for part in around(tile, region) {
-            let places = strides.iter().zip(&part).map(|(stride, range)| stride * range.start as isize);
+            let places =
+                strides.iter().zip(&part).map(|(stride, range)| stride * range.start as isize);
             let from = access::access(places.sum(), &strides);
             let mut to = from.clone();
             to.offset -= tile.range.start as i64;
@@ -103,7 +104,8 @@ impl Engine {
 /// Boxes that are a tile without a region of it: along each axis what lies before and behind the region,
 /// as wide as the region along the axes before.
 fn around(tile: &Tile, region: &Region) -> Vec<Region> {
-    let whole = tile.origin.iter().zip(&tile.shape).map(|(origin, extent)| *origin..origin + extent);
+    let whole =
+        tile.origin.iter().zip(&tile.shape).map(|(origin, extent)| *origin..origin + extent);
     let mut rest: Region = whole.collect();
     let mut parts = Vec::new();
     for (axis, inside) in region.iter().enumerate() {

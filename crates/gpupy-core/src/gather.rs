@@ -9,7 +9,7 @@
 
 use crate::access;
 use crate::array::Array;
-use crate::cache::{Device, gather};
+use crate::cache::Device;
 use crate::driver::Access;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -18,6 +18,7 @@ use crate::lowering::Way;
 use crate::op::Op;
 use crate::partition::Flow;
 use crate::record::Recorder;
+use crate::strided::gather;
 use crate::tiling::Tile;
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::walk::lost;

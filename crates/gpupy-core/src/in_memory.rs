@@ -8,18 +8,17 @@
 //! Not here: masks (`masked.rs`); writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
 
 use crate::access;
-use crate::array::{Arg, Array, Held};
-use crate::assign::scatter;
+use crate::array::{Arg, Array, Current, Held};
 use crate::at_once::MOST_POINTS;
-use crate::cache::gather;
 use crate::driver::Access;
 use crate::dtype::DType;
 use crate::host::HostBuffer;
 use crate::join::Join;
 use crate::lent::{Lent, Loan};
-use crate::own::Memory;
+use crate::own::{Memory, Own};
 use crate::scalar::Scalar;
-use crate::value::{Input, Operand, Origin, Value};
+use crate::strided::{gather, scatter};
+use crate::value::{Input, Kind, Operand, Origin, Value};
 use crate::view::{Shape, View, contiguous_strides, size_of};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -110,7 +109,7 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
         }
     };
     let mut current = dest.current_now()?;
-    let bytes = current.own_mut()?.bytes_mut();
+    let bytes = own_again(&mut current)?;
     let data = match data {
         Data::Of(data) => data,
         Data::Within(view) => seen(bytes, size, view)?,
@@ -122,6 +121,37 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
     }
     current.version += 1;
     Some(())
+}
+
+/// The own elements of a base, for writing. Few elements in host memory that were a value become own ones
+/// again: the value's, if nobody else holds it, or a copy. `None` for others.
+pub(crate) fn own_again(current: &mut Current) -> Option<&mut [u8]> {
+    if let Held::Value(value) = current.held()
+        && (1..=MOST_POINTS).contains(&value.len())
+    {
+        let (dtype, shape) = (value.dtype(), value.0.shape.clone());
+        let bytes = value.len() * dtype.size();
+        let memory = match value.0.kind {
+            Kind::Constant(scalar) => {
+                Memory::of(&scalar.bytes().get(..dtype.size())?.repeat(value.len()))
+            }
+            _ => match taken(value).map(Arc::try_unwrap) {
+                Some(Ok(buffer)) => Memory::Buffer(buffer),
+                // SAFETY: elements in host memory are never written while somebody has them.
+                Some(Err(shared)) => Memory::of(unsafe { shared.bytes(0..bytes) }),
+                None => {
+                    let state = value.state();
+                    if !state.on_host.covers(0..value.len()) {
+                        return None;
+                    }
+                    // SAFETY: as above.
+                    Memory::of(unsafe { state.host.as_ref()?.bytes(0..bytes) })
+                }
+            },
+        };
+        current.make_own(Own::new(dtype, shape, Origin::AtOnce, memory));
+    }
+    current.own_mut().map(Own::bytes_mut)
 }
 
 /// What is written.
@@ -143,11 +173,12 @@ pub(crate) fn write_element(array: &Array, position: isize, element: Scalar) -> 
     let Some(mut current) = array.current_now().filter(|_| element.dtype == array.dtype()) else {
         return false;
     };
-    let place = usize::try_from(position).ok().zip(current.own_mut()).and_then(|(at, own)| {
-        let place = own.bytes_mut().get_mut(at * size..(at + 1) * size)?;
-        place.copy_from_slice(bytes.get(..size)?);
-        Some(())
-    });
+    let place =
+        usize::try_from(position).ok().zip(own_again(&mut current)).and_then(|(at, own)| {
+            let place = own.get_mut(at * size..(at + 1) * size)?;
+            place.copy_from_slice(bytes.get(..size)?);
+            Some(())
+        });
     current.version += u64::from(place.is_some());
     place.is_some()
 }

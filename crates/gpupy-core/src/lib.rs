@@ -91,6 +91,7 @@ mod settings;
 mod siblings;
 mod slice;
 mod stats;
+mod strided;
 mod task;
 mod tiling;
 pub mod trace;

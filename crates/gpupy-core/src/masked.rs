@@ -5,13 +5,15 @@
 //!
 //! Not here: masks of many elements, which become positions (`pick.rs`) or choices of elements.
 
+use crate::access;
 use crate::array::{Arg, Array};
 use crate::at_once::MOST_POINTS;
-use crate::in_memory::Elements;
+use crate::in_memory::{Elements, own_again};
 use crate::lent::{Lent, Loan};
 use crate::own::Memory;
+use crate::strided::rows;
 use crate::value::Origin;
-use crate::view::{View, size_of};
+use crate::view::size_of;
 use smallvec::SmallVec;
 
 /// The rows where a mask of the leading axes is true (elements, where it has all axes), of few in host
@@ -63,46 +65,38 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> 
         _ => return None,
     };
     let mut current = dest.current_now()?;
-    let bytes = current.own_mut()?.bytes_mut();
-    let (mut from, mut places) = (0, Places::of(dest.layout()));
-    for chosen in &chosen {
-        let at = places.next()? * size;
-        if *chosen != 0 {
-            bytes.get_mut(at..at + size)?.copy_from_slice(data.get(from..from + size)?);
-            from += step;
-        }
-    }
+    let bytes = own_again(&mut current)?;
+    let walk = access::access(dest.layout().offset, &dest.layout().strides);
+    let (mut chosen, mut data) = (&chosen[..], &data[..]);
+    rows(&walk, dest.shape(), |start, stride, n| {
+        let (row, behind) = chosen.split_at(n);
+        chosen = behind;
+        data = match size {
+            1 => write_row::<1>(bytes, (start, stride), row, data, step),
+            2 => write_row::<2>(bytes, (start, stride), row, data, step),
+            4 => write_row::<4>(bytes, (start, stride), row, data, step),
+            8 => write_row::<8>(bytes, (start, stride), row, data, step),
+            _ => write_row::<16>(bytes, (start, stride), row, data, step),
+        };
+    });
     current.version += 1;
     Some(())
 }
 
-/// The positions of a view's elements in its base, in C order.
-struct Places<'a> {
-    view: &'a View,
-    point: SmallVec<[usize; 4]>,
-    at: isize,
-}
-
-impl Places<'_> {
-    fn of(view: &View) -> Places<'_> {
-        Places { view, point: SmallVec::from_elem(0, view.shape.len()), at: view.offset }
-    }
-}
-
-impl Iterator for Places<'_> {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        let here = self.at;
-        for axis in (0..self.point.len()).rev() {
-            self.point[axis] += 1;
-            self.at += self.view.strides[axis];
-            if self.point[axis] < self.view.shape[axis] {
-                break;
-            }
-            self.at -= self.view.strides[axis] * self.view.shape[axis] as isize;
-            self.point[axis] = 0;
+/// Writes to a row where `chosen` is true, each time `step` bytes further in the data; gives the rest.
+fn write_row<'a, const N: usize>(
+    bytes: &mut [u8],
+    (start, stride): (i64, i64),
+    chosen: &[u8],
+    mut data: &'a [u8],
+    step: usize,
+) -> &'a [u8] {
+    for (n, _) in chosen.iter().enumerate().filter(|(_, chosen)| **chosen != 0) {
+        let at = (start + stride * n as i64) as usize * N;
+        if let (Some(place), Some(element)) = (bytes.get_mut(at..at + N), data.get(..N)) {
+            place.copy_from_slice(element);
+            data = &data[step..];
         }
-        usize::try_from(here).ok()
     }
+    data
 }

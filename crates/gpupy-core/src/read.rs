@@ -6,7 +6,6 @@
 
 use crate::access;
 use crate::array::{Array, Held};
-use crate::cache::gather;
 use crate::context::Context;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -14,6 +13,7 @@ use crate::evaluate::Engine;
 use crate::host::HostBuffer;
 use crate::in_memory;
 use crate::scalar::Scalar;
+use crate::strided::gather;
 use crate::value::{Kind, Value};
 use crate::view::View;
 use std::sync::Arc;

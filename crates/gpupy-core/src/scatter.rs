@@ -10,9 +10,7 @@
 
 use crate::access;
 use crate::array::{Arg, Array};
-use crate::cache;
 use crate::context::Context;
-use crate::dtype::DType;
 use crate::error::Result;
 use crate::evaluate::Engine;
 use crate::host::HostBuffer;
@@ -21,6 +19,7 @@ use crate::partition::Flow;
 use crate::pick::Outside;
 use crate::ranges::Ranges;
 use crate::record::{Recorder, source_of};
+use crate::strided;
 use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Operand, Value};
 use crate::view::{Shape, View, size_of};
@@ -122,7 +121,7 @@ impl Engine {
             return Err(lost(value.id()));
         };
         self.bring_to_host(&old, 0..old.len())?;
-        let (len, size, width) = (value.len(), value.dtype().size(), DType::I32.size());
+        let (len, size) = (value.len(), value.dtype().size());
         // What is held here is not the old value's only handle.
         let copied = old.host_buffer();
         let from = Arc::downgrade(&copied);
@@ -147,13 +146,12 @@ impl Engine {
         };
         // SAFETY: nothing of the new value is in its evaluated map, so nobody reads it.
         let to = unsafe { memory.bytes_mut(0..len * size) };
-        for number in 0..size_of(shape) {
-            let mut place = [0; 4];
-            place.copy_from_slice(places.get(number, width));
-            let place = usize::try_from(i32::from_ne_bytes(place)).unwrap_or(len);
-            if let Some(element) = to.get_mut(place * size..(place + 1) * size) {
-                element.copy_from_slice(source.get(number, size));
-            }
+        match size {
+            1 => write::<1>(to, &places, &source, size_of(shape)),
+            2 => write::<2>(to, &places, &source, size_of(shape)),
+            4 => write::<4>(to, &places, &source, size_of(shape)),
+            8 => write::<8>(to, &places, &source, size_of(shape)),
+            _ => write::<16>(to, &places, &source, size_of(shape)),
         }
         value.state().on_host.insert(0..len);
         value.mark_computed(0..len);
@@ -183,7 +181,19 @@ impl Engine {
         }
         // SAFETY: what the access names is in the evaluated map, so nobody writes it.
         let bytes = unsafe { buffer.bytes(0..reach.end * size) };
-        Ok(Elements::Gathered(cache::gather(bytes, size, &at, shape)?))
+        Ok(Elements::Gathered(strided::gather(bytes, size, &at, shape)?))
+    }
+}
+
+/// Writes so many elements of `N` bytes to their places; those outside are left out.
+fn write<const N: usize>(to: &mut [u8], places: &Elements, source: &Elements, count: usize) {
+    for number in 0..count {
+        let mut place = [0; 4];
+        place.copy_from_slice(places.get(number, 4));
+        let place = usize::try_from(i32::from_ne_bytes(place)).ok();
+        if let Some(element) = place.and_then(|place| to.get_mut(place * N..place * N + N)) {
+            element.copy_from_slice(source.get(number, N));
+        }
     }
 }
 

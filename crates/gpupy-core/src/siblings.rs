@@ -7,6 +7,8 @@
 //! only when everything still fits into one kernel; when that fails, the wanted value is computed
 //! alone.
 //!
+//! A reduction is no sibling, but may share what its map computes: that is chosen here too.
+//!
 //! Not here: values that the wanted one itself needs (`walk.rs`).
 
 use crate::access;
@@ -17,8 +19,9 @@ use crate::ir::Form;
 use crate::partition::{Evaluation, Flow};
 use crate::tiling::Tile;
 use crate::value::{Input, Kind, NodeOp, Value, ValueId};
-use crate::walk::{RECOMPUTE, Role, Start, Walk};
+use crate::walk::{RECOMPUTE, Role, Start, Walk, WalkNode};
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 impl Engine {
@@ -84,12 +87,7 @@ fn siblings(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<Val
     }
     let mut computed = operations(walk);
     let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
-    let mut used: FxHashSet<ValueId> = FxHashSet::default();
-    for value in &pending {
-        if let Kind::Expr { inputs, .. } = &value.0.kind {
-            used.extend(inputs.iter().filter_map(Input::id));
-        }
-    }
+    let used: FxHashSet<ValueId> = pending.iter().flat_map(inputs).collect();
     let mut candidates: Vec<Value> = pending
         .into_iter()
         .filter(|other| {
@@ -122,9 +120,42 @@ fn operations(walk: &Walk) -> FxHashSet<ValueId> {
     walk.nodes.iter().filter(|node| computes(&node.role)).map(|node| node.value.id()).collect()
 }
 
+/// What the map of a reduction (the value) computes at great cost and another pending expression wants as
+/// well, a second reduction of it for one, with the positions that the map reads: computed by itself, it
+/// is there for both.
+pub(crate) fn costly_for_others(walk: &Walk, value: &Value) -> Option<(Value, Range<usize>)> {
+    /// Operations that take much longer than to store an element and to load it.
+    const COSTLY: u32 = 48;
+    let is_costly = |node: &&WalkNode| node.value.0.weight >= COSTLY;
+    // Most walks have none, and what is not held outside nobody wants.
+    walk.nodes.iter().find(is_costly).and_then(|_| shared(walk).find(is_costly))?;
+    let own: FxHashSet<ValueId> = walk.nodes.iter().map(|node| node.value.id()).collect();
+    let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
+    let others =
+        pending.iter().filter(|other| !own.contains(&other.id()) && other.id() != value.id());
+    let wanted: FxHashSet<ValueId> = others.flat_map(inputs).collect();
+    let is_wanted = |node: &&WalkNode| is_costly(node) && wanted.contains(&node.value.id());
+    let node = shared(walk).find(is_wanted)?;
+    Some((node.value.clone(), access::reach(&node.access, &walk.space)))
+}
+
+/// The values that an expression reads.
+fn inputs(value: &Value) -> impl Iterator<Item = ValueId> + '_ {
+    let inputs = match &value.0.kind {
+        Kind::Expr { inputs, .. } => &inputs[..],
+        _ => &[],
+    };
+    inputs.iter().filter_map(Input::id)
+}
+
 /// Whether somebody outside the walk holds one of its inner values: without that there is no
 /// sibling, and nothing to look for.
 fn is_shared(walk: &Walk) -> bool {
+    shared(walk).next().is_some()
+}
+
+/// The inner nodes whose values somebody outside the walk holds.
+fn shared(walk: &Walk) -> impl Iterator<Item = &WalkNode> {
     let mut handles = vec![1usize; walk.nodes.len()];
     for node in &walk.nodes {
         if let Role::Apply(_, children) = &node.role {
@@ -138,5 +169,6 @@ fn is_shared(walk: &Walk) -> bool {
         .iter()
         .zip(handles)
         .skip(1)
-        .any(|(node, known)| inner(&node.role) && Arc::strong_count(&node.value.0) > known)
+        .filter(move |(node, known)| inner(&node.role) && Arc::strong_count(&node.value.0) > *known)
+        .map(|(node, _)| node)
 }

@@ -7,11 +7,12 @@
 //! Not here: the evaluated map (`value.rs`), eviction (`cache.rs`).
 
 use crate::access;
-use crate::cache::{Key, Part, gather};
+use crate::cache::{Key, Part};
 use crate::driver::BlockId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::scalar::Scalar;
+use crate::strided::gather;
 use crate::trace::{Event, subject};
 use crate::value::{Kind, Value};
 use std::ops::Range;

@@ -8,7 +8,6 @@
 //! Not here: how a scan is made of steps, and what else is recorded (`record_whole.rs`).
 
 use crate::access;
-use crate::cache;
 use crate::driver::Access;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -18,6 +17,7 @@ use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::op_eval::whole::{product, scanned, sorted};
 use crate::partition::Flow;
+use crate::strided;
 use crate::tiling::Tile;
 use crate::value::{Input, Kind, Value};
 use crate::view::{Shape, contiguous_strides, size_of};
@@ -225,7 +225,7 @@ impl Engine {
                 let other = space.len() - 2 - which;
                 space[other] = 1;
             }
-            given.push(cache::gather(bytes, size, &read.access, &space)?);
+            given.push(strided::gather(bytes, size, &read.access, &space)?);
         }
         let dtype = reads[0].value.dtype();
         let bytes = match whole {

@@ -15,6 +15,7 @@ use crate::errors::{to_py, warn_of_lost_parts};
 use crate::few;
 use crate::host;
 use crate::index;
+use crate::masks::Positions;
 use crate::pick;
 use crate::protocols::{wrap, wrap_array};
 use crate::scalar::LazyScalar;
@@ -53,6 +54,8 @@ pub struct NdArray {
     element_reads: AtomicU32,
     /// Exports whose addresses were given out by number.
     pub exports: Vec<Py<PyAny>>,
+    /// Where the true elements of a mask are, once somebody asked.
+    pub positions: Option<Box<Positions>>,
 }
 
 impl NdArray {
@@ -68,7 +71,8 @@ impl NdArray {
 
     fn owner(repr: Repr) -> NdArray {
         let element_reads = AtomicU32::new(0);
-        NdArray { repr, base: None, writable: true, element_reads, exports: Vec::new() }
+        let exports = Vec::new();
+        NdArray { repr, base: None, writable: true, element_reads, exports, positions: None }
     }
 
     /// The lazy array, or `None`.

@@ -60,8 +60,9 @@ pub fn set(
             return Ok(false);
         };
         let Some((context, _)) = session::open() else { return Ok(false) };
-        return Ok(key.dtype() == DType::Bool
-            && context.write_masked(array, key, Arg::Array(value)));
+        return Ok(
+            key.dtype() == DType::Bool && context.write_masked(array, key, Arg::Array(value))
+        );
     }
     // What other values are may run code of the user's.
     if value.cast_exact::<PyFloat>().is_err() && value.cast_exact::<PyInt>().is_err() {

@@ -278,9 +278,9 @@ pub fn index_array(shape: &[usize], numbers: &[i32]) -> PyResult<Array> {
     Array::from_bytes(DType::I32, shape, bytemuck::cast_slice(numbers)).map_err(to_py)
 }
 
-/// The positions in C order of a mask's true elements.
-pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Vec<i32>> {
-    with_bytes(mask, |_, bytes| {
+/// The positions in C order of a mask's true elements, an int32 array.
+pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Array> {
+    let found = with_bytes(mask, |_, bytes| {
         let mut found = vec![0; bytes.len()];
         let mut count = 0;
         for (position, is_true) in (0..).zip(bytes) {
@@ -290,7 +290,14 @@ pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Vec<i32>> {
         }
         found.truncate(count);
         found
-    })
+    })?;
+    index_array(&[found.len()], &found)
+}
+
+/// The elements of an int32 array that is in memory.
+pub fn numbers(array: &Array) -> Vec<i32> {
+    let bytes = array.in_memory().map_or_else(Vec::new, |host| host.to_vec());
+    bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_ne_bytes(*bytes)).collect()
 }
 
 /// Calls with an ndarray's shape and its elements in C order.

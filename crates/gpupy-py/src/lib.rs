@@ -24,6 +24,7 @@ mod few;
 mod forms;
 mod host;
 mod index;
+mod masks;
 mod operand;
 mod operators;
 mod pick;

@@ -14,6 +14,7 @@ use crate::dtypes::numpy;
 use crate::errors::to_py;
 use crate::host;
 use crate::index::{self, Item};
+use crate::masks;
 use crate::protocols::wrap_array;
 use crate::session::{ready, supports};
 use crate::standin::hollow;
@@ -29,8 +30,8 @@ pub enum Part<'py> {
     Basic(Item<'py>),
     /// An index array.
     Index(Array),
-    /// A mask over as many axes as it has extents, and the positions of its true elements.
-    Mask(SmallVec<[usize; 4]>, Vec<i32>),
+    /// A mask over as many axes as it has extents, and the positions of its true elements, one after another.
+    Mask(SmallVec<[usize; 4]>, Array),
 }
 
 /// What a key with index arrays names: of each axis of a view an index array, or all of it; and
@@ -171,6 +172,9 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
         let index = (array.ndim() > 0).then(|| array.snapshot().map(Part::Index));
         return index.transpose().map_err(to_py);
     }
+    if let Some((shape, positions)) = key.cast::<NdArray>().ok().and_then(masks::known) {
+        return Ok(Some(Part::Mask(shape, positions)));
+    }
     let given = match key.cast::<NdArray>() {
         Ok(array) => crate::array::host_of(array)?,
         Err(_) if key.cast_exact::<PyList>().is_ok() => numpy.asarray.bind(py).call1((key,))?,
@@ -193,7 +197,13 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
             let size =
                 shape.iter().try_fold(1i32, |size, n| size.checked_mul((*n).try_into().ok()?));
             match size {
-                Some(_) => Ok(Some(Part::Mask(shape, host::true_positions(&given)?))),
+                Some(_) => {
+                    let positions = host::true_positions(&given)?;
+                    if let Ok(mask) = key.cast::<NdArray>() {
+                        masks::note(mask, &positions);
+                    }
+                    Ok(Some(Part::Mask(shape, positions)))
+                }
                 None => Ok(None),
             }
         }
@@ -295,7 +305,7 @@ impl View<'_> {
 
     /// Takes the next axes where a mask is true: as one axis, where they are one line. False when
     /// the mask has other extents.
-    fn mask(&mut self, mask: &[usize], positions: &[i32]) -> PyResult<bool> {
+    fn mask(&mut self, mask: &[usize], positions: &Array) -> PyResult<bool> {
         let axes = self.axis..self.axis + mask.len();
         let (shape, strides) = (&self.array.shape()[axes.clone()], &self.array.strides()[axes]);
         // NumPy does not look at extents of 0.
@@ -305,12 +315,9 @@ impl View<'_> {
         let line = |k: usize| strides[k - 1] == strides[k] * shape[k] as isize;
         if mask == shape && (1..mask.len()).all(line) {
             let stride = strides.last().copied().unwrap_or(1);
-            self.picked.push((
-                mask.iter().product(),
-                stride,
-                Some(host::index_array(&[positions.len()], positions)?),
-            ));
+            self.picked.push((mask.iter().product(), stride, Some(positions.clone())));
         } else {
+            let positions = host::numbers(positions);
             let mut step = 1;
             let mut taken: SmallVec<[_; 4]> = SmallVec::new();
             for (k, n) in mask.iter().enumerate().rev() {

@@ -74,7 +74,8 @@ UPDATES = {
 @pytest.mark.parametrize("update", UPDATES)
 def test_a_loop_of_1000_updates_copies_nothing(update):
     gpupy._gpupy.reconfigure("cpu")
-    want = np.ones(3000, np.float32)
+    # More than is computed at once.
+    want = np.ones(30_000, np.float32)
     array = gpupy.asarray(want) + 1
     want = want + 1
     gpupy.evaluate(array)
@@ -88,3 +89,22 @@ def test_a_loop_of_1000_updates_copies_nothing(update):
     assert (counts.launches, counts.bytes_downloaded, counts.fallbacks) == (1000, 0, 0)
     assert counts.blocks <= 2
     assert_same(array, want)
+
+
+def test_fields_of_records_are_views():
+    def program(xp):
+        records = xp.zeros((3, 3), [("position", np.float32, 2), ("color", np.float32, 3), ("n", np.int8)])
+        records["position"][0, 0] = 0.5, 1.5
+        records["position"][1, 1] = 2.5, 3.5
+        color = records["color"]
+        color[1:, ::2] += 1
+        color *= 2
+        row = records[2]
+        row["n"] = 7
+        records["n"][0] = [1, 2, 3]
+        more = color[1] * 2 + records["position"][1, 1, 0]
+        records["color"] = 4
+        return records, color, row, more, records["position"].sum(axis=0), records["n"].T
+
+    for got, want in zip(program(gpupy), program(np), strict=True):
+        assert_same(got, want)

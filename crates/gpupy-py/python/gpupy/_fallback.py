@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 
-from ._gpupy import assign_all, current_driver, ndarray, scalar, set_driver_fallback, wrap
+from ._gpupy import assign_all, current_driver, hold, ndarray, scalar, set_driver_fallback, wrap
 
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
@@ -257,8 +257,11 @@ def _view_of_one(name, result, arrays, hosts):
     if result.base is None or not result.size:
         return None
     for array, host in zip(arrays, hosts, strict=True):
-        if not array._lazy or not np.may_share_memory(result, host):
+        if not np.may_share_memory(result, host):
             continue
+        if not array._lazy:
+            # A field of records, say: NumPy's view, whatever its dtype, so that writes reach them.
+            return hold(result)
         if array.dtype == result.dtype and array.strides == host.strides:
             view = array._views(_placed, host, result)
         else:

@@ -1,0 +1,107 @@
+//! Elements between C order and positions a stride apart, in host memory.
+//!
+//! Owns [`gather`] and [`scatter`]. Invariant: what is moved goes row by row, each row with one loop over
+//! elements of a known size, or as one copy.
+//!
+//! Not here: what is moved, and why (`transfer.rs`, `in_memory.rs`, `assign.rs`).
+
+use crate::driver::Access;
+use crate::error::{Error, ErrorKind, Result};
+use crate::view::size_of;
+use smallvec::SmallVec;
+
+/// The elements of an access over a space, in C order, out of a value's host memory.
+pub(crate) fn gather(bytes: &[u8], size: usize, walk: &Access, space: &[usize]) -> Result<Vec<u8>> {
+    let mut out = vec![0u8; size_of(space) * size];
+    let mut rest = &mut out[..];
+    let mut inside = true;
+    rows(walk, space, |start, step, n| {
+        let (row, behind) = std::mem::take(&mut rest).split_at_mut(n * size);
+        rest = behind;
+        inside &= match size {
+            1 => gather_row::<1>(bytes, start, step, row),
+            2 => gather_row::<2>(bytes, start, step, row),
+            4 => gather_row::<4>(bytes, start, step, row),
+            8 => gather_row::<8>(bytes, start, step, row),
+            _ => gather_row::<16>(bytes, start, step, row),
+        };
+    });
+    match inside {
+        true => Ok(out),
+        false => Err(Error::new(ErrorKind::Invalid, "gather").says("an access leaves its value")),
+    }
+}
+
+fn gather_row<const N: usize>(bytes: &[u8], start: i64, step: i64, row: &mut [u8]) -> bool {
+    if step == 1 {
+        let from = start as usize * N;
+        let found = bytes.get(from..from + row.len());
+        return found.map(|found| row.copy_from_slice(found)).is_some();
+    }
+    row.chunks_exact_mut(N).enumerate().all(|(n, place)| {
+        let from = (start + step * n as i64) as usize * N;
+        bytes.get(from..from + N).map(|element| place.copy_from_slice(element)).is_some()
+    })
+}
+
+/// Writes elements in C order of a space to the positions of an access, as far as these are in `bytes`.
+pub(crate) fn scatter(bytes: &mut [u8], size: usize, walk: &Access, space: &[usize], data: &[u8]) {
+    let mut rest = data;
+    rows(walk, space, |start, step, n| {
+        let (row, behind) = rest.split_at(rest.len().min(n * size));
+        rest = behind;
+        match size {
+            1 => scatter_row::<1>(bytes, start, step, row),
+            2 => scatter_row::<2>(bytes, start, step, row),
+            4 => scatter_row::<4>(bytes, start, step, row),
+            8 => scatter_row::<8>(bytes, start, step, row),
+            _ => scatter_row::<16>(bytes, start, step, row),
+        }
+    });
+}
+
+fn scatter_row<const N: usize>(bytes: &mut [u8], start: i64, step: i64, row: &[u8]) {
+    if step == 1
+        && let Ok(to) = usize::try_from(start)
+        && let Some(place) = bytes.get_mut(to * N..to * N + row.len())
+    {
+        return place.copy_from_slice(row);
+    }
+    for (n, element) in row.chunks_exact(N).enumerate() {
+        let to = usize::try_from(start + step * n as i64).ok();
+        if let Some(place) = to.and_then(|to| bytes.get_mut(to * N..to * N + N)) {
+            place.copy_from_slice(element);
+        }
+    }
+}
+
+/// Calls with each row of a space: its first position, its stride, and how many elements it has.
+pub(crate) fn rows(walk: &Access, space: &[usize], mut each: impl FnMut(i64, i64, usize)) {
+    if space.contains(&0) {
+        return;
+    }
+    let outer = space.len().saturating_sub(1);
+    let (step, n) = match outer < space.len() {
+        true => (walk.strides[outer], space[outer]),
+        false => (1, 1),
+    };
+    let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer);
+    let mut start = walk.offset;
+    loop {
+        each(start, step, n);
+        let mut axis = outer;
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            point[axis] += 1;
+            start += walk.strides[axis];
+            if point[axis] < space[axis] {
+                break;
+            }
+            start -= walk.strides[axis] * space[axis] as i64;
+            point[axis] = 0;
+        }
+    }
+}

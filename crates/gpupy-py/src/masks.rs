@@ -1,0 +1,40 @@
+//! Positions of masks, kept with the masks.
+//!
+//! Owns [`known`] and [`note`]. A loop reads and writes by one mask several times; finding its positions
+//! means to evaluate it and to look at every element. Invariants: what is known is of the value that the
+//! mask has, seen as the mask sees it; it goes with the mask.
+//!
+//! Not here: what positions are for (`pick.rs`).
+
+use crate::array::NdArray;
+use gpupy_core::{Array, DType, View};
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+/// Smaller masks are looked at again sooner than remembered.
+const LEAST: usize = 1 << 12;
+
+/// The positions of a mask's true elements, as they were found.
+pub struct Positions {
+    value: u64,
+    view: View,
+    array: Array,
+}
+
+/// The extents of a mask and the positions of its true elements, if they were found before.
+pub fn known(mask: &Bound<'_, NdArray>) -> Option<(SmallVec<[usize; 4]>, Array)> {
+    let this = mask.borrow();
+    let (array, found) = (this.as_lazy()?, this.positions.as_ref()?);
+    let same = array.value().ok()?.id() == found.value && *array.layout() == found.view;
+    same.then(|| (array.shape().into(), found.array.clone()))
+}
+
+/// Remembers positions that were found.
+pub fn note(mask: &Bound<'_, NdArray>, positions: &Array) {
+    let Ok(mut this) = mask.try_borrow_mut() else { return };
+    let large = |array: &&Array| array.dtype() == DType::Bool && array.size() >= LEAST;
+    let Some(array) = this.as_lazy().filter(large) else { return };
+    let (Ok(value), view) = (array.value(), array.layout().clone()) else { return };
+    this.positions =
+        Some(Box::new(Positions { value: value.id(), view, array: positions.clone() }));
+}
