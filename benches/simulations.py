@@ -1,8 +1,8 @@
 """The simulations of `examples/` by NumPy and by gpupy in turns: `cargo xtask bench --simulations` starts it.
 
-Owns the sizes and the table. Each program is imported twice, once with gpupy in NumPy's place, so what is timed is
-what the example says. A round is some steps from a fresh start, timed until their results are in memory. Invariant:
-both sides end with the same values, or the status is 1.
+Owns the sizes and the table. Each program is imported twice, once with gpupy in NumPy's place, so what is
+timed is what the example says. A round is some steps from a fresh start, timed until their results are
+computed. Invariant: both sides end with the same values, or the status is 1.
 """
 
 import argparse
@@ -29,7 +29,7 @@ SIZES = {
 }
 STEPS = (10, 300)
 
-# As a part of the largest value: sums and powers are not the same to the last bit, and errors grow from step to step.
+# As a part of the largest value: sums and powers differ in their last bits, which grows from step to step.
 TOLERANCE = 1e-6
 
 

@@ -43,7 +43,7 @@ def result(points, centres, labels):
 def picture(points, centres, labels):
     """Points in the colours of their groups, and the centres in white."""
     angle = 2 * np.pi * np.arange(GROUPS)[:, np.newaxis] / GROUPS
-    colours = (127 + 127 * np.cos(angle + [0, 2, 4])).astype(np.uint8)
+    colours = (127 + 127 * np.cos(angle + np.array([0, 2, 4]))).astype(np.uint8)
     pixels = np.full((PIXELS, PIXELS, 3), 16, dtype=np.uint8)
     column, row = (points * PIXELS).astype(np.int64).T
     pixels[row, column] = colours[labels]

@@ -5,7 +5,7 @@ from PIL import Image
 
 
 def picture(shares, stops):
-    """Makes an image of a plane of numbers: colours of `stops`, (red, green, blue), evenly spaced from 0 to 1."""
+    """Makes an image of numbers; the colours `stops` (red, green, blue) are spaced evenly from 0 to 1."""
     levels = np.linspace(0, 1, 256)
     places = np.linspace(0, 1, len(stops))
     table = np.stack([np.interp(levels, places, channel) for channel in zip(*stops, strict=True)], axis=-1)

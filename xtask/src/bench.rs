@@ -2,8 +2,9 @@
 //! examples' own loops, and with `--shaders` the drivers of GPUs against shaders by hand.
 //!
 //! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
-//! `benches/simulations.py`), but for the recording of an operation in the core (`benches/src/main.rs`). Invariant: it judges nothing; times are
-//! printed and written, never asserted. Not here: the peers' environment and library (`peers`).
+//! `benches/simulations.py`), but for the recording of an operation in the core (`benches/src/main.rs`).
+//! Invariant: it judges nothing; times are printed and written, never asserted. Not here: the peers'
+//! environment and library (`peers`).
 
 use std::fs;
 

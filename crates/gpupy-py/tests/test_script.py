@@ -23,7 +23,9 @@ def run(folder, *arguments):
     ],
 )
 def test_every_way_to_import_numpy_gives_gpupy(tmp_path, statement, name):
-    (tmp_path / "program.py").write_text(f"{statement}\nprint(type({name}.arange(3)).__module__, {name}.__name__)\n")
+    (tmp_path / "program.py").write_text(
+        f"{statement}\nprint(type({name}.arange(3)).__module__, {name}.__name__)\n"
+    )
     done = run(tmp_path, "program.py")
     assert (done.stdout, done.returncode) == ("gpupy gpupy\n", 0), done.stderr
 

@@ -1,4 +1,4 @@
-"""``python -m gpupy``: runs a NumPy program; ``info`` tells of the drivers of this machine, ``bench`` times them.
+"""``python -m gpupy``: runs a NumPy program; ``info`` tells of this machine's drivers, ``bench`` times them.
 
 Owns the command line. Not here: how a program runs (``_script.py``), what ``info`` prints
 (``_session.py``), and the benchmark (``_bench``).
