@@ -35,7 +35,8 @@ def step(masses, places, speeds):
     """Moves every body by what all others do to it, in place."""
     x, y = places
     dx, dy = x - x[:, np.newaxis], y - y[:, np.newaxis]
-    pull = masses * (dx**2 + dy**2 + SOFTENING**2) ** -1.5
+    square = dx**2 + dy**2 + SOFTENING**2
+    pull = masses / (square * np.sqrt(square))
     speeds[0] += TIME * (pull * dx).sum(axis=1)
     speeds[1] += TIME * (pull * dy).sum(axis=1)
     places += TIME * speeds
