@@ -55,7 +55,7 @@ def copy(self, order="C"):
         made = self._copy()
         if made is not None:
             return made
-    return _creation.array(self, order="F" if order == "F" else "K", copy=True)
+    return _creation.array(self, order=order, copy=True)
 
 
 def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
@@ -168,7 +168,8 @@ def resize(self, *new_shape, refcheck=True):
 
 
 def squeeze(self, axis=None):
-    if axis is None and 1 not in self.shape:
+    # Where no axis goes, NumPy gives the array itself; it takes 0 and -1 for axes of an array without any.
+    if (axis is None and 1 not in self.shape) or axis == () or (not self.ndim and axis in (0, -1)):
         return self
     return self._views(np.ndarray.squeeze, axis)
 

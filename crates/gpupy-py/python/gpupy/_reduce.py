@@ -251,7 +251,8 @@ def _first(a, axis, ufunc, keepdims):
     at = place(ufunc == "maximum", a, axis)
     if at is None:
         return None
-    if kept:
+    # What has no axes has none to keep.
+    if kept and rank:
         return at if a.ndim == rank else at.reshape((1,) * rank)
     return at[(slice(None),) * axis + (0,)]
 

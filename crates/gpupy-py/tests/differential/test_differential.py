@@ -33,7 +33,7 @@ def _programs(driver):
         return int(asked)
     if driver not in _QUICK:
         return 300
-    return 3_000 if os.environ.get("CI") else 600
+    return 10_000 if os.environ.get("CI") else 600
 
 
 def _cases():
