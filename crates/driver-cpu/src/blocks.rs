@@ -63,6 +63,7 @@ impl Drop for Block {
 
 impl Block {
     /// The first element.
+    #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         match self.memory {
             Memory::Given(memory) => memory.as_ptr(),
@@ -148,16 +149,18 @@ impl Blocks {
         self.room += block.map_or(0, |block| block.bytes());
     }
 
+    #[inline]
     pub fn get(&mut self, id: BlockId) -> Result<&mut Block> {
         let block = match self.newest.get_mut(place(id)) {
             Some(Some((newest, block))) if *newest == id => Some(block),
             _ => self.older.get_mut(&id),
         };
-        block.ok_or_else(|| invalid("there is no such block"))
+        block.ok_or_else(none_such)
     }
 }
 
 /// Where a block stands among the newest.
+#[inline]
 fn place(id: BlockId) -> usize {
     id.0 as usize % NEWEST
 }
@@ -165,6 +168,11 @@ fn place(id: BlockId) -> usize {
 /// Whether a place is this block's.
 fn is(place: &Option<(BlockId, Block)>, id: BlockId) -> bool {
     place.as_ref().is_some_and(|(newest, _)| *newest == id)
+}
+
+#[cold]
+fn none_such() -> Error {
+    invalid("there is no such block")
 }
 
 /// The error of a mistake of the caller.

@@ -18,6 +18,18 @@ use gpupy_jit::Kernel;
 /// long.
 const ENOUGH: usize = 2000;
 
+/// How few leaves and then destinations go along a row, in one number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ways(u64);
+
+impl Ways {
+    /// One more. Beyond 32, the first are forgotten.
+    #[inline]
+    pub fn add(&mut self, stride: Stride) {
+        self.0 = self.0 << 2 | stride as u64;
+    }
+}
+
 /// A program that was evaluated before.
 pub struct Known {
     pub leaves: Leaves,
@@ -27,6 +39,8 @@ pub struct Known {
 /// A program for one way of its leaves and destinations.
 pub struct Prepared {
     variant: Variant,
+    /// The variant's.
+    ways: Ways,
     pub plan: Plan,
     /// Machine code, if it can be had, once it has been asked for.
     kernel: Option<Option<Kernel>>,
@@ -47,11 +61,10 @@ impl Known {
         Ok(Known { leaves: Leaves::of(program), prepared: Vec::new() })
     }
 
-    /// What was prepared for leaves and then destinations that go so along their rows.
-    pub fn find(&self, strides: &[Stride]) -> Option<&Prepared> {
-        let (leaves, dests) = strides.split_at_checked(self.leaves.all.len())?;
-        let is = |variant: &Variant| variant.leaves == leaves && variant.dests == dests;
-        self.prepared.iter().find(|prepared| is(&prepared.variant))
+    /// What was prepared for all leaves and then destinations, no more than 32, going so along their rows.
+    #[inline]
+    pub fn find(&self, ways: Ways) -> Option<&Prepared> {
+        self.prepared.iter().find(|prepared| prepared.ways == ways)
     }
 
     /// The program, prepared for a launch of so many points, and what was compiled for that.
@@ -65,7 +78,9 @@ impl Known {
         let at = found.unwrap_or(self.prepared.len());
         if found.is_none() {
             let plan = compile::plan(program, &self.leaves, &variant)?;
-            self.prepared.push(Prepared { variant, plan, kernel: None, points: 0 });
+            let mut ways = Ways::default();
+            variant.leaves.iter().chain(&variant.dests).for_each(|stride| ways.add(*stride));
+            self.prepared.push(Prepared { variant, ways, plan, kernel: None, points: 0 });
         }
         let prepared = &mut self.prepared[at];
         prepared.points = prepared.points.saturating_add(points);
@@ -82,6 +97,7 @@ impl Known {
 
 impl Prepared {
     /// Machine code for the program, or for what it reduces.
+    #[inline]
     pub fn kernel(&self) -> Option<&Kernel> {
         self.kernel.as_ref()?.as_ref()
     }

@@ -8,14 +8,16 @@
 use crate::axis::going;
 use crate::blocks::Blocks;
 use crate::eval::SHARED;
-use crate::known::Known;
+use crate::known::{Known, Ways};
 use crate::leaves::Leaf;
 use crate::plan::Stride;
 use crate::work;
 use gpupy_core::Result;
 use gpupy_core::driver::{Access, Launch};
 use gpupy_jit::{Row, Walk};
-use smallvec::SmallVec;
+
+/// The most leaves and destinations together: those of one operation.
+const MOST: usize = 4;
 
 /// Runs a launch of a map over one axis whose elements lie side by side, for which there is machine code.
 /// False when it is not like that, or has so many points that threads should share them; then nothing
@@ -26,13 +28,21 @@ use smallvec::SmallVec;
 pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bool> {
     let leaves = &known.leaves;
     let ([n], None) = (launch.shape, leaves.reduce) else { return Ok(false) };
-    let mut walks: SmallVec<[Walk; 8]> = SmallVec::new();
-    let mut strides: SmallVec<[Stride; 8]> = SmallVec::new();
+    if leaves.all.len() + leaves.dests.len() > MOST {
+        return Ok(false);
+    }
+    let mut walks = [Walk { ptr: std::ptr::null_mut(), step: 0 }; MOST];
+    let (mut ways, mut side_by_side) = (Ways::default(), true);
+    let mut places = walks.iter_mut();
     let mut add = |access: &Access, base: *mut u8, size: usize| {
         let (step, size) = (access.strides[0], size as isize);
         let ptr = base.wrapping_offset(access.offset as isize * size);
-        walks.push(Walk { ptr, step: step as isize * size });
-        strides.push(going(step, base, *n));
+        if let Some(walk) = places.next() {
+            *walk = Walk { ptr, step: step as isize * size };
+        }
+        let way = going(step, base, *n);
+        ways.add(way);
+        side_by_side &= way != Stride::Any;
     };
     for Leaf { operand, access, size, .. } in &leaves.all {
         let base = match operand {
@@ -44,10 +54,10 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
     for (dest, size) in launch.dests.iter().zip(&leaves.dests) {
         add(&dest.access, blocks.get(dest.block)?.as_ptr(), *size);
     }
-    let Some(prepared) = known.find(&strides) else { return Ok(false) };
+    let Some(prepared) = known.find(ways) else { return Ok(false) };
     let Some(kernel) = prepared.kernel() else { return Ok(false) };
     let time = (*n as u64).saturating_mul(work::cost(&prepared.plan, true)) / 1000;
-    if *n > work::COMPILED || time >= SHARED || strides.contains(&Stride::Any) {
+    if *n > work::COMPILED || time >= SHARED || !side_by_side {
         return Ok(false);
     }
     let (accesses, dests) = walks.split_at(leaves.all.len());

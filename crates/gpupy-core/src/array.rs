@@ -13,6 +13,7 @@ use crate::own::{Memory, Own};
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Operand, Origin, Value};
 use crate::view::{Shape, View, size_of};
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// What the user holds: a view of a base.
@@ -51,6 +52,7 @@ impl Current {
     }
 
     /// Its own elements, for writing; `None` where others may have them.
+    #[inline]
     pub fn own_mut(&mut self) -> Option<&mut Own> {
         match &mut self.held {
             Held::Own(own) => Some(own),
@@ -128,6 +130,25 @@ impl Array {
         let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
         let current = Mutex::new(Current { held: Held::Own(own), version: 0 });
         Array { base: Arc::new(Base { dtype, len, current }), view }
+    }
+
+    /// A new base with room for elements of its own, which the caller puts where it is told, in C order,
+    /// before anybody else gets the array. `depth` is the length of the chain that led to them.
+    #[inline(always)]
+    pub(crate) fn blank(dtype: DType, shape: &[usize], depth: u32) -> Option<(Array, NonNull<u8>)> {
+        let view = View::contiguous(shape);
+        let len = view.size();
+        let base = Arc::<Base>::new_uninit();
+        let place = Arc::as_ptr(&base).cast_mut().cast::<Base>();
+        // Filled in where it stays: moving it would take as long as computing few elements.
+        let held = Held::Own(Own::blank(dtype, depth));
+        // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
+        unsafe {
+            place.write(Base { dtype, len, current: Mutex::new(Current { held, version: 0 }) });
+            let current = (*place).current.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let start = current.own_mut()?.make_room(shape);
+            Some((Array { base: base.assume_init(), view }, start))
+        }
     }
 
     /// An array that holds a copy of these elements: C order, native endian.

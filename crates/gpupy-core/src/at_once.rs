@@ -19,17 +19,19 @@ use crate::functions;
 use crate::ir::REDUCE_CHUNK;
 use crate::lent::Loan;
 use crate::op::Op;
-use crate::own::{Memory, Own};
+use crate::own::Own;
 use crate::task::Task;
 use crate::trace::{Event, Tracer};
 use crate::value::{Kind, NodeOp, Operand, Origin, Value};
 use crate::view::{Shape, broadcast_shapes, size_of};
 use crate::whole::Whole;
 use smallvec::SmallVec;
+use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-/// The most points of an operation that is computed at once. Then one operation takes half the time of
-/// recording and evaluating it, two take three quarters, and ten take half as much again.
+/// The most points of an operation that is computed at once. Then one operation takes less than half the
+/// time of recording and evaluating it, three take three quarters, and twelve a tenth more.
 pub(crate) const MOST_POINTS: usize = 16 << 10;
 /// The most points of a function, whose kernel takes longer to make.
 const MOST_OF_FUNCTION: usize = 32 << 10;
@@ -41,8 +43,8 @@ const MOST_SORTED: usize = 2 << 10;
 /// Operations of a chain that are computed at once; the next is recorded, for the rest of the chain to
 /// be one kernel.
 const CHAIN: u32 = 3;
-/// The fewest points for which that pays: below, each operation costs less than its share of a flush.
-const CHAINED_FROM: usize = 6 << 10;
+/// The fewest points for which that pays: below, twelve operations at once take less than one kernel.
+const CHAINED_FROM: usize = 12 << 10;
 
 /// Computes operations at once where it may and can.
 #[derive(Default)]
@@ -66,68 +68,39 @@ impl AtOnce {
     /// The result of a scalar operation on operands that broadcast, computed; `None` where that is not
     /// little work, or cannot be done here and now.
     pub fn apply(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Option<Array> {
-        let own = |task: &Task, shape: &[usize], memory, depth| {
-            let mut own = Own::new(task.dtype(), shape.into(), Origin::AtOnce, memory);
-            own.depth = depth;
-            Some(Array::of_own(own))
-        };
-        self.results(op, to, args, own)
+        let state = self.state.as_ref()?;
+        let shape = little(op, args)?;
+        let (mut loan, mut task) = (Loan::default(), Task::of_op(op, size_of(&shape)));
+        prepare(&mut task, to, args, &shape, &mut loan)?;
+        let (array, room) = Array::blank(task.dtype(), &shape, loan.depth + 1)?;
+        compute(state, &task, room)?;
+        // Whoever is told may want the operands.
+        drop(loan);
+        self.tell(&task, &shape);
+        Some(array)
     }
 
     /// Puts the results of a scalar operation in the place of all elements of a base that has its own;
     /// `None`, with nothing done, as for `apply`, or where they are not of its dtype and shape.
     pub fn update(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> Option<()> {
+        let state = self.state.as_ref()?;
         if !dest.is_whole() || !matches!(dest.current_now()?.held(), Held::Own(_)) {
             return None;
         }
-        self.results(op, DType::Bool, args, |task, shape, memory, depth| {
-            if task.dtype() != dest.dtype() || *shape != *dest.shape() {
-                return None;
-            }
-            let mut current = dest.current_now()?;
-            current.own_mut()?.renew(memory, depth);
-            current.version += 1;
-            Some(())
-        })
-    }
-
-    /// What becomes of the results of a scalar operation, computed: of their memory, in C order, and
-    /// the length of the chain that led to them. `None` where they are not computed.
-    #[inline(always)]
-    fn results<T>(
-        &self,
-        op: Op,
-        to: DType,
-        args: &[Arg<'_>],
-        take: impl FnOnce(&Task, &[usize], Memory, u32) -> Option<T>,
-    ) -> Option<T> {
-        let state = self.state.as_ref()?;
-        // Some powers are rewritten to what is exact.
-        if op == Op::Pow {
+        let shape = little(op, args)?;
+        let (mut loan, mut task) = (Loan::default(), Task::of_op(op, size_of(&shape)));
+        prepare(&mut task, DType::Bool, args, &shape, &mut loan)?;
+        if task.dtype() != dest.dtype() || *shape != *dest.shape() {
             return None;
         }
-        let joint;
-        let shape = match joint_shape(args)? {
-            Joint::Same(shape) => shape,
-            Joint::Broadcast(shape) => {
-                joint = shape;
-                &joint
-            }
-        };
-        if !is_small(shape, &NodeOp::Apply(op)) {
-            return None;
-        }
-        let loan = Loan::of(args)?;
-        if is_chain(loan.depth, shape) {
-            return None;
-        }
-        let task = Task::apply(op, to, &loan.operands, shape)?;
-        let memory = compute(state, &task)?;
-        let depth = loan.depth + 1;
-        // Whoever is told may want the operands.
+        let mut made = Own::blank(task.dtype(), loan.depth + 1);
+        compute(state, &task, made.make_room(&shape))?;
         drop(loan);
-        self.tell(&task, shape);
-        take(&task, shape, memory, depth)
+        self.tell(&task, &shape);
+        let mut current = dest.current_now()?;
+        *current.own_mut()? = made;
+        current.version += 1;
+        Some(())
     }
 
     /// The reduction of all elements to one, computed, where they lie side by side; `None` where it
@@ -153,10 +126,12 @@ impl AtOnce {
     fn whole_step(&self, state: &Mutex<State>, op: Op, array: &Array) -> Option<Array> {
         let loan = Loan::of(&[Arg::Array(array)])?;
         let task = Task::whole(op, array, loan.operands.first()?)?;
-        let memory = compute(state, &task)?;
+        let shape = [task.len()];
+        let (array, room) = Array::blank(task.dtype(), &shape, 0)?;
+        compute(state, &task, room)?;
         drop(loan);
-        self.tell(&task, &[task.len()]);
-        Some(Array::own(task.dtype(), &[task.len()], Origin::AtOnce, memory))
+        self.tell(&task, &shape);
+        Some(array)
     }
 
     /// The value of an operation, computed; `None` where it has to be recorded.
@@ -180,9 +155,10 @@ impl AtOnce {
             return None;
         }
         let task = Task::of(dtype, shape, op, operands)?;
-        let memory = compute(state, &task)?;
+        let mut made = Own::blank(dtype, 0);
+        compute(state, &task, made.make_room(shape))?;
         self.tell(&task, shape);
-        Some(Own::new(dtype, shape.clone(), Origin::AtOnce, memory).into_value())
+        Some(made.into_value())
     }
 
     /// Tells who wants to know what was computed.
@@ -194,35 +170,81 @@ impl AtOnce {
     }
 }
 
-/// What shape operands have together.
+/// The shape that operands have together.
 enum Joint<'a> {
     /// All that are arrays have it.
     Same(&'a [usize]),
     Broadcast(Shape),
 }
 
-/// The shape of operands; `None` where none is an array, or they do not broadcast.
-fn joint_shape<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {
+impl Deref for Joint<'_> {
+    type Target = [usize];
+
+    #[inline]
+    fn deref(&self) -> &[usize] {
+        match self {
+            Joint::Same(shape) => shape,
+            Joint::Broadcast(shape) => shape,
+        }
+    }
+}
+
+/// The shape of the results of a scalar operation, where they are little work; `None` also where no
+/// operand is an array, or they do not broadcast.
+#[inline(always)]
+fn little<'a>(op: Op, args: &[Arg<'a>]) -> Option<Joint<'a>> {
+    // Some powers are rewritten to what is exact.
+    if op == Op::Pow {
+        return None;
+    }
     let mut shapes = args.iter().filter_map(|arg| match arg {
         Arg::Array(array) => Some(array.shape()),
         Arg::Scalar(_) => None,
     });
     let first = shapes.next()?;
-    if shapes.clone().all(|shape| shape == first) {
-        return Some(Joint::Same(first));
-    }
-    let all: SmallVec<[&[usize]; 3]> = [first].into_iter().chain(shapes).collect();
-    let shape = broadcast_shapes(&all).ok()?;
-    checked_size(&shape).ok().map(|_| Joint::Broadcast(shape))
+    let shape = match shapes.clone().all(|shape| shape == first) {
+        true => Joint::Same(first),
+        false => {
+            Joint::Broadcast(broadcast(&[first].into_iter().chain(shapes).collect::<Shapes>())?)
+        }
+    };
+    is_small(&shape, &NodeOp::Apply(op)).then_some(shape)
 }
 
-/// The results of a task, if the host driver is open and free and can do it.
-fn compute(state: &Mutex<State>, task: &Task) -> Option<Memory> {
+/// The shapes of operands.
+type Shapes<'a> = SmallVec<[&'a [usize]; 3]>;
+
+/// What shapes broadcast to, if they do.
+#[cold]
+fn broadcast(shapes: &[&[usize]]) -> Option<Shape> {
+    let shape = broadcast_shapes(shapes).ok()?;
+    checked_size(&shape).ok().map(|_| shape)
+}
+
+/// Gives the task of a scalar operation its operands, which are lent for it and broadcast to a shape; `None`
+/// where one of them is not to be had, or the operation does not take them, or goes on with a chain.
+#[inline(always)]
+fn prepare<'a>(
+    task: &mut Task,
+    to: DType,
+    args: &[Arg<'a>],
+    shape: &Joint<'_>,
+    loan: &mut Loan<'a>,
+) -> Option<()> {
+    loan.take(args)?;
+    if is_chain(loan.depth, shape) {
+        return None;
+    }
+    let alike = matches!(shape, Joint::Same(_));
+    task.take(to, &loan.operands, shape, alike)
+}
+
+/// Puts the results of a task into memory that has room for them and is nobody else's, if the host
+/// driver is open and free and can do it.
+fn compute(state: &Mutex<State>, task: &Task, room: NonNull<u8>) -> Option<()> {
     let mut state = now(state)?;
     let host = state.registry.host()?;
-    let mut memory = Memory::new(task.len() * task.dtype().size());
-    state.engine.compute_at_once(host, task, &mut memory).ok()?;
-    Some(memory)
+    state.engine.compute_at_once(host, task, room).ok()
 }
 
 /// Whether an operation goes on with a chain that is better recorded.
@@ -260,9 +282,9 @@ impl Engine {
     ///
     /// # Errors
     /// Any of the driver's; what is in the memory is nothing then.
-    fn compute_at_once(&mut self, host: usize, task: &Task, memory: &mut Memory) -> Result<()> {
+    fn compute_at_once(&mut self, host: usize, task: &Task, room: NonNull<u8>) -> Result<()> {
         let (device, stats) = self.device_and_stats(host)?;
-        match task.launch(device, memory.start()) {
+        match task.launch(device, room) {
             Ok((done, operations)) => {
                 stats.computed_at_once += 1;
                 stats.kernels_compiled += u64::from(done.compiled);

@@ -209,7 +209,7 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
     if len == 0 || len > MOST_POINTS {
         return None;
     }
-    let mut memory = Memory::new(len * size);
+    let mut memory = Memory::zeroed(len * size);
     // SAFETY: the memory is as long and initialised, and nobody else has it.
     let bytes = unsafe { std::slice::from_raw_parts_mut(memory.start().as_ptr(), len * size) };
     let (axis, whole) = (join.axis as usize, View::contiguous(shape));

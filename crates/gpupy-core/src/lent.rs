@@ -43,52 +43,59 @@ impl Lent<'_> {
 }
 
 /// Operands with the locks of their bases.
+#[derive(Default)]
 pub(crate) struct Loan<'a> {
     pub operands: SmallVec<[Lent<'a>; 3]>,
     /// The longest chain of operations that led to one of them and were computed at once.
     pub depth: u32,
-    _locks: SmallVec<[MutexGuard<'a, Current>; 3]>,
+    locks: SmallVec<[MutexGuard<'a, Current>; 3]>,
 }
 
 impl<'a> Loan<'a> {
     /// These operands, if all of their elements are in host memory and nobody else has their bases.
-    #[inline]
     pub fn of(args: &[Arg<'a>]) -> Option<Loan<'a>> {
-        let mut operands: SmallVec<[Lent<'a>; 3]> = SmallVec::new();
-        let mut locks: SmallVec<[MutexGuard<'a, Current>; 3]> = SmallVec::new();
-        let mut depth = 0;
+        let mut loan = Loan::default();
+        loan.take(args)?;
+        Some(loan)
+    }
+
+    /// Takes these operands too, as `of` does. Where it does not, the loan lends what it had and some of
+    /// them.
+    #[inline]
+    pub fn take(&mut self, args: &[Arg<'a>]) -> Option<()> {
         for arg in args {
             let array = match arg {
                 Arg::Scalar(scalar) => {
-                    operands.push(Lent::Scalar(*scalar));
+                    self.operands.push(Lent::Scalar(*scalar));
                     continue;
                 }
                 Arg::Array(array) => *array,
             };
             // Its base may be lent already.
-            let again = operands.iter().find_map(|lent| match lent {
+            let again = self.operands.iter().find_map(|lent| match lent {
                 Lent::Memory(other, first) if other.shares_base(array) => Some(*first),
                 _ => None,
             });
             if let Some(first) = again {
-                operands.push(Lent::Memory(array, first));
+                self.operands.push(Lent::Memory(array, first));
                 continue;
             }
             let current = array.current_now()?;
             if let Held::Own(own) = current.held() {
-                depth = depth.max(own.depth);
+                self.depth = self.depth.max(own.depth);
             }
-            operands.push(lent(array, &current)?);
-            locks.push(current);
+            self.operands.push(lent(array, &current)?);
+            self.locks.push(current);
         }
-        Some(Loan { operands, depth, _locks: locks })
+        Some(())
     }
 }
 
 /// An array as an operand; `None` where its elements are not all in host memory.
+#[inline]
 fn lent<'a>(array: &'a Array, current: &Current) -> Option<Lent<'a>> {
     let first = match current.held() {
-        Held::Own(own) => NonNull::from(own.bytes()).cast(),
+        Held::Own(own) => own.start(),
         Held::Value(value) => {
             if let Kind::Constant(scalar) = value.0.kind {
                 return Some(Lent::Scalar(scalar));

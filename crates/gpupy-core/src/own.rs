@@ -11,6 +11,7 @@ use crate::dtype::DType;
 use crate::host::HostBuffer;
 use crate::value::{Origin, Value};
 use crate::view::{Shape, size_of};
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -25,28 +26,33 @@ pub(crate) struct Own {
 }
 
 /// Bytes, aligned for every dtype.
-pub(crate) enum Memory {
-    Here(Here),
-    Buffer(HostBuffer),
+pub(crate) struct Memory {
+    /// Where they are, if they are many.
+    buffer: Option<HostBuffer>,
+    /// Otherwise they are here; none beyond those that were asked for is ever read.
+    here: Here,
 }
 
 /// The most bytes that lie in the base.
 const HERE: usize = 64;
 
-/// Few bytes.
-#[derive(Clone, Copy)]
+/// Few bytes. Not initialised, because moving what is nothing costs nothing.
 #[repr(align(16))]
-pub(crate) struct Here([u8; HERE]);
+struct Here(MaybeUninit<[u8; HERE]>);
 
 impl Memory {
-    /// Memory of so many bytes, whatever they are.
-    #[inline]
-    pub fn new(len: usize) -> Memory {
-        if len <= HERE {
-            Memory::Here(Here([0; HERE]))
-        } else {
-            Memory::Buffer(HostBuffer::new(len))
-        }
+    /// Memory of so many bytes, which the caller writes before anybody reads them.
+    fn new(len: usize) -> Memory {
+        let buffer = if len <= HERE { None } else { Some(HostBuffer::new(len)) };
+        Memory { buffer, here: Here(MaybeUninit::uninit()) }
+    }
+
+    /// Memory of so many bytes, all zero.
+    pub fn zeroed(len: usize) -> Memory {
+        let mut memory = Memory::new(len);
+        // SAFETY: there are so many bytes, and nobody else has them.
+        unsafe { memory.start().write_bytes(0, len) };
+        memory
     }
 
     /// A copy of these bytes.
@@ -59,11 +65,21 @@ impl Memory {
         memory
     }
 
-    /// The first byte; it stays there as long as the memory is not moved.
+    /// The first byte, for writing; it stays there as long as the memory is not moved.
+    #[inline]
     pub fn start(&mut self) -> NonNull<u8> {
-        match self {
-            Memory::Here(here) => NonNull::from(&mut here.0).cast(),
-            Memory::Buffer(buffer) => buffer.start(),
+        match &self.buffer {
+            None => NonNull::from(&mut self.here.0).cast(),
+            Some(buffer) => buffer.start(),
+        }
+    }
+
+    /// The first byte.
+    #[inline]
+    fn first(&self) -> NonNull<u8> {
+        match &self.buffer {
+            None => NonNull::from(&self.here.0).cast(),
+            Some(buffer) => buffer.start(),
         }
     }
 }
@@ -75,9 +91,21 @@ impl Own {
         Own { dtype, shape, depth: 0, origin, memory }
     }
 
-    /// Other elements in place of these, in memory that has room for all of them.
-    pub fn renew(&mut self, memory: Memory, depth: u32) {
-        (self.memory, self.depth, self.origin) = (memory, depth, Origin::AtOnce);
+    /// No elements yet, of what is computed at once at the end of a chain so long.
+    #[inline(always)]
+    pub fn blank(dtype: DType, depth: u32) -> Own {
+        let memory = Memory { buffer: None, here: Here(MaybeUninit::uninit()) };
+        Own { dtype, shape: Shape::new(), depth, origin: Origin::AtOnce, memory }
+    }
+
+    /// Makes room for elements in C order, in the place of those that were there; the caller writes them
+    /// before anybody reads them.
+    #[inline(always)]
+    pub fn make_room(&mut self, shape: &[usize]) -> NonNull<u8> {
+        let bytes = size_of(shape) * self.dtype.size();
+        self.shape = Shape::from_slice(shape);
+        self.memory.buffer = if bytes <= HERE { None } else { Some(HostBuffer::new(bytes)) };
+        self.memory.start()
     }
 
     /// How many elements there are.
@@ -85,31 +113,33 @@ impl Own {
         size_of(&self.shape)
     }
 
+    /// The first element.
+    #[inline]
+    pub fn start(&self) -> NonNull<u8> {
+        self.memory.first()
+    }
+
     /// The elements.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         let len = self.len() * self.dtype.size();
-        match &self.memory {
-            Memory::Here(here) => &here.0[..len],
-            // SAFETY: nobody else has the buffer, so nobody writes to it.
-            Memory::Buffer(buffer) => unsafe { buffer.bytes(0..len) },
-        }
+        // SAFETY: so many bytes were written, and whoever could write them has `self` alone.
+        unsafe { std::slice::from_raw_parts(self.memory.first().as_ptr(), len) }
     }
 
     /// The elements, for writing.
+    #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         let len = self.len() * self.dtype.size();
-        match &mut self.memory {
-            Memory::Here(here) => &mut here.0[..len],
-            // SAFETY: nobody else has the buffer.
-            Memory::Buffer(buffer) => unsafe { buffer.bytes_mut(0..len) },
-        }
+        // SAFETY: as for `bytes`; `self` is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.start().as_ptr(), len) }
     }
 
     /// A value with these elements.
     pub fn into_value(self) -> Value {
-        let buffer = match self.memory {
-            Memory::Here(_) => HostBuffer::from_bytes(self.bytes()),
-            Memory::Buffer(buffer) => buffer,
+        let buffer = match self.memory.buffer {
+            None => HostBuffer::from_bytes(self.bytes()),
+            Some(buffer) => buffer,
         };
         Value::in_memory(self.dtype, self.shape, self.origin, self.depth, Arc::new(buffer))
     }

@@ -47,6 +47,7 @@ struct Walks {
 
 impl Task {
     /// A task whose elements lie side by side, so far without operands.
+    #[inline(always)]
     fn new(work: Work, dtype: DType, points: usize, len: usize) -> Task {
         Task {
             key: Key { work, dtype, rank: 1, leaves: [None; 3] },
@@ -58,50 +59,67 @@ impl Task {
         }
     }
 
-    /// The task of a scalar operation on operands that broadcast to a shape; `None` where it does not
-    /// take them, or none of them lies in memory.
-    pub fn apply(op: Op, to: DType, operands: &[Lent<'_>], shape: &[usize]) -> Option<Task> {
-        let len = size_of(shape);
-        let mut task = Task::new(Work::Apply(op), to, len, len);
+    /// The task of a scalar operation that gives so many results, so far without operands.
+    #[inline(always)]
+    pub fn of_op(op: Op, len: usize) -> Task {
+        Task::new(Work::Apply(op), DType::Bool, len, len)
+    }
+
+    /// Gives the task of a scalar operation its operands, which broadcast to a shape, or have it already
+    /// (`alike`); `None` where it does not take them, or none of them lies in memory. `to` is the dtype
+    /// that a cast gives.
+    #[inline(always)]
+    pub fn take(
+        &mut self,
+        to: DType,
+        operands: &[Lent<'_>],
+        shape: &[usize],
+        alike: bool,
+    ) -> Option<()> {
+        let Work::Apply(op) = self.key.work else { return None };
         let mut dtypes = [DType::Bool; 3];
-        let kind = if len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
-        let mut side_by_side = true;
-        let places = dtypes.iter_mut().zip(&mut task.key.leaves);
+        let kind = if self.len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
+        let mut side_by_side = alike;
+        let places = dtypes.iter_mut().zip(&mut self.key.leaves);
         for (operand, (dtype, leaf)) in operands.iter().zip(places) {
             match operand {
                 Lent::Scalar(scalar) => {
                     *dtype = scalar.dtype;
                     *leaf = Some(Leaf::Scalar(scalar.dtype));
-                    task.params.push(scalar.bits);
+                    self.params.push(scalar.bits);
                 }
                 Lent::Memory(array, first) => {
                     *dtype = array.dtype();
                     *leaf = Some(Leaf::Memory(*dtype, kind));
-                    task.operands.push(lying(*first, *dtype, array.offset() as usize, len));
-                    side_by_side &= *array.shape() == *shape && array.is_contiguous();
+                    self.operands.push(lying(*first, *dtype, array.offset() as usize, self.len));
+                    side_by_side &= array.is_contiguous();
                 }
             }
         }
-        task.key.dtype = op.result_dtype(dtypes.get(..operands.len())?, to)?;
-        if task.operands.is_empty() {
+        self.key.dtype = op.result_dtype(dtypes.get(..operands.len())?, to)?;
+        if self.operands.is_empty() {
             return None;
         }
-        if !side_by_side {
-            task.operands.clear();
-            let mut accesses = SmallVec::new();
-            for operand in operands {
-                let Lent::Memory(array, first) = operand else { continue };
-                let view = array.layout().broadcast_to(shape).ok()?;
-                let mut access = access::access(view.offset, &view.strides);
-                let reach = access::reach(&access, shape);
-                access.offset -= reach.start as i64;
-                task.operands.push(lying(*first, array.dtype(), reach.start, reach.len()));
-                accesses.push(access);
-            }
-            let dest = access::access(0, &contiguous_strides(shape));
-            task.walk(shape.into(), accesses, dest);
+        if side_by_side { Some(()) } else { self.walk_over(operands, shape) }
+    }
+
+    /// Takes operands anew, some of which do not lie side by side.
+    #[cold]
+    fn walk_over(&mut self, operands: &[Lent<'_>], shape: &[usize]) -> Option<()> {
+        self.operands.clear();
+        let mut accesses = SmallVec::new();
+        for operand in operands {
+            let Lent::Memory(array, first) = operand else { continue };
+            let view = array.layout().broadcast_to(shape).ok()?;
+            let mut access = access::access(view.offset, &view.strides);
+            let reach = access::reach(&access, shape);
+            access.offset -= reach.start as i64;
+            self.operands.push(lying(*first, array.dtype(), reach.start, reach.len()));
+            accesses.push(access);
         }
-        Some(task)
+        let dest = access::access(0, &contiguous_strides(shape));
+        self.walk(shape.into(), accesses, dest);
+        Some(())
     }
 
     /// The task of one step of the reduction of all elements of an array, where they lie side by side;

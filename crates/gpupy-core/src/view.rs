@@ -7,7 +7,7 @@
 //! Not here: composing views along an expression (`access.rs`).
 
 use crate::error::{Error, ErrorKind, Result};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// Extents, one for each axis.
 pub type Shape = SmallVec<[usize; 4]>;
@@ -15,7 +15,7 @@ pub type Shape = SmallVec<[usize; 4]>;
 pub type Strides = SmallVec<[isize; 4]>;
 
 /// Offset, shape and strides over a base.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct View {
     /// The position of the first element.
     pub offset: isize,
@@ -76,9 +76,23 @@ pub fn broadcast_shapes(shapes: &[&[usize]]) -> Result<Shape> {
     Ok(out)
 }
 
+impl Clone for View {
+    // As plain copies of memory: an element at a time would take longer than all else that a view of
+    // few elements costs.
+    #[inline]
+    fn clone(&self) -> View {
+        let (shape, strides) = (Shape::from_slice(&self.shape), Strides::from_slice(&self.strides));
+        View { offset: self.offset, shape, strides }
+    }
+}
+
 impl View {
     /// All elements of a base of this shape.
+    #[inline]
     pub fn contiguous(shape: &[usize]) -> View {
+        if let [n] = shape {
+            return View { offset: 0, shape: smallvec![*n], strides: smallvec![1] };
+        }
         View { offset: 0, shape: Shape::from_slice(shape), strides: contiguous_strides(shape) }
     }
 
