@@ -17,6 +17,7 @@ use crate::in_memory;
 use crate::lowering::Way;
 use crate::masked;
 use crate::op::Op;
+use crate::order;
 use crate::pending::held_bytes;
 use crate::record::{Recorder, source_of};
 use crate::registry::Registry;
@@ -256,16 +257,18 @@ impl Context {
     /// - `Shape`, `DType`: the operands do not fit.
     /// - any error of an evaluation, when so much was pending that it had to run.
     pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
-        match self.at_once(op, args) {
+        let recorder = &self.inner.recorder;
+        order::kept(args, |args| match recorder.at_once.apply(op, DType::Bool, args) {
             Some(array) => Ok(array),
-            None => self.bounded(self.inner.recorder.apply(op, args)?),
-        }
+            None => self.bounded(recorder.apply(op, args)?),
+        })
     }
 
     /// The result of a scalar operation that is computed at once, on few elements in host memory.
     /// `None` where that is too much or not so.
     pub fn at_once(&self, op: Op, args: &[Arg<'_>]) -> Option<Array> {
-        self.inner.recorder.at_once.apply(op, DType::Bool, args)
+        let at_once = &self.inner.recorder.at_once;
+        order::kept(args, |args| at_once.apply(op, DType::Bool, args).ok_or(())).ok()
     }
 
     /// Puts the result of a scalar operation, computed at once, in the place of all elements of an
@@ -295,13 +298,16 @@ impl Context {
     /// # Errors
     /// As `apply`.
     pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
-        if array.dtype() != dtype
-            && let Some(cast) =
-                self.inner.recorder.at_once.apply(Op::Cast, dtype, &[Arg::Array(array)])
-        {
-            return Ok(cast);
+        let recorder = &self.inner.recorder;
+        if array.dtype() == dtype {
+            return self.bounded(recorder.copy(array)?);
         }
-        self.bounded(self.inner.recorder.cast(array, dtype)?)
+        order::kept(&[Arg::Array(array)], |args| {
+            match recorder.at_once.apply(Op::Cast, dtype, args) {
+                Some(array) => Ok(array),
+                None => self.bounded(recorder.convert(Op::Cast, args, dtype)?),
+            }
+        })
     }
 
     /// The same bits as elements of another dtype.
@@ -410,12 +416,23 @@ impl Context {
         in_memory::write_element(array, position, element)
     }
 
-    /// A new base with the same elements.
+    /// A new base with the same elements, in C order.
     ///
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy(&self, array: &Array) -> Result<Array> {
         self.inner.recorder.copy(array)
+    }
+
+    /// A new base with the same elements, whose axes lie in memory as they did.
+    ///
+    /// # Errors
+    /// - `Disposed`: the array has none any more.
+    pub fn copy_as_it_lies(&self, array: &Array) -> Result<Array> {
+        order::kept(&[Arg::Array(array)], |args| match args {
+            [Arg::Array(moved)] => self.copy(moved),
+            _ => self.copy(array),
+        })
     }
 
     /// Writes into a view, with broadcasting. The source is read as it is before the write.

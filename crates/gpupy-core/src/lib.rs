@@ -9,6 +9,7 @@
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
 //! at_once.rs    … or what is small is computed now, as one launch (task.rs, programs.rs) on operands
 //!               that are lent (lent.rs), or moved in host memory (in_memory.rs)
+//! order.rs      … either way with the axes of operands as they lie in memory
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
 //! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
 //!               says which lie inside
@@ -69,6 +70,7 @@ mod lowering;
 mod masked;
 pub mod op;
 pub mod op_eval;
+mod order;
 mod own;
 mod partition;
 mod pending;

@@ -78,9 +78,7 @@ impl Array {
         if self.size() <= FEW
             && let Held::Own(own) = self.current().held()
         {
-            let elements = in_memory::seen(own.bytes(), dtype.size(), self.layout())?;
-            let buffer = Arc::new(HostBuffer::from_bytes(&elements));
-            return Some(HostArray { buffer, dtype, view: View::contiguous(self.shape()) });
+            return copied(own.bytes(), dtype, self.layout());
         }
         let value = self.value().ok()?;
         let (low, high) = self.layout().extent()?;
@@ -115,6 +113,23 @@ impl Array {
         // SAFETY: a computed element in host memory is never written while somebody holds its value.
         Scalar::read(dtype, unsafe { host.bytes(at * size..(at + 1) * size) })
     }
+}
+
+/// A copy of the elements that a view shows of these bytes: as they lie, unless there is more between
+/// them than they are; `None` where the view leaves the bytes.
+fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
+    let size = dtype.size();
+    if let Some((low, high)) = view.extent()
+        && high - low < view.size() as isize
+    {
+        let range = bytes.get(low as usize * size..(high as usize + 1) * size)?;
+        let mut view = view.clone();
+        view.offset -= low;
+        return Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(range)), dtype, view });
+    }
+    let elements = in_memory::seen(bytes, size, view)?;
+    let view = View::contiguous(&view.shape);
+    Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(&elements)), dtype, view })
 }
 
 impl Context {

@@ -79,14 +79,6 @@ impl Recorder {
         self.convert(op, args, DType::Bool)
     }
 
-    /// A cast by value to `dtype`.
-    pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
-        if array.dtype() == dtype {
-            return self.copy(array);
-        }
-        self.convert(Op::Cast, &[Arg::Array(array)], dtype)
-    }
-
     /// The same bits as elements of another dtype of the same size.
     pub fn bits(&self, array: &Array, dtype: DType) -> Result<Array> {
         if array.dtype() == dtype {
@@ -151,7 +143,8 @@ impl Recorder {
         power.map_or_else(|| Array::full(array.shape(), Scalar::new(array.dtype(), 1)), Ok)
     }
 
-    fn convert(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
+    /// The same; of a cast or bitcast, `to` is the dtype that it gives.
+    pub(crate) fn convert(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
         let mut dtypes = [DType::Bool; 3];
         for (dtype, arg) in dtypes.iter_mut().zip(args) {
             *dtype = match arg {

@@ -75,7 +75,18 @@ impl NdArray {
         NdArray { repr, base: None, writable: true, element_reads, exports, positions: None }
     }
 
+    /// A view of this array, whose object is given.
+    pub fn view(&self, object: &Bound<'_, NdArray>, array: Array, writable: bool) -> NdArray {
+        let base = match &self.base {
+            Some(base) => base.clone_ref(object.py()),
+            None => object.clone().into_any().unbind(),
+        };
+        let writable = writable && self.writable;
+        NdArray { base: Some(base), writable, ..NdArray::lazy(array) }
+    }
+
     /// The lazy array, or `None`.
+    #[inline]
     pub fn as_lazy(&self) -> Option<&Array> {
         match &self.repr {
             Repr::Lazy(array) => Some(array),
@@ -114,15 +125,7 @@ pub fn view_of<'py>(
     array: Array,
     writable: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (base, writable) = {
-        let owner = parent.borrow();
-        let base = match &owner.base {
-            Some(base) => base.clone_ref(parent.py()),
-            None => parent.clone().into_any().unbind(),
-        };
-        (base, writable && owner.writable)
-    };
-    let view = NdArray { base: Some(base), writable, ..NdArray::lazy(array) };
+    let view = parent.borrow().view(parent, array, writable);
     Ok(Bound::new(parent.py(), view)?.into_any())
 }
 
@@ -220,21 +223,28 @@ impl NdArray {
         Self::dispose(slf)
     }
 
-    /// A copy, lazy; the dtype may change.
-    #[pyo3(signature = (dtype=None))]
+    /// A copy, lazy; the dtype may change. It lies in C order, or as the array does.
+    #[pyo3(signature = (dtype=None, as_it_lies=false))]
     fn _copy<'py>(
         slf: &Bound<'py, Self>,
         dtype: Option<&Bound<'py, PyAny>>,
+        as_it_lies: bool,
     ) -> PyResult<Option<NdArray>> {
         let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
         let Some(dtype) = dtype else {
-            let copied = context()?.copy(&array).map_err(to_py)?;
-            return Ok(Some(NdArray::lazy(copied)));
+            let context = context()?;
+            let copied =
+                if as_it_lies { context.copy_as_it_lies(&array) } else { context.copy(&array) };
+            return copied.map(NdArray::lazy).map(Some).map_err(to_py);
         };
         match dtypes::from_any(dtype)? {
             Some(dtype) => {
                 warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
-                let cast = ready(slf.py())?.cast(&array, dtype).map_err(to_py)?;
+                let context = ready(slf.py())?;
+                let mut cast = context.cast(&array, dtype).map_err(to_py)?;
+                if !as_it_lies && !cast.is_contiguous() {
+                    cast = context.copy(&cast).map_err(to_py)?;
+                }
                 Ok(Some(NdArray::lazy(cast)))
             }
             None => Ok(None),

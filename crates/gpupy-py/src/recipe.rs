@@ -155,6 +155,23 @@ impl Recipe {
         }
     }
 
+    /// The one operation of the core that the recipe is on operands of this dtype, as they are; `None`
+    /// where it is more, or it depends on what they are.
+    pub fn alone(self, dtype: DType) -> Option<Op> {
+        let op = match self {
+            Recipe::Op(op) => return Some(op),
+            Recipe::Extreme(op) if dtype != DType::F16 => op,
+            Recipe::Logical(op) if dtype == DType::Bool => op,
+            Recipe::Test(op) | Recipe::Rounding(op) if dtype.is_float() => op,
+            Recipe::FloorDivide if dtype.is_int() => Op::FloorDiv,
+            Recipe::Remainder if dtype.is_int() => Op::Mod,
+            Recipe::Fmod if dtype.is_float() => Op::Fmod,
+            Recipe::NumberExtreme(op) if !dtype.is_float() => op,
+            _ => return None,
+        };
+        (!dtype.is_complex()).then_some(op)
+    }
+
     /// True when the drivers in use can do everything that the recipe needs.
     pub fn supported(self, context: &Context, plan: Plan) -> PyResult<bool> {
         let able = match (self, plan.operand()) {
@@ -259,7 +276,7 @@ impl Recipe {
 
 fn copied(context: &Context, arg: Arg<'_>) -> Result<Option<Array>> {
     match arg {
-        Arg::Array(array) => context.copy(array).map(Some),
+        Arg::Array(array) => context.copy_as_it_lies(array).map(Some),
         Arg::Scalar(_) => Ok(None),
     }
 }

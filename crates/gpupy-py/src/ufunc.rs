@@ -220,7 +220,9 @@ impl Ufunc {
             return Ok(None);
         };
         let done = run(py, recipe, plan, operands, out)?;
-        if let (Some(_), Recipe::Op(op), Some(dtype)) = (&done, recipe, plan.operand()) {
+        if let (Some(_), Some(dtype)) = (&done, plan.operand())
+            && let Some(op) = recipe.alone(dtype)
+        {
             self.shortcuts.remember(operands, op, dtype);
         }
         Ok(done)

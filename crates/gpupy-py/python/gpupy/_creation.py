@@ -113,9 +113,9 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **k
         if dtype is not None and np.dtype(dtype) != object.dtype:
             if copy is False:
                 raise ValueError(_COPY_WORDS)
-            made = object.astype(dtype)
+            made = made.astype(dtype, order="K" if order == "F" else order)
         elif copy and order != "F":
-            made = object._copy()
+            made = object._copy(None, order == "K" or (order == "A" and object.flags.fnc))
         elif order == "C" and not object.flags.c_contiguous:
             made = object._copy()
         extra = ndmin - made.ndim

@@ -69,7 +69,7 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
             return self
         # `same_value` looks at the elements.
         if casting == "unsafe" or (casting != "same_value" and np.can_cast(self.dtype, dtype, casting)):
-            return self._copy(dtype)
+            return self._copy(dtype, order == "K" or (order == "A" and self.flags.fnc))
     given = {"order": order, "casting": casting, "subok": subok, "copy": copy}
     return call("astype", np.ndarray.astype, (self, dtype), given)
 

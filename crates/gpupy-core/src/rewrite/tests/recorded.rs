@@ -34,7 +34,8 @@ impl Arrays {
             return self.0[*which].clone();
         };
         if *op == Op::Cast {
-            return recorder.cast(&self.ask(recorder, &args[0], of, of.inner), result).unwrap();
+            let array = self.ask(recorder, &args[0], of, of.inner);
+            return recorder.convert(Op::Cast, &[Arg::Array(&array)], result).unwrap();
         }
         let arrays: Vec<Option<Array>> = args
             .iter()
