@@ -136,7 +136,7 @@ pub(crate) fn own_again(current: &mut Current) -> Option<&mut [u8]> {
                 Memory::of(&scalar.bytes().get(..dtype.size())?.repeat(value.len()))
             }
             _ => match taken(value).map(Arc::try_unwrap) {
-                Some(Ok(buffer)) => Memory::Buffer(buffer),
+                Some(Ok(buffer)) => Memory::in_buffer(buffer),
                 // SAFETY: elements in host memory are never written while somebody has them.
                 Some(Err(shared)) => Memory::of(unsafe { shared.bytes(0..bytes) }),
                 None => {

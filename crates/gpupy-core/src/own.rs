@@ -55,6 +55,11 @@ impl Memory {
         memory
     }
 
+    /// The bytes of a buffer.
+    pub fn in_buffer(buffer: HostBuffer) -> Memory {
+        Memory { buffer: Some(buffer), here: Here(MaybeUninit::uninit()) }
+    }
+
     /// A copy of these bytes.
     pub fn of(bytes: &[u8]) -> Memory {
         let mut memory = Memory::new(bytes.len());

@@ -5,13 +5,16 @@
 //! Not here: the exchange of memory behind it (`host.rs`).
 
 use crate::array::{Elements, NdArray, elements, host_of};
-use crate::{dtypes, host, protocols, standin};
+use crate::host::Exported;
+use crate::{dtypes, protocols, standin};
 use gpupy_core::{DType, Scalar};
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
 use std::cell::Cell;
+use std::ffi::c_int;
 
 thread_local! {
     /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
@@ -108,26 +111,45 @@ impl NdArray {
         host_of(slf)?.getattr("data")
     }
 
-    // SAFETY: the caller gives a buffer description to fill in, which is passed on as it is.
+    // SAFETY: the caller gives a buffer description to fill in.
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
-        view: *mut pyo3::ffi::Py_buffer,
-        flags: std::ffi::c_int,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
     ) -> PyResult<()> {
         REFUSED.set(None);
-        let found = match elements(&slf) {
-            Elements::Lazy(array) => host::export(slf.py(), &array).map(Bound::into_any),
-            Elements::Numpy(array) if hides_memory(&array)? => {
-                return Err(PyBufferError::new_err("records of objects give no buffer"));
-            }
-            Elements::Numpy(array) => Ok(array),
-        };
-        let host = found.inspect_err(|error| {
+        let refused = |error: &PyErr| {
             REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
-        })?;
-        // SAFETY: it fills the description in, with itself as the owner to release.
-        let status = unsafe { pyo3::ffi::PyObject_GetBuffer(host.as_ptr(), view, flags) };
-        if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+        };
+        match elements(&slf) {
+            Elements::Lazy(array) => {
+                let exported = Exported::of(slf.py(), &array).inspect_err(refused)?;
+                let exported = Box::new(exported);
+                // SAFETY: `view` is a description to fill in. What it points to is its own, until
+                // `__releasebuffer__`.
+                unsafe {
+                    exported.describe(view, flags)?;
+                    (*view).internal = Box::into_raw(exported).cast();
+                    (*view).obj = slf.into_ptr();
+                }
+                Ok(())
+            }
+            Elements::Numpy(array) if hides_memory(&array)? => {
+                Err(PyBufferError::new_err("records of objects give no buffer"))
+            }
+            Elements::Numpy(array) => {
+                // SAFETY: it fills the description in, with itself as the owner to release.
+                let status = unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view, flags) };
+                if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+            }
+        }
+    }
+
+    // SAFETY: the caller gives a description that `__getbuffer__` filled in for this array, once.
+    unsafe fn __releasebuffer__(_slf: Bound<'_, Self>, view: *mut ffi::Py_buffer) {
+        // SAFETY: only the buffers of lazy elements have an array of ours as their owner, and those have
+        // this inside.
+        drop(unsafe { Box::from_raw((*view).internal.cast::<Exported>()) });
     }
 
     #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]

@@ -4,12 +4,14 @@
 //! Owns [`get`] and [`set`]. Invariant: what they do is what the longer way (`index.rs`, `pick.rs`,
 //! `assign.rs`) would; everything else, mistakes too, they leave to it.
 
-use crate::array::{NdArray, view_of};
+use crate::array::NdArray;
+use crate::assign::plain;
 use crate::errors::to_py;
 use crate::operand::classify;
 use crate::scalar::LazyScalar;
 use crate::session;
-use gpupy_core::{Arg, Array, DType};
+use gpupy_core::{Arg, Array, Context, DType, Scalar};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PySlice};
 
@@ -29,8 +31,13 @@ pub fn get<'py>(
         return Ok(found.transpose()?.map(Bound::into_any));
     }
     if let Ok(key) = key.cast_exact::<PySlice>() {
-        let Some(view) = range(slf, key)? else { return Ok(None) };
-        return view_of(slf, view, true).map(Some);
+        let range = Range::of(key)?;
+        let view = {
+            let this = slf.borrow();
+            let seen = this.as_lazy().and_then(|array| range.along(array));
+            seen.map(|seen| this.view(slf, seen, true))
+        };
+        return Ok(view.map(|view| Bound::new(py, view)).transpose()?.map(Bound::into_any));
     }
     if let Ok(key) = key.cast_exact::<NdArray>() {
         let (this, key) = (slf.borrow(), key.borrow());
@@ -45,60 +52,75 @@ pub fn get<'py>(
     Ok(None)
 }
 
-/// Writes a number to an element or a range, or by a mask a number or an array; false, with nothing
+/// Writes a number to an element, or a number or an array to a range or by a mask; false, with nothing
 /// done, where it is not as simple.
 pub fn set(
     slf: &Bound<'_, NdArray>,
     key: &Bound<'_, PyAny>,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
-    if let (Ok(key), Ok(value)) = (key.cast_exact::<NdArray>(), value.cast_exact::<NdArray>()) {
-        let (this, key, value) = (slf.borrow(), key.borrow(), value.borrow());
-        let (Some(array), Some(key), Some(value)) =
-            (this.as_lazy().filter(|_| this.writable), key.as_lazy(), value.as_lazy())
-        else {
-            return Ok(false);
-        };
-        let Some((context, _)) = session::open() else { return Ok(false) };
-        return Ok(
-            key.dtype() == DType::Bool && context.write_masked(array, key, Arg::Array(value))
-        );
-    }
-    // What other values are may run code of the user's.
-    if value.cast_exact::<PyFloat>().is_err() && value.cast_exact::<PyInt>().is_err() {
-        return Ok(false);
-    }
     let Some((context, _)) = session::open() else { return Ok(false) };
-    let scalar = |array: &Array| -> PyResult<_> {
-        Ok(classify(value)?.and_then(|value| crate::assign::plain(&value, array.dtype())))
-    };
-    if !slf.borrow().writable {
-        return Ok(false);
-    }
     if let Ok(key) = key.cast_exact::<PyInt>() {
         let this = slf.borrow();
-        let Some(array) = this.as_lazy() else { return Ok(false) };
-        let (Some(at), Some(scalar)) = (position(array, key), scalar(array)?) else {
+        let array = this.as_lazy().filter(|_| this.writable);
+        let Some((array, at)) = array.and_then(|array| Some((array, position(array, key)?))) else {
             return Ok(false);
         };
-        return Ok(context.write_element(array, at, scalar));
-    }
-    if let Ok(key) = key.cast_exact::<NdArray>() {
-        let (this, key) = (slf.borrow(), key.borrow());
-        let (Some(array), Some(key)) = (this.as_lazy(), key.as_lazy()) else { return Ok(false) };
-        if key.dtype() != DType::Bool {
-            return Ok(false);
-        }
-        let Some(scalar) = scalar(array)? else { return Ok(false) };
-        return Ok(context.write_masked(array, key, Arg::Scalar(scalar)));
+        let element = number(value, array.dtype())?;
+        return Ok(element.is_some_and(|element| context.write_element(array, at, element)));
     }
     if let Ok(key) = key.cast_exact::<PySlice>() {
-        let Some(view) = range(slf, key)? else { return Ok(false) };
-        let Some(scalar) = scalar(&view)? else { return Ok(false) };
-        context.assign(&view, Arg::Scalar(scalar)).map_err(to_py)?;
+        return set_range(context, slf, key, value);
+    }
+    let Ok(key) = key.cast_exact::<NdArray>() else { return Ok(false) };
+    let (this, key) = (slf.borrow(), key.borrow());
+    let (Some(array), Some(mask)) = (
+        this.as_lazy().filter(|_| this.writable),
+        key.as_lazy().filter(|key| key.dtype() == DType::Bool),
+    ) else {
+        return Ok(false);
+    };
+    if let Ok(value) = value.cast_exact::<NdArray>() {
+        let value = value.borrow();
+        let source = value.as_lazy();
+        return Ok(source.is_some_and(|it| context.write_masked(array, mask, Arg::Array(it))));
+    }
+    let element = number(value, array.dtype())?;
+    Ok(element.is_some_and(|it| context.write_masked(array, mask, Arg::Scalar(it))))
+}
+
+/// Writes a number to a range, or an array of its shape and dtype.
+fn set_range(
+    context: &Context,
+    slf: &Bound<'_, NdArray>,
+    key: &Bound<'_, PySlice>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let range = Range::of(key)?;
+    let dest = {
+        let this = slf.borrow();
+        this.as_lazy().filter(|_| this.writable).and_then(|array| range.along(array))
+    };
+    let Some(dest) = dest else { return Ok(false) };
+    if let Ok(value) = value.cast_exact::<NdArray>() {
+        let alike = |it: &&Array| it.dtype() == dest.dtype() && it.shape() == dest.shape();
+        let source = value.borrow().as_lazy().filter(alike).cloned();
+        let Some(source) = source else { return Ok(false) };
+        context.assign(&dest, Arg::Array(&source)).map_err(to_py)?;
         return Ok(true);
     }
-    Ok(false)
+    let Some(element) = number(value, dest.dtype())? else { return Ok(false) };
+    context.assign(&dest, Arg::Scalar(element)).map_err(to_py)?;
+    Ok(true)
+}
+
+/// A Python float or int as an element, where that needs no warning and no refusal. What other values are
+/// may run code of the user's.
+fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
+    if !value.is_exact_instance_of::<PyFloat>() && !value.is_exact_instance_of::<PyInt>() {
+        return Ok(None);
+    }
+    Ok(classify(value)?.and_then(|value| plain(&value, dtype)))
 }
 
 /// Where an element of an array of one axis stands in its base.
@@ -109,16 +131,33 @@ fn position(array: &Array, key: &Bound<'_, PyInt>) -> Option<isize> {
     (0 <= at && at < *n as isize).then(|| array.offset() + at * stride)
 }
 
-/// A range of the first axis.
-fn range(slf: &Bound<'_, NdArray>, key: &Bound<'_, PySlice>) -> PyResult<Option<Array>> {
-    let extent = match slf.borrow().as_lazy().and_then(|array| array.shape().first().copied()) {
-        Some(extent) => extent,
-        None => return Ok(None),
-    };
-    // A slice's numbers may be objects with code of their own, which may change the array.
-    let range = key.indices(extent as isize)?;
-    let this = slf.borrow();
-    let array = this.as_lazy().filter(|array| array.shape().first() == Some(&extent));
-    let start = usize::try_from(range.start).unwrap_or(0);
-    Ok(array.map(|array| array.slice_axis(0, start, range.slicelength, range.step)))
+/// What a slice says. Its numbers may be objects with code of their own, so it is asked before any array
+/// is looked at.
+struct Range {
+    start: isize,
+    stop: isize,
+    step: isize,
+}
+
+impl Range {
+    fn of(key: &Bound<'_, PySlice>) -> PyResult<Range> {
+        let mut range = Range { start: 0, stop: 0, step: 0 };
+        let Range { start, stop, step } = &mut range;
+        // SAFETY: the key is a slice, and its numbers have their places.
+        match unsafe { ffi::PySlice_Unpack(key.as_ptr(), start, stop, step) } {
+            0 => Ok(range),
+            _ => Err(PyErr::fetch(key.py())),
+        }
+    }
+
+    /// The elements of the first axis that it names, if there is one.
+    fn along(mut self, array: &Array) -> Option<Array> {
+        let extent = *array.shape().first()? as isize;
+        // SAFETY: it only computes with these numbers.
+        let len = unsafe {
+            ffi::PySlice_AdjustIndices(extent, &mut self.start, &mut self.stop, self.step)
+        };
+        let start = usize::try_from(self.start).unwrap_or(0);
+        Some(array.slice_axis(0, start, len as usize, self.step))
+    }
 }

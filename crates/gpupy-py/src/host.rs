@@ -1,6 +1,6 @@
 //! Exchange of whole arrays with NumPy.
 //!
-//! Owns [`Export`], which keeps evaluated host memory alive while NumPy looks at it, and describes it
+//! Owns [`Exported`], which keeps evaluated host memory alive while NumPy looks at it, and describes it
 //! as a buffer. Invariant:
 //! NumPy never gets a writable view of memory that the core may share between values.
 //!
@@ -16,23 +16,76 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_int};
 
-/// Evaluated memory, as NumPy's array interface shows it.
-#[pyclass(module = "gpupy._gpupy", frozen)]
-pub struct Export {
+/// Evaluated memory, described as the buffer protocol and NumPy's array interface want it.
+pub struct Exported {
     host: HostArray,
     shape: SmallVec<[isize; 4]>,
     /// In bytes.
     strides: SmallVec<[isize; 4]>,
 }
 
-impl Export {
-    fn new(host: HostArray) -> Export {
+/// Evaluated memory as an object, for who has no array of ours to ask.
+#[pyclass(module = "gpupy._gpupy", frozen)]
+pub struct Export(Exported);
+
+impl Exported {
+    /// The elements of a lazy array, evaluated if need be.
+    pub fn of(py: Python<'_>, array: &Array) -> PyResult<Exported> {
+        let host = match array.in_memory() {
+            Some(host) => host,
+            None => {
+                let context = ready(py)?;
+                wait(py, || context.read(array)).map_err(to_py)?
+            }
+        };
         let size = host.dtype().size() as isize;
         let shape = host.shape().iter().map(|extent| *extent as isize).collect();
         let strides = host.strides().iter().map(|stride| stride * size).collect();
-        Export { host, shape, strides }
+        Ok(Exported { host, shape, strides })
+    }
+
+    /// Fills a description of a buffer in, but for its owner.
+    ///
+    /// # Errors
+    /// What is asked for is not how the elements lie.
+    ///
+    /// # Safety
+    /// `view` is a description to fill in, which nobody reads once this is gone or moved.
+    pub unsafe fn describe(&self, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let (host, size) = (&self.host, self.host.dtype().size());
+        let asks = |flag| flags & flag == flag;
+        let row_major = contiguous(&self.shape, &self.strides, size, true);
+        let column_major = contiguous(&self.shape, &self.strides, size, false);
+        // Who asks for no strides takes elements to be in C order.
+        let in_order = row_major
+            || asks(ffi::PyBUF_STRIDES)
+                && !asks(ffi::PyBUF_C_CONTIGUOUS)
+                && (column_major
+                    || !asks(ffi::PyBUF_F_CONTIGUOUS) && !asks(ffi::PyBUF_ANY_CONTIGUOUS));
+        if asks(ffi::PyBUF_WRITABLE) || !in_order || asks(ffi::PyBUF_F_CONTIGUOUS) && !column_major
+        {
+            return Err(PyBufferError::new_err(
+                "the elements are read-only, in C order or strided",
+            ));
+        }
+        // SAFETY: `view` is a description to fill in; what it points to lives as long as it is read.
+        unsafe {
+            (*view).buf = host.as_ptr().cast_mut().cast();
+            (*view).len = self.shape.iter().product::<isize>() * size as isize;
+            (*view).itemsize = size as isize;
+            (*view).readonly = 1;
+            (*view).ndim = self.shape.len() as c_int;
+            let format = format(host.dtype()).as_ptr().cast_mut();
+            let wanted = |flag, pointer| if asks(flag) { pointer } else { std::ptr::null_mut() };
+            (*view).format = if asks(ffi::PyBUF_FORMAT) { format } else { std::ptr::null_mut() };
+            (*view).shape = wanted(ffi::PyBUF_ND, self.shape.as_ptr().cast_mut());
+            (*view).strides = wanted(ffi::PyBUF_STRIDES, self.strides.as_ptr().cast_mut());
+            (*view).suboffsets = std::ptr::null_mut();
+            (*view).internal = std::ptr::null_mut();
+        }
+        Ok(())
     }
 }
 
@@ -84,12 +137,12 @@ fn typestr(dtype: DType) -> &'static str {
 impl Export {
     #[getter(__array_interface__)]
     fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let host = &self.host;
+        let Exported { host, shape, strides } = &self.0;
         let row = PyDict::new(py);
-        row.set_item("shape", PyTuple::new(py, &self.shape)?)?;
+        row.set_item("shape", PyTuple::new(py, shape)?)?;
         row.set_item("typestr", typestr(host.dtype()))?;
         row.set_item("data", (host.as_ptr() as usize, true))?;
-        row.set_item("strides", PyTuple::new(py, &self.strides)?)?;
+        row.set_item("strides", PyTuple::new(py, strides)?)?;
         row.set_item("version", 3)?;
         Ok(row)
     }
@@ -98,41 +151,11 @@ impl Export {
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
-        flags: std::ffi::c_int,
+        flags: c_int,
     ) -> PyResult<()> {
-        let this = slf.get();
-        let (host, ndim) = (&this.host, this.shape.len());
-        let asks = |flag| flags & flag == flag;
-        let row_major = contiguous(&this.shape, &this.strides, host.dtype().size(), true);
-        let column_major = contiguous(&this.shape, &this.strides, host.dtype().size(), false);
-        // Who asks for no strides takes elements to be in C order.
-        let in_order = row_major
-            || asks(ffi::PyBUF_STRIDES)
-                && !asks(ffi::PyBUF_C_CONTIGUOUS)
-                && (column_major
-                    || !asks(ffi::PyBUF_F_CONTIGUOUS) && !asks(ffi::PyBUF_ANY_CONTIGUOUS));
-        if asks(ffi::PyBUF_WRITABLE) || !in_order || asks(ffi::PyBUF_F_CONTIGUOUS) && !column_major
-        {
-            return Err(PyBufferError::new_err(
-                "the elements are read-only, in C order or strided",
-            ));
-        }
-        let size = host.dtype().size() as isize;
-        // SAFETY: `view` is a description to fill in. What it points to belongs to the export, which
-        // the description keeps alive, and which never changes.
+        // SAFETY: `view` is a description to fill in, which keeps its owner alive, which never changes.
         unsafe {
-            (*view).buf = host.as_ptr().cast_mut().cast();
-            (*view).len = this.shape.iter().product::<isize>() * size;
-            (*view).itemsize = size;
-            (*view).readonly = 1;
-            (*view).ndim = ndim as std::ffi::c_int;
-            let format = format(host.dtype()).as_ptr().cast_mut();
-            let wanted = |flag, pointer| if asks(flag) { pointer } else { std::ptr::null_mut() };
-            (*view).format = if asks(ffi::PyBUF_FORMAT) { format } else { std::ptr::null_mut() };
-            (*view).shape = wanted(ffi::PyBUF_ND, this.shape.as_ptr().cast_mut());
-            (*view).strides = wanted(ffi::PyBUF_STRIDES, this.strides.as_ptr().cast_mut());
-            (*view).suboffsets = std::ptr::null_mut();
-            (*view).internal = std::ptr::null_mut();
+            slf.get().0.describe(view, flags)?;
             (*view).obj = slf.into_ptr();
         }
         Ok(())
@@ -154,19 +177,8 @@ fn contiguous(shape: &[isize], strides: &[isize], size: usize, row_major: bool) 
 
 /// The elements of a lazy array as a read-only `numpy.ndarray`, evaluated if need be.
 pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
-    numpy(py)?.asarray.bind(py).call1((export(py, array)?,))
-}
-
-/// The elements of a lazy array as a buffer, evaluated if need be.
-pub fn export<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, Export>> {
-    let host = match array.in_memory() {
-        Some(host) => host,
-        None => {
-            let context = ready(py)?;
-            wait(py, || context.read(array)).map_err(to_py)?
-        }
-    };
-    Bound::new(py, Export::new(host))
+    let export = Bound::new(py, Export(Exported::of(py, array)?))?;
+    numpy(py)?.asarray.bind(py).call1((export,))
 }
 
 /// The element of a lazy array without axes as a NumPy scalar, evaluated if need be.
