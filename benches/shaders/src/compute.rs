@@ -49,12 +49,12 @@ pub fn steps(work: Work) -> Vec<Step> {
 pub fn lighting(side: usize, four: &str) -> String {
     let [radius, _, z, toward, constant] = Scene::of(side).numbers();
     let (square, apart, ahead) = (z * z, 4.0 * constant, toward * toward);
-    let (back, part) = (-toward, 1.0 / radius);
+    let back = -toward;
     format!(
         "    {four} a = dx * dx + {square:?} + dy * dy;
     {four} discriminant = {ahead:?} - {apart:?} * a;
     {four} t = ({back:?} - sqrt(discriminant)) / (2.0 * a);
-    {four} lit = (t * dy - t * dx + {z:?} - t * {z:?}) * {part:?};
+    {four} lit = t * dy / {radius:?} - t * dx / {radius:?} + ({z:?} - t * {z:?}) / {radius:?};
 "
     )
 }

@@ -274,7 +274,7 @@ void main() {{
     vec4 a = dx * dx + dy * dy + {z:?} * {z:?};
     vec4 discriminant = {toward:?} * {toward:?} - 4.0 * {constant:?} * a;
     vec4 t = (-({toward:?}) - sqrt(discriminant)) / (2.0 * a);
-    vec4 lit = (t * dy - t * dx + {z:?} - t * {z:?}) / {radius:?};
+    vec4 lit = t * dy / {radius:?} - t * dx / {radius:?} + ({z:?} - t * {z:?}) / {radius:?};
 {channels}}}
 "
     )

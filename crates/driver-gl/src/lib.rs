@@ -25,7 +25,7 @@ use blocks::Blocks;
 use context::Limits;
 use eval::{Compiled, Evaluator};
 use gpu::KernelId;
-use gpupy_codegen::cache::Kernels;
+use gpupy_codegen::cache::{self, Kernels};
 use gpupy_codegen::fragment::Plan;
 use gpupy_codegen::planes::{Planes, has_planes};
 use gpupy_codegen::{exact, supports};
@@ -131,7 +131,10 @@ impl Driver for Gl {
         let blocks = Blocks::new(context.texture_size);
         let (device, devices) = (context.renderer.clone(), context.devices.clone());
         let hardware = context.hardware;
-        let kernels = Kernels::default();
+        let kernels = Kernels::specialising_after(match hardware {
+            true => cache::ELEMENTS_UNTIL_LITERALS,
+            false => cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
+        });
         self.open =
             Some(Open { thread, context, blocks, kernels, newest: 0, longs: Longs::default() });
         self.findings = Findings::default();

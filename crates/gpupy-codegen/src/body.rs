@@ -8,7 +8,8 @@
 //! Not here: where leaves come from (kernels implement [`Leaves`]), what surrounds the statements.
 
 use crate::dialect::{Dialect, Width};
-use crate::operations::spell;
+use crate::kinds::{self, Kinds};
+use crate::operations::{extreme_in_order, spell};
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
@@ -37,6 +38,7 @@ pub struct Body<'a> {
     dialect: &'a dyn Dialect,
     live: &'a [bool],
     names: Vec<String>,
+    kinds: Vec<Kinds>,
     /// The text so far.
     pub text: String,
     /// How deep the next statement is indented.
@@ -44,10 +46,16 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// An empty body of the program's live instructions.
-    pub fn new(program: &'a Program, dialect: &'a dyn Dialect, live: &'a [bool]) -> Body<'a> {
+    /// An empty body of the program's live instructions; `finite` tells that all float parameters are.
+    pub fn new(
+        program: &'a Program,
+        dialect: &'a dyn Dialect,
+        live: &'a [bool],
+        finite: bool,
+    ) -> Body<'a> {
         let names = vec![String::new(); program.insts.len()];
-        Body { program, dialect, live, names, text: String::new(), depth: 1 }
+        let kinds = kinds::of_program(program, finite);
+        Body { program, dialect, live, names, kinds, text: String::new(), depth: 1 }
     }
 
     /// Adds one statement or line as it is.
@@ -129,6 +137,12 @@ impl<'a> Body<'a> {
         let names: Vec<&str> = args.iter().take(arity).map(|v| self.name(*v)).collect();
         let first = args[usize::from(op == Op::Select)];
         let from = self.program.insts[first as usize].dtype;
+        if let (Op::Min | Op::Max, [a, b]) = (op, &names[..]) {
+            let [x, y] = [args[0], args[1]].map(|value| self.kinds[value as usize]);
+            if from.is_float() && x.are_in_order(y) {
+                return extreme_in_order(self.dialect, op, from, width, a, b);
+            }
+        }
         // Programs with operations that have no spelling never get here: `check_ir` declines them.
         spell(self.dialect, op, from, dtype, width, &names).unwrap_or_default()
     }

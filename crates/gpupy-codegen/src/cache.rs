@@ -16,9 +16,13 @@ use rustc_hash::FxHashMap;
 const LEAST_PARAMS: usize = 8;
 
 /// Elements computed with the same scalars after which literals pay for their compilation. Both the
-/// cost of compiling and the gain grow with the operations, so they cancel: on llvmpipe an operation
-/// costs 0.2 ms to compile with literals, and 4 ps an element less to run.
-const ELEMENTS_UNTIL_LITERALS: usize = 50_000_000;
+/// cost of compiling and the gain grow with the operations, so they cancel: on lavapipe an operation
+/// costs 0.2 ms to compile with literals, and some picoseconds an element less to run.
+pub const ELEMENTS_UNTIL_LITERALS: usize = 50_000_000;
+
+/// The same where scalars are dear: llvmpipe's fragments read each one for each element, which makes
+/// 30 ps an operation.
+pub const ELEMENTS_WHERE_SCALARS_ARE_DEAR: usize = 8_000_000;
 
 /// Launches with the same scalars before that is looked at.
 const LAUNCHES_UNTIL_LITERALS: u32 = 3;
@@ -27,6 +31,7 @@ const LAUNCHES_UNTIL_LITERALS: u32 = 3;
 #[derive(Debug)]
 pub struct Kernels<P, K> {
     entries: FxHashMap<Fingerprint, Vec<Entry<P, K>>>,
+    elements_until_literals: usize,
 }
 
 #[derive(Debug)]
@@ -63,7 +68,14 @@ pub enum Choice<K> {
 
 impl<P, K> Default for Kernels<P, K> {
     fn default() -> Kernels<P, K> {
-        Kernels { entries: FxHashMap::default() }
+        Kernels::specialising_after(ELEMENTS_UNTIL_LITERALS)
+    }
+}
+
+impl<P, K> Kernels<P, K> {
+    /// No kernels yet; scalars become literals after so many elements.
+    pub fn specialising_after(elements: usize) -> Kernels<P, K> {
+        Kernels { entries: FxHashMap::default(), elements_until_literals: elements }
     }
 }
 
@@ -76,6 +88,7 @@ impl<P: PartialEq, K: Clone> Kernels<P, K> {
         params: &[u64],
         elements: usize,
     ) -> Option<Choice<K>> {
+        let enough = self.elements_until_literals;
         let entry = self.entry(program, plan)?;
         if entry.params != params {
             entry.params = params.to_vec();
@@ -85,7 +98,7 @@ impl<P: PartialEq, K: Clone> Kernels<P, K> {
         entry.elements = entry.elements.saturating_add(elements);
         let pays = params.len() >= LEAST_PARAMS
             && entry.launches >= LAUNCHES_UNTIL_LITERALS
-            && entry.elements >= ELEMENTS_UNTIL_LITERALS;
+            && entry.elements >= enough;
         Some(match &entry.literal {
             Literal::Ready(made_for, kernel) if made_for == params => {
                 Choice::Specialised(kernel.clone())

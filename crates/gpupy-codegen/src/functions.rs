@@ -56,7 +56,7 @@ fn is_of_name(c: char) -> bool {
 /// The definition of a function.
 fn define(d: &dyn Dialect, name: &str, program: &Program, width: Width) -> String {
     let live = crate::live_instructions(program, &[0]);
-    let mut body = Body::new(program, d, &live);
+    let mut body = Body::new(program, d, &live, false);
     body.depth = 0;
     let params: Vec<(&str, DType)> = PARAMS.into_iter().zip(program.params.clone()).collect();
     body.open(&d.function(name, &params, program.dests[0], width));

@@ -9,8 +9,8 @@
 //! gets wrong, and [`exact`] has programs for operations that some devices round wrongly.
 //!
 //! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
-//! find it again; no float is printed in decimal; no operand that compilers fold under `precise`
-//! (0, ±1, NaN, infinities) is a literal.
+//! find it again; no float is printed in decimal; no operand of arithmetic that compilers fold under
+//! `precise` (0, ±1, NaN, infinities) is a literal.
 //!
 //! Not here: compiling and running the text (drivers), what operations mean (`op_eval` of the
 //! core).
@@ -25,6 +25,7 @@ pub mod exact;
 pub mod fragment;
 mod functions;
 mod glsl;
+mod kinds;
 mod liveness;
 mod numbers;
 mod operations;

@@ -72,6 +72,22 @@ pub fn spell(
     }
 }
 
+/// The smaller or the larger of two floats of which neither is NaN, and that are not zeros of
+/// different sign: whatever a compiler makes of it, it is right. Not the built-in, since compilers for
+/// CPUs add tests for NaN to that.
+pub(crate) fn extreme_in_order(
+    d: &dyn Dialect,
+    op: Op,
+    dtype: DType,
+    width: Width,
+    a: &str,
+    b: &str,
+) -> String {
+    let register = held(dtype);
+    let before = if op == Op::Min { Op::Lt } else { Op::Gt };
+    d.select(register, width, &d.compare(before, register, width, a, b), a, b)
+}
+
 /// A literal in every component.
 pub(crate) fn literal(d: &dyn Dialect, dtype: DType, width: Width, bits: u64) -> String {
     d.splat(dtype, width, &d.literal(Scalar::new(dtype, bits)))

@@ -1,13 +1,14 @@
 //! What the live instructions of a program ask for.
 //!
-//! Owns `Uses`. Invariant: each list names a thing once, in the order of the instructions.
+//! Owns `Uses` and [`is_hazard`]. Invariant: each list names a thing once, in the order of the instructions.
 //!
 //! Not here: which instructions live (`liveness.rs`).
 
+use crate::kinds::is_finite;
 use crate::numbers::is_hazardous;
 use gpupy_core::Scalar;
 use gpupy_core::ir::Program;
-use gpupy_core::op::Op;
+use gpupy_core::op::{Op, Rule};
 
 /// What the live instructions of a program ask for.
 #[derive(Default)]
@@ -26,7 +27,7 @@ impl Uses {
     pub fn of(program: &Program, live: &[bool]) -> Uses {
         let mut uses = Uses::default();
         let mut late = false;
-        for (inst, live) in program.insts.iter().zip(live) {
+        for (at, (inst, live)) in program.insts.iter().zip(live).enumerate() {
             let [a, b, _] = inst.args;
             match inst.op {
                 _ if !live => {}
@@ -40,7 +41,7 @@ impl Uses {
                 Op::Gather => add(&mut uses.gathered, a),
                 Op::Const => {
                     let constant = Scalar::new(inst.dtype, u64::from(a) | u64::from(b) << 32);
-                    if is_hazardous(constant) {
+                    if is_hazardous(constant) && is_reckoned_with(program, at, constant) {
                         add(&mut uses.hazards, constant);
                     }
                 }
@@ -51,6 +52,24 @@ impl Uses {
         }
         uses
     }
+}
+
+/// Whether parameter `slot` may not be a literal of this value.
+pub(crate) fn is_hazard(program: &Program, slot: usize, value: Scalar) -> bool {
+    let is_it = |at: &usize| {
+        let inst = &program.insts[*at];
+        inst.op == Op::Param && inst.args[0] as usize == slot
+    };
+    is_hazardous(value)
+        && (0..program.insts.len()).filter(is_it).any(|at| is_reckoned_with(program, at, value))
+}
+
+/// Whether something is done with a value that compilers could fold: not where it is finite, and only
+/// compared or chosen.
+fn is_reckoned_with(program: &Program, at: usize, value: Scalar) -> bool {
+    let harmless = |op: Op| op == Op::Select || op.info().rule == Rule::Compare;
+    let users = program.insts.iter().filter(|inst| program.uses(inst).any(|v| v as usize == at));
+    !is_finite(value) || users.into_iter().any(|inst| !harmless(inst.op))
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {

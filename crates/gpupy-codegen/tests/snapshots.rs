@@ -282,6 +282,44 @@ fn operands_that_compilers_fold_are_no_literals() {
 }
 
 #[test]
+fn numbers_that_are_only_compared_and_chosen_are_literals() {
+    let mut case = unary(DType::F32, |b, x| {
+        let [zero, one] = [0.0, 1.0].map(|v| b.constant(Scalar::f32(v)));
+        let positive = b.op(Op::Gt, &[x, zero]);
+        b.op(Op::Select, &[positive, x, one])
+    });
+    case.specialise = true;
+    for text in [case.source(), case.kernel_of(&[0], &BOUND).unwrap()] {
+        assert!(text.contains("uintBitsToFloat(0x00000000u)"), "{text}");
+        assert!(text.contains("uintBitsToFloat(0x3f800000u)"), "{text}");
+    }
+    check("compared_and_chosen", &case);
+}
+
+#[test]
+fn only_minima_that_may_meet_nan_test_for_it() {
+    let squares = |b: &mut Builder, x| {
+        let p = b.param(DType::F32);
+        let difference = b.op(Op::Sub, &[x, p]);
+        b.op(Op::Mul, &[difference, difference])
+    };
+    let loaded = unary(DType::F32, |b, x| {
+        let [one, other] = [squares(b, x), squares(b, x)];
+        b.op(Op::Min, &[one, other])
+    });
+    let counted = unary(DType::I32, |b, x| {
+        let x = b.convert(Op::Cast, x, DType::F32);
+        let [one, other] = [squares(b, x), squares(b, x)];
+        let nearest = b.op(Op::Min, &[one, other]);
+        b.convert(Op::Cast, nearest, DType::I32)
+    });
+    assert!(loaded.source().contains("isnan("), "{}", loaded.source());
+    assert!(!counted.source().contains("isnan("), "{}", counted.source());
+    check("minimum_of_anything", &loaded);
+    check("minimum_of_squares", &counted);
+}
+
+#[test]
 fn many_scalars_are_read_before_anything_is_fetched() {
     let case = unary(DType::F32, |b, x| {
         (0..48).fold(x, |x, _| {

@@ -58,6 +58,8 @@ pub(super) struct Frame {
     pub points: Points,
     /// The word of how many invocations have points.
     pub count: u16,
+    /// True where all have.
+    pub full: bool,
     /// The word of how many groups a row of the grid has, where it has several rows.
     pub columns: Option<u16>,
     /// The axes, where something asks for coordinates; those of one point have no step.
@@ -72,7 +74,8 @@ impl Frame {
     pub fn of_groups(words: &mut Words, groups: u64, device: &Device) -> (Frame, [u32; 3]) {
         let (columns, grid) = grid(words, groups, device);
         let points = Points::One;
-        (Frame { points, count: 0, columns, steps: Vec::new(), tail: None }, grid)
+        let (steps, full) = (Vec::new(), false);
+        (Frame { points, count: 0, full, columns, steps, tail: None }, grid)
     }
 }
 
@@ -105,6 +108,7 @@ pub(super) fn plan(
     let places = u64::from(device.group / asked.invocations);
     let groups = (invocations as u64).div_ceil(places);
     let (columns, grid) = grid(words, groups, device);
+    let full = invocations as u64 == places * grid.iter().map(|n| u64::from(*n)).product::<u64>();
     let mut steps = Vec::new();
     if asked.coordinates {
         let mut stride = if points == Points::Apart { all } else { invocations };
@@ -130,7 +134,7 @@ pub(super) fn plan(
         }
     }
     let tail = (asked.tail && points != Points::One && end % 4 != 0).then(|| words.int(end - 1));
-    (Frame { points, count, columns, steps, tail }, grid)
+    (Frame { points, count, full, columns, steps, tail }, grid)
 }
 
 /// How many groups there are along each dimension, and the word of how many make a row where there

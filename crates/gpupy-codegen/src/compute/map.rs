@@ -13,10 +13,15 @@ use gpupy_core::DType;
 /// The entry point of a map.
 pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
     let plan = text.plan;
-    let mut body = Body::new(text.program, text.dialect, live);
+    let mut body = Body::new(text.program, text.dialect, live, text.plan.finite);
     body.text = text.open_main();
-    body.line(&format!("if (t >= {}) {{ return; }}", text.number(plan.frame.count)));
-    find_points(&mut body, text, &plan.frame, usize::from(plan.rank), "t");
+    // Who has no points does the last one's work, and writes nothing. Behind a return, Mesa's rasteriser
+    // would read the launch's numbers for each invocation by itself, which takes as long as some
+    // operations.
+    let count = text.number(plan.frame.count);
+    let number = if plan.frame.full { "t".to_owned() } else { format!("min(t, {count} - 1)") };
+    body.line(&text.declare_int(Width::One, "number", &number));
+    find_points(&mut body, text, &plan.frame, usize::from(plan.rank), "number");
     let reader = Reader {
         text,
         fetches: &plan.fetches,
@@ -25,7 +30,8 @@ pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
         coordinates: coordinates(&plan.frame, usize::from(plan.rank)),
         width: plan.width,
         prefix: "a",
-        linear: "t",
+        linear: "number",
+        writes: (!plan.frame.full).then(|| format!("t < {count}")),
     };
     // An axis of one point has no coordinate, and nothing asks for it.
     let last = plan.rank - 1;

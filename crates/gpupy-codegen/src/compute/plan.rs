@@ -11,9 +11,10 @@ use super::frame::{self, Asked, Frame, Points};
 use super::product::{self, Product};
 use super::walks::Walks;
 use crate::dialect::Width;
-use crate::numbers::{Given, Sum, Words, is_hazardous};
+use crate::kinds;
+use crate::numbers::{Given, Sum, Words};
 use crate::space::Walk;
-use crate::uses::Uses;
+use crate::uses::{Uses, is_hazard};
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, Program};
@@ -90,6 +91,8 @@ pub struct Plan {
     /// True when quotients are too large for one estimate in floats.
     pub(super) large: bool,
     pub(super) params: Vec<Given>,
+    /// True when all floats among them are finite.
+    pub(super) finite: bool,
     pub(super) constants: Vec<(Scalar, u16)>,
     /// The word that hides results from compilers ([`Wgsl::guards`](crate::Wgsl::guards)).
     pub(super) zero: Option<u16>,
@@ -148,10 +151,10 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
         let length = request.lengths[*operand as usize] as i64;
         lasts[*operand as usize] = Some(words.int(length - 1));
     }
-    let params = request.params.iter().zip(&program.params);
-    let params = params.map(|(bits, dtype)| {
+    let params = request.params.iter().zip(&program.params).enumerate();
+    let params = params.map(|(slot, (bits, dtype))| {
         let scalar = Scalar::new(*dtype, *bits);
-        let literal = request.specialise && !is_hazardous(scalar);
+        let literal = request.specialise && !is_hazard(program, slot, scalar);
         if literal { Given::Literal(*bits) } else { Given::Word(words.scalar(scalar)) }
     });
     let params = params.collect();
@@ -182,6 +185,7 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
         targets: parts.targets,
         lasts,
         large: words.divides && parts.places > 1 << 22,
+        finite: kinds::are_finite(request.params, &program.params),
         params,
         constants,
         zero,

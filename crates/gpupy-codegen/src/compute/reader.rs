@@ -36,6 +36,8 @@ pub(super) struct Reader<'a> {
     pub prefix: &'static str,
     /// The name of the invocation's number, for linear fetches.
     pub linear: &'static str,
+    /// When it writes, if not always.
+    pub writes: Option<String>,
 }
 
 impl Reader<'_> {
@@ -208,6 +210,10 @@ impl Leaves for Reader<'_> {
 
     fn store(&self, dest: u32, value: &str) -> String {
         let store = self.text.plan.stores.iter().position(|d| *d == dest).unwrap_or_default();
-        self.store_at(store, value)
+        let statement = self.store_at(store, value);
+        match &self.writes {
+            Some(condition) => format!("if ({condition}) {{ {statement} }}"),
+            None => statement,
+        }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
         return String::new();
     };
     let tree = Tree { text, reduce, reduction, op, dtype: text.program.insts[reduce].dtype };
-    let mut body = Body::new(text.program, text.dialect, live);
+    let mut body = Body::new(text.program, text.dialect, live, text.plan.finite);
     body.text = text.open_main();
     tree.points(&mut body);
     tree.lanes(&mut body);
@@ -40,6 +40,7 @@ pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
         width: Width::One,
         prefix: "z",
         linear: tree.point(),
+        writes: None,
     };
     for line in late.places() {
         body.line(&line);
@@ -209,6 +210,7 @@ impl Tree<'_> {
             width: text.plan.width,
             prefix: "a",
             linear: "",
+            writes: None,
         };
         for line in early.places() {
             body.line(&line);

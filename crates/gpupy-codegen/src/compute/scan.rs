@@ -24,7 +24,7 @@ pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
     else {
         return String::new();
     };
-    let mut body = Body::new(text.program, d, live);
+    let mut body = Body::new(text.program, d, live, text.plan.finite);
     body.text = text.open_main();
     body.line(&format!("if (t >= {}) {{ return; }}", text.number(plan.frame.count)));
     find_points(&mut body, text, &plan.frame, rank, "t");
@@ -37,6 +37,7 @@ pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
         width: Width::One,
         prefix: "z",
         linear: "t",
+        writes: None,
     };
     for line in reader.places() {
         body.line(&line);

@@ -26,12 +26,43 @@ pub(super) struct Text<'a> {
 impl Text<'_> {
     /// Number `n` of the launch, an int.
     pub fn number(&self, n: u16) -> String {
-        match (self.device.language, self.plan.pushed) {
-            (Language::Glsl, true) => format!("k[{n}]"),
-            (Language::Glsl, false) if self.plan.addresses => format!("launch.k[{n}]"),
-            (Language::Glsl, false) | (Language::Wgsl, _) => {
-                format!("k[{}].{}", n / 4, COMPONENTS[usize::from(n % 4)])
-            }
+        let component = COMPONENTS[usize::from(n % 4)];
+        match (self.has_vectors(), self.holds_numbers()) {
+            (true, true) => format!("h{}.{component}", n / 4),
+            (true, false) => format!("k[{}].{component}", n / 4),
+            (false, true) => format!("h{n}"),
+            (false, false) if self.plan.addresses && !self.plan.pushed => format!("launch.k[{n}]"),
+            (false, false) => format!("k[{n}]"),
+        }
+    }
+
+    /// True where the launch's numbers are vectors of four.
+    fn has_vectors(&self) -> bool {
+        match self.device.language {
+            Language::Glsl => !self.plan.pushed && !self.plan.addresses,
+            Language::Wgsl => true,
+        }
+    }
+
+    /// True where the entry point reads the launch's numbers before anything else. Where invocations go
+    /// different ways, in a loop or a branch, Mesa's rasteriser reads them for each one by itself.
+    fn holds_numbers(&self) -> bool {
+        !matches!(self.plan.form, Formed::Map)
+    }
+
+    /// The lines that read them.
+    fn held_numbers(&self) -> String {
+        let count = self.plan.word_count;
+        let line = |n: usize| match (self.device.language, self.has_vectors()) {
+            (Language::Wgsl, _) => format!("    let h{n} = k[{n}];\n"),
+            (Language::Glsl, true) => format!("    ivec4 h{n} = k[{n}];\n"),
+            (Language::Glsl, false) if self.plan.pushed => format!("    int h{n} = k[{n}];\n"),
+            (Language::Glsl, false) => format!("    int h{n} = launch.k[{n}];\n"),
+        };
+        match (self.holds_numbers(), self.has_vectors()) {
+            (false, _) => String::new(),
+            (true, true) => (0..count.div_ceil(4)).map(line).collect(),
+            (true, false) => (0..count).map(line).collect(),
         }
     }
 
@@ -293,19 +324,20 @@ impl Text<'_> {
     pub fn open_main(&self) -> String {
         let group = self.group_number();
         let size = self.device.group;
+        let held = self.held_numbers();
         let zero = self.plan.zero.map_or_else(String::new, |n| {
             let zero = self.dialect.bitcast(DType::I32, DType::U32, Width::One, &self.number(n));
             format!("    zero = {zero};\n")
         });
         match self.device.language {
             Language::Glsl => format!(
-                "void main() {{\n    int local = int(gl_LocalInvocationIndex);\n    \
+                "void main() {{\n{held}    int local = int(gl_LocalInvocationIndex);\n    \
                  int t = {size} * {group} + local;\n"
             ),
             Language::Wgsl => format!(
                 "@compute @workgroup_size({size})\n\
                  fn main(@builtin(workgroup_id) group: vec3<u32>, \
-                 @builtin(local_invocation_index) index: u32) {{\n    \
+                 @builtin(local_invocation_index) index: u32) {{\n{held}    \
                  let local: i32 = i32(index);\n    let t: i32 = {size} * {group} + local;\n{zero}"
             ),
         }

@@ -16,7 +16,7 @@ use gpupy_core::{DType, Scalar};
 
 /// The function `main` of a map.
 pub(super) fn main(program: &Program, plan: &Plan, live: &[bool]) -> String {
-    let mut body = Body::new(program, &Glsl, live);
+    let mut body = Body::new(program, &Glsl, live, plan.finite);
     let locator = Locator { plan };
     let width = plan.width;
     let reader = Reader {

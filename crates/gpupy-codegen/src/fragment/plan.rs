@@ -11,9 +11,10 @@ use super::frame::{self, Area, Frame, Guard};
 use super::layout::Layout;
 use super::walks::{LoadWalk, Walks};
 use crate::dialect::Width;
-use crate::numbers::{Given, Sum, Words, is_hazardous};
+use crate::kinds;
+use crate::numbers::{Given, Sum, Words};
 use crate::space::Walk;
-use crate::uses::Uses;
+use crate::uses::{Uses, is_hazard};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, Program};
 use gpupy_core::{DType, Scalar};
@@ -100,6 +101,8 @@ pub struct Plan {
     /// True when quotients are too large for one estimate in floats.
     pub(super) large: bool,
     pub(super) params: Vec<Given>,
+    /// True when all floats among them are finite.
+    pub(super) finite: bool,
     /// The vectors of words with parameters that are read before anything is fetched; mostly none.
     pub(super) held: (u16, u16),
     pub(super) constants: Vec<(Scalar, u16)>,
@@ -219,12 +222,13 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
     let points = shape.last().copied().unwrap_or(1);
     let points = if reduces { words.int(points) } else { 0 };
 
-    let given = |(bits, dtype): (&u64, &DType)| {
+    let given = |(slot, (bits, dtype)): (usize, (&u64, &DType))| {
         let scalar = Scalar::new(*dtype, *bits);
-        let literal = request.specialise && !is_hazardous(scalar);
+        let literal = request.specialise && !is_hazard(program, slot, scalar);
         if literal { Given::Literal(*bits) } else { Given::Word(words.scalar(scalar)) }
     };
-    let params: Vec<Given> = request.params.iter().zip(&program.params).map(given).collect();
+    let params = request.params.iter().zip(&program.params).enumerate();
+    let params: Vec<Given> = params.map(given).collect();
     let fetches = !loads.is_empty() || !uses.gathered.is_empty();
     let held = match !reduces && width == Width::Four && fetches {
         true => held(&params),
@@ -244,6 +248,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         late_indices,
         wraps,
         large: words.divides && largest > 1 << 22,
+        finite: kinds::are_finite(request.params, &program.params),
         params,
         held,
         constants,

@@ -25,7 +25,7 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
     };
     let inst = program.insts[reduce];
     let dtype = inst.dtype;
-    let mut body = Body::new(program, &Glsl, live);
+    let mut body = Body::new(program, &Glsl, live, plan.finite);
     let locator = Locator { plan };
     let last = usize::from(plan.rank) - 1;
     let late = Reader {

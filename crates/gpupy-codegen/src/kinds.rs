@@ -1,0 +1,254 @@
+//! What kinds of numbers a program's floats can be, whatever its operands hold.
+//!
+//! Owns [`Kinds`] and [`of_program`]: one pass over the instructions. What is proven here saves
+//! corrections of built-ins for NaN and for zeros of either sign. Invariant: a value is always of one
+//! of its kinds, also on a device that takes subnormal numbers for zero.
+//!
+//! Not here: numbers between which values lie (the core's `bounds/`), what is spelled otherwise for
+//! it (`operations.rs`).
+
+use gpupy_core::ir::{Inst, Program};
+use gpupy_core::op::Op;
+use gpupy_core::{DType, Scalar};
+
+/// A set of kinds of floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kinds(u8);
+
+impl Kinds {
+    const NONE: Kinds = Kinds(0);
+    const NAN: Kinds = Kinds(1);
+    const MINUS_INFINITY: Kinds = Kinds(2);
+    /// Finite numbers with the sign bit, -0.0 among them.
+    const MINUS: Kinds = Kinds(4);
+    /// Finite numbers without the sign bit, 0.0 among them.
+    const PLUS: Kinds = Kinds(8);
+    const INFINITY: Kinds = Kinds(16);
+    const FINITE: Kinds = Kinds::MINUS.or(Kinds::PLUS);
+    const ANY: Kinds = Kinds(31);
+
+    const fn or(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+
+    const fn is_within(self, outer: Kinds) -> bool {
+        self.0 & !outer.0 == 0
+    }
+
+    fn each(self) -> impl Iterator<Item = Kinds> {
+        (0..5).map(|bit| Kinds(1 << bit)).filter(move |kind| kind.is_within(self))
+    }
+
+    /// The union of what each kind becomes.
+    fn map(self, of: impl Fn(Kinds) -> Kinds) -> Kinds {
+        self.each().fold(Kinds::NONE, |all, kind| all.or(of(kind)))
+    }
+
+    /// The union of what each pair of kinds becomes.
+    fn pairs(self, other: Kinds, of: impl Fn(Kinds, Kinds) -> Kinds) -> Kinds {
+        self.map(|x| other.map(|y| of(x, y)))
+    }
+
+    /// True when built-ins of minimum and maximum have one result for these: no operand is NaN, and
+    /// no two are zeros of different sign.
+    pub fn are_in_order(self, other: Kinds) -> bool {
+        let all = self.or(other);
+        all.is_within(Kinds::PLUS.or(Kinds::INFINITY))
+            || all.is_within(Kinds::MINUS.or(Kinds::MINUS_INFINITY))
+    }
+
+    fn of_scalar(value: Scalar) -> Kinds {
+        let (mantissa, bits) = match value.dtype {
+            DType::F16 => (10, 16),
+            DType::F32 => (23, 32),
+            DType::F64 => (52, 64),
+            _ => return Kinds::ANY,
+        };
+        let sign = 1u64 << (bits - 1);
+        let (infinity, size) = (sign - (1 << mantissa), value.bits & (sign - 1));
+        match value.bits & sign != 0 {
+            _ if size > infinity => Kinds::NAN,
+            true if size == infinity => Kinds::MINUS_INFINITY,
+            false if size == infinity => Kinds::INFINITY,
+            true => Kinds::MINUS,
+            false => Kinds::PLUS,
+        }
+    }
+}
+
+/// Whether a scalar is no infinity and no NaN.
+pub(crate) fn is_finite(value: Scalar) -> bool {
+    !value.dtype.is_float() || Kinds::of_scalar(value).is_within(Kinds::FINITE)
+}
+
+/// Whether all of these scalars are.
+pub(crate) fn are_finite(params: &[u64], dtypes: &[DType]) -> bool {
+    params.iter().zip(dtypes).all(|(bits, dtype)| is_finite(Scalar::new(*dtype, *bits)))
+}
+
+/// The kinds of each instruction's value; `finite` tells that the parameters are. Of what is no float,
+/// nothing is said.
+pub(crate) fn of_program(program: &Program, finite: bool) -> Vec<Kinds> {
+    let mut all: Vec<Kinds> = Vec::with_capacity(program.insts.len());
+    for inst in &program.insts {
+        let kinds = match inst.op {
+            _ if !inst.dtype.is_float() => Kinds::ANY,
+            Op::Param if finite => Kinds::FINITE,
+            Op::Const => {
+                let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
+                Kinds::of_scalar(Scalar::new(inst.dtype, bits))
+            }
+            _ => of_operation(program, inst, &all),
+        };
+        all.push(kinds);
+    }
+    all
+}
+
+fn of_operation(program: &Program, inst: &Inst, known: &[Kinds]) -> Kinds {
+    let [a, b, c] = inst.args;
+    let operand = |value: u32| known[value as usize];
+    match inst.op {
+        Op::Cast => cast(program.insts[a as usize].dtype, inst.dtype, operand(a)),
+        Op::Neg => operand(a).map(negated),
+        Op::Abs => operand(a).map(|x| if is_minus(x) { negated(x) } else { x }),
+        Op::Sqrt => operand(a).map(|x| match x {
+            Kinds::MINUS => Kinds::MINUS.or(Kinds::NAN),
+            Kinds::MINUS_INFINITY => Kinds::NAN,
+            kept => kept,
+        }),
+        // The same value has the same kind in both places.
+        Op::Add | Op::Mul if a == b => {
+            operand(a).map(|x| if inst.op == Op::Add { sum(x, x) } else { product(x, x) })
+        }
+        Op::Add => operand(a).pairs(operand(b), sum),
+        Op::Sub => operand(a).pairs(operand(b), |x, y| sum(x, negated(y))),
+        Op::Mul => operand(a).pairs(operand(b), product),
+        // NaN wins.
+        Op::Min | Op::Max => operand(a).or(operand(b)),
+        Op::Select => operand(b).or(operand(c)),
+        _ => Kinds::ANY,
+    }
+}
+
+fn cast(from: DType, to: DType, x: Kinds) -> Kinds {
+    if from.is_float() {
+        // A smaller dtype may not reach that far.
+        let narrowed = |x| if x == Kinds::NAN { x } else { with_infinity(x) };
+        return if to.size() < from.size() { x.map(narrowed) } else { x };
+    }
+    let finite = if from.is_signed_int() { Kinds::FINITE } else { Kinds::PLUS };
+    match (from, to) {
+        (from, _) if from.is_complex() => Kinds::ANY,
+        (_, DType::F16) => finite.map(with_infinity),
+        _ => finite,
+    }
+}
+
+fn is_minus(x: Kinds) -> bool {
+    x == Kinds::MINUS || x == Kinds::MINUS_INFINITY
+}
+
+fn is_infinite(x: Kinds) -> bool {
+    x == Kinds::INFINITY || x == Kinds::MINUS_INFINITY
+}
+
+fn negated(x: Kinds) -> Kinds {
+    match x {
+        Kinds::MINUS_INFINITY => Kinds::INFINITY,
+        Kinds::MINUS => Kinds::PLUS,
+        Kinds::PLUS => Kinds::MINUS,
+        Kinds::INFINITY => Kinds::MINUS_INFINITY,
+        nan => nan,
+    }
+}
+
+/// A number that may have grown out of its dtype.
+fn with_infinity(x: Kinds) -> Kinds {
+    x.or(if is_minus(x) { Kinds::MINUS_INFINITY } else { Kinds::INFINITY })
+}
+
+fn sum(x: Kinds, y: Kinds) -> Kinds {
+    match (is_infinite(x), is_infinite(y)) {
+        _ if x == Kinds::NAN || y == Kinds::NAN => Kinds::NAN,
+        (true, true) if x != y => Kinds::NAN,
+        (true, _) => x,
+        (_, true) => y,
+        _ if x == y => with_infinity(x),
+        _ => Kinds::FINITE,
+    }
+}
+
+fn product(x: Kinds, y: Kinds) -> Kinds {
+    let minus = is_minus(x) != is_minus(y);
+    match (is_infinite(x), is_infinite(y)) {
+        _ if x == Kinds::NAN || y == Kinds::NAN => Kinds::NAN,
+        (false, false) => with_infinity(if minus { Kinds::MINUS } else { Kinds::PLUS }),
+        (both, other) => {
+            let infinite = if minus { Kinds::MINUS_INFINITY } else { Kinds::INFINITY };
+            // The finite one may be zero.
+            if both && other { infinite } else { infinite.or(Kinds::NAN) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use gpupy_core::ir::{AccessKind, Builder, Form};
+    use gpupy_core::op_eval;
+
+    /// Floats of every kind, near the ends of each.
+    fn samples() -> Vec<Scalar> {
+        let positive = [0.0, f32::from_bits(1), f32::MIN_POSITIVE, 0.5, 1.0, 3.0, f32::MAX];
+        let all = positive.into_iter().chain([f32::INFINITY]).flat_map(|x| [x, -x]);
+        all.chain([f32::NAN]).map(Scalar::f32).collect()
+    }
+
+    #[test]
+    fn results_are_of_the_kinds_that_are_told() {
+        const UNARY: [Op; 3] = [Op::Neg, Op::Abs, Op::Sqrt];
+        const BINARY: [Op; 5] = [Op::Add, Op::Sub, Op::Mul, Op::Min, Op::Max];
+        let mut tried = 0;
+        for op in UNARY.into_iter().chain(BINARY) {
+            for (x, y) in
+                samples().into_iter().flat_map(|x| samples().into_iter().map(move |y| (x, y)))
+            {
+                let mut b = Builder::new(Form::Map, 1);
+                b.access(AccessKind::Contiguous);
+                let (p, q) = (b.constant(x), b.constant(y));
+                let args = &[p, q][..op.info().arity as usize];
+                b.op(op, args);
+                let program = b.finish();
+                let Some(place) = program.insts.iter().position(|inst| inst.op == op) else {
+                    continue; // the builder computed it
+                };
+                let result =
+                    op_eval::eval(op, DType::F32, &[x, y][..op.info().arity as usize]).unwrap();
+                let told = of_program(&program, true)[place];
+                assert!(Kinds::of_scalar(result).is_within(told), "{op:?} {x:?} {y:?}: {told:?}");
+                tried += 1;
+            }
+        }
+        assert!(tried > 1000, "{tried}");
+    }
+
+    #[test]
+    fn squares_of_distances_are_in_order() {
+        let mut b = Builder::new(Form::Map, 1);
+        let place = b.access(AccessKind::Affine);
+        let index = b.index(place);
+        let x = b.convert(Op::Cast, index, DType::F32);
+        let p = b.param(DType::F32);
+        let d = b.op(Op::Sub, &[x, p]);
+        let square = b.op(Op::Mul, &[d, d]);
+        let sum = b.op(Op::Add, &[square, square]);
+        b.store(sum);
+        let program = b.finish();
+        let [finite, other] =
+            [true, false].map(|finite| of_program(&program, finite)[sum as usize]);
+        assert!(finite.are_in_order(finite));
+        assert!(!other.are_in_order(other) && !finite.are_in_order(other));
+    }
+}
