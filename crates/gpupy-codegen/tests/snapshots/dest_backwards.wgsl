@@ -7,10 +7,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[1].y);
-    if (t >= k[1].x) { return; }
-    let i0: i32 = 4 * t;
+    let number: i32 = t;
+    let i0: i32 = 4 * number;
     let lane: vec4<i32> = vec4<i32>(0, 1, 2, 3);
-    let a0: i32 = k[0].x + t;
+    let a0: i32 = k[0].x + number;
     let s0: vec4<i32> = ((k[0].y + k[0].z * i0)) + k[0].w * lane;
     let v0: vec4<i32> = b0[a0];
     let whole0 = v0;

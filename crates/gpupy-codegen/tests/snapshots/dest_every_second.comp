@@ -9,13 +9,13 @@ int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q *
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int q0 = quotient(t, k[6], intBitsToFloat(k[7]));
-    int rest0 = t - q0 * k[6];
+    int number = t;
+    int q0 = quotient(number, k[6], intBitsToFloat(k[7]));
+    int rest0 = number - q0 * k[6];
     int i0 = q0;
     int i1 = 4 * rest0;
     ivec4 lane = ivec4(0, 1, 2, 3);
-    int a0 = k[0] + t;
+    int a0 = k[0] + number;
     ivec4 s0 = ((k[1] + k[2] * i0 + k[3] * i1)) + k[4] * lane;
     ivec4 v0 = In_int32x4(b0).e[a0];
     ivec4 whole0 = v0;

@@ -9,9 +9,9 @@ int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q *
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[4]) { return; }
-    int q0 = quotient(t, k[5], intBitsToFloat(k[6]));
-    int rest0 = t - q0 * k[5];
+    int number = min(t, k[4] - 1);
+    int q0 = quotient(number, k[5], intBitsToFloat(k[6]));
+    int rest0 = number - q0 * k[5];
     int i0 = q0;
     int i1 = 4 * rest0;
     int left = k[7] - i1;
@@ -19,9 +19,9 @@ void main() {
     ivec4 a0 = ((k[0] + k[1] * i0 + i1)) + lane;
     ivec4 s0 = ((k[2] + k[3] * i0 + i1)) + lane;
     ivec4 v0 = ivec4(In_int32(b0).e[a0.x], In_int32(b0).e[a0.y], In_int32(b0).e[a0.z], In_int32(b0).e[a0.w]);
-    ivec4 whole0 = v0;
+    if (t < k[4]) { ivec4 whole0 = v0;
     Out_int32(b1).e[s0.x] = whole0.x;
     if (left >= 1) { Out_int32(b1).e[s0.y] = whole0.y; }
     if (left >= 2) { Out_int32(b1).e[s0.z] = whole0.z; }
-    if (left >= 3) { Out_int32(b1).e[s0.w] = whole0.w; }
+    if (left >= 3) { Out_int32(b1).e[s0.w] = whole0.w; } }
 }

@@ -8,9 +8,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[2].x);
-    if (t >= k[1].x) { return; }
-    let q0: i32 = quotient(t, k[1].y, bitcast<f32>(k[1].z));
-    let rest0: i32 = t - q0 * k[1].y;
+    let number: i32 = min(t, k[1].x - 1);
+    let q0: i32 = quotient(number, k[1].y, bitcast<f32>(k[1].z));
+    let rest0: i32 = number - q0 * k[1].y;
     let i0: i32 = q0;
     let i1: i32 = 4 * rest0;
     let left: i32 = k[1].w - i1;
@@ -18,9 +18,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let a0: vec4<i32> = ((k[0].x + k[0].y * i0 + i1)) + lane;
     let s0: vec4<i32> = ((k[0].z + k[0].w * i0 + i1)) + lane;
     let v0: vec4<i32> = vec4<i32>(b0[a0.x], b0[a0.y], b0[a0.z], b0[a0.w]);
-    let whole0 = v0;
+    if (t < k[1].x) { let whole0 = v0;
     b1[s0.x] = whole0.x;
     if (left >= 1) { b1[s0.y] = whole0.y; }
     if (left >= 2) { b1[s0.z] = whole0.z; }
-    if (left >= 3) { b1[s0.w] = whole0.w; }
+    if (left >= 3) { b1[s0.w] = whole0.w; } }
 }

@@ -7,16 +7,16 @@ layout(binding = 2, std430) buffer Bb1x4 { ivec4 e[]; } b1x4;
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[2]) { return; }
-    int left = k[3] - 4 * t;
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
+    int number = min(t, k[2] - 1);
+    int left = k[3] - 4 * number;
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
     ivec4 v0 = b0x4.e[a0];
-    ivec4 whole0 = v0;
+    if (t < k[2]) { ivec4 whole0 = v0;
     if (left >= 3) { b1x4.e[s0] = v0; } else {
     b1.e[4 * s0 + 0] = whole0.x;
     if (left >= 1) { b1.e[4 * s0 + 1] = whole0.y; }
     if (left >= 2) { b1.e[4 * s0 + 2] = whole0.z; }
     if (left >= 3) { b1.e[4 * s0 + 3] = whole0.w; }
-    }
+    } }
 }

@@ -9,16 +9,16 @@ layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[4]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[2]) { return; }
-    int left = k[3] - 4 * t;
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
+    int number = min(t, k[2] - 1);
+    int left = k[3] - 4 * number;
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
     ivec4 v0 = In_int32x4(b0).e[a0];
-    ivec4 whole0 = v0;
+    if (t < k[2]) { ivec4 whole0 = v0;
     if (left >= 3) { Out_int32x4(b1).e[s0] = v0; } else {
     Out_int32(b1).e[4 * s0 + 0] = whole0.x;
     if (left >= 1) { Out_int32(b1).e[4 * s0 + 1] = whole0.y; }
     if (left >= 2) { Out_int32(b1).e[4 * s0 + 2] = whole0.z; }
     if (left >= 3) { Out_int32(b1).e[4 * s0 + 3] = whole0.w; }
-    }
+    } }
 }

@@ -7,16 +7,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[1].x);
-    if (t >= k[0].z) { return; }
-    let left: i32 = k[0].w - 4 * t;
-    let a0: i32 = k[0].x + t;
-    let s0: i32 = k[0].y + t;
+    let number: i32 = min(t, k[0].z - 1);
+    let left: i32 = k[0].w - 4 * number;
+    let a0: i32 = k[0].x + number;
+    let s0: i32 = k[0].y + number;
     let v0: vec4<i32> = b0[a0];
-    let whole0 = v0;
+    if (t < k[0].z) { let whole0 = v0;
     if (left >= 3) { b1[s0] = v0; } else {
     b1[s0].x = whole0.x;
     if (left >= 1) { b1[s0].y = whole0.y; }
     if (left >= 2) { b1[s0].z = whole0.z; }
     if (left >= 3) { b1[s0].w = whole0.w; }
-    }
+    } }
 }

@@ -6,9 +6,9 @@ layout(binding = 2, std430) buffer Bb1x4 { ivec4 e[]; } b1x4;
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[2]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
+    int number = min(t, k[2] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
     ivec4 v0 = b0x4.e[a0];
-    b1x4.e[s0] = v0;
+    if (t < k[2]) { b1x4.e[s0] = v0; }
 }

@@ -6,9 +6,9 @@ int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q *
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[8]) { return; }
-    int q0 = quotient(t, k[9], intBitsToFloat(k[10]));
-    int rest0 = t - q0 * k[9];
+    int number = min(t, k[8] - 1);
+    int q0 = quotient(number, k[9], intBitsToFloat(k[10]));
+    int rest0 = number - q0 * k[9];
     int i0 = q0;
     int q1 = quotient(rest0, k[11], intBitsToFloat(k[12]));
     int rest1 = rest0 - q1 * k[11];
@@ -23,9 +23,9 @@ void main() {
     ivec4 v2 = (v0 + v1);
     ivec4 v3 = (k[6] + k[7] * j2);
     ivec4 v4 = (v2 + v3);
-    ivec4 whole0 = v4;
+    if (t < k[8]) { ivec4 whole0 = v4;
     b0.e[s0.x] = whole0.x;
     if (left >= 1) { b0.e[s0.y] = whole0.y; }
     if (left >= 2) { b0.e[s0.z] = whole0.z; }
-    if (left >= 3) { b0.e[s0.w] = whole0.w; }
+    if (left >= 3) { b0.e[s0.w] = whole0.w; } }
 }

@@ -7,9 +7,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[3].z);
-    if (t >= k[2].x) { return; }
-    let q0: i32 = quotient(t, k[2].y, bitcast<f32>(k[2].z));
-    let rest0: i32 = t - q0 * k[2].y;
+    let number: i32 = min(t, k[2].x - 1);
+    let q0: i32 = quotient(number, k[2].y, bitcast<f32>(k[2].z));
+    let rest0: i32 = number - q0 * k[2].y;
     let i0: i32 = q0;
     let q1: i32 = quotient(rest0, k[2].w, bitcast<f32>(k[3].x));
     let rest1: i32 = rest0 - q1 * k[2].w;
@@ -24,9 +24,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let v2: vec4<i32> = (v0 + v1);
     let v3: vec4<i32> = (k[1].z + k[1].w * j2);
     let v4: vec4<i32> = (v2 + v3);
-    let whole0 = v4;
+    if (t < k[2].x) { let whole0 = v4;
     b0[s0.x] = whole0.x;
     if (left >= 1) { b0[s0.y] = whole0.y; }
     if (left >= 2) { b0[s0.z] = whole0.z; }
-    if (left >= 3) { b0[s0.w] = whole0.w; }
+    if (left >= 3) { b0[s0.w] = whole0.w; } }
 }

@@ -7,20 +7,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[2].w);
-    if (t >= k[1].z) { return; }
-    let q0: i32 = quotient(t, k[1].w, bitcast<f32>(k[2].x));
-    let rest0: i32 = t - q0 * k[1].w;
+    let number: i32 = min(t, k[1].z - 1);
+    let q0: i32 = quotient(number, k[1].w, bitcast<f32>(k[2].x));
+    let rest0: i32 = number - q0 * k[1].w;
     let i0: i32 = q0;
     let q1: i32 = quotient(rest0, k[2].y, bitcast<f32>(k[2].z));
     let rest1: i32 = rest0 - q1 * k[2].y;
     let i1: i32 = q1;
     let i2: i32 = 4 * rest1;
     let j2: vec4<i32> = i2 + vec4<i32>(0, 1, 2, 3);
-    let s0: i32 = k[0].x + t;
+    let s0: i32 = k[0].x + number;
     let v0: vec4<i32> = vec4<i32>((k[0].y + i0));
     let v1: vec4<i32> = vec4<i32>((k[0].z + k[0].w * i1));
     let v2: vec4<i32> = (v0 + v1);
     let v3: vec4<i32> = (k[1].x + k[1].y * j2);
     let v4: vec4<i32> = (v2 + v3);
-    b0[s0] = v4;
+    if (t < k[1].z) { b0[s0] = v4; }
 }

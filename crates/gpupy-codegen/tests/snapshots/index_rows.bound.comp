@@ -6,20 +6,20 @@ int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q *
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[6]) { return; }
-    int q0 = quotient(t, k[7], intBitsToFloat(k[8]));
-    int rest0 = t - q0 * k[7];
+    int number = min(t, k[6] - 1);
+    int q0 = quotient(number, k[7], intBitsToFloat(k[8]));
+    int rest0 = number - q0 * k[7];
     int i0 = q0;
     int q1 = quotient(rest0, k[9], intBitsToFloat(k[10]));
     int rest1 = rest0 - q1 * k[9];
     int i1 = q1;
     int i2 = 4 * rest1;
     ivec4 j2 = i2 + ivec4(0, 1, 2, 3);
-    int s0 = k[0] + t;
+    int s0 = k[0] + number;
     ivec4 v0 = ivec4((k[1] + i0));
     ivec4 v1 = ivec4((k[2] + k[3] * i1));
     ivec4 v2 = (v0 + v1);
     ivec4 v3 = (k[4] + k[5] * j2);
     ivec4 v4 = (v2 + v3);
-    b0x4.e[s0] = v4;
+    if (t < k[6]) { b0x4.e[s0] = v4; }
 }

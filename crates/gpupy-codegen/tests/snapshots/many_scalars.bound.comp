@@ -6,9 +6,9 @@ layout(binding = 2, std430) buffer Bb1x4 { vec4 e[]; } b1x4;
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[0].z) { return; }
-    int a0 = k[0].x + t;
-    int s0 = k[0].y + t;
+    int number = min(t, k[0].z - 1);
+    int a0 = k[0].x + number;
+    int s0 = k[0].y + number;
     precise vec4 v0 = b0x4.e[a0];
     precise vec4 v2 = (v0 - vec4(intBitsToFloat(k[0].w)));
     precise vec4 v4 = (v2 - vec4(intBitsToFloat(k[1].x)));
@@ -58,5 +58,5 @@ void main() {
     precise vec4 v92 = (v90 - vec4(intBitsToFloat(k[12].x)));
     precise vec4 v94 = (v92 - vec4(intBitsToFloat(k[12].y)));
     precise vec4 v96 = (v94 - vec4(intBitsToFloat(k[12].z)));
-    b1x4.e[s0] = v96;
+    if (t < k[0].z) { b1x4.e[s0] = v96; }
 }

@@ -9,9 +9,9 @@ layout(push_constant, std430) uniform Push { Launch launch; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= launch.k[2]) { return; }
-    int a0 = launch.k[0] + t;
-    int s0 = launch.k[1] + t;
+    int number = min(t, launch.k[2] - 1);
+    int a0 = launch.k[0] + number;
+    int s0 = launch.k[1] + number;
     precise vec4 v0 = In_float32x4(launch.b0).e[a0];
     precise vec4 v2 = (v0 - vec4(intBitsToFloat(launch.k[3])));
     precise vec4 v4 = (v2 - vec4(intBitsToFloat(launch.k[4])));
@@ -61,5 +61,5 @@ void main() {
     precise vec4 v92 = (v90 - vec4(intBitsToFloat(launch.k[48])));
     precise vec4 v94 = (v92 - vec4(intBitsToFloat(launch.k[49])));
     precise vec4 v96 = (v94 - vec4(intBitsToFloat(launch.k[50])));
-    Out_float32x4(launch.b1).e[s0] = v96;
+    if (t < launch.k[2]) { Out_float32x4(launch.b1).e[s0] = v96; }
 }

@@ -7,9 +7,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[12].w);
-    if (t >= k[0].z) { return; }
-    let a0: i32 = k[0].x + t;
-    let s0: i32 = k[0].y + t;
+    let number: i32 = min(t, k[0].z - 1);
+    let a0: i32 = k[0].x + number;
+    let s0: i32 = k[0].y + number;
     let v0: vec4<f32> = b0[a0];
     let v2: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((v0 - vec4<f32>(bitcast<f32>(k[0].w)))) ^ vec4<u32>(zero)));
     let v4: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((v2 - vec4<f32>(bitcast<f32>(k[1].x)))) ^ vec4<u32>(zero)));
@@ -59,5 +59,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let v92: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((v90 - vec4<f32>(bitcast<f32>(k[12].x)))) ^ vec4<u32>(zero)));
     let v94: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((v92 - vec4<f32>(bitcast<f32>(k[12].y)))) ^ vec4<u32>(zero)));
     let v96: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((v94 - vec4<f32>(bitcast<f32>(k[12].z)))) ^ vec4<u32>(zero)));
-    b1[s0] = v96;
+    if (t < k[0].z) { b1[s0] = v96; }
 }

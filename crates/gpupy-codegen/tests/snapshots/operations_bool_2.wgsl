@@ -12,19 +12,19 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[1].z);
-    if (t >= k[1].y) { return; }
-    let a0: i32 = k[0].x + t;
-    let s0: i32 = k[0].y + t;
-    let s1: i32 = k[0].z + t;
-    let s2: i32 = k[0].w + t;
-    let s3: i32 = k[1].x + t;
+    let number: i32 = min(t, k[1].y - 1);
+    let a0: i32 = k[0].x + number;
+    let s0: i32 = k[0].y + number;
+    let s1: i32 = k[0].z + number;
+    let s2: i32 = k[0].w + number;
+    let s3: i32 = k[1].x + number;
     let v0: vec4<bool> = (b0[a0] != vec4<u32>(0u));
     let v35: vec4<bool> = v0;
-    b3[s0] = vec4<u32>(v35);
+    if (t < k[1].y) { b3[s0] = vec4<u32>(v35); }
     let v37: vec4<i32> = vec4<i32>(v0);
-    b4[s1] = v37;
+    if (t < k[1].y) { b4[s1] = v37; }
     let v39: vec4<u32> = vec4<u32>(v0);
-    b5[s2] = v39;
+    if (t < k[1].y) { b5[s2] = v39; }
     let v41: vec4<f32> = vec4<f32>(v0);
-    b6[s3] = v41;
+    if (t < k[1].y) { b6[s3] = v41; }
 }

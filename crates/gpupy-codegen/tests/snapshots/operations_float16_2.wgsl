@@ -58,32 +58,32 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[2].z);
-    if (t >= k[2].y) { return; }
-    let a0: i32 = k[0].x + t;
-    let s0: i32 = k[0].y + t;
-    let s1: i32 = k[0].z + t;
-    let s2: i32 = k[0].w + t;
-    let s3: i32 = k[1].x + t;
-    let s4: i32 = k[1].y + t;
-    let s5: i32 = k[1].z + t;
-    let s6: i32 = k[1].w + t;
-    let s7: i32 = k[2].x + t;
+    let number: i32 = min(t, k[2].y - 1);
+    let a0: i32 = k[0].x + number;
+    let s0: i32 = k[0].y + number;
+    let s1: i32 = k[0].z + number;
+    let s2: i32 = k[0].w + number;
+    let s3: i32 = k[1].x + number;
+    let s4: i32 = k[1].y + number;
+    let s5: i32 = k[1].z + number;
+    let s6: i32 = k[1].w + number;
+    let s7: i32 = k[2].x + number;
     let v0: vec4<f32> = half_of_bits_float32_four(b0[a0]);
     let v1: vec4<f32> = half_of_bits_float32_four(b1[a0]);
     let v35: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v1) ^ vec4<u32>(zero))), v0, ((v0 < v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
-    b3[s0] = half_bits_float32_four(v35);
+    if (t < k[2].y) { b3[s0] = half_bits_float32_four(v35); }
     let v37: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v1) ^ vec4<u32>(zero))), v0, ((v0 > v1) | ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u))));
-    b4[s1] = half_bits_float32_four(v37);
+    if (t < k[2].y) { b4[s1] = half_bits_float32_four(v37); }
     let v39: vec4<f32> = bitcast<vec4<f32>>(((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) | (bitcast<vec4<u32>>(v1) & vec4<u32>(0x80000000u))));
-    b5[s2] = half_bits_float32_four(v39);
+    if (t < k[2].y) { b5[s2] = half_bits_float32_four(v39); }
     let v41: vec4<bool> = (v0 == v1);
-    b6[s3] = vec4<u32>(v41);
+    if (t < k[2].y) { b6[s3] = vec4<u32>(v41); }
     let v43: vec4<bool> = (!(v0 == v1));
-    b7[s4] = vec4<u32>(v43);
+    if (t < k[2].y) { b7[s4] = vec4<u32>(v43); }
     let v45: vec4<bool> = (v0 < v1);
-    b8[s5] = vec4<u32>(v45);
+    if (t < k[2].y) { b8[s5] = vec4<u32>(v45); }
     let v47: vec4<bool> = (v0 <= v1);
-    b9[s6] = vec4<u32>(v47);
+    if (t < k[2].y) { b9[s6] = vec4<u32>(v47); }
     let v49: vec4<bool> = (v0 > v1);
-    b10[s7] = vec4<u32>(v49);
+    if (t < k[2].y) { b10[s7] = vec4<u32>(v49); }
 }

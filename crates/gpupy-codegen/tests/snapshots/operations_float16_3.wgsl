@@ -58,33 +58,33 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[2].z);
-    if (t >= k[2].y) { return; }
-    let a0: i32 = k[0].x + t;
-    let s0: i32 = k[0].y + t;
-    let s1: i32 = k[0].z + t;
-    let s2: i32 = k[0].w + t;
-    let s3: i32 = k[1].x + t;
-    let s4: i32 = k[1].y + t;
-    let s5: i32 = k[1].z + t;
-    let s6: i32 = k[1].w + t;
-    let s7: i32 = k[2].x + t;
+    let number: i32 = min(t, k[2].y - 1);
+    let a0: i32 = k[0].x + number;
+    let s0: i32 = k[0].y + number;
+    let s1: i32 = k[0].z + number;
+    let s2: i32 = k[0].w + number;
+    let s3: i32 = k[1].x + number;
+    let s4: i32 = k[1].y + number;
+    let s5: i32 = k[1].z + number;
+    let s6: i32 = k[1].w + number;
+    let s7: i32 = k[2].x + number;
     let v0: vec4<f32> = half_of_bits_float32_four(b0[a0]);
     let v1: vec4<f32> = half_of_bits_float32_four(b1[a0]);
     let v2: vec4<bool> = (b2[a0] != vec4<u32>(0u));
     let v51: vec4<bool> = (v0 >= v1);
-    b3[s0] = vec4<u32>(v51);
+    if (t < k[2].y) { b3[s0] = vec4<u32>(v51); }
     let v53: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v1) ^ vec4<u32>(zero))), v0, v2);
-    b4[s1] = half_bits_float32_four(v53);
+    if (t < k[2].y) { b4[s1] = half_bits_float32_four(v53); }
     let v55: vec4<bool> = ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) != vec4<u32>(0u));
-    b5[s2] = vec4<u32>(v55);
+    if (t < k[2].y) { b5[s2] = vec4<u32>(v55); }
     let v57: vec4<i32> = ((select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u))))) << vec4<u32>(24u)) >> vec4<u32>(24u));
-    b6[s3] = v57;
+    if (t < k[2].y) { b6[s3] = v57; }
     let v59: vec4<i32> = ((select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u))))) << vec4<u32>(16u)) >> vec4<u32>(16u));
-    b7[s4] = v59;
+    if (t < k[2].y) { b7[s4] = v59; }
     let v61: vec4<i32> = select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u)))));
-    b8[s5] = v61;
+    if (t < k[2].y) { b8[s5] = v61; }
     let v63: vec4<u32> = (bitcast<vec4<u32>>(select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u)))))) & vec4<u32>(255u));
-    b9[s6] = v63;
+    if (t < k[2].y) { b9[s6] = v63; }
     let v65: vec4<u32> = (bitcast<vec4<u32>>(select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u)))))) & vec4<u32>(0xffffu));
-    b10[s7] = v65;
+    if (t < k[2].y) { b10[s7] = v65; }
 }

@@ -80,16 +80,16 @@ uvec4 uint_of_float32_four(vec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[4]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
+    int number = min(t, k[4] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
     precise vec4 v0 = half_of_bits_float32_four(uvec4(In_float16x4(b0).e[a0]));
     uvec4 v67 = uint_of_float32_four(v0);
-    Out_uint32x4(b3).e[s0] = v67;
+    if (t < k[4]) { Out_uint32x4(b3).e[s0] = v67; }
     precise vec4 v69 = v0;
-    Out_float16x4(b4).e[s1] = u16vec4(half_bits_float32_four(v69));
+    if (t < k[4]) { Out_float16x4(b4).e[s1] = u16vec4(half_bits_float32_four(v69)); }
     precise vec4 v71 = v0;
-    Out_float32x4(b5).e[s2] = v71;
+    if (t < k[4]) { Out_float32x4(b5).e[s2] = v71; }
 }

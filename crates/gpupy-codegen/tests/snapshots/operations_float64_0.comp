@@ -25,19 +25,19 @@ dvec4 sign_of_float64_four(dvec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     precise dvec4 v0 = In_float64x4(b0).e[a0];
     precise dvec4 v3 = uint64BitsToDouble((doubleBitsToUint64(v0) ^ u64vec4(0x8000000000000000ul)));
-    Out_float64x4(b3).e[s0] = v3;
+    if (t < k[5]) { Out_float64x4(b3).e[s0] = v3; }
     precise dvec4 v5 = uint64BitsToDouble((doubleBitsToUint64(v0) & u64vec4(0x7ffffffffffffffful)));
-    Out_float64x4(b4).e[s1] = v5;
+    if (t < k[5]) { Out_float64x4(b4).e[s1] = v5; }
     precise dvec4 v7 = sign_of_float64_four(v0);
-    Out_float64x4(b5).e[s2] = v7;
+    if (t < k[5]) { Out_float64x4(b5).e[s2] = v7; }
     precise dvec4 v9 = sqrt(v0);
-    Out_float64x4(b6).e[s3] = v9;
+    if (t < k[5]) { Out_float64x4(b6).e[s3] = v9; }
 }

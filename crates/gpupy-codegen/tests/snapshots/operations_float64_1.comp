@@ -11,19 +11,19 @@ layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uve
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     precise dvec4 v0 = In_float64x4(b0).e[a0];
     precise dvec4 v11 = uint64BitsToDouble(((doubleBitsToUint64(floor(v0)) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v0) & u64vec4(0x8000000000000000ul))));
-    Out_float64x4(b3).e[s0] = v11;
+    if (t < k[5]) { Out_float64x4(b3).e[s0] = v11; }
     precise dvec4 v13 = uint64BitsToDouble(((doubleBitsToUint64(ceil(v0)) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v0) & u64vec4(0x8000000000000000ul))));
-    Out_float64x4(b4).e[s1] = v13;
+    if (t < k[5]) { Out_float64x4(b4).e[s1] = v13; }
     precise dvec4 v15 = uint64BitsToDouble(((doubleBitsToUint64(trunc(v0)) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v0) & u64vec4(0x8000000000000000ul))));
-    Out_float64x4(b5).e[s2] = v15;
+    if (t < k[5]) { Out_float64x4(b5).e[s2] = v15; }
     precise dvec4 v17 = uint64BitsToDouble(((doubleBitsToUint64(roundEven(v0)) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v0) & u64vec4(0x8000000000000000ul))));
-    Out_float64x4(b6).e[s3] = v17;
+    if (t < k[5]) { Out_float64x4(b6).e[s3] = v17; }
 }

@@ -18,21 +18,21 @@ bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     precise dvec4 v0 = In_float64x4(b0).e[a0];
     precise dvec4 v1 = In_float64x4(b1).e[a0];
     bvec4 v2 = notEqual(uvec4(In_boolx4(b2).e[a0]), uvec4(0u));
     bvec4 v51 = greaterThanEqual(v0, v1);
-    Out_boolx4(b3).e[s0] = u8vec4(uvec4(v51));
+    if (t < k[5]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v51)); }
     precise dvec4 v53 = mix(v1, v0, v2);
-    Out_float64x4(b4).e[s1] = v53;
+    if (t < k[5]) { Out_float64x4(b4).e[s1] = v53; }
     bvec4 v55 = notEqual((doubleBitsToUint64(v0) & u64vec4(0x7ffffffffffffffful)), u64vec4(0x0ul));
-    Out_boolx4(b5).e[s2] = u8vec4(uvec4(v55));
+    if (t < k[5]) { Out_boolx4(b5).e[s2] = u8vec4(uvec4(v55)); }
     ivec4 v57 = ((choose(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc1e0000000200000ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x41e0000000000000ul)))), ivec4(v0), ivec4(int(0x80000000u))) << uvec4(24u)) >> uvec4(24u));
-    Out_int8x4(b6).e[s3] = i8vec4(v57);
+    if (t < k[5]) { Out_int8x4(b6).e[s3] = i8vec4(v57); }
 }

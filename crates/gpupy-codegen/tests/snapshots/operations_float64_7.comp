@@ -22,19 +22,19 @@ u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : 
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     precise dvec4 v0 = In_float64x4(b0).e[a0];
     ivec4 v59 = ((choose(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc1e0000000200000ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x41e0000000000000ul)))), ivec4(v0), ivec4(int(0x80000000u))) << uvec4(16u)) >> uvec4(16u));
-    Out_int16x4(b3).e[s0] = i16vec4(v59);
+    if (t < k[5]) { Out_int16x4(b3).e[s0] = i16vec4(v59); }
     ivec4 v61 = choose(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc1e0000000200000ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x41e0000000000000ul)))), ivec4(v0), ivec4(int(0x80000000u)));
-    Out_int32x4(b4).e[s1] = v61;
+    if (t < k[5]) { Out_int32x4(b4).e[s1] = v61; }
     i64vec4 v63 = choose_long(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc3e0000000000001ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x43e0000000000000ul)))), i64vec4(v0), i64vec4(int64_t(0x8000000000000000ul)));
-    Out_int64x4(b5).e[s2] = v63;
+    if (t < k[5]) { Out_int64x4(b5).e[s2] = v63; }
     uvec4 v65 = (uvec4(choose(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc1e0000000200000ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x41e0000000000000ul)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(255u));
-    Out_uint8x4(b6).e[s3] = u8vec4(v65);
+    if (t < k[5]) { Out_uint8x4(b6).e[s3] = u8vec4(v65); }
 }

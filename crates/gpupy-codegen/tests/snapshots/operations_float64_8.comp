@@ -109,19 +109,19 @@ vec4 half_of_double_float64_four(dvec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     precise dvec4 v0 = In_float64x4(b0).e[a0];
     uvec4 v67 = (uvec4(choose(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc1e0000000200000ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x41e0000000000000ul)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(0xffffu));
-    Out_uint16x4(b3).e[s0] = u16vec4(v67);
+    if (t < k[5]) { Out_uint16x4(b3).e[s0] = u16vec4(v67); }
     uvec4 v69 = uvec4(ivec4(choose_long(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc3e0000000000001ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x43e0000000000000ul)))), i64vec4(v0), i64vec4(int64_t(0x8000000000000000ul)))));
-    Out_uint32x4(b4).e[s1] = v69;
+    if (t < k[5]) { Out_uint32x4(b4).e[s1] = v69; }
     u64vec4 v71 = ulong_of_float64_four(v0);
-    Out_uint64x4(b5).e[s2] = v71;
+    if (t < k[5]) { Out_uint64x4(b5).e[s2] = v71; }
     precise vec4 v73 = half_of_double_float64_four(v0);
-    Out_float16x4(b6).e[s3] = u16vec4(half_bits_float32_four(v73));
+    if (t < k[5]) { Out_float16x4(b6).e[s3] = u16vec4(half_bits_float32_four(v73)); }
 }

@@ -10,13 +10,13 @@ layout(binding = 5, std430) buffer Bb4x4 { dvec4 e[]; } b4x4;
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[3]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
+    int number = min(t, k[3] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
     precise dvec4 v0 = b0x4.e[a0];
     precise vec4 v75 = vec4(v0);
-    b3x4.e[s0] = v75;
+    if (t < k[3]) { b3x4.e[s0] = v75; }
     precise dvec4 v77 = v0;
-    b4x4.e[s1] = v77;
+    if (t < k[3]) { b4x4.e[s1] = v77; }
 }

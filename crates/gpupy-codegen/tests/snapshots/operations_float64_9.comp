@@ -12,13 +12,13 @@ layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uve
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[3]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
+    int number = min(t, k[3] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
     precise dvec4 v0 = In_float64x4(b0).e[a0];
     precise vec4 v75 = vec4(v0);
-    Out_float32x4(b3).e[s0] = v75;
+    if (t < k[3]) { Out_float32x4(b3).e[s0] = v75; }
     precise dvec4 v77 = v0;
-    Out_float64x4(b4).e[s1] = v77;
+    if (t < k[3]) { Out_float64x4(b4).e[s1] = v77; }
 }

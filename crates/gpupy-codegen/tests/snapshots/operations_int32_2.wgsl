@@ -16,33 +16,33 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[2].z);
-    if (t >= k[2].y) { return; }
-    let a0: i32 = k[0].x + t;
-    let s0: i32 = k[0].y + t;
-    let s1: i32 = k[0].z + t;
-    let s2: i32 = k[0].w + t;
-    let s3: i32 = k[1].x + t;
-    let s4: i32 = k[1].y + t;
-    let s5: i32 = k[1].z + t;
-    let s6: i32 = k[1].w + t;
-    let s7: i32 = k[2].x + t;
+    let number: i32 = min(t, k[2].y - 1);
+    let a0: i32 = k[0].x + number;
+    let s0: i32 = k[0].y + number;
+    let s1: i32 = k[0].z + number;
+    let s2: i32 = k[0].w + number;
+    let s3: i32 = k[1].x + number;
+    let s4: i32 = k[1].y + number;
+    let s5: i32 = k[1].z + number;
+    let s6: i32 = k[1].w + number;
+    let s7: i32 = k[2].x + number;
     let v0: vec4<i32> = b0[a0];
     let v1: vec4<i32> = b1[a0];
     let v2: vec4<bool> = (b2[a0] != vec4<u32>(0u));
     let v35: vec4<bool> = (v0 == v1);
-    b3[s0] = vec4<u32>(v35);
+    if (t < k[2].y) { b3[s0] = vec4<u32>(v35); }
     let v37: vec4<bool> = (v0 != v1);
-    b4[s1] = vec4<u32>(v37);
+    if (t < k[2].y) { b4[s1] = vec4<u32>(v37); }
     let v39: vec4<bool> = (v0 < v1);
-    b5[s2] = vec4<u32>(v39);
+    if (t < k[2].y) { b5[s2] = vec4<u32>(v39); }
     let v41: vec4<bool> = (v0 <= v1);
-    b6[s3] = vec4<u32>(v41);
+    if (t < k[2].y) { b6[s3] = vec4<u32>(v41); }
     let v43: vec4<bool> = (v0 > v1);
-    b7[s4] = vec4<u32>(v43);
+    if (t < k[2].y) { b7[s4] = vec4<u32>(v43); }
     let v45: vec4<bool> = (v0 >= v1);
-    b8[s5] = vec4<u32>(v45);
+    if (t < k[2].y) { b8[s5] = vec4<u32>(v45); }
     let v47: vec4<i32> = select(v1, v0, v2);
-    b9[s6] = v47;
+    if (t < k[2].y) { b9[s6] = v47; }
     let v49: vec4<bool> = (v0 != vec4<i32>(0i));
-    b10[s7] = vec4<u32>(v49);
+    if (t < k[2].y) { b10[s7] = vec4<u32>(v49); }
 }

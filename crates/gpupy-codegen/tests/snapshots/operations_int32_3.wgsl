@@ -11,16 +11,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[1].y);
-    if (t >= k[1].x) { return; }
-    let a0: i32 = k[0].x + t;
-    let s0: i32 = k[0].y + t;
-    let s1: i32 = k[0].z + t;
-    let s2: i32 = k[0].w + t;
+    let number: i32 = min(t, k[1].x - 1);
+    let a0: i32 = k[0].x + number;
+    let s0: i32 = k[0].y + number;
+    let s1: i32 = k[0].z + number;
+    let s2: i32 = k[0].w + number;
     let v0: vec4<i32> = b0[a0];
     let v51: vec4<i32> = v0;
-    b3[s0] = v51;
+    if (t < k[1].x) { b3[s0] = v51; }
     let v53: vec4<u32> = bitcast<vec4<u32>>(v0);
-    b4[s1] = v53;
+    if (t < k[1].x) { b4[s1] = v53; }
     let v55: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(vec4<f32>(v0)) ^ vec4<u32>(zero)));
-    b5[s2] = v55;
+    if (t < k[1].x) { b5[s2] = v55; }
 }

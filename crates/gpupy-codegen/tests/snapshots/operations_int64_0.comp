@@ -13,19 +13,19 @@ u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : 
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     i64vec4 v0 = In_int64x4(b0).e[a0];
     i64vec4 v3 = (-v0);
-    Out_int64x4(b3).e[s0] = v3;
+    if (t < k[5]) { Out_int64x4(b3).e[s0] = v3; }
     i64vec4 v5 = choose_long(greaterThan(v0, (-v0)), v0, (-v0));
-    Out_int64x4(b4).e[s1] = v5;
+    if (t < k[5]) { Out_int64x4(b4).e[s1] = v5; }
     i64vec4 v7 = choose_long(greaterThan(choose_long(lessThan(v0, i64vec4(int64_t(0x1ul))), v0, i64vec4(int64_t(0x1ul))), i64vec4(int64_t(0xfffffffffffffffful))), choose_long(lessThan(v0, i64vec4(int64_t(0x1ul))), v0, i64vec4(int64_t(0x1ul))), i64vec4(int64_t(0xfffffffffffffffful)));
-    Out_int64x4(b5).e[s2] = v7;
+    if (t < k[5]) { Out_int64x4(b5).e[s2] = v7; }
     i64vec4 v9 = (~v0);
-    Out_int64x4(b6).e[s3] = v9;
+    if (t < k[5]) { Out_int64x4(b6).e[s3] = v9; }
 }

@@ -41,20 +41,20 @@ i64vec4 floor_mod_int64_four(i64vec4 a, i64vec4 b) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     i64vec4 v0 = In_int64x4(b0).e[a0];
     i64vec4 v1 = In_int64x4(b1).e[a0];
     i64vec4 v19 = floor_mod_int64_four(v0, v1);
-    Out_int64x4(b3).e[s0] = v19;
+    if (t < k[5]) { Out_int64x4(b3).e[s0] = v19; }
     i64vec4 v21 = choose_long(lessThan(v0, v1), v0, v1);
-    Out_int64x4(b4).e[s1] = v21;
+    if (t < k[5]) { Out_int64x4(b4).e[s1] = v21; }
     i64vec4 v23 = choose_long(greaterThan(v0, v1), v0, v1);
-    Out_int64x4(b5).e[s2] = v23;
+    if (t < k[5]) { Out_int64x4(b5).e[s2] = v23; }
     i64vec4 v25 = (v0 & v1);
-    Out_int64x4(b6).e[s3] = v25;
+    if (t < k[5]) { Out_int64x4(b6).e[s3] = v25; }
 }

@@ -15,20 +15,20 @@ u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : 
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     i64vec4 v0 = b0x4.e[a0];
     i64vec4 v1 = b1x4.e[a0];
     i64vec4 v27 = (v0 | v1);
-    b3x4.e[s0] = v27;
+    if (t < k[5]) { b3x4.e[s0] = v27; }
     i64vec4 v29 = (v0 ^ v1);
-    b4x4.e[s1] = v29;
+    if (t < k[5]) { b4x4.e[s1] = v29; }
     i64vec4 v31 = choose_long(lessThan(u64vec4(v1), u64vec4(0x40ul)), (v0 << uvec4(min(u64vec4(v1), u64vec4(0x3ful)))), i64vec4(int64_t(0x0ul)));
-    b5x4.e[s2] = v31;
+    if (t < k[5]) { b5x4.e[s2] = v31; }
     i64vec4 v33 = (v0 >> uvec4(min(u64vec4(v1), u64vec4(0x3ful))));
-    b6x4.e[s3] = v33;
+    if (t < k[5]) { b6x4.e[s3] = v33; }
 }

@@ -16,21 +16,21 @@ u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : 
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     i64vec4 v0 = b0x4.e[a0];
     i64vec4 v1 = b1x4.e[a0];
     bvec4 v2 = notEqual(uvec4(b2x4.e[a0]), uvec4(0u));
     bvec4 v43 = greaterThan(v0, v1);
-    b3x4.e[s0] = u8vec4(uvec4(v43));
+    if (t < k[5]) { b3x4.e[s0] = u8vec4(uvec4(v43)); }
     bvec4 v45 = greaterThanEqual(v0, v1);
-    b4x4.e[s1] = u8vec4(uvec4(v45));
+    if (t < k[5]) { b4x4.e[s1] = u8vec4(uvec4(v45)); }
     i64vec4 v47 = choose_long(v2, v0, v1);
-    b5x4.e[s2] = v47;
+    if (t < k[5]) { b5x4.e[s2] = v47; }
     bvec4 v49 = notEqual(v0, i64vec4(int64_t(0x0ul)));
-    b6x4.e[s3] = u8vec4(uvec4(v49));
+    if (t < k[5]) { b6x4.e[s3] = u8vec4(uvec4(v49)); }
 }

@@ -16,19 +16,19 @@ layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uve
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[5]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
-    int s3 = k[4] + t;
+    int number = min(t, k[5] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
+    int s3 = k[4] + number;
     i64vec4 v0 = In_int64x4(b0).e[a0];
     ivec4 v51 = ((ivec4(v0) << uvec4(24u)) >> uvec4(24u));
-    Out_int8x4(b3).e[s0] = i8vec4(v51);
+    if (t < k[5]) { Out_int8x4(b3).e[s0] = i8vec4(v51); }
     ivec4 v53 = ((ivec4(v0) << uvec4(16u)) >> uvec4(16u));
-    Out_int16x4(b4).e[s1] = i16vec4(v53);
+    if (t < k[5]) { Out_int16x4(b4).e[s1] = i16vec4(v53); }
     ivec4 v55 = ivec4(v0);
-    Out_int32x4(b5).e[s2] = v55;
+    if (t < k[5]) { Out_int32x4(b5).e[s2] = v55; }
     i64vec4 v57 = v0;
-    Out_int64x4(b6).e[s3] = v57;
+    if (t < k[5]) { Out_int64x4(b6).e[s3] = v57; }
 }

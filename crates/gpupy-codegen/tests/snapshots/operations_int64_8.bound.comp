@@ -103,16 +103,16 @@ vec4 half_of_int64_four(i64vec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[4]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
+    int number = min(t, k[4] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
     i64vec4 v0 = b0x4.e[a0];
     precise vec4 v67 = half_of_int64_four(v0);
-    b3x4.e[s0] = u16vec4(half_bits_float32_four(v67));
+    if (t < k[4]) { b3x4.e[s0] = u16vec4(half_bits_float32_four(v67)); }
     precise vec4 v69 = float_of_int64_four(v0);
-    b4x4.e[s1] = v69;
+    if (t < k[4]) { b4x4.e[s1] = v69; }
     precise dvec4 v71 = dvec4(v0);
-    b5x4.e[s2] = v71;
+    if (t < k[4]) { b5x4.e[s2] = v71; }
 }

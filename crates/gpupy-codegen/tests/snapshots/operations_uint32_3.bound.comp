@@ -10,16 +10,16 @@ layout(binding = 6, std430) buffer Bb5x4 { vec4 e[]; } b5x4;
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[4]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
-    int s1 = k[2] + t;
-    int s2 = k[3] + t;
+    int number = min(t, k[4] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
+    int s1 = k[2] + number;
+    int s2 = k[3] + number;
     uvec4 v0 = b0x4.e[a0];
     ivec4 v51 = ivec4(v0);
-    b3x4.e[s0] = v51;
+    if (t < k[4]) { b3x4.e[s0] = v51; }
     uvec4 v53 = v0;
-    b4x4.e[s1] = v53;
+    if (t < k[4]) { b4x4.e[s1] = v53; }
     precise vec4 v55 = vec4(v0);
-    b5x4.e[s2] = v55;
+    if (t < k[4]) { b5x4.e[s2] = v55; }
 }

@@ -11,34 +11,52 @@ shared bvec4 right[256];
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 void main() {
+    int h0 = k[0];
+    int h1 = k[1];
+    int h2 = k[2];
+    int h3 = k[3];
+    int h4 = k[4];
+    int h5 = k[5];
+    int h6 = k[6];
+    int h7 = k[7];
+    int h8 = k[8];
+    int h9 = k[9];
+    int h10 = k[10];
+    int h11 = k[11];
+    int h12 = k[12];
+    int h13 = k[13];
+    int h14 = k[14];
+    int h15 = k[15];
+    int h16 = k[16];
+    int h17 = k[17];
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
     int tiles = int(gl_WorkGroupID.x);
-    int tile = tiles % k[4];
+    int tile = tiles % h4;
     int column = 64 * tile;
-    int above = tiles / k[4];
-    int row = 64 * (above % k[3]);
-    int stack0 = above / k[3];
-    int i0 = stack0 % k[5];
+    int above = tiles / h4;
+    int row = 64 * (above % h3);
+    int stack0 = above / h3;
+    int i0 = stack0 % h5;
     int x = local % 16;
     int y = local / 16;
     bvec4 sum0 = bvec4(false);
     bvec4 sum1 = bvec4(false);
     bvec4 sum2 = bvec4(false);
     bvec4 sum3 = bvec4(false);
-    for (int base = 0; base < k[2]; base += 16) {
+    for (int base = 0; base < h2; base += 16) {
         for (int e = local; e < 1024; e += 256) {
             int r = e / 16;
             int c = e % 16;
             bool value = false;
-            if (row + r < k[0] && base + c < k[2]) { value = (uint(b0.e[(k[6] + k[9] * i0 + k[7] * (row + r) + k[8] * (base + c))]) != 0u); }
+            if (row + r < h0 && base + c < h2) { value = (uint(b0.e[(h6 + h9 * i0 + h7 * (row + r) + h8 * (base + c))]) != 0u); }
             left[c * 16 + r / 4][r % 4] = value;
         }
         for (int e = local; e < 1024; e += 256) {
             int r = e / 64;
             int c = e % 64;
             bool value = false;
-            if (base + r < k[2] && column + c < k[1]) { value = (uint(b1.e[(k[10] + k[13] * i0 + k[11] * (base + r) + k[12] * (column + c))]) != 0u); }
+            if (base + r < h2 && column + c < h1) { value = (uint(b1.e[(h10 + h13 * i0 + h11 * (base + r) + h12 * (column + c))]) != 0u); }
             right[r * 16 + c / 4][c % 4] = value;
         }
         memoryBarrierShared(); barrier();
@@ -52,20 +70,20 @@ void main() {
         }
         memoryBarrierShared(); barrier();
     }
-    if (row + 4 * y + 0 < k[0] && column + 4 * x + 0 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 0) + k[16] * (column + 4 * x + 0))] = uint8_t(uint(sum0.x)); }
-    if (row + 4 * y + 0 < k[0] && column + 4 * x + 1 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 0) + k[16] * (column + 4 * x + 1))] = uint8_t(uint(sum0.y)); }
-    if (row + 4 * y + 0 < k[0] && column + 4 * x + 2 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 0) + k[16] * (column + 4 * x + 2))] = uint8_t(uint(sum0.z)); }
-    if (row + 4 * y + 0 < k[0] && column + 4 * x + 3 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 0) + k[16] * (column + 4 * x + 3))] = uint8_t(uint(sum0.w)); }
-    if (row + 4 * y + 1 < k[0] && column + 4 * x + 0 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 1) + k[16] * (column + 4 * x + 0))] = uint8_t(uint(sum1.x)); }
-    if (row + 4 * y + 1 < k[0] && column + 4 * x + 1 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 1) + k[16] * (column + 4 * x + 1))] = uint8_t(uint(sum1.y)); }
-    if (row + 4 * y + 1 < k[0] && column + 4 * x + 2 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 1) + k[16] * (column + 4 * x + 2))] = uint8_t(uint(sum1.z)); }
-    if (row + 4 * y + 1 < k[0] && column + 4 * x + 3 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 1) + k[16] * (column + 4 * x + 3))] = uint8_t(uint(sum1.w)); }
-    if (row + 4 * y + 2 < k[0] && column + 4 * x + 0 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 2) + k[16] * (column + 4 * x + 0))] = uint8_t(uint(sum2.x)); }
-    if (row + 4 * y + 2 < k[0] && column + 4 * x + 1 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 2) + k[16] * (column + 4 * x + 1))] = uint8_t(uint(sum2.y)); }
-    if (row + 4 * y + 2 < k[0] && column + 4 * x + 2 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 2) + k[16] * (column + 4 * x + 2))] = uint8_t(uint(sum2.z)); }
-    if (row + 4 * y + 2 < k[0] && column + 4 * x + 3 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 2) + k[16] * (column + 4 * x + 3))] = uint8_t(uint(sum2.w)); }
-    if (row + 4 * y + 3 < k[0] && column + 4 * x + 0 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 3) + k[16] * (column + 4 * x + 0))] = uint8_t(uint(sum3.x)); }
-    if (row + 4 * y + 3 < k[0] && column + 4 * x + 1 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 3) + k[16] * (column + 4 * x + 1))] = uint8_t(uint(sum3.y)); }
-    if (row + 4 * y + 3 < k[0] && column + 4 * x + 2 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 3) + k[16] * (column + 4 * x + 2))] = uint8_t(uint(sum3.z)); }
-    if (row + 4 * y + 3 < k[0] && column + 4 * x + 3 < k[1]) { b2.e[(k[14] + k[17] * i0 + k[15] * (row + 4 * y + 3) + k[16] * (column + 4 * x + 3))] = uint8_t(uint(sum3.w)); }
+    if (row + 4 * y + 0 < h0 && column + 4 * x + 0 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 0) + h16 * (column + 4 * x + 0))] = uint8_t(uint(sum0.x)); }
+    if (row + 4 * y + 0 < h0 && column + 4 * x + 1 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 0) + h16 * (column + 4 * x + 1))] = uint8_t(uint(sum0.y)); }
+    if (row + 4 * y + 0 < h0 && column + 4 * x + 2 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 0) + h16 * (column + 4 * x + 2))] = uint8_t(uint(sum0.z)); }
+    if (row + 4 * y + 0 < h0 && column + 4 * x + 3 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 0) + h16 * (column + 4 * x + 3))] = uint8_t(uint(sum0.w)); }
+    if (row + 4 * y + 1 < h0 && column + 4 * x + 0 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 1) + h16 * (column + 4 * x + 0))] = uint8_t(uint(sum1.x)); }
+    if (row + 4 * y + 1 < h0 && column + 4 * x + 1 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 1) + h16 * (column + 4 * x + 1))] = uint8_t(uint(sum1.y)); }
+    if (row + 4 * y + 1 < h0 && column + 4 * x + 2 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 1) + h16 * (column + 4 * x + 2))] = uint8_t(uint(sum1.z)); }
+    if (row + 4 * y + 1 < h0 && column + 4 * x + 3 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 1) + h16 * (column + 4 * x + 3))] = uint8_t(uint(sum1.w)); }
+    if (row + 4 * y + 2 < h0 && column + 4 * x + 0 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 2) + h16 * (column + 4 * x + 0))] = uint8_t(uint(sum2.x)); }
+    if (row + 4 * y + 2 < h0 && column + 4 * x + 1 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 2) + h16 * (column + 4 * x + 1))] = uint8_t(uint(sum2.y)); }
+    if (row + 4 * y + 2 < h0 && column + 4 * x + 2 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 2) + h16 * (column + 4 * x + 2))] = uint8_t(uint(sum2.z)); }
+    if (row + 4 * y + 2 < h0 && column + 4 * x + 3 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 2) + h16 * (column + 4 * x + 3))] = uint8_t(uint(sum2.w)); }
+    if (row + 4 * y + 3 < h0 && column + 4 * x + 0 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 3) + h16 * (column + 4 * x + 0))] = uint8_t(uint(sum3.x)); }
+    if (row + 4 * y + 3 < h0 && column + 4 * x + 1 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 3) + h16 * (column + 4 * x + 1))] = uint8_t(uint(sum3.y)); }
+    if (row + 4 * y + 3 < h0 && column + 4 * x + 2 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 3) + h16 * (column + 4 * x + 2))] = uint8_t(uint(sum3.z)); }
+    if (row + 4 * y + 3 < h0 && column + 4 * x + 3 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 3) + h16 * (column + 4 * x + 3))] = uint8_t(uint(sum3.w)); }
 }

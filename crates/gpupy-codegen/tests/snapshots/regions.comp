@@ -9,9 +9,9 @@ layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; int
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[2]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
+    int number = min(t, k[2] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
     int v0 = In_int32(b0).e[a0];
     precise float r2_0 = uintBitsToFloat(0x40000000u);
     int r2_1 = v0;
@@ -34,5 +34,5 @@ void main() {
         precise float n14_0 = r2_0;
         r14_0 = n14_0;
     }
-    Out_float32(b2).e[s0] = r14_0;
+    if (t < k[2]) { Out_float32(b2).e[s0] = r14_0; }
 }

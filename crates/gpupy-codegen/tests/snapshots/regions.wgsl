@@ -8,9 +8,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[1].x);
-    if (t >= k[0].z) { return; }
-    let a0: i32 = k[0].x + t;
-    let s0: i32 = k[0].y + t;
+    let number: i32 = min(t, k[0].z - 1);
+    let a0: i32 = k[0].x + number;
+    let s0: i32 = k[0].y + number;
     let v0: i32 = b0[a0];
     var r2_0: f32 = bitcast<f32>(0x40000000u);
     var r2_1: i32 = v0;
@@ -33,5 +33,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let n14_0: f32 = r2_0;
         r14_0 = n14_0;
     }
-    b2[s0] = r14_0;
+    if (t < k[0].z) { b2[s0] = r14_0; }
 }

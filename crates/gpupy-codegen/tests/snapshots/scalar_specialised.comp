@@ -8,10 +8,10 @@ layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[3]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[2]) { return; }
-    int a0 = k[0] + t;
-    int s0 = k[1] + t;
+    int number = min(t, k[2] - 1);
+    int a0 = k[0] + number;
+    int s0 = k[1] + number;
     precise vec4 v0 = In_float32x4(b0).e[a0];
     precise vec4 v2 = (v0 * vec4(uintBitsToFloat(0x40200000u)));
-    Out_float32x4(b1).e[s0] = v2;
+    if (t < k[2]) { Out_float32x4(b1).e[s0] = v2; }
 }

@@ -6,11 +6,11 @@ layout(binding = 2, std430) buffer Bb1x4 { vec4 e[]; } b1x4;
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[4]) { return; }
-    int i0 = 4 * t;
+    int number = t;
+    int i0 = 4 * number;
     ivec4 lane = ivec4(0, 1, 2, 3);
     ivec4 a0 = ((k[0] + k[1] * i0)) + k[2] * lane;
-    int s0 = k[3] + t;
+    int s0 = k[3] + number;
     precise vec4 v0 = vec4(b0.e[a0.x], b0.e[a0.y], b0.e[a0.z], b0.e[a0.w]);
     b1x4.e[s0] = v0;
 }

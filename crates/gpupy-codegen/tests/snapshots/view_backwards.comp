@@ -8,11 +8,11 @@ layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[5]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[4]) { return; }
-    int i0 = 4 * t;
+    int number = t;
+    int i0 = 4 * number;
     ivec4 lane = ivec4(0, 1, 2, 3);
     ivec4 a0 = ((k[0] + k[1] * i0)) + k[2] * lane;
-    int s0 = k[3] + t;
+    int s0 = k[3] + number;
     precise vec4 v0 = vec4(In_float32(b0).e[a0.x], In_float32(b0).e[a0.y], In_float32(b0).e[a0.z], In_float32(b0).e[a0.w]);
     Out_float32x4(b1).e[s0] = v0;
 }

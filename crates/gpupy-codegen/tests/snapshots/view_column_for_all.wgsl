@@ -8,13 +8,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
     zero = bitcast<u32>(k[1].z);
-    if (t >= k[0].w) { return; }
-    let q0: i32 = quotient(t, k[1].x, bitcast<f32>(k[1].y));
-    let rest0: i32 = t - q0 * k[1].x;
+    let number: i32 = t;
+    let q0: i32 = quotient(number, k[1].x, bitcast<f32>(k[1].y));
+    let rest0: i32 = number - q0 * k[1].x;
     let i0: i32 = q0;
     let i1: i32 = 4 * rest0;
     let a0: i32 = (k[0].x + k[0].y * i0);
-    let s0: i32 = k[0].z + t;
+    let s0: i32 = k[0].z + number;
     let v0: vec4<f32> = vec4<f32>(b0[a0]);
     b1[s0] = v0;
 }

@@ -7,13 +7,13 @@ int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q *
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[3]) { return; }
-    int q0 = quotient(t, k[4], intBitsToFloat(k[5]));
-    int rest0 = t - q0 * k[4];
+    int number = t;
+    int q0 = quotient(number, k[4], intBitsToFloat(k[5]));
+    int rest0 = number - q0 * k[4];
     int i0 = q0;
     int i1 = 4 * rest0;
     int a0 = (k[0] + k[1] * i0 + i1) >> 2;
-    int s0 = k[2] + t;
+    int s0 = k[2] + number;
     precise vec4 v0 = b0x4.e[a0];
     b1x4.e[s0] = v0;
 }

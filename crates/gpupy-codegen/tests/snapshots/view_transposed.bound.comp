@@ -7,14 +7,14 @@ int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q *
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= k[4]) { return; }
-    int q0 = quotient(t, k[5], intBitsToFloat(k[6]));
-    int rest0 = t - q0 * k[5];
+    int number = t;
+    int q0 = quotient(number, k[5], intBitsToFloat(k[6]));
+    int rest0 = number - q0 * k[5];
     int i0 = q0;
     int i1 = 4 * rest0;
     ivec4 lane = ivec4(0, 1, 2, 3);
     ivec4 a0 = ((k[0] + i0 + k[1] * i1)) + k[2] * lane;
-    int s0 = k[3] + t;
+    int s0 = k[3] + number;
     precise vec4 v0 = vec4(b0.e[a0.x], b0.e[a0.y], b0.e[a0.z], b0.e[a0.w]);
     b1x4.e[s0] = v0;
 }
