@@ -287,6 +287,8 @@ impl Compiler<'_> {
         Ok(Reduction {
             steps: std::mem::take(&mut self.steps),
             value: value.slot,
+            op,
+            dtype: inst.dtype,
             size,
             lanes: rows::lanes(op, inst.dtype).ok_or_else(missing)?,
             accumulate: rows::accumulate(op, inst.dtype).ok_or_else(missing)?,

@@ -8,6 +8,7 @@
 //! Not here: how a program becomes a plan (`compile.rs`), how a plan runs (`run.rs`).
 
 use crate::rows::RowFn;
+use gpupy_core::{DType, Op};
 
 /// How a leaf or destination goes on from an element of a row to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +91,8 @@ pub struct Reduction {
     pub steps: Vec<Step>,
     /// What it combines: a row.
     pub value: Slot,
+    pub op: Op,
+    pub dtype: DType,
     /// Bytes of an element.
     pub size: usize,
     /// Combines a row into one element for each chunk.

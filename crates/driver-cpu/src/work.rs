@@ -9,6 +9,7 @@
 use crate::axis::Way;
 use crate::fold::{Filled, Spread};
 use crate::plan::{Plan, Reduction};
+use crate::rows;
 use crate::run::{Frame, Scratch};
 use crate::space::{Line, Point, Rows};
 use gpupy_core::DType;
@@ -298,12 +299,21 @@ impl Work<'_> {
         }
         // Every row is one chunk; rows that follow each other everywhere are one long row.
         let together = if self.follow(extent) { (self.plan.tile / extent).max(1) } else { 1 };
+        let short = match together {
+            1 => None,
+            _ => rows::short_rows(reduction.op, reduction.dtype, extent),
+        };
         for first in (0..n).step_by(together) {
             let m = together.min(n - first);
             input[self.rows.axis] = point[self.rows.axis] + first;
             // SAFETY: rows are of the space; there is room for a result of each.
             unsafe {
                 let row = self.input(frame, reduction, &input, last, m * extent);
+                if let Some(short) = short {
+                    short(out, [row; 3], m);
+                    out = out.add(m * size);
+                    continue;
+                }
                 for k in 0..m {
                     (reduction.lanes)(out, [row.add(k * extent * size); 3], extent);
                     out = out.add(size);

@@ -224,6 +224,37 @@ fn lanes_follow_the_canonical_tree() {
 }
 
 #[test]
+fn short_rows_together_have_the_bits_of_each() {
+    for dtype in DTYPES {
+        for (op, extent) in [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor]
+            .into_iter()
+            .flat_map(|op| [2, 4, 8, 16].map(|extent| (op, extent)))
+        {
+            let Some(together) = rows::short_rows(op, dtype, extent) else {
+                assert!(extent == 2 || !op.reduces(dtype), "{op:?} {dtype}");
+                continue;
+            };
+            let from = bytes(dtype, &samples(dtype, 11).repeat(4));
+            let size = dtype.size();
+            let count = (from.len() / size / extent).min(37);
+            let (mut got, mut want) = (vec![0; count * size], vec![0; count * size]);
+            let Some(row) = rows::lanes(op, dtype) else { continue };
+            // SAFETY: there are so many rows, and room for a result of each.
+            unsafe {
+                together(got.as_mut_ptr(), [from.as_ptr(); 3], count);
+                for k in 0..count {
+                    let first = from.as_ptr().add(k * extent * size);
+                    row(want.as_mut_ptr().add(k * size), [first; 3], extent);
+                }
+            }
+            for (got, want) in elements(dtype, &got).into_iter().zip(elements(dtype, &want)) {
+                assert!(same(dtype, got, want), "{op:?} of {extent} {dtype}");
+            }
+        }
+    }
+}
+
+#[test]
 fn complex_numbers_are_computed_from_their_parts() {
     let parts = [0.0f32, -0.0, 1.5, -2.25, 3e20, f32::INFINITY, 1e-30, 7.0];
     let mut numbers: Vec<[f32; 2]> = Vec::new();

@@ -1,6 +1,6 @@
 //! Boxes: a tile evaluated part by part, where its walk meets the ends of joined values.
 //!
-//! Owns the cutting. The tile's points are halved where a walk says so, until every box has a walk;
+//! Owns the cutting. A walk goes over as many points as it can; the others are walked over in their turn;
 //! the boxes go into one block. Mostly a box is everything but the edges, and all boxes are one
 //! program. Invariant: nothing is launched before all boxes are known, so that what they need first
 //! is computed before.
@@ -17,44 +17,59 @@ use crate::partition::Flow;
 use crate::tiling::Tile;
 use crate::value::{Kind, NodeOp, Value};
 use crate::view::{Shape, contiguous_strides};
-use crate::walk::{Obstacle, Start, Walk};
+use crate::walk::{Cut, Obstacle, Start, Walk};
 
 /// The most boxes of one tile of anything but a join: with more, joins are computed first.
 const MOST: usize = 256;
+
+/// A walk over the first points of a space, with the cuts that leave these, or why there is none.
+pub(crate) type Found = std::result::Result<(Walk, Vec<Cut>), Obstacle>;
 
 /// Some points of a tile: their walk over the value, their place in the tile, their extents.
 type Piece = (Access, Access, Shape);
 
 impl Engine {
-    /// Evaluates a tile whose walk is cut at point `at` of an axis.
+    /// Evaluates a tile whose walk is cut; `found` is what there is of it.
     pub fn run_in_boxes(
         &mut self,
         value: &Value,
         tile: &Tile,
-        cut: (usize, usize),
+        found: Found,
         device: usize,
     ) -> Result<Flow> {
         let is_join = matches!(value.0.kind, Kind::Expr { op: NodeOp::Join(_), .. });
         let (walk, space) = access::space_of_tile(value.shape(), tile);
         let place = access::access(0, &contiguous_strides(&space));
-        let mut open: Vec<Piece> = halves((walk, place, space), cut).into();
+        let mut open: Vec<Piece> = vec![(walk, place, space)];
+        let mut found = Some(found);
         let (mut walks, mut needs) = (Vec::new(), Vec::new());
-        while let Some((at, place, space)) = open.pop() {
+        while let Some(piece) = open.pop() {
             let much = !is_join && open.len() + walks.len() >= MOST;
-            let start = [Start::Value(value)];
-            let target = self.device(device)?;
-            let found = match much {
-                true => {
-                    Walk::new(target, &start, at.clone(), space.clone())?.map_err(Obstacle::Needs)
+            let found = match found.take() {
+                Some(found) => found,
+                None => {
+                    let (start, target) = ([Start::Value(value)], self.device(device)?);
+                    let (at, space) = (piece.0.clone(), piece.2.clone());
+                    match much {
+                        true => Walk::new(target, &start, at, space)?
+                            .map(|walk| (walk, Vec::new()))
+                            .map_err(Obstacle::Needs),
+                        false => Walk::up_to_cuts(target, &start, at, space)?,
+                    }
                 }
-                false => Walk::or_cut(target, &start, at.clone(), space.clone())?,
             };
             match found {
-                Ok(walk) => walks.push((walk, place)),
-                Err(Obstacle::Needs(more)) => needs.extend(more),
-                Err(Obstacle::Cut { axis, at: point }) => {
-                    open.extend(halves((at, place, space), (axis, point)));
+                Ok((walk, cuts)) => {
+                    let cut_off = |piece, cut| {
+                        let [behind, before] = halves(piece, cut);
+                        open.push(behind);
+                        before
+                    };
+                    let (_, place, _) = cuts.into_iter().fold(piece, cut_off);
+                    walks.push((walk, place));
                 }
+                Err(Obstacle::Needs(more)) => needs.extend(more),
+                Err(Obstacle::Cut(cut)) => open.extend(halves(piece, cut)),
             }
         }
         if !needs.is_empty() {
@@ -83,7 +98,7 @@ impl Engine {
 }
 
 /// The points before and from `at` on along an axis.
-fn halves((walk, place, space): Piece, (axis, at): (usize, usize)) -> [Piece; 2] {
+fn halves((walk, place, space): Piece, (axis, at): Cut) -> [Piece; 2] {
     let (mut first, mut second) = (space.clone(), space);
     first[axis] = at;
     second[axis] -= at;

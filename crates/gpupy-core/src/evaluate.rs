@@ -15,13 +15,14 @@ use crate::ir::{Form, REDUCE_CHUNK};
 use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
 use crate::placement::{Homes, Order};
+use crate::record_whole::MAX_RANK;
 use crate::siblings;
 use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::tiling::{Tile, Tiling};
 use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Value};
-use crate::view::{Shape, size_of};
+use crate::view::{Shape, contiguous_strides, size_of};
 use crate::walk::{Needs, Obstacle, Start, Walk};
 use std::ops::Range;
 use std::sync::Arc;
@@ -240,20 +241,28 @@ impl Engine {
         let reach = access::reach(&at, &space);
         let found = match form {
             Form::Reduce { .. } => {
-                Walk::new(self.device(device)?, &[start], at, space)?.map_err(Obstacle::Needs)
+                let shape = held.as_ref().map(Value::shape);
+                let rows = shape.and_then(|shape| in_rows(&at, &space, shape));
+                let open = self.device(device)?;
+                let mut found = Walk::new(open, &[start], at, space)?;
+                if let (Err(_), Some((at, space))) = (&found, rows) {
+                    found = Walk::new(open, &[start], at, space)?;
+                }
+                found.map(|walk| (walk, Vec::new())).map_err(Obstacle::Needs)
             }
-            _ => Walk::or_cut(self.device(device)?, &[start], at, space)?,
+            _ => Walk::up_to_cuts(self.device(device)?, &[start], at, space)?,
         };
         let walk = match (found, &held) {
-            (Ok(walk), _) => walk,
-            (Err(Obstacle::Cut { axis, at }), _) => {
-                return self.run_in_boxes(value, tile, (axis, at), device);
+            (Ok((walk, cuts)), _) if cuts.is_empty() => walk,
+            (found @ (Ok(_) | Err(Obstacle::Cut(_))), _) => {
+                return self.run_in_boxes(value, tile, found, device);
             }
             // What a reduction's map needs first (an index in one long row, say) is mostly less
             // cheap than the map in its own shape.
             (Err(Obstacle::Needs(needs)), Some(operand))
                 if form != Form::Map
                     && !operand.is_computed()
+                    && !needs.iter().all(|(value, _)| stands_alone(value))
                     && !self.any_elsewhere(&needs, device)? =>
             {
                 return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
@@ -354,6 +363,11 @@ fn wanted_by_others(operand: &Value, reach: &Range<usize>) -> bool {
     Arc::strong_count(&operand.0) > 2 && !operand.state().computed.covers(reach.clone())
 }
 
+/// Whether a value is never computed in a kernel of another one.
+fn stands_alone(value: &Value) -> bool {
+    !matches!(&value.0.kind, Kind::Expr { op, .. } if !op.stands_alone())
+}
+
 /// The input space of a tile of a reduction step of this shape, and the operand's access over it.
 fn reduced_tile(input: &Input, shape: &[usize], tile: &Tile, n: usize) -> (Access, Shape) {
     let mut space = tile.shape.clone();
@@ -368,6 +382,33 @@ fn reduced_tile(input: &Input, shape: &[usize], tile: &Tile, n: usize) -> (Acces
         at.offset += stride * *start as i64;
     }
     (at, space)
+}
+
+/// The walk of a reduction over a value of this shape with the value's own axes in place of one long
+/// row, where no chunk goes beyond the end of one of its rows: so what needs coordinates has them.
+fn in_rows(at: &Access, space: &[usize], shape: &[usize]) -> Option<(Access, Shape)> {
+    let ((n, others), width) = (space.split_last()?, shape.last()?);
+    let goes_on = at.strides.last() == Some(&1);
+    if !goes_on || !width.is_multiple_of(REDUCE_CHUNK) || n <= width {
+        return None;
+    }
+    let (mut rest, mut extents) = (*n, Shape::new());
+    for extent in shape.iter().rev().filter(|extent| **extent > 1) {
+        let part = rest.min(*extent);
+        if rest % part != 0 {
+            return None;
+        }
+        extents.insert(0, part);
+        rest /= part;
+    }
+    if rest > 1 || others.len() + extents.len() > MAX_RANK {
+        return None;
+    }
+    let (_, strides) = at.strides.split_last()?;
+    let inner = contiguous_strides(&extents).into_iter().map(|stride| stride as i64);
+    let strides = strides.iter().copied().chain(inner).collect();
+    let space = others.iter().copied().chain(extents).collect();
+    Some((Access { offset: at.offset, strides }, space))
 }
 
 impl Evaluation<'_> {

@@ -6,7 +6,8 @@
 //! ```text
 //! array.rs      a view of a base; a base has a current value, which writing replaces, or elements
 //!               that nobody else has (own.rs)
-//! record.rs     operations become values (value.rs); equal ones are one (intern.rs)
+//! record.rs     operations become values (value.rs); equal ones are one (intern.rs); reductions in
+//!               steps (record_reduced.rs), whole-program forms (record_whole.rs)
 //! at_once.rs    … or what is small is computed now, as one launch (task.rs, programs.rs) on operands
 //!               that are lent (lent.rs), or moved in host memory (in_memory.rs)
 //! order.rs      … either way with the axes of operands as they lie in memory
@@ -83,6 +84,7 @@ mod programs;
 mod ranges;
 mod read;
 mod record;
+mod record_reduced;
 mod record_whole;
 pub mod registry;
 mod rewrite;

@@ -1,9 +1,9 @@
 //! Recording: operations on arrays become expressions; nothing is computed.
 //!
-//! Owns [`Recorder`], which turns a call into a value: broadcasting, reduction steps, assignments.
+//! Owns [`Recorder`], which turns a call into a value: broadcasting, assignments.
 //! Invariant: what is recorded refers to values, so later writes do not change it.
 //!
-//! Not here: what is simpler and the same (`rewrite/`), promotion of dtypes (the front end's),
+//! Not here: reductions (`record_reduced.rs`), what is simpler and the same (`rewrite/`), promotion of dtypes (the front end's),
 //! evaluation (`evaluate.rs`).
 
 use crate::array::{Arg, Array, checked_size};
@@ -12,7 +12,6 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_memory;
 use crate::intern::Interner;
-use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Layout, NodeOp, Operand, Value};
@@ -180,84 +179,6 @@ impl Recorder {
         }
     }
 
-    /// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
-    ///
-    /// # Errors
-    /// - `Shape`: there is nothing to reduce along the axes, and something to give.
-    /// - `DType`: the operation does not reduce this dtype.
-    pub fn reduce(&self, op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
-        if !op.reduces(array.dtype()) {
-            return Err(Error::new(ErrorKind::DType, "reduce")
-                .says("the operation does not reduce this dtype")
-                .with("operation", op.info().name)
-                .with("dtype", array.dtype()));
-        }
-        let kept: SmallVec<[usize; 4]> = (0..array.ndim()).filter(|a| !axes.contains(a)).collect();
-        let gone: SmallVec<[usize; 4]> = (0..array.ndim()).filter(|a| axes.contains(a)).collect();
-        let mut out: Shape = kept.iter().map(|a| array.shape()[*a]).collect();
-        let mut n: usize = gone.iter().map(|a| array.shape()[*a]).product();
-        if n == 0 && !out.contains(&0) {
-            return Err(Error::new(ErrorKind::Shape, "reduce")
-                .says("nothing to reduce")
-                .with("operation", op.info().name));
-        }
-        // The least, the greatest and so on of equal elements is one of them.
-        let same = matches!(op, Op::Min | Op::Max | Op::And | Op::Or);
-        if same && let Kind::Constant(scalar) = array.value()?.0.kind {
-            let shape = if keepdims { kept_dims(array.shape(), axes) } else { out };
-            return Array::full(&shape, scalar);
-        }
-        // Kept axes first, reduced axes merged into one last axis.
-        let order: SmallVec<[usize; 4]> = kept.iter().chain(&gone).copied().collect();
-        let moved = array.transpose(&order);
-        let mut flat: Shape = out.clone();
-        flat.push(n.max(1));
-        let mut current = match moved.reshape(&flat) {
-            Some(view) => view,
-            None if n == 0 => Array::full(&flat, Scalar::zero(array.dtype()))?,
-            None => {
-                let copied = self.copy(&moved)?;
-                copied.reshape(&flat).unwrap_or(copied)
-            }
-        };
-        let first = current.clone();
-        loop {
-            let shape: Shape =
-                out.iter().copied().chain([n.div_ceil(REDUCE_CHUNK).max(1)]).collect();
-            let input = current.operand(current.shape())?;
-            let inputs = match input {
-                // A constant array still has to be combined as often as it has elements.
-                (Input::Scalar(scalar), _) => {
-                    current = self.materialised_constant(scalar, first.shape())?;
-                    smallvec![current.operand(current.shape())?]
-                }
-                other => smallvec![other],
-            };
-            let node = NodeOp::Reduce { op, n: n.max(1) };
-            let value = self.value(array.dtype(), shape, node, inputs);
-            current = Array::from_value(value);
-            n = n.div_ceil(REDUCE_CHUNK);
-            if n <= 1 {
-                break;
-            }
-        }
-        if keepdims {
-            out = kept_dims(array.shape(), axes);
-        }
-        let view = View::contiguous(&out);
-        Ok(current.seen_as(view))
-    }
-
-    /// An expression all of whose elements are `scalar`, which is chosen whatever the index.
-    fn materialised_constant(&self, scalar: Scalar, shape: &[usize]) -> Result<Array> {
-        let index = self.index(shape, 0)?;
-        let never = self.apply(Op::Lt, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(0))])?;
-        let known = (Input::Scalar(scalar), None);
-        let operands = smallvec![never.operand(shape)?, known.clone(), known];
-        let op = NodeOp::Apply(Op::Select);
-        Ok(Array::from_value(self.value(scalar.dtype, shape.into(), op, operands)))
-    }
-
     /// The value of a base after writing an operand (see `source_of`) into the view `dest` of it.
     pub(crate) fn assigned(&self, old: Value, dest: &Array, source: Operand) -> Value {
         if dest.is_whole() && *dest.shape() == *old.shape() {
@@ -284,12 +205,6 @@ impl Recorder {
         let op = NodeOp::Assign(Box::new(dest.layout().clone()));
         self.value(dtype, shape, op, smallvec![(input, Some(old)), source])
     }
-}
-
-/// A shape whose reduced axes stay, with one element.
-fn kept_dims(shape: &[usize], axes: &[usize]) -> Shape {
-    let extent = |(axis, extent): (usize, &usize)| if axes.contains(&axis) { 1 } else { *extent };
-    shape.iter().enumerate().map(extent).collect()
 }
 
 fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {

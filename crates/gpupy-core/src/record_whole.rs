@@ -18,7 +18,7 @@ use crate::whole::Whole;
 use smallvec::{SmallVec, smallvec};
 
 /// The most axes of a launch.
-const MAX_RANK: usize = 64;
+pub(crate) const MAX_RANK: usize = 64;
 
 impl Recorder {
     /// Running results along an axis: element `i` combines the elements up to `i`.

@@ -70,6 +70,17 @@ pub(crate) enum NodeOp {
     Scatter(Box<Shape>),
 }
 
+impl NodeOp {
+    /// Whether what it gives is never computed in a kernel of what reads it.
+    pub fn stands_alone(&self) -> bool {
+        use NodeOp::{Apply, Assign, Gather, Index, Join, Reduce, Scatter, Whole};
+        match self {
+            Reduce { .. } | Assign(_) | Scatter(_) | Whole(_) => true,
+            Apply(_) | Index(_) | Join(_) | Gather => false,
+        }
+    }
+}
+
 /// What an operation reads at each point that it walks over: of its own shape, or (a reduction) of
 /// its operand's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -193,6 +193,21 @@ impl View {
         Ok(View { offset: self.offset, shape: shape.into(), strides })
     }
 
+    /// The extents with neighbouring axes as one wherever elements go on alike from one to the next;
+    /// axes of one point are left out.
+    pub(crate) fn merged(&self) -> Shape {
+        let mut merged: SmallVec<[(usize, isize); 4]> = SmallVec::new();
+        for (extent, stride) in self.shape.iter().zip(&self.strides).filter(|axis| *axis.0 != 1) {
+            match merged.last_mut() {
+                Some(last) if last.1 == *stride * *extent as isize => {
+                    *last = (last.0 * extent, *stride);
+                }
+                _ => merged.push((*extent, *stride)),
+            }
+        }
+        merged.iter().map(|(extent, _)| *extent).collect()
+    }
+
     /// The same elements in C order under another shape of the same size, when strides can say it
     /// without moving elements; otherwise `None`.
     pub fn reshape(&self, shape: &[usize]) -> Option<View> {

@@ -17,7 +17,7 @@ use crate::lowering::{self, Lowered, Way, method_dtype};
 use crate::op::Op;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Layout, NodeOp, Operand, Order, Value, ValueId};
-use crate::view::Shape;
+use crate::view::{Shape, size_of};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BinaryHeap;
@@ -27,6 +27,11 @@ use std::sync::Arc;
 /// Operations that may be computed again for another access to the same value, rather than storing
 /// it: about what a load and a launch cost.
 pub(crate) const RECOMPUTE: u32 = 16;
+
+/// Operations that a kernel may have more, so that accesses to a value that lie apart are computed
+/// by it, and the elements of the smallest value that it has them for: a smaller one lies in a cache.
+const MOST_APART: u32 = 256;
+const LARGE: usize = 1 << 20;
 
 /// A node's operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,12 +94,15 @@ impl<'a> Start<'a> {
 /// Values (with positions) that have to be computed before a walk is possible.
 pub(crate) type Needs = Vec<(Value, Range<usize>)>;
 
+/// The points of an axis from which on another part of a joined value is read.
+pub(crate) type Cut = (usize, usize);
+
 /// Why there is no walk over a space.
 pub(crate) enum Obstacle {
     /// These have to be computed first.
     Needs(Needs),
-    /// From point `at` of an axis on, another part of a joined value is read.
-    Cut { axis: usize, at: usize },
+    /// It has to be cut.
+    Cut(Cut),
 }
 
 struct Walker<'d> {
@@ -109,7 +117,10 @@ struct Walker<'d> {
     /// Whether the walk may be cut at joined values. Not below instructions that stand for a value: they
     /// need a tile of its own, and half of one is none.
     cuts: bool,
-    cut: Option<(usize, usize)>,
+    /// Where the space was cut, one after another; it ends there.
+    ends: Vec<Cut>,
+    /// Where it has to be cut before anything is said of what is needed.
+    cut: Option<Cut>,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
 }
@@ -130,21 +141,23 @@ impl Walk {
         Ok(walker.ended(roots))
     }
 
-    /// The walk, or where it has to be cut because several parts of a joined value are needed.
+    /// The walk over as much of the space as reads one part of each joined value, and the cuts that
+    /// leave that much, in their order.
     ///
     /// # Errors
     /// As `new`.
-    pub fn or_cut(
+    pub fn up_to_cuts(
         device: &Device,
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
-    ) -> Result<std::result::Result<Walk, Obstacle>> {
-        let (walker, roots) = Walker::walked(device, starts, at, space, true)?;
+    ) -> Result<std::result::Result<(Walk, Vec<Cut>), Obstacle>> {
+        let (mut walker, roots) = Walker::walked(device, starts, at, space, true)?;
+        let ends = std::mem::take(&mut walker.ends);
         Ok(match walker.cut {
             // What is needed beyond the cut may not be needed in front of it.
-            Some((axis, at)) => Err(Obstacle::Cut { axis, at }),
-            None => walker.ended(roots).map_err(Obstacle::Needs),
+            Some(cut) => Err(Obstacle::Cut(*ends.first().unwrap_or(&cut))),
+            None => walker.ended(roots).map(|walk| (walk, ends)).map_err(Obstacle::Needs),
         })
     }
 }
@@ -167,6 +180,7 @@ impl<'d> Walker<'d> {
             pending: BinaryHeap::new(),
             needs: Vec::new(),
             cuts,
+            ends: Vec::new(),
             cut: None,
             last: None,
         };
@@ -238,11 +252,8 @@ impl<'d> Walker<'d> {
             return Err(lost(id));
         }
         let by_itself = match op {
-            NodeOp::Reduce { .. } | NodeOp::Assign(_) | NodeOp::Scatter(_) | NodeOp::Whole(_) => {
-                true
-            }
             NodeOp::Gather => !operands[1].as_ref().is_some_and(|t| self.device.gathers_from(t)),
-            NodeOp::Apply(_) | NodeOp::Index(_) | NodeOp::Join(_) => false,
+            _ => op.stands_alone(),
         };
         if !by_itself && let Some(error) = self.device.lack(&value, op, inputs, &operands) {
             return Err(error);
@@ -250,8 +261,7 @@ impl<'d> Walker<'d> {
         if let Some(lowered) = self.expanded(&value, op, inputs, &operands) {
             return self.expand_by(&value, &open, &lowered, inputs, &operands);
         }
-        let again = value.0.weight.saturating_mul(open.len() as u32 - 1);
-        if by_itself || again > RECOMPUTE {
+        if by_itself || self.computed_again(&value, &open) > RECOMPUTE {
             for node in open {
                 self.need(node);
             }
@@ -282,7 +292,17 @@ impl<'d> Walker<'d> {
                 }
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
-                    match join.find(&found[join.axis as usize], &self.space) {
+                    let mut part = join.find(&found[join.axis as usize], &self.space);
+                    if let Found::Cut { axis, at } = part
+                        && self.cuts
+                        && self.needs.is_empty()
+                    {
+                        // What was found so far holds for fewer points, too.
+                        self.space[axis] = at;
+                        self.ends.push((axis, at));
+                        part = join.find(&found[join.axis as usize], &self.space);
+                    }
+                    match part {
                         Found::Part(part, start) => {
                             let child = self.part(&value, join, (part, start), &operands, found)?;
                             Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
@@ -305,6 +325,23 @@ impl<'d> Walker<'d> {
             self.nodes[node as usize].role = role;
         }
         Ok(())
+    }
+
+    /// The operations that computing a value at each of these nodes takes beyond those of computing
+    /// it once.
+    fn computed_again(&self, value: &Value, nodes: &[u32]) -> u32 {
+        let again = value.0.weight.saturating_mul(nodes.len() as u32 - 1);
+        if value.len() < LARGE || !(RECOMPUTE..MOST_APART).contains(&again) {
+            return again;
+        }
+        // Accesses that lie apart, as those of the rows of blocks do, compute nothing twice.
+        let (mut low, mut high) = (usize::MAX, 0);
+        for node in nodes {
+            let reach = access::reach(&self.nodes[*node as usize].access, &self.space);
+            (low, high) = (low.min(reach.start), high.max(reach.end));
+        }
+        let points = size_of(&self.space).saturating_mul(nodes.len());
+        if points <= high - low { 0 } else { again }
     }
 
     /// The program whose instructions stand for a value's operation on this device, if they do.

@@ -13,6 +13,7 @@ use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
 use gpupy_core::{DType, Op};
 use std::marker::PhantomData;
+use std::ops::BitOr;
 
 /// One step of a reduction by the canonical tree (`ir::Form::Reduce`): the operand's elements, 256
 /// at a time, become one result each; the last may be of fewer.
@@ -24,13 +25,59 @@ pub fn lanes(op: Op, dtype: DType) -> Option<RowFn> {
         // Of bytes that are 0 or not, the greatest tells whether any is not, the least whether all.
         (Op::Max | Op::Or, DType::Bool) => best::<Truths<true>>(),
         (Op::Min | Op::And, DType::Bool) => best::<Truths<false>>(),
-        (Op::Max, DType::F32) => best::<Extremes<f32, true>>(),
-        (Op::Min, DType::F32) => best::<Extremes<f32, false>>(),
-        (Op::Max, DType::F64) => best::<Extremes<f64, true>>(),
-        (Op::Min, DType::F64) => best::<Extremes<f64, false>>(),
+        (Op::Max, DType::F32) => best::<Extremes<f32, true, 2>>(),
+        (Op::Min, DType::F32) => best::<Extremes<f32, false, 2>>(),
+        (Op::Max, DType::F64) => best::<Extremes<f64, true, 1>>(),
+        (Op::Min, DType::F64) => best::<Extremes<f64, false, 1>>(),
         _ if dtype.is_int() => return reducing(op, dtype, InAnyOrder),
         _ => return reducing(op, dtype, ByLanes),
     })
+}
+
+/// The reduction of rows of so many elements that follow each other, where there is a loop for that
+/// many: the operand's elements become one result for each row, and `n` counts rows.
+pub fn short_rows(op: Op, dtype: DType, extent: usize) -> Option<RowFn> {
+    match extent {
+        _ if !op.reduces(dtype) => None,
+        4 => reducing(op, dtype, ShortRows::<4>),
+        8 => reducing(op, dtype, ShortRows::<8>),
+        16 => reducing(op, dtype, ShortRows::<16>),
+        _ => None,
+    }
+}
+
+/// Makes reductions of rows of `N` elements, a power of two that is no more than the tree's lanes.
+struct ShortRows<const N: usize>;
+
+impl<const N: usize> Maker for ShortRows<N> {
+    type Out = RowFn;
+    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
+        best::<Short<A, F, N>>()
+    }
+}
+
+/// Rows of `N` elements, each of which is a lane.
+struct Short<A, F, const N: usize>(PhantomData<(A, F)>);
+
+impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static, const N: usize> Loop for Short<A, F, N> {
+    #[inline(always)]
+    unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
+        // SAFETY: there are `n` rows, and a result for each; whoever named `F` has one.
+        unsafe {
+            let f = conjured::<F>();
+            for row in 0..n {
+                let mut lanes: [A; N] = std::array::from_fn(|l| get(a, row * N + l));
+                let mut half = N / 2;
+                while half > 0 {
+                    for l in 0..half {
+                        lanes[l] = f(lanes[l], lanes[l + half]);
+                    }
+                    half /= 2;
+                }
+                put(dst, row, lanes[0]);
+            }
+        }
+    }
 }
 
 /// Makes steps that follow the canonical tree.
@@ -105,14 +152,24 @@ impl<const ANY: bool> Loop for Truths<ANY> {
 }
 
 /// A float whose extremes are taken.
-trait Extreme: Stored + PartialOrd {}
-impl Extreme for f32 {}
-impl Extreme for f64 {}
+trait Extreme: Stored + PartialOrd {
+    /// A word as wide as the float, so that both go through the same vectors.
+    type Word: Copy + Default + PartialEq + BitOr<Output = Self::Word> + From<bool>;
+}
 
-/// A step that takes the greatest float, or the least.
-struct Extremes<A, const GREATEST: bool>(PhantomData<A>);
+impl Extreme for f32 {
+    type Word = u32;
+}
 
-impl<A: Extreme, const GREATEST: bool> Loop for Extremes<A, GREATEST> {
+impl Extreme for f64 {
+    type Word = u64;
+}
+
+/// A step that takes the greatest float, or the least: `SIDE` chunks side by side, as many as there are
+/// registers for.
+struct Extremes<A, const GREATEST: bool, const SIDE: usize>(PhantomData<A>);
+
+impl<A: Extreme, const GREATEST: bool, const SIDE: usize> Loop for Extremes<A, GREATEST, SIDE> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
         #[allow(clippy::eq_op)]
@@ -121,26 +178,37 @@ impl<A: Extreme, const GREATEST: bool> Loop for Extremes<A, GREATEST> {
         // One instruction of the processor, where no operand is NaN.
         let fast = |x: A, y: A| if beyond(x, y) { x } else { y };
         let whole = |x: A, y: A| if is_nan(x) || beyond(x, y) { x } else { y };
-        // SAFETY: chunks have their elements.
+        let chunk = |c: usize| a.wrapping_add(c * REDUCE_CHUNK * size_of::<A::Raw>());
+        // SAFETY: chunks have their elements, and `dst` has one for each.
         unsafe {
-            by_chunk(dst, a, n, |chunk, n| {
-                if n < REDUCE_CHUNK {
-                    return reduced(whole, chunk, n);
-                }
-                let mut lanes: [A; REDUCE_LANES] = std::array::from_fn(|l| get(chunk, l));
-                let mut nan = lanes.map(is_nan);
-                for k in (REDUCE_LANES..REDUCE_CHUNK).step_by(REDUCE_LANES) {
-                    for l in 0..REDUCE_LANES {
-                        let x = get(chunk, k + l);
-                        lanes[l] = fast(lanes[l], x);
-                        nan[l] |= is_nan(x);
+            let together = n / (REDUCE_CHUNK * SIDE) * SIDE;
+            for c in (0..together).step_by(SIDE) {
+                let rows: [*const u8; SIDE] = std::array::from_fn(|k| chunk(c + k));
+                let mut lanes: [[A; REDUCE_LANES]; SIDE] =
+                    rows.map(|row| std::array::from_fn(|l| get(row, l)));
+                let mut nan = [A::Word::default(); REDUCE_LANES];
+                for from in (0..REDUCE_CHUNK).step_by(REDUCE_LANES) {
+                    for (lanes, row) in lanes.iter_mut().zip(rows) {
+                        for l in 0..REDUCE_LANES {
+                            let x = get(row, from + l);
+                            // The first ones are taken twice, which changes nothing.
+                            lanes[l] = fast(lanes[l], x);
+                            nan[l] = nan[l] | is_nan(x).into();
+                        }
                     }
                 }
-                if nan.contains(&true) {
-                    return reduced(whole, chunk, n);
+                let any = nan.into_iter().fold(A::Word::default(), |any, word| any | word);
+                for k in 0..SIDE {
+                    let result = match any == A::Word::default() {
+                        true => folded(fast, lanes[k]),
+                        false => reduced(whole, rows[k], REDUCE_CHUNK),
+                    };
+                    put(dst, c + k, result);
                 }
-                folded(fast, lanes)
-            });
+            }
+            for c in together..n.div_ceil(REDUCE_CHUNK) {
+                put(dst, c, reduced(whole, chunk(c), REDUCE_CHUNK.min(n - c * REDUCE_CHUNK)));
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Scalar operations on whole rows of elements in host memory, as vector code.
 //!
-//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`lanes()`]. Invariants: a row
+//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`lanes()`], [`short_rows`]. Invariants: a row
 //! has exactly the bits that `op_eval` gives for its elements, because both take the same closures;
 //! which instructions the processor has changes nothing but time.
 //!
@@ -16,7 +16,7 @@ mod moves;
 mod scans;
 mod thin;
 
-pub use lanes::lanes;
+pub use lanes::{lanes, short_rows};
 pub use moves::{copy, gather, index};
 pub use scans::{SIDE, ScanFn, TOGETHER, multiply, scan};
 pub use thin::{Real, Strip};

@@ -106,16 +106,27 @@ def append(arr, values, axis=None):
     return concatenate([arr, values], axis)
 
 
+def _shifts(shift, axis, rank):
+    """Each shift with its axis."""
+    if type(shift) is type(axis) is int and _inside(axis, rank):
+        return ((shift, axis % rank),)
+    if type(shift) is type(axis) is tuple and len(shift) == len(axis):
+        pairs = tuple(zip(shift, axis, strict=True))
+        if all(type(by) is type(along) is int and _inside(along, rank) for by, along in pairs):
+            return tuple((by, along % rank) for by, along in pairs)
+    pairs = np.broadcast(shift, np.lib.array_utils.normalize_axis_tuple(axis, rank, allow_duplicate=True))
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    return pairs
+
+
 def roll(a, shift, axis=None):
     a = asanyarray(a)
     if not a._lazy:
         return call("roll", np.roll, (a, shift), {"axis": axis})
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
-    pairs = np.broadcast(shift, np.lib.array_utils.normalize_axis_tuple(axis, a.ndim, allow_duplicate=True))
-    if pairs.ndim > 1:
-        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
-    for by, along in pairs:
+    for by, along in _shifts(shift, axis, a.ndim):
         extent = a.shape[along]
         start = -int(by) % extent if extent else 0
         if start:
@@ -163,12 +174,25 @@ def _expresses(dtype, constants):
 _OFFERS = {"edge": None, "constant": None, "wrap": 0, "symmetric": 0, "reflect": -1}
 
 
+def _sides(given, rank):
+    """What is given for both sides of each axis."""
+    if type(given) is int:
+        return [(given, given)] * rank
+    if type(given) is tuple and len(given) == rank and all(_are_sides(pair) for pair in given):
+        return given
+    return np.broadcast_to(np.asarray(given), (rank, 2)).tolist()
+
+
+def _are_sides(pair):
+    return type(pair) is tuple and len(pair) == 2 and type(pair[0]) is type(pair[1]) is int
+
+
 def pad(array, pad_width, mode="constant", **kwargs):
     a = asanyarray(array)
     given = {"mode": mode, **kwargs}
     try:
-        widths = np.broadcast_to(np.asarray(pad_width), (a.ndim, 2)).tolist()
-        constants = np.broadcast_to(np.asarray(kwargs.get("constant_values", 0)), (a.ndim, 2)).tolist()
+        widths = _sides(pad_width, a.ndim)
+        constants = _sides(kwargs.get("constant_values", 0), a.ndim)
     except (TypeError, ValueError):
         return call("pad", np.pad, (array, pad_width), given)
     plain = set(kwargs) <= ({"constant_values"} if mode == "constant" else set())

@@ -1,0 +1,218 @@
+//! Recording reductions: the steps of the canonical tree, over any axes.
+//!
+//! Owns what [`Recorder`] records of reductions. The reduced axes are one in the tree, merged in C order
+//! behind the kept ones. Mostly a view says that. Where none does, as for the blocks of an image, the tree is
+//! begun on rows of the innermost reduced axis, which are views: of a chunk or more each, they are reduced by
+//! themselves; of few elements, they are the tree's lanes, and are combined element by element. Invariant:
+//! whichever way is taken, each element goes the way through the tree that `docs/ir.md` says.
+//!
+//! Not here: other whole-program forms (`record_whole.rs`), how steps are evaluated (`evaluate.rs`).
+
+use crate::array::{Arg, Array};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::{REDUCE_CHUNK, REDUCE_LANES};
+use crate::op::Op;
+use crate::record::Recorder;
+use crate::scalar::Scalar;
+use crate::value::{Input, Kind, NodeOp};
+use crate::view::Shape;
+use smallvec::{SmallVec, smallvec};
+
+/// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
+const SHORTEST: usize = 4;
+
+/// Axes by their numbers, rising.
+type Axes = SmallVec<[usize; 4]>;
+
+impl Recorder {
+    /// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
+    ///
+    /// # Errors
+    /// - `Shape`: there is nothing to reduce along the axes, and something to give.
+    /// - `DType`: the operation does not reduce this dtype.
+    pub fn reduce(&self, op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
+        if !op.reduces(array.dtype()) {
+            return Err(Error::new(ErrorKind::DType, "reduce")
+                .says("the operation does not reduce this dtype")
+                .with("operation", op.info().name)
+                .with("dtype", array.dtype()));
+        }
+        let kept: Axes = (0..array.ndim()).filter(|a| !axes.contains(a)).collect();
+        let gone: Axes = (0..array.ndim()).filter(|a| axes.contains(a)).collect();
+        let mut out: Shape = kept.iter().map(|a| array.shape()[*a]).collect();
+        let n: usize = gone.iter().map(|a| array.shape()[*a]).product();
+        if n == 0 && !out.contains(&0) {
+            return Err(Error::new(ErrorKind::Shape, "reduce")
+                .says("nothing to reduce")
+                .with("operation", op.info().name));
+        }
+        // The least, the greatest and so on of equal elements is one of them.
+        let same = matches!(op, Op::Min | Op::Max | Op::And | Op::Or);
+        if same && let Kind::Constant(scalar) = array.value()?.0.kind {
+            let shape = if keepdims { kept_dims(array.shape(), axes) } else { out };
+            return Array::full(&shape, scalar);
+        }
+        // Kept axes first, reduced axes merged into one last axis.
+        let order: Axes = kept.iter().chain(&gone).copied().collect();
+        let moved = array.transpose(&order);
+        let mut flat: Shape = out.clone();
+        flat.push(n.max(1));
+        let reduced = match moved.reshape(&flat) {
+            Some(view) => self.steps(op, view)?,
+            None if n == 0 => self.steps(op, Array::full(&flat, Scalar::zero(array.dtype()))?)?,
+            None => match self.by_rows(op, array, &moved, &gone)? {
+                Some(reduced) => reduced,
+                None => {
+                    let copied = self.copy(&moved)?;
+                    self.steps(op, copied.reshape(&flat).unwrap_or(copied))?
+                }
+            },
+        };
+        if keepdims {
+            out = kept_dims(array.shape(), axes);
+        }
+        Ok(reduced.reshape(&out).unwrap_or(reduced))
+    }
+
+    /// Steps along the last axis until one point is left there.
+    fn steps(&self, op: Op, mut rows: Array) -> Result<Array> {
+        loop {
+            rows = self.step(op, &rows)?;
+            if rows.shape().last().is_none_or(|points| *points <= 1) {
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// One step along the last axis.
+    fn step(&self, op: Op, rows: &Array) -> Result<Array> {
+        let mut shape = Shape::from(rows.shape());
+        let n = shape.pop().unwrap_or(1);
+        shape.push(n.div_ceil(REDUCE_CHUNK));
+        let input = match rows.operand(rows.shape())? {
+            // A constant array still has to be combined as often as it has elements.
+            (Input::Scalar(scalar), _) => {
+                let elements = self.materialised_constant(scalar, rows.shape())?;
+                elements.operand(elements.shape())?
+            }
+            other => other,
+        };
+        let value = self.value(rows.dtype(), shape, NodeOp::Reduce { op, n }, smallvec![input]);
+        Ok(Array::from_value(value))
+    }
+
+    /// A reduction over axes that no view merges, begun on rows of the innermost of them; `moved` is the array
+    /// with these axes, `gone`, behind the others. `None` where rows are no lanes of the tree.
+    fn by_rows(
+        &self,
+        op: Op,
+        array: &Array,
+        moved: &Array,
+        gone: &[usize],
+    ) -> Result<Option<Array>> {
+        if array.size() == 0 {
+            return Ok(None);
+        }
+        let extents = array.shape();
+        let Some(inner) = gone.iter().rev().copied().find(|axis| extents[*axis] > 1) else {
+            return Ok(None);
+        };
+        let width = extents[inner];
+        let n: usize = gone.iter().map(|axis| extents[*axis]).product();
+        if width % REDUCE_CHUNK == 0 && gone.last() == Some(&inner) {
+            let first = self.step(op, moved)?;
+            let kept = moved.ndim() - gone.len();
+            let flat: Shape =
+                moved.shape()[..kept].iter().copied().chain([n / REDUCE_CHUNK]).collect();
+            return match first.reshape(&flat) {
+                Some(rows) if n > REDUCE_CHUNK => self.steps(op, rows).map(Some),
+                rows => Ok(rows),
+            };
+        }
+        let is_lanes = if width < REDUCE_LANES {
+            width >= SHORTEST && REDUCE_LANES % width == 0
+        } else {
+            width % REDUCE_LANES == 0
+        };
+        let outer: Axes = gone.iter().copied().filter(|axis| *axis != inner).collect();
+        if !is_lanes {
+            return Ok(None);
+        }
+        if n <= REDUCE_CHUNK {
+            return self.lanes_by_rows(op, array, &outer, inner).map(Some);
+        }
+        // Chunks of whole rows: first each of them, then what comes of them.
+        let last = outer.iter().rev().copied().find(|axis| extents[*axis] > 1);
+        let (Some(last), 0) = (last, REDUCE_CHUNK % width) else { return Ok(None) };
+        let rows = REDUCE_CHUNK / width;
+        if extents[last] % rows != 0 {
+            return Ok(None);
+        }
+        let mut shape = Shape::from(extents);
+        shape[last] /= rows;
+        shape.insert(last + 1, rows);
+        let Some(chunks) = array.reshape(&shape) else { return Ok(None) };
+        let first = self.reduce(op, &chunks, &[last + 1, inner + 1], false)?;
+        let rest: Axes = outer.iter().map(|axis| axis - usize::from(*axis > inner)).collect();
+        self.reduce(op, &first, &rest, false).map(Some)
+    }
+
+    /// A reduction of one chunk: the rows of an axis, or pieces of them that are as wide as the tree has lanes,
+    /// are combined as its lanes are, and then what comes of them along that axis.
+    fn lanes_by_rows(&self, op: Op, array: &Array, outer: &[usize], inner: usize) -> Result<Array> {
+        let mut pieces = vec![array.clone()];
+        for (removed, axis) in outer.iter().enumerate() {
+            let parts = |piece: &Array| -> Vec<Array> {
+                let axis = axis - removed;
+                (0..piece.shape()[axis]).map(|i| piece.index_axis(axis, i)).collect()
+            };
+            pieces = pieces.iter().flat_map(parts).collect();
+        }
+        let along = inner - outer.iter().filter(|axis| **axis < inner).count();
+        let width = array.shape()[inner].min(REDUCE_LANES);
+        let parts = |piece: &Array| -> Vec<Array> {
+            let starts = (0..piece.shape()[along]).step_by(width);
+            starts.map(|start| piece.slice_axis(along, start, width, 1)).collect()
+        };
+        pieces = pieces.iter().flat_map(parts).collect();
+        // Neighbouring axes as one, where a view says it, so that rows are long.
+        let shape = Shape::from(pieces[0].shape());
+        let merged = pieces[0].layout().merged();
+        let merged = |piece: &Array| piece.reshape(&merged).unwrap_or_else(|| piece.clone());
+        let side_by_side = REDUCE_LANES / width;
+        let mut lanes: Vec<Array> = pieces.iter().take(side_by_side).map(merged).collect();
+        let combine = |lane: &mut Array, with: &Array| -> Result<()> {
+            *lane = self.apply(op, &[Arg::Array(lane), Arg::Array(with)])?;
+            Ok(())
+        };
+        for (number, piece) in pieces.iter().skip(side_by_side).enumerate() {
+            combine(&mut lanes[number % side_by_side], &merged(piece))?;
+        }
+        let mut half = side_by_side / 2;
+        while half > 0 {
+            let count = lanes.len();
+            let (lower, upper) = lanes.split_at_mut(half.min(count));
+            lower.iter_mut().zip(upper).try_for_each(|(lane, above)| combine(lane, above))?;
+            lanes.truncate(half);
+            half /= 2;
+        }
+        let row = lanes[0].reshape(&shape).unwrap_or_else(|| lanes[0].clone());
+        self.reduce(op, &row, &[along], false)
+    }
+
+    /// An expression all of whose elements are `scalar`, which is chosen whatever the index.
+    fn materialised_constant(&self, scalar: Scalar, shape: &[usize]) -> Result<Array> {
+        let index = self.index(shape, 0)?;
+        let never = self.apply(Op::Lt, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(0))])?;
+        let known = (Input::Scalar(scalar), None);
+        let operands = smallvec![never.operand(shape)?, known.clone(), known];
+        let op = NodeOp::Apply(Op::Select);
+        Ok(Array::from_value(self.value(scalar.dtype, shape.into(), op, operands)))
+    }
+}
+
+/// A shape whose reduced axes stay, with one element.
+fn kept_dims(shape: &[usize], axes: &[usize]) -> Shape {
+    let extent = |(axis, extent): (usize, &usize)| if axes.contains(&axis) { 1 } else { *extent };
+    shape.iter().enumerate().map(extent).collect()
+}
