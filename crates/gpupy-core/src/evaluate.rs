@@ -395,11 +395,14 @@ fn in_rows(at: &Access, space: &[usize], shape: &[usize]) -> Option<(Access, Sha
     let (mut rest, mut extents) = (*n, Shape::new());
     for extent in shape.iter().rev().filter(|extent| **extent > 1) {
         let part = rest.min(*extent);
-        if rest % part != 0 {
+        if !rest.is_multiple_of(part) {
             return None;
         }
         extents.insert(0, part);
         rest /= part;
+        if rest == 1 {
+            break;
+        }
     }
     if rest > 1 || others.len() + extents.len() > MAX_RANK {
         return None;

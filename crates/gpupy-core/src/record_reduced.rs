@@ -119,7 +119,7 @@ impl Recorder {
         };
         let width = extents[inner];
         let n: usize = gone.iter().map(|axis| extents[*axis]).product();
-        if width % REDUCE_CHUNK == 0 && gone.last() == Some(&inner) {
+        if width.is_multiple_of(REDUCE_CHUNK) && gone.last() == Some(&inner) {
             let first = self.step(op, moved)?;
             let kept = moved.ndim() - gone.len();
             let flat: Shape =
@@ -130,9 +130,9 @@ impl Recorder {
             };
         }
         let is_lanes = if width < REDUCE_LANES {
-            width >= SHORTEST && REDUCE_LANES % width == 0
+            width >= SHORTEST && REDUCE_LANES.is_multiple_of(width)
         } else {
-            width % REDUCE_LANES == 0
+            width.is_multiple_of(REDUCE_LANES)
         };
         let outer: Axes = gone.iter().copied().filter(|axis| *axis != inner).collect();
         if !is_lanes {
@@ -143,9 +143,11 @@ impl Recorder {
         }
         // Chunks of whole rows: first each of them, then what comes of them.
         let last = outer.iter().rev().copied().find(|axis| extents[*axis] > 1);
-        let (Some(last), 0) = (last, REDUCE_CHUNK % width) else { return Ok(None) };
+        let Some(last) = last.filter(|_| REDUCE_CHUNK.is_multiple_of(width)) else {
+            return Ok(None);
+        };
         let rows = REDUCE_CHUNK / width;
-        if extents[last] % rows != 0 {
+        if !extents[last].is_multiple_of(rows) {
             return Ok(None);
         }
         let mut shape = Shape::from(extents);
