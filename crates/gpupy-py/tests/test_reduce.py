@@ -82,3 +82,23 @@ def test_float32_sums_are_no_fallbacks(driver):
     for name in ("sum", "min", "max", "mean", "any", "all"):
         numpy.asarray(getattr(a, name)(axis=1))
     assert gpupy.stats().fallbacks == 0
+
+
+def test_what_two_reductions_read_at_great_cost_is_computed_once():
+    gpupy._gpupy.reconfigure("cpu")
+    values = np.random.default_rng(5).uniform(1, 2, (200, 200))
+
+    def sums(count):
+        x = gpupy.asarray(values)
+        power = x**-1.5
+        made = [(power * x).sum(axis=1), (power + x).sum(axis=1)][:count]
+        del power
+        gpupy.reset_stats()
+        gpupy.evaluate(*made)
+        return made, gpupy.stats().instructions
+
+    (_, one), (both, two) = sums(1), sums(2)
+    assert two < 1.2 * one
+    power = values**-1.5
+    for got, want in zip(both, [(power * values).sum(axis=1), (power + values).sum(axis=1)], strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-12)

@@ -330,3 +330,19 @@ def test_arrays_from_little_are_numpys(auto, xp):
     ]
     assert [a.tolist() for a in made[5:8]] == [list(range(10)), [3, 7, 11, 15, 19], [5, 2, -1, -4]]
     assert made[-1].tolist() == [[0, 1, 1], [0, 1, 1]] and made[10].tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_places_of_extremes_of_few_elements_are_numpys(auto, dtype, axis):
+    values = (numpy.random.default_rng(3).integers(0, 4, (7, 9)) - (dtype != "uint64")).astype(dtype)
+    if values.dtype.kind == "f":
+        values[2, 3] = values[2, 5] = values[4, 5] = numpy.nan
+        values[0, 1], values[1, 1] = numpy.inf, -numpy.inf
+    for given in (values, values[::-1, ::2], values.T):
+        ours = gpupy.array(values)
+        ours = {(7, 9): ours, (7, 5): ours[::-1, ::2], (9, 7): ours.T}[given.shape]
+        for name in ("argmin", "argmax"):
+            found, want = getattr(ours, name)(axis), getattr(given, name)(axis)
+            assert found.dtype == want.dtype
+            numpy.testing.assert_array_equal(numpy.asarray(found), want)

@@ -108,3 +108,63 @@ def test_fields_of_records_are_views():
 
     for got, want in zip(program(gpupy), program(np), strict=True):
         assert_same(got, want)
+
+
+@pytest.fixture(params=["at once", "recorded"])
+def how(request):
+    """The driver `cpu` as users have it, and where all work is recorded."""
+    gpupy._gpupy.reconfigure("cpu", strict=request.param == "recorded")
+
+
+@pytest.mark.parametrize("size", [40, 40_000])
+def test_a_mask_that_changes_names_other_elements(how, size):
+    def program(xp):
+        values = xp.arange(size, dtype=np.float32).reshape(-1, 8) % 5
+        mask = values > 2
+        first = values[mask]
+        values[mask] = first + 1
+        mask[:, 2] = True
+        second = values[mask]
+        values[mask] = second * 2
+        values.T[mask.T] -= 1
+        values[::-1][mask] = 7
+        mask[...] = False
+        values[mask] = 9
+        return values, first, second, values[mask]
+
+    for got, want in zip(program(gpupy), program(np), strict=True):
+        assert_same(got, want)
+
+
+MASKED = {
+    "number": lambda a, m: operator.setitem(a, m, 3),
+    "array": lambda a, m: operator.setitem(a, m, a[m] * 2),
+    "one element": lambda a, m: operator.setitem(a, m, a[:1, 0]),
+    "in place": lambda a, m: operator.setitem(a, m, operator.iadd(a[m], 1)),
+    "column": lambda a, m: operator.setitem(a[:, 1], m[:, 1], 4),
+    "backwards": lambda a, m: operator.setitem(a[::-1, ::2], m[:, ::2], 5),
+    "too few": lambda a, m: operator.setitem(a, m, a[0, :2]),
+    "too many axes": lambda a, m: operator.setitem(a, m, a),
+    "other extents": lambda a, m: operator.setitem(a, m[1:], 1),
+    "rows": lambda a, m: operator.setitem(a, slice(0, 2), a[m[:, 0]][:2]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("way", MASKED)
+def test_few_elements_are_written_by_masks_as_numpy_writes_them(how, way, dtype):
+    def program(xp):
+        array = (xp.arange(24) % 7).reshape(4, 6).astype(dtype)
+        mask = xp.asarray((np.arange(24) % 3 == 0).reshape(4, 6))
+        pending, kept = array + 1, array.copy()
+        try:
+            MASKED[way](array, mask)
+            said = ""
+        except (IndexError, TypeError, ValueError) as error:
+            said = f"{type(error).__name__}: {error}"
+        return said, array, pending, kept
+
+    (said, *got), (wanted, *want) = program(gpupy), program(np)
+    assert said == wanted
+    for ours, theirs in zip(got, want, strict=True):
+        assert_same(ours, theirs, way)
