@@ -1,7 +1,7 @@
 //! Moves of elements within host memory: writes, copies and joins of what lies there, without any
 //! driver.
 //!
-//! Owns [`write_own`], [`write()`], [`copied`], [`joined`] and [`picked`]. Invariants: a
+//! Owns [`write_own`], [`own_again`], [`write()`], [`copied`], [`joined`] and [`picked`]. Invariants: a
 //! value that somebody else holds is never written; what is given was computed, all of it, in host
 //! memory.
 //!

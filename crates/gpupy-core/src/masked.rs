@@ -1,6 +1,6 @@
 //! Masks on few elements in host memory: read and written where they lie, without any driver.
 //!
-//! Owns [`selected`] and [`write`]. Invariants: a base that somebody else has elements of is never written;
+//! Owns [`selected`] and [`write()`]. Invariants: a base that somebody else has elements of is never written;
 //! a write that does not fit changes nothing.
 //!
 //! Not here: masks of many elements, which become positions (`pick.rs`) or choices of elements.
