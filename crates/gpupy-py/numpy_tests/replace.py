@@ -7,6 +7,7 @@ all this. Not here: the running of the tests (``worker.py``).
 """
 
 import ast
+import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -20,6 +21,10 @@ import gpupy
 
 _NAMESPACES = ("umath", "numeric")
 """Modules of ``numpy._core`` whose public names are the namespace's."""
+
+_IN_C = "_multiarray_tests"
+"""The module of ``numpy._core`` with tests in C. Its functions take what C extensions take, NumPy's arrays,
+and some crash on anything else; so they get host memory, as NumPy's other functions do."""
 
 
 def install():
@@ -45,6 +50,13 @@ def _core():
                 module.__dict__[key] = getattr(gpupy, key) if public else value
         setattr(core, name, module)
         sys.modules[module.__name__] = module
+    tests = importlib.import_module(f"numpy._core.{_IN_C}")
+    module = types.ModuleType(f"gpupy._core.{_IN_C}")
+    module.__dict__.update({k: gpupy._namespace.adapt(k, v) for k, v in vars(tests).items() if k[0] != "_"})
+    setattr(core, _IN_C, module)
+    sys.modules[module.__name__] = module
+    # Modules that NumPy has not imported so far.
+    core.__getattr__ = lambda name: getattr(numpy._core, name)
     sys.modules[core.__name__] = core
     return core
 
@@ -109,7 +121,7 @@ def _ours(module):
         return None
     ours = "gpupy" + module.removeprefix("numpy")
     private = any(part.startswith("_") for part in module.split("."))
-    if private and module.removeprefix("numpy._core.") not in _NAMESPACES:
+    if private and module.removeprefix("numpy._core.") not in (*_NAMESPACES, _IN_C):
         return None
     try:
         found = importlib.util.find_spec(ours) if ours not in sys.modules else sys.modules[ours]

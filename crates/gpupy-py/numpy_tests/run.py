@@ -1,8 +1,8 @@
 """NumPy's own tests, as they lie in the installed wheel, with gpupy in NumPy's place.
 
 ``run.py [FILE…]`` runs them in parallel, tries on NumPy itself what failed, holds the failures
-against ``expected.toml`` and prints the score. Owns the command line, the choice of files and the
-verdict. Files that ``expected.toml`` leaves out run only when they are asked for, and are not judged.
+against ``expected.toml`` and prints the score, of each file and of all. Owns the command line, the choice
+of files and the verdict.
 Not here: how gpupy gets in (``replace.py``), the processes (``processes.py``).
 """
 
@@ -65,10 +65,7 @@ def run(files, jobs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "files", nargs="*", help="such as `_core/tests/test_ufunc.py`; all that are judged by default"
-    )
-    parser.add_argument("--all", action="store_true", help="those that are not judged, too")
+    parser.add_argument("files", nargs="*", help="such as `_core/tests/test_ufunc.py`; all by default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--json", type=pathlib.Path, help="where to write outcomes and texts")
     parser.add_argument("--driver", default="cpu", help="the driver that gpupy uses")
@@ -80,7 +77,7 @@ def main():
         parser.error(f"no test file `{unknown[0]}` below {pathlib.Path(numpy.__file__).parent}")
     begun = time.monotonic()
     reasons = expected.load()
-    files = given.files or [f for f in known if given.all or f not in reasons.unjudged]
+    files = given.files or known
     outcomes = run(files, given.jobs)
     if given.json:
         given.json.write_text(json.dumps(outcomes, indent=1), encoding="utf-8")
@@ -91,11 +88,17 @@ def report(reasons, outcomes, files, seconds):
     """Prints what happened; 1 if anything is other than expected."""
     counts = collections.Counter(outcome for outcome, _ in outcomes.values())
     total = sum(counts.values())
+    of_file, passed_of_file = collections.Counter(), collections.Counter()
+    for test, (outcome, _) in outcomes.items():
+        of_file[test.partition("::")[0]] += 1
+        passed_of_file[test.partition("::")[0]] += outcome == "passed"
+    for file, count in sorted(of_file.items()):
+        print(f"{passed_of_file[file]:6} of {count:6}  {file}")
     surprises, by_reason = expected.compare(reasons, outcomes, files)
     for reason, count in by_reason.most_common():
         print(f"{count:6}  {reason}")
     for surprise in surprises:
-        print(surprise.text)
+        print(surprise)
     passed = counts["passed"]
     print(
         f"NumPy {numpy.__version__}: {passed} of {total} tests that pass on NumPy pass on gpupy "
@@ -104,8 +107,7 @@ def report(reasons, outcomes, files, seconds):
     if numpy.__version__ != reasons.numpy:
         print(f"expected.toml is for NumPy {reasons.numpy}: nothing is held against it")
         return int(counts["crashed"] + counts["hung"] > 0)
-    judged = set(files) - set(reasons.unjudged)
-    return int(any(line.file in judged for line in surprises))
+    return int(bool(surprises))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ use crate::host;
 use crate::index;
 use crate::masks::Positions;
 use crate::pick;
-use crate::protocols::{wrap, wrap_array};
+use crate::protocols::{wrap, wrap_array, wrap_of};
 use crate::scalar::LazyScalar;
 use crate::session::{context, holds, open, ready, supports};
 use crate::standin;
@@ -131,7 +131,10 @@ pub fn view_of<'py>(
 
 /// Stands for `ndarray`'s attributes that NumPy answers.
 fn attribute<'py>(slf: &Bound<'py, NdArray>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    wrap(&host_of(slf)?.getattr(name)?)
+    match elements(slf) {
+        Elements::Lazy(array) => wrap(&host::to_numpy(slf.py(), &array)?.getattr(name)?),
+        Elements::Numpy(array) => wrap_of(slf, &array, &array.getattr(name)?),
+    }
 }
 
 #[pymethods]
@@ -144,8 +147,13 @@ impl NdArray {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<NdArray> {
         let made = dtypes::numpy(py)?.ndarray.bind(py).call(args, kwargs)?;
+        let writable = made.getattr("flags")?.getattr("writeable")?.is_truthy()?;
+        if writable && !made.getattr("base")?.is_none() {
+            // Its memory is somebody else's, who may write to it and read what is written here.
+            return Ok(NdArray::numpy(&made));
+        }
         Ok(match host::from_numpy(&made)? {
-            Some(array) => NdArray::lazy(array),
+            Some(array) => NdArray { writable, ..NdArray::lazy(array) },
             None => NdArray::numpy(&made),
         })
     }
@@ -164,9 +172,9 @@ impl NdArray {
                 standin::views(&array, function, args, kwargs, &found)
             }
             Elements::Numpy(array) => {
-                let mut all = vec![array];
+                let mut all = vec![array.clone()];
                 all.extend(args.iter());
-                wrap(&function.call(PyTuple::new(slf.py(), all)?, kwargs)?)
+                wrap_of(slf, &array, &function.call(PyTuple::new(slf.py(), all)?, kwargs)?)
             }
         }
     }
@@ -350,7 +358,10 @@ impl NdArray {
     }
 
     /// A view with another shape, or a copy where no view can have it.
-    #[pyo3(signature = (*shape, order=None, copy=None))]
+    #[pyo3(
+        signature = (*shape, order=None, copy=None),
+        text_signature = "($self, /, *shape, order='C', copy=None)"
+    )]
     fn reshape<'py>(
         slf: &Bound<'py, Self>,
         shape: &Bound<'py, PyTuple>,

@@ -6,7 +6,7 @@
 
 use crate::array::{Elements, NdArray, Repr, elements, host_of, view_of};
 use crate::dtypes;
-use crate::protocols::wrap;
+use crate::protocols::wrap_of;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -103,7 +103,13 @@ impl NdArray {
         }
         match elements(slf) {
             Elements::Lazy(_) => Ok(py.None().into_bound(py)),
-            Elements::Numpy(array) => wrap(&array.getattr("base")?),
+            Elements::Numpy(array) => {
+                let base = array.getattr("base")?;
+                match base.is_exact_instance(dtypes::numpy(py)?.ndarray.bind(py)) {
+                    true => Ok(Bound::new(py, NdArray::numpy(&base))?.into_any()),
+                    false => Ok(base),
+                }
+            }
         }
     }
 
@@ -115,7 +121,7 @@ impl NdArray {
                 let order: Vec<usize> = (0..array.ndim()).rev().collect();
                 view_of(slf, array.transpose(&order), true)
             }
-            Elements::Numpy(array) => wrap(&array.getattr("T")?),
+            Elements::Numpy(array) => wrap_of(slf, &array, &array.getattr("T")?),
         }
     }
 

@@ -69,7 +69,10 @@ impl NdArray {
         one_element(slf)?.call_method0("__index__")
     }
 
-    #[pyo3(signature = (dtype=None, *, copy=None))]
+    #[pyo3(
+        signature = (dtype=None, *, copy=None),
+        text_signature = "($self, dtype=None, /, *, copy=None)"
+    )]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
         dtype: Option<&Bound<'py, PyAny>>,
@@ -152,7 +155,10 @@ impl NdArray {
         drop(unsafe { Box::from_raw((*view).internal.cast::<Exported>()) });
     }
 
-    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    #[pyo3(
+        signature = (ufunc, method, *inputs, **kwargs),
+        text_signature = "($self, ufunc, method, /, *inputs, **kwargs)"
+    )]
     fn __array_ufunc__<'py>(
         &self,
         ufunc: &Bound<'py, PyAny>,
@@ -165,12 +171,12 @@ impl NdArray {
 
     fn __array_function__<'py>(
         &self,
-        function: &Bound<'py, PyAny>,
+        func: &Bound<'py, PyAny>,
         types: &Bound<'py, PyAny>,
         args: &Bound<'py, PyAny>,
         kwargs: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        protocols::array_function(function, types, args, kwargs)
+        protocols::array_function(func, types, args, kwargs)
     }
 }
 

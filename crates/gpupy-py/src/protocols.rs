@@ -52,7 +52,16 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     module(py)?.call_method1("wrap_inside", (object,))
 }
 
-/// An array of ours that holds an array of a subclass of NumPy's, which NumPy alone works on.
+/// What NumPy made of an array that is its own: a view of the same memory, or a result.
+pub fn wrap_of<'py>(
+    owner: &Bound<'py, NdArray>,
+    host: &Bound<'py, PyAny>,
+    result: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    module(owner.py())?.call_method1("wrapped", ("view", result, (owner,), (host,)))
+}
+
+/// An array of ours that holds one of NumPy's, on which NumPy alone works.
 #[pyfunction]
 pub fn hold(array: &Bound<'_, PyAny>) -> NdArray {
     NdArray::numpy(array)

@@ -6,7 +6,7 @@
 
 use crate::array::{Elements, NdArray, elements, host_of, view_of};
 use crate::errors::to_py;
-use crate::protocols::wrap;
+use crate::protocols::wrap_of;
 use crate::session::{context, open, ready};
 use crate::standin::explain;
 use gpupy_core::Array;
@@ -77,7 +77,8 @@ pub fn reshape<'py>(
                 )?,
             )?;
             kwargs.set_item("copy", copy)?;
-            return wrap(&host_of(slf)?.call_method("reshape", shape, Some(&kwargs))?);
+            let host = host_of(slf)?;
+            return wrap_of(slf, &host, &host.call_method("reshape", shape, Some(&kwargs))?);
         }
     };
     let wanted = parse(&array, &one)?;

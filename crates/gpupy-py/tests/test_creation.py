@@ -140,3 +140,26 @@ def test_functions_have_numpys_pages():
     for name in ("sum", "zeros", "where", "concatenate", "reshape"):
         assert getattr(gpupy, name).__doc__ == getattr(numpy, name).__doc__
     assert gpupy.ndarray.astype.__doc__ == numpy.ndarray.astype.__doc__
+
+
+class Theirs:
+    """Another library's array."""
+
+    def __array_function__(self, func, types, args, kwargs):
+        return func.__name__
+
+
+@pytest.mark.parametrize(
+    "name, args",
+    [
+        *(("zeros", (2,)), ("ones", (2,)), ("empty", (2,)), ("full", (2, 1)), ("array", ([1],))),
+        *(("asarray", ([1],)), ("asanyarray", ([1],)), ("arange", (3,)), ("eye", (2,)), ("tri", (2,))),
+        *(("identity", (2,)), ("require", ([1],)), ("fromfunction", (lambda i: i, (2,)))),
+        *(("ascontiguousarray", ([1],)), ("asfortranarray", ([1],))),
+    ],
+)
+def test_like_leaves_the_making_to_the_class_of_another_array(name, args):
+    assert getattr(gpupy, name)(*args, like=Theirs()) == name
+    assert type(getattr(gpupy, name)(*args, like=gpupy.ones(1))) is gpupy.ndarray
+    with pytest.raises(TypeError, match="like"):
+        getattr(gpupy, name)(*args, like=3)

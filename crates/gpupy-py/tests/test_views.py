@@ -416,3 +416,17 @@ def test_writes_to_views_of_another_dtype_reach_the_array_or_are_refused(driver)
         else:
             theirs.view(dtype)[:2][0] = 1
         assert_same(a, theirs)
+
+
+@pytest.mark.parametrize("order", [*"CFAKcfakX", None])
+def test_orders_are_taken_in_small_letters_too(device, order):
+    ways = {
+        "ravel": lambda a: a.ravel(order),
+        "flatten": lambda a: a.flatten(order),
+        "reshape": lambda a: a.reshape(4, 3, order=order),
+        "copy": lambda a: a.copy(order),
+        "astype": lambda a: a.astype("int16", order=order),
+    }
+    for name, way in ways.items():
+        check(lambda xp: way(made(xp)), f"{name} {order}")
+        check(lambda xp: way(made(xp).T), f"{name} {order} transposed")

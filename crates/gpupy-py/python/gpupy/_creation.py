@@ -10,7 +10,7 @@ import operator
 import numpy as np
 
 from . import _gpupy
-from ._fallback import call, to_host
+from ._fallback import call, to_host, wrapped
 from ._gpupy import assign_all, constant, count, hold, is_lazy, ndarray, of_list, scalar, wrap
 
 
@@ -26,11 +26,19 @@ def shape_of(shape):
     return None if any(n < 0 for n in extents) else extents
 
 
+def order_of(order):
+    """An order as a capital letter, or ``None``; NumPy has the words for what is none."""
+    letter = order.upper() if isinstance(order, str) else order
+    if letter not in ("C", "F", "A", "K", None):
+        np.empty(0).ravel(order)
+    return letter
+
+
 def _constant(name, value, shape, dtype, order, kwargs):
     """A lazy constant, or NumPy's array where that cannot be."""
     given, dtype = dtype, np.dtype(dtype)
-    extents = shape_of(shape)
-    if extents is None or not is_lazy(dtype) or kwargs:
+    extents, order = shape_of(shape), order_of(order)
+    if extents is None or not is_lazy(dtype) or kwargs or order not in ("C", "F"):
         function = getattr(np, name)
         return wrap(function(to_host(shape), given, order, **to_host(kwargs)))
     if order == "F" and len(extents) > 1:
@@ -38,37 +46,52 @@ def _constant(name, value, shape, dtype, order, kwargs):
     return _gpupy.full(extents, value, dtype)
 
 
-def _unlike(kwargs):
-    return {k: v for k, v in kwargs.items() if k != "like" and not (k == "device" and v is None)}
+def _without_device(kwargs):
+    return {k: v for k, v in kwargs.items() if not (k == "device" and v is None)}
+
+
+def _given_like(function, *args, like, **kwargs):
+    """The call, left to the class of ``like`` where that is not ours or NumPy's."""
+    if like is None or type(like) is np.ndarray or isinstance(like, ndarray):
+        return function(*args, **kwargs)
+    return getattr(np, function.__name__)(*args, like=like, **kwargs)
 
 
 def zeros(shape, dtype=float, order="C", **kwargs):
     made = None if kwargs else constant(shape, 0.0, dtype, order)
     if made is not None:
         return made
-    return _constant("zeros", 0.0, shape, dtype, order, _unlike(kwargs))
+    if "like" in kwargs:
+        return _given_like(zeros, shape, dtype, order, **kwargs)
+    return _constant("zeros", 0.0, shape, dtype, order, _without_device(kwargs))
 
 
 def ones(shape, dtype=None, order="C", **kwargs):
     made = None if kwargs else constant(shape, 1.0, float if dtype is None else dtype, order)
     if made is not None:
         return made
-    return _constant("ones", 1.0, shape, float if dtype is None else dtype, order, _unlike(kwargs))
+    if "like" in kwargs:
+        return _given_like(ones, shape, dtype, order, **kwargs)
+    return _constant("ones", 1.0, shape, float if dtype is None else dtype, order, _without_device(kwargs))
 
 
 def empty(shape, dtype=float, order="C", **kwargs):
     made = None if kwargs else constant(shape, 0.0, dtype, order)
     if made is not None:
         return made
-    return _constant("empty", 0.0, shape, dtype, order, _unlike(kwargs))
+    if "like" in kwargs:
+        return _given_like(empty, shape, dtype, order, **kwargs)
+    return _constant("empty", 0.0, shape, dtype, order, _without_device(kwargs))
 
 
 def full(shape, fill_value, dtype=None, order="C", **kwargs):
+    if "like" in kwargs:
+        return _given_like(full, shape, fill_value, dtype, order, **kwargs)
     if dtype is None:
         dtype = getattr(fill_value, "dtype", None) or np.asarray(fill_value).dtype
     dtype = np.dtype(dtype)
     extents = shape_of(shape)
-    if extents is None or not is_lazy(dtype) or _unlike(kwargs):
+    if extents is None or not is_lazy(dtype) or _without_device(kwargs):
         return wrap(np.full(to_host(shape), to_host(fill_value), dtype, order))
     made = _constant("empty", 0.0, extents, dtype, order, {})
     _fill(made, fill_value)
@@ -82,7 +105,7 @@ def _fill(made, value):
 
 def _like(make):
     def like(a, dtype=None, order="K", subok=True, shape=None, **kwargs):
-        a = asanyarray(a)
+        a, order = asanyarray(a), order_of(order)
         wanted = a.dtype if dtype is None else dtype
         fortran = order == "F" or (order in "KA" and a.flags.fnc)
         return make(a.shape if shape is None else shape, wanted, "F" if fortran else "C", **kwargs)
@@ -104,10 +127,15 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **k
         made = of_list(object)
         if made is not None:
             return made
+    if "like" in kwargs:
+        given = {"copy": copy, "order": order, "subok": subok, "ndmin": ndmin}
+        return _given_like(array, object, dtype, **given, **kwargs)
+    if isinstance(copy, np._CopyMode):
+        copy = _COPIES[copy]
     if isinstance(object, scalar):
         object = object._array()
     if isinstance(object, ndarray) and object._lazy:
-        made = object
+        made, order = object, order_of(order)
         if order == "F":
             made = made if made.flags.f_contiguous and not copy else made.T._copy().T
         if dtype is not None and np.dtype(dtype) != object.dtype:
@@ -120,15 +148,19 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **k
             made = object._copy()
         extra = ndmin - made.ndim
         return made if extra <= 0 else made.reshape((1,) * extra + made.shape)
-    kwargs = {key: value for key, value in kwargs.items() if key != "like"}
     given = to_host(object)
-    return wrap(np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs))
+    made = np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs)
+    # Without a copy it is the array itself or a view of it.
+    return wrapped("array", made, [object], [given]) if isinstance(object, ndarray) else wrap(made)
 
 
+_COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.IF_NEEDED: None, np._CopyMode.NEVER: False}
 _COPY_WORDS = "Unable to avoid copy while creating an array as requested."
 
 
 def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    if like is not None:
+        return _given_like(asarray, a, dtype, order, copy=copy, like=like)
     if type(a) is ndarray and copy is None and order in (None, "K", "A"):
         if dtype is None or np.dtype(dtype) == a.dtype:
             return a
@@ -143,16 +175,22 @@ def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
 
 
 def _asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
+    if like is not None:
+        return _given_like(asanyarray, a, dtype, order, copy=copy, like=like)
     if isinstance(a, np.ndarray):
         return wrap(np.asanyarray(a, dtype, order, copy=copy))
     return asarray(a, dtype, order, copy=copy)
 
 
 def ascontiguousarray(a, dtype=None, *, like=None):
+    if like is not None:
+        return _given_like(ascontiguousarray, a, dtype, like=like)
     return array(a, dtype, copy=None, order="C", ndmin=1)
 
 
 def asfortranarray(a, dtype=None, *, like=None):
+    if like is not None:
+        return _given_like(asfortranarray, a, dtype, like=like)
     a = asarray(a, dtype)
     if a.ndim == 0:
         return a.reshape(1)
@@ -160,6 +198,8 @@ def asfortranarray(a, dtype=None, *, like=None):
 
 
 def require(a, dtype=None, requirements=None, *, like=None):
+    if like is not None:
+        return _given_like(require, a, dtype, requirements, like=like)
     if isinstance(a, ndarray) and a._lazy and a._writable and requirements:
         # Ours can be written to, though NumPy sees them read-only.
         requirements = [r for r in requirements if str(r).upper() not in ("W", "WRITEABLE")]
@@ -171,6 +211,8 @@ def copy(a, order="K", subok=False):
 
 
 def arange(*args, dtype=None, device=None, like=None, **kwargs):
+    if like is not None:
+        return _given_like(arange, *args, dtype=dtype, like=like, **kwargs)
     if len(args) > 3 and dtype is None:
         args, dtype = args[:3], args[3]
     if dtype is None and not kwargs:
@@ -246,6 +288,8 @@ def _linspace(start, stop, num, endpoint, dtype):
 
 
 def tri(N, M=None, k=0, dtype=float, *, like=None):
+    if like is not None:
+        return _given_like(tri, N, M, k, dtype, like=like)
     rows, columns = operator.index(N), operator.index(N if M is None else M)
     k, dtype = operator.index(k), np.dtype(dtype)
     if not (is_lazy(dtype) and max(rows, columns, abs(k)) < 2**30 and min(rows, columns) >= 0):
@@ -255,8 +299,10 @@ def tri(N, M=None, k=0, dtype=float, *, like=None):
 
 
 def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
+    if like is not None:
+        return _given_like(eye, N, M, k, dtype, order, like=like)
     rows, columns = operator.index(N), operator.index(N if M is None else M)
-    k, dtype = operator.index(k), np.dtype(dtype)
+    k, dtype, order = operator.index(k), np.dtype(dtype), order_of(order)
     if not (is_lazy(dtype) and max(rows, columns, abs(k)) < 2**30 and min(rows, columns) >= 0):
         return call("eye", np.eye, (N, M, k, dtype, order), {})
     shape, k = ((rows, columns), k) if order != "F" else ((columns, rows), -k)
@@ -266,6 +312,8 @@ def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
 
 
 def identity(n, dtype=None, *, like=None):
+    if like is not None:
+        return _given_like(identity, n, dtype, like=like)
     return eye(n, dtype=float if dtype is None else dtype)
 
 
@@ -286,6 +334,8 @@ def indices(dimensions, dtype=int, sparse=False):
 
 
 def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
+    if like is not None:
+        return _given_like(fromfunction, function, shape, dtype=dtype, like=like, **kwargs)
     dtype, extents = np.dtype(dtype), shape_of(shape)
     if extents is None or not is_lazy(dtype) or any(n >= 2**31 for n in extents):
         rows = wrap(np.indices(to_host(shape), dtype))

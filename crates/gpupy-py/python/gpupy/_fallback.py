@@ -5,6 +5,7 @@ arguments to NumPy and of results back. Not here: which calls fall back (the mod
 ``call``).
 """
 
+import functools
 import os
 import sys
 import warnings
@@ -70,21 +71,32 @@ def reset():
     _sites.clear()
 
 
+@functools.lru_cache(maxsize=1024)
+def _is_inside(file):
+    return file.startswith(_INSIDE)
+
+
 def _user_frame():
     frame = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
+    while frame is not None and _is_inside(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
 
-def _note(name, reason):
+def _count(name, seen):
+    """Counts a call to NumPy with these arrays, and says it where the mode asks for that."""
+    for array in seen:
+        if array.size:
+            break
+    else:
+        return
     frame = _user_frame()
     file, line = ("?", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
     key = (name, file, line)
     _sites[key] = _sites.get(key, 0) + 1
     if _mode == "allow":
         return
-    words = f"`{name}` runs in NumPy: {reason} ({file}:{line})"
+    words = f"`{name}` runs in NumPy: {_reason(seen)} ({file}:{line})"
     if _mode == "error":
         raise FallbackError(words)
     module = "?" if frame is None else frame.f_globals.get("__name__", "?")
@@ -138,6 +150,8 @@ def _array_of(value):
 
 
 _PLAIN = frozenset({int, float, bool, str, type(None), np.ndarray, np.dtype, type})
+# Results that stay as they are.
+_VALUES = frozenset({int, float, bool, str, type(None), *(np.dtype(c).type for c in np.typecodes["All"])})
 
 
 def wrap_inside(value):
@@ -169,7 +183,12 @@ def _random():
 
 def call(name, function, args, kwargs):
     """``function(*args, **kwargs)`` by NumPy; a fallback if arrays of ours take part."""
-    if isinstance(function, np.ufunc) and len(args) > function.nin and "out" not in kwargs:
+    outputs = isinstance(function, np.ufunc) and len(args) > function.nin
+    if not kwargs and not outputs:
+        plain = _plain_hosts(args)
+        if plain is not None:
+            return _called(name, function, args, kwargs, *plain, {})
+    if outputs and "out" not in kwargs:
         kwargs = {**kwargs, "out": tuple(args[function.nin :])}
         args = args[: function.nin]
     seen, hosts = [], []
@@ -194,15 +213,7 @@ def call(name, function, args, kwargs):
         host_kwargs["out"] = out
         out = None
     if out is None:
-        _count(name, seen)
-        try:
-            result = function(*host_args, **host_kwargs)
-            return _wrapped(name, result, seen, hosts)
-        except ValueError as error:
-            # NumPy's own arrays raise it too, and then nothing of ours would be changed.
-            if "read-only" not in str(error) or not any(_writable(a) for a in seen):
-                raise
-        return _write_back(function, args, kwargs)
+        return _called(name, function, args, kwargs, seen, hosts, host_args, host_kwargs)
     outs = out if isinstance(out, tuple) else (out,)
     seen.extend(o for o in outs if isinstance(o, ndarray))
     _count(name, seen)
@@ -217,12 +228,48 @@ def call(name, function, args, kwargs):
     return _originals(result, copies, outs)
 
 
-def _wrapped(name, result, arrays, hosts):
+def _plain_hosts(args):
+    """Arrays, their host memory and the arguments for NumPy, where each is an array or a plain value."""
+    arrays, hosts, given = [], [], []
+    for value in args:
+        kind = type(value)
+        if kind is ndarray:
+            host = value._host()
+            arrays.append(value)
+            hosts.append(host)
+            given.append(host)
+        elif kind in _PLAIN:
+            given.append(value)
+        else:
+            return None
+    return arrays, hosts, given
+
+
+def _called(name, function, args, kwargs, arrays, hosts, host_args, host_kwargs):
+    """What NumPy gives for host memory, with the arrays that it is of."""
+    _count(name, arrays)
+    try:
+        result = function(*host_args, **host_kwargs)
+        return result if type(result) in _VALUES else wrapped(name, result, arrays, hosts)
+    except ValueError as error:
+        # NumPy's own arrays raise it too, and then nothing of ours would be changed.
+        if "read-only" not in str(error) or not any(_writable(a) for a in arrays):
+            raise
+    return _write_back(function, args, kwargs)
+
+
+def wrapped(name, result, arrays, hosts):
     """The result as ours; the parts of a tuple or a list, too, may be views."""
-    if type(result) in (tuple, list) and any(type(r) is np.ndarray for r in result):
+    kind = type(result)
+    if kind is not np.ndarray:
+        if kind not in (tuple, list) or all(type(r) is not np.ndarray for r in result):
+            return wrap(result)
         # What stands in it twice is one array.
-        made = {id(r): _wrapped(name, r, arrays, hosts) for r in result}
-        return type(result)([made[id(r)] for r in result])
+        made = {id(r): wrapped(name, r, arrays, hosts) for r in result}
+        return kind([made[id(r)] for r in result])
+    if name == "frombuffer" and result.flags.writeable:
+        # Its memory is somebody else's, who may write to it and read what is written here.
+        return hold(result)
     view = _view_of_one(name, result, arrays, hosts)
     if view is None:
         view = wrap(result)
@@ -244,16 +291,14 @@ def _others_out(out):
 
 
 # Functions whose views NumPy lets nobody write to.
-_READ_ONLY = frozenset({"diag", "sliding_window_view"})
+_READ_ONLY = frozenset({"diag", "frombuffer", "sliding_window_view"})
 
 
 def _view_of_one(name, result, arrays, hosts):
     """The array, or the view of it, that NumPy gave back as its host memory; or ``None``."""
-    if type(result) is not np.ndarray:
-        return None
-    for array, host in zip(arrays, hosts, strict=True):
+    for n, host in enumerate(hosts):
         if result is host:
-            return array
+            return arrays[n]
     if result.base is None or not result.size:
         return None
     for array, host in zip(arrays, hosts, strict=True):
@@ -281,11 +326,6 @@ def _placed(standin, host, result):
     step = -size if away < 0 else size
     start = as_strided(standin, (abs(away) + 1,), (step,))[abs(away) :]
     return as_strided(start, result.shape, result.strides)
-
-
-def _count(name, seen):
-    if any(a.size for a in seen):
-        _note(name, _reason(seen))
 
 
 def _writable(array):

@@ -84,6 +84,8 @@ class flags:
     def fnc(self):
         return self.f_contiguous and not self.c_contiguous
 
+    fortran = fnc
+
     @property
     def forc(self):
         return self.f_contiguous or self.c_contiguous

@@ -8,7 +8,7 @@ import operator
 import numpy as np
 
 from ._fallback import call, to_host
-from ._gpupy import assign_all
+from ._gpupy import assign_all, wrap
 
 
 class flatiter:
@@ -62,6 +62,9 @@ class flatiter:
     def __getitem__(self, key):
         if isinstance(key, (slice, type(Ellipsis))):
             return self.ravel()[key].copy()
+        if isinstance(key, (bool, np.bool)):
+            # A mask without axes, of which NumPy warns.
+            return wrap(self._array._host().flat[key])
         try:
             place = operator.index(key)
         except TypeError:

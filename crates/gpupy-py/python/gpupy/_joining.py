@@ -20,6 +20,9 @@ def _parts(arrays):
     if isinstance(arrays, ndarray):
         arrays = [arrays[i] for i in range(len(arrays))]
     _sequence(arrays)
+    if any(type(a) in (int, float, complex) for a in arrays):
+        # Python's numbers take the dtype of the others.
+        return None
     parts = [asanyarray(a) for a in arrays]
     return parts if parts and all(p._lazy for p in parts) else None
 

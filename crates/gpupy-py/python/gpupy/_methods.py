@@ -11,8 +11,22 @@ import numpy as np
 from . import _complex, _creation, _indexing, _linear, _reduce, _select, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
-from ._gpupy import assign_all, ndarray, numpy_attribute, wrap
+from ._gpupy import assign_all, hold, ndarray, numpy_attribute, wrap
 from ._through import through
+
+
+def _described(function, theirs):
+    """The function with the page and the signature of NumPy's method; a copy, as others show its own."""
+    made = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        theirs.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__doc__, made.__wrapped__ = theirs.__doc__, theirs
+    return made
 
 
 def _method(name):
@@ -24,9 +38,7 @@ def _method(name):
     def method(self, /, *args, **kwargs):
         return call(name, of_its_class, (self, *args), kwargs)
 
-    method.__name__ = name
-    method.__doc__ = theirs.__doc__
-    return method
+    return _described(method, theirs)
 
 
 def _reader(name):
@@ -36,8 +48,7 @@ def _reader(name):
     def method(self, /, *args, **kwargs):
         return theirs(self._host(), *args, **kwargs)
 
-    method.__name__ = name
-    return method
+    return _described(method, theirs)
 
 
 def _view_method(name):
@@ -46,8 +57,7 @@ def _view_method(name):
     def method(self, /, *args, **kwargs):
         return self._views(theirs, *args, **kwargs)
 
-    method.__name__ = name
-    return method
+    return _described(method, theirs)
 
 
 def copy(self, order="C"):
@@ -63,24 +73,27 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         made = self._cast(dtype)
         if made is not None:
             return made
-    dtype = np.dtype(dtype)
+    given, dtype = dtype, np.dtype(dtype)
     if self._lazy and order in ("K", "C", "A") and _creation.is_lazy(dtype):
         if dtype == self.dtype and not copy and (order != "C" or self.flags.c_contiguous):
             return self
         # `same_value` looks at the elements.
         if casting == "unsafe" or (casting != "same_value" and np.can_cast(self.dtype, dtype, casting)):
             return self._copy(dtype, order == "K" or (order == "A" and self.flags.fnc))
-    given = {"order": order, "casting": casting, "subok": subok, "copy": copy}
-    return call("astype", np.ndarray.astype, (self, dtype), given)
+    options = {"order": order, "casting": casting, "subok": subok, "copy": copy}
+    return call("astype", np.ndarray.astype, (self, given), options)
 
 
 def conjugate(self, *args, **kwargs):
+    if not args and not kwargs and self.dtype.kind in "biuf":
+        return self
     return np.conjugate(self, *args, **kwargs)
 
 
 def ravel(self, order="C"):
     if not self._lazy:
         return call("ravel", lambda array, order: array.ravel(order), (self, order), {})
+    order = _creation.order_of(order)
     if order == "K":
         order = "F" if self.flags.fnc else "C"
     if order == "C" and not self.flags.c_contiguous:
@@ -94,7 +107,11 @@ def flatten(self, order="C"):
 
 
 def fill(self, value):
-    assign_all(self, value)
+    if self._lazy:
+        assign_all(self, value)
+    else:
+        # One element of objects may be a sequence.
+        self._host().fill(to_host(value))
 
 
 def item(self, *args):
@@ -153,6 +170,8 @@ def _set_bits(array, value):
 
 
 def resize(self, *new_shape, refcheck=True):
+    if new_shape in ((), (None,)):
+        return
     shape = new_shape[0] if len(new_shape) == 1 else new_shape
     flags = self.flags
     if not (flags.c_contiguous or flags.f_contiguous):
@@ -208,6 +227,18 @@ def dlpack(self, **kwargs):
     return np.array(self._host()).__dlpack__(**kwargs)
 
 
+def array_wrap(self, array, context=None, return_scalar=False, /):
+    made = wrap(array)
+    return made[()] if return_scalar and not made.ndim else made
+
+
+def ctypes(self):
+    if self._lazy and self.base is None:
+        # C may write to the memory at the address, so the array is NumPy's from here on.
+        self._replace(hold(np.array(self._host())))
+    return self._host().ctypes
+
+
 def _namespace(self, *, api_version=None):
     import gpupy
 
@@ -217,6 +248,7 @@ def _namespace(self, *, api_version=None):
 _OWN = {
     "__array_namespace__": _namespace,
     "__array_priority__": 0.0,
+    "__array_wrap__": array_wrap,
     "__class_getitem__": classmethod(types.GenericAlias),
     "__contains__": contains,
     "__copy__": copy,
@@ -237,6 +269,7 @@ _OWN = {
     "conj": conjugate,
     "conjugate": conjugate,
     "copy": copy,
+    "ctypes": property(ctypes),
     "cumprod": _reduce.cumprod,
     "cumsum": _reduce.cumsum,
     "device": property(lambda self: "cpu"),
@@ -267,7 +300,7 @@ _OWN = {
 _READERS = "__sizeof__ dump dumps tobytes tofile".split()
 _VIEWS = "diagonal swapaxes".split()
 # What an object of any class has, and what would give out addresses without an owner.
-_SKIPPED = {"__array_struct__", "__array_finalize__", "__array_wrap__", "__setstate__", "__hash__"}
+_SKIPPED = {"__array_struct__", "__array_finalize__", "__setstate__", "__hash__"}
 
 
 def _attribute(name):
@@ -276,9 +309,9 @@ def _attribute(name):
 
 def _complete():
     for name, value in _OWN.items():
-        setattr(ndarray, name, value)
-        if isinstance(value, types.FunctionType) and value.__module__ == __name__:
-            value.__doc__ = value.__doc__ or getattr(getattr(np.ndarray, name, None), "__doc__", None)
+        theirs = getattr(np.ndarray, name, None)
+        is_method = isinstance(value, types.FunctionType) and callable(theirs)
+        setattr(ndarray, name, _described(value, theirs) if is_method else value)
     for name in _READERS:
         setattr(ndarray, name, _reader(name))
     for name in _VIEWS:

@@ -90,7 +90,10 @@ _COMPARISONS = frozenset(
 # Classes of NumPy's whose methods give arrays.
 _GENERATORS = ("Generator", "RandomState")
 _POLYNOMIALS = frozenset("Chebyshev Hermite HermiteE Laguerre Legendre Polynomial poly1d".split())
-_CONSTANTS = (int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None))
+_CONSTANTS = (
+    *(int, float, complex, str, bytes, tuple, list, dict, set, frozenset),
+    *(type(None), type(np._NoValue)),
+)
 
 
 def ufunc_of(value):

@@ -6,7 +6,7 @@ methods in Rust.
 
 import numpy as np
 
-from ._creation import asanyarray
+from ._creation import asanyarray, order_of
 from ._fallback import call
 from ._gpupy import ndarray
 
@@ -65,11 +65,12 @@ def ravel(a, order="C"):
 
 
 def reshape_as(a, shape, order, copy):
-    """A reshape in an order other than C's, of a lazy array."""
-    fortran = order == "F" or (order == "A" and a.flags.fnc)
-    if order not in ("F", "A"):
-        return a._hollow().reshape(shape, order=order)
-    if not fortran:
+    """A reshape in an order other than `C`, of a lazy array."""
+    letter = order_of(order)
+    if letter not in ("C", "F", "A"):
+        a._hollow().reshape(shape, order=order)
+        raise ValueError(f"order `{order}` is not permitted for reshaping")
+    if letter == "C" or (letter == "A" and not a.flags.fnc):
         return a.reshape(shape, copy=copy)
     # In Fortran's order the axes are read and written backwards.
     wanted = a._hollow().reshape(shape).shape

@@ -1,0 +1,66 @@
+"""Memory that NumPy or others own: records, buffers and what C writes to are shared, not copied."""
+
+import ctypes
+
+import numpy
+import pytest
+from pairs import check
+
+import gpupy
+
+
+def records(xp):
+    return xp.array([(1, 2.0), (3, 4.0), (5, 6.0)], dtype=[("n", "i4"), ("x", "f8")])
+
+
+WAYS = {
+    "element": lambda xp, a: a["x"].__setitem__(1, 9),
+    "slice": lambda xp, a: a["x"][1:].__setitem__(slice(None), 7),
+    "in place": lambda xp, a: a["n"].__imul__(2),
+    "out": lambda xp, a: xp.add(a["x"], 1, out=a["x"]),
+    "copyto": lambda xp, a: xp.copyto(a["n"], [7, 8, 9]),
+    "putmask": lambda xp, a: xp.putmask(a["x"], [True, False, True], 10),
+    "sort": lambda xp, a: a["x"][::-1].sort(),
+    "fields": lambda xp, a: a[["n"]].__setitem__(0, (4,)),
+    "reshaped": lambda xp, a: a["x"].reshape(3, 1).T.__setitem__((0, 2), -1),
+    "flat": lambda xp, a: a["x"].flat.__setitem__(1, 5),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_field_of_records_is_a_view_of_them(way):
+    def written(xp):
+        a = records(xp)
+        seen = a["x"]
+        WAYS[way](xp, a)
+        return [a.tolist(), seen.tolist(), (a["x"] + 1).tolist()]
+
+    check(written, way)
+
+
+@pytest.mark.parametrize("xp", [numpy, gpupy])
+def test_an_array_over_a_buffer_shares_its_memory(xp):
+    for make in (lambda memory: xp.frombuffer(memory, "i2"), lambda memory: xp.ndarray(3, "i2", memory)):
+        memory = bytearray(6)
+        a = make(memory)
+        memory[2] = 5
+        a[2], a[0] = 7, 3
+        a += 1
+        assert a.tolist() == [4, 6, 8] and memory == b"\4\0\6\0\10\0"
+        assert (a * 2).tolist() == [8, 12, 16]
+
+
+@pytest.mark.parametrize("xp", [numpy, gpupy])
+def test_memory_that_nobody_may_write_to_stays_so(xp):
+    for a in (xp.frombuffer(b"abc", "u1"), xp.ndarray(3, "u1", b"abc")):
+        with pytest.raises(ValueError, match="read-only"):
+            a[0] = 1
+        assert (a + 1).tolist() == [98, 99, 100]
+
+
+@pytest.mark.parametrize("xp", [numpy, gpupy])
+def test_what_c_writes_is_seen(xp):
+    a = xp.zeros(3, "i4")
+    ctypes.memset(a.ctypes.data, 1, 4)
+    ctypes.cast(a.ctypes.data_as(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int32))[2] = 6
+    assert a.tolist() == [0x1010101, 0, 6]
