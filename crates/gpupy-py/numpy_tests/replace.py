@@ -52,13 +52,23 @@ def _core():
         sys.modules[module.__name__] = module
     tests = importlib.import_module(f"numpy._core.{_IN_C}")
     module = types.ModuleType(f"gpupy._core.{_IN_C}")
-    module.__dict__.update({k: gpupy._namespace.adapt(k, v) for k, v in vars(tests).items() if k[0] != "_"})
+    module.__dict__.update({k: _InC(k, v) for k, v in vars(tests).items() if k[0] != "_" and callable(v)})
     setattr(core, _IN_C, module)
     sys.modules[module.__name__] = module
     # Modules that NumPy has not imported so far.
     core.__getattr__ = lambda name: getattr(numpy._core, name)
     sys.modules[core.__name__] = core
     return core
+
+
+class _InC:
+    """A function in C with gpupy's arrays going in and coming out. As C's, it binds to no instance."""
+
+    def __init__(self, name, function):
+        self._function = gpupy._namespace.adapt(name, function)
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
 
 
 class _Finder(importlib.abc.MetaPathFinder):

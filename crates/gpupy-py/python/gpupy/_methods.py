@@ -80,8 +80,11 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         # `same_value` looks at the elements.
         if casting == "unsafe" or (casting != "same_value" and np.can_cast(self.dtype, dtype, casting)):
             return self._copy(dtype, order == "K" or (order == "A" and self.flags.fnc))
+    if isinstance(given, type) and issubclass(given, np.dtype):
+        # The elements decide about the rest of the dtype, such as the length of strings.
+        dtype = given
     options = {"order": order, "casting": casting, "subok": subok, "copy": copy}
-    return call("astype", np.ndarray.astype, (self, given), options)
+    return call("astype", np.ndarray.astype, (self, dtype), options)
 
 
 def conjugate(self, *args, **kwargs):
