@@ -68,8 +68,9 @@ pub(crate) fn is_hazard(program: &Program, slot: usize, value: Scalar) -> bool {
 /// compared or chosen.
 fn is_reckoned_with(program: &Program, at: usize, value: Scalar) -> bool {
     let harmless = |op: Op| op == Op::Select || op.info().rule == Rule::Compare;
-    let users = program.insts.iter().filter(|inst| program.uses(inst).any(|v| v as usize == at));
-    !is_finite(value) || users.into_iter().any(|inst| !harmless(inst.op))
+    let mut users =
+        program.insts.iter().filter(|inst| program.uses(inst).any(|v| v as usize == at));
+    !is_finite(value) || users.any(|inst| !harmless(inst.op))
 }
 
 fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
