@@ -29,6 +29,7 @@ mod kinds;
 mod liveness;
 mod numbers;
 mod operations;
+pub mod pairs;
 pub mod planes;
 pub mod probe;
 mod space;

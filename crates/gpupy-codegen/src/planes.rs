@@ -1,11 +1,11 @@
 //! Blocks of 64-bit elements as two blocks of their halves.
 //!
-//! Owns [`Planes`], for devices whose memory holds elements of at most 32 bits but that compute with
-//! wider ones. A block's *planes* are the low halves of its elements, and the high ones; both are
+//! Owns [`Planes`]; [`Planes::of`] is for devices whose memory holds elements of at most 32 bits but that
+//! compute with wider ones. A block's *planes* are the low halves of its elements, and the high ones; both are
 //! blocks of uint32, walked over as the block itself. Invariant: the program of planes stores the
 //! halves of what the program stores.
 //!
-//! Not here: memory of planes (drivers).
+//! Not here: devices that have no 64-bit integers at all (`pairs`), memory of planes (`longs.rs`, drivers).
 
 use gpupy_core::ir::{Builder, Fingerprint, Inst, Program};
 use gpupy_core::op::Op;
@@ -25,7 +25,7 @@ pub enum Plane {
 /// A program over planes, in the place of one over 64-bit elements.
 #[derive(Clone, Debug)]
 pub struct Planes {
-    /// The program. Its accesses and parameters are those of the original.
+    /// The program. Its accesses are those of the original.
     pub program: Program,
     /// Its name.
     pub fingerprint: Fingerprint,
@@ -33,6 +33,8 @@ pub struct Planes {
     pub operands: Vec<(usize, Plane)>,
     /// For each of its destinations, the original's, and which plane of it.
     pub dests: Vec<(usize, Plane)>,
+    /// For each of its parameters, the original's, and which half of it.
+    pub params: Vec<(usize, Plane)>,
 }
 
 /// True for dtypes whose blocks have planes.
@@ -89,7 +91,8 @@ impl<'a> Splitter<'a> {
         }
         let program = self.to.finish();
         let fingerprint = program.fingerprint();
-        Planes { program, fingerprint, operands: self.operands, dests: self.dests }
+        let params = (0..program.params.len()).map(|which| (which, Plane::Whole)).collect();
+        Planes { program, fingerprint, operands: self.operands, dests: self.dests, params }
     }
 
     /// Copies an instruction; gives its value, or the name of a region.
@@ -182,7 +185,7 @@ impl<'a> Splitter<'a> {
 }
 
 /// The planes of blocks of a dtype, and their own dtypes.
-fn planes(dtype: DType) -> Vec<(Plane, DType)> {
+pub(crate) fn planes(dtype: DType) -> Vec<(Plane, DType)> {
     match has_planes(dtype) {
         true => vec![(Plane::Low, DType::U32), (Plane::High, DType::U32)],
         false => vec![(Plane::Whole, dtype)],
