@@ -10,7 +10,7 @@ use crate::across;
 use crate::blocks::Blocks;
 use crate::gpu::{Draw, KernelId, TextureId};
 use crate::thread::GlThread;
-use gpupy_codegen::cache::{Choice, Kernels};
+use gpupy_codegen::cache::{Kernels, Maker};
 use gpupy_codegen::fragment::{self, Declined, Layout, Plan, Planned, Request, Target};
 use gpupy_core::driver::{Access, Dest, Evaluated, Launch};
 use gpupy_core::ir::{AccessKind, Form, Program};
@@ -210,8 +210,14 @@ impl Evaluator<'_> {
             let request = part.request(&points);
             match fragment::plan(&request) {
                 Ok(planned) => {
+                    let mut maker = Making {
+                        request: &request,
+                        thread: self.thread,
+                        newest: self.newest,
+                        glsl: self.glsl,
+                    };
                     let (kernel, planned) =
-                        self.kernel(part.launch, &request, planned, evaluated)?;
+                        self.kernels.provide(&mut maker, part.launch, planned, evaluated)?;
                     evaluated.code = Some(kernel.code);
                     draws.push(Draw {
                         kernel: kernel.id,
@@ -233,64 +239,44 @@ impl Evaluator<'_> {
         }
         Ok(())
     }
+}
 
-    /// The kernel of a planned draw, compiled now if need be, and the plan that it has.
-    fn kernel(
-        &mut self,
-        launch: &Launch<'_>,
-        request: &Request<'_>,
-        planned: Planned,
-        evaluated: &mut Evaluated,
-    ) -> Result<(Compiled, Planned)> {
-        let (name, params) = (launch.fingerprint, launch.params);
-        let elements: usize = launch.shape.iter().product();
-        let choice = self.kernels.find(name, &planned.plan, params, elements);
-        let literals = |general: Planned| {
-            // The same request with the same outcome, but for the parameters.
-            let request = Request { specialise: true, ..request.clone() };
-            fragment::plan(&request).unwrap_or(general)
-        };
-        match choice {
-            Some(Choice::General(kernel)) => Ok((kernel, planned)),
-            Some(Choice::Specialised(kernel)) => Ok((kernel, literals(planned))),
-            Some(Choice::CouldSpecialise(kernel)) => {
-                let special = literals(planned.clone());
-                let compiled = self.compile(launch.program, &special.plan);
-                let twin = compiled.as_ref().ok().cloned();
-                let old = self.kernels.specialise(name, &planned.plan, params, twin);
-                if let Some(old) = old {
-                    self.thread.post(move |gpu| gpu.forget_kernel(old.id))?;
-                }
-                match compiled {
-                    Ok(twin) => {
-                        evaluated.specialised += 1;
-                        Ok((twin, special))
-                    }
-                    Err(error) if error.kind() == ErrorKind::DeviceLost => Err(error),
-                    // The general kernel does as well.
-                    Err(_) => Ok((kernel, planned)),
-                }
-            }
-            None => {
-                let kernel = self.compile(launch.program, &planned.plan)?;
-                evaluated.compiled += 1;
-                let plan = planned.plan.clone();
-                self.kernels.add(name, plan, kernel.clone(), params, elements);
-                Ok((kernel, planned))
-            }
-        }
+/// What makes the kernels of a launch.
+struct Making<'a> {
+    request: &'a Request<'a>,
+    thread: &'a GlThread,
+    newest: &'a mut KernelId,
+    glsl: fragment::Version,
+}
+
+impl Maker for Making<'_> {
+    type Planned = Planned;
+    type Plan = Plan;
+    type Kernel = Compiled;
+
+    fn plan(planned: &Planned) -> &Plan {
+        &planned.plan
     }
 
-    fn compile(&mut self, program: &Program, plan: &Plan) -> Result<Compiled> {
+    fn literals(&self, _: &Planned) -> Option<Planned> {
+        fragment::plan(&Request { specialise: true, ..self.request.clone() }).ok()
+    }
+
+    fn compile(&mut self, planned: &Planned) -> Result<Compiled> {
         *self.newest += 1;
         let id = *self.newest;
-        let source = fragment::source(program, plan, self.glsl);
-        let mut samplers: Vec<String> =
-            (0..program.operands.len()).map(|slot| format!("t{slot}")).collect();
+        let source = fragment::source(self.request.program, &planned.plan, self.glsl);
+        let operands = self.request.program.operands.len();
+        let mut samplers: Vec<String> = (0..operands).map(|slot| format!("t{slot}")).collect();
         samplers.push("old".to_owned());
         self.thread
             .ask(|gpu| gpu.compile(id, &source, &samplers).map(|()| source))?
             .map(|source| Compiled { id, code: source.into() })
+    }
+
+    fn retire(&mut self, kernel: Compiled) {
+        // A thread that has ended has no kernels.
+        let _ = self.thread.post(move |gpu| gpu.forget_kernel(kernel.id));
     }
 }
 

@@ -15,8 +15,6 @@ mod eval;
 mod gpu;
 mod kernels;
 mod memory;
-mod planes;
-mod probe;
 mod resources;
 mod textures;
 mod thread;
@@ -27,26 +25,22 @@ use eval::{Compiled, Evaluator};
 use gpu::KernelId;
 use gpupy_codegen::cache::{self, Kernels};
 use gpupy_codegen::fragment::Plan;
-use gpupy_codegen::planes::{Planes, has_planes};
-use gpupy_codegen::{exact, supports};
+use gpupy_codegen::longs::{self, Longs, Split};
+use gpupy_codegen::{Abilities, probe};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
-use gpupy_core::ir::{Form, FormKind, Program};
-use gpupy_core::op::{Op, Rule};
+use gpupy_core::ir::{FormKind, Program};
+use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result};
-use planes::{Long, Longs};
-use probe::Findings;
 use std::ops::Range;
 use thread::GlThread;
 
 /// The name under which a program asks for this driver.
 pub const NAME: &str = "gl";
 
-/// What textures may hold.
-///
-/// Those of 64 bits stand last; not every context has them.
+/// What blocks may hold. Of float64 a context may have none; blocks of 64 bits are two textures.
 const DTYPES: [DType; 12] = [
     DType::Bool,
     DType::I8,
@@ -61,9 +55,6 @@ const DTYPES: [DType; 12] = [
     DType::U64,
     DType::F64,
 ];
-
-/// How many of [`DTYPES`] every context has.
-const SHORT: usize = 9;
 
 /// Elements of the largest block, however large textures may be: 1 GiB of float32.
 const MAX_BLOCK_LEN: u64 = 1 << 28;
@@ -81,8 +72,9 @@ pub fn new() -> Box<dyn Driver> {
 #[derive(Default)]
 pub struct Gl {
     open: Option<Open>,
+    longs: Longs,
     limits: Resources,
-    findings: Findings,
+    abilities: Abilities,
 }
 
 /// What an open driver has.
@@ -92,7 +84,6 @@ struct Open {
     blocks: Blocks,
     kernels: Kernels<Plan, Compiled>,
     newest: KernelId,
-    longs: Longs,
 }
 
 impl Gl {
@@ -102,10 +93,33 @@ impl Gl {
         })
     }
 
-    /// What blocks of this context may hold.
-    fn dtypes(&self) -> &'static [DType] {
-        let long = self.open.as_ref().is_some_and(|open| open.context.long);
-        if long { &DTYPES } else { &DTYPES[..SHORT] }
+    /// Checks that a range of elements lies inside a block; gives its end, and the block's halves, if it
+    /// is two.
+    fn range(
+        &mut self,
+        operation: &'static str,
+        block: BlockId,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<(usize, Option<[BlockId; 2]>)> {
+        let long = self.longs.get(block);
+        let spec = match long {
+            Some(long) => long.spec,
+            None => self.open()?.blocks.get(block)?.spec,
+        };
+        let end = within(operation, spec, offset, bytes)?;
+        Ok((end, long.map(|long| [block, long.high])))
+    }
+}
+
+/// What a context can do, if its device does it right.
+fn abilities(context: &Limits) -> Abilities {
+    let has = |dtype: &DType| context.long || *dtype != DType::F64;
+    Abilities {
+        dtypes: DTYPES.into_iter().filter(has).collect(),
+        forms: vec![FormKind::Reduce],
+        pairs: !context.long,
+        ..Abilities::default()
     }
 }
 
@@ -124,50 +138,48 @@ impl Driver for Gl {
         // The width of most textures is a power of two.
         let side = 1u64 << context.texture_size.max(1).ilog2();
         let largest = MAX_BLOCK_LEN.min(side * u64::from(context.texture_size) * 4);
-        let widest = if context.long { 8 } else { 4 };
-        let wanted =
-            if config.block_bytes == 0 { 0 } else { (config.block_bytes / widest).max(256) };
+        let wanted = if config.block_bytes == 0 { 0 } else { (config.block_bytes / 8).max(256) };
         let max_block_len = at_most(wanted, largest) as usize;
         let blocks = Blocks::new(context.texture_size);
         let (device, devices) = (context.renderer.clone(), context.devices.clone());
-        let hardware = context.hardware;
-        let kernels = Kernels::specialising_after(match hardware {
+        let identity = format!("{device}\n{}", context.version);
+        self.abilities = abilities(&context);
+        self.longs = Longs::new(if context.long { Split::Blocks } else { Split::Integers });
+        let mut capabilities = Capabilities {
+            device: device.clone(),
+            hardware: context.hardware,
+            dtypes: self.abilities.dtypes.clone(),
+            max_block_len,
+            max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
+            forms: self.abilities.forms.clone(),
+            resources: resources::named(&self.limits),
+            devices,
+            ..Capabilities::default()
+        };
+        let kernels = Kernels::specialising_after(match context.hardware {
             true => cache::ELEMENTS_UNTIL_LITERALS,
             false => cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
         });
-        self.open =
-            Some(Open { thread, context, blocks, kernels, newest: 0, longs: Longs::default() });
-        self.findings = Findings::default();
+        self.open = Some(Open { thread, context, blocks, kernels, newest: 0 });
         // What is tried is not the user's, and needs no room in a lowered limit.
-        let found = Findings::of(self);
+        let found = probe::find_out(self, &capabilities, NAME, &identity);
         let limited =
             self.open().and_then(|open| open.blocks.limit(&open.thread, memory, max_block_len));
-        match found.and_then(|findings| limited.map(|()| findings)) {
-            Ok(findings) => self.findings = findings,
-            Err(error) => {
+        let (findings, costs) =
+            found.and_then(|found| limited.map(|()| found)).map_err(|error| {
                 self.cleanup();
-                return Err(Error::new(ErrorKind::Unavailable, "init")
+                Error::new(ErrorKind::Unavailable, "init")
                     .says("a first draw does not work")
                     .with("driver", NAME)
                     .with("device", device)
                     .with("reason", &error)
-                    .from_source(error));
-            }
-        }
-        Ok(Capabilities {
-            device,
-            hardware,
-            dtypes: self.dtypes().to_vec(),
-            max_block_len,
-            max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
-            forms: vec![FormKind::Reduce],
-            flushes_subnormals: self.findings.flushes_subnormals,
-            host_memory: false,
-            in_place: false,
-            resources: resources::named(&self.limits),
-            devices,
-            ..Capabilities::default()
-        })
+                    .from_source(error)
+            })?;
+        capabilities.flushes_subnormals = findings.flushes_subnormals;
+        capabilities.findings = findings.named();
+        capabilities.costs = Some(costs);
+        self.abilities.findings = findings;
+        Ok(capabilities)
     }
 
     fn cleanup(&mut self) {
@@ -175,110 +187,59 @@ impl Driver for Gl {
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
-        match op {
-            Op::Div if self.findings.rounds_division && dtype == DType::F32 => {
-                return Method::Lowered(exact::division());
-            }
-            Op::Sqrt if self.findings.rounds_root && dtype == DType::F32 => {
-                return Method::Lowered(exact::square_root());
-            }
-            // Of float16 they are those of float32, rounded.
-            Op::Div if self.findings.rounds_division => return Method::Absent,
-            Op::Sqrt if self.findings.rounds_root => return Method::Absent,
-            _ => {}
-        }
-        let native = match op {
-            _ if op.form().is_some_and(|form| form != FormKind::Reduce) => false,
-            _ if op.info().rule == Rule::Special => true,
-            // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
-            Op::Cast => self.dtypes().iter().all(|from| supports(op, *from, dtype)),
-            _ => supports(op, dtype, dtype),
-        };
-        if native && self.dtypes().contains(&dtype) { Method::Native } else { Method::Absent }
+        self.abilities.method(op, dtype)
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
-        let known = self.dtypes().contains(&spec.dtype);
-        let open = self.open()?;
-        match known && has_planes(spec.dtype) {
-            true => open.longs.alloc(&open.thread, &mut open.blocks, spec),
-            false => open.blocks.alloc(&open.thread, spec),
-        }
+        let mut longs = std::mem::take(&mut self.longs);
+        let known = self.abilities.dtypes.contains(&spec.dtype);
+        let block = self.open().and_then(|open| match known && longs.split().splits(spec.dtype) {
+            true => longs.alloc(open, spec, Open::alloc, Open::free),
+            false => open.alloc(spec),
+        });
+        self.longs = longs;
+        block
     }
 
     fn block_free(&mut self, block: BlockId) {
+        let high = self.longs.remove(block).map(|long| long.high);
         if let Ok(open) = self.open() {
-            open.blocks.free(&open.thread, block);
-            if let Some(long) = open.longs.remove(block) {
-                open.blocks.free(&open.thread, long.high);
-            }
+            [Some(block), high].into_iter().flatten().for_each(|block| open.free(block));
         }
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        let (end, halves) = self.range("block_read", block, offset, out.len())?;
         let open = self.open()?;
-        let Some(Long { spec, high }) = open.longs.get(block) else {
-            let spec = open.blocks.get(block)?.spec;
-            let end = within("block_read", spec, offset, out.len())?;
-            return open.read(block, offset..end, out);
-        };
-        let end = within("block_read", spec, offset, out.len())?;
-        let mut halves = [block, high].map(|half| (half, vec![0; out.len() / 2]));
-        for (half, bytes) in &mut halves {
-            open.read(*half, offset..end, bytes)?;
+        match halves {
+            Some(halves) => longs::read(halves, out, |half, out| open.read(half, offset..end, out)),
+            None => open.read(block, offset..end, out),
         }
-        planes::join(&halves[0].1, &halves[1].1, out);
-        Ok(())
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        let (end, halves) = self.range("block_write", block, offset, data.len())?;
         let open = self.open()?;
-        let Some(Long { spec, high }) = open.longs.get(block) else {
-            let spec = open.blocks.get(block)?.spec;
-            let end = within("block_write", spec, offset, data.len())?;
-            return open.write(block, offset..end, data);
-        };
-        let end = within("block_write", spec, offset, data.len())?;
-        let [low, upper] = planes::halves(data);
-        open.write(block, offset..end, &low)?;
-        open.write(high, offset..end, &upper)
+        match halves {
+            Some(halves) => {
+                longs::write(halves, data, |half, data| open.write(half, offset..end, data))
+            }
+            None => open.write(block, offset..end, data),
+        }
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
-        let dtypes = self.dtypes();
-        for inst in &program.insts {
-            let operand = usize::from(inst.op == Op::Select);
-            let first = program.uses(inst).nth(operand).map(|v| program.insts[v as usize].dtype);
-            let from = first.unwrap_or(inst.dtype);
-            let known = dtypes.contains(&inst.dtype) && dtypes.contains(&from);
-            let spelled =
-                inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
-            let formed = match (inst.op, program.form) {
-                (Op::Reduce, Form::Reduce { op }) => supports(op, inst.dtype, inst.dtype),
-                _ => inst.op.form().is_none(),
-            };
-            let wrong = match inst.op {
-                Op::Div => self.findings.rounds_division,
-                Op::Sqrt => self.findings.rounds_root,
-                _ => false,
-            };
-            if !(known && spelled && formed) || wrong {
-                return Err(Error::new(ErrorKind::Unsupported, "check_ir")
-                    .with("driver", NAME)
-                    .with("operation", inst.op.info().name)
-                    .with("dtype", from));
-            }
-        }
-        let planes = Planes::of(program);
-        let program = planes.as_ref().map_or(program, |planes| &planes.program);
+        self.abilities.check(program, NAME)?;
+        let halved = self.longs.split().program(program);
+        let program = halved.as_ref().map_or(program, |halved| &halved.program);
         let resources = resources::of_program(program);
         Ok(Check { fits: self.resource_check(&resources), resources })
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         let draw_buffers = (self.limits.0[resources::DRAW_BUFFERS] as usize).max(1);
+        let halved = self.longs.halved(launch);
         let open = self.open()?;
-        let planes = open.longs.planes(launch.fingerprint, launch.program);
         let mut evaluator = Evaluator {
             thread: &open.thread,
             blocks: &mut open.blocks,
@@ -287,19 +248,14 @@ impl Driver for Gl {
             glsl: open.context.glsl,
             draw_buffers,
         };
-        let Some(planes) = planes else { return evaluator.eval(launch) };
-        let (operands, dests) = open.longs.blocks(launch, &planes);
-        evaluator.eval(&Launch {
-            program: &planes.program,
-            fingerprint: planes.fingerprint,
-            operands: &operands,
-            dests: &dests,
-            ..launch.clone()
-        })
+        match &halved {
+            Some(halved) => evaluator.eval(&halved.launch(launch)),
+            None => evaluator.eval(launch),
+        }
     }
 
     fn resource_get(&self, part: Part) -> Resources {
-        resources::of_part(part)
+        resources::of_part(part, self.longs.split())
     }
 
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
@@ -310,6 +266,14 @@ impl Driver for Gl {
 }
 
 impl Open {
+    fn alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        self.blocks.alloc(&self.thread, spec)
+    }
+
+    fn free(&mut self, block: BlockId) {
+        self.blocks.free(&self.thread, block);
+    }
+
     /// Reads elements of a block that is one texture.
     fn read(&mut self, block: BlockId, range: Range<usize>, out: &mut [u8]) -> Result<()> {
         let (texture, _) = self.blocks.texture(&self.thread, block, None)?;
@@ -354,7 +318,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use gpupy_core::driver::{Access, Dest};
-    use gpupy_core::ir::{AccessKind, Builder};
+    use gpupy_core::ir::{AccessKind, Builder, Form};
 
     /// A driver that finds its device's division and root wrong.
     fn open_doubting() -> Option<Gl> {
@@ -363,8 +327,7 @@ mod tests {
             println!("skipped: {error}");
             return None;
         }
-        gl.findings.rounds_division = true;
-        gl.findings.rounds_root = true;
+        gl.abilities.findings.wrong = vec![(Op::Div, DType::F32), (Op::Sqrt, DType::F32)];
         Some(gl)
     }
 

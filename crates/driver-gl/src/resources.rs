@@ -10,8 +10,9 @@
 //! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
 
 use crate::context::Limits;
+use gpupy_codegen::longs::Split;
 use gpupy_codegen::most_live_values;
-use gpupy_codegen::planes::has_planes;
+use gpupy_codegen::pairs::most_instructions;
 use gpupy_core::DType;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
@@ -80,24 +81,29 @@ pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
 }
 
 /// What one part needs at most.
-pub fn of_part(part: Part) -> Resources {
+pub fn of_part(part: Part, split: Split) -> Resources {
     let mut need = of_short(part);
-    let moves = match part {
-        Part::Operand(dtype) | Part::Dest(dtype) | Part::Op(Op::Gather, dtype) => Some(dtype),
-        Part::Param(dtype) if dtype.size() == 8 => {
-            need.0[PARAMETERS] = 2;
-            None
-        }
-        _ => None,
-    };
-    if moves.is_some_and(has_planes) {
+    match part {
+        Part::Param(dtype) if dtype.size() == 8 => need.0[PARAMETERS] = 2,
         // One for each half, and what takes elements apart or puts them together.
-        for need in &mut need.0 {
-            *need *= 2;
+        Part::Operand(dtype) | Part::Dest(dtype) | Part::Op(Op::Gather, dtype)
+            if split.splits(dtype) =>
+        {
+            for need in &mut need.0 {
+                *need *= 2;
+            }
+            need.0[INSTRUCTIONS] += OF_HALVES;
+            need.0[ARITHMETIC] += OF_HALVES;
+            need.0[TEMPORARIES] += OF_HALVES;
         }
-        need.0[INSTRUCTIONS] += OF_HALVES;
-        need.0[ARITHMETIC] += OF_HALVES;
-        need.0[TEMPORARIES] += OF_HALVES;
+        Part::Op(op, dtype) if split == Split::Integers && op.info().rule != Rule::Special => {
+            let most = most_instructions(op, dtype);
+            // Each stands for one of the most expensive that it may be.
+            need.0[ARITHMETIC] = need.0[ARITHMETIC].max(3 * most + 20);
+            need.0[INSTRUCTIONS] = need.0[ARITHMETIC];
+            need.0[TEMPORARIES] = most;
+        }
+        _ => {}
     }
     need
 }
@@ -156,7 +162,7 @@ pub fn of_program(program: &Program) -> Resources {
             Op::Store => Part::Dest(inst.dtype),
             op => Part::Op(op, inst.dtype),
         };
-        let part = of_part(part);
+        let part = of_short(part);
         for slot in [INSTRUCTIONS, ARITHMETIC, FETCHES, DRAW_BUFFERS, PARAMETERS] {
             need.0[slot] += part.0[slot];
         }

@@ -31,6 +31,20 @@ fn the_contract_is_kept_and_the_validation_layers_are_silent() {
     assert_no_complaints();
 }
 
+/// The groups that are about operations.
+#[test]
+fn integers_of_64_bits_are_computed_in_pairs_where_the_device_has_none() {
+    let trial = Trial { short: true, ..Trial::default() };
+    if starts(trial) {
+        let of_operations =
+            ["scalars", "dtypes", "views", "regions", "random", "block_read", "block_write"];
+        gpupy_conformance::check_some(
+            move || driver_vulkan::new_trial(trial),
+            |group, _| of_operations.contains(&group),
+        );
+    }
+}
+
 /// Faults are about the core, and take most of the suite's time.
 #[test]
 fn the_contract_is_kept_by_addresses_and_the_validation_layers_are_silent() {

@@ -10,7 +10,7 @@ use crate::blocks::Blocks;
 use crate::device::Gpu;
 use crate::kernels::{Compiler, Kernel};
 use crate::queue::{Dispatch, Queue};
-use gpupy_codegen::cache::{Choice, Kernels};
+use gpupy_codegen::cache::{Kernels, Maker};
 use gpupy_codegen::compute::{self, Declined, Plan, Planned, Request};
 use gpupy_core::driver::{Access, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
@@ -65,7 +65,14 @@ impl Evaluator<'_> {
                 specialise: false,
             };
             let planned = compute::plan(self.shaping, &request).map_err(declined)?;
-            let (kernel, planned) = self.kernel(launch, &request, planned, &mut evaluated)?;
+            let mut maker = Making {
+                request: &request,
+                gpu: self.gpu,
+                shaping: self.shaping,
+                compiler: self.compiler,
+            };
+            let (kernel, planned) =
+                self.kernels.provide(&mut maker, launch, planned, &mut evaluated)?;
             evaluated.code = Some(kernel.code.clone());
             prepared.push((kernel, planned, stores));
         }
@@ -106,56 +113,39 @@ impl Evaluator<'_> {
             },
         )
     }
+}
 
-    /// The kernel of a planned dispatch, compiled now if need be, and the plan that it has.
-    fn kernel(
-        &mut self,
-        launch: &Launch<'_>,
-        request: &Request<'_>,
-        planned: Planned,
-        evaluated: &mut Evaluated,
-    ) -> Result<(Kernel, Planned)> {
-        let (name, params) = (launch.fingerprint, launch.params);
-        let elements: usize = launch.shape.iter().product();
-        let choice = self.kernels.find(name, &planned.plan, params, elements);
-        let shaping = self.shaping;
-        let literals = |general: Planned| {
-            // The same request with the same outcome, but for the parameters.
-            let request = Request { specialise: true, ..request.clone() };
-            compute::plan(shaping, &request).unwrap_or(general)
-        };
-        match choice {
-            Some(Choice::General(kernel)) => Ok((kernel, planned)),
-            Some(Choice::Specialised(kernel)) => Ok((kernel, literals(planned))),
-            Some(Choice::CouldSpecialise(kernel)) => {
-                let special = literals(planned.clone());
-                let compiled = self.compile(launch, &special.plan);
-                let twin = compiled.as_ref().ok().cloned();
-                self.kernels.specialise(name, &planned.plan, params, twin);
-                match compiled {
-                    Ok(twin) => {
-                        evaluated.specialised += 1;
-                        Ok((twin, special))
-                    }
-                    Err(error) if error.kind() == ErrorKind::DeviceLost => Err(error),
-                    // The general kernel does as well.
-                    Err(_) => Ok((kernel, planned)),
-                }
-            }
-            None => {
-                let kernel = self.compile(launch, &planned.plan)?;
-                evaluated.compiled += 1;
-                self.kernels.add(name, planned.plan.clone(), kernel.clone(), params, elements);
-                Ok((kernel, planned))
-            }
-        }
+/// What makes the kernels of a launch.
+struct Making<'a> {
+    request: &'a Request<'a>,
+    gpu: &'a Gpu,
+    shaping: &'a compute::Device,
+    compiler: &'a mut Compiler,
+}
+
+impl Maker for Making<'_> {
+    type Planned = Planned;
+    type Plan = Plan;
+    type Kernel = Kernel;
+
+    fn plan(planned: &Planned) -> &Plan {
+        &planned.plan
     }
 
-    fn compile(&mut self, launch: &Launch<'_>, plan: &Plan) -> Result<Kernel> {
-        let source = compute::source(launch.program, plan, self.shaping);
-        let blocks = (launch.operands.len(), plan.stores.len());
+    fn literals(&self, _: &Planned) -> Option<Planned> {
+        let request = Request { specialise: true, ..self.request.clone() };
+        compute::plan(self.shaping, &request).ok()
+    }
+
+    fn compile(&mut self, planned: &Planned) -> Result<Kernel> {
+        let program = self.request.program;
+        let source = compute::source(program, &planned.plan, self.shaping);
+        let blocks = (program.operands.len(), planned.plan.stores.len());
         self.compiler.compile(self.gpu, &source, blocks)
     }
+
+    /// wgpu keeps it until the device is done with it.
+    fn retire(&mut self, _: Kernel) {}
 }
 
 /// The destinations of each dispatch: no two in one block, which may be bound for writing once.

@@ -4,7 +4,7 @@
 //! did counts as lost (`faults.rs`); every call hears of what went wrong in it.
 //!
 //! Not here: which device (`device.rs`), memory (`blocks.rs`, `transfer.rs`), what fits in one
-//! evaluation (`resources.rs`), evaluation (`eval.rs`, `queue.rs`, `kernels.rs`), the text of kernels
+//! evaluation (`gpupy_codegen::compute::resources`), evaluation (`eval.rs`, `queue.rs`, `kernels.rs`), the text of kernels
 //! (`gpupy-codegen`).
 
 mod blocks;
@@ -16,24 +16,23 @@ mod instance;
 mod kernels;
 mod memory;
 mod queue;
-mod resources;
 mod spirv;
 mod transfer;
 
 use blocks::Blocks;
 use device::{Adapters, Gpu};
 use eval::Evaluator;
+use gpupy_codegen::Abilities;
 use gpupy_codegen::cache::Kernels;
-use gpupy_codegen::compute::{self, Language, Plan};
-use gpupy_codegen::disk::Shelf;
-use gpupy_codegen::probe::{self, Findings};
-use gpupy_codegen::supports;
+use gpupy_codegen::compute::{self, Language, Plan, resources};
+use gpupy_codegen::longs::{self, Longs};
+use gpupy_codegen::probe;
 use gpupy_core::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, Launch, Method,
-    Part, Resources,
+    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
+    Resources,
 };
-use gpupy_core::ir::{Form, FormKind, Program};
-use gpupy_core::op::{Op, Rule};
+use gpupy_core::ir::Program;
+use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use kernels::{Compiler, Kernel};
 use queue::Queue;
@@ -43,9 +42,6 @@ pub const NAME: &str = "wgpu";
 
 /// Elements of the largest block, however large buffers may be: 1 GiB of float32.
 const MAX_BLOCK_LEN: u64 = 1 << 28;
-
-/// Forms that are asked about.
-const FORMS: [FormKind; 4] = [FormKind::Reduce, FormKind::Scan, FormKind::Sort, FormKind::MatMul];
 
 /// A wgpu driver, closed.
 pub fn new() -> Box<dyn Driver> {
@@ -58,13 +54,22 @@ pub fn new_on(device: &str) -> Box<dyn Driver> {
     Box::new(Wgpu { usual: device.to_owned(), ..Wgpu::default() })
 }
 
+/// A wgpu driver, closed, on whose device there seem to be no integers of 64 bits, and so no float64:
+/// for tests.
+pub fn new_short() -> Box<dyn Driver> {
+    Box::new(Wgpu { short: true, ..Wgpu::default() })
+}
+
 /// The wgpu driver.
 #[derive(Default)]
 pub struct Wgpu {
     open: Option<Open>,
     usual: String,
+    /// Whether integers of 64 bits are left unused, for a test.
+    short: bool,
+    longs: Longs,
     limits: Resources,
-    findings: Findings,
+    abilities: Abilities,
 }
 
 /// What an open driver has. The device goes last, as others hold parts of it.
@@ -102,12 +107,15 @@ impl Wgpu {
         }
         let adapters = Adapters::new(&config);
         let gpu = adapters.open(&config)?;
-        let shaping = shaping(&gpu);
-        let dtypes = shaping.dtypes();
+        let mut shaping = shaping(&gpu);
+        shaping.int64 &= !self.short;
+        self.abilities = shaping.abilities();
+        self.longs = Longs::new(shaping.split());
         self.limits =
             resources::limits(gpu.limits.max_storage_buffers_per_shader_stage, &config.resources);
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
-        let widest = dtypes.iter().filter_map(|dtype| shaping.stored(*dtype)).max().unwrap_or(8);
+        let widest =
+            shaping.dtypes().iter().filter_map(|dtype| shaping.stored(*dtype)).max().unwrap_or(8);
         let bytes = gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size);
         let largest = MAX_BLOCK_LEN.min(bytes / widest as u64);
         let wanted = match config.block_bytes {
@@ -120,7 +128,7 @@ impl Wgpu {
         let queue = Queue::new(&gpu)?;
         let compiler = Compiler::new(&gpu);
         let device = gpu.name.clone();
-        let key = probe::key(&gpu.identity());
+        let identity = gpu.identity();
         self.open = Some(Open {
             queue,
             // What is tried is not the user's, and needs no room in a lowered limit.
@@ -133,37 +141,67 @@ impl Wgpu {
         let mut known = Capabilities {
             device,
             hardware,
-            dtypes,
+            dtypes: self.abilities.dtypes.clone(),
             max_block_len,
             max_dests: self.limits.0[resources::DESTINATIONS] as usize,
-            forms: FORMS.into_iter().filter(|form| shaping.supports_form(*form)).collect(),
+            forms: self.abilities.forms.clone(),
             resources: resources::named(&self.limits),
             devices: adapters.names,
             ..Capabilities::default()
         };
-        self.findings = Findings::default();
-        let (findings, costs) = self.try_out(&known, &key)?;
+        let (findings, costs) = probe::find_out(self, &known, NAME, &identity)?;
         known.flushes_subnormals = findings.flushes_subnormals;
         known.findings = findings.named();
         known.costs = Some(costs);
-        self.findings = findings;
+        self.abilities.findings = findings;
         self.open()?.blocks = Blocks::new(memory, max_block_len);
         Ok(known)
     }
 
-    /// What the device does where WGSL leaves it open, and what it costs: from the disk, or by trying.
-    fn try_out(&mut self, known: &Capabilities, key: &str) -> Result<(Findings, Costs)> {
-        let shelf = Shelf::of(NAME);
-        let kept = shelf.as_ref().and_then(|shelf| probe::from_bytes(&shelf.take(key)?));
-        if let Some(kept) = kept {
-            return Ok(kept);
+    /// Checks that a range of elements lies inside a block; gives its halves, if it is two.
+    fn halves(
+        &mut self,
+        operation: &'static str,
+        block: BlockId,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Option<[BlockId; 2]>> {
+        let long = self.longs.get(block);
+        let spec = match long {
+            Some(long) => long.spec,
+            None => self.open()?.blocks.get(block)?.spec,
+        };
+        within(operation, spec, offset, bytes)?;
+        Ok(long.map(|long| [block, long.high]))
+    }
+}
+
+impl Open {
+    fn alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        self.blocks.alloc(&self.gpu, &self.shaping, spec)
+    }
+
+    fn free(&mut self, block: BlockId) {
+        self.blocks.free(block);
+    }
+
+    fn read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        transfer::read(&self.gpu, &mut self.queue, self.blocks.get(block)?, offset, out)
+    }
+
+    fn write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        transfer::write(&self.gpu, &mut self.queue, self.blocks.get_mut(block)?, offset, data)
+    }
+
+    fn evaluator(&mut self) -> Evaluator<'_> {
+        Evaluator {
+            gpu: &self.gpu,
+            queue: &mut self.queue,
+            blocks: &mut self.blocks,
+            kernels: &mut self.kernels,
+            compiler: &mut self.compiler,
+            shaping: &self.shaping,
         }
-        let findings = Findings::of(self, known)?;
-        let costs = probe::costs(self, known)?;
-        if let Some(shelf) = shelf {
-            shelf.put(key, &probe::to_bytes(&findings, &costs));
-        }
-        Ok((findings, costs))
     }
 }
 
@@ -221,100 +259,63 @@ impl Driver for Wgpu {
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
-        let Some(open) = &self.open else { return Method::Absent };
-        if let Some(method) = self.findings.method(op, dtype) {
-            return method;
-        }
-        let is_there = |dtype: DType| open.shaping.stored(dtype).is_some();
-        let native = match op {
-            _ if !op.form().is_none_or(|form| open.shaping.supports_form(form)) => false,
-            _ if op.info().rule == Rule::Special => true,
-            // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
-            Op::Cast => {
-                let mut from = open.shaping.dtypes().into_iter();
-                from.all(|from| supports(op, from, dtype))
-            }
-            _ => supports(op, dtype, dtype),
-        };
-        if native && is_there(dtype) { Method::Native } else { Method::Absent }
+        self.abilities.method(op, dtype)
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
-        self.guard("block_alloc", |open| open.blocks.alloc(&open.gpu, &open.shaping, spec))
+        let mut longs = std::mem::take(&mut self.longs);
+        let block = self.guard("block_alloc", |open| match longs.split().splits(spec.dtype) {
+            true => longs.alloc(open, spec, Open::alloc, Open::free),
+            false => open.alloc(spec),
+        });
+        self.longs = longs;
+        block
     }
 
     fn block_free(&mut self, block: BlockId) {
+        let high = self.longs.remove(block).map(|long| long.high);
         // A lost device has no blocks; freeing one twice is passed over.
         let _ = self.guard("block_free", |open| {
-            open.blocks.free(block);
+            [Some(block), high].into_iter().flatten().for_each(|block| open.free(block));
             Ok(())
         });
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
-        self.guard("block_read", |open| {
-            let block = open.blocks.get(block)?;
-            within("block_read", block.spec, offset, out.len())?;
-            transfer::read(&open.gpu, &mut open.queue, block, offset, out)
+        let halves = self.halves("block_read", block, offset, out.len())?;
+        self.guard("block_read", |open| match halves {
+            Some(halves) => longs::read(halves, out, |half, out| open.read(half, offset, out)),
+            None => open.read(block, offset, out),
         })
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        self.guard("block_write", |open| {
-            let block = open.blocks.get_mut(block)?;
-            within("block_write", block.spec, offset, data.len())?;
-            if data.is_empty() {
-                return Ok(());
-            }
-            transfer::write(&open.gpu, &mut open.queue, block, offset, data)
+        let halves = self.halves("block_write", block, offset, data.len())?;
+        self.guard("block_write", |open| match halves {
+            _ if data.is_empty() => Ok(()),
+            Some(halves) => longs::write(halves, data, |half, data| open.write(half, offset, data)),
+            None => open.write(block, offset, data),
         })
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
-        let findings = self.findings.clone();
-        let shaping = self.open()?.shaping;
-        let known = |dtype: DType| shaping.stored(dtype).is_some();
-        for inst in &program.insts {
-            let operand = usize::from(inst.op == Op::Select);
-            let first = program.uses(inst).nth(operand).map(|v| program.insts[v as usize].dtype);
-            let from = first.unwrap_or(inst.dtype);
-            let spelled =
-                inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
-            let formed = match (inst.op, program.form) {
-                (Op::Reduce, Form::Reduce { op }) | (Op::Scan, Form::Scan { op }) => {
-                    supports(op, inst.dtype, inst.dtype)
-                }
-                _ => true,
-            };
-            let offered = inst.op.form().is_none_or(|form| shaping.supports_form(form));
-            let right = findings.method(inst.op, from).is_none();
-            if !(known(inst.dtype) && known(from) && spelled && formed && offered && right) {
-                return Err(Error::new(ErrorKind::Unsupported, "check_ir")
-                    .with("driver", NAME)
-                    .with("operation", inst.op.info().name)
-                    .with("dtype", from));
-            }
-        }
+        self.abilities.check(program, NAME)?;
+        let halved = self.longs.split().program(program);
+        let program = halved.as_ref().map_or(program, |halved| &halved.program);
         let resources = resources::of_program(program);
         Ok(Check { fits: self.resource_check(&resources), resources })
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        self.guard("eval_ir", |open| {
-            Evaluator {
-                gpu: &open.gpu,
-                queue: &mut open.queue,
-                blocks: &mut open.blocks,
-                kernels: &mut open.kernels,
-                compiler: &mut open.compiler,
-                shaping: &open.shaping,
-            }
-            .eval(launch)
+        let halved = self.longs.halved(launch);
+        self.guard("eval_ir", |open| match &halved {
+            Some(halved) => open.evaluator().eval(&halved.launch(launch)),
+            None => open.evaluator().eval(launch),
         })
     }
 
     fn resource_get(&self, part: Part) -> Resources {
-        resources::of_part(part)
+        resources::of_part(part, self.longs.split())
     }
 
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
@@ -343,7 +344,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use gpupy_core::driver::{Access, Dest};
-    use gpupy_core::ir::Builder;
+    use gpupy_core::ir::{Builder, Form};
 
     /// An open driver, where there is a device.
     fn opened() -> Option<Wgpu> {

@@ -10,7 +10,8 @@
 use crate::blocks::Block;
 use crate::device::Gpu;
 use crate::queue::{Queue, wait};
-use gpupy_core::{DType, Error, ErrorKind, Result};
+use gpupy_codegen::compute;
+use gpupy_core::{Error, ErrorKind, Result};
 use std::ops::Range;
 
 /// Mapped ranges start at multiples of so many bytes.
@@ -136,37 +137,19 @@ fn widen(block: &Block, data: &[u8], put: &mut dyn FnMut(usize, &[u8])) {
     if size == block.stored {
         return put(0, data);
     }
-    let signed = matches!(block.spec.dtype, DType::I8 | DType::I16);
-    let mut words = [[0u8; 4]; CHUNK];
+    let mut words = [0; 4 * CHUNK];
     for (number, part) in data.chunks(CHUNK * size).enumerate() {
-        let elements = part.chunks_exact(size);
-        let count = elements.len();
-        for (word, element) in words.iter_mut().zip(elements) {
-            let low = match *element {
-                [a] => u32::from(a),
-                [a, b] => u32::from(u16::from_ne_bytes([a, b])),
-                _ => 0,
-            };
-            let unused = 32 - 8 * size as u32;
-            let wide = if signed { ((low << unused) as i32 >> unused) as u32 } else { low };
-            *word = wide.to_ne_bytes();
-        }
-        put(number * CHUNK * 4, words[..count].as_flattened());
+        let words = &mut words[..part.len() / size * 4];
+        compute::widen(block.spec.dtype, part, words);
+        put(number * CHUNK * 4, words);
     }
 }
 
 /// Takes elements from the bytes that a block has for them.
 fn narrow(block: &Block, bytes: &[u8], out: &mut [u8]) {
-    let size = block.spec.dtype.size();
-    if size == block.stored {
-        return out.copy_from_slice(&bytes[..out.len()]);
-    }
-    for (word, element) in bytes.chunks_exact(4).zip(out.chunks_exact_mut(size)) {
-        let value = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
-        match element {
-            [a] => *a = value as u8,
-            _ => element.copy_from_slice(&(value as u16).to_ne_bytes()),
-        }
+    match block.spec.dtype.size() == block.stored {
+        true => out.copy_from_slice(&bytes[..out.len()]),
+        false => compute::narrow(block.spec.dtype, bytes, out),
     }
 }
 

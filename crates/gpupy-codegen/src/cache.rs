@@ -7,9 +7,11 @@
 //! What a kernel is, and what tells its launches apart, are the driver's own: a handle of compiled
 //! code, and a plan.
 //!
-//! Not here: compiling, and what lies on disk between runs (drivers).
+//! Not here: compiling ([`Maker`], the drivers' own), what lies on disk between runs (`disk.rs`).
 
+use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::Fingerprint;
+use gpupy_core::{ErrorKind, Result};
 use rustc_hash::FxHashMap;
 
 /// Scalars below this many are not worth a kernel of their own.
@@ -57,13 +59,39 @@ enum Literal<K> {
 
 /// What to launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice<K> {
+enum Choice<K> {
     /// The kernel that takes its scalars as parameters.
     General(K),
     /// The one that has these scalars as literals.
     Specialised(K),
     /// The general one, though literals would pay by now.
     CouldSpecialise(K),
+}
+
+/// What makes kernels for a launch.
+pub trait Maker {
+    /// A plan with the launch's numbers.
+    type Planned: Clone;
+    /// What tells a program's kernels apart.
+    type Plan: Clone + PartialEq;
+    /// A compiled kernel.
+    type Kernel: Clone;
+
+    /// The plan of what is planned.
+    fn plan(planned: &Self::Planned) -> &Self::Plan;
+
+    /// The same launch with its scalars as literals, if it can be had.
+    fn literals(&self, general: &Self::Planned) -> Option<Self::Planned>;
+
+    /// Compiles.
+    ///
+    /// # Errors
+    /// - `Refused`: the compiler does not take it.
+    /// - `DeviceLost`: the device is gone.
+    fn compile(&mut self, planned: &Self::Planned) -> Result<Self::Kernel>;
+
+    /// Gives back a kernel that no later launch uses.
+    fn retire(&mut self, kernel: Self::Kernel);
 }
 
 impl<P, K> Default for Kernels<P, K> {
@@ -79,9 +107,56 @@ impl<P, K> Kernels<P, K> {
     }
 }
 
-impl<P: PartialEq, K: Clone> Kernels<P, K> {
+impl<P: Clone + PartialEq, K: Clone> Kernels<P, K> {
+    /// The kernel of a planned launch, compiled now if need be, and the plan that it has. What is
+    /// compiled is counted.
+    ///
+    /// # Errors
+    /// Those of compiling a kernel without which there is none.
+    pub fn provide<M: Maker<Plan = P, Kernel = K>>(
+        &mut self,
+        maker: &mut M,
+        launch: &Launch<'_>,
+        planned: M::Planned,
+        evaluated: &mut Evaluated,
+    ) -> Result<(K, M::Planned)> {
+        let (name, params) = (launch.fingerprint, launch.params);
+        let elements: usize = launch.shape.iter().product();
+        let plan = M::plan(&planned);
+        match self.find(name, plan, params, elements) {
+            Some(Choice::General(kernel)) => Ok((kernel, planned)),
+            Some(Choice::Specialised(kernel)) => {
+                let special = maker.literals(&planned).unwrap_or(planned);
+                Ok((kernel, special))
+            }
+            Some(Choice::CouldSpecialise(kernel)) => {
+                let special = maker.literals(&planned);
+                let compiled = special.as_ref().map(|special| maker.compile(special)).transpose();
+                let twin = compiled.as_ref().ok().cloned().flatten();
+                if let Some(old) = self.specialise(name, plan, params, twin) {
+                    maker.retire(old);
+                }
+                match (compiled, special) {
+                    (Ok(Some(twin)), Some(special)) => {
+                        evaluated.specialised += 1;
+                        Ok((twin, special))
+                    }
+                    (Err(error), _) if error.kind() == ErrorKind::DeviceLost => Err(error),
+                    // The general kernel does as well.
+                    _ => Ok((kernel, planned)),
+                }
+            }
+            None => {
+                let kernel = maker.compile(&planned)?;
+                evaluated.compiled += 1;
+                self.add(name, plan.clone(), kernel.clone(), params, elements);
+                Ok((kernel, planned))
+            }
+        }
+    }
+
     /// The kernel for a launch of `elements` points, or `None` when none has been compiled.
-    pub fn find(
+    fn find(
         &mut self,
         program: Fingerprint,
         plan: &P,
@@ -110,14 +185,7 @@ impl<P: PartialEq, K: Clone> Kernels<P, K> {
     }
 
     /// Adds a compiled kernel, launched once so far.
-    pub fn add(
-        &mut self,
-        program: Fingerprint,
-        plan: P,
-        kernel: K,
-        params: &[u64],
-        elements: usize,
-    ) {
+    fn add(&mut self, program: Fingerprint, plan: P, kernel: K, params: &[u64], elements: usize) {
         self.entries.entry(program).or_default().push(Entry {
             plan,
             kernel,
@@ -130,7 +198,7 @@ impl<P: PartialEq, K: Clone> Kernels<P, K> {
 
     /// Adds a kernel's twin with these scalars as literals, or that there can be none. Gives the
     /// one that it replaces.
-    pub fn specialise(
+    fn specialise(
         &mut self,
         program: Fingerprint,
         plan: &P,

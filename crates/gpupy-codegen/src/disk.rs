@@ -1,16 +1,19 @@
 //! What drivers keep between runs: compiled kernels, and what they found out about a device.
 //!
-//! Owns [`Shelf`], a folder `$XDG_CACHE_HOME/gpupy/<driver>` (or `~/.cache/gpupy/<driver>`) of files
+//! Owns [`remember`] and [`Shelf`], a folder `$XDG_CACHE_HOME/gpupy/<driver>` (or `~/.cache/gpupy/<driver>`) of files
 //! named by a hash of their key. Invariants: a content is taken only when the key stored beside it is
 //! equal, not just its hash; a reader finds a whole file or none; nothing fails because of the disk.
 //!
 //! Not here: kernels of this run (`cache.rs`), what a content means (drivers).
 
+use gpupy_core::Result;
+use rustc_hash::FxHashMap;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The most files: a cache must not fill a disk. When there are so many, a quarter of them goes, those
 /// that were written longest ago.
@@ -18,6 +21,42 @@ const MOST_FILES: usize = 4096;
 
 /// How many files this process has begun.
 static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// What this process has found out or taken from a disk, by driver and key.
+static FOUND: LazyLock<Mutex<FxHashMap<String, Vec<u8>>>> = LazyLock::new(Mutex::default);
+
+/// What a driver of this name knows under a key: from this process, from the disk, or found out now and
+/// kept for both. A content that `decode` does not take is found out anew.
+///
+/// # Errors
+/// Those of finding out.
+pub fn remember<T>(
+    driver: &str,
+    key: &str,
+    decode: impl Fn(&[u8]) -> Option<T>,
+    encode: impl Fn(&T) -> Vec<u8>,
+    find: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let name = format!("{driver}\n{key}");
+    let found = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let remembered = found().get(&name).and_then(|content| decode(content));
+    if let Some(remembered) = remembered {
+        return Ok(remembered);
+    }
+    let shelf = Shelf::of(driver);
+    let kept = shelf.as_ref().and_then(|shelf| shelf.take(key));
+    if let Some(kept) = kept.as_deref().and_then(&decode) {
+        found().insert(name, encode(&kept));
+        return Ok(kept);
+    }
+    let new = find()?;
+    let content = encode(&new);
+    if let Some(shelf) = shelf {
+        shelf.put(key, &content);
+    }
+    found().insert(name, content);
+    Ok(new)
+}
 
 /// A place for what a driver keeps.
 #[derive(Clone, Debug)]

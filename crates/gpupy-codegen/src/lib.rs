@@ -6,7 +6,8 @@
 //! statements, [`fragment`] makes whole GLSL fragment shaders of them and plans how their launches
 //! address textures, [`compute`] whole compute kernels, in GLSL and WGSL; [`cache`] knows the kernels
 //! that drivers have compiled, [`disk`] what they keep between runs; [`probe`] finds out what a device
-//! gets wrong, and [`exact`] has programs for operations that some devices round wrongly.
+//! gets wrong, [`exact`] has programs for operations that some devices round wrongly, and `abilities`
+//! says what is left; [`planes`], [`pairs`] and [`longs`] are for devices that lack 64-bit elements.
 //!
 //! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
 //! find it again; no float is printed in decimal; no operand of arithmetic that compilers fold under
@@ -15,6 +16,7 @@
 //! Not here: compiling and running the text (drivers), what operations mean (`op_eval` of the
 //! core).
 
+mod abilities;
 mod body;
 pub mod cache;
 mod casts;
@@ -27,6 +29,7 @@ mod functions;
 mod glsl;
 mod kinds;
 mod liveness;
+pub mod longs;
 mod numbers;
 mod operations;
 pub mod pairs;
@@ -36,6 +39,7 @@ mod space;
 mod uses;
 mod wgsl;
 
+pub use abilities::Abilities;
 pub use glsl::Glsl;
 pub use liveness::{live_instructions, most_live_values};
 pub use operations::supports;

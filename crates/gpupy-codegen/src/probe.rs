@@ -1,14 +1,15 @@
 //! What a device does where its API leaves it open, found by trying.
 //!
-//! Owns [`Findings`] and [`costs()`]. Operations are tried on pairs of numbers through the driver's own
+//! Owns [`Findings`]. Operations are tried on pairs of numbers through the driver's own
 //! functions, so what is judged is the device and all that stands before it, and compared with the
 //! operation table's meaning (`op_eval`). Invariant: an operation that is found wrong is corrected
 //! where there is a program for it, and else left to another driver.
 //!
-//! Not here: what an API reports (drivers), the corrections (`exact.rs`), where findings are kept
-//! (`disk.rs`).
+//! What was found is kept: [`find_out`].
+//!
+//! Not here: what an API reports (drivers), the corrections (`exact.rs`), the folder (`disk.rs`).
 
-use crate::exact;
+use crate::{disk, exact};
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Costs};
 use gpupy_core::driver::{Dest, Driver, Launch, Method};
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
@@ -18,7 +19,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 /// Counted up when programs or judgement change, so that what was found before is tried again.
-const EDITION: u32 = 1;
+const EDITION: u32 = 2;
 
 /// Pairs of numbers that are tried.
 const PAIRS: usize = 1024;
@@ -56,18 +57,29 @@ impl Findings {
     /// Those of the driver's functions: it does not work here at all.
     pub fn of(driver: &mut dyn Driver, known: &Capabilities) -> Result<Findings> {
         let mut findings = Findings::default();
+        let mut flushing = Vec::new();
         for (dtype, ops) in TRIED.iter().filter(|(dtype, _)| known.dtypes.contains(dtype)) {
             let native = |op: &&Op| driver.get_method(**op, *dtype) == Method::Native;
             let ops: Vec<Op> = ops.iter().filter(native).copied().collect();
             for ops in ops.chunks(known.max_dests.max(1)) {
-                findings.try_some(driver, *dtype, ops)?;
+                flushing.extend(findings.try_some(driver, *dtype, ops)?);
             }
+        }
+        // Where nothing keeps subnormal numbers, quotients and roots need not, either.
+        if !findings.flushes_subnormals {
+            findings.wrong.extend(flushing);
         }
         findings.fuses = fuses(driver)?;
         Ok(findings)
     }
 
-    fn try_some(&mut self, driver: &mut dyn Driver, dtype: DType, ops: &[Op]) -> Result<()> {
+    /// Tries operations; gives those that have a correction and are wrong of subnormal numbers alone.
+    fn try_some(
+        &mut self,
+        driver: &mut dyn Driver,
+        dtype: DType,
+        ops: &[Op],
+    ) -> Result<Vec<(Op, DType)>> {
         let mut b = Builder::new(Form::Map, 1);
         let all = b.access(AccessKind::Contiguous);
         let args = [0, 1].map(|_| {
@@ -80,20 +92,23 @@ impl Findings {
         }
         let (xs, ys): (Vec<u64>, Vec<u64>) = pairs(dtype).unzip();
         let got = run(driver, &b.finish(), &[&xs, &ys])?;
+        let mut flushing = Vec::new();
         for (op, got) in ops.iter().zip(got) {
             match judge(*op, dtype, &xs, &ys, &got) {
                 Verdict::Right => {}
-                // A quotient or root is corrected as a whole.
-                Verdict::Flushes if !corrected(*op, dtype) => self.flushes_subnormals = true,
-                _ => self.wrong.push((*op, dtype)),
+                Verdict::Flushes if corrected(*op, dtype) => flushing.push((*op, dtype)),
+                Verdict::Flushes => self.flushes_subnormals = true,
+                Verdict::Wrong => self.wrong.push((*op, dtype)),
             }
         }
-        Ok(())
+        Ok(flushing)
     }
 
-    /// How an operation is done that the device gets wrong; `None` for all others.
+    /// How an operation is done that the device gets wrong; `None` for all others. Of float16 it is
+    /// that of float32, rounded.
     pub fn method(&self, op: Op, dtype: DType) -> Option<Method> {
-        self.wrong.contains(&(op, dtype)).then(|| match op {
+        let tried = if dtype == DType::F16 { DType::F32 } else { dtype };
+        self.wrong.contains(&(op, tried)).then(|| match op {
             Op::Div if dtype == DType::F32 => Method::Lowered(exact::division()),
             Op::Sqrt if dtype == DType::F32 => Method::Lowered(exact::square_root()),
             _ => Method::Absent,
@@ -117,13 +132,26 @@ impl Findings {
     }
 }
 
-/// The name on disk of what was found about a device, given with all that compiles for it.
-pub fn key(identity: &str) -> String {
-    format!("findings {EDITION}\n{identity}")
+/// What a device does and what it costs: as it was found before, in this process or an earlier one, or by
+/// trying it on a driver that is open. The device is given with all that compiles for it.
+///
+/// # Errors
+/// Those of the driver's functions: it does not work here at all.
+pub fn find_out(
+    driver: &mut dyn Driver,
+    known: &Capabilities,
+    name: &str,
+    identity: &str,
+) -> Result<(Findings, Costs)> {
+    let key = format!("findings {EDITION}\n{identity}");
+    let encode = |(findings, costs): &(Findings, Costs)| to_bytes(findings, costs);
+    disk::remember(name, &key, from_bytes, encode, || {
+        Ok((Findings::of(driver, known)?, costs(driver, known)?))
+    })
 }
 
 /// Findings and costs as bytes, for the disk.
-pub fn to_bytes(findings: &Findings, costs: &Costs) -> Vec<u8> {
+fn to_bytes(findings: &Findings, costs: &Costs) -> Vec<u8> {
     let numbers = [costs.round_trip, costs.upload, costs.download];
     let mut bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
     bytes.extend([u8::from(findings.flushes_subnormals), u8::from(findings.fuses)]);
@@ -135,7 +163,7 @@ pub fn to_bytes(findings: &Findings, costs: &Costs) -> Vec<u8> {
 }
 
 /// Back from bytes; `None` where they are something else.
-pub fn from_bytes(bytes: &[u8]) -> Option<(Findings, Costs)> {
+fn from_bytes(bytes: &[u8]) -> Option<(Findings, Costs)> {
     let (numbers, rest) = bytes.split_first_chunk::<24>()?;
     let number = |k: usize| {
         let bytes = numbers[8 * k..].first_chunk()?;
@@ -155,7 +183,7 @@ pub fn from_bytes(bytes: &[u8]) -> Option<(Findings, Costs)> {
 ///
 /// # Errors
 /// Those of the driver's functions.
-pub fn costs(driver: &mut dyn Driver, known: &Capabilities) -> Result<Costs> {
+fn costs(driver: &mut dyn Driver, known: &Capabilities) -> Result<Costs> {
     let mut b = Builder::new(Form::Map, 1);
     let x = b.param(DType::F32);
     let x = b.op(Op::Neg, &[x]);

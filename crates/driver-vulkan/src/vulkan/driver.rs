@@ -8,18 +8,19 @@
 use super::device::Gpu;
 use super::instance::Instance;
 use super::open::Open;
-use super::resources;
 use super::trial::Trial;
+use super::ways::Ways;
 use crate::NAME;
-use gpupy_codegen::disk::Shelf;
-use gpupy_codegen::probe::{self, Findings};
-use gpupy_codegen::supports;
+use gpupy_codegen::Abilities;
+use gpupy_codegen::compute::resources;
+use gpupy_codegen::longs::{self, Longs};
+use gpupy_codegen::probe;
 use gpupy_core::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, Launch, Method,
-    Part, Resources,
+    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
+    Resources,
 };
-use gpupy_core::ir::{Form, FormKind, Program};
-use gpupy_core::op::{Op, Rule};
+use gpupy_core::ir::Program;
+use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 
 /// Elements of the largest block, however large allocations may be.
@@ -42,11 +43,9 @@ pub fn new_trial(trial: Trial) -> Box<dyn Driver> {
 #[derive(Default)]
 struct Vulkan {
     open: Option<Open>,
-    dtypes: Vec<DType>,
+    longs: Longs,
     limits: Resources,
-    findings: Findings,
-    /// What was found out about which device, for the next opening.
-    known: Option<(String, Findings, Costs)>,
+    abilities: Abilities,
     trial: Trial,
 }
 
@@ -81,52 +80,51 @@ impl Vulkan {
             bytes => (bytes / WIDEST).max(256),
         };
         let max_block_len = at_most(wanted, largest) as usize;
-        self.dtypes = traits.kernels.dtypes();
-        self.limits = resources::limits(&config.resources);
-        self.findings = Findings::default();
+        // By address, kernels reach any number of them.
+        self.limits = resources::limits(u32::MAX, &config.resources);
+        self.abilities = traits.kernels.abilities();
+        self.longs = Longs::new(traits.kernels.split());
         // What is tried is not the user's, and needs no room in a lowered limit.
-        self.open = Some(Open::new(gpu, u64::MAX, largest as usize)?);
-        let forms = FormKind::ALL.into_iter().filter(|form| *form != FormKind::Map);
+        let open = self.open.insert(Open::new(gpu, u64::MAX, largest as usize)?);
+        let ways = traits.bound.map(|_| Ways::find_out(open)).transpose()?;
+        open.binds = ways.is_some_and(Ways::binds);
         let mut capabilities = Capabilities {
             device: traits.name,
             hardware: traits.hardware,
-            dtypes: self.dtypes.clone(),
+            dtypes: self.abilities.dtypes.clone(),
             max_block_len: largest as usize,
             max_dests: self.limits.0[resources::DESTINATIONS] as usize,
-            forms: forms.filter(|form| traits.kernels.supports_form(*form)).collect(),
+            forms: self.abilities.forms.clone(),
             resources: resources::named(&self.limits),
             devices: devices.into_iter().map(|device| device.name).collect(),
             ..Capabilities::default()
         };
-        let (findings, costs) = self.try_out(&capabilities, &traits.identity)?;
+        let (findings, costs) = probe::find_out(self, &capabilities, NAME, &traits.identity)?;
         self.open()?.blocks.limit(memory, max_block_len);
         capabilities.max_block_len = max_block_len;
         capabilities.flushes_subnormals = findings.flushes_subnormals;
         capabilities.findings = findings.named();
+        capabilities.findings.extend(ways.map(Ways::named));
         capabilities.costs = Some(costs);
-        self.findings = findings;
+        self.abilities.findings = findings;
         Ok(capabilities)
     }
 
-    fn try_out(&mut self, known: &Capabilities, identity: &str) -> Result<(Findings, Costs)> {
-        if let Some((_, findings, costs)) = self.known.as_ref().filter(|(of, ..)| of == identity) {
-            return Ok((findings.clone(), *costs));
-        }
-        let shelf = Shelf::of(NAME);
-        let key = probe::key(identity);
-        let kept = shelf.as_ref().and_then(|shelf| probe::from_bytes(&shelf.take(&key)?));
-        let (findings, costs) = match kept {
-            Some(kept) => kept,
-            None => {
-                let tried = (Findings::of(self, known)?, probe::costs(self, known)?);
-                if let Some(shelf) = shelf {
-                    shelf.put(&key, &probe::to_bytes(&tried.0, &tried.1));
-                }
-                tried
-            }
+    /// Checks that a range of elements lies inside a block; gives its halves, if it is two.
+    fn halves(
+        &mut self,
+        operation: &'static str,
+        block: BlockId,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Option<[BlockId; 2]>> {
+        let long = self.longs.get(block);
+        let spec = match long {
+            Some(long) => long.spec,
+            None => self.open()?.blocks.get(block)?.spec,
         };
-        self.known = Some((identity.to_owned(), findings.clone(), costs));
-        Ok((findings, costs))
+        within(operation, spec, offset, bytes)?;
+        Ok(long.map(|long| [block, long.high]))
     }
 }
 
@@ -155,82 +153,62 @@ impl Driver for Vulkan {
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
-        if let Some(method) = self.findings.method(op, dtype) {
-            return method;
-        }
-        let native = match op {
-            _ if op.form().is_some() => self.open.as_ref().is_some_and(|open| {
-                op.form().is_some_and(|form| open.gpu.traits.kernels.supports_form(form))
-            }),
-            _ if op.info().rule == Rule::Special => true,
-            // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
-            Op::Cast => self.dtypes.iter().all(|from| supports(op, *from, dtype)),
-            _ => supports(op, dtype, dtype),
-        };
-        if native && self.dtypes.contains(&dtype) { Method::Native } else { Method::Absent }
+        self.abilities.method(op, dtype)
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
-        self.with(|open| open.alloc(spec))
+        if !self.longs.split().splits(spec.dtype) {
+            return self.with(|open| open.alloc(spec));
+        }
+        let mut longs = std::mem::take(&mut self.longs);
+        let block = self.with(|open| longs.alloc(open, spec, Open::alloc, Open::free));
+        self.longs = longs;
+        block
     }
 
     fn block_free(&mut self, block: BlockId) {
+        let high = self.longs.remove(block).map(|long| long.high);
         if let Some(open) = &mut self.open {
-            open.free(block);
+            [Some(block), high].into_iter().flatten().for_each(|block| open.free(block));
         }
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
-        self.with(|open| {
-            within("block_read", open.blocks.get(block)?.spec, offset, out.len())?;
-            open.read(block, offset, out)
+        let halves = self.halves("block_read", block, offset, out.len())?;
+        self.with(|open| match halves {
+            Some(halves) => longs::read(halves, out, |half, out| open.read(half, offset, out)),
+            None => open.read(block, offset, out),
         })
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        self.with(|open| {
-            within("block_write", open.blocks.get(block)?.spec, offset, data.len())?;
-            if data.is_empty() {
-                return Ok(());
-            }
-            open.write(block, offset, data)
+        let halves = self.halves("block_write", block, offset, data.len())?;
+        if data.is_empty() {
+            return Ok(());
+        }
+        self.with(|open| match halves {
+            Some(halves) => longs::write(halves, data, |half, data| open.write(half, offset, data)),
+            None => open.write(block, offset, data),
         })
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
-        for inst in &program.insts {
-            let operand = usize::from(inst.op == Op::Select);
-            let first = program.uses(inst).nth(operand).map(|v| program.insts[v as usize].dtype);
-            let from = first.unwrap_or(inst.dtype);
-            let known = self.dtypes.contains(&inst.dtype) && self.dtypes.contains(&from);
-            let spelled =
-                inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
-            let formed = match (inst.op.form(), program.form) {
-                (None, _) => true,
-                (Some(FormKind::Reduce), Form::Reduce { op }) => {
-                    self.get_method(inst.op, inst.dtype) == Method::Native
-                        && supports(op, inst.dtype, inst.dtype)
-                }
-                (Some(_), _) => self.get_method(inst.op, inst.dtype) == Method::Native,
-            };
-            let wrong = self.findings.method(inst.op, from).is_some();
-            if !(known && spelled && formed) || wrong {
-                return Err(Error::new(ErrorKind::Unsupported, "check_ir")
-                    .with("driver", NAME)
-                    .with("operation", inst.op.info().name)
-                    .with("dtype", from));
-            }
-        }
+        self.abilities.check(program, NAME)?;
+        let halved = self.longs.split().program(program);
+        let program = halved.as_ref().map_or(program, |halved| &halved.program);
         let resources = resources::of_program(program);
         Ok(Check { fits: self.resource_check(&resources), resources })
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        self.with(|open| open.eval(launch))
+        match self.longs.halved(launch) {
+            Some(halved) => self.with(|open| open.eval(&halved.launch(launch))),
+            None => self.with(|open| open.eval(launch)),
+        }
     }
 
     fn resource_get(&self, part: Part) -> Resources {
-        resources::of_part(part)
+        resources::of_part(part, self.longs.split())
     }
 
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.

@@ -5,13 +5,13 @@
 //!
 //! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
-use super::device::Gpu;
-use super::kernels::Kernel;
+use super::device::{Bound, Gpu, Traits};
+use super::kernels::{Compiler, Kernel};
 use super::open::Open;
-use super::queue::{Retired, Touch};
+use super::queue::{Queue, Retired, Touch};
 use ash::vk;
-use gpupy_codegen::cache::Choice;
-use gpupy_codegen::compute::{self, Planned, Request};
+use gpupy_codegen::cache::Maker;
+use gpupy_codegen::compute::{self, Plan, Planned, Request};
 use gpupy_core::driver::{BlockId, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 
@@ -36,7 +36,7 @@ impl Open {
                 lengths.push(block.spec.len);
             }
         }
-        let can_bind = self.can_bind(buffers.len(), largest);
+        let binds = self.binds(buffers.len(), largest);
         let stores: Vec<u32> = (0..launch.dests.len() as u32).collect();
         let targets: Vec<_> = launch.dests.iter().map(|dest| (&dest.access, dest.whole)).collect();
         let request = Request {
@@ -49,87 +49,25 @@ impl Open {
             targets: &targets,
             specialise: false,
         };
-        let planned = self.planned(&request, can_bind)?;
+        let planned = plan(&self.gpu.traits, &request, binds)?;
         let mut evaluated = Evaluated { launches: 1, ..Evaluated::default() };
-        let (kernel, planned) = self.kernel(launch, &request, planned, &mut evaluated)?;
+        let mut maker = Making {
+            request: &request,
+            traits: &self.gpu.traits,
+            compiler: &mut self.compiler,
+            queue: &mut self.queue,
+        };
+        let (kernel, planned) =
+            self.kernels.provide(&mut maker, launch, planned, &mut evaluated)?;
         self.dispatch(launch, &kernel, &planned, &buffers)?;
         evaluated.code = Some(kernel.code);
         Ok(evaluated)
     }
 
-    /// Whether so many blocks, the largest of so many bytes, can be bound to a kernel. Where a device is
-    /// a CPU, what is bound is reached five times faster than by its address; others don't mind.
-    fn can_bind(&self, blocks: usize, largest: u64) -> bool {
-        let bound = self.gpu.traits.bound;
-        bound.is_some_and(|bound| blocks < bound.buffers as usize && largest <= bound.block)
-    }
-
-    /// How a launch is done, with its blocks bound or by their addresses.
-    fn planned(&self, request: &Request<'_>, can_bind: bool) -> Result<Planned> {
-        let device = compute::Device { addresses: !can_bind, ..self.gpu.traits.kernels };
-        let planned = compute::plan(&device, request);
-        let numbers = self.gpu.traits.bound.map_or(0, |bound| bound.numbers as usize);
-        if can_bind && planned.as_ref().is_ok_and(|p| 4 * p.words.len() > numbers) {
-            return self.planned(request, false);
-        }
-        planned.map_err(|reason| {
-            Error::new(ErrorKind::Unsupported, "eval_ir")
-                .says("there is no kernel for this launch")
-                .with("driver", crate::NAME)
-                .with("reason", format!("{reason:?}"))
-        })
-    }
-
-    /// The kernel of a planned launch, compiled now if need be, and the plan that it has.
-    fn kernel(
-        &mut self,
-        launch: &Launch<'_>,
-        request: &Request<'_>,
-        planned: Planned,
-        evaluated: &mut Evaluated,
-    ) -> Result<(Kernel, Planned)> {
-        let (name, params) = (launch.fingerprint, launch.params);
-        let elements: usize = launch.shape.iter().product();
-        let literals = |open: &Open| {
-            let request = Request { specialise: true, ..request.clone() };
-            open.planned(&request, !planned.plan.addresses)
-        };
-        match self.kernels.known.find(name, &planned.plan, params, elements) {
-            Some(Choice::General(kernel)) => Ok((kernel, planned)),
-            Some(Choice::Specialised(kernel)) => Ok((kernel, literals(self)?)),
-            Some(Choice::CouldSpecialise(kernel)) => {
-                let special = literals(self)?;
-                let compiled = self.compile(launch, &special);
-                let twin = compiled.as_ref().ok().cloned();
-                if let Some(old) = self.kernels.known.specialise(name, &planned.plan, params, twin)
-                {
-                    self.kernels.forget(&old);
-                    self.queue.retire(Retired::Pipeline(old.pipeline));
-                }
-                match compiled {
-                    Ok(twin) => {
-                        evaluated.specialised += 1;
-                        Ok((twin, special))
-                    }
-                    Err(error) if error.kind() == ErrorKind::DeviceLost => Err(error),
-                    // The general kernel does as well.
-                    Err(_) => Ok((kernel, planned)),
-                }
-            }
-            None => {
-                let kernel = self.compile(launch, &planned)?;
-                evaluated.compiled += 1;
-                let plan = planned.plan.clone();
-                self.kernels.known.add(name, plan, kernel.clone(), params, elements);
-                Ok((kernel, planned))
-            }
-        }
-    }
-
-    fn compile(&mut self, launch: &Launch<'_>, planned: &Planned) -> Result<Kernel> {
-        let source = compute::source(launch.program, &planned.plan, &self.gpu.traits.kernels);
-        let blocks = launch.operands.len() + launch.dests.len();
-        self.kernels.compile(&source, if planned.plan.addresses { 0 } else { blocks })
+    /// Whether so many blocks, the largest of so many bytes, are bound to a kernel.
+    fn binds(&self, blocks: usize, largest: u64) -> bool {
+        let can = |bound: &Bound| blocks < bound.buffers as usize && largest <= bound.block;
+        self.binds && self.gpu.traits.bound.as_ref().is_some_and(can)
     }
 
     /// Records a dispatch, and notes which blocks it touches.
@@ -185,6 +123,57 @@ impl Open {
         }
         self.queue.submit_if_worth_it()?;
         self.queue.collect(&mut self.memory)
+    }
+}
+
+/// How a launch is done, with its blocks bound or by their addresses.
+fn plan(traits: &Traits, request: &Request<'_>, binds: bool) -> Result<Planned> {
+    let device = compute::Device { addresses: !binds, ..traits.kernels };
+    let planned = compute::plan(&device, request);
+    let numbers = traits.bound.map_or(0, |bound| bound.numbers as usize);
+    if binds && planned.as_ref().is_ok_and(|p| 4 * p.words.len() > numbers) {
+        return plan(traits, request, false);
+    }
+    planned.map_err(|reason| {
+        Error::new(ErrorKind::Unsupported, "eval_ir")
+            .says("there is no kernel for this launch")
+            .with("driver", crate::NAME)
+            .with("reason", format!("{reason:?}"))
+    })
+}
+
+/// What makes the kernels of a launch.
+struct Making<'a> {
+    request: &'a Request<'a>,
+    traits: &'a Traits,
+    compiler: &'a mut Compiler,
+    queue: &'a mut Queue,
+}
+
+impl Maker for Making<'_> {
+    type Planned = Planned;
+    type Plan = Plan;
+    type Kernel = Kernel;
+
+    fn plan(planned: &Planned) -> &Plan {
+        &planned.plan
+    }
+
+    fn literals(&self, general: &Planned) -> Option<Planned> {
+        let request = Request { specialise: true, ..self.request.clone() };
+        plan(self.traits, &request, !general.plan.addresses).ok()
+    }
+
+    fn compile(&mut self, planned: &Planned) -> Result<Kernel> {
+        let program = self.request.program;
+        let source = compute::source(program, &planned.plan, &self.traits.kernels);
+        let blocks = program.operands.len() + program.dests.len();
+        self.compiler.compile(&source, if planned.plan.addresses { 0 } else { blocks })
+    }
+
+    fn retire(&mut self, kernel: Kernel) {
+        self.compiler.forget(&kernel);
+        self.queue.retire(Retired::Pipeline(kernel.pipeline));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Kernels: shaders compiled into pipelines, in this run and between runs.
 //!
-//! Owns [`Kernels`] and [`Kernel`]. On disk lie a shader's SPIR-V and what the device made of it.
+//! Owns [`Compiler`] and [`Kernel`]. On disk lie a shader's SPIR-V and what the device made of it.
 //! Invariants: pipelines to which as many blocks are bound have one layout; a pipeline lives until it is
 //! retired or the driver closed.
 //!
@@ -11,8 +11,6 @@ use super::compiler::{self, refused};
 use super::device::Gpu;
 use super::failure::failed;
 use ash::vk;
-use gpupy_codegen::cache;
-use gpupy_codegen::compute::Plan;
 use gpupy_codegen::disk::Shelf;
 use gpupy_core::{ErrorKind, Result};
 use rustc_hash::FxHashMap;
@@ -29,10 +27,8 @@ pub struct Kernel {
     pub code: Arc<str>,
 }
 
-/// All kernels of an open device.
-pub struct Kernels {
-    /// Which there are.
-    pub known: cache::Kernels<Plan, Kernel>,
+/// What compiles an open device's kernels, and has their pipelines.
+pub struct Compiler {
     /// The layouts of kernels, by the blocks that are bound to them.
     layouts: FxHashMap<usize, Layout>,
     pipelines: Vec<vk::Pipeline>,
@@ -56,11 +52,10 @@ struct Stored {
     compiled: Vec<u8>,
 }
 
-impl Kernels {
+impl Compiler {
     /// No kernels yet.
-    pub fn new(gpu: Arc<Gpu>) -> Kernels {
-        Kernels {
-            known: cache::Kernels::default(),
+    pub fn new(gpu: Arc<Gpu>) -> Compiler {
+        Compiler {
             layouts: FxHashMap::default(),
             pipelines: Vec::new(),
             shelf: Shelf::of(crate::NAME),
@@ -185,7 +180,7 @@ impl Kernels {
     }
 }
 
-impl Drop for Kernels {
+impl Drop for Compiler {
     fn drop(&mut self) {
         // SAFETY: the queue has been closed, so the device is done with all of them.
         unsafe {

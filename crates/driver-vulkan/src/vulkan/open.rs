@@ -7,23 +7,29 @@
 
 use super::blocks::Blocks;
 use super::device::Gpu;
-use super::kernels::Kernels;
+use super::kernels::{Compiler, Kernel};
 use super::memory::{Buffer, Memory, Purpose};
 use super::numbers::Numbers;
 use super::queue::{Queue, Retired};
 use crate::NAME;
+use gpupy_codegen::cache::Kernels;
+use gpupy_codegen::compute::Plan;
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 /// A device with its memory, queue, blocks and kernels.
 pub struct Open {
-    /// The kernels.
-    pub kernels: Kernels,
+    /// The kernels that there are.
+    pub kernels: Kernels<Plan, Kernel>,
+    /// What compiles more.
+    pub compiler: Compiler,
     /// The blocks.
     pub blocks: Blocks,
     /// Numbers of launches that are too many to be pushed.
     pub numbers: Numbers,
+    /// Whether blocks are bound to kernels where they can be, rather than reached by address.
+    pub binds: bool,
     /// The queue.
     pub queue: Queue,
     /// The memory.
@@ -40,9 +46,11 @@ impl Open {
     pub fn new(gpu: Gpu, limit: u64, longest: usize) -> Result<Open> {
         let gpu = Arc::new(gpu);
         Ok(Open {
-            kernels: Kernels::new(gpu.clone()),
+            kernels: Kernels::default(),
+            compiler: Compiler::new(gpu.clone()),
             blocks: Blocks::new(limit, longest),
             numbers: Numbers::default(),
+            binds: true,
             queue: Queue::new(gpu.clone())?,
             memory: Memory::new(gpu.clone())?,
             gpu,

@@ -5,14 +5,14 @@
 //! queue, and so does a small write into a block that the device still works on, which then waits for
 //! nothing. Invariant: what was queued before a write sees the old contents.
 //!
-//! Not here: waiting (`queue.rs`), widths of elements (`stored.rs`).
+//! Not here: waiting (`queue.rs`), widths of elements (`gpupy_codegen::compute`).
 
 use super::blocks::Block;
 use super::memory::{Buffer, Purpose};
 use super::open::Open;
 use super::queue::{Retired, Touch};
-use super::stored::{narrow, widen};
 use ash::vk;
+use gpupy_codegen::compute::{narrow, widen};
 use gpupy_core::driver::BlockId;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::ops::Range;

@@ -11,6 +11,8 @@ pub struct Trial {
     pub watched: bool,
     /// Blocks are reached by their addresses, as where none can be bound.
     pub addressed: bool,
+    /// There are no integers of 64 bits, and so no float64.
+    pub short: bool,
 }
 
 impl Trial {
@@ -18,6 +20,9 @@ impl Trial {
     pub fn reduce(self, traits: &mut Traits) {
         if self.addressed {
             traits.bound = None;
+        }
+        if self.short {
+            traits.kernels.int64 = false;
         }
     }
 }

@@ -5,8 +5,10 @@
 //!
 //! Not here: what a kernel needs of it (`resources.rs`).
 
+use crate::abilities::Abilities;
 use crate::dialect::Dialect;
 use crate::glsl::Glsl;
+use crate::longs::Split;
 use crate::wgsl::Wgsl;
 use gpupy_core::DType;
 use gpupy_core::ir::FormKind;
@@ -82,7 +84,7 @@ impl Device {
         })
     }
 
-    /// The dtypes of which blocks can be.
+    /// The dtypes of which kernels have elements.
     pub fn dtypes(&self) -> Vec<DType> {
         DType::ALL.into_iter().filter(|dtype| self.stored(*dtype).is_some()).collect()
     }
@@ -90,6 +92,23 @@ impl Device {
     /// Whether kernels of this form can be had.
     pub fn supports_form(&self, form: FormKind) -> bool {
         form != FormKind::Sort
+    }
+
+    /// What becomes of 64-bit elements.
+    pub fn split(&self) -> Split {
+        if self.int64 { Split::Nothing } else { Split::Integers }
+    }
+
+    /// What kernels do here, if the device does it right.
+    pub fn abilities(&self) -> Abilities {
+        let kept = |dtype: &DType| self.stored(*dtype).is_some() || self.split().splits(*dtype);
+        let made = |form: &FormKind| *form != FormKind::Map && self.supports_form(*form);
+        Abilities {
+            dtypes: DType::ALL.into_iter().filter(kept).collect(),
+            forms: FormKind::ALL.into_iter().filter(made).collect(),
+            pairs: self.split() == Split::Integers,
+            ..Abilities::default()
+        }
     }
 
     pub(super) fn dialect(&self) -> &'static dyn Dialect {

@@ -13,6 +13,7 @@
 //! Not here: buffers and dispatches (drivers), statements (`body.rs`).
 
 mod device;
+mod elements;
 mod fetch;
 mod frame;
 mod map;
@@ -23,12 +24,14 @@ mod product;
 mod quotient;
 mod reader;
 mod reduce;
+pub mod resources;
 mod scan;
 mod stored;
 mod text;
 mod walks;
 
 pub use device::{ALIGNMENT, Device, Language};
+pub use elements::{narrow, widen};
 pub use plan::{Declined, Plan, Planned, Request, plan};
 
 use gpupy_core::ir::{Form, Program};

@@ -5,9 +5,11 @@
 //!
 //! Invariant: the sum over a program's parts is never below what `of_program` finds.
 //!
-//! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
+//! Not here: whether an operation exists at all (`abilities.rs`).
 
-use gpupy_codegen::most_live_values;
+use crate::longs::Split;
+use crate::most_live_values;
+use crate::pairs::most_instructions;
 use gpupy_core::DType;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
@@ -27,11 +29,12 @@ const NAMES: [&str; 6] =
     ["instructions", "loads", "temporaries", "parameters", "destinations", "buffers"];
 
 /// More buffers than this are not asked for, since each has its numbers.
-const MOST_BUFFERS: u32 = 32;
+const MOST_BUFFERS: u32 = 40;
 
-/// The limits in force: the device's and ours, or lower ones where the configuration has them.
-pub fn limits(storage_buffers: u32, lowered: &Resources) -> Resources {
-    let buffers = storage_buffers.min(MOST_BUFFERS);
+/// The limits in force: those of a device whose kernels reach so many buffers and ours, or lower ones
+/// where the configuration has them.
+pub fn limits(buffers: u32, lowered: &Resources) -> Resources {
+    let buffers = buffers.min(MOST_BUFFERS);
     let mut limits = Resources::default();
     limits.0[INSTRUCTIONS] = 1536;
     limits.0[LOADS] = 128;
@@ -53,7 +56,28 @@ pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
 }
 
 /// What one part needs at most.
-pub fn of_part(part: Part) -> Resources {
+pub fn of_part(part: Part, split: Split) -> Resources {
+    let mut need = of_short(part);
+    let halves = match part {
+        Part::Op(op, dtype) if op.info().rule != Rule::Special && split == Split::Integers => {
+            let most = most_instructions(op, dtype);
+            // Each stands for one of the most expensive that it may be.
+            (need.0[INSTRUCTIONS], need.0[TEMPORARIES]) = (3 * most, most);
+            false
+        }
+        Part::Op(_, dtype) | Part::Operand(dtype) | Part::Dest(dtype) | Part::Param(dtype) => {
+            split.splits(dtype)
+        }
+        Part::Index => false,
+    };
+    if halves {
+        need.0.iter_mut().for_each(|need| *need *= 2);
+    }
+    need
+}
+
+/// What one part needs where no element is split.
+fn of_short(part: Part) -> Resources {
     let mut need = Resources::default();
     match part {
         Part::Op(op, dtype) => {
@@ -92,7 +116,7 @@ pub fn of_program(program: &Program) -> Resources {
             Op::Store => Part::Dest(inst.dtype),
             op => Part::Op(op, inst.dtype),
         };
-        let part = of_part(part);
+        let part = of_short(part);
         for slot in [INSTRUCTIONS, LOADS, DESTINATIONS] {
             need.0[slot] += part.0[slot];
         }

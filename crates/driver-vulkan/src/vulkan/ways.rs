@@ -1,0 +1,147 @@
+//! Whether blocks are bound to kernels or reached by their addresses, where a device can do both.
+//!
+//! Owns [`Ways`]: both are tried, with a launch over much memory and many small ones, and the faster one
+//! is taken. Mesa's lavapipe reads memory behind addresses a lane at a time, five times slower; hardware
+//! may well spare itself the binding. Invariant: blocks that cannot be bound are reached by address, whatever
+//! is faster.
+//!
+//! Not here: what can be bound (`device.rs`, `eval.rs`).
+
+use super::open::Open;
+use crate::NAME;
+use gpupy_codegen::disk::remember;
+use gpupy_core::driver::{Access, BlockSpec, Dest, Launch};
+use gpupy_core::ir::{AccessKind, Builder, Form, Program};
+use gpupy_core::op::Op;
+use gpupy_core::{DType, Result};
+use std::borrow::Cow;
+use std::time::Instant;
+
+/// Counted up when what is tried changes.
+const EDITION: u32 = 1;
+
+/// Elements of the large launch, and of each small one.
+const LARGE: usize = 1 << 20;
+const SMALL: usize = 256;
+
+/// Small launches.
+const MANY: usize = 64;
+
+/// Tries of each way, of which the fastest counts.
+const TRIES: usize = 5;
+
+/// Nanoseconds that the same work takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ways {
+    /// With blocks that are bound.
+    pub bound: f64,
+    /// With their addresses.
+    pub addressed: f64,
+}
+
+impl Ways {
+    /// What was found for a device before, or is found now.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`, `DeviceLost`, `Refused`: it does not work here at all.
+    pub fn find_out(open: &mut Open) -> Result<Ways> {
+        let key = format!("ways {EDITION}\n{}", open.gpu.traits.identity);
+        remember(NAME, &key, Ways::from_bytes, Ways::to_bytes, || Ways::of(open))
+    }
+
+    /// Tries both, in turns.
+    fn of(open: &mut Open) -> Result<Ways> {
+        let program = program();
+        let spec = BlockSpec::new(DType::F32, LARGE);
+        let blocks = [open.alloc(spec)?, open.alloc(spec)?];
+        let mut ways = Ways { bound: f64::MAX, addressed: f64::MAX };
+        // The first try of each compiles.
+        for attempt in 0..=TRIES {
+            for (binds, least) in [(true, &mut ways.bound), (false, &mut ways.addressed)] {
+                open.binds = binds;
+                let begun = Instant::now();
+                for len in std::iter::once(LARGE).chain([SMALL; MANY]) {
+                    let walk = Access { offset: 0, strides: [1].as_slice().into() };
+                    open.eval(&Launch {
+                        program: &program,
+                        fingerprint: program.fingerprint(),
+                        shape: &[len],
+                        operands: &blocks[..1],
+                        params: &[0],
+                        accesses: std::slice::from_ref(&walk),
+                        dests: &[Dest {
+                            block: blocks[1],
+                            access: walk.clone(),
+                            whole: len == LARGE,
+                        }],
+                    })?;
+                }
+                open.read(blocks[1], 0, &mut [0; 4])?;
+                if attempt > 0 {
+                    *least = least.min(begun.elapsed().as_nanos() as f64);
+                }
+            }
+        }
+        blocks.into_iter().for_each(|block| open.free(block));
+        Ok(ways)
+    }
+
+    /// Whether blocks are bound where they can be.
+    pub fn binds(self) -> bool {
+        self.bound <= self.addressed
+    }
+
+    /// For people to read: what, and the answer.
+    pub fn named(self) -> (Cow<'static, str>, String) {
+        let (way, other, ratio) = match self.binds() {
+            true => ("bound", "by address", self.addressed / self.bound),
+            false => ("by address", "bound", self.bound / self.addressed),
+        };
+        ("blocks".into(), format!("{way}; {other} takes {ratio:.1} times as long"))
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        [self.bound, self.addressed].into_iter().flat_map(f64::to_le_bytes).collect()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Ways> {
+        let (numbers, []) = bytes.as_chunks::<8>() else { return None };
+        let [bound, addressed] = <[[u8; 8]; 2]>::try_from(numbers).ok()?.map(f64::from_le_bytes);
+        (bound > 0.0 && addressed > 0.0).then_some(Ways { bound, addressed })
+    }
+}
+
+/// A sum with a scalar.
+fn program() -> Program {
+    let mut b = Builder::new(Form::Map, 1);
+    let (all, x) = (b.access(AccessKind::Contiguous), b.operand(DType::F32));
+    let (x, scalar) = (b.load(x, all), b.param(DType::F32));
+    let sum = b.op(Op::Add, &[x, scalar]);
+    b.store(sum);
+    b.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_faster_way_is_taken_and_named() {
+        let ways = Ways { bound: 1e6, addressed: 5e6 };
+        assert!(ways.binds());
+        assert_eq!(ways.named().1, "bound; by address takes 5.0 times as long");
+        let ways = Ways { bound: 2e6, addressed: 1e6 };
+        assert!(!ways.binds());
+        assert_eq!(ways.named().1, "by address; bound takes 2.0 times as long");
+    }
+
+    #[test]
+    fn what_was_found_comes_back_from_bytes_and_nothing_else_does() {
+        let ways = Ways { bound: 1.5, addressed: 2.5 };
+        let bytes = ways.to_bytes();
+        assert_eq!(Ways::from_bytes(&bytes), Some(ways));
+        for wrong in [&bytes[1..], &[0; 16], &[0xff; 16], &[]] {
+            assert_eq!(Ways::from_bytes(wrong), None);
+        }
+    }
+}

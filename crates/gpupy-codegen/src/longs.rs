@@ -1,0 +1,226 @@
+//! Blocks of 64-bit elements as two of 32 bits each, one for each half.
+//!
+//! Owns [`Longs`]. The block's handle is that of its low halves. Invariant: both live and die together,
+//! which is the driver's to see to; it allocates them.
+//!
+//! Not here: the programs (`planes.rs`, `pairs`).
+
+use crate::pairs;
+use crate::planes::{Plane, Planes, has_planes};
+use gpupy_core::driver::{BlockId, BlockSpec, Dest, Launch};
+use gpupy_core::ir::{Fingerprint, Program};
+use gpupy_core::{DType, Result};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Programs that are kept; beyond, all are made anew.
+const MOST_PROGRAMS: usize = 1024;
+
+/// What a device cannot do with 64 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Split {
+    /// Nothing is: 64-bit elements are like all others.
+    #[default]
+    Nothing,
+    /// Its memory has no such elements, but it computes with them.
+    Blocks,
+    /// It has no integers of 64 bits at all.
+    Integers,
+}
+
+impl Split {
+    /// True where blocks of this dtype are two.
+    pub fn splits(self, dtype: DType) -> bool {
+        match self {
+            Split::Nothing => false,
+            Split::Blocks => has_planes(dtype),
+            Split::Integers => pairs::is_pair(dtype),
+        }
+    }
+
+    /// The program in a program's place, if there is another.
+    pub fn program(self, program: &Program) -> Option<Planes> {
+        match self {
+            Split::Nothing => None,
+            Split::Blocks => Planes::of(program),
+            Split::Integers => pairs::split(program),
+        }
+    }
+}
+
+/// All blocks of 64-bit elements, and the programs over them.
+#[derive(Debug, Default)]
+pub struct Longs {
+    split: Split,
+    blocks: FxHashMap<BlockId, Long>,
+    programs: FxHashMap<Fingerprint, Option<Arc<Planes>>>,
+}
+
+/// A block of 64-bit elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Long {
+    /// What it holds.
+    pub spec: BlockSpec,
+    /// The block of its high halves.
+    pub high: BlockId,
+}
+
+/// A launch in the place of one over 64-bit elements.
+#[derive(Debug)]
+pub struct Halved {
+    planes: Arc<Planes>,
+    operands: Vec<BlockId>,
+    dests: Vec<Dest>,
+    params: Vec<u64>,
+}
+
+impl Longs {
+    /// No blocks yet, on a device that splits so much.
+    pub fn new(split: Split) -> Longs {
+        Longs { split, ..Longs::default() }
+    }
+
+    /// What the device splits.
+    pub fn split(&self) -> Split {
+        self.split
+    }
+
+    /// Allocates both halves of a block of 64-bit elements; nothing is left where one fails.
+    ///
+    /// # Errors
+    /// Those of `alloc`.
+    pub fn alloc<D>(
+        &mut self,
+        device: &mut D,
+        spec: BlockSpec,
+        alloc: impl Fn(&mut D, BlockSpec) -> Result<BlockId>,
+        free: impl Fn(&mut D, BlockId),
+    ) -> Result<BlockId> {
+        let half = BlockSpec { dtype: DType::U32, ..spec };
+        let low = alloc(device, half)?;
+        let high = alloc(device, half).inspect_err(|_| free(device, low))?;
+        self.blocks.insert(low, Long { spec, high });
+        Ok(low)
+    }
+
+    /// The block of this handle, if its elements have 64 bits.
+    pub fn get(&self, block: BlockId) -> Option<Long> {
+        self.blocks.get(&block).copied()
+    }
+
+    /// Forgets a block; the blocks of its halves are the caller's.
+    pub fn remove(&mut self, block: BlockId) -> Option<Long> {
+        self.blocks.remove(&block)
+    }
+
+    /// The launch over halves in a launch's place, if there is another.
+    pub fn halved(&mut self, launch: &Launch<'_>) -> Option<Halved> {
+        if self.programs.len() >= MOST_PROGRAMS {
+            self.programs.clear();
+        }
+        let planes = || self.split.program(launch.program).map(Arc::new);
+        let planes = self.programs.entry(launch.fingerprint).or_insert_with(planes).clone()?;
+        let operand = |(which, plane): &(usize, Plane)| self.plane(launch.operands[*which], *plane);
+        let dest = |(which, plane): &(usize, Plane)| {
+            let dest = &launch.dests[*which];
+            Dest { block: self.plane(dest.block, *plane), ..dest.clone() }
+        };
+        let param = |(which, plane): &(usize, Plane)| match (launch.params[*which], plane) {
+            (bits, Plane::Whole) => bits,
+            (bits, Plane::Low) => bits & u64::from(u32::MAX),
+            (bits, Plane::High) => bits >> 32,
+        };
+        Some(Halved {
+            operands: planes.operands.iter().map(operand).collect(),
+            dests: planes.dests.iter().map(dest).collect(),
+            params: planes.params.iter().map(param).collect(),
+            planes,
+        })
+    }
+
+    fn plane(&self, block: BlockId, plane: Plane) -> BlockId {
+        match (plane, self.get(block)) {
+            (Plane::High, Some(long)) => long.high,
+            _ => block,
+        }
+    }
+}
+
+impl Halved {
+    /// The launch, with what it shares with the one that it stands for.
+    pub fn launch<'a>(&'a self, launch: &Launch<'a>) -> Launch<'a> {
+        Launch {
+            program: &self.planes.program,
+            fingerprint: self.planes.fingerprint,
+            operands: &self.operands,
+            dests: &self.dests,
+            params: &self.params,
+            ..launch.clone()
+        }
+    }
+}
+
+/// Reads elements from the blocks of their halves.
+///
+/// # Errors
+/// Those of `read`.
+pub fn read(
+    halves: [BlockId; 2],
+    out: &mut [u8],
+    mut read: impl FnMut(BlockId, &mut [u8]) -> Result<()>,
+) -> Result<()> {
+    let mut bytes = [(); 2].map(|()| vec![0; out.len() / 2]);
+    for (half, bytes) in halves.into_iter().zip(&mut bytes) {
+        read(half, bytes)?;
+    }
+    let [low, high] = &bytes;
+    let halves = low.as_chunks::<4>().0.iter().zip(high.as_chunks::<4>().0);
+    for (element, (low, high)) in out.as_chunks_mut::<8>().0.iter_mut().zip(halves) {
+        let [low, high] = [low, high].map(|half| u64::from(u32::from_ne_bytes(*half)));
+        *element = (low | high << 32).to_ne_bytes();
+    }
+    Ok(())
+}
+
+/// Writes elements to the blocks of their halves.
+///
+/// # Errors
+/// Those of `write`.
+pub fn write(
+    halves: [BlockId; 2],
+    data: &[u8],
+    mut write: impl FnMut(BlockId, &[u8]) -> Result<()>,
+) -> Result<()> {
+    for (half, shift) in halves.into_iter().zip([0, 32]) {
+        let elements = data.as_chunks::<8>().0.iter();
+        let words = elements.map(|element| (u64::from_ne_bytes(*element) >> shift) as u32);
+        let bytes: Vec<[u8; 4]> = words.map(u32::to_ne_bytes).collect();
+        write(half, bytes.as_flattened())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_is_written_in_halves_is_read_again() {
+        let data: Vec<u8> = (0..80).collect();
+        let mut blocks = [vec![0; 40], vec![0; 40]];
+        let names = [BlockId(0), BlockId(1)];
+        write(names, &data, |half, bytes| {
+            blocks[half.0 as usize].copy_from_slice(bytes);
+            Ok(())
+        })
+        .unwrap();
+        let mut out = vec![0; 80];
+        read(names, &mut out, |half, bytes| {
+            bytes.copy_from_slice(&blocks[half.0 as usize]);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(out, data);
+    }
+}
