@@ -2,6 +2,7 @@
 #![cfg(feature = "shaderc")]
 #![allow(clippy::unwrap_used)]
 
+use driver_vulkan::Trial;
 use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, Evaluated, Launch,
 };
@@ -88,6 +89,20 @@ fn a_device_is_found_by_its_position_and_by_part_of_its_name() {
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert!(error.fact("devices").unwrap().contains(&found.device), "{error}");
     }
+}
+
+#[test]
+fn how_blocks_are_reached_best_is_found_where_there_is_a_choice() {
+    if open(&Config::default()).is_none() {
+        return;
+    }
+    let found = |addressed| {
+        let trial = Trial { addressed, ..Trial::default() };
+        let capabilities = driver_vulkan::new_trial(trial).init(&Config::default()).unwrap();
+        capabilities.findings.into_iter().find(|(what, _)| what == "blocks")
+    };
+    println!("{:?}", found(false));
+    assert_eq!(found(true), None);
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Ways {
     /// - `OutOfMemory`, `DeviceLost`, `Refused`: it does not work here at all.
     pub fn find_out(open: &mut Open) -> Result<Ways> {
         let key = format!("ways {EDITION}\n{}", open.gpu.traits.identity);
-        remember(NAME, &key, Ways::from_bytes, Ways::to_bytes, || Ways::of(open))
+        remember(NAME, &key, Ways::from_bytes, |ways| ways.to_bytes(), || Ways::of(open))
     }
 
     /// Tries both, in turns.
@@ -100,7 +100,7 @@ impl Ways {
         ("blocks".into(), format!("{way}; {other} takes {ratio:.1} times as long"))
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
+    fn to_bytes(self) -> Vec<u8> {
         [self.bound, self.addressed].into_iter().flat_map(f64::to_le_bytes).collect()
     }
 
