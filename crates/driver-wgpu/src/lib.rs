@@ -3,9 +3,8 @@
 //! Owns [`Wgpu`]. Invariants: nothing of wgpu panics through here, and a device on which something
 //! did counts as lost (`faults.rs`); every call hears of what went wrong in it.
 //!
-//! Not here: which device (`device.rs`), memory (`blocks.rs`, `transfer.rs`), what fits in one
-//! evaluation (`gpupy_codegen::compute::resources`), evaluation (`eval.rs`, `queue.rs`, `kernels.rs`), the text of kernels
-//! (`gpupy-codegen`).
+//! Not here: which device (`device.rs`), memory (`blocks.rs`, `transfer.rs`), evaluation (`eval.rs`,
+//! `queue.rs`, `kernels.rs`), the text of kernels and what fits in one of them (`gpupy-codegen`).
 
 mod blocks;
 mod device;

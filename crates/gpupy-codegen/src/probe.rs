@@ -143,7 +143,9 @@ pub fn find_out(
     name: &str,
     identity: &str,
 ) -> Result<(Findings, Costs)> {
-    let key = format!("findings {EDITION}\n{identity}");
+    // Only dtypes that the driver has were tried.
+    let dtypes = known.dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" ");
+    let key = format!("findings {EDITION}\n{dtypes}\n{identity}");
     let encode = |(findings, costs): &(Findings, Costs)| to_bytes(findings, costs);
     disk::remember(name, &key, from_bytes, encode, || {
         Ok((Findings::of(driver, known)?, costs(driver, known)?))

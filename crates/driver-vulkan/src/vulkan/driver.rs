@@ -87,7 +87,8 @@ impl Vulkan {
         // What is tried is not the user's, and needs no room in a lowered limit.
         let open = self.open.insert(Open::new(gpu, u64::MAX, largest as usize)?);
         let ways = traits.bound.map(|_| Ways::find_out(open)).transpose()?;
-        open.binds = ways.is_some_and(Ways::binds);
+        let binds = ways.is_some_and(Ways::binds);
+        open.binds = binds;
         let mut capabilities = Capabilities {
             device: traits.name,
             hardware: traits.hardware,
@@ -99,7 +100,8 @@ impl Vulkan {
             devices: devices.into_iter().map(|device| device.name).collect(),
             ..Capabilities::default()
         };
-        let (findings, costs) = probe::find_out(self, &capabilities, NAME, &traits.identity)?;
+        let identity = format!("{}\nblocks bound: {binds}", traits.identity);
+        let (findings, costs) = probe::find_out(self, &capabilities, NAME, &identity)?;
         self.open()?.blocks.limit(memory, max_block_len);
         capabilities.max_block_len = max_block_len;
         capabilities.flushes_subnormals = findings.flushes_subnormals;
