@@ -81,9 +81,12 @@ pub(crate) fn is_finite(value: Scalar) -> bool {
     !value.dtype.is_float() || Kinds::of_scalar(value).is_within(Kinds::FINITE)
 }
 
-/// Whether all of these scalars are.
-pub(crate) fn are_finite(params: &[u64], dtypes: &[DType]) -> bool {
-    params.iter().zip(dtypes).all(|(bits, dtype)| is_finite(Scalar::new(*dtype, *bits)))
+/// Whether a program's parameters count as finite. Without minima and maxima nothing asks for that, and
+/// one kernel is for all scalars.
+pub(crate) fn are_finite(params: &[u64], program: &Program) -> bool {
+    let mut scalars = params.iter().zip(&program.params);
+    let asks = program.insts.iter().any(|inst| matches!(inst.op, Op::Min | Op::Max));
+    !asks || scalars.all(|(bits, dtype)| is_finite(Scalar::new(*dtype, *bits)))
 }
 
 /// The kinds of each instruction's value; `finite` tells that the parameters are. Of what is no float,

@@ -185,7 +185,7 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
         targets: parts.targets,
         lasts,
         large: words.divides && parts.places > 1 << 22,
-        finite: kinds::are_finite(request.params, &program.params),
+        finite: kinds::are_finite(request.params, program),
         params,
         constants,
         zero,

@@ -248,7 +248,7 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
         late_indices,
         wraps,
         large: words.divides && largest > 1 << 22,
-        finite: kinds::are_finite(request.params, &program.params),
+        finite: kinds::are_finite(request.params, program),
         params,
         held,
         constants,
