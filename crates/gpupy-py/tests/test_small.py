@@ -289,7 +289,7 @@ def test_few_elements_are_picked_as_numpy_picks_them(auto):
 def test_a_chain_of_larger_results_becomes_one_kernel():
     gpupy._gpupy.reconfigure("cpu", strict=False)
     gpupy.reset_stats()
-    want = x = small(1, (12_000,))
+    want = x = small(1, (13_000,))
     y = x = gpupy.array(x)
     for _ in range(10):
         y, want = y * 0.5 + x, want * numpy.float32(0.5) + numpy.asarray(x)
