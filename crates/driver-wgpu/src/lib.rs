@@ -42,6 +42,9 @@ pub const NAME: &str = "wgpu";
 /// Elements of the largest block, however large buffers may be: 1 GiB of float32.
 const MAX_BLOCK_LEN: u64 = 1 << 28;
 
+/// Bytes of the widest element, in pairs or not.
+const WIDEST: u64 = 8;
+
 /// A wgpu driver, closed.
 pub fn new() -> Box<dyn Driver> {
     Box::new(Wgpu::default())
@@ -113,13 +116,11 @@ impl Wgpu {
         self.limits =
             resources::limits(gpu.limits.max_storage_buffers_per_shader_stage, &config.resources);
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
-        let widest =
-            shaping.dtypes().iter().filter_map(|dtype| shaping.stored(*dtype)).max().unwrap_or(8);
         let bytes = gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size);
-        let largest = MAX_BLOCK_LEN.min(bytes / widest as u64);
+        let largest = MAX_BLOCK_LEN.min(bytes / WIDEST);
         let wanted = match config.block_bytes {
             0 => 0,
-            bytes => (bytes / widest as u64).max(256),
+            bytes => (bytes / WIDEST).max(256),
         };
         let max_block_len = at_most(wanted, largest) as usize;
         let hardware = gpu.is_hardware();

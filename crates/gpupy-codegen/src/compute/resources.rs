@@ -61,8 +61,9 @@ pub fn of_part(part: Part, split: Split) -> Resources {
     let halves = match part {
         Part::Op(op, dtype) if op.info().rule != Rule::Special && split == Split::Integers => {
             let most = most_instructions(op, dtype);
-            // Each stands for one of the most expensive that it may be.
-            (need.0[INSTRUCTIONS], need.0[TEMPORARIES]) = (3 * most, most);
+            // Each stands for one of the most expensive that it may be; narrow ones stay as they are.
+            need.0[INSTRUCTIONS] = need.0[INSTRUCTIONS].max(3 * most);
+            need.0[TEMPORARIES] = most;
             false
         }
         Part::Op(_, dtype) | Part::Operand(dtype) | Part::Dest(dtype) | Part::Param(dtype) => {
