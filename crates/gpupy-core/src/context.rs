@@ -27,6 +27,7 @@ use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::trace::{self, Tracer};
 use crate::value::Value;
+use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -290,7 +291,8 @@ impl Context {
     /// # Errors
     /// - `Shape`, `Index`, `DType`: the arrays or the axis do not fit.
     pub fn join(&self, axis: usize, arrays: &[Array]) -> Result<Array> {
-        self.bounded(self.inner.recorder.join(axis, arrays)?)
+        let recorder = &self.inner.recorder;
+        order::kept_along(arrays, axis, |arrays, axis| self.bounded(recorder.join(axis, arrays)?))
     }
 
     /// A cast by value.
@@ -329,7 +331,10 @@ impl Context {
         {
             return Ok(reduced);
         }
-        self.bounded(self.inner.recorder.reduce(op, array, axes, keepdims)?)
+        let recorder = &self.inner.recorder;
+        order::kept_but(array, axes, keepdims, |array, axes| {
+            self.bounded(recorder.reduce(op, array, axes, keepdims)?)
+        })
     }
 
     /// Running results along an axis: element `i` combines the elements up to `i`, chunk by chunk
@@ -338,7 +343,9 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis. `DType`: the operation does not scan this dtype.
     pub fn scan(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
-        self.bounded(self.inner.recorder.scan(op, array, axis)?)
+        order::kept_along(slice::from_ref(array), axis, |arrays, axis| {
+            self.bounded(self.inner.recorder.scan(op, &arrays[0], axis)?)
+        })
     }
 
     /// The elements of each row along an axis in ascending order (`ir::Form::Sort`).
@@ -346,7 +353,9 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
-        self.bounded(self.inner.recorder.sort(array, axis)?)
+        order::kept_along(slice::from_ref(array), axis, |arrays, axis| {
+            self.bounded(self.inner.recorder.sort(&arrays[0], axis)?)
+        })
     }
 
     /// The positions, int32, that put each row along an axis in the order of `sort`.

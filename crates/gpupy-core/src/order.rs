@@ -1,17 +1,22 @@
 //! The order of results in memory: NumPy's `K`, as near to that of the operands as can be.
 //!
-//! Owns [`Order`]. Elementwise operations know no order of axes: operands whose axes are moved so that
-//! they lie in C order give results that do, and moving the axes back gives results that lie as the
-//! operands did. Invariant: elements are the same in any order.
+//! Owns [`Order`]. Operands whose axes are moved so that they lie in C order give results that do, and
+//! moving the axes back gives results that lie as the operands did. Elementwise operations know no order
+//! of axes; others are told which of the moved axes is theirs. Invariant: elements are the same in any
+//! order; reduced axes stay in theirs, which the tree of `docs/ir.md` walks in.
 //!
-//! Not here: the operations (`record.rs`, `at_once.rs`), which always give results in C order.
+//! Not here: the operations (`record.rs`, `at_once.rs` and kin), which always give results in C order.
 
 use crate::array::{Arg, Array};
-use crate::view::broadcast_shapes;
+use crate::view::{View, broadcast_shapes};
 use smallvec::SmallVec;
+use std::cmp::Reverse;
+
+/// Axes by their numbers.
+type Axes = SmallVec<[usize; 4]>;
 
 /// Axes from the outermost in memory to the innermost, where that is not C order.
-struct Order(SmallVec<[usize; 4]>);
+struct Order(Axes);
 
 /// What an elementwise operation gives for operands, with its elements in memory as near to theirs as can
 /// be.
@@ -40,6 +45,68 @@ pub(crate) fn kept<E>(
     }
 }
 
+/// What an operation along an axis gives for arrays of one rank, which agree in their other extents.
+pub(crate) fn kept_along<E>(
+    arrays: &[Array],
+    axis: usize,
+    compute: impl FnOnce(&[Array], usize) -> Result<Array, E>,
+) -> Result<Array, E> {
+    let rank = arrays.first().map_or(0, Array::ndim);
+    let is_one_rank = axis < rank && arrays.iter().all(|array| array.ndim() == rank);
+    if !is_one_rank || arrays.iter().all(Array::is_contiguous) {
+        return compute(arrays, axis);
+    }
+    match Order::of_arrays(&arrays.iter().collect::<SmallVec<[&Array; 3]>>(), rank) {
+        None => compute(arrays, axis),
+        Some(order) => {
+            let moved: SmallVec<[Array; 3]> =
+                arrays.iter().map(|array| array.transpose(&order.0)).collect();
+            let there = order.0.iter().position(|from| *from == axis).unwrap_or(axis);
+            compute(&moved, there).map(|result| order.back(&result))
+        }
+    }
+}
+
+/// What a reduction over the axes `gone` gives for an array; they stay, with one element, or not.
+pub(crate) fn kept_but<E>(
+    array: &Array,
+    gone: &[usize],
+    keepdims: bool,
+    compute: impl FnOnce(&Array, &[usize]) -> Result<Array, E>,
+) -> Result<Array, E> {
+    let rank = array.ndim();
+    let order = match rank < gone.len() + 2 || array.is_contiguous() {
+        true => None,
+        false => Order::of_arrays(&[array], rank),
+    };
+    let Some(Order(all)) = order else { return compute(array, gone) };
+    let kept: Axes = all.into_iter().filter(|axis| !gone.contains(axis)).collect();
+    if kept.is_sorted() {
+        return compute(array, gone);
+    }
+    let behind = (0..rank).filter(|axis| gone.contains(axis));
+    let there: Axes = kept.iter().copied().chain(behind).collect();
+    let last: Axes = (kept.len()..rank).collect();
+    let result = compute(&array.transpose(&there), &last)?;
+    let place = |axis: &usize| kept.iter().filter(|other| *other < axis).count();
+    let axes = if keepdims { there } else { kept.iter().map(place).collect() };
+    Ok(Order(axes).back(&result))
+}
+
+/// A view with its axes from the longest stride to the shortest, and the order that puts them back.
+pub(crate) fn descending(view: &View) -> (View, Axes) {
+    let mut axes: Axes = (0..view.shape.len()).collect();
+    axes.sort_by_key(|axis| Reverse(view.strides[*axis].unsigned_abs()));
+    (view.transpose(&axes), inverse(&axes))
+}
+
+/// The order of axes that undoes another.
+fn inverse(axes: &[usize]) -> Axes {
+    let mut back: Axes = SmallVec::from_elem(0, axes.len());
+    axes.iter().enumerate().for_each(|(to, from)| back[*from] = to);
+    back
+}
+
 impl Order {
     /// The order of the results of operands; `None` where that is C order, or they do not broadcast.
     fn of(args: &[Arg<'_>]) -> Option<Order> {
@@ -50,13 +117,18 @@ impl Order {
         let arrays: SmallVec<[&Array; 3]> = arrays.collect();
         let shapes: SmallVec<[&[usize]; 3]> = arrays.iter().map(|array| array.shape()).collect();
         let rank = broadcast_shapes(&shapes).ok()?.len();
+        Order::of_arrays(&arrays, rank)
+    }
+
+    /// The order of results with `rank` axes; `None` where that is C order.
+    fn of_arrays(arrays: &[&Array], rank: usize) -> Option<Order> {
         // As NumPy's iterator sorts axes: from the innermost out, each as far in as nothing speaks
         // against it.
-        let mut axes: SmallVec<[usize; 4]> = (0..rank).rev().collect();
+        let mut axes: Axes = (0..rank).rev().collect();
         for k in 1..rank {
             let mut to = k;
             for at in (0..k).rev() {
-                match goes_inside(&arrays, rank, axes[k], axes[at]) {
+                match goes_inside(arrays, rank, axes[k], axes[at]) {
                     Some(true) => to = at,
                     Some(false) => break,
                     None => {}
@@ -80,9 +152,7 @@ impl Order {
 
     /// A result with its axes where they were.
     fn back(&self, result: &Array) -> Array {
-        let mut back: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.0.len());
-        self.0.iter().enumerate().for_each(|(to, from)| back[*from] = to);
-        result.transpose(&back)
+        result.transpose(&inverse(&self.0))
     }
 }
 

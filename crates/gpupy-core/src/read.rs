@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::host::HostBuffer;
 use crate::in_memory;
+use crate::order;
 use crate::scalar::Scalar;
 use crate::strided::gather;
 use crate::value::{Kind, Value};
@@ -115,8 +116,8 @@ impl Array {
     }
 }
 
-/// A copy of the elements that a view shows of these bytes: as they lie, unless there is more between
-/// them than they are; `None` where the view leaves the bytes.
+/// A copy of the elements that a view shows of these bytes, as they lie; without what is between them
+/// where that is more than they are. `None` where the view leaves the bytes.
 fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
     let size = dtype.size();
     if let Some((low, high)) = view.extent()
@@ -127,8 +128,9 @@ fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
         view.offset -= low;
         return Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(range)), dtype, view });
     }
-    let elements = in_memory::seen(bytes, size, view)?;
-    let view = View::contiguous(&view.shape);
+    let (moved, back) = order::descending(view);
+    let elements = in_memory::seen(bytes, size, &moved)?;
+    let view = View::contiguous(&moved.shape).transpose(&back);
     Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(&elements)), dtype, view })
 }
 

@@ -1,7 +1,7 @@
 //! Recording scans, sorts and matrix products.
 //!
 //! Owns what [`Recorder`] records of whole-program forms: which axes they walk along, how a scan is
-//! made of steps. Invariant: operands are views; nothing is copied for an axis or a transposition.
+//! made of steps. Invariants: operands are views; results lie in C order.
 //!
 //! Not here: how the values are evaluated (`whole.rs`).
 
@@ -121,7 +121,9 @@ impl Recorder {
         let there: SmallVec<[usize; 4]> = (0..rank).filter(|a| *a != axis).chain([axis]).collect();
         let back: SmallVec<[usize; 4]> =
             (0..axis).chain([rank - 1]).chain(axis..rank - 1).collect();
-        Ok(record(&array.transpose(&there))?.transpose(&back))
+        let result = record(&array.transpose(&there))?.transpose(&back);
+        // Results lie in C order, as all that is recorded; who reads them may fuse the copy.
+        if result.is_contiguous() { Ok(result) } else { self.copy(&result) }
     }
 
     /// Running results along the last axis, each chunk from the result of those before it.

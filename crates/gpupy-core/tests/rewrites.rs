@@ -75,9 +75,8 @@ fn operands_of_another_shape_are_not_taken_out_of_an_expression() {
     let (a, b) = (floats(&[4, 6]), floats(&[4, 6]));
     // Five of six columns: the roots are 20 elements in a row, what they are taken of is not.
     let columns = |array: &Array| array.slice_axis(1, 0, 5, 1);
-    let root = |array: &Array| {
-        apply(&context, Op::Sqrt, &[&columns(array)]).reshape(&[20]).unwrap()
-    };
+    let root =
+        |array: &Array| apply(&context, Op::Sqrt, &[&columns(array)]).reshape(&[20]).unwrap();
     let least = apply(&context, Op::Min, &[&root(&a), &root(&b)]);
     let roots: Vec<f32> = read(&context, &columns(&a)).iter().map(|x| x.sqrt()).collect();
     let bits = |values: &[f32]| values.iter().map(|x| x.to_string()).collect::<Vec<_>>();

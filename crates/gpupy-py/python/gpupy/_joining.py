@@ -129,13 +129,23 @@ def roll(a, shift, axis=None):
         return call("roll", np.roll, (a, shift), {"axis": axis})
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
-    for by, along in _shifts(shift, axis, a.ndim):
+    shifts = _shifts(shift, axis, a.ndim)
+    if a.flags.c_contiguous:
+        return _shifted(a, shifts).copy()
+    # The result lies in memory as the array does, whatever the strides of its parts say.
+    axes = np.argsort([-abs(stride) for stride in a.strides], stable=True).tolist()
+    moved = _shifted(a.transpose(axes), [(by, axes.index(along)) for by, along in shifts]).copy()
+    return moved.transpose(np.argsort(axes).tolist())
+
+
+def _shifted(a, shifts):
+    for by, along in shifts:
         extent = a.shape[along]
         start = -int(by) % extent if extent else 0
         if start:
             before = (slice(None),) * int(along)
             a = join([a[(*before, slice(start, None))], a[(*before, slice(start))]], int(along))
-    return a.copy()
+    return a
 
 
 def _edges(a, axis, mode, constant):
