@@ -163,3 +163,18 @@ def _no_plain(value, name):
     if isinstance(value, dict):
         for item in value.values():
             _no_plain(item, name)
+
+
+@pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+@pytest.mark.parametrize("number", [70000, -70000, 2**70, 7])
+def test_comparisons_with_integers_that_the_dtype_has_not_take_a_mask(name, number):
+    # NumPy 2.4 itself crashes on these: without its mask it says what is right.
+    numbers = numpy.array([-5, 7, 9], dtype=numpy.int16)
+    mask = numpy.array([True, False, True])
+    compare = getattr(gpupy, name)
+    for given in [(gpupy.array(numbers), number), (number, gpupy.array(numbers))]:
+        plain = [numbers if isinstance(x, gpupy.ndarray) else x for x in given]
+        want = getattr(numpy, name)(*plain) & mask
+        out = gpupy.zeros(3, dtype=bool)
+        assert compare(*given, where=mask, out=out) is out
+        numpy.testing.assert_array_equal(numpy.asarray(out), want)

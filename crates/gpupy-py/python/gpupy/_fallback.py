@@ -17,6 +17,8 @@ from ._gpupy import assign_all, current_driver, hold, ndarray, scalar, set_drive
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
 
+_COMPARISONS = frozenset(("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"))
+
 _sites = {}
 
 
@@ -181,6 +183,21 @@ def _random():
     return "numpy.random" in sys.modules
 
 
+def _comparable(args):
+    """What is compared, with infinity for Python's integers that the other's dtype has not.
+
+    With ``where``, some releases of NumPy crash on these.
+    """
+    for at, value in enumerate(args):
+        other = getattr(args[1 - at], "dtype", None) if len(args) == 2 and type(value) is int else None
+        if other is not None and other.kind in "iu":
+            limits = np.iinfo(other)
+            if not limits.min <= value <= limits.max:
+                # Compared as it would be: all elements are on one side of it.
+                return (*args[:at], np.inf if value > 0 else -np.inf, *args[at + 1 :])
+    return args
+
+
 def call(name, function, args, kwargs):
     """``function(*args, **kwargs)`` by NumPy; a fallback if arrays of ours take part."""
     outputs = isinstance(function, np.ufunc) and len(args) > function.nin
@@ -191,6 +208,8 @@ def call(name, function, args, kwargs):
     if outputs and "out" not in kwargs:
         kwargs = {**kwargs, "out": tuple(args[function.nin :])}
         args = args[: function.nin]
+    if "where" in kwargs and name in _COMPARISONS:
+        args = _comparable(args)
     seen, hosts = [], []
     out = kwargs.get("out")
     if any(type(x) not in _PLAIN and _decides(x) for x in args) or (out is not None and _others_out(out)):
