@@ -1,9 +1,8 @@
 //! `gpupy.ndarray`: what a user holds.
 //!
 //! Owns [`NdArray`], which is either a lazy array of the core or, for dtypes that are not numbers or
-//! that no driver in use holds, a NumPy array that NumPy alone works on. Invariants: a borrow of the
-//! class is never held across Python code or a wait; `base` is the array of ours that owns the
-//! elements.
+//! that no driver in use holds, a NumPy array that NumPy alone works on. Invariants: its elements are
+//! replaced only while nobody reads them; `base` is the array of ours that owns the elements.
 //!
 //! Not here: attributes (`attributes.rs`), conversions (`conversion.rs`), operators (`operators.rs`),
 //! indexing (`index.rs`), the many methods that are a few lines of Python
@@ -20,14 +19,16 @@ use crate::pick;
 use crate::protocols::{wrap, wrap_array, wrap_of};
 use crate::scalar::LazyScalar;
 use crate::session::{context, holds, open, ready, supports};
+use crate::slot::{Reading, Slot};
 use crate::standin;
 use crate::waiting::wait;
 use gpupy_core::{Array, DType, Op};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// How the elements are held.
 pub enum Repr {
@@ -37,25 +38,42 @@ pub enum Repr {
     Numpy(Py<PyAny>),
 }
 
+impl Repr {
+    /// The lazy array, or `None`.
+    #[inline]
+    pub fn as_lazy(&self) -> Option<&Array> {
+        match self {
+            Repr::Lazy(array) => Some(array),
+            Repr::Numpy(_) => None,
+        }
+    }
+}
+
+/// What few arrays keep besides their elements.
+#[derive(Default)]
+pub struct Kept {
+    /// Exports whose addresses were given out by number.
+    pub exports: Mutex<Vec<Py<PyAny>>>,
+    /// Where the true elements of a mask are, once somebody asked.
+    pub positions: Mutex<Option<Positions>>,
+}
+
 /// Elements read one by one before reading computes at once: a program that walks an array would
 /// otherwise compute each element in a kernel of its own.
 const FEW_READS: u32 = 8;
 
 /// An array: NumPy's `ndarray`, evaluated when its elements are needed.
-#[pyclass(name = "ndarray", module = "gpupy", weakref, subclass)]
+#[pyclass(name = "ndarray", module = "gpupy", frozen, weakref, subclass)]
 pub struct NdArray {
     /// The elements.
-    pub repr: Repr,
+    repr: Slot<Repr>,
     /// The array of which this is a view.
     pub base: Option<Py<PyAny>>,
     /// False for views that NumPy would not let anyone write to.
-    pub writable: bool,
+    writable: AtomicBool,
     /// How many elements were read one by one.
     element_reads: AtomicU32,
-    /// Exports whose addresses were given out by number.
-    pub exports: Vec<Py<PyAny>>,
-    /// Where the true elements of a mask are, once somebody asked.
-    pub positions: Option<Box<Positions>>,
+    kept: OnceLock<Box<Kept>>,
 }
 
 impl NdArray {
@@ -70,9 +88,13 @@ impl NdArray {
     }
 
     fn owner(repr: Repr) -> NdArray {
-        let element_reads = AtomicU32::new(0);
-        let exports = Vec::new();
-        NdArray { repr, base: None, writable: true, element_reads, exports, positions: None }
+        NdArray {
+            repr: Slot::new(repr),
+            base: None,
+            writable: AtomicBool::new(true),
+            element_reads: AtomicU32::new(0),
+            kept: OnceLock::new(),
+        }
     }
 
     /// A view of this array, whose object is given.
@@ -81,17 +103,44 @@ impl NdArray {
             Some(base) => base.clone_ref(object.py()),
             None => object.clone().into_any().unbind(),
         };
-        let writable = writable && self.writable;
+        let writable = AtomicBool::new(writable && self.is_writable());
         NdArray { base: Some(base), writable, ..NdArray::lazy(array) }
     }
 
-    /// The lazy array, or `None`.
+    /// The elements, which stay as long as they are read.
+    #[inline(always)]
+    pub fn read<'a>(&'a self, py: Python<'a>) -> Reading<'a, Repr> {
+        self.repr.read(py)
+    }
+
+    /// Takes other elements in place of its own, which are dropped.
+    ///
+    /// # Errors
+    /// An operation of another thread reads them.
+    pub fn replace(&self, py: Python<'_>, repr: Repr) -> PyResult<()> {
+        let busy = |_| PyRuntimeError::new_err("the array is in use by an operation");
+        self.repr.replace(py, repr).map(drop).map_err(busy)
+    }
+
+    /// Whether it may be written to.
     #[inline]
-    pub fn as_lazy(&self) -> Option<&Array> {
-        match &self.repr {
-            Repr::Lazy(array) => Some(array),
-            Repr::Numpy(_) => None,
-        }
+    pub fn is_writable(&self) -> bool {
+        self.writable.load(Ordering::Relaxed)
+    }
+
+    /// Says whether it may be written to.
+    pub fn set_writable(&self, writable: bool) {
+        self.writable.store(writable, Ordering::Relaxed);
+    }
+
+    /// What it keeps besides its elements, if it ever kept anything.
+    pub fn kept(&self) -> Option<&Kept> {
+        self.kept.get().map(|kept| &**kept)
+    }
+
+    /// A place for what it keeps besides its elements.
+    pub fn keep(&self) -> &Kept {
+        self.kept.get_or_init(Box::default)
     }
 }
 
@@ -105,7 +154,7 @@ pub enum Elements<'py> {
 
 /// What an array holds.
 pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> Elements<'py> {
-    match &slf.borrow().repr {
+    match &*slf.get().read(slf.py()) {
         Repr::Lazy(array) => Elements::Lazy(array.clone()),
         Repr::Numpy(array) => Elements::Numpy(array.bind(slf.py()).clone()),
     }
@@ -125,7 +174,7 @@ pub fn view_of<'py>(
     array: Array,
     writable: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let view = parent.borrow().view(parent, array, writable);
+    let view = parent.get().view(parent, array, writable);
     Ok(Bound::new(parent.py(), view)?.into_any())
 }
 
@@ -153,7 +202,7 @@ impl NdArray {
             return Ok(NdArray::numpy(&made));
         }
         Ok(match host::from_numpy(&made)? {
-            Some(array) => NdArray { writable, ..NdArray::lazy(array) },
+            Some(array) => NdArray { writable: writable.into(), ..NdArray::lazy(array) },
             None => NdArray::numpy(&made),
         })
     }
@@ -193,17 +242,14 @@ impl NdArray {
             Elements::Lazy(array) => Repr::Lazy(array),
             Elements::Numpy(array) => Repr::Numpy(array.unbind()),
         };
-        // What it had is dropped after the borrow: dropping may run code of the user's.
-        let before = std::mem::replace(&mut slf.try_borrow_mut()?.repr, elements);
-        drop(before);
-        Ok(())
+        slf.get().replace(slf.py(), elements)
     }
 
     /// Lets go of the elements now, on every device and in host memory. The array and its views keep
     /// shape and dtype; what else is asked of them is an error. Operations recorded before still see
     /// the elements.
     fn dispose(slf: &Bound<'_, Self>) -> PyResult<()> {
-        if slf.borrow().base.is_some() {
+        if slf.get().base.is_some() {
             return Err(PyValueError::new_err(
                 "this array is a view and owns no elements; dispose of its base",
             ));
@@ -216,9 +262,7 @@ impl NdArray {
             }
             Elements::Numpy(array) => dtypes::nothing_like(&array)?,
         };
-        let held = std::mem::replace(&mut slf.try_borrow_mut()?.repr, Repr::Lazy(nothing));
-        drop(held);
-        Ok(())
+        slf.get().replace(slf.py(), Repr::Lazy(nothing))
     }
 
     /// `with array:` disposes of it at the end of the block.
@@ -288,7 +332,7 @@ impl NdArray {
     }
 
     fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        if let Some(array) = slf.borrow().as_lazy() {
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
             let first = array.shape().first().copied();
             return first.ok_or_else(|| PyTypeError::new_err("len() of unsized object"));
         }
@@ -306,7 +350,7 @@ impl NdArray {
         if let Elements::Lazy(array) = elements(slf) {
             if let Some(selected) = index::select(&array, key)? {
                 if selected.element {
-                    let reads = slf.borrow().element_reads.fetch_add(1, Ordering::Relaxed);
+                    let reads = slf.get().element_reads.fetch_add(1, Ordering::Relaxed);
                     return LazyScalar::element(py, &selected.view, reads >= FEW_READS);
                 }
                 return view_of(slf, selected.view, true);
@@ -328,7 +372,7 @@ impl NdArray {
             return Ok(());
         }
         if let Elements::Lazy(array) = elements(slf) {
-            if !slf.borrow().writable {
+            if !slf.get().is_writable() {
                 return Err(PyValueError::new_err("assignment destination is read-only"));
             }
             if let Some(selected) = index::select(&array, key)? {

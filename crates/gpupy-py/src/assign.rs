@@ -96,7 +96,7 @@ pub fn source(
                 && array.dtype() != DType::Bool
             {
                 // Whether a number fits is known when it is.
-                let number = scalar.get().value(py)?;
+                let number = scalar.value(py)?;
                 return source(py, dtype, ndim, &number);
             }
             return Ok(Source::Array(ready(py)?.cast(array, dtype).map_err(to_py)?));
@@ -218,7 +218,7 @@ fn write(dest: &Array, source: Arg<'_>) -> PyResult<()> {
 pub fn assign_all(dest: &Bound<'_, NdArray>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     match elements(dest) {
         Elements::Lazy(array) => {
-            if !dest.borrow().writable {
+            if !dest.get().is_writable() {
                 return Err(PyValueError::new_err("assignment destination is read-only"));
             }
             set(dest.py(), &array, value)

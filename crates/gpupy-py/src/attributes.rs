@@ -15,7 +15,7 @@ impl NdArray {
     /// Extents.
     #[getter]
     fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(array) = slf.borrow().as_lazy() {
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
             return Ok(PyTuple::new(slf.py(), array.shape())?.into_any());
         }
         host_of(slf)?.getattr("shape")
@@ -33,8 +33,7 @@ impl NdArray {
                          a copy with the desired shape.",
                     ));
                 };
-                slf.try_borrow_mut()?.repr = Repr::Lazy(view);
-                Ok(())
+                slf.get().replace(slf.py(), Repr::Lazy(view))
             }
         }
     }
@@ -42,7 +41,7 @@ impl NdArray {
     /// The type of the elements.
     #[getter]
     fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(array) = slf.borrow().as_lazy() {
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
             return dtypes::to_numpy(slf.py(), array.dtype());
         }
         host_of(slf)?.getattr("dtype")
@@ -98,7 +97,7 @@ impl NdArray {
     #[getter]
     fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        if let Some(base) = &slf.borrow().base {
+        if let Some(base) = &slf.get().base {
             return Ok(base.bind(py).clone());
         }
         match elements(slf) {
@@ -127,22 +126,21 @@ impl NdArray {
 
     /// True when the array is evaluated by a driver of ours, false when it is NumPy's own.
     #[getter]
-    fn _lazy(&self) -> bool {
-        self.as_lazy().is_some()
+    fn _lazy(&self, py: Python<'_>) -> bool {
+        self.read(py).as_lazy().is_some()
     }
 
     #[getter]
     fn _writable(slf: &Bound<'_, Self>) -> PyResult<bool> {
         match elements(slf) {
-            Elements::Lazy(_) => Ok(slf.borrow().writable),
+            Elements::Lazy(_) => Ok(slf.get().is_writable()),
             Elements::Numpy(array) => array.getattr("flags")?.getattr("writeable")?.extract(),
         }
     }
 
     #[setter(_writable)]
-    fn set_writable(slf: &Bound<'_, Self>, writable: bool) -> PyResult<()> {
-        slf.try_borrow_mut()?.writable = writable;
-        Ok(())
+    fn _set_writable(&self, writable: bool) {
+        self.set_writable(writable);
     }
 
     /// True when both arrays are views of the same elements' owner.
@@ -155,8 +153,8 @@ impl NdArray {
 
     /// The first element's place in its base, in elements.
     #[getter]
-    fn _offset(&self) -> isize {
-        self.as_lazy().map_or(0, |array| array.offset())
+    fn _offset(&self, py: Python<'_>) -> isize {
+        self.read(py).as_lazy().map_or(0, |array| array.offset())
     }
 
     /// The memory layout, as NumPy shows it.

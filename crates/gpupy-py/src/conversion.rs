@@ -15,6 +15,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::sync::PoisonError;
 
 thread_local! {
     /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
@@ -101,9 +102,10 @@ impl NdArray {
             return Err(PyAttributeError::new_err("__array_interface__"));
         }
         let interface = host.getattr("__array_interface__")?;
-        if slf.borrow().as_lazy().is_some() {
+        if slf.get().read(slf.py()).as_lazy().is_some() {
             // The address is a bare number: what it points to has to outlive whoever reads it.
-            slf.try_borrow_mut()?.exports.push(host.unbind());
+            let exports = &slf.get().keep().exports;
+            exports.lock().unwrap_or_else(PoisonError::into_inner).push(host.unbind());
         }
         Ok(interface)
     }
@@ -185,7 +187,7 @@ const FEW: usize = 64;
 
 /// A list of few floats of one axis that are known already; `None` for other arrays.
 fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let this = slf.borrow();
+    let this = slf.get().read(slf.py());
     let Some(array) = this.as_lazy().filter(|array| array.ndim() == 1) else { return Ok(None) };
     let is_float = matches!(array.dtype(), DType::F32 | DType::F64);
     if !is_float || array.size() > FEW {

@@ -59,7 +59,7 @@ impl PyExplanation {
 #[pyfunction]
 pub fn explain(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyExplanation> {
     let lazy = if let Ok(ours) = array.cast::<NdArray>() {
-        ours.borrow().as_lazy().cloned()
+        ours.get().read(py).as_lazy().cloned()
     } else if let Ok(scalar) = array.cast::<LazyScalar>() {
         scalar.get().to_array().ok()
     } else {

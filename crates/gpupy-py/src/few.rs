@@ -23,7 +23,7 @@ pub fn get<'py>(
     let py = slf.py();
     if let Ok(key) = key.cast_exact::<PyInt>() {
         let element = {
-            let this = slf.borrow();
+            let this = slf.get().read(py);
             let Some(array) = this.as_lazy() else { return Ok(None) };
             position(array, key).and_then(|at| array.known_at(at))
         };
@@ -33,14 +33,14 @@ pub fn get<'py>(
     if let Ok(key) = key.cast_exact::<PySlice>() {
         let range = Range::of(key)?;
         let view = {
-            let this = slf.borrow();
-            let seen = this.as_lazy().and_then(|array| range.along(array));
+            let this = slf.get();
+            let seen = this.read(py).as_lazy().and_then(|array| range.along(array));
             seen.map(|seen| this.view(slf, seen, true))
         };
         return Ok(view.map(|view| Bound::new(py, view)).transpose()?.map(Bound::into_any));
     }
     if let Ok(key) = key.cast_exact::<NdArray>() {
-        let (this, key) = (slf.borrow(), key.borrow());
+        let (this, key) = (slf.get().read(py), key.get().read(py));
         let (Some(array), Some(key)) = (this.as_lazy(), key.as_lazy()) else { return Ok(None) };
         let picked = match session::open() {
             Some((context, _)) if key.ndim() > 0 => context.picked_at_once(array, key),
@@ -59,10 +59,11 @@ pub fn set(
     key: &Bound<'_, PyAny>,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
+    let py = slf.py();
     let Some((context, _)) = session::open() else { return Ok(false) };
     if let Ok(key) = key.cast_exact::<PyInt>() {
-        let this = slf.borrow();
-        let array = this.as_lazy().filter(|_| this.writable);
+        let this = slf.get().read(py);
+        let array = this.as_lazy().filter(|_| slf.get().is_writable());
         let Some((array, at)) = array.and_then(|array| Some((array, position(array, key)?))) else {
             return Ok(false);
         };
@@ -73,15 +74,15 @@ pub fn set(
         return set_range(context, slf, key, value);
     }
     let Ok(key) = key.cast_exact::<NdArray>() else { return Ok(false) };
-    let (this, key) = (slf.borrow(), key.borrow());
+    let (this, key) = (slf.get().read(py), key.get().read(py));
     let (Some(array), Some(mask)) = (
-        this.as_lazy().filter(|_| this.writable),
+        this.as_lazy().filter(|_| slf.get().is_writable()),
         key.as_lazy().filter(|key| key.dtype() == DType::Bool),
     ) else {
         return Ok(false);
     };
     if let Ok(value) = value.cast_exact::<NdArray>() {
-        let value = value.borrow();
+        let value = value.get().read(py);
         let source = value.as_lazy();
         return Ok(source.is_some_and(|it| context.write_masked(array, mask, Arg::Array(it))));
     }
@@ -98,13 +99,13 @@ fn set_range(
 ) -> PyResult<bool> {
     let range = Range::of(key)?;
     let dest = {
-        let this = slf.borrow();
-        this.as_lazy().filter(|_| this.writable).and_then(|array| range.along(array))
+        let this = slf.get().read(slf.py());
+        this.as_lazy().filter(|_| slf.get().is_writable()).and_then(|array| range.along(array))
     };
     let Some(dest) = dest else { return Ok(false) };
     if let Ok(value) = value.cast_exact::<NdArray>() {
         let alike = |it: &&Array| it.dtype() == dest.dtype() && it.shape() == dest.shape();
-        let source = value.borrow().as_lazy().filter(alike).cloned();
+        let source = value.get().read(slf.py()).as_lazy().filter(alike).cloned();
         let Some(source) = source else { return Ok(false) };
         context.assign(&dest, Arg::Array(&source)).map_err(to_py)?;
         return Ok(true);

@@ -49,7 +49,7 @@ pub fn scan(
     axis: usize,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<NdArray>> {
-    let Some(array) = array.borrow().as_lazy().cloned() else { return Ok(None) };
+    let Some(array) = array.get().read(py).as_lazy().cloned() else { return Ok(None) };
     let given = match dtype {
         Some(dtype) => match crate::dtypes::from_any(dtype)? {
             Some(dtype) => dtype,
@@ -82,7 +82,7 @@ pub fn place(
     array: &Bound<'_, NdArray>,
     axis: usize,
 ) -> PyResult<Option<NdArray>> {
-    let Some(array) = array.borrow().as_lazy().cloned() else { return Ok(None) };
+    let Some(array) = array.get().read(py).as_lazy().cloned() else { return Ok(None) };
     let op = if greatest { Op::Max } else { Op::Min };
     let context = ready(py)?;
     let dtype = array.dtype();
@@ -101,7 +101,7 @@ pub fn place(
 /// The elements along an axis in ascending order; `None` leaves it to NumPy.
 #[pyfunction]
 pub fn sort(py: Python<'_>, array: &Bound<'_, NdArray>, axis: usize) -> PyResult<Option<NdArray>> {
-    let Some(array) = array.borrow().as_lazy().cloned() else { return Ok(None) };
+    let Some(array) = array.get().read(py).as_lazy().cloned() else { return Ok(None) };
     let context = ready(py)?;
     if !supports(context, Op::Sort, array.dtype()) || axis >= array.ndim() {
         return Ok(None);
@@ -117,7 +117,7 @@ pub fn argsort(
     array: &Bound<'_, NdArray>,
     axis: usize,
 ) -> PyResult<Option<NdArray>> {
-    let Some(array) = array.borrow().as_lazy().cloned() else { return Ok(None) };
+    let Some(array) = array.get().read(py).as_lazy().cloned() else { return Ok(None) };
     let context = ready(py)?;
     let able = supports(context, Op::ArgSort, array.dtype()) && holds(DType::I64)?;
     if !able || axis >= array.ndim() || array.shape()[axis] > i32::MAX as usize {

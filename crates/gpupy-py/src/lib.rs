@@ -37,6 +37,7 @@ mod select;
 mod session;
 mod shape;
 mod shortcuts;
+mod slot;
 mod standin;
 mod ufunc;
 mod waiting;
@@ -49,7 +50,7 @@ fn evaluate(py: Python<'_>, arrays: &Bound<'_, pyo3::types::PyTuple>) -> PyResul
     let mut lazy = Vec::new();
     for object in arrays.iter() {
         if let Ok(array) = object.cast::<array::NdArray>() {
-            lazy.extend(array.borrow().as_lazy().cloned());
+            lazy.extend(array.get().read(py).as_lazy().cloned());
         } else if let Ok(scalar) = object.cast::<scalar::LazyScalar>() {
             lazy.extend(scalar.get().as_array().cloned());
         }
@@ -61,8 +62,7 @@ fn evaluate(py: Python<'_>, arrays: &Bound<'_, pyo3::types::PyTuple>) -> PyResul
     .map_err(errors::to_py)
 }
 
-// Free-threaded Pythons switch their GIL on for this module, which does not claim to do without:
-// borrows of `NdArray` that meet would raise.
+// Free-threaded Pythons switch their GIL on for this module, which does not claim to do without.
 #[pymodule(gil_used = true)]
 fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;

@@ -10,6 +10,7 @@ use crate::array::NdArray;
 use gpupy_core::{Array, DType, View};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
+use std::sync::PoisonError;
 
 /// Smaller masks are looked at again sooner than remembered.
 const LEAST: usize = 1 << 12;
@@ -23,18 +24,20 @@ pub struct Positions {
 
 /// The extents of a mask and the positions of its true elements, if they were found before.
 pub fn known(mask: &Bound<'_, NdArray>) -> Option<(SmallVec<[usize; 4]>, Array)> {
-    let this = mask.borrow();
-    let (array, found) = (this.as_lazy()?, this.positions.as_ref()?);
+    let this = mask.get().read(mask.py());
+    let kept = mask.get().kept()?.positions.lock().unwrap_or_else(PoisonError::into_inner);
+    let (array, found) = (this.as_lazy()?, kept.as_ref()?);
     let same = array.value().ok()?.id() == found.value && *array.layout() == found.view;
     same.then(|| (array.shape().into(), found.array.clone()))
 }
 
 /// Remembers positions that were found.
 pub fn note(mask: &Bound<'_, NdArray>, positions: &Array) {
-    let Ok(mut this) = mask.try_borrow_mut() else { return };
+    let this = mask.get().read(mask.py());
     let large = |array: &&Array| array.dtype() == DType::Bool && array.size() >= LEAST;
     let Some(array) = this.as_lazy().filter(large) else { return };
     let (Ok(value), view) = (array.value(), array.layout().clone()) else { return };
-    this.positions =
-        Some(Box::new(Positions { value: value.id(), view, array: positions.clone() }));
+    let found = Positions { value: value.id(), view, array: positions.clone() };
+    let kept = &mask.get().keep().positions;
+    *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
 }

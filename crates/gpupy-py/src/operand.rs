@@ -5,9 +5,10 @@
 //!
 //! Not here: what operands become in an operation (`ufunc.rs`).
 
-use crate::array::NdArray;
+use crate::array::{NdArray, Repr};
 use crate::dtypes::{Numpy, numpy};
 use crate::scalar::LazyScalar;
+use crate::slot::Reading;
 use gpupy_core::{Array, DType, Op, Scalar, op_eval};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
@@ -47,11 +48,11 @@ impl Kind {
 }
 
 /// An operand's value. Arrays are borrowed: recording clones nothing.
-pub enum Held<'py> {
+pub enum Held<'a> {
     /// A lazy array of ours.
-    Array(PyRef<'py, NdArray>),
+    Array(Reading<'a, Repr>),
     /// A lazy scalar, whose array has no axes.
-    Scalar(Bound<'py, LazyScalar>),
+    Scalar(&'a LazyScalar),
     /// An array made for the operation.
     Made(Box<Array>),
     /// A scalar of ours that is known.
@@ -67,11 +68,11 @@ pub enum Held<'py> {
 }
 
 /// A classified operand.
-pub struct Operand<'py> {
+pub struct Operand<'a> {
     /// How it promotes.
     pub kind: Kind,
     /// What it is.
-    pub held: Held<'py>,
+    pub held: Held<'a>,
     /// True for an `ndarray` of ours, even a 0-d one; false for scalars of any sort.
     pub is_array: bool,
 }
@@ -86,7 +87,7 @@ impl Operand<'_> {
     pub fn as_array(&self) -> Option<&Array> {
         match &self.held {
             Held::Array(array) => array.as_lazy(),
-            Held::Scalar(scalar) => scalar.get().as_array(),
+            Held::Scalar(scalar) => scalar.as_array(),
             Held::Made(array) => Some(array),
             _ => None,
         }
@@ -173,10 +174,10 @@ pub fn range(dtype: DType) -> (i128, i128) {
 }
 
 /// Classifies an operand; `None` leaves it to NumPy.
-pub fn classify<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>>> {
+pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
     let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
     if let Ok(array) = object.cast::<NdArray>() {
-        let array = array.borrow();
+        let array = array.get().read(object.py());
         let kind = array.as_lazy().map(|lazy| Kind::of(lazy.dtype()));
         return Ok(kind.map(|kind| Operand { kind, held: Held::Array(array), is_array: true }));
     }
@@ -191,10 +192,11 @@ pub fn classify<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Operand<'py>
         };
     }
     if let Ok(value) = object.cast::<LazyScalar>() {
-        let kind = Kind::of(value.get().dtype_of());
-        return match value.get().as_known() {
+        let value = value.get();
+        let kind = Kind::of(value.dtype_of());
+        return match value.as_known() {
             Some(known) => scalar(kind, Held::Known(known)),
-            None => scalar(kind, Held::Scalar(value.clone())),
+            None => scalar(kind, Held::Scalar(value)),
         };
     }
     if let Ok(value) = object.cast_exact::<PyBool>() {
@@ -213,7 +215,7 @@ fn int(value: &Bound<'_, PyAny>) -> Option<i128> {
 }
 
 /// Classifies a NumPy scalar.
-fn numpy_scalar<'py>(object: &Bound<'py, PyAny>, numpy: &Numpy) -> PyResult<Option<Operand<'py>>> {
+fn numpy_scalar(object: &Bound<'_, PyAny>, numpy: &Numpy) -> PyResult<Option<Operand<'static>>> {
     let Some(dtype) = numpy.dtype_of_scalar(&object.get_type()) else { return Ok(None) };
     let held = match dtype {
         DType::Bool => Held::Bool(object.is_truthy()?),

@@ -176,7 +176,7 @@ fn in_place<'py>(
         && let Some(dest) = operands[0].as_array()
     {
         let ufunc = op.ufunc(py)?;
-        let writable = target.borrow().check_writable().is_ok();
+        let writable = target.get().check_writable(py).is_ok();
         if writable && ufunc.update_at_once(&operands, dest) {
             return Ok(());
         }
@@ -185,13 +185,13 @@ fn in_place<'py>(
             && result.dtype() == dest.dtype()
             && result.shape() == dest.shape()
         {
-            target.borrow().check_writable()?;
+            target.get().check_writable(py)?;
             return assign::output(&dest, &result);
         }
         if ufunc.result_dtype(py, &operands)? == Some(dest.dtype())
             && let Some(result) = ufunc.record_operator(py, op, &operands, Some(dest.shape()))?
         {
-            target.borrow().check_writable()?;
+            target.get().check_writable(py)?;
             return assign::output(&dest, &result);
         }
     }
@@ -376,9 +376,9 @@ in_place_slots! {
 
 impl NdArray {
     /// NumPy's refusal to write to a read-only array.
-    pub fn check_writable(&self) -> PyResult<()> {
-        match &self.repr {
-            Repr::Lazy(_) if !self.writable => {
+    pub fn check_writable(&self, py: Python<'_>) -> PyResult<()> {
+        match &*self.read(py) {
+            Repr::Lazy(_) if !self.is_writable() => {
                 Err(pyo3::exceptions::PyValueError::new_err("output array is read-only"))
             }
             _ => Ok(()),

@@ -116,7 +116,7 @@ impl LazyScalar {
         operands: &[Operand<'_>],
     ) -> PyResult<Bound<'py, PyAny>> {
         let pending = |operand: &Operand<'_>| match &operand.held {
-            Held::Scalar(scalar) if scalar.get().value.get(py).is_none() => scalar.get().operations,
+            Held::Scalar(scalar) if scalar.value.get(py).is_none() => scalar.operations,
             _ => 0,
         };
         let operations = operands.iter().map(pending).fold(1, u32::saturating_add);

@@ -116,7 +116,7 @@ pub fn join_alike<'py>(
     let mut parts: Vec<Array> = Vec::with_capacity(items.len());
     for item in &items {
         let Ok(item) = item.cast_exact::<NdArray>() else { return Ok(None) };
-        let item = item.borrow();
+        let item = item.get().read(item.py());
         let Some(part) = item.as_lazy() else { return Ok(None) };
         let first = parts.first().unwrap_or(part);
         let extents = part.shape().iter().zip(first.shape()).enumerate();

@@ -378,13 +378,10 @@ impl Ufunc {
             Plain::Call { out } => out,
             Plain::No => return fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
         };
+        let objects: SmallVec<[Bound<'_, PyAny>; 2]> = args.iter().take(self.nin).collect();
         let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
-        let mut objects: SmallVec<[Bound<'_, PyAny>; 2]> = SmallVec::new();
-        for object in args.iter().take(self.nin) {
-            if let Some(operand) = classify(&object)? {
-                operands.push(operand);
-            }
-            objects.push(object);
+        for object in &objects {
+            operands.extend(classify(object)?);
         }
         let target = match &out {
             None => None,
@@ -447,9 +444,10 @@ impl Ufunc {
         if args.len() != self.nin || self.recipe.is_none() {
             return Ok(None);
         }
+        let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 2]> = args.iter_borrowed().collect();
         let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
-        for object in args.iter_borrowed() {
-            match classify(&object)? {
+        for object in &objects {
+            match classify(object)? {
                 Some(operand) => operands.push(operand),
                 None => return Ok(None),
             }
@@ -500,10 +498,11 @@ impl Ufunc {
 
 /// The lazy array behind an `out` argument of exactly this dtype.
 fn dest(out: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Array>> {
+    let py = out.py();
     let Ok(out) = out.cast::<NdArray>() else { return Ok(None) };
-    let out = out.borrow();
-    out.check_writable()?;
-    match &out.repr {
+    let out = out.get();
+    out.check_writable(py)?;
+    match &*out.read(py) {
         Repr::Lazy(array) if array.dtype() == dtype => Ok(Some(array.clone())),
         _ => Ok(None),
     }
