@@ -188,11 +188,13 @@ fn in_place<'py>(
             target.get().check_writable(py)?;
             return assign::output(&dest, &result);
         }
-        if ufunc.result_dtype(py, &operands)? == Some(dest.dtype())
-            && let Some(result) = ufunc.record_operator(py, op, &operands, Some(dest.shape()))?
-        {
+        if ufunc.result_dtype(py, &operands)? == Some(dest.dtype()) {
+            // Before the shapes, as NumPy looks at them.
             target.get().check_writable(py)?;
-            return assign::output(&dest, &result);
+            let result = ufunc.record_operator(py, op, &operands, Some(dest.shape()))?;
+            if let Some(result) = result {
+                return assign::output(&dest, &result);
+            }
         }
     }
     let module = py.import("gpupy._fallback")?;

@@ -120,8 +120,7 @@ pub fn put(
             if picked.view.size() == 0 || picked.indices.iter().flatten().any(nothing) {
                 // What NumPy says of indices outside, where they name nothing.
                 refused()?;
-            }
-            if !matches!(&source, Source::Array(source) if source.size() == 0) {
+            } else if !matches!(&source, Source::Array(source) if source.size() == 0) {
                 assign::warn_of(value, array.dtype())?;
             }
             Ok(true)

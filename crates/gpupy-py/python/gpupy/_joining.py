@@ -1,4 +1,4 @@
-"""Joining arrays, lazily: what is computed from a joined array reads its parts where they lie.
+"""Joining and repeating arrays, lazily: what is computed from the result reads its parts where they lie.
 
 A shift whose edge wraps around, repeats or mirrors is a joining of views too: ``roll`` and ``pad``.
 Not here: splitting, which makes views (``_shape.py``).
@@ -226,7 +226,50 @@ def pad(array, pad_width, mode="constant", **kwargs):
     return a.copy()
 
 
+def repeat(a, repeats, axis=None):
+    a = asanyarray(a)
+    plain = a._lazy and type(repeats) is int and repeats >= 0
+    if not plain or not (axis is None or (type(axis) is int and _inside(axis, a.ndim))):
+        return call("repeat", np.repeat, (a, repeats), {"axis": axis})
+    if axis is None:
+        a, axis = a.ravel(), 0
+    axis %= a.ndim
+    before, after = a.shape[: axis + 1], a.shape[axis + 1 :]
+    each = a.reshape(*before, 1, *after)
+    several = FUNCTIONS_OF_VIEWS["broadcast_to"](each, (*before, repeats, *after))
+    return several.copy().reshape(*a.shape[:axis], a.shape[axis] * repeats, *after)
+
+
+def tile(A, reps):
+    times = tuple(reps) if isinstance(reps, (list, tuple)) else (reps,)
+    a = asanyarray(A)
+    if not a._lazy or not all(type(n) is int and n >= 0 for n in times):
+        return call("tile", np.tile, (A, reps), {})
+    rank = max(a.ndim, len(times))
+    times = (1,) * (rank - len(times)) + times
+    extents = (1,) * (rank - a.ndim) + a.shape
+    shape = tuple(n * extent for n, extent in zip(times, extents, strict=True))
+    if not a.size:
+        # NumPy gives a view here.
+        return a.reshape(shape)
+    alone = a.reshape([n for extent in extents for n in (1, extent)])
+    several = [n for pair in zip(times, extents, strict=True) for n in pair]
+    return FUNCTIONS_OF_VIEWS["broadcast_to"](alone, several).copy().reshape(shape)
+
+
 FUNCTIONS = {
     function.__name__: function
-    for function in (append, column_stack, concatenate, dstack, hstack, pad, roll, stack, vstack)
+    for function in (
+        append,
+        column_stack,
+        concatenate,
+        dstack,
+        hstack,
+        pad,
+        repeat,
+        roll,
+        stack,
+        tile,
+        vstack,
+    )
 } | {"concat": concatenate}

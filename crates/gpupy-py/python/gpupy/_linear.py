@@ -130,7 +130,20 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
     if len(operands) == 3 and isinstance(operands[0], str) and not kwargs:
         arrays = _operands(*operands[1:])
         result = None if arrays is None else _summed(operands[0], *arrays)
+    if len(operands) == 2 and out is None and not kwargs:
+        result = _turned(*operands)
     return _finished("einsum", result, out, operands, {"optimize": optimize, **kwargs})
+
+
+def _turned(subscripts, a):
+    """An array's axes in another order, a view, or ``None`` where that is not what is asked for."""
+    if not isinstance(subscripts, str) or not isinstance(a, ndarray):
+        return None
+    given, arrow, wanted = subscripts.replace(" ", "").partition("->")
+    plain = arrow and given.isascii() and given.isalpha() and len(set(given)) == len(given) == a.ndim
+    if not plain or sorted(given) != sorted(wanted):
+        return None
+    return a.transpose([given.index(label) for label in wanted])
 
 
 def _summed(subscripts, a, b):

@@ -1,4 +1,5 @@
-"""Choosing between elements: ``where``, ``clip``, ``round``, ``tril``, ``triu``, with NumPy's signatures.
+"""Choosing between elements: ``where``, ``clip``, ``round``, ``tril``, ``triu``, ``copyto``, with NumPy's
+signatures.
 
 Not here: promotion of their operands (in Rust).
 """
@@ -93,9 +94,21 @@ def _triangle(name, m, k):
     return where(inside, a, zero) if name == "tril" else where(inside, zero, a)
 
 
+def copyto(dst, src, casting="same_kind", where=True):
+    if dst is src and isinstance(dst, ndarray):
+        # NumPy looks at nothing else then.
+        return
+    plain = isinstance(dst, ndarray) and isinstance(src, ndarray) and where is True
+    if plain and dst._lazy and dst._writable and src._lazy and np.can_cast(src.dtype, dst.dtype, casting):
+        assign_all(dst, src)
+    else:
+        call("copyto", np.copyto, (dst, src), {"casting": casting, "where": where})
+
+
 FUNCTIONS = {
     "around": round_,
     "clip": clip,
+    "copyto": copyto,
     "round": round_,
     "tril": tril,
     "triu": triu,
