@@ -1,5 +1,6 @@
 //! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations` the
-//! examples' own loops, and with `--shaders` the drivers of GPUs against shaders by hand.
+//! examples' own loops, with `--shaders` the drivers of GPUs against shaders by hand, and with `--second` the
+//! first run of a program in a second process against a warm one.
 //!
 //! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
 //! `benches/simulations.py`), but for the recording of an operation in the core (`benches/src/main.rs`).
@@ -28,16 +29,16 @@ pub fn run(arguments: &[String]) -> Result<()> {
         let mut simulations = process::command(workspace::python());
         return process::run(simulations.arg("benches/simulations.py").args(others));
     }
-    if arguments == ["--shaders"] {
-        process::announce("shaders by hand");
+    if let Some((title, words)) = of_shaders(arguments) {
+        process::announce(title);
         let mut shaders = process::cargo();
         shaders.args(["run", "--release", "--quiet", "-p", "gpupy-shaders"]);
-        return process::run(shaders.args(features::of_shaders()));
+        return process::run(shaders.args(features::of_shaders()).arg("--").args(words));
     }
     demo::check(
         arguments,
         &["--driver", "--programs", "--rounds", "--sizes"],
-        &["--peers", "--quick", "--shaders", "--simulations"],
+        &["--peers", "--quick", "--second", "--shaders", "--simulations"],
     )?;
     develop::prepare()?;
     process::announce("bench");
@@ -48,4 +49,13 @@ pub fn run(arguments: &[String]) -> Result<()> {
     process::run(bench.args(arguments))?;
     let mut core = process::cargo();
     process::run(core.args(["run", "--release", "--quiet", "-p", "gpupy-bench"]))
+}
+
+/// A title and the words for the program of shaders by hand, where the arguments are about it.
+fn of_shaders(arguments: &[String]) -> Option<(&'static str, &'static [&'static str])> {
+    match arguments {
+        [word] if word == "--shaders" => Some(("shaders by hand", &[])),
+        [word] if word == "--second" => Some(("second processes", &["second"])),
+        _ => None,
+    }
 }

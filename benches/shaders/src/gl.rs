@@ -3,7 +3,7 @@
 //!
 //! Owns the context and its objects. Not here: how gpupy uses OpenGL (`driver-gl`).
 
-use crate::work::{Scene, Work};
+use crate::work::{Scene, Work, points};
 use crate::{ByHand, Outcome};
 use glow::HasContext;
 use glutin::api::egl::context::PossiblyCurrentContext;
@@ -68,7 +68,7 @@ impl ByHand for Gl {
             inputs.iter().map(|values| self.texture(size, Some(values))).collect::<Outcome<_>>()?;
         self.passes.clear();
         match work {
-            Work::DistanceMap => self.pass(&distance_map(work), inputs, size, 1)?,
+            Work::DistanceMap => self.pass(&distance_map(side), inputs, size, 1)?,
             Work::Sphere => self.pass(&sphere(side), inputs, size, 3)?,
             Work::Scaled => self.pass(SCALED, inputs, size, 1)?,
             Work::Sum => {
@@ -227,9 +227,8 @@ void main() {
 }
 ";
 
-fn distance_map(work: Work) -> String {
-    let lines: String = work
-        .points()
+fn distance_map(side: usize) -> String {
+    let lines: String = points(side)
         .iter()
         .map(|[row, column]| format!("    nearer(vec2({row:?}, {column:?}));\n"))
         .collect();

@@ -1,23 +1,27 @@
-//! `cargo run --release -p gpupy-shaders`: gpupy beside shaders by hand, on the same API.
+//! `cargo run --release -p gpupy-shaders`: gpupy beside shaders by hand, on the same API; with the word `second`,
+//! what a second process takes to find the kernels of a first one.
 //!
 //! Owns the table. Both sides are warm, have their data on the device, compute the same, and read one
 //! element back, so that the work is done. gpupy records its expression anew each time. The sides run
 //! in turns. Invariant: it judges nothing but values: a difference beyond rounding is an error, a
 //! time is printed.
 //!
-//! Not here: what is computed (`work.rs`, `ours.rs`), the APIs (`gl.rs`, `webgpu.rs`, `vulkan.rs`).
+//! Not here: what is computed (`work.rs`, `ours.rs`), the APIs (`gl.rs`, `webgpu.rs`, `vulkan.rs`), second
+//! processes (`second.rs`).
 
+mod clock;
 mod compute;
 mod gl;
 mod ours;
+mod second;
 #[cfg(feature = "vulkan")]
 mod vulkan;
 mod webgpu;
 mod work;
 
+use clock::Span;
 use ours::Ours;
 use std::error::Error;
-use std::time::{Duration, Instant};
 use work::Work;
 
 /// What a side can fail by.
@@ -55,6 +59,16 @@ fn apis() -> Vec<Api> {
 }
 
 fn main() -> Outcome<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let drivers: Vec<&str> = apis().iter().map(|api| api.driver).collect();
+    match &words[..] {
+        [] => beside_shaders_by_hand(),
+        words if second::run(words, &drivers)? => Ok(()),
+        words => Err(format!("`{}` is nothing; `second` is", words.join(" ")).into()),
+    }
+}
+
+fn beside_shaders_by_hand() -> Outcome<()> {
     for api in apis() {
         let opened = (api.open)().and_then(|by_hand| Ok((by_hand, Ours::open(api.driver)?)));
         let (mut by_hand, ours) = match opened {
@@ -65,13 +79,13 @@ fn main() -> Outcome<()> {
             }
         };
         println!("{}: {}", api.driver, ours.device()?);
-        println!("{:32}{:>12}{:>12}{:>12}", "", "by hand", "gpupy", "ratio");
+        println!("{:32}{:>12}{:>12}{:>12}{:>12}", "", "by hand", "gpupy", "ratio", "CPU ratio");
         for work in Work::ALL {
             let (theirs, mine) = compare(&mut *by_hand, &ours, work)?;
-            let ratio = theirs.as_secs_f64() / mine.as_secs_f64();
-            let [theirs, mine] =
-                [theirs, mine].map(|time| format!("{:.3} ms", time.as_secs_f64() * 1e3));
-            println!("{:32}{theirs:>12}{mine:>12}{ratio:>12.2}", work.name());
+            let (ratio, of_cpu) = (theirs.wall / mine.wall, theirs.cpu / mine.cpu);
+            let [theirs, mine] = [theirs, mine].map(|span| format!("{:.3} ms", span.wall * 1e3));
+            let name = format!("{}, {}²", work.name(), work.side());
+            println!("{name:32}{theirs:>12}{mine:>12}{ratio:>12.2}{of_cpu:>12.2}");
         }
         println!();
     }
@@ -79,28 +93,26 @@ fn main() -> Outcome<()> {
 }
 
 /// The median times of a program by hand and by gpupy.
-fn compare(by_hand: &mut dyn ByHand, ours: &Ours, work: Work) -> Outcome<(Duration, Duration)> {
-    let inputs = work.inputs();
+fn compare(by_hand: &mut dyn ByHand, ours: &Ours, work: Work) -> Outcome<(Span, Span)> {
+    let side = work.side();
+    let inputs = work.inputs(side);
     by_hand.prepare(work, &inputs)?;
     let arrays = ours.prepare(&inputs)?;
     by_hand.run()?;
-    work.check(&by_hand.result()?, &ours.result(work, &arrays)?)?;
+    work.check(&by_hand.result()?, &ours.result(work, side, &arrays)?)?;
     // A driver may take some launches to settle on a kernel.
     for _ in 0..ROUNDS {
-        ours.run(work, &arrays)?;
+        ours.run(work, side, &arrays)?;
     }
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
-        let start = Instant::now();
-        by_hand.run()?;
-        times[0].push(start.elapsed());
-        let start = Instant::now();
-        ours.run(work, &arrays)?;
-        times[1].push(start.elapsed());
+        let (span, done) = Span::of(|| by_hand.run());
+        done?;
+        times[0].push(span);
+        let (span, done) = Span::of(|| ours.run(work, side, &arrays));
+        done?;
+        times[1].push(span);
     }
-    let [theirs, mine] = times.map(|mut times| {
-        times.sort();
-        times[ROUNDS / 2]
-    });
+    let [theirs, mine] = times.map(|times| Span::median(&times));
     Ok((theirs, mine))
 }

@@ -3,7 +3,7 @@
 //! Owns [`Ours`]. Not here: sizes and inputs (`work.rs`).
 
 use crate::Outcome;
-use crate::work::{Scene, Work};
+use crate::work::{Scene, Work, points};
 use gpupy_core::{Arg, Array, Context, DType, Op, Placement, Registry, Result, Scalar, Settings};
 
 /// A context whose work is all one driver's.
@@ -45,25 +45,24 @@ impl Ours {
         inputs.iter().map(array).collect()
     }
 
-    /// Computes a program; returns element 0 of the first result.
-    pub fn run(&self, work: Work, inputs: &[Array]) -> Result<f32> {
-        let results = self.record(work, inputs)?;
+    /// Computes a program on so many elements each way; returns element 0 of the first result.
+    pub fn run(&self, work: Work, side: usize, inputs: &[Array]) -> Result<f32> {
+        let results = self.record(work, side, inputs)?;
         self.context.evaluate(&results.iter().collect::<Vec<_>>())?;
         let first = vec![0; results[0].ndim()];
         Ok(self.context.item(&results[0], &first)?.as_f32())
     }
 
     /// All elements of the first result.
-    pub fn result(&self, work: Work, inputs: &[Array]) -> Result<Vec<f32>> {
-        let results = self.record(work, inputs)?;
+    pub fn result(&self, work: Work, side: usize, inputs: &[Array]) -> Result<Vec<f32>> {
+        let results = self.record(work, side, inputs)?;
         let bytes = self.context.read(&results[0])?.to_vec();
         Ok(bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect())
     }
 
-    fn record(&self, work: Work, inputs: &[Array]) -> Result<Vec<Array>> {
-        let side = work.side();
+    fn record(&self, work: Work, side: usize, inputs: &[Array]) -> Result<Vec<Array>> {
         Ok(match work {
-            Work::DistanceMap => vec![self.distance_map(work, side)?.array],
+            Work::DistanceMap => vec![self.distance_map(side)?.array],
             Work::Sphere => self.sphere(side)?,
             Work::Scaled => {
                 let [x, y] = [0, 1].map(|which| self.expression(&inputs[which]));
@@ -83,10 +82,10 @@ impl Ours {
         Ok(self.expression(&self.context.cast(&index, DType::F32)?))
     }
 
-    fn distance_map(&self, work: Work, side: usize) -> Result<Expression<'_>> {
+    fn distance_map(&self, side: usize) -> Result<Expression<'_>> {
         let (i, j) = (self.coordinates(side, 0)?, self.coordinates(side, 1)?);
         let mut nearest: Option<Expression<'_>> = None;
-        for [row, column] in work.points() {
+        for [row, column] in points(side) {
             let (dx, dy) = (i.with(Op::Sub, row)?, j.with(Op::Sub, column)?);
             let square = dx.and(Op::Mul, &dx)?.and(Op::Add, &dy.and(Op::Mul, &dy)?)?;
             let distance = square.apply(Op::Sqrt)?;

@@ -3,7 +3,7 @@
 //! Owns the device and its objects. Not here: how gpupy uses wgpu (`driver-wgpu`).
 
 use crate::compute::{GROUP, RUN, Step, lighting, steps};
-use crate::work::{Scene, Work};
+use crate::work::{Scene, Work, points};
 use crate::{ByHand, Outcome};
 
 /// One dispatch, ready to be recorded.
@@ -168,7 +168,7 @@ pub fn text(work: Work, step: &Step, reads: usize) -> String {
                      nearest = min(nearest, sqrt(x * x + y * y));\n"
                 )
             };
-            let points: String = work.points().iter().map(point).collect();
+            let points: String = points(side).iter().map(point).collect();
             format!(
                 "    let i = f32(at / {row}u);
     let j = f32(at % {row}u) * 4.0 + vec4(0.0, 1.0, 2.0, 3.0);

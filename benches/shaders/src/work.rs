@@ -24,17 +24,17 @@ impl Work {
     /// All of them.
     pub const ALL: [Work; 4] = [Work::DistanceMap, Work::Sphere, Work::Scaled, Work::Sum];
 
-    /// What the table calls it.
+    /// What tables call it, at any size.
     pub fn name(self) -> &'static str {
         match self {
-            Work::DistanceMap => "distance map, 512², 100 points",
-            Work::Sphere => "shaded sphere, 2048²",
-            Work::Scaled => "2.5*x+y, 16 M",
-            Work::Sum => "sum, 16 M",
+            Work::DistanceMap => "distance map of 100 points",
+            Work::Sphere => "shaded sphere",
+            Work::Scaled => "2.5*x+y",
+            Work::Sum => "sum",
         }
     }
 
-    /// The side of a picture, or of the square that has as many elements.
+    /// The side of a picture, or of the square that has as many elements, beside shaders by hand.
     pub fn side(self) -> usize {
         match self {
             Work::DistanceMap => 512,
@@ -43,23 +43,16 @@ impl Work {
         }
     }
 
-    /// The arrays that it reads.
-    pub fn inputs(self) -> Vec<Vec<f32>> {
+    /// The arrays that it reads at a size.
+    pub fn inputs(self, side: usize) -> Vec<Vec<f32>> {
         let count = match self {
             Work::DistanceMap | Work::Sphere => 0,
             Work::Scaled => 2,
             Work::Sum => 1,
         };
-        let len = self.side() * self.side();
+        let len = side * side;
         let element = |which: usize, k: usize| ((k * (which + 7)) % 1021) as f32 / 256.0;
         (0..count).map(|which| (0..len).map(|k| element(which, k)).collect()).collect()
-    }
-
-    /// The points of the distance map: row and column.
-    pub fn points(self) -> Vec<[f32; 2]> {
-        let size = self.side();
-        let point = |k: usize| [(k * 89 % size) as f32 + 0.25, (k * 127 % size) as f32 + 0.25];
-        (0..POINTS).map(point).collect()
     }
 
     /// Whether two sides computed the same, up to the rounding of another order.
@@ -74,6 +67,12 @@ impl Work {
             }
         }
     }
+}
+
+/// The points of a distance map: row and column.
+pub fn points(side: usize) -> Vec<[f32; 2]> {
+    let point = |k: usize| [(k * 89 % side) as f32 + 0.25, (k * 127 % side) as f32 + 0.25];
+    (0..POINTS).map(point).collect()
 }
 
 /// The numbers of the sphere's scene.

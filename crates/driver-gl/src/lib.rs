@@ -24,6 +24,7 @@ use context::Limits;
 use eval::{Compiled, Evaluator};
 use gpu::KernelId;
 use gpupy_codegen::cache::{self, Kernels};
+use gpupy_codegen::contract::{self, Sizes};
 use gpupy_codegen::fragment::Plan;
 use gpupy_codegen::longs::{self, Longs, Split};
 use gpupy_codegen::{Abilities, probe};
@@ -33,7 +34,7 @@ use gpupy_core::driver::{
 };
 use gpupy_core::ir::{FormKind, Program};
 use gpupy_core::op::Op;
-use gpupy_core::{DType, Error, ErrorKind, Result};
+use gpupy_core::{DType, Result};
 use std::ops::Range;
 use thread::GlThread;
 
@@ -56,9 +57,6 @@ const DTYPES: [DType; 12] = [
     DType::F64,
 ];
 
-/// Elements of the largest block, however large textures may be: 1 GiB of float32.
-const MAX_BLOCK_LEN: u64 = 1 << 28;
-
 /// Writes up to this many bytes are copied and queued; longer ones wait for the device to take
 /// them.
 const QUEUED_WRITE: usize = 1 << 16;
@@ -68,10 +66,18 @@ pub fn new() -> Box<dyn Driver> {
     Box::new(Gl::default())
 }
 
+/// An OpenGL driver, closed, whose contexts seem to have no integers of 64 bits, and so no float64: for
+/// tests.
+pub fn new_short() -> Box<dyn Driver> {
+    Box::new(Gl { short: true, ..Gl::default() })
+}
+
 /// The OpenGL driver.
 #[derive(Default)]
 pub struct Gl {
     open: Option<Open>,
+    /// Whether integers of 64 bits are left unused, for a test.
+    short: bool,
     longs: Longs,
     limits: Resources,
     abilities: Abilities,
@@ -88,9 +94,7 @@ struct Open {
 
 impl Gl {
     fn open(&mut self) -> Result<&mut Open> {
-        self.open.as_mut().ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, "gl").says("the driver is not open").with("driver", NAME)
-        })
+        self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
     }
 
     /// Checks that a range of elements lies inside a block; gives its end, and the block's halves, if it
@@ -107,7 +111,7 @@ impl Gl {
             Some(long) => long.spec,
             None => self.open()?.blocks.get(block)?.spec,
         };
-        let end = within(operation, spec, offset, bytes)?;
+        let end = contract::within(NAME, operation, spec, offset, bytes)?;
         Ok((end, long.map(|long| [block, long.high])))
     }
 }
@@ -126,20 +130,16 @@ fn abilities(context: &Limits) -> Abilities {
 impl Driver for Gl {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         if self.open.is_some() {
-            return Err(Error::new(ErrorKind::Invalid, "init")
-                .says("the driver is open already")
-                .with("driver", NAME));
+            return Err(contract::is_open(NAME));
         }
         let thread = GlThread::start(config)?;
-        let context = thread.ask(|gpu| gpu.limits().clone())?;
+        let mut context = thread.ask(|gpu| gpu.limits().clone())?;
+        context.long &= !self.short;
         self.limits = resources::limits(&context, &config.resources);
-        let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
-        let memory = at_most(config.device_bytes, memory::available(&context));
         // The width of most textures is a power of two.
         let side = 1u64 << context.texture_size.max(1).ilog2();
-        let largest = MAX_BLOCK_LEN.min(side * u64::from(context.texture_size) * 4);
-        let wanted = if config.block_bytes == 0 { 0 } else { (config.block_bytes / 8).max(256) };
-        let max_block_len = at_most(wanted, largest) as usize;
+        let elements = side * u64::from(context.texture_size) * 4;
+        let sizes = Sizes::of(config, memory::available(&context), elements);
         let blocks = Blocks::new(context.texture_size);
         let (device, devices) = (context.renderer.clone(), context.devices.clone());
         let identity = format!("{device}\n{}", context.version);
@@ -149,7 +149,7 @@ impl Driver for Gl {
             device: device.clone(),
             hardware: context.hardware,
             dtypes: self.abilities.dtypes.clone(),
-            max_block_len,
+            max_block_len: sizes.longest,
             max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
             forms: self.abilities.forms.clone(),
             resources: resources::named(&self.limits),
@@ -164,16 +164,11 @@ impl Driver for Gl {
         // What is tried is not the user's, and needs no room in a lowered limit.
         let found = probe::find_out(self, &capabilities, NAME, &identity);
         let limited =
-            self.open().and_then(|open| open.blocks.limit(&open.thread, memory, max_block_len));
+            self.open().and_then(|open| open.blocks.limit(&open.thread, sizes.memory, sizes.longest));
         let (findings, costs) =
             found.and_then(|found| limited.map(|()| found)).map_err(|error| {
                 self.cleanup();
-                Error::new(ErrorKind::Unavailable, "init")
-                    .says("a first draw does not work")
-                    .with("driver", NAME)
-                    .with("device", device)
-                    .with("reason", &error)
-                    .from_source(error)
+                contract::does_not_work(NAME, error).with("device", device)
             })?;
         capabilities.flushes_subnormals = findings.flushes_subnormals;
         capabilities.findings = findings.named();
@@ -261,7 +256,7 @@ impl Driver for Gl {
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
-        resources.0.iter().zip(self.limits.0).all(|(need, limit)| *need <= limit)
+        contract::fits(resources, &self.limits)
     }
 }
 
@@ -299,24 +294,11 @@ impl Open {
     }
 }
 
-/// The end of a range of elements, which must lie inside the block.
-fn within(operation: &'static str, spec: BlockSpec, offset: usize, bytes: usize) -> Result<usize> {
-    let end = offset.saturating_add(bytes / spec.dtype.size());
-    if end <= spec.len && bytes.is_multiple_of(spec.dtype.size()) {
-        return Ok(end);
-    }
-    Err(Error::new(ErrorKind::Invalid, operation)
-        .says("the range is not one of whole elements inside the block")
-        .with("driver", NAME)
-        .with("bytes", bytes)
-        .with("end", end)
-        .with("block", spec.len))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use gpupy_core::ErrorKind;
     use gpupy_core::driver::{Access, Dest};
     use gpupy_core::ir::{AccessKind, Builder, Form};
 

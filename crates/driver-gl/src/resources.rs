@@ -10,6 +10,7 @@
 //! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
 
 use crate::context::Limits;
+use gpupy_codegen::contract;
 use gpupy_codegen::longs::Split;
 use gpupy_codegen::most_live_values;
 use gpupy_codegen::pairs::most_instructions;
@@ -67,17 +68,12 @@ pub fn limits(context: &Limits, lowered: &Resources) -> Resources {
     limits.0[DRAW_BUFFERS] = context.draw_buffers;
     // One is for what a destination held.
     limits.0[TEXTURES] = context.texture_units.min(MOST_TEXTURES).saturating_sub(1);
-    for (limit, lowered) in limits.0.iter_mut().zip(lowered.0) {
-        if lowered > 0 {
-            *limit = lowered.min(*limit);
-        }
-    }
-    limits
+    contract::lowered(limits, lowered)
 }
 
 /// The limits with their names, for people to read.
 pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
-    NAMES.into_iter().map(Cow::Borrowed).zip(limits.0).collect()
+    contract::named(&NAMES, limits)
 }
 
 /// What one part needs at most.

@@ -11,7 +11,7 @@ mod vulkan;
 mod without;
 
 #[cfg(feature = "shaderc")]
-pub use vulkan::{Trial, complaints, new, new_trial};
+pub use vulkan::{Trial, Ways, complaints, new, new_trial};
 #[cfg(not(feature = "shaderc"))]
 pub use without::new;
 

@@ -2,7 +2,7 @@
 #![cfg(feature = "shaderc")]
 #![allow(clippy::unwrap_used)]
 
-use driver_vulkan::Trial;
+use driver_vulkan::{Trial, Ways};
 use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, Evaluated, Launch,
 };
@@ -103,6 +103,26 @@ fn how_blocks_are_reached_best_is_found_where_there_is_a_choice() {
     };
     println!("{:?}", found(false));
     assert_eq!(found(true), None);
+}
+
+#[test]
+fn blocks_are_reached_in_the_way_that_was_found_to_be_faster() {
+    let by_address = |bound, addressed| {
+        let trial = Trial { ways: Some(Ways { bound, addressed }), ..Trial::default() };
+        let mut driver = driver_vulkan::new_trial(trial);
+        let found = driver.init(&Config::default()).ok()?.findings;
+        let there_is_a_choice = found.iter().any(|(what, _)| what == "blocks");
+        let [x, y] = [(); 2].map(|()| alloc(&mut *driver, 8));
+        write(&mut *driver, x, &[2.0; 8]);
+        let evaluated = launch(&mut *driver, &polynomial(1), (x, y), 8, &[1.0]);
+        assert_eq!(read(&mut *driver, y, 8), [5.0; 8]);
+        there_is_a_choice.then(|| evaluated.code.unwrap().contains("buffer_reference"))
+    };
+    let Some(of_slower_addresses) = by_address(1e6, 5e6) else {
+        return println!("skipped: no device, or one without a choice");
+    };
+    assert!(!of_slower_addresses);
+    assert_eq!(by_address(5e6, 1e6), Some(true));
 }
 
 #[test]

@@ -24,6 +24,7 @@ use eval::Evaluator;
 use gpupy_codegen::Abilities;
 use gpupy_codegen::cache::Kernels;
 use gpupy_codegen::compute::{self, Language, Plan, resources};
+use gpupy_codegen::contract::{self, Sizes, WIDEST};
 use gpupy_codegen::longs::{self, Longs};
 use gpupy_codegen::probe;
 use gpupy_core::driver::{
@@ -38,12 +39,6 @@ use queue::Queue;
 
 /// The name under which a program asks for this driver.
 pub const NAME: &str = "wgpu";
-
-/// Elements of the largest block, however large buffers may be: 1 GiB of float32.
-const MAX_BLOCK_LEN: u64 = 1 << 28;
-
-/// Bytes of the widest element, in pairs or not.
-const WIDEST: u64 = 8;
 
 /// A wgpu driver, closed.
 pub fn new() -> Box<dyn Driver> {
@@ -86,9 +81,7 @@ struct Open {
 
 impl Wgpu {
     fn open(&mut self) -> Result<&mut Open> {
-        self.open.as_mut().ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, NAME).says("the driver is not open").with("driver", NAME)
-        })
+        self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
     }
 
     /// Calls `work` on the open driver; nothing that goes wrong on the device is missed.
@@ -115,16 +108,9 @@ impl Wgpu {
         self.longs = Longs::new(shaping.split());
         self.limits =
             resources::limits(gpu.limits.max_storage_buffers_per_shader_stage, &config.resources);
-        let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
         let bytes = gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size);
-        let largest = MAX_BLOCK_LEN.min(bytes / WIDEST);
-        let wanted = match config.block_bytes {
-            0 => 0,
-            bytes => (bytes / WIDEST).max(256),
-        };
-        let max_block_len = at_most(wanted, largest) as usize;
         let hardware = gpu.is_hardware();
-        let memory = at_most(config.device_bytes, memory::available(hardware));
+        let sizes = Sizes::of(&config, memory::available(hardware), bytes / WIDEST);
         let queue = Queue::new(&gpu)?;
         let compiler = Compiler::new(&gpu);
         let device = gpu.name.clone();
@@ -132,7 +118,7 @@ impl Wgpu {
         self.open = Some(Open {
             queue,
             // What is tried is not the user's, and needs no room in a lowered limit.
-            blocks: Blocks::new(u64::MAX, largest as usize),
+            blocks: Blocks::new(u64::MAX, sizes.largest),
             kernels: Kernels::default(),
             compiler,
             shaping,
@@ -142,7 +128,7 @@ impl Wgpu {
             device,
             hardware,
             dtypes: self.abilities.dtypes.clone(),
-            max_block_len,
+            max_block_len: sizes.longest,
             max_dests: self.limits.0[resources::DESTINATIONS] as usize,
             forms: self.abilities.forms.clone(),
             resources: resources::named(&self.limits),
@@ -154,7 +140,7 @@ impl Wgpu {
         known.findings = findings.named();
         known.costs = Some(costs);
         self.abilities.findings = findings;
-        self.open()?.blocks = Blocks::new(memory, max_block_len);
+        self.open()?.blocks = Blocks::new(sizes.memory, sizes.longest);
         Ok(known)
     }
 
@@ -171,7 +157,7 @@ impl Wgpu {
             Some(long) => long.spec,
             None => self.open()?.blocks.get(block)?.spec,
         };
-        within(operation, spec, offset, bytes)?;
+        contract::within(NAME, operation, spec, offset, bytes)?;
         Ok(long.map(|long| [block, long.high]))
     }
 }
@@ -226,23 +212,14 @@ fn shaping(gpu: &Gpu) -> compute::Device {
 impl Driver for Wgpu {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         if self.open.is_some() {
-            return Err(Error::new(ErrorKind::Invalid, "init")
-                .says("the driver is open already")
-                .with("driver", NAME));
+            return Err(contract::is_open(NAME));
         }
         let started = faults::caught(|| self.start(config)).unwrap_or_else(|panic| {
             Err(Error::new(ErrorKind::Unavailable, "init").says(panic).with("driver", NAME))
         });
         started.map_err(|error| {
             self.cleanup();
-            if error.kind() == ErrorKind::Unavailable {
-                return error;
-            }
-            Error::new(ErrorKind::Unavailable, "init")
-                .says("a first dispatch does not work")
-                .with("driver", NAME)
-                .with("reason", &error)
-                .from_source(error)
+            contract::does_not_work(NAME, error)
         })
     }
 
@@ -321,22 +298,8 @@ impl Driver for Wgpu {
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
-        resources.0.iter().zip(self.limits.0).all(|(need, limit)| *need <= limit)
+        contract::fits(resources, &self.limits)
     }
-}
-
-/// A range of elements must lie inside the block.
-fn within(operation: &'static str, spec: BlockSpec, offset: usize, bytes: usize) -> Result<()> {
-    let end = offset.saturating_add(bytes / spec.dtype.size());
-    if end <= spec.len && bytes.is_multiple_of(spec.dtype.size()) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Invalid, operation)
-        .says("the range is not one of whole elements inside the block")
-        .with("driver", NAME)
-        .with("bytes", bytes)
-        .with("end", end)
-        .with("block", spec.len))
 }
 
 #[cfg(test)]

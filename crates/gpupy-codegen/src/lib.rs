@@ -7,7 +7,8 @@
 //! address textures, [`compute`] whole compute kernels, in GLSL and WGSL; [`cache`] knows the kernels
 //! that drivers have compiled, [`disk`] what they keep between runs; [`probe`] finds out what a device
 //! gets wrong, [`exact`] has programs for operations that some devices round wrongly, and `abilities`
-//! says what is left; [`planes`], [`pairs`] and [`longs`] are for devices that lack 64-bit elements.
+//! says what is left; [`planes`], [`pairs`] and [`longs`] are for devices that lack 64-bit elements; [`contract`]
+//! has what drivers answer alike.
 //!
 //! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
 //! find it again; no float is printed in decimal; no operand of arithmetic that compilers fold under
@@ -21,6 +22,7 @@ mod body;
 pub mod cache;
 mod casts;
 pub mod compute;
+pub mod contract;
 pub mod dialect;
 pub mod disk;
 pub mod exact;

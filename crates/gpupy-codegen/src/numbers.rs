@@ -21,6 +21,11 @@ impl Words {
         self.bits(value as i32)
     }
 
+    /// Adds a number that is to be added to others, unless it is 0: mostly a block's beginning.
+    pub fn offset(&mut self, value: i64) -> Option<u16> {
+        (value != 0).then(|| self.int(value))
+    }
+
     pub fn float(&mut self, value: f32) -> u16 {
         self.bits(value.to_bits() as i32)
     }
@@ -41,16 +46,16 @@ impl Words {
     }
 }
 
-/// `constant + Σ coefficient · i[axis]`, in words; no coefficient means one.
+/// `constant + Σ coefficient · i[axis]`, in words; no constant means 0, no coefficient one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sum {
-    pub constant: u16,
+    pub constant: Option<u16>,
     pub terms: Vec<(u8, Option<u16>)>,
 }
 
 impl Sum {
     pub fn new(words: &mut Words, constant: i64, strides: &[i64], shape: &[i64]) -> Sum {
-        let constant = words.int(constant);
+        let constant = words.offset(constant);
         let mut terms = Vec::new();
         for (axis, (stride, n)) in strides.iter().zip(shape).enumerate() {
             if *stride != 0 && *n > 1 {
@@ -58,6 +63,23 @@ impl Sum {
             }
         }
         Sum { constant, terms }
+    }
+
+    /// The sum in parentheses, from the text of a word and that of an axis' coordinate.
+    pub fn text(
+        &self,
+        word: impl Fn(u16) -> String,
+        mut coordinate: impl FnMut(u8) -> String,
+    ) -> String {
+        let mut parts: Vec<String> = self.constant.iter().map(|n| word(*n)).collect();
+        for (axis, coefficient) in &self.terms {
+            let name = coordinate(*axis);
+            parts.push(match coefficient {
+                Some(coefficient) => format!("{} * {name}", word(*coefficient)),
+                None => name,
+            });
+        }
+        if parts.is_empty() { "0".to_owned() } else { format!("({})", parts.join(" + ")) }
     }
 }
 

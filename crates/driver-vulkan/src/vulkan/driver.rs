@@ -13,6 +13,7 @@ use super::ways::Ways;
 use crate::NAME;
 use gpupy_codegen::Abilities;
 use gpupy_codegen::compute::resources;
+use gpupy_codegen::contract::{self, Sizes, WIDEST};
 use gpupy_codegen::longs::{self, Longs};
 use gpupy_codegen::probe;
 use gpupy_core::driver::{
@@ -21,13 +22,7 @@ use gpupy_core::driver::{
 };
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
-use gpupy_core::{DType, Error, ErrorKind, Result};
-
-/// Elements of the largest block, however large allocations may be.
-const MAX_BLOCK_LEN: u64 = 1 << 28;
-
-/// Bytes of the widest element.
-const WIDEST: u64 = 8;
+use gpupy_core::{DType, ErrorKind, Result};
 
 /// A Vulkan driver, closed.
 pub fn new() -> Box<dyn Driver> {
@@ -51,9 +46,7 @@ struct Vulkan {
 
 impl Vulkan {
     fn open(&mut self) -> Result<&mut Open> {
-        self.open.as_mut().ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, NAME).says("the driver is not open").with("driver", NAME)
-        })
+        self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
     }
 
     /// Does something with the open device, which is closed if it turns out to be lost.
@@ -72,28 +65,23 @@ impl Vulkan {
         let mut gpu = Gpu::open(instance, &devices, config)?;
         self.trial.reduce(&mut gpu.traits);
         let traits = gpu.traits.clone();
-        let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
-        let memory = at_most(config.device_bytes, traits.memory);
-        let largest = MAX_BLOCK_LEN.min(traits.largest / WIDEST);
-        let wanted = match config.block_bytes {
-            0 => 0,
-            bytes => (bytes / WIDEST).max(256),
-        };
-        let max_block_len = at_most(wanted, largest) as usize;
+        let sizes = Sizes::of(config, traits.memory, traits.largest / WIDEST);
         // By address, kernels reach any number of them.
         self.limits = resources::limits(u32::MAX, &config.resources);
         self.abilities = traits.kernels.abilities();
         self.longs = Longs::new(traits.kernels.split());
         // What is tried is not the user's, and needs no room in a lowered limit.
-        let open = self.open.insert(Open::new(gpu, u64::MAX, largest as usize)?);
-        let ways = traits.bound.map(|_| Ways::find_out(open)).transpose()?;
+        let open = self.open.insert(Open::new(gpu, u64::MAX, sizes.largest)?);
+        let found = self.trial.ways;
+        let find = |_| found.map_or_else(|| Ways::find_out(open), Ok);
+        let ways = traits.bound.map(find).transpose()?;
         let binds = ways.is_some_and(Ways::binds);
         open.binds = binds;
         let mut capabilities = Capabilities {
             device: traits.name,
             hardware: traits.hardware,
             dtypes: self.abilities.dtypes.clone(),
-            max_block_len: largest as usize,
+            max_block_len: sizes.largest,
             max_dests: self.limits.0[resources::DESTINATIONS] as usize,
             forms: self.abilities.forms.clone(),
             resources: resources::named(&self.limits),
@@ -102,8 +90,8 @@ impl Vulkan {
         };
         let identity = format!("{}\nblocks bound: {binds}", traits.identity);
         let (findings, costs) = probe::find_out(self, &capabilities, NAME, &identity)?;
-        self.open()?.blocks.limit(memory, max_block_len);
-        capabilities.max_block_len = max_block_len;
+        self.open()?.blocks.limit(sizes.memory, sizes.longest);
+        capabilities.max_block_len = sizes.longest;
         capabilities.flushes_subnormals = findings.flushes_subnormals;
         capabilities.findings = findings.named();
         capabilities.findings.extend(ways.map(Ways::named));
@@ -125,7 +113,7 @@ impl Vulkan {
             Some(long) => long.spec,
             None => self.open()?.blocks.get(block)?.spec,
         };
-        within(operation, spec, offset, bytes)?;
+        contract::within(NAME, operation, spec, offset, bytes)?;
         Ok(long.map(|long| [block, long.high]))
     }
 }
@@ -133,20 +121,11 @@ impl Vulkan {
 impl Driver for Vulkan {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         if self.open.is_some() {
-            return Err(Error::new(ErrorKind::Invalid, "init")
-                .says("the driver is open already")
-                .with("driver", NAME));
+            return Err(contract::is_open(NAME));
         }
         self.start(config).map_err(|error| {
             self.cleanup();
-            if error.kind() == ErrorKind::Unavailable {
-                return error;
-            }
-            Error::new(ErrorKind::Unavailable, "init")
-                .says("the device does not work")
-                .with("driver", NAME)
-                .with("reason", &error)
-                .from_source(error)
+            contract::does_not_work(NAME, error)
         })
     }
 
@@ -216,20 +195,6 @@ impl Driver for Vulkan {
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
-        resources.0.iter().zip(self.limits.0).all(|(need, limit)| *need <= limit)
+        contract::fits(resources, &self.limits)
     }
-}
-
-/// Checks that a range of elements lies inside the block.
-fn within(operation: &'static str, spec: BlockSpec, offset: usize, bytes: usize) -> Result<()> {
-    let end = offset.saturating_add(bytes / spec.dtype.size());
-    if end <= spec.len && bytes.is_multiple_of(spec.dtype.size()) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Invalid, operation)
-        .says("the range is not one of whole elements inside the block")
-        .with("driver", NAME)
-        .with("bytes", bytes)
-        .with("end", end)
-        .with("block", spec.len))
 }

@@ -28,3 +28,4 @@ mod ways;
 pub use driver::{new, new_trial};
 pub use trial::Trial;
 pub use validation::complaints;
+pub use ways::Ways;

@@ -3,6 +3,7 @@
 //! Owns [`Trial`]. Invariant: without a trial nothing is changed. Not here: the tests.
 
 use super::device::Traits;
+use super::ways::Ways;
 
 /// How a test wants a driver; the default is the usual one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,6 +12,8 @@ pub struct Trial {
     pub watched: bool,
     /// Blocks are reached by their addresses, as where none can be bound.
     pub addressed: bool,
+    /// What is found of the ways to reach blocks, instead of trying them.
+    pub ways: Option<Ways>,
     /// There are no integers of 64 bits, and so no float64.
     pub short: bool,
 }

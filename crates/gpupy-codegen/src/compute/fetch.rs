@@ -13,9 +13,9 @@ use crate::space::Walk;
 pub(super) enum Fetch {
     /// The same element for all points: the word of its number.
     Uniform(u16),
-    /// By the invocation's number: the word of the first invocation's element. Where fours are
-    /// aligned it counts fours.
-    Linear { first: u16, aligned: bool },
+    /// By the invocation's number: the word of the first invocation's element, if that is not 0.
+    /// Where fours are aligned it counts fours.
+    Linear { first: Option<u16>, aligned: bool },
     /// By the coordinates of the invocation's first point.
     Sum { sum: Sum, lanes: Lanes },
 }
@@ -65,7 +65,7 @@ pub(super) fn plan(
     let fours = points != Points::One;
     if flat && walk.is_contiguous(shape) {
         let aligned = fours && walk.offset % 4 == 0;
-        let first = words.int(if aligned { walk.offset / 4 } else { walk.offset });
+        let first = words.offset(if aligned { walk.offset / 4 } else { walk.offset });
         return Fetch::Linear { first, aligned };
     }
     let sum = Sum::new(words, walk.offset, &walk.strides, shape);

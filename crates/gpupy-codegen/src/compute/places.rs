@@ -88,8 +88,12 @@ impl<'a> Invocation<'a> {
         self.words[usize::from(n)] as i32
     }
 
+    fn offset(&self, n: Option<u16>) -> i32 {
+        n.map_or(0, |n| self.word(n))
+    }
+
     fn sum(&self, sum: &Sum, lane: usize) -> i32 {
-        sum.terms.iter().fold(self.word(sum.constant), |all, (axis, by)| {
+        sum.terms.iter().fold(self.offset(sum.constant), |all, (axis, by)| {
             let by = by.map_or(1, |by| self.word(by));
             all.wrapping_add(by.wrapping_mul(self.coordinates[lane][usize::from(*axis)]))
         })
@@ -102,10 +106,10 @@ impl<'a> Invocation<'a> {
         match fetch {
             Fetch::Uniform(element) => self.word(*element),
             Fetch::Linear { first, aligned: true } => {
-                4 * (self.word(*first) + self.number) + lane as i32
+                4 * (self.offset(*first) + self.number) + lane as i32
             }
-            Fetch::Linear { first, .. } if fours => self.word(*first) + 4 * self.number + near,
-            Fetch::Linear { first, .. } => self.word(*first) + self.number,
+            Fetch::Linear { first, .. } if fours => self.offset(*first) + 4 * self.number + near,
+            Fetch::Linear { first, .. } => self.offset(*first) + self.number,
             Fetch::Sum { sum, lanes } => match lanes {
                 Lanes::Splat => self.sum(sum, 0),
                 Lanes::Aligned => (self.sum(sum, 0) >> 2 << 2) + lane as i32,

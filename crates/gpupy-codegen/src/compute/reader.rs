@@ -11,7 +11,6 @@ use crate::body::Leaves;
 use crate::dialect::{COMPONENTS, Width};
 use crate::numbers::{Given, Sum};
 use gpupy_core::{DType, Scalar};
-use std::fmt::Write;
 
 /// A coordinate as it is named in the text.
 #[derive(Clone, Debug)]
@@ -65,10 +64,10 @@ impl Reader<'_> {
         lines.push(match fetch {
             Fetch::Uniform(element) => int(&number(*element)),
             Fetch::Linear { first, aligned } => {
-                let first = number(*first);
+                let first = first.map_or_else(String::new, |n| format!("{} + ", number(n)));
                 match (*aligned, self.width) {
-                    (true, _) | (_, Width::One) => int(&format!("{first} + {}", self.linear)),
-                    _ => each(&format!("{first} + 4 * {}", self.linear), ""),
+                    (true, _) | (_, Width::One) => int(&format!("{first}{}", self.linear)),
+                    _ => each(&format!("{first}4 * {}", self.linear), ""),
                 }
             }
             Fetch::Sum { sum, lanes } => match lanes {
@@ -93,18 +92,13 @@ impl Reader<'_> {
 
     /// A sum, parenthesised, and whether it holds four: of the first point, or of all.
     fn sum(&self, sum: &Sum, all: bool) -> (String, bool) {
-        let mut text = format!("({}", self.text.number(sum.constant));
         let mut four = false;
-        for (axis, coefficient) in &sum.terms {
-            let coordinate = &self.coordinates[usize::from(*axis)];
-            let name = if all { &coordinate.all } else { &coordinate.name };
+        let coordinate = |axis: u8| {
+            let coordinate = &self.coordinates[usize::from(axis)];
             four |= all && coordinate.four;
-            let _ = match coefficient {
-                Some(coefficient) => write!(text, " + {} * {name}", self.text.number(*coefficient)),
-                None => write!(text, " + {name}"),
-            };
-        }
-        (text + ")", four)
+            if all { &coordinate.all } else { &coordinate.name }.clone()
+        };
+        (sum.text(|n| self.text.number(n), coordinate), four)
     }
 
     /// The statement that stores a value, or four, at a place.

@@ -7,6 +7,7 @@
 //!
 //! Not here: whether an operation exists at all (`abilities.rs`).
 
+use crate::contract;
 use crate::longs::Split;
 use crate::most_live_values;
 use crate::pairs::most_instructions;
@@ -42,17 +43,12 @@ pub fn limits(buffers: u32, lowered: &Resources) -> Resources {
     limits.0[PARAMETERS] = 1024;
     limits.0[DESTINATIONS] = (buffers / 2).min(8);
     limits.0[BUFFERS] = buffers;
-    for (limit, lowered) in limits.0.iter_mut().zip(lowered.0) {
-        if lowered > 0 {
-            *limit = lowered.min(*limit);
-        }
-    }
-    limits
+    contract::lowered(limits, lowered)
 }
 
 /// The limits with their names, for people to read.
 pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
-    NAMES.into_iter().map(Cow::Borrowed).zip(limits.0).collect()
+    contract::named(&NAMES, limits)
 }
 
 /// What one part needs at most.

@@ -93,8 +93,8 @@ pub(super) enum Quad {
 pub(super) enum Fetch {
     /// The same element for all points: words of its column, row and component.
     Uniform { x: u16, y: u16, lane: u16 },
-    /// The fragment's own position, a number of rows (a word) further.
-    Same { rows: u16 },
+    /// The fragment's own position, or a number of rows (a word) further.
+    Same { rows: Option<u16> },
     /// The launch's texel number and a word.
     Linear { first: u16 },
     /// Computed from the coordinates.
@@ -144,7 +144,7 @@ pub(super) fn plan(
     {
         let ahead = walk.offset / 4 - first;
         if dest_width == layout.width && ahead % width == 0 {
-            return Fetch::Same { rows: words.int(ahead / width) };
+            return Fetch::Same { rows: words.offset(ahead / width) };
         }
         let fetch = Fetch::Linear { first: words.int(walk.offset / 4) };
         wrap(words);

@@ -77,7 +77,8 @@ impl Reader<'_> {
             let operand = load.operand;
             let position = match load.fetch {
                 Fetch::Uniform { x, y, .. } => format!("ivec2({}, {})", word(x), word(y)),
-                Fetch::Same { rows } => format!("pos + ivec2(0, {})", word(rows)),
+                Fetch::Same { rows: None } => "pos".to_owned(),
+                Fetch::Same { rows: Some(rows) } => format!("pos + ivec2(0, {})", word(rows)),
                 Fetch::Linear { first } => format!("wrap{operand}(texel + {})", word(first)),
                 Fetch::Element { ref place, quad } => {
                     lines.extend(self.base(number, place, quad));
@@ -162,21 +163,16 @@ impl Reader<'_> {
 
     /// A sum, parenthesised, and whether it holds four; with a component, of that alone.
     fn sum(&self, sum: &Sum, component: Option<&str>) -> (String, bool) {
-        let mut text = format!("({}", word(sum.constant));
         let mut four = false;
-        for (axis, coefficient) in &sum.terms {
-            let coordinate = &self.coordinates[*axis as usize];
-            let name = match component {
+        let coordinate = |axis: u8| {
+            let coordinate = &self.coordinates[usize::from(axis)];
+            four |= coordinate.four && component.is_none();
+            match component {
                 Some(component) if coordinate.four => format!("{}.{component}", coordinate.name),
                 _ => coordinate.name.clone(),
-            };
-            four |= coordinate.four && component.is_none();
-            let _ = match coefficient {
-                Some(coefficient) => write!(text, " + {} * {name}", word(*coefficient)),
-                None => write!(text, " + {name}"),
-            };
-        }
-        (text + ")", four)
+            }
+        };
+        (sum.text(word, coordinate), four)
     }
 }
 

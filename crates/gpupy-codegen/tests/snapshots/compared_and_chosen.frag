@@ -5,7 +5,7 @@ layout(location = 0) out vec4 o0;
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    vec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    vec4 f0 = texelFetch(t0, pos, 0);
     precise vec4 v0 = f0;
     bvec4 v3 = greaterThan(v0, vec4(uintBitsToFloat(0x00000000u)));
     precise vec4 v4 = mix(vec4(uintBitsToFloat(0x3f800000u)), v0, v3);

@@ -6,12 +6,12 @@ var<private> zero: u32;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[0].w);
-    let number: i32 = min(t, k[0].z - 1);
-    let a0: i32 = k[0].x + number;
-    let s0: i32 = k[0].y + number;
+    zero = bitcast<u32>(k[0].y);
+    let number: i32 = min(t, k[0].x - 1);
+    let a0: i32 = number;
+    let s0: i32 = number;
     let v0: vec4<f32> = b0[a0];
     let v3: vec4<bool> = (v0 > vec4<f32>(bitcast<f32>(0x00000000u)));
     let v4: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(vec4<f32>(bitcast<f32>(0x3f800000u))) ^ vec4<u32>(zero))), v0, v3);
-    if (t < k[0].z) { b1[s0] = v4; }
+    if (t < k[0].x) { b1[s0] = v4; }
 }

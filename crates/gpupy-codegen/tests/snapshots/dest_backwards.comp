@@ -4,15 +4,15 @@
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In_int32x4 { ivec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_int32 { int e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[5]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[4]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
     int number = t;
     int i0 = 4 * number;
     ivec4 lane = ivec4(0, 1, 2, 3);
-    int a0 = k[0] + number;
-    ivec4 s0 = ((k[1] + k[2] * i0)) + k[3] * lane;
+    int a0 = number;
+    ivec4 s0 = ((k[0] + k[1] * i0)) + k[2] * lane;
     ivec4 v0 = In_int32x4(b0).e[a0];
     ivec4 whole0 = v0;
     Out_int32(b1).e[s0.x] = whole0.x;

@@ -6,12 +6,12 @@ var<private> zero: u32;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[1].y);
+    zero = bitcast<u32>(k[1].x);
     let number: i32 = t;
     let i0: i32 = 4 * number;
     let lane: vec4<i32> = vec4<i32>(0, 1, 2, 3);
-    let a0: i32 = k[0].x + number;
-    let s0: vec4<i32> = ((k[0].y + k[0].z * i0)) + k[0].w * lane;
+    let a0: i32 = number;
+    let s0: vec4<i32> = ((k[0].x + k[0].y * i0)) + k[0].z * lane;
     let v0: vec4<i32> = b0[a0];
     let whole0 = v0;
     b1[s0.x] = whole0.x;

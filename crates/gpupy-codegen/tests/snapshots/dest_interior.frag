@@ -1,5 +1,5 @@
 #version 400 core
-uniform ivec4 k[3];
+uniform ivec4 k[2];
 uniform isampler2D t0;
 uniform isampler2D old;
 layout(location = 0) out ivec4 o0;
@@ -10,7 +10,7 @@ bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, 
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-ivec2 wrap0(int t) { return ivec2(t & k[1].z, t >> k[1].w); }
+ivec2 wrap0(int t) { return ivec2(t & k[1].y, t >> k[1].z); }
 int flat0(int e) { return lane(texelFetch(t0, wrap0(e >> 2), 0), e & 3); }
 ivec4 flat0(ivec4 e) { return ivec4(flat0(e.x), flat0(e.y), flat0(e.z), flat0(e.w)); }
 void main() {
@@ -23,6 +23,6 @@ void main() {
     bvec4 valid = both(bvec4(row_valid), both(greaterThanEqual(col0, ivec4(0)), lessThan(col0, ivec4(k[0].w))));
     if (!any(valid)) discard;
     ivec4 kept = texelFetch(old, pos, 0);
-    ivec4 v0 = flat0((k[1].x + k[1].y * i0 + i1));
+    ivec4 v0 = flat0((k[1].x * i0 + i1));
     o0 = choose(valid, v0, kept);
 }

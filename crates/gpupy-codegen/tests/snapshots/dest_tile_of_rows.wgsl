@@ -6,10 +6,10 @@ var<private> zero: u32;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[0].w);
-    let number: i32 = min(t, k[0].z - 1);
-    let a0: i32 = k[0].x + number;
-    let s0: i32 = k[0].y + number;
+    zero = bitcast<u32>(k[0].z);
+    let number: i32 = min(t, k[0].y - 1);
+    let a0: i32 = number;
+    let s0: i32 = k[0].x + number;
     let v0: vec4<i32> = b0[a0];
-    if (t < k[0].z) { b1[s0] = v0; }
+    if (t < k[0].y) { b1[s0] = v0; }
 }

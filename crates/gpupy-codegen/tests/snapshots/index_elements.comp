@@ -3,29 +3,29 @@
 #extension GL_EXT_buffer_reference_uvec2 : require
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_int32 { int e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; int k[14]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; int k[10]; };
 int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[8] - 1);
-    int q0 = quotient(number, k[9], intBitsToFloat(k[10]));
-    int rest0 = number - q0 * k[9];
+    int number = min(t, k[4] - 1);
+    int q0 = quotient(number, k[5], intBitsToFloat(k[6]));
+    int rest0 = number - q0 * k[5];
     int i0 = q0;
-    int q1 = quotient(rest0, k[11], intBitsToFloat(k[12]));
-    int rest1 = rest0 - q1 * k[11];
+    int q1 = quotient(rest0, k[7], intBitsToFloat(k[8]));
+    int rest1 = rest0 - q1 * k[7];
     int i1 = q1;
     int i2 = 4 * rest1;
-    int left = k[13] - i2;
+    int left = k[9] - i2;
     ivec4 lane = min(ivec4(0, 1, 2, 3), ivec4(left));
     ivec4 j2 = i2 + ivec4(0, 1, 2, 3);
-    ivec4 s0 = ((k[0] + k[1] * i0 + k[2] * i1 + i2)) + lane;
-    ivec4 v0 = ivec4((k[3] + i0));
-    ivec4 v1 = ivec4((k[4] + k[5] * i1));
+    ivec4 s0 = ((k[0] * i0 + k[1] * i1 + i2)) + lane;
+    ivec4 v0 = ivec4((i0));
+    ivec4 v1 = ivec4((k[2] * i1));
     ivec4 v2 = (v0 + v1);
-    ivec4 v3 = (k[6] + k[7] * j2);
+    ivec4 v3 = (k[3] * j2);
     ivec4 v4 = (v2 + v3);
-    if (t < k[8]) { ivec4 whole0 = v4;
+    if (t < k[4]) { ivec4 whole0 = v4;
     Out_int32(b0).e[s0.x] = whole0.x;
     if (left >= 1) { Out_int32(b0).e[s0.y] = whole0.y; }
     if (left >= 2) { Out_int32(b0).e[s0.z] = whole0.z; }

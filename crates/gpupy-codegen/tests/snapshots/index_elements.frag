@@ -14,10 +14,10 @@ void main() {
     ivec4 rest2 = rest1 - restq1 * k[0].z;
     ivec4 i1 = restq1;
     ivec4 i2 = rest2;
-    ivec4 v0 = (k[1].w + i0);
-    ivec4 v1 = (k[2].x + k[2].y * i1);
+    ivec4 v0 = (i0);
+    ivec4 v1 = (k[1].w * i1);
     ivec4 v2 = (v0 + v1);
-    ivec4 v3 = (k[2].z + k[2].w * i2);
+    ivec4 v3 = (k[2].x * i2);
     ivec4 v4 = (v2 + v3);
     o0 = v4;
 }

@@ -3,25 +3,25 @@
 #extension GL_EXT_buffer_reference_uvec2 : require
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; int k[11]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; int k[7]; };
 int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[6] - 1);
-    int q0 = quotient(number, k[7], intBitsToFloat(k[8]));
-    int rest0 = number - q0 * k[7];
+    int number = min(t, k[2] - 1);
+    int q0 = quotient(number, k[3], intBitsToFloat(k[4]));
+    int rest0 = number - q0 * k[3];
     int i0 = q0;
-    int q1 = quotient(rest0, k[9], intBitsToFloat(k[10]));
-    int rest1 = rest0 - q1 * k[9];
+    int q1 = quotient(rest0, k[5], intBitsToFloat(k[6]));
+    int rest1 = rest0 - q1 * k[5];
     int i1 = q1;
     int i2 = 4 * rest1;
     ivec4 j2 = i2 + ivec4(0, 1, 2, 3);
-    int s0 = k[0] + number;
-    ivec4 v0 = ivec4((k[1] + i0));
-    ivec4 v1 = ivec4((k[2] + k[3] * i1));
+    int s0 = number;
+    ivec4 v0 = ivec4((i0));
+    ivec4 v1 = ivec4((k[0] * i1));
     ivec4 v2 = (v0 + v1);
-    ivec4 v3 = (k[4] + k[5] * j2);
+    ivec4 v3 = (k[1] * j2);
     ivec4 v4 = (v2 + v3);
-    if (t < k[6]) { Out_int32x4(b0).e[s0] = v4; }
+    if (t < k[2]) { Out_int32x4(b0).e[s0] = v4; }
 }

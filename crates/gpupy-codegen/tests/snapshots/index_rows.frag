@@ -12,10 +12,10 @@ void main() {
     int i1 = row1;
     ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[1].y;
     ivec4 i2 = col0;
-    ivec4 v0 = ivec4((k[1].w + i0));
-    ivec4 v1 = ivec4((k[2].x + k[2].y * i1));
+    ivec4 v0 = ivec4((i0));
+    ivec4 v1 = ivec4((k[1].w * i1));
     ivec4 v2 = (v0 + v1);
-    ivec4 v3 = (k[2].z + k[2].w * i2);
+    ivec4 v3 = (k[2].x * i2);
     ivec4 v4 = (v2 + v3);
     o0 = v4;
 }

@@ -1,4 +1,4 @@
-@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 3>;
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 2>;
 var<private> zero: u32;
 @group(0) @binding(1) var<storage, read_write> b0: array<vec4<i32>>;
 fn quotient(n: i32, d: i32, r: f32) -> i32 { let q = i32(f32(n) * r); let m = n - q * d; return q + select(select(0, 1, m >= d), -1, m < 0); }
@@ -6,21 +6,21 @@ fn quotient(n: i32, d: i32, r: f32) -> i32 { let q = i32(f32(n) * r); let m = n 
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[2].w);
-    let number: i32 = min(t, k[1].z - 1);
-    let q0: i32 = quotient(number, k[1].w, bitcast<f32>(k[2].x));
-    let rest0: i32 = number - q0 * k[1].w;
+    zero = bitcast<u32>(k[1].w);
+    let number: i32 = min(t, k[0].z - 1);
+    let q0: i32 = quotient(number, k[0].w, bitcast<f32>(k[1].x));
+    let rest0: i32 = number - q0 * k[0].w;
     let i0: i32 = q0;
-    let q1: i32 = quotient(rest0, k[2].y, bitcast<f32>(k[2].z));
-    let rest1: i32 = rest0 - q1 * k[2].y;
+    let q1: i32 = quotient(rest0, k[1].y, bitcast<f32>(k[1].z));
+    let rest1: i32 = rest0 - q1 * k[1].y;
     let i1: i32 = q1;
     let i2: i32 = 4 * rest1;
     let j2: vec4<i32> = i2 + vec4<i32>(0, 1, 2, 3);
-    let s0: i32 = k[0].x + number;
-    let v0: vec4<i32> = vec4<i32>((k[0].y + i0));
-    let v1: vec4<i32> = vec4<i32>((k[0].z + k[0].w * i1));
+    let s0: i32 = number;
+    let v0: vec4<i32> = vec4<i32>((i0));
+    let v1: vec4<i32> = vec4<i32>((k[0].x * i1));
     let v2: vec4<i32> = (v0 + v1);
-    let v3: vec4<i32> = (k[1].x + k[1].y * j2);
+    let v3: vec4<i32> = (k[0].y * j2);
     let v4: vec4<i32> = (v2 + v3);
-    if (t < k[1].z) { b0[s0] = v4; }
+    if (t < k[0].z) { b0[s0] = v4; }
 }

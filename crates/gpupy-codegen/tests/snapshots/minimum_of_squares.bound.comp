@@ -1,6 +1,6 @@
 #version 450
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[5]; };
+layout(push_constant, std430) uniform Launch { int k[3]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { ivec4 e[]; } b0x4;
 layout(binding = 2, std430) buffer Bb1x4 { ivec4 e[]; } b1x4;
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
@@ -10,16 +10,16 @@ bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[2] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
     ivec4 v0 = b0x4.e[a0];
     precise vec4 v1 = vec4(v0);
-    precise vec4 v3 = (v1 - vec4(intBitsToFloat(k[3])));
+    precise vec4 v3 = (v1 - vec4(intBitsToFloat(k[1])));
     precise vec4 v4 = (v3 * v3);
-    precise vec4 v6 = (v1 - vec4(intBitsToFloat(k[4])));
+    precise vec4 v6 = (v1 - vec4(intBitsToFloat(k[2])));
     precise vec4 v7 = (v6 * v6);
     precise vec4 v8 = mix(v7, v4, lessThan(v4, v7));
     ivec4 v9 = choose(both(greaterThan(v8, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v8, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v8), ivec4(int(0x80000000u)));
-    if (t < k[2]) { b1x4.e[s0] = v9; }
+    if (t < k[0]) { b1x4.e[s0] = v9; }
 }

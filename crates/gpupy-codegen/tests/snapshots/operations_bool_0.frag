@@ -16,8 +16,8 @@ bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
-    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 f0 = texelFetch(t0, pos, 0);
+    uvec4 f1 = texelFetch(t1, pos, 0);
     bvec4 v0 = notEqual(f0, uvec4(0u));
     bvec4 v1 = notEqual(f1, uvec4(0u));
     bvec4 v3 = v0;

@@ -10,7 +10,7 @@ layout(location = 3) out vec4 o3;
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    uvec4 f0 = texelFetch(t0, pos, 0);
     bvec4 v0 = notEqual(f0, uvec4(0u));
     bvec4 v35 = v0;
     o0 = uvec4(v35);

@@ -1,4 +1,4 @@
-@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 2>;
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 1>;
 var<private> zero: u32;
 @group(0) @binding(1) var<storage, read> b0: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> b1: array<u32>;
@@ -11,20 +11,20 @@ var<private> zero: u32;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[1].z);
-    let number: i32 = min(t, k[1].y - 1);
-    let a0: i32 = k[0].x + number;
-    let s0: i32 = k[0].y + number;
-    let s1: i32 = k[0].z + number;
-    let s2: i32 = k[0].w + number;
-    let s3: i32 = k[1].x + number;
+    zero = bitcast<u32>(k[0].y);
+    let number: i32 = min(t, k[0].x - 1);
+    let a0: i32 = number;
+    let s0: i32 = number;
+    let s1: i32 = number;
+    let s2: i32 = number;
+    let s3: i32 = number;
     let v0: vec4<bool> = (b0[a0] != vec4<u32>(0u));
     let v35: vec4<bool> = v0;
-    if (t < k[1].y) { b3[s0] = vec4<u32>(v35); }
+    if (t < k[0].x) { b3[s0] = vec4<u32>(v35); }
     let v37: vec4<i32> = vec4<i32>(v0);
-    if (t < k[1].y) { b4[s1] = v37; }
+    if (t < k[0].x) { b4[s1] = v37; }
     let v39: vec4<u32> = vec4<u32>(v0);
-    if (t < k[1].y) { b5[s2] = v39; }
+    if (t < k[0].x) { b5[s2] = v39; }
     let v41: vec4<f32> = vec4<f32>(v0);
-    if (t < k[1].y) { b6[s3] = v41; }
+    if (t < k[0].x) { b6[s3] = v41; }
 }

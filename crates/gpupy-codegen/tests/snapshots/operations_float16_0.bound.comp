@@ -4,7 +4,7 @@
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[10]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { u16vec4 e[]; } b0x4;
 layout(binding = 4, std430) buffer Bb3x4 { u16vec4 e[]; } b3x4;
 layout(binding = 5, std430) buffer Bb4x4 { u16vec4 e[]; } b4x4;
@@ -100,31 +100,31 @@ vec4 sign_of_float32_four(vec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     precise vec4 v0 = half_of_bits_float32_four(uvec4(b0x4.e[a0]));
     precise vec4 v3 = uintBitsToFloat((floatBitsToUint(v0) ^ uvec4(0x80000000u)));
-    if (t < k[9]) { b3x4.e[s0] = u16vec4(half_bits_float32_four(v3)); }
+    if (t < k[0]) { b3x4.e[s0] = u16vec4(half_bits_float32_four(v3)); }
     precise vec4 v5 = uintBitsToFloat((floatBitsToUint(v0) & uvec4(0x7fffffffu)));
-    if (t < k[9]) { b4x4.e[s1] = u16vec4(half_bits_float32_four(v5)); }
+    if (t < k[0]) { b4x4.e[s1] = u16vec4(half_bits_float32_four(v5)); }
     precise vec4 v7 = sign_of_float32_four(v0);
-    if (t < k[9]) { b5x4.e[s2] = u16vec4(half_bits_float32_four(v7)); }
+    if (t < k[0]) { b5x4.e[s2] = u16vec4(half_bits_float32_four(v7)); }
     precise vec4 v9 = half_round_float32_four(sqrt(v0));
-    if (t < k[9]) { b6x4.e[s3] = u16vec4(half_bits_float32_four(v9)); }
+    if (t < k[0]) { b6x4.e[s3] = u16vec4(half_bits_float32_four(v9)); }
     precise vec4 v11 = floor(v0);
-    if (t < k[9]) { b7x4.e[s4] = u16vec4(half_bits_float32_four(v11)); }
+    if (t < k[0]) { b7x4.e[s4] = u16vec4(half_bits_float32_four(v11)); }
     precise vec4 v13 = ceil(v0);
-    if (t < k[9]) { b8x4.e[s5] = u16vec4(half_bits_float32_four(v13)); }
+    if (t < k[0]) { b8x4.e[s5] = u16vec4(half_bits_float32_four(v13)); }
     precise vec4 v15 = trunc(v0);
-    if (t < k[9]) { b9x4.e[s6] = u16vec4(half_bits_float32_four(v15)); }
+    if (t < k[0]) { b9x4.e[s6] = u16vec4(half_bits_float32_four(v15)); }
     precise vec4 v17 = roundEven(v0);
-    if (t < k[9]) { b10x4.e[s7] = u16vec4(half_bits_float32_four(v17)); }
+    if (t < k[0]) { b10x4.e[s7] = u16vec4(half_bits_float32_four(v17)); }
 }

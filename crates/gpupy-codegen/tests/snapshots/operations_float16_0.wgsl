@@ -1,4 +1,4 @@
-@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 3>;
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 1>;
 var<private> zero: u32;
 @group(0) @binding(1) var<storage, read> b0: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> b1: array<u32>;
@@ -95,32 +95,32 @@ fn sign_of_float32_four(a: vec4<f32>) -> vec4<f32> {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[2].z);
-    let number: i32 = min(t, k[2].y - 1);
-    let a0: i32 = k[0].x + number;
-    let s0: i32 = k[0].y + number;
-    let s1: i32 = k[0].z + number;
-    let s2: i32 = k[0].w + number;
-    let s3: i32 = k[1].x + number;
-    let s4: i32 = k[1].y + number;
-    let s5: i32 = k[1].z + number;
-    let s6: i32 = k[1].w + number;
-    let s7: i32 = k[2].x + number;
+    zero = bitcast<u32>(k[0].y);
+    let number: i32 = min(t, k[0].x - 1);
+    let a0: i32 = number;
+    let s0: i32 = number;
+    let s1: i32 = number;
+    let s2: i32 = number;
+    let s3: i32 = number;
+    let s4: i32 = number;
+    let s5: i32 = number;
+    let s6: i32 = number;
+    let s7: i32 = number;
     let v0: vec4<f32> = half_of_bits_float32_four(b0[a0]);
     let v3: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(v0) ^ vec4<u32>(0x80000000u)));
-    if (t < k[2].y) { b3[s0] = half_bits_float32_four(v3); }
+    if (t < k[0].x) { b3[s0] = half_bits_float32_four(v3); }
     let v5: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)));
-    if (t < k[2].y) { b4[s1] = half_bits_float32_four(v5); }
+    if (t < k[0].x) { b4[s1] = half_bits_float32_four(v5); }
     let v7: vec4<f32> = sign_of_float32_four(v0);
-    if (t < k[2].y) { b5[s2] = half_bits_float32_four(v7); }
+    if (t < k[0].x) { b5[s2] = half_bits_float32_four(v7); }
     let v9: vec4<f32> = half_round_float32_four(bitcast<vec4<f32>>((bitcast<vec4<u32>>(sqrt(v0)) ^ vec4<u32>(zero))));
-    if (t < k[2].y) { b6[s3] = half_bits_float32_four(v9); }
+    if (t < k[0].x) { b6[s3] = half_bits_float32_four(v9); }
     let v11: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(floor(v0)) ^ vec4<u32>(zero)));
-    if (t < k[2].y) { b7[s4] = half_bits_float32_four(v11); }
+    if (t < k[0].x) { b7[s4] = half_bits_float32_four(v11); }
     let v13: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(ceil(v0)) ^ vec4<u32>(zero)));
-    if (t < k[2].y) { b8[s5] = half_bits_float32_four(v13); }
+    if (t < k[0].x) { b8[s5] = half_bits_float32_four(v13); }
     let v15: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(trunc(v0)) ^ vec4<u32>(zero)));
-    if (t < k[2].y) { b9[s6] = half_bits_float32_four(v15); }
+    if (t < k[0].x) { b9[s6] = half_bits_float32_four(v15); }
     let v17: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>(round(v0)) ^ vec4<u32>(zero)));
-    if (t < k[2].y) { b10[s7] = half_bits_float32_four(v17); }
+    if (t < k[0].x) { b10[s7] = half_bits_float32_four(v17); }
 }

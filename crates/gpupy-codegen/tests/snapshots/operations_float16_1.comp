@@ -9,7 +9,7 @@ layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer In_float16x4 { u16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_boolx4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_float16x4 { u16vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[1]; };
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -84,32 +84,32 @@ vec4 half_of_bits_float32_four(uvec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     precise vec4 v0 = half_of_bits_float32_four(uvec4(In_float16x4(b0).e[a0]));
     precise vec4 v1 = half_of_bits_float32_four(uvec4(In_float16x4(b1).e[a0]));
     bvec4 v19 = greaterThan((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0x7f800000u));
-    if (t < k[9]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v19)); }
+    if (t < k[0]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v19)); }
     bvec4 v21 = equal((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0x7f800000u));
-    if (t < k[9]) { Out_boolx4(b4).e[s1] = u8vec4(uvec4(v21)); }
+    if (t < k[0]) { Out_boolx4(b4).e[s1] = u8vec4(uvec4(v21)); }
     bvec4 v23 = lessThan((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0x7f800000u));
-    if (t < k[9]) { Out_boolx4(b5).e[s2] = u8vec4(uvec4(v23)); }
+    if (t < k[0]) { Out_boolx4(b5).e[s2] = u8vec4(uvec4(v23)); }
     bvec4 v25 = notEqual((floatBitsToUint(v0) & uvec4(0x80000000u)), uvec4(0u));
-    if (t < k[9]) { Out_boolx4(b6).e[s3] = u8vec4(uvec4(v25)); }
+    if (t < k[0]) { Out_boolx4(b6).e[s3] = u8vec4(uvec4(v25)); }
     precise vec4 v27 = half_round_float32_four((v0 + v1));
-    if (t < k[9]) { Out_float16x4(b7).e[s4] = u16vec4(half_bits_float32_four(v27)); }
+    if (t < k[0]) { Out_float16x4(b7).e[s4] = u16vec4(half_bits_float32_four(v27)); }
     precise vec4 v29 = half_round_float32_four((v0 - v1));
-    if (t < k[9]) { Out_float16x4(b8).e[s5] = u16vec4(half_bits_float32_four(v29)); }
+    if (t < k[0]) { Out_float16x4(b8).e[s5] = u16vec4(half_bits_float32_four(v29)); }
     precise vec4 v31 = half_round_float32_four((v0 * v1));
-    if (t < k[9]) { Out_float16x4(b9).e[s6] = u16vec4(half_bits_float32_four(v31)); }
+    if (t < k[0]) { Out_float16x4(b9).e[s6] = u16vec4(half_bits_float32_four(v31)); }
     precise vec4 v33 = half_round_float32_four((v0 / v1));
-    if (t < k[9]) { Out_float16x4(b10).e[s7] = u16vec4(half_bits_float32_four(v33)); }
+    if (t < k[0]) { Out_float16x4(b10).e[s7] = u16vec4(half_bits_float32_four(v33)); }
 }

@@ -85,8 +85,8 @@ vec4 half_of_bits_float32_four(uvec4 a) {
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
-    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 f0 = texelFetch(t0, pos, 0);
+    uvec4 f1 = texelFetch(t1, pos, 0);
     precise vec4 v0 = half_of_bits_float32_four(f0);
     precise vec4 v1 = half_of_bits_float32_four(f1);
     bvec4 v19 = greaterThan((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0x7f800000u));

@@ -4,7 +4,7 @@
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[10]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { u16vec4 e[]; } b0x4;
 layout(binding = 2, std430) readonly buffer Bb1x4 { u16vec4 e[]; } b1x4;
 layout(binding = 3, std430) readonly buffer Bb2x4 { u8vec4 e[]; } b2x4;
@@ -65,33 +65,33 @@ vec4 half_of_bits_float32_four(uvec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     precise vec4 v0 = half_of_bits_float32_four(uvec4(b0x4.e[a0]));
     precise vec4 v1 = half_of_bits_float32_four(uvec4(b1x4.e[a0]));
     bvec4 v2 = notEqual(uvec4(b2x4.e[a0]), uvec4(0u));
     bvec4 v51 = greaterThanEqual(v0, v1);
-    if (t < k[9]) { b3x4.e[s0] = u8vec4(uvec4(v51)); }
+    if (t < k[0]) { b3x4.e[s0] = u8vec4(uvec4(v51)); }
     precise vec4 v53 = mix(v1, v0, v2);
-    if (t < k[9]) { b4x4.e[s1] = u16vec4(half_bits_float32_four(v53)); }
+    if (t < k[0]) { b4x4.e[s1] = u16vec4(half_bits_float32_four(v53)); }
     bvec4 v55 = notEqual((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0u));
-    if (t < k[9]) { b5x4.e[s2] = u8vec4(uvec4(v55)); }
+    if (t < k[0]) { b5x4.e[s2] = u8vec4(uvec4(v55)); }
     ivec4 v57 = ((choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u))) << uvec4(24u)) >> uvec4(24u));
-    if (t < k[9]) { b6x4.e[s3] = i8vec4(v57); }
+    if (t < k[0]) { b6x4.e[s3] = i8vec4(v57); }
     ivec4 v59 = ((choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u))) << uvec4(16u)) >> uvec4(16u));
-    if (t < k[9]) { b7x4.e[s4] = i16vec4(v59); }
+    if (t < k[0]) { b7x4.e[s4] = i16vec4(v59); }
     ivec4 v61 = choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)));
-    if (t < k[9]) { b8x4.e[s5] = v61; }
+    if (t < k[0]) { b8x4.e[s5] = v61; }
     uvec4 v63 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(255u));
-    if (t < k[9]) { b9x4.e[s6] = u8vec4(v63); }
+    if (t < k[0]) { b9x4.e[s6] = u8vec4(v63); }
     uvec4 v65 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(0xffffu));
-    if (t < k[9]) { b10x4.e[s7] = u16vec4(v65); }
+    if (t < k[0]) { b10x4.e[s7] = u16vec4(v65); }
 }

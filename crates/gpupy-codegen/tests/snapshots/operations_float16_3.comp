@@ -15,7 +15,7 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_int16x4 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_uint8x4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_uint16x4 { u16vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[1]; };
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -65,33 +65,33 @@ vec4 half_of_bits_float32_four(uvec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     precise vec4 v0 = half_of_bits_float32_four(uvec4(In_float16x4(b0).e[a0]));
     precise vec4 v1 = half_of_bits_float32_four(uvec4(In_float16x4(b1).e[a0]));
     bvec4 v2 = notEqual(uvec4(In_boolx4(b2).e[a0]), uvec4(0u));
     bvec4 v51 = greaterThanEqual(v0, v1);
-    if (t < k[9]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v51)); }
+    if (t < k[0]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v51)); }
     precise vec4 v53 = mix(v1, v0, v2);
-    if (t < k[9]) { Out_float16x4(b4).e[s1] = u16vec4(half_bits_float32_four(v53)); }
+    if (t < k[0]) { Out_float16x4(b4).e[s1] = u16vec4(half_bits_float32_four(v53)); }
     bvec4 v55 = notEqual((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0u));
-    if (t < k[9]) { Out_boolx4(b5).e[s2] = u8vec4(uvec4(v55)); }
+    if (t < k[0]) { Out_boolx4(b5).e[s2] = u8vec4(uvec4(v55)); }
     ivec4 v57 = ((choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u))) << uvec4(24u)) >> uvec4(24u));
-    if (t < k[9]) { Out_int8x4(b6).e[s3] = i8vec4(v57); }
+    if (t < k[0]) { Out_int8x4(b6).e[s3] = i8vec4(v57); }
     ivec4 v59 = ((choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u))) << uvec4(16u)) >> uvec4(16u));
-    if (t < k[9]) { Out_int16x4(b7).e[s4] = i16vec4(v59); }
+    if (t < k[0]) { Out_int16x4(b7).e[s4] = i16vec4(v59); }
     ivec4 v61 = choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)));
-    if (t < k[9]) { Out_int32x4(b8).e[s5] = v61; }
+    if (t < k[0]) { Out_int32x4(b8).e[s5] = v61; }
     uvec4 v63 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(255u));
-    if (t < k[9]) { Out_uint8x4(b9).e[s6] = u8vec4(v63); }
+    if (t < k[0]) { Out_uint8x4(b9).e[s6] = u8vec4(v63); }
     uvec4 v65 = (uvec4(choose(both(greaterThan(v0, vec4(uintBitsToFloat(0xcf000001u))), lessThan(v0, vec4(uintBitsToFloat(0x4f000000u)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(0xffffu));
-    if (t < k[9]) { Out_uint16x4(b10).e[s7] = u16vec4(v65); }
+    if (t < k[0]) { Out_uint16x4(b10).e[s7] = u16vec4(v65); }
 }

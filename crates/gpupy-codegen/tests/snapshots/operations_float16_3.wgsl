@@ -1,4 +1,4 @@
-@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 3>;
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 1>;
 var<private> zero: u32;
 @group(0) @binding(1) var<storage, read> b0: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> b1: array<vec4<u32>>;
@@ -57,34 +57,34 @@ fn half_of_bits_float32_four(a: vec4<u32>) -> vec4<f32> {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[2].z);
-    let number: i32 = min(t, k[2].y - 1);
-    let a0: i32 = k[0].x + number;
-    let s0: i32 = k[0].y + number;
-    let s1: i32 = k[0].z + number;
-    let s2: i32 = k[0].w + number;
-    let s3: i32 = k[1].x + number;
-    let s4: i32 = k[1].y + number;
-    let s5: i32 = k[1].z + number;
-    let s6: i32 = k[1].w + number;
-    let s7: i32 = k[2].x + number;
+    zero = bitcast<u32>(k[0].y);
+    let number: i32 = min(t, k[0].x - 1);
+    let a0: i32 = number;
+    let s0: i32 = number;
+    let s1: i32 = number;
+    let s2: i32 = number;
+    let s3: i32 = number;
+    let s4: i32 = number;
+    let s5: i32 = number;
+    let s6: i32 = number;
+    let s7: i32 = number;
     let v0: vec4<f32> = half_of_bits_float32_four(b0[a0]);
     let v1: vec4<f32> = half_of_bits_float32_four(b1[a0]);
     let v2: vec4<bool> = (b2[a0] != vec4<u32>(0u));
     let v51: vec4<bool> = (v0 >= v1);
-    if (t < k[2].y) { b3[s0] = vec4<u32>(v51); }
+    if (t < k[0].x) { b3[s0] = vec4<u32>(v51); }
     let v53: vec4<f32> = select(bitcast<vec4<f32>>((bitcast<vec4<u32>>(v1) ^ vec4<u32>(zero))), v0, v2);
-    if (t < k[2].y) { b4[s1] = half_bits_float32_four(v53); }
+    if (t < k[0].x) { b4[s1] = half_bits_float32_four(v53); }
     let v55: vec4<bool> = ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) != vec4<u32>(0u));
-    if (t < k[2].y) { b5[s2] = vec4<u32>(v55); }
+    if (t < k[0].x) { b5[s2] = vec4<u32>(v55); }
     let v57: vec4<i32> = ((select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u))))) << vec4<u32>(24u)) >> vec4<u32>(24u));
-    if (t < k[2].y) { b6[s3] = v57; }
+    if (t < k[0].x) { b6[s3] = v57; }
     let v59: vec4<i32> = ((select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u))))) << vec4<u32>(16u)) >> vec4<u32>(16u));
-    if (t < k[2].y) { b7[s4] = v59; }
+    if (t < k[0].x) { b7[s4] = v59; }
     let v61: vec4<i32> = select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u)))));
-    if (t < k[2].y) { b8[s5] = v61; }
+    if (t < k[0].x) { b8[s5] = v61; }
     let v63: vec4<u32> = (bitcast<vec4<u32>>(select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u)))))) & vec4<u32>(255u));
-    if (t < k[2].y) { b9[s6] = v63; }
+    if (t < k[0].x) { b9[s6] = v63; }
     let v65: vec4<u32> = (bitcast<vec4<u32>>(select(vec4<i32>(bitcast<i32>(0x80000000u)), vec4<i32>(v0), ((v0 > vec4<f32>(bitcast<f32>(0xcf000001u))) & (v0 < vec4<f32>(bitcast<f32>(0x4f000000u)))))) & vec4<u32>(0xffffu));
-    if (t < k[2].y) { b10[s7] = v65; }
+    if (t < k[0].x) { b10[s7] = v65; }
 }

@@ -4,7 +4,7 @@
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[5]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { u16vec4 e[]; } b0x4;
 layout(binding = 4, std430) buffer Bb3x4 { uvec4 e[]; } b3x4;
 layout(binding = 5, std430) buffer Bb4x4 { u16vec4 e[]; } b4x4;
@@ -78,16 +78,16 @@ uvec4 uint_of_float32_four(vec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[4] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
     precise vec4 v0 = half_of_bits_float32_four(uvec4(b0x4.e[a0]));
     uvec4 v67 = uint_of_float32_four(v0);
-    if (t < k[4]) { b3x4.e[s0] = v67; }
+    if (t < k[0]) { b3x4.e[s0] = v67; }
     precise vec4 v69 = v0;
-    if (t < k[4]) { b4x4.e[s1] = u16vec4(half_bits_float32_four(v69)); }
+    if (t < k[0]) { b4x4.e[s1] = u16vec4(half_bits_float32_four(v69)); }
     precise vec4 v71 = v0;
-    if (t < k[4]) { b5x4.e[s2] = v71; }
+    if (t < k[0]) { b5x4.e[s2] = v71; }
 }

@@ -10,7 +10,7 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer In_
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_float16x4 { u16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; int k[5]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; int k[1]; };
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -80,16 +80,16 @@ uvec4 uint_of_float32_four(vec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[4] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
     precise vec4 v0 = half_of_bits_float32_four(uvec4(In_float16x4(b0).e[a0]));
     uvec4 v67 = uint_of_float32_four(v0);
-    if (t < k[4]) { Out_uint32x4(b3).e[s0] = v67; }
+    if (t < k[0]) { Out_uint32x4(b3).e[s0] = v67; }
     precise vec4 v69 = v0;
-    if (t < k[4]) { Out_float16x4(b4).e[s1] = u16vec4(half_bits_float32_four(v69)); }
+    if (t < k[0]) { Out_float16x4(b4).e[s1] = u16vec4(half_bits_float32_four(v69)); }
     precise vec4 v71 = v0;
-    if (t < k[4]) { Out_float32x4(b5).e[s2] = v71; }
+    if (t < k[0]) { Out_float32x4(b5).e[s2] = v71; }
 }

@@ -29,7 +29,7 @@ vec4 sign_of_float32_four(vec4 a) {
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    vec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
+    vec4 f0 = texelFetch(t0, pos, 0);
     precise vec4 v0 = f0;
     precise vec4 v3 = uintBitsToFloat((floatBitsToUint(v0) ^ uvec4(0x80000000u)));
     o0 = v3;

@@ -2,7 +2,7 @@
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[10]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { vec4 e[]; } b0x4;
 layout(binding = 2, std430) readonly buffer Bb1x4 { vec4 e[]; } b1x4;
 layout(binding = 4, std430) buffer Bb3x4 { u8vec4 e[]; } b3x4;
@@ -16,32 +16,32 @@ layout(binding = 11, std430) buffer Bb10x4 { vec4 e[]; } b10x4;
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     precise vec4 v0 = b0x4.e[a0];
     precise vec4 v1 = b1x4.e[a0];
     bvec4 v19 = greaterThan((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0x7f800000u));
-    if (t < k[9]) { b3x4.e[s0] = u8vec4(uvec4(v19)); }
+    if (t < k[0]) { b3x4.e[s0] = u8vec4(uvec4(v19)); }
     bvec4 v21 = equal((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0x7f800000u));
-    if (t < k[9]) { b4x4.e[s1] = u8vec4(uvec4(v21)); }
+    if (t < k[0]) { b4x4.e[s1] = u8vec4(uvec4(v21)); }
     bvec4 v23 = lessThan((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0x7f800000u));
-    if (t < k[9]) { b5x4.e[s2] = u8vec4(uvec4(v23)); }
+    if (t < k[0]) { b5x4.e[s2] = u8vec4(uvec4(v23)); }
     bvec4 v25 = notEqual((floatBitsToUint(v0) & uvec4(0x80000000u)), uvec4(0u));
-    if (t < k[9]) { b6x4.e[s3] = u8vec4(uvec4(v25)); }
+    if (t < k[0]) { b6x4.e[s3] = u8vec4(uvec4(v25)); }
     precise vec4 v27 = (v0 + v1);
-    if (t < k[9]) { b7x4.e[s4] = v27; }
+    if (t < k[0]) { b7x4.e[s4] = v27; }
     precise vec4 v29 = (v0 - v1);
-    if (t < k[9]) { b8x4.e[s5] = v29; }
+    if (t < k[0]) { b8x4.e[s5] = v29; }
     precise vec4 v31 = (v0 * v1);
-    if (t < k[9]) { b9x4.e[s6] = v31; }
+    if (t < k[0]) { b9x4.e[s6] = v31; }
     precise vec4 v33 = (v0 / v1);
-    if (t < k[9]) { b10x4.e[s7] = v33; }
+    if (t < k[0]) { b10x4.e[s7] = v33; }
 }

@@ -14,8 +14,8 @@ layout(location = 7) out vec4 o7;
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    vec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
-    vec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    vec4 f0 = texelFetch(t0, pos, 0);
+    vec4 f1 = texelFetch(t1, pos, 0);
     precise vec4 v0 = f0;
     precise vec4 v1 = f1;
     bvec4 v19 = greaterThan((floatBitsToUint(v0) & uvec4(0x7fffffffu)), uvec4(0x7f800000u));

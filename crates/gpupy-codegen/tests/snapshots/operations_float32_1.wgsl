@@ -1,4 +1,4 @@
-@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 3>;
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 1>;
 var<private> zero: u32;
 @group(0) @binding(1) var<storage, read> b0: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> b1: array<vec4<f32>>;
@@ -15,33 +15,33 @@ var<private> zero: u32;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[2].z);
-    let number: i32 = min(t, k[2].y - 1);
-    let a0: i32 = k[0].x + number;
-    let s0: i32 = k[0].y + number;
-    let s1: i32 = k[0].z + number;
-    let s2: i32 = k[0].w + number;
-    let s3: i32 = k[1].x + number;
-    let s4: i32 = k[1].y + number;
-    let s5: i32 = k[1].z + number;
-    let s6: i32 = k[1].w + number;
-    let s7: i32 = k[2].x + number;
+    zero = bitcast<u32>(k[0].y);
+    let number: i32 = min(t, k[0].x - 1);
+    let a0: i32 = number;
+    let s0: i32 = number;
+    let s1: i32 = number;
+    let s2: i32 = number;
+    let s3: i32 = number;
+    let s4: i32 = number;
+    let s5: i32 = number;
+    let s6: i32 = number;
+    let s7: i32 = number;
     let v0: vec4<f32> = b0[a0];
     let v1: vec4<f32> = b1[a0];
     let v19: vec4<bool> = ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u));
-    if (t < k[2].y) { b3[s0] = vec4<u32>(v19); }
+    if (t < k[0].x) { b3[s0] = vec4<u32>(v19); }
     let v21: vec4<bool> = ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) == vec4<u32>(0x7f800000u));
-    if (t < k[2].y) { b4[s1] = vec4<u32>(v21); }
+    if (t < k[0].x) { b4[s1] = vec4<u32>(v21); }
     let v23: vec4<bool> = ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x7fffffffu)) < vec4<u32>(0x7f800000u));
-    if (t < k[2].y) { b5[s2] = vec4<u32>(v23); }
+    if (t < k[0].x) { b5[s2] = vec4<u32>(v23); }
     let v25: vec4<bool> = ((bitcast<vec4<u32>>(v0) & vec4<u32>(0x80000000u)) != vec4<u32>(0u));
-    if (t < k[2].y) { b6[s3] = vec4<u32>(v25); }
+    if (t < k[0].x) { b6[s3] = vec4<u32>(v25); }
     let v27: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((v0 + v1)) ^ vec4<u32>(zero)));
-    if (t < k[2].y) { b7[s4] = v27; }
+    if (t < k[0].x) { b7[s4] = v27; }
     let v29: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((v0 - v1)) ^ vec4<u32>(zero)));
-    if (t < k[2].y) { b8[s5] = v29; }
+    if (t < k[0].x) { b8[s5] = v29; }
     let v31: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((v0 * v1)) ^ vec4<u32>(zero)));
-    if (t < k[2].y) { b9[s6] = v31; }
+    if (t < k[0].x) { b9[s6] = v31; }
     let v33: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((v0 / v1)) ^ vec4<u32>(zero)));
-    if (t < k[2].y) { b10[s7] = v33; }
+    if (t < k[0].x) { b10[s7] = v33; }
 }

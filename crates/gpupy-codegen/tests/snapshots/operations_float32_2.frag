@@ -15,8 +15,8 @@ bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    vec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
-    vec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    vec4 f0 = texelFetch(t0, pos, 0);
+    vec4 f1 = texelFetch(t1, pos, 0);
     precise vec4 v0 = f0;
     precise vec4 v1 = f1;
     precise vec4 v35 = mix(v1, v0, either(lessThan(v0, v1), isnan(v0)));

@@ -3,7 +3,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[6]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { dvec4 e[]; } b0x4;
 layout(binding = 4, std430) buffer Bb3x4 { dvec4 e[]; } b3x4;
 layout(binding = 5, std430) buffer Bb4x4 { dvec4 e[]; } b4x4;
@@ -12,19 +12,19 @@ layout(binding = 7, std430) buffer Bb6x4 { dvec4 e[]; } b6x4;
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     precise dvec4 v0 = b0x4.e[a0];
     precise dvec4 v11 = uint64BitsToDouble(((doubleBitsToUint64(floor(v0)) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v0) & u64vec4(0x8000000000000000ul))));
-    if (t < k[5]) { b3x4.e[s0] = v11; }
+    if (t < k[0]) { b3x4.e[s0] = v11; }
     precise dvec4 v13 = uint64BitsToDouble(((doubleBitsToUint64(ceil(v0)) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v0) & u64vec4(0x8000000000000000ul))));
-    if (t < k[5]) { b4x4.e[s1] = v13; }
+    if (t < k[0]) { b4x4.e[s1] = v13; }
     precise dvec4 v15 = uint64BitsToDouble(((doubleBitsToUint64(trunc(v0)) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v0) & u64vec4(0x8000000000000000ul))));
-    if (t < k[5]) { b5x4.e[s2] = v15; }
+    if (t < k[0]) { b5x4.e[s2] = v15; }
     precise dvec4 v17 = uint64BitsToDouble(((doubleBitsToUint64(roundEven(v0)) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v0) & u64vec4(0x8000000000000000ul))));
-    if (t < k[5]) { b6x4.e[s3] = v17; }
+    if (t < k[0]) { b6x4.e[s3] = v17; }
 }

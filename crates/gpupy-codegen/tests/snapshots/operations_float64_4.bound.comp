@@ -3,7 +3,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[6]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { dvec4 e[]; } b0x4;
 layout(binding = 2, std430) readonly buffer Bb1x4 { dvec4 e[]; } b1x4;
 layout(binding = 4, std430) buffer Bb3x4 { dvec4 e[]; } b3x4;
@@ -14,20 +14,20 @@ bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     precise dvec4 v0 = b0x4.e[a0];
     precise dvec4 v1 = b1x4.e[a0];
     precise dvec4 v35 = mix(v1, v0, either(lessThan(v0, v1), isnan(v0)));
-    if (t < k[5]) { b3x4.e[s0] = v35; }
+    if (t < k[0]) { b3x4.e[s0] = v35; }
     precise dvec4 v37 = mix(v1, v0, either(greaterThan(v0, v1), isnan(v0)));
-    if (t < k[5]) { b4x4.e[s1] = v37; }
+    if (t < k[0]) { b4x4.e[s1] = v37; }
     precise dvec4 v39 = uint64BitsToDouble(((doubleBitsToUint64(v0) & u64vec4(0x7ffffffffffffffful)) | (doubleBitsToUint64(v1) & u64vec4(0x8000000000000000ul))));
-    if (t < k[5]) { b5x4.e[s2] = v39; }
+    if (t < k[0]) { b5x4.e[s2] = v39; }
     bvec4 v41 = equal(v0, v1);
-    if (t < k[5]) { b6x4.e[s3] = u8vec4(uvec4(v41)); }
+    if (t < k[0]) { b6x4.e[s3] = u8vec4(uvec4(v41)); }
 }

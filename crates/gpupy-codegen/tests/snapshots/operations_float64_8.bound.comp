@@ -5,7 +5,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[6]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { dvec4 e[]; } b0x4;
 layout(binding = 4, std430) buffer Bb3x4 { u16vec4 e[]; } b3x4;
 layout(binding = 5, std430) buffer Bb4x4 { uvec4 e[]; } b4x4;
@@ -107,19 +107,19 @@ vec4 half_of_double_float64_four(dvec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     precise dvec4 v0 = b0x4.e[a0];
     uvec4 v67 = (uvec4(choose(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc1e0000000200000ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x41e0000000000000ul)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(0xffffu));
-    if (t < k[5]) { b3x4.e[s0] = u16vec4(v67); }
+    if (t < k[0]) { b3x4.e[s0] = u16vec4(v67); }
     uvec4 v69 = uvec4(ivec4(choose_long(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc3e0000000000001ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x43e0000000000000ul)))), i64vec4(v0), i64vec4(int64_t(0x8000000000000000ul)))));
-    if (t < k[5]) { b4x4.e[s1] = v69; }
+    if (t < k[0]) { b4x4.e[s1] = v69; }
     u64vec4 v71 = ulong_of_float64_four(v0);
-    if (t < k[5]) { b5x4.e[s2] = v71; }
+    if (t < k[0]) { b5x4.e[s2] = v71; }
     precise vec4 v73 = half_of_double_float64_four(v0);
-    if (t < k[5]) { b6x4.e[s3] = u16vec4(half_bits_float32_four(v73)); }
+    if (t < k[0]) { b6x4.e[s3] = u16vec4(half_bits_float32_four(v73)); }
 }

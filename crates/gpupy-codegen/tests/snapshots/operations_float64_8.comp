@@ -12,7 +12,7 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_uint16x4
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_uint64x4 { u64vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_float16x4 { u16vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[6]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[1]; };
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -109,19 +109,19 @@ vec4 half_of_double_float64_four(dvec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     precise dvec4 v0 = In_float64x4(b0).e[a0];
     uvec4 v67 = (uvec4(choose(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc1e0000000200000ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x41e0000000000000ul)))), ivec4(v0), ivec4(int(0x80000000u)))) & uvec4(0xffffu));
-    if (t < k[5]) { Out_uint16x4(b3).e[s0] = u16vec4(v67); }
+    if (t < k[0]) { Out_uint16x4(b3).e[s0] = u16vec4(v67); }
     uvec4 v69 = uvec4(ivec4(choose_long(both(greaterThan(v0, dvec4(uint64BitsToDouble(0xc3e0000000000001ul))), lessThan(v0, dvec4(uint64BitsToDouble(0x43e0000000000000ul)))), i64vec4(v0), i64vec4(int64_t(0x8000000000000000ul)))));
-    if (t < k[5]) { Out_uint32x4(b4).e[s1] = v69; }
+    if (t < k[0]) { Out_uint32x4(b4).e[s1] = v69; }
     u64vec4 v71 = ulong_of_float64_four(v0);
-    if (t < k[5]) { Out_uint64x4(b5).e[s2] = v71; }
+    if (t < k[0]) { Out_uint64x4(b5).e[s2] = v71; }
     precise vec4 v73 = half_of_double_float64_four(v0);
-    if (t < k[5]) { Out_float16x4(b6).e[s3] = u16vec4(half_bits_float32_four(v73)); }
+    if (t < k[0]) { Out_float16x4(b6).e[s3] = u16vec4(half_bits_float32_four(v73)); }
 }

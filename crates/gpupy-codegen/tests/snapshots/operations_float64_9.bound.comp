@@ -3,20 +3,20 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[4]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { dvec4 e[]; } b0x4;
 layout(binding = 4, std430) buffer Bb3x4 { vec4 e[]; } b3x4;
 layout(binding = 5, std430) buffer Bb4x4 { dvec4 e[]; } b4x4;
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[3] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
     precise dvec4 v0 = b0x4.e[a0];
     precise vec4 v75 = vec4(v0);
-    if (t < k[3]) { b3x4.e[s0] = v75; }
+    if (t < k[0]) { b3x4.e[s0] = v75; }
     precise dvec4 v77 = v0;
-    if (t < k[3]) { b4x4.e[s1] = v77; }
+    if (t < k[0]) { b4x4.e[s1] = v77; }
 }

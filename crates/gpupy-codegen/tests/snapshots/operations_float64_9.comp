@@ -8,17 +8,17 @@ layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 32) readonly buffer In_float64x4 { dvec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_float64x4 { dvec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; int k[4]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; int k[1]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[3] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
     precise dvec4 v0 = In_float64x4(b0).e[a0];
     precise vec4 v75 = vec4(v0);
-    if (t < k[3]) { Out_float32x4(b3).e[s0] = v75; }
+    if (t < k[0]) { Out_float32x4(b3).e[s0] = v75; }
     precise dvec4 v77 = v0;
-    if (t < k[3]) { Out_float64x4(b4).e[s1] = v77; }
+    if (t < k[0]) { Out_float64x4(b4).e[s1] = v77; }
 }

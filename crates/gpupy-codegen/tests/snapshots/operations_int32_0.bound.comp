@@ -2,7 +2,7 @@
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[10]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { ivec4 e[]; } b0x4;
 layout(binding = 2, std430) readonly buffer Bb1x4 { ivec4 e[]; } b1x4;
 layout(binding = 4, std430) buffer Bb3x4 { ivec4 e[]; } b3x4;
@@ -39,32 +39,32 @@ ivec4 floor_div_int32_four(ivec4 a, ivec4 b) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     ivec4 v0 = b0x4.e[a0];
     ivec4 v1 = b1x4.e[a0];
     ivec4 v3 = (-v0);
-    if (t < k[9]) { b3x4.e[s0] = v3; }
+    if (t < k[0]) { b3x4.e[s0] = v3; }
     ivec4 v5 = max(v0, (-v0));
-    if (t < k[9]) { b4x4.e[s1] = v5; }
+    if (t < k[0]) { b4x4.e[s1] = v5; }
     ivec4 v7 = max(min(v0, ivec4(1)), ivec4((-1)));
-    if (t < k[9]) { b5x4.e[s2] = v7; }
+    if (t < k[0]) { b5x4.e[s2] = v7; }
     ivec4 v9 = (~v0);
-    if (t < k[9]) { b6x4.e[s3] = v9; }
+    if (t < k[0]) { b6x4.e[s3] = v9; }
     ivec4 v11 = (v0 + v1);
-    if (t < k[9]) { b7x4.e[s4] = v11; }
+    if (t < k[0]) { b7x4.e[s4] = v11; }
     ivec4 v13 = (v0 - v1);
-    if (t < k[9]) { b8x4.e[s5] = v13; }
+    if (t < k[0]) { b8x4.e[s5] = v13; }
     ivec4 v15 = (v0 * v1);
-    if (t < k[9]) { b9x4.e[s6] = v15; }
+    if (t < k[0]) { b9x4.e[s6] = v15; }
     ivec4 v17 = floor_div_int32_four(v0, v1);
-    if (t < k[9]) { b10x4.e[s7] = v17; }
+    if (t < k[0]) { b10x4.e[s7] = v17; }
 }

@@ -6,7 +6,7 @@
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In_int32x4 { ivec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[1]; };
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -41,32 +41,32 @@ ivec4 floor_mod_int32_four(ivec4 a, ivec4 b) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     ivec4 v0 = In_int32x4(b0).e[a0];
     ivec4 v1 = In_int32x4(b1).e[a0];
     ivec4 v19 = floor_mod_int32_four(v0, v1);
-    if (t < k[9]) { Out_int32x4(b3).e[s0] = v19; }
+    if (t < k[0]) { Out_int32x4(b3).e[s0] = v19; }
     ivec4 v21 = min(v0, v1);
-    if (t < k[9]) { Out_int32x4(b4).e[s1] = v21; }
+    if (t < k[0]) { Out_int32x4(b4).e[s1] = v21; }
     ivec4 v23 = max(v0, v1);
-    if (t < k[9]) { Out_int32x4(b5).e[s2] = v23; }
+    if (t < k[0]) { Out_int32x4(b5).e[s2] = v23; }
     ivec4 v25 = (v0 & v1);
-    if (t < k[9]) { Out_int32x4(b6).e[s3] = v25; }
+    if (t < k[0]) { Out_int32x4(b6).e[s3] = v25; }
     ivec4 v27 = (v0 | v1);
-    if (t < k[9]) { Out_int32x4(b7).e[s4] = v27; }
+    if (t < k[0]) { Out_int32x4(b7).e[s4] = v27; }
     ivec4 v29 = (v0 ^ v1);
-    if (t < k[9]) { Out_int32x4(b8).e[s5] = v29; }
+    if (t < k[0]) { Out_int32x4(b8).e[s5] = v29; }
     ivec4 v31 = choose(lessThan(uvec4(v1), uvec4(32u)), (v0 << min(uvec4(v1), uvec4(31u))), ivec4(0));
-    if (t < k[9]) { Out_int32x4(b9).e[s6] = v31; }
+    if (t < k[0]) { Out_int32x4(b9).e[s6] = v31; }
     ivec4 v33 = (v0 >> min(uvec4(v1), uvec4(31u)));
-    if (t < k[9]) { Out_int32x4(b10).e[s7] = v33; }
+    if (t < k[0]) { Out_int32x4(b10).e[s7] = v33; }
 }

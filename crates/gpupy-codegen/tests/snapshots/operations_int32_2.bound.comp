@@ -2,7 +2,7 @@
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[10]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { ivec4 e[]; } b0x4;
 layout(binding = 2, std430) readonly buffer Bb1x4 { ivec4 e[]; } b1x4;
 layout(binding = 3, std430) readonly buffer Bb2x4 { u8vec4 e[]; } b2x4;
@@ -20,33 +20,33 @@ bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     ivec4 v0 = b0x4.e[a0];
     ivec4 v1 = b1x4.e[a0];
     bvec4 v2 = notEqual(uvec4(b2x4.e[a0]), uvec4(0u));
     bvec4 v35 = equal(v0, v1);
-    if (t < k[9]) { b3x4.e[s0] = u8vec4(uvec4(v35)); }
+    if (t < k[0]) { b3x4.e[s0] = u8vec4(uvec4(v35)); }
     bvec4 v37 = notEqual(v0, v1);
-    if (t < k[9]) { b4x4.e[s1] = u8vec4(uvec4(v37)); }
+    if (t < k[0]) { b4x4.e[s1] = u8vec4(uvec4(v37)); }
     bvec4 v39 = lessThan(v0, v1);
-    if (t < k[9]) { b5x4.e[s2] = u8vec4(uvec4(v39)); }
+    if (t < k[0]) { b5x4.e[s2] = u8vec4(uvec4(v39)); }
     bvec4 v41 = lessThanEqual(v0, v1);
-    if (t < k[9]) { b6x4.e[s3] = u8vec4(uvec4(v41)); }
+    if (t < k[0]) { b6x4.e[s3] = u8vec4(uvec4(v41)); }
     bvec4 v43 = greaterThan(v0, v1);
-    if (t < k[9]) { b7x4.e[s4] = u8vec4(uvec4(v43)); }
+    if (t < k[0]) { b7x4.e[s4] = u8vec4(uvec4(v43)); }
     bvec4 v45 = greaterThanEqual(v0, v1);
-    if (t < k[9]) { b8x4.e[s5] = u8vec4(uvec4(v45)); }
+    if (t < k[0]) { b8x4.e[s5] = u8vec4(uvec4(v45)); }
     ivec4 v47 = choose(v2, v0, v1);
-    if (t < k[9]) { b9x4.e[s6] = v47; }
+    if (t < k[0]) { b9x4.e[s6] = v47; }
     bvec4 v49 = notEqual(v0, ivec4(0));
-    if (t < k[9]) { b10x4.e[s7] = u8vec4(uvec4(v49)); }
+    if (t < k[0]) { b10x4.e[s7] = u8vec4(uvec4(v49)); }
 }

@@ -8,20 +8,20 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; int k[5]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; int k[1]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[4] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
     ivec4 v0 = In_int32x4(b0).e[a0];
     ivec4 v51 = v0;
-    if (t < k[4]) { Out_int32x4(b3).e[s0] = v51; }
+    if (t < k[0]) { Out_int32x4(b3).e[s0] = v51; }
     uvec4 v53 = uvec4(v0);
-    if (t < k[4]) { Out_uint32x4(b4).e[s1] = v53; }
+    if (t < k[0]) { Out_uint32x4(b4).e[s1] = v53; }
     precise vec4 v55 = vec4(v0);
-    if (t < k[4]) { Out_float32x4(b5).e[s2] = v55; }
+    if (t < k[0]) { Out_float32x4(b5).e[s2] = v55; }
 }

@@ -7,7 +7,7 @@
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 32) readonly buffer In_int64x4 { i64vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_int64x4 { i64vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[6]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[1]; };
 i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 i64vec4 floor_div_int64_four(i64vec4 a, i64vec4 b) {
@@ -33,20 +33,20 @@ i64vec4 floor_div_int64_four(i64vec4 a, i64vec4 b) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     i64vec4 v0 = In_int64x4(b0).e[a0];
     i64vec4 v1 = In_int64x4(b1).e[a0];
     i64vec4 v11 = (v0 + v1);
-    if (t < k[5]) { Out_int64x4(b3).e[s0] = v11; }
+    if (t < k[0]) { Out_int64x4(b3).e[s0] = v11; }
     i64vec4 v13 = (v0 - v1);
-    if (t < k[5]) { Out_int64x4(b4).e[s1] = v13; }
+    if (t < k[0]) { Out_int64x4(b4).e[s1] = v13; }
     i64vec4 v15 = (v0 * v1);
-    if (t < k[5]) { Out_int64x4(b5).e[s2] = v15; }
+    if (t < k[0]) { Out_int64x4(b5).e[s2] = v15; }
     i64vec4 v17 = floor_div_int64_four(v0, v1);
-    if (t < k[5]) { Out_int64x4(b6).e[s3] = v17; }
+    if (t < k[0]) { Out_int64x4(b6).e[s3] = v17; }
 }

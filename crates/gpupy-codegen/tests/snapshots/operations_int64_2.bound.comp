@@ -3,7 +3,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[6]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { i64vec4 e[]; } b0x4;
 layout(binding = 2, std430) readonly buffer Bb1x4 { i64vec4 e[]; } b1x4;
 layout(binding = 4, std430) buffer Bb3x4 { i64vec4 e[]; } b3x4;
@@ -43,20 +43,20 @@ i64vec4 floor_mod_int64_four(i64vec4 a, i64vec4 b) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     i64vec4 v0 = b0x4.e[a0];
     i64vec4 v1 = b1x4.e[a0];
     i64vec4 v19 = floor_mod_int64_four(v0, v1);
-    if (t < k[5]) { b3x4.e[s0] = v19; }
+    if (t < k[0]) { b3x4.e[s0] = v19; }
     i64vec4 v21 = choose_long(lessThan(v0, v1), v0, v1);
-    if (t < k[5]) { b4x4.e[s1] = v21; }
+    if (t < k[0]) { b4x4.e[s1] = v21; }
     i64vec4 v23 = choose_long(greaterThan(v0, v1), v0, v1);
-    if (t < k[5]) { b5x4.e[s2] = v23; }
+    if (t < k[0]) { b5x4.e[s2] = v23; }
     i64vec4 v25 = (v0 & v1);
-    if (t < k[5]) { b6x4.e[s3] = v25; }
+    if (t < k[0]) { b6x4.e[s3] = v25; }
 }

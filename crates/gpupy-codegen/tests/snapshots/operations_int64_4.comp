@@ -7,24 +7,24 @@
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 32) readonly buffer In_int64x4 { i64vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_boolx4 { u8vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[6]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[1]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     i64vec4 v0 = In_int64x4(b0).e[a0];
     i64vec4 v1 = In_int64x4(b1).e[a0];
     bvec4 v35 = equal(v0, v1);
-    if (t < k[5]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v35)); }
+    if (t < k[0]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v35)); }
     bvec4 v37 = notEqual(v0, v1);
-    if (t < k[5]) { Out_boolx4(b4).e[s1] = u8vec4(uvec4(v37)); }
+    if (t < k[0]) { Out_boolx4(b4).e[s1] = u8vec4(uvec4(v37)); }
     bvec4 v39 = lessThan(v0, v1);
-    if (t < k[5]) { Out_boolx4(b5).e[s2] = u8vec4(uvec4(v39)); }
+    if (t < k[0]) { Out_boolx4(b5).e[s2] = u8vec4(uvec4(v39)); }
     bvec4 v41 = lessThanEqual(v0, v1);
-    if (t < k[5]) { Out_boolx4(b6).e[s3] = u8vec4(uvec4(v41)); }
+    if (t < k[0]) { Out_boolx4(b6).e[s3] = u8vec4(uvec4(v41)); }
 }

@@ -3,7 +3,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[6]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { i64vec4 e[]; } b0x4;
 layout(binding = 2, std430) readonly buffer Bb1x4 { i64vec4 e[]; } b1x4;
 layout(binding = 3, std430) readonly buffer Bb2x4 { u8vec4 e[]; } b2x4;
@@ -16,21 +16,21 @@ u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : 
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     i64vec4 v0 = b0x4.e[a0];
     i64vec4 v1 = b1x4.e[a0];
     bvec4 v2 = notEqual(uvec4(b2x4.e[a0]), uvec4(0u));
     bvec4 v43 = greaterThan(v0, v1);
-    if (t < k[5]) { b3x4.e[s0] = u8vec4(uvec4(v43)); }
+    if (t < k[0]) { b3x4.e[s0] = u8vec4(uvec4(v43)); }
     bvec4 v45 = greaterThanEqual(v0, v1);
-    if (t < k[5]) { b4x4.e[s1] = u8vec4(uvec4(v45)); }
+    if (t < k[0]) { b4x4.e[s1] = u8vec4(uvec4(v45)); }
     i64vec4 v47 = choose_long(v2, v0, v1);
-    if (t < k[5]) { b5x4.e[s2] = v47; }
+    if (t < k[0]) { b5x4.e[s2] = v47; }
     bvec4 v49 = notEqual(v0, i64vec4(int64_t(0x0ul)));
-    if (t < k[5]) { b6x4.e[s3] = u8vec4(uvec4(v49)); }
+    if (t < k[0]) { b6x4.e[s3] = u8vec4(uvec4(v49)); }
 }

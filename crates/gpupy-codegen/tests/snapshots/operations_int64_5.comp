@@ -9,27 +9,27 @@ layout(buffer_reference, std430, buffer_reference_align = 32) readonly buffer In
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_boolx4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_boolx4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_int64x4 { i64vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[6]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[1]; };
 i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     i64vec4 v0 = In_int64x4(b0).e[a0];
     i64vec4 v1 = In_int64x4(b1).e[a0];
     bvec4 v2 = notEqual(uvec4(In_boolx4(b2).e[a0]), uvec4(0u));
     bvec4 v43 = greaterThan(v0, v1);
-    if (t < k[5]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v43)); }
+    if (t < k[0]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v43)); }
     bvec4 v45 = greaterThanEqual(v0, v1);
-    if (t < k[5]) { Out_boolx4(b4).e[s1] = u8vec4(uvec4(v45)); }
+    if (t < k[0]) { Out_boolx4(b4).e[s1] = u8vec4(uvec4(v45)); }
     i64vec4 v47 = choose_long(v2, v0, v1);
-    if (t < k[5]) { Out_int64x4(b5).e[s2] = v47; }
+    if (t < k[0]) { Out_int64x4(b5).e[s2] = v47; }
     bvec4 v49 = notEqual(v0, i64vec4(int64_t(0x0ul)));
-    if (t < k[5]) { Out_boolx4(b6).e[s3] = u8vec4(uvec4(v49)); }
+    if (t < k[0]) { Out_boolx4(b6).e[s3] = u8vec4(uvec4(v49)); }
 }

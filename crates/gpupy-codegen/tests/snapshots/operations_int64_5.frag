@@ -1,6 +1,6 @@
 #version 400 core
 #extension GL_ARB_gpu_shader_int64 : require
-uniform ivec4 k[2];
+uniform ivec4 k[1];
 uniform usampler2D t0;
 uniform usampler2D t1;
 uniform usampler2D t2;
@@ -16,11 +16,11 @@ u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : 
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
-    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
-    uvec4 f2 = texelFetch(t2, pos + ivec2(0, k[1].x), 0);
-    uvec4 f3 = texelFetch(t3, pos + ivec2(0, k[1].y), 0);
-    uvec4 f4 = texelFetch(t4, pos + ivec2(0, k[1].z), 0);
+    uvec4 f0 = texelFetch(t0, pos, 0);
+    uvec4 f1 = texelFetch(t1, pos, 0);
+    uvec4 f2 = texelFetch(t2, pos, 0);
+    uvec4 f3 = texelFetch(t3, pos, 0);
+    uvec4 f4 = texelFetch(t4, pos, 0);
     uvec4 v0 = f0;
     u64vec4 v1 = u64vec4(v0);
     uvec4 v2 = f1;

@@ -12,23 +12,23 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_int8x4 {
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_int16x4 { i16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_int32x4 { ivec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_int64x4 { i64vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[6]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[1]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     i64vec4 v0 = In_int64x4(b0).e[a0];
     ivec4 v51 = ((ivec4(v0) << uvec4(24u)) >> uvec4(24u));
-    if (t < k[5]) { Out_int8x4(b3).e[s0] = i8vec4(v51); }
+    if (t < k[0]) { Out_int8x4(b3).e[s0] = i8vec4(v51); }
     ivec4 v53 = ((ivec4(v0) << uvec4(16u)) >> uvec4(16u));
-    if (t < k[5]) { Out_int16x4(b4).e[s1] = i16vec4(v53); }
+    if (t < k[0]) { Out_int16x4(b4).e[s1] = i16vec4(v53); }
     ivec4 v55 = ivec4(v0);
-    if (t < k[5]) { Out_int32x4(b5).e[s2] = v55; }
+    if (t < k[0]) { Out_int32x4(b5).e[s2] = v55; }
     i64vec4 v57 = v0;
-    if (t < k[5]) { Out_int64x4(b6).e[s3] = v57; }
+    if (t < k[0]) { Out_int64x4(b6).e[s3] = v57; }
 }

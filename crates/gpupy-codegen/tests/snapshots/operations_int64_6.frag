@@ -16,8 +16,8 @@ u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : 
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
-    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 f0 = texelFetch(t0, pos, 0);
+    uvec4 f1 = texelFetch(t1, pos, 0);
     uvec4 v0 = f0;
     u64vec4 v1 = u64vec4(v0);
     uvec4 v2 = f1;

@@ -12,23 +12,23 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_uint8x4 
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_uint16x4 { u16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 32) buffer Out_uint64x4 { u64vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[6]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; int k[1]; };
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[5] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
     i64vec4 v0 = In_int64x4(b0).e[a0];
     uvec4 v59 = (uvec4(ivec4(v0)) & uvec4(255u));
-    if (t < k[5]) { Out_uint8x4(b3).e[s0] = u8vec4(v59); }
+    if (t < k[0]) { Out_uint8x4(b3).e[s0] = u8vec4(v59); }
     uvec4 v61 = (uvec4(ivec4(v0)) & uvec4(0xffffu));
-    if (t < k[5]) { Out_uint16x4(b4).e[s1] = u16vec4(v61); }
+    if (t < k[0]) { Out_uint16x4(b4).e[s1] = u16vec4(v61); }
     uvec4 v63 = uvec4(ivec4(v0));
-    if (t < k[5]) { Out_uint32x4(b5).e[s2] = v63; }
+    if (t < k[0]) { Out_uint32x4(b5).e[s2] = v63; }
     u64vec4 v65 = u64vec4(v0);
-    if (t < k[5]) { Out_uint64x4(b6).e[s3] = v65; }
+    if (t < k[0]) { Out_uint64x4(b6).e[s3] = v65; }
 }

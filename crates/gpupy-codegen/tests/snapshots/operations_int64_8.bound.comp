@@ -5,7 +5,7 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[5]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { i64vec4 e[]; } b0x4;
 layout(binding = 4, std430) buffer Bb3x4 { u16vec4 e[]; } b3x4;
 layout(binding = 5, std430) buffer Bb4x4 { vec4 e[]; } b4x4;
@@ -103,16 +103,16 @@ vec4 half_of_int64_four(i64vec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[4] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
     i64vec4 v0 = b0x4.e[a0];
     precise vec4 v67 = half_of_int64_four(v0);
-    if (t < k[4]) { b3x4.e[s0] = u16vec4(half_bits_float32_four(v67)); }
+    if (t < k[0]) { b3x4.e[s0] = u16vec4(half_bits_float32_four(v67)); }
     precise vec4 v69 = float_of_int64_four(v0);
-    if (t < k[4]) { b4x4.e[s1] = v69; }
+    if (t < k[0]) { b4x4.e[s1] = v69; }
     precise dvec4 v71 = dvec4(v0);
-    if (t < k[4]) { b5x4.e[s2] = v71; }
+    if (t < k[0]) { b5x4.e[s2] = v71; }
 }

@@ -6,39 +6,39 @@
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_uint8x4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_uint8x4 { u8vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[1]; };
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     uvec4 v0 = uvec4(In_uint8x4(b0).e[a0]);
     uvec4 v1 = uvec4(In_uint8x4(b1).e[a0]);
     uvec4 v3 = ((uvec4(0u) - v0) & uvec4(255u));
-    if (t < k[9]) { Out_uint8x4(b3).e[s0] = u8vec4(v3); }
+    if (t < k[0]) { Out_uint8x4(b3).e[s0] = u8vec4(v3); }
     uvec4 v5 = v0;
-    if (t < k[9]) { Out_uint8x4(b4).e[s1] = u8vec4(v5); }
+    if (t < k[0]) { Out_uint8x4(b4).e[s1] = u8vec4(v5); }
     uvec4 v7 = min(v0, uvec4(1u));
-    if (t < k[9]) { Out_uint8x4(b5).e[s2] = u8vec4(v7); }
+    if (t < k[0]) { Out_uint8x4(b5).e[s2] = u8vec4(v7); }
     uvec4 v9 = ((~v0) & uvec4(255u));
-    if (t < k[9]) { Out_uint8x4(b6).e[s3] = u8vec4(v9); }
+    if (t < k[0]) { Out_uint8x4(b6).e[s3] = u8vec4(v9); }
     uvec4 v11 = ((v0 + v1) & uvec4(255u));
-    if (t < k[9]) { Out_uint8x4(b7).e[s4] = u8vec4(v11); }
+    if (t < k[0]) { Out_uint8x4(b7).e[s4] = u8vec4(v11); }
     uvec4 v13 = ((v0 - v1) & uvec4(255u));
-    if (t < k[9]) { Out_uint8x4(b8).e[s5] = u8vec4(v13); }
+    if (t < k[0]) { Out_uint8x4(b8).e[s5] = u8vec4(v13); }
     uvec4 v15 = ((v0 * v1) & uvec4(255u));
-    if (t < k[9]) { Out_uint8x4(b9).e[s6] = u8vec4(v15); }
+    if (t < k[0]) { Out_uint8x4(b9).e[s6] = u8vec4(v15); }
     uvec4 v17 = choose(notEqual(v1, uvec4(0u)), (v0 / max(v1, uvec4(1u))), uvec4(0u));
-    if (t < k[9]) { Out_uint8x4(b10).e[s7] = u8vec4(v17); }
+    if (t < k[0]) { Out_uint8x4(b10).e[s7] = u8vec4(v17); }
 }

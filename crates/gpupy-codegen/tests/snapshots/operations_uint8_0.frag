@@ -17,8 +17,8 @@ bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
-    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
+    uvec4 f0 = texelFetch(t0, pos, 0);
+    uvec4 f1 = texelFetch(t1, pos, 0);
     uvec4 v0 = f0;
     uvec4 v1 = f1;
     uvec4 v3 = ((uvec4(0u) - v0) & uvec4(255u));

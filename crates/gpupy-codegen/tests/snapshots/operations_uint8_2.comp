@@ -8,40 +8,40 @@ layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_boolx4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_boolx4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_uint8x4 { u8vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[1]; };
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     uvec4 v0 = uvec4(In_uint8x4(b0).e[a0]);
     uvec4 v1 = uvec4(In_uint8x4(b1).e[a0]);
     bvec4 v2 = notEqual(uvec4(In_boolx4(b2).e[a0]), uvec4(0u));
     bvec4 v35 = equal(v0, v1);
-    if (t < k[9]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v35)); }
+    if (t < k[0]) { Out_boolx4(b3).e[s0] = u8vec4(uvec4(v35)); }
     bvec4 v37 = notEqual(v0, v1);
-    if (t < k[9]) { Out_boolx4(b4).e[s1] = u8vec4(uvec4(v37)); }
+    if (t < k[0]) { Out_boolx4(b4).e[s1] = u8vec4(uvec4(v37)); }
     bvec4 v39 = lessThan(v0, v1);
-    if (t < k[9]) { Out_boolx4(b5).e[s2] = u8vec4(uvec4(v39)); }
+    if (t < k[0]) { Out_boolx4(b5).e[s2] = u8vec4(uvec4(v39)); }
     bvec4 v41 = lessThanEqual(v0, v1);
-    if (t < k[9]) { Out_boolx4(b6).e[s3] = u8vec4(uvec4(v41)); }
+    if (t < k[0]) { Out_boolx4(b6).e[s3] = u8vec4(uvec4(v41)); }
     bvec4 v43 = greaterThan(v0, v1);
-    if (t < k[9]) { Out_boolx4(b7).e[s4] = u8vec4(uvec4(v43)); }
+    if (t < k[0]) { Out_boolx4(b7).e[s4] = u8vec4(uvec4(v43)); }
     bvec4 v45 = greaterThanEqual(v0, v1);
-    if (t < k[9]) { Out_boolx4(b8).e[s5] = u8vec4(uvec4(v45)); }
+    if (t < k[0]) { Out_boolx4(b8).e[s5] = u8vec4(uvec4(v45)); }
     uvec4 v47 = choose(v2, v0, v1);
-    if (t < k[9]) { Out_uint8x4(b9).e[s6] = u8vec4(v47); }
+    if (t < k[0]) { Out_uint8x4(b9).e[s6] = u8vec4(v47); }
     bvec4 v49 = notEqual(v0, uvec4(0u));
-    if (t < k[9]) { Out_boolx4(b10).e[s7] = u8vec4(uvec4(v49)); }
+    if (t < k[0]) { Out_boolx4(b10).e[s7] = u8vec4(uvec4(v49)); }
 }

@@ -1,5 +1,5 @@
 #version 400 core
-uniform ivec4 k[2];
+uniform ivec4 k[1];
 uniform usampler2D t0;
 uniform usampler2D t1;
 uniform usampler2D t2;
@@ -17,9 +17,9 @@ bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].x + pos.x - k[0].y;
-    uvec4 f0 = texelFetch(t0, pos + ivec2(0, k[0].z), 0);
-    uvec4 f1 = texelFetch(t1, pos + ivec2(0, k[0].w), 0);
-    uvec4 f2 = texelFetch(t2, pos + ivec2(0, k[1].x), 0);
+    uvec4 f0 = texelFetch(t0, pos, 0);
+    uvec4 f1 = texelFetch(t1, pos, 0);
+    uvec4 f2 = texelFetch(t2, pos, 0);
     uvec4 v0 = f0;
     uvec4 v1 = f1;
     bvec4 v2 = notEqual(f2, uvec4(0u));

@@ -4,7 +4,7 @@
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[10]; };
+layout(push_constant, std430) uniform Launch { int k[1]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { u8vec4 e[]; } b0x4;
 layout(binding = 4, std430) buffer Bb3x4 { i8vec4 e[]; } b3x4;
 layout(binding = 5, std430) buffer Bb4x4 { i16vec4 e[]; } b4x4;
@@ -70,31 +70,31 @@ uvec4 half_bits_float32_four(vec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     uvec4 v0 = uvec4(b0x4.e[a0]);
     ivec4 v51 = ((ivec4(v0) << uvec4(24u)) >> uvec4(24u));
-    if (t < k[9]) { b3x4.e[s0] = i8vec4(v51); }
+    if (t < k[0]) { b3x4.e[s0] = i8vec4(v51); }
     ivec4 v53 = ivec4(v0);
-    if (t < k[9]) { b4x4.e[s1] = i16vec4(v53); }
+    if (t < k[0]) { b4x4.e[s1] = i16vec4(v53); }
     ivec4 v55 = ivec4(v0);
-    if (t < k[9]) { b5x4.e[s2] = v55; }
+    if (t < k[0]) { b5x4.e[s2] = v55; }
     uvec4 v57 = v0;
-    if (t < k[9]) { b6x4.e[s3] = u8vec4(v57); }
+    if (t < k[0]) { b6x4.e[s3] = u8vec4(v57); }
     uvec4 v59 = v0;
-    if (t < k[9]) { b7x4.e[s4] = u16vec4(v59); }
+    if (t < k[0]) { b7x4.e[s4] = u16vec4(v59); }
     uvec4 v61 = v0;
-    if (t < k[9]) { b8x4.e[s5] = v61; }
+    if (t < k[0]) { b8x4.e[s5] = v61; }
     precise vec4 v63 = half_round_float32_four(vec4(v0));
-    if (t < k[9]) { b9x4.e[s6] = u16vec4(half_bits_float32_four(v63)); }
+    if (t < k[0]) { b9x4.e[s6] = u16vec4(half_bits_float32_four(v63)); }
     precise vec4 v65 = vec4(v0);
-    if (t < k[9]) { b10x4.e[s7] = v65; }
+    if (t < k[0]) { b10x4.e[s7] = v65; }
 }

@@ -15,7 +15,7 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_uint16x4
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_uint32x4 { uvec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Out_float16x4 { u16vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Out_float32x4 { vec4 e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[10]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uvec2 b3; uvec2 b4; uvec2 b5; uvec2 b6; uvec2 b7; uvec2 b8; uvec2 b9; uvec2 b10; int k[1]; };
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -72,31 +72,31 @@ uvec4 half_bits_float32_four(vec4 a) {
 void main() {
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    int number = min(t, k[9] - 1);
-    int a0 = k[0] + number;
-    int s0 = k[1] + number;
-    int s1 = k[2] + number;
-    int s2 = k[3] + number;
-    int s3 = k[4] + number;
-    int s4 = k[5] + number;
-    int s5 = k[6] + number;
-    int s6 = k[7] + number;
-    int s7 = k[8] + number;
+    int number = min(t, k[0] - 1);
+    int a0 = number;
+    int s0 = number;
+    int s1 = number;
+    int s2 = number;
+    int s3 = number;
+    int s4 = number;
+    int s5 = number;
+    int s6 = number;
+    int s7 = number;
     uvec4 v0 = uvec4(In_uint8x4(b0).e[a0]);
     ivec4 v51 = ((ivec4(v0) << uvec4(24u)) >> uvec4(24u));
-    if (t < k[9]) { Out_int8x4(b3).e[s0] = i8vec4(v51); }
+    if (t < k[0]) { Out_int8x4(b3).e[s0] = i8vec4(v51); }
     ivec4 v53 = ivec4(v0);
-    if (t < k[9]) { Out_int16x4(b4).e[s1] = i16vec4(v53); }
+    if (t < k[0]) { Out_int16x4(b4).e[s1] = i16vec4(v53); }
     ivec4 v55 = ivec4(v0);
-    if (t < k[9]) { Out_int32x4(b5).e[s2] = v55; }
+    if (t < k[0]) { Out_int32x4(b5).e[s2] = v55; }
     uvec4 v57 = v0;
-    if (t < k[9]) { Out_uint8x4(b6).e[s3] = u8vec4(v57); }
+    if (t < k[0]) { Out_uint8x4(b6).e[s3] = u8vec4(v57); }
     uvec4 v59 = v0;
-    if (t < k[9]) { Out_uint16x4(b7).e[s4] = u16vec4(v59); }
+    if (t < k[0]) { Out_uint16x4(b7).e[s4] = u16vec4(v59); }
     uvec4 v61 = v0;
-    if (t < k[9]) { Out_uint32x4(b8).e[s5] = v61; }
+    if (t < k[0]) { Out_uint32x4(b8).e[s5] = v61; }
     precise vec4 v63 = half_round_float32_four(vec4(v0));
-    if (t < k[9]) { Out_float16x4(b9).e[s6] = u16vec4(half_bits_float32_four(v63)); }
+    if (t < k[0]) { Out_float16x4(b9).e[s6] = u16vec4(half_bits_float32_four(v63)); }
     precise vec4 v65 = vec4(v0);
-    if (t < k[9]) { Out_float32x4(b10).e[s7] = v65; }
+    if (t < k[0]) { Out_float32x4(b10).e[s7] = v65; }
 }

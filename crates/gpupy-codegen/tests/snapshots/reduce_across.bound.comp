@@ -1,6 +1,6 @@
 #version 450
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[9]; };
+layout(push_constant, std430) uniform Launch { int k[7]; };
 layout(binding = 1, std430) readonly buffer Bb0 { float e[]; } b0;
 layout(binding = 2, std430) buffer Bb1 { float e[]; } b1;
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
@@ -13,17 +13,15 @@ void main() {
     int h4 = k[4];
     int h5 = k[5];
     int h6 = k[6];
-    int h7 = k[7];
-    int h8 = k[8];
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= h6) { return; }
-    int q0 = quotient(t, h7, intBitsToFloat(h8));
-    int rest0 = t - q0 * h7;
+    if (t >= h4) { return; }
+    int q0 = quotient(t, h5, intBitsToFloat(h6));
+    int rest0 = t - q0 * h5;
     int i1 = q0;
     int i0 = rest0;
     int base = 256 * i1;
-    int count = min(h5 - base, 256);
+    int count = min(h3 - base, 256);
     precise vec4 lanes0 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes1 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes2 = vec4(uintBitsToFloat(0x00000000u));
@@ -34,7 +32,7 @@ void main() {
             int at = base + n;
             int left = count - 1 - n;
             ivec4 lane = ivec4(0, 1, 2, 3);
-            ivec4 a0 = ((h0 + i0 + h1 * at)) + h2 * lane;
+            ivec4 a0 = ((i0 + h0 * at)) + h1 * lane;
             precise vec4 v0 = vec4(b0.e[a0.x], b0.e[a0.y], b0.e[a0.z], b0.e[a0.w]);
             precise vec4 combined = mix(v0, lanes, either(greaterThan(lanes, v0), isnan(lanes)));
             if (n == part) { lanes = v0; } else { lanes = combined; }
@@ -54,6 +52,6 @@ void main() {
     lanes0 = mix(lanes0, fold2, lessThan(ivec4(2, 3, 2, 3), ivec4(count)));
     precise vec4 fold1 = mix(lanes0.yyww, lanes0, either(greaterThan(lanes0, lanes0.yyww), isnan(lanes0)));
     lanes0 = mix(lanes0, fold1, lessThan(ivec4(1, 1, 3, 3), ivec4(count)));
-    int s0 = (h3 + i0 + h4 * i1);
+    int s0 = (i0 + h2 * i1);
     b1.e[s0] = lanes0.x;
 }

@@ -4,7 +4,7 @@
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_float32 { float e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_float32 { float e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[9]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[7]; };
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
 void main() {
@@ -15,17 +15,15 @@ void main() {
     int h4 = k[4];
     int h5 = k[5];
     int h6 = k[6];
-    int h7 = k[7];
-    int h8 = k[8];
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
-    if (t >= h6) { return; }
-    int q0 = quotient(t, h7, intBitsToFloat(h8));
-    int rest0 = t - q0 * h7;
+    if (t >= h4) { return; }
+    int q0 = quotient(t, h5, intBitsToFloat(h6));
+    int rest0 = t - q0 * h5;
     int i1 = q0;
     int i0 = rest0;
     int base = 256 * i1;
-    int count = min(h5 - base, 256);
+    int count = min(h3 - base, 256);
     precise vec4 lanes0 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes1 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes2 = vec4(uintBitsToFloat(0x00000000u));
@@ -36,7 +34,7 @@ void main() {
             int at = base + n;
             int left = count - 1 - n;
             ivec4 lane = ivec4(0, 1, 2, 3);
-            ivec4 a0 = ((h0 + i0 + h1 * at)) + h2 * lane;
+            ivec4 a0 = ((i0 + h0 * at)) + h1 * lane;
             precise vec4 v0 = vec4(In_float32(b0).e[a0.x], In_float32(b0).e[a0.y], In_float32(b0).e[a0.z], In_float32(b0).e[a0.w]);
             precise vec4 combined = mix(v0, lanes, either(greaterThan(lanes, v0), isnan(lanes)));
             if (n == part) { lanes = v0; } else { lanes = combined; }
@@ -56,6 +54,6 @@ void main() {
     lanes0 = mix(lanes0, fold2, lessThan(ivec4(2, 3, 2, 3), ivec4(count)));
     precise vec4 fold1 = mix(lanes0.yyww, lanes0, either(greaterThan(lanes0, lanes0.yyww), isnan(lanes0)));
     lanes0 = mix(lanes0, fold1, lessThan(ivec4(1, 1, 3, 3), ivec4(count)));
-    int s0 = (h3 + i0 + h4 * i1);
+    int s0 = (i0 + h2 * i1);
     Out_float32(b1).e[s0] = lanes0.x;
 }

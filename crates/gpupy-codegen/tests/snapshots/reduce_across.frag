@@ -10,7 +10,7 @@ void main() {
     ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].z;
     ivec4 i0 = col0;
     int base = 256 * i1;
-    int count = min(k[1].z - base, 256);
+    int count = min(k[1].x - base, 256);
     precise vec4 lanes0 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes1 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes2 = vec4(uintBitsToFloat(0x00000000u));
@@ -31,7 +31,7 @@ void main() {
         precise vec4 lanes = vec4(uintBitsToFloat(0x00000000u));
         for (int n = part; n < count; n += 16) {
             int at = base + n;
-            ivec2 near0 = ivec2((k[1].y + i0.x) >> 2, (k[1].x + at));
+            ivec2 near0 = ivec2((i0.x) >> 2, (at));
             precise vec4 v0 = texelFetch(t0, near0 + ivec2(0, 0), 0);
             precise vec4 combined = mix(v0, lanes, either(greaterThan(lanes, v0), isnan(lanes)));
             if (n == part) lanes = v0; else lanes = combined;

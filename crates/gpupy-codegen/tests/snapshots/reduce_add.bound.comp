@@ -1,6 +1,6 @@
 #version 450
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[7]; };
+layout(push_constant, std430) uniform Launch { int k[5]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { vec4 e[]; } b0x4;
 layout(binding = 2, std430) buffer Bb1 { float e[]; } b1;
 shared vec4 partial[256];
@@ -11,24 +11,22 @@ void main() {
     int h2 = k[2];
     int h3 = k[3];
     int h4 = k[4];
-    int h5 = k[5];
-    int h6 = k[6];
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
     int point = t >> 2;
-    int q0 = quotient(point, h5, intBitsToFloat(h6));
-    int rest0 = point - q0 * h5;
+    int q0 = quotient(point, h3, intBitsToFloat(h4));
+    int rest0 = point - q0 * h3;
     int i0 = q0;
     int i1 = rest0;
     int base = 256 * i1;
-    int count = ((point < h4) ? min(h3 - base, 256) : 0);
+    int count = ((point < h2) ? min(h1 - base, 256) : 0);
     int part = 4 * (t & 3);
     precise vec4 lanes = vec4(uintBitsToFloat(0x00000000u));
     for (int n = part; n < count; n += 16) {
         int at = base + n;
         int left = count - 1 - n;
         ivec4 lane = ivec4(0, 1, 2, 3);
-        int a0 = (h0 + h1 * i0 + at) >> 2;
+        int a0 = (h0 * i0 + at) >> 2;
         precise vec4 v0 = b0x4.e[a0];
         precise vec4 v1 = (v0 + v0);
         precise vec4 combined = (lanes + v1);
@@ -51,7 +49,7 @@ void main() {
         lanes0 = mix(lanes0, fold2, lessThan(ivec4(2, 3, 2, 3), ivec4(count)));
         precise vec4 fold1 = (lanes0 + lanes0.yyww);
         lanes0 = mix(lanes0, fold1, lessThan(ivec4(1, 1, 3, 3), ivec4(count)));
-        int s0 = h2 + point;
+        int s0 = point;
         precise float v3 = (lanes0.x + lanes0.x);
         b1.e[s0] = v3;
     }

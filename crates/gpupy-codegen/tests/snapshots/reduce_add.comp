@@ -4,7 +4,7 @@
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer In_float32x4 { vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Out_float32 { float e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[7]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[5]; };
 shared vec4 partial[256];
 int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
 void main() {
@@ -13,24 +13,22 @@ void main() {
     int h2 = k[2];
     int h3 = k[3];
     int h4 = k[4];
-    int h5 = k[5];
-    int h6 = k[6];
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
     int point = t >> 2;
-    int q0 = quotient(point, h5, intBitsToFloat(h6));
-    int rest0 = point - q0 * h5;
+    int q0 = quotient(point, h3, intBitsToFloat(h4));
+    int rest0 = point - q0 * h3;
     int i0 = q0;
     int i1 = rest0;
     int base = 256 * i1;
-    int count = ((point < h4) ? min(h3 - base, 256) : 0);
+    int count = ((point < h2) ? min(h1 - base, 256) : 0);
     int part = 4 * (t & 3);
     precise vec4 lanes = vec4(uintBitsToFloat(0x00000000u));
     for (int n = part; n < count; n += 16) {
         int at = base + n;
         int left = count - 1 - n;
         ivec4 lane = ivec4(0, 1, 2, 3);
-        int a0 = (h0 + h1 * i0 + at) >> 2;
+        int a0 = (h0 * i0 + at) >> 2;
         precise vec4 v0 = In_float32x4(b0).e[a0];
         precise vec4 v1 = (v0 + v0);
         precise vec4 combined = (lanes + v1);
@@ -53,7 +51,7 @@ void main() {
         lanes0 = mix(lanes0, fold2, lessThan(ivec4(2, 3, 2, 3), ivec4(count)));
         precise vec4 fold1 = (lanes0 + lanes0.yyww);
         lanes0 = mix(lanes0, fold1, lessThan(ivec4(1, 1, 3, 3), ivec4(count)));
-        int s0 = h2 + point;
+        int s0 = point;
         precise float v3 = (lanes0.x + lanes0.x);
         Out_float32(b1).e[s0] = v3;
     }

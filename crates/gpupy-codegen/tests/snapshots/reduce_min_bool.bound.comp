@@ -2,7 +2,7 @@
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[7]; };
+layout(push_constant, std430) uniform Launch { int k[5]; };
 layout(binding = 1, std430) readonly buffer Bb0x4 { u8vec4 e[]; } b0x4;
 layout(binding = 2, std430) buffer Bb1 { uint8_t e[]; } b1;
 shared bvec4 partial[256];
@@ -17,24 +17,22 @@ void main() {
     int h2 = k[2];
     int h3 = k[3];
     int h4 = k[4];
-    int h5 = k[5];
-    int h6 = k[6];
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
     int point = t >> 2;
-    int q0 = quotient(point, h5, intBitsToFloat(h6));
-    int rest0 = point - q0 * h5;
+    int q0 = quotient(point, h3, intBitsToFloat(h4));
+    int rest0 = point - q0 * h3;
     int i0 = q0;
     int i1 = rest0;
     int base = 256 * i1;
-    int count = ((point < h4) ? min(h3 - base, 256) : 0);
+    int count = ((point < h2) ? min(h1 - base, 256) : 0);
     int part = 4 * (t & 3);
     bvec4 lanes = bvec4(false);
     for (int n = part; n < count; n += 16) {
         int at = base + n;
         int left = count - 1 - n;
         ivec4 lane = ivec4(0, 1, 2, 3);
-        int a0 = (h0 + h1 * i0 + at) >> 2;
+        int a0 = (h0 * i0 + at) >> 2;
         bvec4 v0 = notEqual(uvec4(b0x4.e[a0]), uvec4(0u));
         bvec4 v1 = both(v0, v0);
         bvec4 combined = both(lanes, v1);
@@ -57,7 +55,7 @@ void main() {
         lanes0 = choose(lessThan(ivec4(2, 3, 2, 3), ivec4(count)), fold2, lanes0);
         bvec4 fold1 = both(lanes0, lanes0.yyww);
         lanes0 = choose(lessThan(ivec4(1, 1, 3, 3), ivec4(count)), fold1, lanes0);
-        int s0 = h2 + point;
+        int s0 = point;
         bool v3 = (lanes0.x && lanes0.x);
         b1.e[s0] = uint8_t(uint(v3));
     }

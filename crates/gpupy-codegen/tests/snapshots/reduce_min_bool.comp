@@ -6,7 +6,7 @@
 layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_boolx4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer Out_bool { uint8_t e[]; };
-layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[7]; };
+layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[5]; };
 shared bvec4 partial[256];
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -19,24 +19,22 @@ void main() {
     int h2 = k[2];
     int h3 = k[3];
     int h4 = k[4];
-    int h5 = k[5];
-    int h6 = k[6];
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
     int point = t >> 2;
-    int q0 = quotient(point, h5, intBitsToFloat(h6));
-    int rest0 = point - q0 * h5;
+    int q0 = quotient(point, h3, intBitsToFloat(h4));
+    int rest0 = point - q0 * h3;
     int i0 = q0;
     int i1 = rest0;
     int base = 256 * i1;
-    int count = ((point < h4) ? min(h3 - base, 256) : 0);
+    int count = ((point < h2) ? min(h1 - base, 256) : 0);
     int part = 4 * (t & 3);
     bvec4 lanes = bvec4(false);
     for (int n = part; n < count; n += 16) {
         int at = base + n;
         int left = count - 1 - n;
         ivec4 lane = ivec4(0, 1, 2, 3);
-        int a0 = (h0 + h1 * i0 + at) >> 2;
+        int a0 = (h0 * i0 + at) >> 2;
         bvec4 v0 = notEqual(uvec4(In_boolx4(b0).e[a0]), uvec4(0u));
         bvec4 v1 = both(v0, v0);
         bvec4 combined = both(lanes, v1);
@@ -59,7 +57,7 @@ void main() {
         lanes0 = choose(lessThan(ivec4(2, 3, 2, 3), ivec4(count)), fold2, lanes0);
         bvec4 fold1 = both(lanes0, lanes0.yyww);
         lanes0 = choose(lessThan(ivec4(1, 1, 3, 3), ivec4(count)), fold1, lanes0);
-        int s0 = h2 + point;
+        int s0 = point;
         bool v3 = (lanes0.x && lanes0.x);
         Out_bool(b1).e[s0] = uint8_t(uint(v3));
     }

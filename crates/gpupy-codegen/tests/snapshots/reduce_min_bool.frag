@@ -8,7 +8,7 @@ bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, 
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-ivec2 wrap0(int t) { return ivec2(t & k[1].z, t >> k[1].w); }
+ivec2 wrap0(int t) { return ivec2(t & k[1].y, t >> k[1].z); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
     int texel = pos.y * k[0].z + pos.x - k[0].w;
@@ -21,7 +21,7 @@ void main() {
     for (int c = 0; c < 4; ++c) {
         int i1 = run + c;
         int base = 256 * i1;
-        int count = min(k[2].y - base, 256);
+        int count = min(k[2].x - base, 256);
         bvec4 lanes0 = bvec4(false);
         bvec4 lanes1 = bvec4(false);
         bvec4 lanes2 = bvec4(false);
@@ -30,7 +30,7 @@ void main() {
             bvec4 lanes = bvec4(false);
             for (int n = part; n < count; n += 16) {
                 ivec4 at = base + n + ivec4(0, 1, 2, 3);
-                bvec4 v0 = notEqual(texelFetch(t0, wrap0(((k[1].x + k[1].y * i0 + at.x) >> 2) + 0), 0), uvec4(0u));
+                bvec4 v0 = notEqual(texelFetch(t0, wrap0(((k[1].x * i0 + at.x) >> 2) + 0), 0), uvec4(0u));
                 bvec4 v1 = both(v0, v0);
                 bvec4 exists = lessThan(n + ivec4(0, 1, 2, 3), ivec4(count));
                 bvec4 both_lanes = both(lanes, v1);

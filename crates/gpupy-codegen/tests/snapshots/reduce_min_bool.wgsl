@@ -9,14 +9,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let h1 = k[1];
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(h1.w);
-    if (t >= h1.x) { return; }
-    let q0: i32 = quotient(t, h1.y, bitcast<f32>(h1.z));
-    let rest0: i32 = t - q0 * h1.y;
+    zero = bitcast<u32>(h1.y);
+    if (t >= h0.z) { return; }
+    let q0: i32 = quotient(t, h0.w, bitcast<f32>(h1.x));
+    let rest0: i32 = t - q0 * h0.w;
     let i0: i32 = q0;
     let i1: i32 = rest0;
     let base: i32 = 256 * i1;
-    let count: i32 = min(h0.w - base, 256);
+    let count: i32 = min(h0.y - base, 256);
     var lanes0: vec4<bool> = vec4<bool>(false);
     var lanes1: vec4<bool> = vec4<bool>(false);
     var lanes2: vec4<bool> = vec4<bool>(false);
@@ -27,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let at: i32 = base + n;
             let left: i32 = count - 1 - n;
             let lane: vec4<i32> = vec4<i32>(0, 1, 2, 3);
-            let a0: i32 = (h0.x + h0.y * i0 + at) >> 2;
+            let a0: i32 = (h0.x * i0 + at) >> 2;
             let v0: vec4<bool> = (b0[a0] != vec4<u32>(0u));
             let v1: vec4<bool> = (v0 & v0);
             var combined: vec4<bool> = (lanes & v1);
@@ -48,7 +48,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     lanes0 = select(lanes0, fold2, (vec4<i32>(2, 3, 2, 3) < vec4<i32>(count)));
     var fold1: vec4<bool> = (lanes0 & lanes0.yyww);
     lanes0 = select(lanes0, fold1, (vec4<i32>(1, 1, 3, 3) < vec4<i32>(count)));
-    let s0: i32 = h0.z + t;
+    let s0: i32 = t;
     let v3: bool = (lanes0.x & lanes0.x);
     b1[s0] = u32(v3);
 }

@@ -1,4 +1,4 @@
-@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 3>;
+@group(0) @binding(0) var<uniform> k: array<vec4<i32>, 2>;
 var<private> zero: u32;
 @group(0) @binding(1) var<storage, read> b0: array<f32>;
 @group(0) @binding(2) var<storage, read> b1: array<f32>;
@@ -8,23 +8,22 @@ fn quotient(n: i32, d: i32, r: f32) -> i32 { let q = i32(f32(n) * r); let m = n 
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let h0 = k[0];
     let h1 = k[1];
-    let h2 = k[2];
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(h2.y);
-    if (t >= h1.z) { return; }
-    let q0: i32 = quotient(t, h1.w, bitcast<f32>(h2.x));
-    let rest0: i32 = t - q0 * h1.w;
+    zero = bitcast<u32>(h1.z);
+    if (t >= h0.w) { return; }
+    let q0: i32 = quotient(t, h1.x, bitcast<f32>(h1.y));
+    let rest0: i32 = t - q0 * h1.x;
     let i0: i32 = q0;
     let i1: i32 = rest0;
-    let z1: i32 = h1.x + t;
+    let z1: i32 = t;
     var running: f32 = b1[z1];
     let base: i32 = 256 * i1;
-    let count: i32 = min(h1.y - base, 256);
+    let count: i32 = min(h0.z - base, 256);
     for (var n: i32 = 0; n < count; n += 1) {
         let at: i32 = base + n;
-        let a0: i32 = (h0.x + h0.y * i0 + at);
-        let s0: i32 = (h0.z + h0.w * i0 + at);
+        let a0: i32 = (h0.x * i0 + at);
+        let s0: i32 = (h0.y * i0 + at);
         let element: f32 = b0[a0];
         running = bitcast<f32>((bitcast<u32>((running + element)) ^ zero));
         b2[s0] = running;

@@ -1,6 +1,6 @@
 #version 450
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[5]; };
+layout(push_constant, std430) uniform Launch { int k[4]; };
 layout(binding = 1, std430) readonly buffer Bb0 { float e[]; } b0;
 layout(binding = 2, std430) buffer Bb1x4 { vec4 e[]; } b1x4;
 void main() {
@@ -10,7 +10,7 @@ void main() {
     int i0 = 4 * number;
     ivec4 lane = ivec4(0, 1, 2, 3);
     ivec4 a0 = ((k[0] + k[1] * i0)) + k[2] * lane;
-    int s0 = k[3] + number;
+    int s0 = number;
     precise vec4 v0 = vec4(b0.e[a0.x], b0.e[a0.y], b0.e[a0.z], b0.e[a0.w]);
     b1x4.e[s0] = v0;
 }

@@ -13,6 +13,6 @@ void main() {
     int i0 = row0;
     ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].z;
     ivec4 i1 = col0;
-    precise vec4 v0 = vec4(at0((k[1].y), (k[1].x + i0)));
+    precise vec4 v0 = vec4(at0((k[1].x), (i0)));
     o0 = v0;
 }

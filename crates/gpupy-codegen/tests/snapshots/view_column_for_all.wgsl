@@ -7,14 +7,14 @@ fn quotient(n: i32, d: i32, r: f32) -> i32 { let q = i32(f32(n) * r); let m = n 
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[1].z);
+    zero = bitcast<u32>(k[1].y);
     let number: i32 = t;
-    let q0: i32 = quotient(number, k[1].x, bitcast<f32>(k[1].y));
-    let rest0: i32 = number - q0 * k[1].x;
+    let q0: i32 = quotient(number, k[0].w, bitcast<f32>(k[1].x));
+    let rest0: i32 = number - q0 * k[0].w;
     let i0: i32 = q0;
     let i1: i32 = 4 * rest0;
     let a0: i32 = (k[0].x + k[0].y * i0);
-    let s0: i32 = k[0].z + number;
+    let s0: i32 = number;
     let v0: vec4<f32> = vec4<f32>(b0[a0]);
     b1[s0] = v0;
 }

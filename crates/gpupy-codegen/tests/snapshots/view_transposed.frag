@@ -1,5 +1,5 @@
 #version 400 core
-uniform ivec4 k[2];
+uniform ivec4 k[1];
 uniform sampler2D t0;
 layout(location = 0) out vec4 o0;
 float lane(vec4 v, int c) { return (c & 2) == 0 ? ((c & 1) == 0 ? v.x : v.y) : ((c & 1) == 0 ? v.z : v.w); }
@@ -13,6 +13,6 @@ void main() {
     int i0 = row0;
     ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].z;
     ivec4 i1 = col0;
-    precise vec4 v0 = at0(ivec4((k[1].y + i0)), (k[1].x + i1));
+    precise vec4 v0 = at0(ivec4((i0)), (i1));
     o0 = v0;
 }

@@ -7,15 +7,15 @@ fn quotient(n: i32, d: i32, r: f32) -> i32 { let q = i32(f32(n) * r); let m = n 
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(k[1].w);
+    zero = bitcast<u32>(k[1].y);
     let number: i32 = t;
-    let q0: i32 = quotient(number, k[1].y, bitcast<f32>(k[1].z));
-    let rest0: i32 = number - q0 * k[1].y;
+    let q0: i32 = quotient(number, k[0].w, bitcast<f32>(k[1].x));
+    let rest0: i32 = number - q0 * k[0].w;
     let i0: i32 = q0;
     let i1: i32 = 4 * rest0;
     let lane: vec4<i32> = vec4<i32>(0, 1, 2, 3);
-    let a0: vec4<i32> = ((k[0].x + i0 + k[0].y * i1)) + k[0].z * lane;
-    let s0: i32 = k[0].w + number;
+    let a0: vec4<i32> = ((i0 + k[0].x * i1)) + k[0].y * lane;
+    let s0: i32 = number;
     let v0: vec4<f32> = vec4<f32>(b0[a0.x], b0[a0.y], b0[a0.z], b0[a0.w]);
     b1[s0] = v0;
 }

@@ -1,0 +1,143 @@
+//! What drivers of GPUs answer alike, whatever their API.
+//!
+//! Owns [`Sizes`], and the errors of calls that no device sees. Invariant: a configuration only lowers what a
+//! device has.
+//!
+//! Not here: the contract (`gpupy_core::driver`), what a device can do (`abilities.rs`).
+
+use gpupy_core::driver::{BlockSpec, Config, Resources};
+use gpupy_core::{Error, ErrorKind, Result};
+use std::borrow::Cow;
+
+/// Elements of the largest block, however much a device could hold: 1 GiB of float32.
+const MAX_BLOCK_LEN: u64 = 1 << 28;
+
+/// Bytes of the widest element, whether it lies in one block or in two.
+pub const WIDEST: u64 = 8;
+
+/// Elements that blocks have however low a configuration's limit is: the points of one step of a reduction.
+const MIN_BLOCK_LEN: u64 = 256;
+
+/// How large blocks may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes of all blocks together.
+    pub memory: u64,
+    /// Elements of the largest block that the device could have.
+    pub largest: usize,
+    /// Elements of the largest block that anybody is given.
+    pub longest: usize,
+}
+
+impl Sizes {
+    /// Those of a device with so many bytes for blocks, and so many elements in one at most.
+    pub fn of(config: &Config, memory: u64, elements: u64) -> Sizes {
+        let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
+        let largest = MAX_BLOCK_LEN.min(elements);
+        let wanted = match config.block_bytes {
+            0 => 0,
+            bytes => (bytes / WIDEST).max(MIN_BLOCK_LEN),
+        };
+        Sizes {
+            memory: at_most(config.device_bytes, memory),
+            largest: largest as usize,
+            longest: at_most(wanted, largest) as usize,
+        }
+    }
+}
+
+/// Limits, or lower ones where a configuration has them.
+pub fn lowered(mut limits: Resources, wanted: &Resources) -> Resources {
+    for (limit, wanted) in limits.0.iter_mut().zip(wanted.0) {
+        if wanted > 0 {
+            *limit = wanted.min(*limit);
+        }
+    }
+    limits
+}
+
+/// Limits with the names of their slots, for people to read.
+pub fn named(names: &[&'static str], limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
+    names.iter().map(|name| Cow::Borrowed(*name)).zip(limits.0).collect()
+}
+
+/// True where no resource goes beyond its limit.
+pub fn fits(needs: &Resources, limits: &Resources) -> bool {
+    needs.0.iter().zip(limits.0).all(|(need, limit)| *need <= limit)
+}
+
+/// The end of a range of elements that has to lie inside a block.
+///
+/// # Errors
+/// - `Invalid`: it does not, or its bytes are no whole elements.
+pub fn within(
+    driver: &'static str,
+    operation: &'static str,
+    spec: BlockSpec,
+    offset: usize,
+    bytes: usize,
+) -> Result<usize> {
+    let end = offset.saturating_add(bytes / spec.dtype.size());
+    if end <= spec.len && bytes.is_multiple_of(spec.dtype.size()) {
+        return Ok(end);
+    }
+    Err(Error::new(ErrorKind::Invalid, operation)
+        .says("the range is not one of whole elements inside the block")
+        .with("driver", driver)
+        .with("bytes", bytes)
+        .with("end", end)
+        .with("block", spec.len))
+}
+
+/// The error of a call before `init`.
+pub fn is_closed(driver: &'static str) -> Error {
+    Error::new(ErrorKind::Invalid, driver).says("the driver is not open").with("driver", driver)
+}
+
+/// The error of `init` on a driver that is open.
+pub fn is_open(driver: &'static str) -> Error {
+    Error::new(ErrorKind::Invalid, "init").says("the driver is open already").with("driver", driver)
+}
+
+/// The error of `init` on a device that opens, and then fails at its first work.
+pub fn does_not_work(driver: &'static str, error: Error) -> Error {
+    if error.kind() == ErrorKind::Unavailable {
+        return error;
+    }
+    Error::new(ErrorKind::Unavailable, "init")
+        .says("the device does not work")
+        .with("driver", driver)
+        .with("reason", &error)
+        .from_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpupy_core::DType;
+
+    #[test]
+    fn a_configuration_lowers_sizes_and_never_raises_them() {
+        let sizes = |block_bytes, device_bytes| {
+            let config = Config { block_bytes, device_bytes, ..Config::default() };
+            let Sizes { memory, largest, longest } = Sizes::of(&config, 10_000, 1000);
+            (memory, largest, longest)
+        };
+        assert_eq!(sizes(0, 0), (10_000, 1000, 1000));
+        assert_eq!(sizes(4000, 500), (500, 1000, 500));
+        assert_eq!(sizes(8, u64::MAX), (10_000, 1000, 256));
+        assert_eq!(sizes(u64::MAX, 1), (1, 1000, 1000));
+    }
+
+    #[test]
+    fn only_whole_elements_inside_the_block_are_within_it() {
+        let spec = BlockSpec::new(DType::F32, 10);
+        let end = |offset, bytes| within("test", "block_read", spec, offset, bytes).ok();
+        assert_eq!(end(0, 40), Some(10));
+        assert_eq!(end(10, 0), Some(10));
+        assert_eq!(end(3, 8), Some(5));
+        for (offset, bytes) in [(0, 44), (8, 12), (11, 0), (0, 6), (usize::MAX, 8)] {
+            assert_eq!(end(offset, bytes), None, "{offset} {bytes}");
+        }
+    }
+}
