@@ -62,7 +62,10 @@ fn compare(driver: &str) -> Outcome<()> {
         }
     };
     println!("{driver}, milliseconds");
-    println!("{:32}{:>12}{:>12}{:>12}{:>12}{:>12}", "", "first", "second", "warm", "over", "of CPU");
+    println!(
+        "{:32}{:>12}{:>12}{:>12}{:>12}{:>12}",
+        "", "first", "second", "warm", "over", "of CPU"
+    );
     for (at, work) in Work::ALL.into_iter().enumerate() {
         let of_others = |which: usize| {
             let spans: Vec<Span> = others.iter().map(|times| times[at][which]).collect();
@@ -99,7 +102,8 @@ fn process(driver: &str, folder: &Path) -> Outcome<Times> {
         };
         Ok([Span { wall, cpu }, Span { wall: warm_wall, cpu: warm_cpu }])
     };
-    let times: Times = String::from_utf8(told.stdout)?.lines().map(numbers).collect::<Outcome<_>>()?;
+    let times: Times =
+        String::from_utf8(told.stdout)?.lines().map(numbers).collect::<Outcome<_>>()?;
     match times.len() == Work::ALL.len() {
         true => Ok(times),
         false => Err("a process ended early".into()),

@@ -163,8 +163,9 @@ impl Driver for Gl {
         self.open = Some(Open { thread, context, blocks, kernels, newest: 0 });
         // What is tried is not the user's, and needs no room in a lowered limit.
         let found = probe::find_out(self, &capabilities, NAME, &identity);
-        let limited =
-            self.open().and_then(|open| open.blocks.limit(&open.thread, sizes.memory, sizes.longest));
+        let limited = self
+            .open()
+            .and_then(|open| open.blocks.limit(&open.thread, sizes.memory, sizes.longest));
         let (findings, costs) =
             found.and_then(|found| limited.map(|()| found)).map_err(|error| {
                 self.cleanup();

@@ -1,6 +1,7 @@
 //! Which devices there are, and opening one.
 //!
-//! Owns [`Gpu`] and [`Adapters`]. Devices of Vulkan, Metal and Direct3D come first, ranked by kind;
+//! Owns [`Gpu`] and [`Adapters`]. Open devices share what looking for devices made, which takes ten times as long
+//! as opening one; it goes with the last of them, and a process that was forked looks by itself. Devices of Vulkan, Metal and Direct3D come first, ranked by kind;
 //! those of OpenGL last, and they are only looked for when there is no other or somebody asks for
 //! one: looking opens a context, which costs 50 ms on Mesa. Invariant: the order, and so each device's
 //! number, is the same whether OpenGL's have been looked for or not.
@@ -11,6 +12,7 @@ use crate::faults::{Faults, caught, one_line};
 use crate::instance;
 use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A device, open.
 pub struct Gpu {
@@ -28,6 +30,8 @@ pub struct Gpu {
     pub limits: wgpu::Limits,
     /// What went wrong on it.
     pub faults: Faults,
+    /// Keeps what others share; last, as the device is made of it.
+    _found: Arc<Found>,
 }
 
 /// What we can use of what a device may have.
@@ -55,21 +59,37 @@ impl Gpu {
 
 /// The devices that there are, best first.
 pub struct Adapters {
-    adapters: Vec<wgpu::Adapter>,
-    /// Their names.
+    shared: Arc<Found>,
+    /// Those of OpenGL, each of which is a context, for one device alone.
+    own: Found,
+    /// The names of all.
     pub names: Vec<String>,
 }
 
-impl Adapters {
-    /// Looks for devices, among which should be one that the configuration means.
-    pub fn new(config: &Config) -> Adapters {
-        let mut all = Adapters { adapters: Vec::new(), names: Vec::new() };
-        all.look(instance::vulkan, wgpu::Backends::VULKAN);
-        all.look(instance::of, wgpu::Backends::METAL | wgpu::Backends::DX12);
-        if all.names.is_empty() || config.choose(&all.names).is_err() {
-            all.look(instance::of, wgpu::Backends::GL);
+/// Devices of some APIs.
+#[derive(Default)]
+struct Found {
+    adapters: Vec<wgpu::Adapter>,
+    names: Vec<String>,
+}
+
+/// The devices that open ones were chosen from, but for OpenGL's, and the process that looked for them.
+static SHARED: Mutex<(u32, Weak<Found>)> = Mutex::new((0, Weak::new()));
+
+impl Found {
+    /// Those of all APIs but OpenGL.
+    fn shared() -> Arc<Found> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = std::process::id();
+        if let (true, Some(found)) = (shared.0 == here, shared.1.upgrade()) {
+            return found;
         }
-        all
+        let mut found = Found::default();
+        found.look(instance::vulkan, wgpu::Backends::VULKAN);
+        found.look(instance::of, wgpu::Backends::METAL | wgpu::Backends::DX12);
+        let found = Arc::new(found);
+        *shared = (here, Arc::downgrade(&found));
+        found
     }
 
     fn look(
@@ -96,6 +116,18 @@ impl Adapters {
         self.names.extend(found.iter().map(|adapter| name(&adapter.get_info())));
         self.adapters.extend(found);
     }
+}
+
+impl Adapters {
+    /// Looks for devices, among which should be one that the configuration means.
+    pub fn new(config: &Config) -> Adapters {
+        let (shared, mut own) = (Found::shared(), Found::default());
+        if shared.names.is_empty() || config.choose(&shared.names).is_err() {
+            own.look(instance::of, wgpu::Backends::GL);
+        }
+        let names = shared.names.iter().chain(&own.names).cloned().collect();
+        Adapters { shared, own, names }
+    }
 
     /// Opens the device that a configuration means.
     ///
@@ -110,7 +142,11 @@ impl Adapters {
                  (on Debian: `apt install mesa-vulkan-drivers`)",
             )
         })?;
-        let (adapter, name) = (&self.adapters[position], &self.names[position]);
+        let adapter = match position.checked_sub(self.shared.adapters.len()) {
+            None => &self.shared.adapters[position],
+            Some(position) => &self.own.adapters[position],
+        };
+        let name = &self.names[position];
         let offered = adapter.features();
         let mut features = USEFUL & offered;
         // On a card of its own memory, blocks that the host can map lie in the host's.
@@ -139,7 +175,8 @@ impl Adapters {
             .map_err(failed)?
             .map_err(|error| failed(error.to_string()).from_source(error))?;
         let faults = Faults::of(&device);
-        Ok(Gpu { device, queue, info, name: name.clone(), features, limits, faults })
+        let (name, _found) = (name.clone(), self.shared.clone());
+        Ok(Gpu { device, queue, info, name, features, limits, faults, _found })
     }
 }
 

@@ -24,7 +24,8 @@ hypothesis.settings.load_profile("judged" if os.environ.get("CI") else "gpupy")
 
 DRIVERS = gpupy.drivers()
 # Enough for any one operation; what each number limits is the driver's own (`gpupy.drivers()` names them).
-TIGHT = {"gl": [24, 24, 6, 1, 0, 0, 2, 6], "vulkan": [8, 3, 8, 3, 1, 4], "wgpu": [8, 3, 8, 3, 1, 4]}
+COMPUTE = [8, 3, 8, 3, 1, 4]
+TIGHT = {"gl": [24, 24, 6, 1, 0, 0, 2, 6], "vulkan": COMPUTE, "wgpu": COMPUTE}
 TINY = {"block_bytes": 64, "device_bytes": 4096}
 
 

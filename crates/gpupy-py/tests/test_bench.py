@@ -90,6 +90,7 @@ ROW = {
     "numpy_s": [2e-3],
     "left_s": [1e-3],
     "read_s": [1e-3],
+    "busy": {"numpy_s": [2e-3], "left_s": [2e-3], "read_s": [2e-3]},
     "fallbacks": 0,
     "fallback_functions": [],
     "difference": 0.0,

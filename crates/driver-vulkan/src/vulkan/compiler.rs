@@ -66,7 +66,7 @@ mod tests {
 
     /// What a device of this machine can do; `None` (with the reason printed) where there is none.
     fn traits() -> Option<Traits> {
-        let opened = Instance::new(false).and_then(|instance| {
+        let opened = Instance::shared(false).and_then(|instance| {
             let devices = instance.devices()?;
             Gpu::open(instance, &devices, &Config::default())
         });

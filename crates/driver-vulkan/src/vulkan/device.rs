@@ -14,6 +14,7 @@ use gpupy_codegen::compute;
 use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ffi::c_char;
+use std::sync::Arc;
 
 /// An open device.
 pub struct Gpu {
@@ -30,7 +31,7 @@ pub struct Gpu {
     /// The handle that it was opened from.
     pub handle: vk::PhysicalDevice,
     /// Last, because the device is made of it.
-    pub instance: Instance,
+    pub instance: Arc<Instance>,
 }
 
 /// What a device can do, as far as we use it.
@@ -83,7 +84,7 @@ impl Gpu {
     ///
     /// # Errors
     /// - `Unavailable`: none is meant, or it lacks what we need.
-    pub fn open(instance: Instance, devices: &[Found], config: &Config) -> Result<Gpu> {
+    pub fn open(instance: Arc<Instance>, devices: &[Found], config: &Config) -> Result<Gpu> {
         let found = choose(devices, config)?;
         let handle = found.handle;
         // SAFETY: plain queries on a handle of this instance.

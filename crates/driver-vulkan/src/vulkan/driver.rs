@@ -60,7 +60,7 @@ impl Vulkan {
 
     /// Opens a device; what is found out about it is tried now, or was on an earlier day.
     fn start(&mut self, config: &Config) -> Result<Capabilities> {
-        let instance = Instance::new(self.trial.watched)?;
+        let instance = Instance::shared(self.trial.watched)?;
         let devices = instance.devices()?;
         let mut gpu = Gpu::open(instance, &devices, config)?;
         self.trial.reduce(&mut gpu.traits);

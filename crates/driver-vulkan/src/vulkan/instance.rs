@@ -1,7 +1,8 @@
 //! Vulkan's loader, an instance, and the devices that it lists.
 //!
-//! Owns [`Instance`] and [`Found`]. The library is opened at run time. Invariant: dropping an instance
-//! gives all back, to the library itself.
+//! Owns [`Instance`] and [`Found`]. The library is opened at run time. Invariants: all open devices of a process
+//! share an instance, as making one takes ten times as long as opening a device; dropping it with the last of
+//! them gives all back, to the library itself; a process that was forked makes its own.
 //!
 //! Not here: which device is taken and what it can do (`device.rs`), messages of the validation layers
 //! (`validation.rs`).
@@ -11,6 +12,7 @@ use crate::NAME;
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ffi::{CStr, c_char};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// What to install where something is missing.
 const INSTALL: &str =
@@ -36,12 +38,32 @@ pub struct Found {
     pub kind: vk::PhysicalDeviceType,
 }
 
+/// The instances that open devices share: the process that made them, and without and with the validation
+/// layers.
+static SHARED: Mutex<(u32, [Weak<Instance>; 2])> = Mutex::new((0, [const { Weak::new() }; 2]));
+
 impl Instance {
-    /// An instance; with `watched`, one whose calls the validation layers check.
+    /// The instance of this process; with `watched`, one whose calls the validation layers check.
     ///
     /// # Errors
     /// - `Unavailable`: no Vulkan here, or an old one; the message says what to install.
-    pub fn new(watched: bool) -> Result<Instance> {
+    pub fn shared(watched: bool) -> Result<Arc<Instance>> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let (process, instances) = &mut *shared;
+        let here = std::process::id();
+        if *process != here {
+            (*process, *instances) = (here, Default::default());
+        }
+        let known = &mut instances[usize::from(watched)];
+        if let Some(instance) = known.upgrade() {
+            return Ok(instance);
+        }
+        let instance = Arc::new(Instance::new(watched)?);
+        *known = Arc::downgrade(&instance);
+        Ok(instance)
+    }
+
+    fn new(watched: bool) -> Result<Instance> {
         // SAFETY: the loader is a library that may be initialised and unloaded at any time.
         let entry = unsafe { ash::Entry::load() }
             .map_err(|error| unavailable("there is no Vulkan loader").with("reason", error))?;

@@ -172,7 +172,7 @@ mod tests {
     /// A device that is used as if its memory were its own and had no narrow elements; `None` (with the
     /// reason printed) where there is no device.
     fn open_apart() -> Option<Open> {
-        let opened = Instance::new(false).and_then(|instance| {
+        let opened = Instance::shared(false).and_then(|instance| {
             let devices = instance.devices()?;
             let mut gpu = Gpu::open(instance, &devices, &Config::default())?;
             gpu.traits.shared_memory = false;

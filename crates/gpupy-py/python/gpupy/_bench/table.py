@@ -12,13 +12,15 @@ HEADS = (
     "read",
     "NumPy / gpupy",
     "NumPy / read",
+    "busy",
     "first call",
     "fallbacks",
     "apart",
 )
 EXPLANATION = (
     "NumPy, gpupy, read: medians of rounds in turns, each after a run of its own that is not timed. gpupy: "
-    "until all is computed, and left there; read: until it is an array of NumPy. First call: as gpupy, the "
+    "until all is computed, and left there; read: until it is an array of NumPy. Busy: NumPy / gpupy by the time "
+    "that processors were busy with it, which other work on the machine does not change. First call: as gpupy, the "
     "first time. Fallbacks: calls that NumPy did. Apart: the largest difference to NumPy, as a part of its "
     "largest value; WRONG beyond what the program allows."
 )
@@ -63,6 +65,7 @@ def row(measured):
         duration(read),
         three(by_numpy / left),
         three(by_numpy / read),
+        three(median(measured["busy"], "numpy_s") / median(measured["busy"], "left_s")),
         duration(measured["first_s"]),
         str(measured["fallbacks"]),
         apart if right(measured) else f"{apart} WRONG",

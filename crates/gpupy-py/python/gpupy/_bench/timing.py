@@ -32,8 +32,9 @@ def compare(program, rounds, say):
     """Times a program in rounds; returns a row for the results.
 
     ``numpy_s``, ``left_s`` and ``read_s`` are the seconds of one run in each round: by NumPy; by gpupy, its
-    values computed and left there; by gpupy, its values read as arrays of NumPy. ``first_s`` is gpupy's
-    first run, whose fallbacks are counted.
+    values computed and left there; by gpupy, its values read as arrays of NumPy. ``busy`` has the seconds that
+    all threads were busy meanwhile, under the same names. ``first_s`` is gpupy's first run, whose fallbacks are
+    counted.
     """
     given = program.arrays()
     ours = tuple(gpupy.asarray(array) for array in given)
@@ -51,13 +52,14 @@ def compare(program, rounds, say):
     apart = difference.largest(reference, read(by_gpupy()))
 
     sides = {"numpy_s": (by_numpy, None), "left_s": (by_gpupy, leave), "read_s": (by_gpupy, read)}
-    times, _ = in_turns(sides, repeats, rounds, say)
+    times, busy = in_turns(sides, repeats, rounds, say)
     # Once more: what has run often may run by other code than what runs first.
     apart = max(apart, difference.largest(reference, read(by_gpupy())))
     return {
         "program": program.name,
         "first_s": first,
         **times,
+        "busy": busy,
         "repeats": repeats,
         "launches": counts["launches"],
         "fallbacks": counts["fallbacks"],
