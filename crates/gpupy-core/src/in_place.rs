@@ -22,6 +22,7 @@ use crate::value::{Kind, Value, ValueId};
 use crate::walk::{Child, Role, Walk};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// Nodes of a walk in which it is looked for an operand to take. In a larger one, looking costs more
@@ -142,8 +143,10 @@ impl Evaluation<'_> {
             known[at].1 = handles;
             at += 1;
         }
-        // Parents come before children in a walk.
-        known.sort_unstable();
+        // What holds others is newer than they are.
+        known.sort_unstable_by_key(|(node, _)| {
+            Reverse(self.walk.nodes[*node as usize].value.order())
+        });
         known
             .iter()
             .all(|(node, handles)| self.walk.nodes[*node as usize].value.is_held_by(*handles))

@@ -3,14 +3,11 @@
 Owns ``install``. Only what the test modules themselves import is replaced: the public modules that
 gpupy has, and of the private ones two that tests use as another name of the namespace. Other
 private modules (``numpy._core``, ``numpy.lib._…``) stay NumPy's, and NumPy itself sees nothing of
-all this. Not here: the running of the tests (``worker.py``).
+all this. Not here: how imports are replaced (gpupy's ``_script.py``), the running of the tests
+(``worker.py``).
 """
 
-import ast
 import importlib
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import pathlib
 import sys
 import types
@@ -18,6 +15,7 @@ import types
 import numpy
 
 import gpupy
+from gpupy import _script
 
 _NAMESPACES = ("umath", "numeric")
 """Modules of ``numpy._core`` whose public names are the namespace's."""
@@ -30,7 +28,7 @@ and some crash on anything else; so they get host memory, as NumPy's other funct
 def install():
     """From here on, test modules of NumPy's are imported with gpupy instead of NumPy."""
     gpupy._core = _core()
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, _script.Finder(_is_test, _ours))
 
 
 def _core():
@@ -71,70 +69,15 @@ class _InC:
         return self._function(*args, **kwargs)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
-    def __init__(self):
-        self._root = pathlib.Path(numpy.__file__).parent
-
-    def find_spec(self, fullname, path, target=None):
-        if not fullname.rpartition(".")[2].startswith("test_"):
-            return None
-        # Where the folder of the tests is no package, the module's name is just the file's.
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is None or spec.origin is None:
-            return None
-        file = pathlib.Path(spec.origin)
-        if file.parent.name != "tests" or self._root not in file.parents:
-            return None
-        loader = _Loader(fullname, spec.origin)
-        return importlib.util.spec_from_file_location(fullname, spec.origin, loader=loader)
-
-
-class _Loader(importlib.machinery.SourceFileLoader):
-    def source_to_code(self, data, path, *, _optimize=-1):
-        tree = _Imports().visit(ast.parse(data, path))
-        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
-
-    def cache_from_source(self, path):
-        raise NotImplementedError
-
-    def get_code(self, fullname):
-        # Never from bytecode, which was compiled from the module as it lies there.
-        return self.source_to_code(self.get_data(self.path), self.path)
-
-
-class _Imports(ast.NodeTransformer):
-    """Puts ``gpupy`` in the place of ``numpy`` in import statements."""
-
-    def visit_Import(self, node):
-        new = []
-        for name in node.names:
-            ours = _ours(name.name)
-            if ours is None or (name.asname is None and "." in name.name):
-                new.append(ast.Import([name]))
-            else:
-                new.append(ast.Import([ast.alias(ours, name.asname or "numpy")]))
-        # `import numpy.x` binds `numpy`, which then is gpupy as well.
-        if any(n.name.startswith("numpy.") and n.asname is None for n in node.names):
-            new.append(ast.Import([ast.alias("gpupy", "numpy")]))
-        return [ast.copy_location(statement, node) for statement in new]
-
-    def visit_ImportFrom(self, node):
-        ours = _ours(node.module or "") if node.level == 0 else None
-        if ours is not None:
-            node.module = ours
-        return node
+def _is_test(file):
+    """Whether a file is a test module of NumPy's."""
+    root = pathlib.Path(numpy.__file__).resolve().parent
+    return file.name.startswith("test_") and file.parent.name == "tests" and root in file.parents
 
 
 def _ours(module):
     """gpupy's module for one of NumPy's; ``None`` where gpupy has none."""
-    if module != "numpy" and not module.startswith("numpy."):
-        return None
-    ours = "gpupy" + module.removeprefix("numpy")
-    private = any(part.startswith("_") for part in module.split("."))
-    if private and module.removeprefix("numpy._core.") not in (*_NAMESPACES, _IN_C):
-        return None
-    try:
-        found = importlib.util.find_spec(ours) if ours not in sys.modules else sys.modules[ours]
-    except (ImportError, ValueError):
-        return None
-    return None if found is None else ours
+    package, _, name = module.rpartition(".")
+    if package == "numpy._core" and name in (*_NAMESPACES, _IN_C):
+        return f"gpupy._core.{name}"
+    return _script.ours(module)

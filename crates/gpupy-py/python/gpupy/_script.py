@@ -1,8 +1,8 @@
 """``python -m gpupy program.py``: a NumPy program with gpupy in NumPy's place.
 
-Owns ``run`` and ``ours``. Import statements of the program, and of modules that lie in its folder or
-below, give gpupy where they name NumPy's public modules; all else that the program imports keeps NumPy.
-Not here: the command line (``__main__``).
+Owns ``run``, ``ours`` and ``Finder``, by which modules are imported so. Import statements of the program,
+and of modules that lie in its folder or below, give gpupy where they name NumPy's public modules; all else
+that the program imports keeps NumPy. Not here: the command line (``__main__``).
 """
 
 import ast
@@ -25,14 +25,15 @@ def run(path, arguments):
     except OSError as error:
         print(f"python -m gpupy: cannot read `{path}`: {error.strerror}", file=sys.stderr)
         return 2
-    code = _compiled(source, path)
+    code = _compiled(source, path, ours)
     main = types.ModuleType("__main__")
     main.__file__ = path
     # What the program defines is found by its module's name, as pickles want it.
     sys.modules["__main__"] = main
     sys.argv = [path, *arguments]
-    sys.path[0] = str(file.resolve().parent)
-    sys.meta_path.insert(0, _Finder(file.resolve().parent))
+    folder = file.resolve().parent
+    sys.path[0] = str(folder)
+    sys.meta_path.insert(0, Finder(lambda f: folder in f.parents and "site-packages" not in f.parts, ours))
     exec(code, main.__dict__)
     return 0
 
@@ -51,50 +52,59 @@ def ours(module):
     return name if found else None
 
 
-def _compiled(source, path):
-    tree = ast.fix_missing_locations(_Imports().visit(ast.parse(source, path)))
-    return compile(tree, path, "exec", dont_inherit=True)
+class Finder(importlib.abc.MetaPathFinder):
+    """Finds modules whose files ``holds`` accepts, with the modules in place that ``name_of`` names.
 
+    ``name_of(module)`` is the name of what stands for a module, or ``None`` where that stays.
+    """
 
-class _Imports(ast.NodeTransformer):
-    """Puts ``gpupy`` in the place of ``numpy`` in import statements."""
-
-    def visit_Import(self, node):
-        new = []
-        for name in node.names:
-            found = ours(name.name)
-            if found is None:
-                new.append(name)
-            elif name.asname is None and "." in name.name:
-                # `import numpy.fft` binds `numpy`, which the second one leaves.
-                new.extend([ast.alias(found, "numpy"), ast.alias("gpupy", "numpy")])
-            else:
-                new.append(ast.alias(found, name.asname or "numpy"))
-        return ast.copy_location(ast.Import(new), node)
-
-    def visit_ImportFrom(self, node):
-        node.module = (ours(node.module or "") if node.level == 0 else None) or node.module
-        return node
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the modules of the program's own."""
-
-    def __init__(self, folder):
-        self._folder = folder
+    def __init__(self, holds, name_of):
+        self._holds = holds
+        self._name_of = name_of
 
     def find_spec(self, fullname, path, target=None):
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             return None
-        file = pathlib.Path(spec.origin).resolve()
-        if self._folder not in file.parents or "site-packages" in file.parts:
+        if not self._holds(pathlib.Path(spec.origin).resolve()):
             return None
-        spec.loader = _Loader(fullname, spec.origin)
+        spec.loader = _Loader(fullname, spec.origin, self._name_of)
         return spec
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
+    def __init__(self, fullname, path, name_of):
+        super().__init__(fullname, path)
+        self._name_of = name_of
+
     def get_code(self, fullname):
         # Never from bytecode, which was compiled from the module as it lies there.
-        return _compiled(self.get_data(self.path), self.path)
+        return _compiled(self.get_data(self.path), self.path, self._name_of)
+
+
+def _compiled(source, path, name_of):
+    tree = ast.fix_missing_locations(_Imports(name_of).visit(ast.parse(source, path)))
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+class _Imports(ast.NodeTransformer):
+    """Puts other modules in the place of NumPy's in import statements."""
+
+    def __init__(self, name_of):
+        self._name_of = name_of
+
+    def visit_Import(self, node):
+        new = []
+        for name in node.names:
+            found = self._name_of(name.name)
+            if name.asname is None and name.name.startswith("numpy."):
+                # `import numpy.fft` binds `numpy`, which the second one leaves.
+                new.append(ast.alias(found, "numpy") if found else name)
+                new.append(ast.alias("gpupy", "numpy"))
+            else:
+                new.append(ast.alias(found, name.asname or "numpy") if found else name)
+        return ast.copy_location(ast.Import(new), node)
+
+    def visit_ImportFrom(self, node):
+        node.module = (self._name_of(node.module or "") if node.level == 0 else None) or node.module
+        return node
