@@ -16,13 +16,22 @@ for d in gpupy.drivers():
     print(d['name'], 'starts' if d['starts'] else 'fails', ' '.join(text.split()))
 ";
 
-/// The parts, in the order in which they run; the last one only by its name.
+/// The parts, in the order in which they run.
 const PARTS: [&str; 4] = ["rust", "conformance", "python", "numpy"];
+
+/// The part that takes a folder, and runs only when it is named.
+const ARRAY_API: &str = "array-api";
 
 /// Sets up, builds, and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
+    if let Some((first, rest)) = arguments.split_first()
+        && first == ARRAY_API
+    {
+        return array_api(rest);
+    }
     if let Some(word) = arguments.iter().find(|word| !PARTS.contains(&word.as_str())) {
-        return Err(Failure::new(format!("no part `{word}`; there are {}", PARTS.join(", "))));
+        let parts = PARTS.join(", ");
+        return Err(Failure::new(format!("no part `{word}`; there are {parts}, {ARRAY_API}")));
     }
     let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|word| word == part);
     let mut results = Vec::new();
@@ -41,7 +50,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     if wanted("python") && built {
         results.push(("python".to_owned(), python()));
     }
-    if arguments.iter().any(|word| word == "numpy") && built {
+    if wanted("numpy") && built {
         results.push(("NumPy's own tests".to_owned(), numpy()));
     }
     failure::summary(&results)
@@ -123,6 +132,22 @@ fn numpy() -> Result<()> {
     start(command(workspace::python()).arg("crates/gpupy-py/numpy_tests/run.py"))
 }
 
+/// Runs the Array API's tests, of which the user has a checkout.
+fn array_api(arguments: &[String]) -> Result<()> {
+    let folder = match arguments {
+        [option, folder] if option == "--folder" => folder,
+        _ => {
+            let words =
+                format!("`{ARRAY_API}` takes `--folder DIR`, a checkout of array-api-tests");
+            return Err(Failure::new(words));
+        }
+    };
+    develop::prepare()?;
+    announce("the Array API's tests");
+    let mut tests = command(workspace::python());
+    start(tests.args(["crates/gpupy-py/numpy_tests/array_api.py", folder]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,7 +170,16 @@ mod tests {
         let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
         assert_eq!(
             refused,
-            Err("no part `rusty`; there are rust, conformance, python, numpy".to_owned())
+            Err("no part `rusty`; there are rust, conformance, python, numpy, array-api".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_array_apis_tests_want_a_folder() {
+        let refused = run(&["array-api".to_owned()]).map_err(|failure| failure.to_string());
+        assert_eq!(
+            refused,
+            Err("`array-api` takes `--folder DIR`, a checkout of array-api-tests".to_owned())
         );
     }
 }

@@ -461,8 +461,10 @@ impl Context {
             return Ok(());
         }
         let source = source_of(dest, source)?;
-        if dest.size() == 0 {
-            return Ok(());
+        match dest.size() {
+            0 => return Ok(()),
+            1 if small => self.settle(dest, &source)?,
+            _ => {}
         }
         let replaced = {
             let mut current = dest.current();
@@ -522,14 +524,20 @@ impl Context {
                 return Ok(());
             }
         }
-        let mut result = Ok(());
-        let mut evaluate = || {
+        self.while_others_run(|| {
             self.state().engine.stats.automatic_flushes += 1;
-            result = self.compute(value, 0..value.len());
-        };
+            self.compute(value, 0..value.len())
+        })
+    }
+
+    /// Does what may take long as the front end wants it done.
+    pub(crate) fn while_others_run(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        let mut result = Ok(());
+        let mut work = Some(work);
+        let mut once = || result = work.take().map_or(Ok(()), |work| work());
         match self.inner.waiter.get() {
-            Some(waiter) => waiter(&mut evaluate),
-            None => evaluate(),
+            Some(waiter) => waiter(&mut once),
+            None => once(),
         }
         result
     }

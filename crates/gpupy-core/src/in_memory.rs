@@ -1,7 +1,7 @@
 //! Moves of elements within host memory: writes, copies and joins of what lies there, without any
 //! driver.
 //!
-//! Owns [`write_own`], [`own_again`], [`write()`], [`copied`], [`joined`] and [`picked`]. Invariants: a
+//! Owns [`write_own`], [`own_again`], [`write()`], [`renewed`], [`copied`], [`joined`] and [`picked`]. Invariants: a
 //! value that somebody else holds is never written; what is given was computed, all of it, in host
 //! memory.
 //!
@@ -34,7 +34,8 @@ pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, small: bo
         return false;
     }
     let Some(data) = data(dest, source, small) else { return false };
-    let Some(host) = renewed(value, small) else { return false };
+    let most = if small { MOST_POINTS } else { 0 };
+    let Some(host) = renewed(value, most) else { return false };
     // SAFETY: nobody else reads or has the buffer, as the value was just made anew.
     let bytes = unsafe { host.bytes_mut(0..value.len() * dest.dtype().size()) };
     place(bytes, dest.dtype().size(), dest.layout(), &data);
@@ -59,14 +60,15 @@ fn data(dest: &Array, source: &Operand, small: bool) -> Option<Elements> {
     }
 }
 
-/// Makes a value anew, with the elements that it has, in memory that may be written: its own, or a copy.
-fn renewed(value: &mut Value, small: bool) -> Option<Arc<HostBuffer>> {
+/// Makes a value anew, with the elements that it has, in memory that may be written: its own, or a copy
+/// of at most so many elements. `None` where it would take more, or not all are in host memory.
+pub(crate) fn renewed(value: &mut Value, most: usize) -> Option<Arc<HostBuffer>> {
     if let Some(host) = value.renew() {
         return Some(host);
     }
     let host = match taken(value) {
         Some(host) => host,
-        None if small && value.len() <= MOST_POINTS => {
+        None if value.len() <= most => {
             let whole = access::access(0, &[1]);
             Arc::new(HostBuffer::from_bytes(&elements(value, &whole, &[value.len()])?))
         }

@@ -179,6 +179,13 @@ impl Context {
         self.compute_and(&value, position..position + 1, |engine| engine.element(&value, position))
     }
 
+    /// Whether the driver in use has its blocks in host memory.
+    pub(crate) fn evaluates_in_host_memory(&self) -> Result<bool> {
+        let mut state = self.state();
+        let position = self.current(&mut state)?;
+        Ok(state.engine.device(position)?.caps.host_memory)
+    }
+
     /// Whether reading a view would compute much more than it shows; then the view is computed as a
     /// value of its own.
     pub(crate) fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {

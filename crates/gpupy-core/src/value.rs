@@ -168,6 +168,8 @@ pub(crate) struct Node {
     /// The longest chain of operations that were pending when this was recorded; of elements that were
     /// computed at once, the longest that led to them so.
     pub depth: u32,
+    /// How many single elements were written, one after another, while others were pending.
+    pub touched: u32,
     /// At most the bytes of computed values that this keeps alive, shared ones counted again.
     pub held: AtomicU64,
     /// Every input is a scalar or stands in the value's own C order, so any positions of this value
@@ -219,6 +221,7 @@ impl State {
 struct Pending {
     weight: u32,
     depth: u32,
+    touched: u32,
     held: u64,
     linear: bool,
     hash: Option<u64>,
@@ -234,6 +237,12 @@ impl Pending {
             _ => 1,
         };
         let (mut weight, mut depth, mut held) = (own, 0, 0u64);
+        let touched = match (&op, operands.first()) {
+            (NodeOp::Assign(view), Some((_, Some(old)))) if view.size() == 1 => {
+                old.0.touched.saturating_add(1)
+            }
+            _ => 0,
+        };
         // A gather's table is read whole, wherever its points are.
         let mut linear = matches!(op, NodeOp::Apply(_) | NodeOp::Gather);
         let mut inputs = SmallVec::new();
@@ -256,7 +265,8 @@ impl Pending {
             inputs.push(input);
             values.push(value);
         }
-        let pending = Pending { weight, depth: depth + 1, held, linear, ..Pending::default() };
+        let depth = depth + 1;
+        let pending = Pending { weight, depth, touched, held, linear, ..Pending::default() };
         let state = State { operands: values, ..State::default() };
         (Kind::Expr { op, inputs }, pending, state)
     }
@@ -468,6 +478,13 @@ impl Value {
         host
     }
 
+    /// Says how many single elements were written, of a value that nobody else holds.
+    pub(crate) fn mark_touched(&mut self, times: u32) {
+        if let Some(node) = Arc::get_mut(&mut self.0) {
+            node.touched = times;
+        }
+    }
+
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
     /// by `intern` then, so that nobody can find it any more.
     pub(crate) fn is_sole(&self) -> bool {
@@ -501,6 +518,7 @@ impl Node {
             kind,
             weight: pending.weight,
             depth: pending.depth,
+            touched: pending.touched,
             held: AtomicU64::new(pending.held),
             linear: pending.linear,
             interner: pending.interner,

@@ -27,8 +27,7 @@ pub fn get<'py>(
             let Some(array) = this.as_lazy() else { return Ok(None) };
             position(array, key).and_then(|at| array.known_at(at))
         };
-        let found = element.map(|element| Bound::new(py, LazyScalar::of(element)));
-        return Ok(found.transpose()?.map(Bound::into_any));
+        return element.map(|element| LazyScalar::of(element).object(py)).transpose();
     }
     if let Ok(key) = key.cast_exact::<PySlice>() {
         let range = Range::of(key)?;

@@ -18,7 +18,7 @@ use pyo3::types::{PyDict, PyModule, PyTuple};
 /// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
 pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 {
-        Ok(Bound::new(py, LazyScalar::new(array))?.into_any())
+        LazyScalar::new(array).object(py)
     } else {
         Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
     }
