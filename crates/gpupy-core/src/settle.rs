@@ -13,7 +13,7 @@ use crate::at_once::MOST_POINTS;
 use crate::context::Context;
 use crate::error::Result;
 use crate::in_memory;
-use crate::value::{Operand, Value};
+use crate::value::{Kind, Operand, Value};
 use crate::view::View;
 
 /// Single elements written one after another to a pending base, after which it settles. Settling moves
@@ -35,9 +35,10 @@ impl Context {
             }
             value.clone()
         };
-        let is_pending = |value: &Value| !value.is_computed();
-        let source = source.1.as_ref().filter(|s| is_pending(s) && s.len() <= MOST_POINTS);
-        if !is_pending(&value) && source.is_none() {
+        let is_settled = matches!(value.0.kind, Kind::Host(_));
+        let is_little = |source: &&Value| !source.is_computed() && source.len() <= MOST_POINTS;
+        let source = source.1.as_ref().filter(is_little);
+        if is_settled && source.is_none() {
             return Ok(());
         }
         let mut settles = false;
@@ -51,7 +52,7 @@ impl Context {
         })?;
         let mut current = dest.current();
         let held = current.value()?;
-        if settles && held.id() == value.id() {
+        if settles && !is_settled && held.id() == value.id() {
             drop(value);
             if in_memory::renewed(held, usize::MAX).is_some() {
                 // Pending elements that are written later are computed first.

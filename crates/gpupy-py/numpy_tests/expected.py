@@ -2,8 +2,8 @@
 
 Owns the reading of ``expected.toml`` and the comparison. The list is strict: a listed test that passes
 is a surprise, as is one that fails unlisted, and an entry that names no test. An entry is a test, a
-class or a file, and stands for all of its parameters. Tests that pass or fail by chance are counted, but
-nothing is expected of them. Not here: running them (``run.py``).
+class or a file, and stands for all of its parameters. Tests that pass or fail by chance, or by the machine,
+are counted, but nothing is expected of them. Not here: running them (``run.py``).
 """
 
 import collections
@@ -16,9 +16,10 @@ _FILE = pathlib.Path(__file__).with_name("expected.toml")
 
 @dataclasses.dataclass
 class Expected:
-    """What ``expected.toml`` says: NumPy's version, the reasons of entries and of those that go by chance."""
+    """What ``expected.toml`` says: for which versions, the reasons of entries, those that go by chance."""
 
     numpy: str
+    python: str
     reasons: dict
     by_chance: dict
 
@@ -33,7 +34,7 @@ def load():
                 if test in reasons or test in by_chance:
                     raise ValueError(f"expected.toml lists `{test}` twice")
                 found[test] = group["reason"]
-    return Expected(data["numpy"], reasons, by_chance)
+    return Expected(data["numpy"], data["python"], reasons, by_chance)
 
 
 def entry_of(test, reasons):

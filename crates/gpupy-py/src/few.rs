@@ -27,7 +27,8 @@ pub fn get<'py>(
             let Some(array) = this.as_lazy() else { return Ok(None) };
             position(array, key).and_then(|at| array.known_at(at))
         };
-        return element.map(|element| LazyScalar::of(element).object(py)).transpose();
+        let found = element.map(|element| Bound::new(py, LazyScalar::of(element)));
+        return Ok(found.transpose()?.map(Bound::into_any));
     }
     if let Ok(key) = key.cast_exact::<PySlice>() {
         let range = Range::of(key)?;

@@ -28,6 +28,7 @@ mod masks;
 mod operand;
 mod operators;
 mod pick;
+mod plain;
 mod processes;
 mod protocols;
 mod recipe;
@@ -88,6 +89,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evaluate, module)?)?;
     module.add_class::<explain::PyExplanation>()?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(plain::plain_call, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::hold, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(array::numpy_attribute, module)?)?;

@@ -7,10 +7,12 @@
 
 use crate::array::{NdArray, Repr};
 use crate::assign;
+use crate::dtypes::numpy;
 use crate::operand::{Operand, classify};
 use crate::protocols::{fallback_operator, wrap_array, wrap_recorded};
 use crate::scalar::LazyScalar;
 use crate::ufunc::{self, Ufunc};
+use gpupy_core::DType;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -108,7 +110,10 @@ pub fn binary<'py>(
         let [a, b] = &operands;
         if !a.is_array && !b.is_array {
             if let Some(scalar) = op.ufunc(py)?.of_scalars(py, a, b) {
-                return LazyScalar::of(scalar).object(py);
+                return match scalar.dtype {
+                    DType::Bool => Ok(numpy(py)?.truth(py, scalar.as_bool())),
+                    _ => Ok(Bound::new(py, LazyScalar::of(scalar))?.into_any()),
+                };
             }
         } else if let Some(array) = op.ufunc(py)?.at_once(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());

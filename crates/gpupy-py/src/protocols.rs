@@ -18,7 +18,7 @@ use pyo3::types::{PyDict, PyModule, PyTuple};
 /// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
 pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 {
-        LazyScalar::new(array).object(py)
+        Ok(Bound::new(py, LazyScalar::new(array))?.into_any())
     } else {
         Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
     }
@@ -67,7 +67,8 @@ pub fn hold(array: &Bound<'_, PyAny>) -> NdArray {
     NdArray::numpy(array)
 }
 
-fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+/// `gpupy._fallback`, which decides about calls to NumPy.
+pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     MODULE
         .get_or_try_init(py, || py.import("gpupy._fallback").map(Bound::unbind))

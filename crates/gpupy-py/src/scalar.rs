@@ -50,17 +50,6 @@ impl LazyScalar {
         LazyScalar { element: Element::Known(scalar), operations: 0, value: PyOnceLock::new() }
     }
 
-    /// The scalar as the user gets it. A truth value that is known is one of NumPy's two, which programs
-    /// look for by `is`.
-    pub fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        match self.element {
-            Element::Known(scalar) if scalar.dtype == DType::Bool => {
-                Ok(dtypes::numpy(py)?.truth(py, scalar.as_bool()))
-            }
-            _ => Ok(Bound::new(py, self)?.into_any()),
-        }
-    }
-
     fn after(array: Array, operations: u32) -> LazyScalar {
         let element = match array.known_element() {
             Some(scalar) => Element::Known(scalar),
@@ -77,16 +66,13 @@ impl LazyScalar {
         one_of_many: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(element) = view.known_element() {
-            return LazyScalar::of(element).object(py);
+            return Ok(Bound::new(py, LazyScalar::of(element))?.into_any());
         }
         let array = view.snapshot().map_err(to_py)?;
         let is_there = array.value().map_err(to_py)?.is_computed();
         let scalar = LazyScalar::new(array);
         if one_of_many || is_there {
-            let value = scalar.value(py)?;
-            if scalar.dtype_of() == DType::Bool {
-                return Ok(value);
-            }
+            scalar.value(py)?;
         }
         Ok(Bound::new(py, scalar)?.into_any())
     }
@@ -138,7 +124,7 @@ impl LazyScalar {
         if operations >= MANY_OPERATIONS {
             scalar.value(py)?;
         }
-        scalar.object(py)
+        Ok(Bound::new(py, scalar)?.into_any())
     }
 
     /// The NumPy scalar, evaluated if need be.

@@ -3,6 +3,7 @@
 The oracle is NumPy. Not here: NumPy's tests themselves (``crates/gpupy-py/numpy_tests``).
 """
 
+import pickle
 import warnings
 
 import numpy as np
@@ -160,3 +161,69 @@ def test_flat_takes_the_keys_that_numpys_takes():
         for a in (mine, theirs):
             with pytest.raises(IndexError):
                 a.flat[key]
+
+
+def _reduced(xp):
+    """The sum by an output that the iterator allocates."""
+    with xp.nditer(
+        [xp.arange(6), None], ["reduce_ok"], [["readonly"], ["readwrite", "allocate"]], op_axes=[[0], [-1]]
+    ) as i:
+        i.operands[1][...] = 0
+        for x, y in i:
+            y[...] += x
+        return i.operands[1].tolist()
+
+
+def _cast(xp):
+    """Writes to the copy in another dtype that the iterator works on."""
+    a = xp.arange(6.0).reshape(2, 3)
+    with xp.nditer(a, [], [["readwrite", "updateifcopy"]], op_dtypes=["f4"], casting="same_kind") as i:
+        i.operands[0][1:] = 14
+    return a.tolist()
+
+
+def _set(xp):
+    a, b = xp.arange(3), xp.arange(3)
+    with xp.nditer([a, b], [], ["readwrite"]) as i:
+        i[0:2] = (3, 4)
+        return [a.tolist(), b.tolist()]
+
+
+def _nested(xp):
+    a = xp.zeros((2, 3))
+    i, j = xp.nested_iters(a, [[0], [1]], op_flags=["readwrite"])
+    for n, _ in enumerate(i):
+        for y in j:
+            y[...] = n + 1
+    return a.tolist()
+
+
+@pytest.mark.parametrize("program", [_reduced, _cast, _set, _nested])
+def test_what_an_iterator_writes_reaches_its_operands(program):
+    assert program(gpupy) == program(np)
+
+
+@pytest.mark.parametrize("name", ["array", "arange", "zeros", "empty"])
+def test_a_function_that_is_an_attribute_of_a_class_binds_as_numpys_does(name):
+    class Holder:
+        make = getattr(gpupy, name)
+
+    assert Holder().make(3).shape == getattr(np, name)(3).shape
+    assert pickle.loads(pickle.dumps(Holder.make)) is Holder.make
+
+
+@pytest.mark.parametrize("ask", ["shares_memory", "may_share_memory"])
+def test_shared_memory_is_told_as_numpy_tells_it(ask):
+    class Other:
+        def __init__(self, array):
+            self.array = array
+
+        def __array__(self, dtype=None, copy=None):
+            return self.array
+
+    def told(xp):
+        x, y, asked = xp.arange(10), xp.arange(10), getattr(xp, ask)
+        pairs = [(x[::2], x[1::2]), (x[:3], x[5:]), (x, y), (x[1:4], x[3:]), (Other(x[::2]), x[1::2])]
+        return [bool(asked(a, b)) for a, b in pairs]
+
+    assert told(gpupy) == told(np)

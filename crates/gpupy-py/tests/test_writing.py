@@ -91,6 +91,32 @@ def test_a_loop_of_1000_updates_copies_nothing(update):
     assert_same(array, want)
 
 
+def swap(array, times):
+    """Swaps pairs of elements, which reads each before the other is written."""
+    for i in range(times):
+        array[i], array[-2 - i] = array[-2 - i], array[i]
+
+
+def test_a_pending_array_that_is_written_element_by_element_settles_in_host_memory():
+    gpupy._gpupy.reconfigure("cpu", strict=False)
+    want = np.arange(30_000) * 2
+    array = gpupy.arange(30_000) * 2
+    before = array + 1
+    swap(array, 300)
+    gpupy.reset_stats()
+    swap(array, 1000)
+    # From there on a write is a move.
+    assert gpupy.stats().launches == 0
+    assert_same(before, want + 1)
+    swap(want, 300)
+    swap(want, 1000)
+    assert_same(array, want)
+    # What is pending may be written to a settled array all the same.
+    array[5] = (array + 1)[7:8].sum()
+    want[5] = want[7] + 1
+    assert_same(array, want)
+
+
 def test_fields_of_records_are_views():
     def program(xp):
         records = xp.zeros((3, 3), [("position", np.float32, 2), ("color", np.float32, 3), ("n", np.int8)])

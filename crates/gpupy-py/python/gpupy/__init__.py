@@ -60,8 +60,9 @@ _submodules.install(__name__)
 def __getattr__(name):
     try:
         value = _namespace.lookup(name)
-    except AttributeError:
-        raise AttributeError(f"module 'gpupy' has no attribute {name!r}") from None
+    except AttributeError as error:
+        words = str(error).replace("module 'numpy'", f"module '{__name__}'", 1)
+        raise AttributeError(words, name=name) from None
     globals()[name] = value
     return value
 

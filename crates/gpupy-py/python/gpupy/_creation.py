@@ -89,10 +89,10 @@ def full(shape, fill_value, dtype=None, order="C", **kwargs):
         return _given_like(full, shape, fill_value, dtype, order, **kwargs)
     if dtype is None:
         dtype = getattr(fill_value, "dtype", None) or np.asarray(fill_value).dtype
-    dtype = np.dtype(dtype)
+    given, dtype = dtype, np.dtype(dtype)
     extents = shape_of(shape)
     if extents is None or not is_lazy(dtype) or _without_device(kwargs):
-        return wrap(np.full(to_host(shape), to_host(fill_value), dtype, order))
+        return wrap(np.full(to_host(shape), to_host(fill_value), given, order))
     made = _constant("empty", 0.0, extents, dtype, order, {})
     _fill(made, fill_value)
     return made

@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 
-from ._gpupy import assign_all, current_driver, hold, ndarray, scalar, set_driver_fallback, wrap
+from ._gpupy import assign_all, current_driver, hold, ndarray, plain_call, scalar, set_driver_fallback, wrap
 
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
@@ -202,9 +202,9 @@ def call(name, function, args, kwargs):
     """``function(*args, **kwargs)`` by NumPy; a fallback if arrays of ours take part."""
     outputs = isinstance(function, np.ufunc) and len(args) > function.nin
     if not kwargs and not outputs:
-        plain = _plain_hosts(args)
-        if plain is not None:
-            return _called(name, function, args, kwargs, *plain, {})
+        found = plain_call(name, function, args)
+        if found is not NotImplemented:
+            return found
     if outputs and "out" not in kwargs:
         kwargs = {**kwargs, "out": tuple(args[function.nin :])}
         args = args[: function.nin]
@@ -247,34 +247,26 @@ def call(name, function, args, kwargs):
     return _originals(result, copies, outs)
 
 
-def _plain_hosts(args):
-    """Arrays, their host memory and the arguments for NumPy, where each is an array or a plain value."""
-    arrays, hosts, given = [], [], []
-    for value in args:
-        kind = type(value)
-        if kind is ndarray:
-            host = value._host()
-            arrays.append(value)
-            hosts.append(host)
-            given.append(host)
-        elif kind in _PLAIN:
-            given.append(value)
-        else:
-            return None
-    return arrays, hosts, given
-
-
 def _called(name, function, args, kwargs, arrays, hosts, host_args, host_kwargs):
     """What NumPy gives for host memory, with the arrays that it is of."""
     _count(name, arrays)
     try:
         result = function(*host_args, **host_kwargs)
-        return result if type(result) in _VALUES else wrapped(name, result, arrays, hosts)
     except ValueError as error:
-        # NumPy's own arrays raise it too, and then nothing of ours would be changed.
-        if "read-only" not in str(error) or not any(_writable(a) for a in arrays):
-            raise
-    return _write_back(function, args, kwargs)
+        return _refused(error, function, args, arrays, kwargs)
+    return _given_back(name, result, arrays, hosts)
+
+
+def _refused(error, function, args, arrays, kwargs=None):
+    """What comes of a call that failed: where it was to write to its arguments, it may, on copies."""
+    # NumPy's own arrays raise it too, and then nothing of ours would be changed.
+    if "read-only" not in str(error) or not any(_writable(a) for a in arrays):
+        raise error
+    return _write_back(function, args, kwargs or {})
+
+
+def _given_back(name, result, arrays, hosts):
+    return result if type(result) in _VALUES else wrapped(name, result, arrays, hosts)
 
 
 def wrapped(name, result, arrays, hosts):

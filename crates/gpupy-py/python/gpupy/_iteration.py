@@ -1,17 +1,18 @@
-"""``nditer`` over arrays of ours.
+"""``nditer`` and ``nested_iters`` over arrays of ours.
 
-Owns ``nditer``, which is NumPy's own over host memory. Operands that it may write to are copies, which go
-back to their arrays when the iteration ends, is closed, or leaves its context. Not here: iteration
-over one array (in Rust), ``flat`` (``_flat.py``).
+Owns both, which are NumPy's own over host memory. Operands that they may write to are copies, which go
+back to their arrays when an iteration ends, is closed, leaves its context, or is written to as a whole.
+What NumPy allocates or casts for an operand is shared with the iterator. Not here: iteration over one array
+(in Rust), ``flat`` (``_flat.py``).
 """
 
 import numpy as np
 
 from ._fallback import to_host
-from ._gpupy import assign_all, ndarray, wrap
+from ._gpupy import assign_all, hold, ndarray
 
 _WRITES = frozenset(("readwrite", "writeonly"))
-_OWN = ("_given", "_iterator", "_written")
+_OWN = ("_given", "_hosts", "_iterator", "_written")
 
 
 class nditer:
@@ -19,12 +20,22 @@ class nditer:
     __slots__ = _OWN
 
     def __init__(self, op, flags=None, op_flags=None, *args, **kwargs):
+        hosts = self._take(op, op_flags)
+        self._iterator = np.nditer(hosts, flags, op_flags, *to_host(args), **to_host(kwargs))
+
+    def _take(self, op, op_flags):
+        """Operands for NumPy, as these were given."""
         several = isinstance(op, (tuple, list))
         self._given, self._written = tuple(op) if several else (op,), []
-        hosts = [self._operand(each, _flags_of(op_flags, n)) for n, each in enumerate(self._given)]
-        self._iterator = np.nditer(
-            hosts if several else hosts[0], flags, op_flags, *to_host(args), **to_host(kwargs)
-        )
+        self._hosts = [self._operand(each, _flags_of(op_flags, n)) for n, each in enumerate(self._given)]
+        return self._hosts if several else self._hosts[0]
+
+    def _over(self, iterator):
+        """The same operands with another iterator of NumPy's."""
+        made = object.__new__(nditer)
+        made._given, made._hosts, made._written = self._given, self._hosts, self._written
+        made._iterator = iterator
+        return made
 
     def _operand(self, array, flags):
         if not isinstance(array, ndarray):
@@ -73,17 +84,12 @@ class nditer:
 
     @property
     def operands(self):
-        """The arrays, as they were given where they were."""
-        found = self._iterator.operands
-        ours = [g if isinstance(g, ndarray) else None for g in self._given]
-        ours += [None] * (len(found) - len(ours))
-        return tuple(wrap(f) if own is None else own for f, own in zip(found, ours, strict=True))
+        """The arrays that were given; others of NumPy's where it iterates over these."""
+        ours = {id(h): g for h, g in zip(self._hosts, self._given, strict=True) if isinstance(g, ndarray)}
+        return tuple(ours[id(f)] if id(f) in ours else hold(f) for f in self._iterator.operands)
 
     def copy(self):
-        made = object.__new__(nditer)
-        made._given, made._written = self._given, self._written
-        made._iterator = self._iterator.copy()
-        return made
+        return self._over(self._iterator.copy())
 
     __copy__ = copy
 
@@ -95,6 +101,7 @@ class nditer:
 
     def __setitem__(self, key, value):
         self._iterator[key] = to_host(value)
+        self._write_back()
 
     def __delitem__(self, key):
         del self._iterator[key]
@@ -110,6 +117,16 @@ class nditer:
 
     def __delattr__(self, name):
         delattr(self._iterator, name)
+
+
+def nested_iters(op, axes, flags=None, op_flags=None, *args, **kwargs):
+    outer = object.__new__(nditer)
+    hosts = outer._take(op, op_flags)
+    found = np.nested_iters(hosts, axes, flags, op_flags, *to_host(args), **to_host(kwargs))
+    return tuple(outer._over(iterator) for iterator in found)
+
+
+FUNCTIONS = {"nested_iters": nested_iters}
 
 
 def _flags_of(op_flags, n):

@@ -282,7 +282,7 @@ _OWN = {
     "flatten": flatten,
     "imag": _complex.attribute("imag"),
     "item": item,
-    "mT": property(lambda self: self._views(np.matrix_transpose)),
+    "mT": property(lambda self: self._views(operator.attrgetter("mT"))),
     "max": _reduce.max_,
     "mean": _reduce.mean,
     "min": _reduce.min_,

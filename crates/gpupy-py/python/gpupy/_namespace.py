@@ -32,6 +32,7 @@ OWN = {
     **_creation.FUNCTIONS,
     **_errors.FUNCTIONS,
     **_indexing.FUNCTIONS,
+    **_iteration.FUNCTIONS,
     **_joining.FUNCTIONS,
     **_linear.FUNCTIONS,
     **_reduce.FUNCTIONS,
@@ -46,15 +47,31 @@ _adapted = {}
 def lookup(name):
     """The object that gpupy's namespace has under a name of NumPy's."""
     if name in OWN:
-        own = OWN[name]
-        # Ours do what NumPy's page of the name says.
-        own.__doc__ = own.__doc__ or getattr(np, name).__doc__
-        # So `inspect` shows NumPy's signature.
-        own.__wrapped__ = getattr(np, name)
-        return own
+        return _own(OWN[name], getattr(np, name))
     if name in _CLASSES:
         return _CLASSES[name]()
     return adapt(name, getattr(np, name))
+
+
+def _own(own, theirs):
+    """A function of ours as programs see it."""
+    if not isinstance(own, type(_own)):
+        return own
+    # Ours do what NumPy's page of the name says.
+    own.__doc__ = own.__doc__ or theirs.__doc__
+    # So `inspect` shows NumPy's signature, and pickles find the name.
+    own.__wrapped__, own.__module__ = theirs, "gpupy"
+    return _Unbound(own) if isinstance(theirs, types.BuiltinFunctionType) else own
+
+
+class _Unbound(staticmethod):
+    """A function that binds to no instance when it is an attribute of a class, as those in C."""
+
+    def __get__(self, instance, owner=None):
+        return self
+
+    def __reduce__(self):
+        return self.__name__
 
 
 def adapt(name, value):

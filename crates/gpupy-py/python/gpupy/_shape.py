@@ -83,18 +83,30 @@ def broadcast_arrays(*args, subok=False):
     return tuple(a if a.shape == shape else FUNCTIONS["broadcast_to"](a, shape) for a in arrays)
 
 
-def shares_memory(a, b, max_work=None):
-    if isinstance(a, ndarray) and isinstance(b, ndarray) and a._lazy and b._lazy:
-        if not a._shares(b):
+def _sharing(theirs):
+    """Ours for a function that says whether two arrays have memory in common."""
+
+    def function(a, b, /, max_work=None):
+        a, b = _array_of(a), _array_of(b)
+        if isinstance(a, ndarray) and isinstance(b, ndarray) and a._lazy and b._lazy:
+            return a._shares(b) and _touch(theirs, a, b, max_work)
+        if any(isinstance(x, ndarray) and x._lazy for x in (a, b)):
             return False
-        return _touch(a, b)
-    if any(isinstance(x, ndarray) and x._lazy for x in (a, b)):
-        return False
-    return call("shares_memory", np.shares_memory, (a, b), {})
+        return call(theirs.__name__, theirs, (a, b, max_work), {})
+
+    return function
 
 
-def _touch(a, b):
-    """Whether two views of one base have an element in common."""
+def _array_of(value):
+    """The array of ours that an object gives for itself, if it does; otherwise the object."""
+    if isinstance(value, ndarray) or not hasattr(type(value), "__array__"):
+        return value
+    array = value.__array__()
+    return array if isinstance(array, ndarray) else value
+
+
+def _touch(theirs, a, b, max_work):
+    """What NumPy says of two views of one base."""
     low = min(_low(a), _low(b))
     end = max(_high(a), _high(b)) + 1
     memory = np.empty(max(end - low, 1), a.dtype)
@@ -103,7 +115,7 @@ def _touch(a, b):
         start = (x._offset - low) * x.itemsize
         return np.ndarray(x.shape, x.dtype, memory, start if x.size else 0, x.strides)
 
-    return np.shares_memory(over(a), over(b))
+    return theirs(over(a), over(b), max_work)
 
 
 def _reach(a, pick):
@@ -124,9 +136,9 @@ FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
     "atleast_2d": atleast_2d,
     "atleast_3d": atleast_3d,
     "broadcast_arrays": broadcast_arrays,
-    "may_share_memory": shares_memory,
+    "may_share_memory": _sharing(np.may_share_memory),
     "ravel": ravel,
     "reshape": reshape,
-    "shares_memory": shares_memory,
+    "shares_memory": _sharing(np.shares_memory),
     "squeeze": squeeze,
 }
