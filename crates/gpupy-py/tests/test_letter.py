@@ -3,6 +3,7 @@
 The oracle is NumPy. Not here: NumPy's tests themselves (``crates/gpupy-py/numpy_tests``).
 """
 
+import operator
 import pickle
 import warnings
 
@@ -47,7 +48,7 @@ def test_bits_under_another_dtype_are_written_through():
 def test_other_ways_of_writing_parts_are_refused():
     z = gpupy.array([1 + 2j, 3 - 1j])
     with pytest.raises(ValueError, match="read-only"):
-        z.imag[:1][0] = 5
+        z.imag.reshape(1, 2)[0] = 5
     with pytest.raises(ValueError, match="read-only"):
         gpupy.add(z.real, 1, out=z.real)
 
@@ -161,6 +162,25 @@ def test_flat_takes_the_keys_that_numpys_takes():
         for a in (mine, theirs):
             with pytest.raises(IndexError):
                 a.flat[key]
+
+
+PARTS = {
+    "a slice in place": lambda z: operator.iadd(z.real[1:], 5),
+    "a slice of a slice": lambda z: z.imag[1:][::2].__setitem__(..., 7),
+    "all": lambda z: z.real[...].fill(2),
+    "other bits": lambda z: z.view("f8")[2:].__imul__(3),
+}
+
+
+@pytest.mark.parametrize("way", PARTS)
+def test_parts_of_parts_are_written_through(way):
+    def written(xp):
+        z = xp.arange(6) * (1 + 2j)
+        seen = z.real
+        PARTS[way](z)
+        return [z.tolist(), z.real.tolist(), seen.shape]
+
+    assert written(gpupy) == written(np)
 
 
 def _reduced(xp):

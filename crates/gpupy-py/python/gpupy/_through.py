@@ -1,8 +1,9 @@
 """What NumPy shows as a view of other bits: parts of complex numbers, and elements under another dtype.
 
 Owns ``through``. The elements are computed from the source's, so the array is no view of it in the core.
-Item assignment, ``fill`` and in-place operators still reach the source: they take its elements as they
-are then, write, and give them back. Every other way of writing is refused as to a read-only array.
+Item assignment, ``fill`` and in-place operators still reach the source, also of parts that integers and
+slices name: they take its elements as they are then, write, and give them back. Every other way of writing
+is refused as to a read-only array.
 Not here: which elements they are (``_complex.py``, ``_methods.py``).
 """
 
@@ -19,6 +20,10 @@ def through(source, made, read, write):
     if not source._writable:
         made._writable = False
         return made
+    return _over(source, made, read, write)
+
+
+def _over(source, made, read, write):
     array = ndarray.__new__(_Through, (0,))
     array._replace(made)
     _seal(array)
@@ -45,11 +50,25 @@ class _Through(ndarray):
         _seal(self)
         return self
 
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        if not (isinstance(found, ndarray) and _is_basic(key)):
+            return found
+        return _over(
+            self, found, lambda a: a._read(a._source)[key], lambda a, part: operator.setitem(a, key, part)
+        )
+
     def __setitem__(self, key, value):
         self._written(lambda fresh: operator.setitem(fresh, key, value))
 
     def fill(self, value):
         self._written(lambda fresh: assign_all(fresh, value))
+
+
+def _is_basic(key):
+    """Whether a key names a view."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(part is None or part is ... or type(part) in (int, slice) for part in parts)
 
 
 def _in_place(name):
