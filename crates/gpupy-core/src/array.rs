@@ -9,10 +9,10 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::own::{Memory, Own};
+use crate::own::Own;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Operand, Origin, Value};
-use crate::view::{Shape, View, size_of};
+use crate::view::{View, size_of};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -118,30 +118,36 @@ impl Array {
         Array { base: Arc::new(Base { dtype, len, current }), view }
     }
 
-    /// A new base with elements of its own, seen whole.
+    /// A new base with a copy of these elements for its own, in C order and as many as there are; seen
+    /// whole.
     #[inline(always)]
-    pub(crate) fn own(dtype: DType, shape: &[usize], origin: Origin, memory: Memory) -> Array {
-        Array::of_own(Own::new(dtype, Shape::from_slice(shape), origin, memory))
-    }
-
-    /// The same, of elements that are made already.
-    #[inline(always)]
-    pub(crate) fn of_own(own: Own) -> Array {
-        let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
-        let current = Mutex::new(Current { held: Held::Own(own), version: 0 });
-        Array { base: Arc::new(Base { dtype, len, current }), view }
+    pub(crate) fn own(
+        dtype: DType,
+        shape: &[usize],
+        origin: Origin,
+        bytes: &[u8],
+    ) -> Option<Array> {
+        let (array, room) = Array::blank(dtype, shape, origin, 0)?;
+        // SAFETY: there is room for all elements, which nobody else has.
+        unsafe { room.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Some(array)
     }
 
     /// A new base with room for elements of its own, which the caller puts where it is told, in C order,
     /// before anybody else gets the array. `depth` is the length of the chain that led to them.
     #[inline(always)]
-    pub(crate) fn blank(dtype: DType, shape: &[usize], depth: u32) -> Option<(Array, NonNull<u8>)> {
+    pub(crate) fn blank(
+        dtype: DType,
+        shape: &[usize],
+        origin: Origin,
+        depth: u32,
+    ) -> Option<(Array, NonNull<u8>)> {
         let view = View::contiguous(shape);
         let len = view.size();
         let base = Arc::<Base>::new_uninit();
         let place = Arc::as_ptr(&base).cast_mut().cast::<Base>();
         // Filled in where it stays: moving it would take as long as computing few elements.
-        let held = Held::Own(Own::blank(dtype, depth));
+        let held = Held::Own(Own::blank(dtype, origin, depth));
         // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
         unsafe {
             place.write(Base { dtype, len, current: Mutex::new(Current { held, version: 0 }) });
@@ -164,7 +170,7 @@ impl Array {
                 .with("shape", format!("{shape:?}"))
                 .with("dtype", dtype));
         }
-        Ok(Array::own(dtype, shape, Origin::Given, Memory::of(bytes)))
+        Array::own(dtype, shape, Origin::Given, bytes).ok_or_else(disposed)
     }
 
     /// An array whose elements are all `scalar`; it takes no memory.

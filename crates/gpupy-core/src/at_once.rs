@@ -72,7 +72,7 @@ impl AtOnce {
         let shape = little(op, args)?;
         let (mut loan, mut task) = (Loan::default(), Task::of_op(op, size_of(&shape)));
         prepare(&mut task, to, args, &shape, &mut loan)?;
-        let (array, room) = Array::blank(task.dtype(), &shape, loan.depth + 1)?;
+        let (array, room) = Array::blank(task.dtype(), &shape, Origin::AtOnce, loan.depth + 1)?;
         compute(state, &task, room)?;
         // Whoever is told may want the operands.
         drop(loan);
@@ -93,7 +93,7 @@ impl AtOnce {
         if task.dtype() != dest.dtype() || *shape != *dest.shape() {
             return None;
         }
-        let mut made = Own::blank(task.dtype(), loan.depth + 1);
+        let mut made = Own::blank(task.dtype(), Origin::AtOnce, loan.depth + 1);
         compute(state, &task, made.make_room(&shape))?;
         drop(loan);
         self.tell(&task, &shape);
@@ -127,7 +127,7 @@ impl AtOnce {
         let loan = Loan::of(&[Arg::Array(array)])?;
         let task = Task::whole(op, array, loan.operands.first()?)?;
         let shape = [task.len()];
-        let (array, room) = Array::blank(task.dtype(), &shape, 0)?;
+        let (array, room) = Array::blank(task.dtype(), &shape, Origin::AtOnce, 0)?;
         compute(state, &task, room)?;
         drop(loan);
         self.tell(&task, &shape);
@@ -155,7 +155,7 @@ impl AtOnce {
             return None;
         }
         let task = Task::of(dtype, shape, op, operands)?;
-        let mut made = Own::blank(dtype, 0);
+        let mut made = Own::blank(dtype, Origin::AtOnce, 0);
         compute(state, &task, made.make_room(shape))?;
         self.tell(&task, shape);
         Some(made.into_value())

@@ -393,11 +393,11 @@ impl Context {
     /// - `Shape`: there would be more elements than positions.
     pub fn full(&self, shape: &[usize], scalar: Scalar) -> Result<Array> {
         let len = checked_size(shape)?;
-        if !self.inner.recorder.at_once.is_allowed() || len > FEW {
-            return Array::full(shape, scalar);
+        let few = self.inner.recorder.at_once.is_allowed() && len <= FEW;
+        match few.then(|| in_memory::filled(shape, scalar)).flatten() {
+            Some(array) => Ok(array),
+            None => Array::full(shape, scalar),
         }
-        let bytes = scalar.bytes()[..scalar.dtype.size()].repeat(len);
-        Array::from_bytes(scalar.dtype, shape, &bytes)
     }
 
     /// Rows of few elements in host memory, by an index array along the first axis or a mask of the

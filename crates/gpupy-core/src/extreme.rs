@@ -14,7 +14,6 @@ use crate::ir::REDUCE_CHUNK;
 use crate::lent::{Lent, Loan};
 use crate::op::Op;
 use crate::op_eval::order;
-use crate::own::Memory;
 use crate::record::Recorder;
 use crate::scalar::Scalar;
 use crate::value::{Kind, NodeOp, Origin};
@@ -148,5 +147,5 @@ fn place_at_once(op: Op, array: &Array, axis: usize) -> Option<Array> {
     }
     let mut shape = Shape::from(array.shape());
     shape[axis] = 1;
-    Some(Array::own(DType::I32, &shape, Origin::AtOnce, Memory::of(&places)))
+    Array::own(DType::I32, &shape, Origin::AtOnce, &places)
 }

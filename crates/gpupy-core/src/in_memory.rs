@@ -1,9 +1,9 @@
 //! Moves of elements within host memory: writes, copies and joins of what lies there, without any
 //! driver.
 //!
-//! Owns [`write_own`], [`own_again`], [`write()`], [`renewed`], [`copied`], [`joined`] and [`picked`]. Invariants: a
-//! value that somebody else holds is never written; what is given was computed, all of it, in host
-//! memory.
+//! Owns [`write_own`], [`own_again`], [`write()`], [`renewed`], [`copied`], [`filled`], [`joined`] and
+//! [`picked`]. Invariants: a value that somebody else holds is never written; what is given was computed,
+//! all of it, in host memory.
 //!
 //! Not here: masks (`masked.rs`); writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
 
@@ -193,14 +193,31 @@ pub(crate) fn copied(array: &Array) -> Option<Array> {
     let current = array.current_now()?;
     let Held::Own(own) = current.held() else { return None };
     let (bytes, dtype) = (own.bytes(), array.dtype());
-    let memory = match array.is_contiguous() {
+    let own = |elements: &[u8]| Array::own(dtype, array.shape(), Origin::AtOnce, elements);
+    match array.is_contiguous() {
         true => {
             let start = array.offset() as usize * dtype.size();
-            Memory::of(bytes.get(start..start + array.size() * dtype.size())?)
+            own(bytes.get(start..start + array.size() * dtype.size())?)
         }
-        false => Memory::of(&seen(bytes, dtype.size(), array.layout())?),
+        false => own(&seen(bytes, dtype.size(), array.layout())?),
+    }
+}
+
+/// Few elements that are all the same scalar.
+pub(crate) fn filled(shape: &[usize], scalar: Scalar) -> Option<Array> {
+    let (size, bytes) = (scalar.dtype.size(), scalar.bytes());
+    let len = size_of(shape) * size;
+    let (array, room) = Array::blank(scalar.dtype, shape, Origin::Given, 0)?;
+    // SAFETY: there is room for all elements, which nobody else has; they are initialised first.
+    let room = unsafe {
+        room.write_bytes(0, len);
+        std::slice::from_raw_parts_mut(room.as_ptr(), len)
     };
-    Some(Array::own(dtype, array.shape(), Origin::AtOnce, memory))
+    if scalar.bits != 0 {
+        let element = bytes.get(..size)?;
+        room.chunks_exact_mut(size).for_each(|place| place.copy_from_slice(element));
+    }
+    Some(array)
 }
 
 /// Few elements of arrays in host memory, one behind the other; `None` where they have to be read
@@ -211,9 +228,12 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
     if len == 0 || len > MOST_POINTS {
         return None;
     }
-    let mut memory = Memory::zeroed(len * size);
-    // SAFETY: the memory is as long and initialised, and nobody else has it.
-    let bytes = unsafe { std::slice::from_raw_parts_mut(memory.start().as_ptr(), len * size) };
+    let (joined, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
+    // SAFETY: there is room for all elements, which nobody else has; they are initialised first.
+    let bytes = unsafe {
+        room.write_bytes(0, len * size);
+        std::slice::from_raw_parts_mut(room.as_ptr(), len * size)
+    };
     let (axis, whole) = (join.axis as usize, View::contiguous(shape));
     for (part, array) in arrays.iter().filter(|array| array.size() > 0).enumerate() {
         let view = whole.slice_axis(axis, join.start(part), array.shape()[axis], 1);
@@ -225,7 +245,7 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
             Lent::Memory(..) => place(bytes, size, &view, &data),
         }
     }
-    Some(Array::own(dtype, shape, Origin::AtOnce, memory))
+    Some(joined)
 }
 
 /// The rows that an index array names along the first axis of few elements in host memory; `None`
@@ -252,7 +272,7 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
         found.extend_from_slice(table.get(place * row * size..(place + 1) * row * size)?);
     }
     let shape: Shape = index.shape().iter().chain(&array.shape()[1..]).copied().collect();
-    Some(Array::own(dtype, &shape, Origin::AtOnce, Memory::of(&found)))
+    Array::own(dtype, &shape, Origin::AtOnce, &found)
 }
 
 /// The number that an element of an integer dtype is, if an int64 holds it.

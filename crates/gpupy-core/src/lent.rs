@@ -42,13 +42,16 @@ impl Lent<'_> {
     }
 }
 
+/// The most operands of an operation.
+const MOST: usize = 3;
+
 /// Operands with the locks of their bases.
 #[derive(Default)]
 pub(crate) struct Loan<'a> {
     pub operands: SmallVec<[Lent<'a>; 3]>,
     /// The longest chain of operations that led to one of them and were computed at once.
     pub depth: u32,
-    locks: SmallVec<[MutexGuard<'a, Current>; 3]>,
+    locks: [Option<MutexGuard<'a, Current>>; MOST],
 }
 
 impl<'a> Loan<'a> {
@@ -84,8 +87,9 @@ impl<'a> Loan<'a> {
             if let Held::Own(own) = current.held() {
                 self.depth = self.depth.max(own.depth);
             }
+            let lock = self.locks.get_mut(self.operands.len())?;
             self.operands.push(lent(array, &current)?);
-            self.locks.push(current);
+            *lock = Some(current);
         }
         Some(())
     }

@@ -10,7 +10,6 @@ use crate::array::{Arg, Array};
 use crate::at_once::MOST_POINTS;
 use crate::in_memory::{Elements, own_again};
 use crate::lent::{Lent, Loan};
-use crate::own::Memory;
 use crate::strided::rows;
 use crate::value::Origin;
 use crate::view::size_of;
@@ -39,7 +38,7 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
         }
     }
     let shape: SmallVec<[usize; 4]> = [count].iter().chain(rest).copied().collect();
-    Some(Array::own(dtype, &shape, Origin::AtOnce, Memory::of(&found)))
+    Array::own(dtype, &shape, Origin::AtOnce, &found)
 }
 
 /// Writes a scalar, or elements one after another, where a mask of the same shape is true, into few

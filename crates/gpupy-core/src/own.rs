@@ -47,14 +47,6 @@ impl Memory {
         Memory { buffer, here: Here(MaybeUninit::uninit()) }
     }
 
-    /// Memory of so many bytes, all zero.
-    pub fn zeroed(len: usize) -> Memory {
-        let mut memory = Memory::new(len);
-        // SAFETY: there are so many bytes, and nobody else has them.
-        unsafe { memory.start().write_bytes(0, len) };
-        memory
-    }
-
     /// The bytes of a buffer.
     pub fn in_buffer(buffer: HostBuffer) -> Memory {
         Memory { buffer: Some(buffer), here: Here(MaybeUninit::uninit()) }
@@ -96,11 +88,11 @@ impl Own {
         Own { dtype, shape, depth: 0, origin, memory }
     }
 
-    /// No elements yet, of what is computed at once at the end of a chain so long.
+    /// No elements yet, of what is computed at the end of a chain so long.
     #[inline(always)]
-    pub fn blank(dtype: DType, depth: u32) -> Own {
+    pub fn blank(dtype: DType, origin: Origin, depth: u32) -> Own {
         let memory = Memory { buffer: None, here: Here(MaybeUninit::uninit()) };
-        Own { dtype, shape: Shape::new(), depth, origin: Origin::AtOnce, memory }
+        Own { dtype, shape: Shape::new(), depth, origin, memory }
     }
 
     /// Makes room for elements in C order, in the place of those that were there; the caller writes them

@@ -5,18 +5,20 @@
 //! Not here: how elements get there (`transfer.rs`).
 
 use crate::access;
-use crate::array::{Array, Held};
+use crate::array::{Arg, Array, Held};
 use crate::context::Context;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::host::HostBuffer;
 use crate::in_memory;
+use crate::lent::{Lent, Loan};
 use crate::order;
 use crate::scalar::Scalar;
 use crate::strided::gather;
 use crate::value::{Kind, Value};
 use crate::view::View;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The most elements that a read copies rather than to share them.
@@ -89,6 +91,15 @@ impl Array {
         }
         let buffer = state.host.clone()?;
         Some(HostArray { buffer, dtype, view: self.layout().clone() })
+    }
+
+    /// The bytes of few elements in C order, if they are in host memory already; waits for nobody.
+    pub fn known_elements(&self) -> Option<SmallVec<[u8; 64]>> {
+        let loan = Loan::of(&[Arg::Array(self)])?;
+        match loan.operands.first()? {
+            lent @ Lent::Memory(..) => lent.elements(self.dtype().size()),
+            Lent::Scalar(_) => None,
+        }
     }
 
     /// The element of an array of one element, if it is known already; waits for nobody. Complex

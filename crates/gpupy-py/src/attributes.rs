@@ -50,28 +50,28 @@ impl NdArray {
     /// How many axes.
     #[getter]
     pub fn ndim(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        match elements(slf) {
-            Elements::Lazy(array) => Ok(array.ndim()),
-            Elements::Numpy(array) => array.getattr("ndim")?.extract(),
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
+            return Ok(array.ndim());
         }
+        host_of(slf)?.getattr("ndim")?.extract()
     }
 
     /// How many elements.
     #[getter]
     fn size(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        match elements(slf) {
-            Elements::Lazy(array) => Ok(array.size()),
-            Elements::Numpy(array) => array.getattr("size")?.extract(),
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
+            return Ok(array.size());
         }
+        host_of(slf)?.getattr("size")?.extract()
     }
 
     /// Bytes of one element.
     #[getter]
     fn itemsize(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        match elements(slf) {
-            Elements::Lazy(array) => Ok(array.dtype().size()),
-            Elements::Numpy(array) => array.getattr("itemsize")?.extract(),
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
+            return Ok(array.dtype().size());
         }
+        host_of(slf)?.getattr("itemsize")?.extract()
     }
 
     /// Bytes of all elements.
@@ -132,10 +132,10 @@ impl NdArray {
 
     #[getter]
     fn _writable(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        match elements(slf) {
-            Elements::Lazy(_) => Ok(slf.get().is_writable()),
-            Elements::Numpy(array) => array.getattr("flags")?.getattr("writeable")?.extract(),
+        if slf.get().read(slf.py()).as_lazy().is_some() {
+            return Ok(slf.get().is_writable());
         }
+        host_of(slf)?.getattr("flags")?.getattr("writeable")?.extract()
     }
 
     #[setter(_writable)]

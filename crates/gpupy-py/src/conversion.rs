@@ -5,7 +5,9 @@
 //! Not here: the exchange of memory behind it (`host.rs`).
 
 use crate::array::{Elements, NdArray, elements, host_of};
+use crate::errors::to_py;
 use crate::host::Exported;
+use crate::session::context;
 use crate::{dtypes, protocols, standin};
 use gpupy_core::{DType, Scalar};
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
@@ -40,6 +42,24 @@ impl NdArray {
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         host_of(slf)?.call_method1("__format__", (spec,))
+    }
+
+    /// A copy, lazy.
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, /, order='C')")]
+    fn copy<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if args.is_empty()
+            && kwargs.is_none()
+            && let Elements::Lazy(array) = elements(slf)
+        {
+            let copied = context()?.copy(&array).map_err(to_py)?;
+            return Ok(Bound::new(slf.py(), NdArray::lazy(copied))?.into_any());
+        }
+        let copy = slf.py().import("gpupy._methods")?.getattr("copy")?;
+        copy.call_method1("__get__", (slf,))?.call(args, kwargs)
     }
 
     /// The elements in lists.
@@ -193,7 +213,7 @@ fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAn
     if !is_float || array.size() > FEW {
         return Ok(None);
     }
-    let Some(bytes) = array.in_memory().map(|host| host.to_vec()) else { return Ok(None) };
+    let Some(bytes) = array.known_elements() else { return Ok(None) };
     let elements = bytes.chunks_exact(array.dtype().size());
     let floats = elements.filter_map(|element| match Scalar::read(array.dtype(), element)? {
         single if single.dtype == DType::F32 => Some(f64::from(single.as_f32())),

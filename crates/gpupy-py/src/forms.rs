@@ -39,14 +39,21 @@ pub fn product(context: &Context, left: &Array, right: &Array) -> Result<Option<
     Ok(Some(result))
 }
 
-/// Running results along an axis of the ufunc that NumPy calls `name`, of elements that are cast to
-/// `dtype` first where it is given; `None` leaves it to NumPy.
+/// The axis of a number that may count from the end; `None` where the array has no such axis.
+fn place_of(axis: isize, array: &Array) -> Option<usize> {
+    let rank = array.ndim() as isize;
+    (-rank..rank).contains(&axis).then(|| axis.rem_euclid(rank) as usize)
+}
+
+/// Running results along an axis (of one axis in C order, where none is named) of the ufunc that NumPy calls
+/// `name`, of elements that are cast to `dtype` first where it is given; `None` leaves it to NumPy.
 #[pyfunction]
+#[pyo3(signature = (name, array, axis, dtype=None))]
 pub fn scan(
     py: Python<'_>,
     name: &str,
     array: &Bound<'_, NdArray>,
-    axis: usize,
+    axis: Option<isize>,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<NdArray>> {
     let Some(array) = array.get().read(py).as_lazy().cloned() else { return Ok(None) };
@@ -59,13 +66,21 @@ pub fn scan(
         None => array.dtype(),
     };
     let Some(op) = reduction(name, given).map(|found| found.op) else { return Ok(None) };
+    let axis = match axis {
+        None if array.ndim() == 1 => Some(0),
+        None => None,
+        Some(axis) => place_of(axis, &array),
+    };
+    let Some(axis) = axis else { return Ok(None) };
     let dtype = given;
     let truth = name.starts_with("logical");
     let context = ready(py)?;
     let able = op.reduces(dtype) && supports(context, Op::Scan, dtype) && holds(dtype)?;
     // One times a complex number is not that number where a part is infinite.
     let product = op == Op::Mul && matches!(dtype, DType::C64 | DType::C128);
-    if !able || truth || product || axis >= array.ndim() {
+    // NumPy rounds float16 at every step, and so differs from chunks.
+    let rounded = array.dtype() == DType::F16;
+    if !able || truth || product || rounded {
         return Ok(None);
     }
     let source =
@@ -100,10 +115,11 @@ pub fn place(
 
 /// The elements along an axis in ascending order; `None` leaves it to NumPy.
 #[pyfunction]
-pub fn sort(py: Python<'_>, array: &Bound<'_, NdArray>, axis: usize) -> PyResult<Option<NdArray>> {
+pub fn sort(py: Python<'_>, array: &Bound<'_, NdArray>, axis: isize) -> PyResult<Option<NdArray>> {
     let Some(array) = array.get().read(py).as_lazy().cloned() else { return Ok(None) };
+    let Some(axis) = place_of(axis, &array) else { return Ok(None) };
     let context = ready(py)?;
-    if !supports(context, Op::Sort, array.dtype()) || axis >= array.ndim() {
+    if !supports(context, Op::Sort, array.dtype()) {
         return Ok(None);
     }
     context.sort(&array, axis).map(NdArray::lazy).map(Some).map_err(to_py)
@@ -115,12 +131,13 @@ pub fn sort(py: Python<'_>, array: &Bound<'_, NdArray>, axis: usize) -> PyResult
 pub fn argsort(
     py: Python<'_>,
     array: &Bound<'_, NdArray>,
-    axis: usize,
+    axis: isize,
 ) -> PyResult<Option<NdArray>> {
     let Some(array) = array.get().read(py).as_lazy().cloned() else { return Ok(None) };
+    let Some(axis) = place_of(axis, &array) else { return Ok(None) };
     let context = ready(py)?;
     let able = supports(context, Op::ArgSort, array.dtype()) && holds(DType::I64)?;
-    if !able || axis >= array.ndim() || array.shape()[axis] > i32::MAX as usize {
+    if !able || array.shape()[axis] > i32::MAX as usize {
         return Ok(None);
     }
     let places = context.argsort(&array, axis).and_then(|at| context.cast(&at, DType::I64));

@@ -176,10 +176,8 @@ pub fn range(dtype: DType) -> (i128, i128) {
 /// Classifies an operand; `None` leaves it to NumPy.
 pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
     let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
-    if let Ok(array) = object.cast::<NdArray>() {
-        let array = array.get().read(object.py());
-        let kind = array.as_lazy().map(|lazy| Kind::of(lazy.dtype()));
-        return Ok(kind.map(|kind| Operand { kind, held: Held::Array(array), is_array: true }));
+    if let Ok(array) = object.cast_exact::<NdArray>() {
+        return Ok(of_array(array));
     }
     if let Ok(value) = object.cast_exact::<PyFloat>() {
         return scalar(Kind::WEAK_FLOAT, Held::Float(value.value()));
@@ -191,7 +189,7 @@ pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>
             None => Ok(None),
         };
     }
-    if let Ok(value) = object.cast::<LazyScalar>() {
+    if let Ok(value) = object.cast_exact::<LazyScalar>() {
         let value = value.get();
         let kind = Kind::of(value.dtype_of());
         return match value.as_known() {
@@ -205,7 +203,19 @@ pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>
     if let Ok(value) = object.cast_exact::<PyComplex>() {
         return scalar(Kind::WEAK_COMPLEX, Held::Complex(value.real(), value.imag()));
     }
-    numpy_scalar(object, numpy(object.py())?)
+    // Of subclasses there are few, and telling them takes longer than all of the above.
+    match object.cast::<NdArray>() {
+        Ok(array) => Ok(of_array(array)),
+        Err(_) => numpy_scalar(object, numpy(object.py())?),
+    }
+}
+
+/// Classifies an array of ours; `None` for NumPy's own.
+#[inline(always)]
+fn of_array<'a>(array: &'a Bound<'_, NdArray>) -> Option<Operand<'a>> {
+    let array = array.get().read(array.py());
+    let kind = Kind::of(array.as_lazy()?.dtype());
+    Some(Operand { kind, held: Held::Array(array), is_array: true })
 }
 
 /// An int of at most 64 bits, with a sign or without.

@@ -63,6 +63,9 @@ fn registry() -> Registry {
 /// # Errors
 /// A variable of the environment that is not what it should be.
 pub fn context() -> PyResult<&'static Context> {
+    if let Some((context, _)) = open() {
+        return Ok(context);
+    }
     if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
         return Ok(context);
     }

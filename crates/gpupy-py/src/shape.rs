@@ -18,18 +18,23 @@ use smallvec::SmallVec;
 pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usize; 6]>> {
     let refuse = || explain(shape.py(), array, |standin| standin.call_method1("reshape", (shape,)));
     let mut wanted: SmallVec<[isize; 6]> = SmallVec::new();
-    let is_tuple = shape.cast_exact::<PyTuple>().is_ok();
-    let one = if is_tuple { None } else { shape.extract::<isize>().ok() };
-    if let Some(one) = one {
-        wanted.push(one);
-    } else {
-        let Ok(items) = shape.try_iter() else { return Err(refuse()) };
-        for item in items {
-            match item?.extract::<isize>() {
-                Ok(extent) => wanted.push(extent),
-                Err(_) => return Err(refuse()),
-            }
+    let mut take = |extent: &Bound<'_, PyAny>| match extent.extract() {
+        Ok(extent) => {
+            wanted.push(extent);
+            true
         }
+        Err(_) => false,
+    };
+    let all_taken = match shape.cast_exact::<PyTuple>() {
+        Ok(extents) => extents.iter_borrowed().all(|extent| take(&extent)),
+        Err(_) if take(shape) => true,
+        Err(_) => {
+            let Ok(mut extents) = shape.try_iter() else { return Err(refuse()) };
+            extents.try_fold(true, |all, extent| PyResult::Ok(all && take(&extent?)))?
+        }
+    };
+    if !all_taken {
+        return Err(refuse());
     }
     let open = wanted.iter().filter(|n| **n < 0).count();
     let known = wanted

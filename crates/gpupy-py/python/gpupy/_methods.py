@@ -61,11 +61,8 @@ def _view_method(name):
 
 
 def copy(self, order="C"):
-    if order == "C":
-        made = self._copy()
-        if made is not None:
-            return made
-    return _creation.array(self, order=order, copy=True)
+    """The method, called with an order."""
+    return _creation.array(self, order="C" if order is None else order, copy=True)
 
 
 def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
@@ -254,7 +251,7 @@ _OWN = {
     "__array_wrap__": array_wrap,
     "__class_getitem__": classmethod(types.GenericAlias),
     "__contains__": contains,
-    "__copy__": copy,
+    "__copy__": ndarray.copy,
     "__deepcopy__": deepcopy,
     "__dlpack__": dlpack,
     "__dlpack_device__": _reader("__dlpack_device__"),
@@ -271,7 +268,6 @@ _OWN = {
     "compress": lambda self, condition, axis=None, out=None: _indexing.compress(condition, self, axis, out),
     "conj": conjugate,
     "conjugate": conjugate,
-    "copy": copy,
     "ctypes": property(ctypes),
     "cumprod": _reduce.cumprod,
     "cumsum": _reduce.cumsum,

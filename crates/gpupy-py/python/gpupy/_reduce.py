@@ -259,6 +259,10 @@ def _first(a, axis, ufunc, keepdims):
 
 def _running(name, ufunc):
     def function(a, axis=None, dtype=None, out=None):
+        if axis is dtype is out is None and type(a) is ndarray:
+            result = scan(ufunc, a, None)
+            if result is not None:
+                return result
         a = _array(a)
         if not a.ndim and out is not None:
             # NumPy 2.4 crashes where it writes the running sum of an array without axes into another.
@@ -276,11 +280,9 @@ def _running(name, ufunc):
 
 def _scanned(ufunc, a, axis, dtype):
     """The recorded running results along an axis, or ``None``."""
-    inside = isinstance(axis, int) and -a.ndim <= axis < a.ndim
-    # NumPy rounds float16 at every step, and so differs from chunks.
-    if not a._lazy or not inside or a.dtype == np.float16:
+    if not isinstance(axis, int):
         return None
-    return scan(ufunc, a, axis % a.ndim, None if dtype is None else np.dtype(dtype))
+    return scan(ufunc, a, axis, None if dtype is None else np.dtype(dtype))
 
 
 def ufunc_accumulate(name, array, axis=0, dtype=None, out=None):

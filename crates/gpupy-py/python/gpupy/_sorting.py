@@ -22,11 +22,13 @@ def _rows(a, axis, kind, order, stable):
         return None
     if axis is None:
         return a.ravel(), 0
+    if type(axis) is int:
+        return a, axis
     try:
         axis = operator.index(axis)
     except TypeError:
         return None
-    return (a, axis % a.ndim) if -a.ndim <= axis < a.ndim else None
+    return a, axis
 
 
 def _given(kind, order, stable):
@@ -35,7 +37,7 @@ def _given(kind, order, stable):
 
 
 def sort(a, axis=-1, kind=None, order=None, *, stable=None):
-    a = asanyarray(a)
+    a = a if type(a) is ndarray else asanyarray(a)
     rows = _rows(a, axis, kind, order, stable)
     result = None if rows is None else _gpupy.sort(*rows)
     if result is not None:
@@ -44,7 +46,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
-    a = asanyarray(a)
+    a = a if type(a) is ndarray else asanyarray(a)
     rows = _rows(a, axis, kind, order, stable)
     result = None if rows is None else _gpupy.argsort(*rows)
     if result is not None:
