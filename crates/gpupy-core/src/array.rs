@@ -118,8 +118,8 @@ impl Array {
         Array { base: Arc::new(Base { dtype, len, current }), view }
     }
 
-    /// A new base with a copy of these elements for its own, in C order and as many as there are; seen
-    /// whole.
+    /// A new base with a copy of these elements for its own, in C order; seen whole. `None` where they are
+    /// too few.
     #[inline(always)]
     pub(crate) fn own(
         dtype: DType,
@@ -127,6 +127,7 @@ impl Array {
         origin: Origin,
         bytes: &[u8],
     ) -> Option<Array> {
+        let bytes = bytes.get(..size_of(shape) * dtype.size())?;
         let (array, room) = Array::blank(dtype, shape, origin, 0)?;
         // SAFETY: there is room for all elements, which nobody else has.
         unsafe { room.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };

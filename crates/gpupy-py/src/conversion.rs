@@ -9,7 +9,7 @@ use crate::errors::to_py;
 use crate::host::Exported;
 use crate::session::context;
 use crate::{dtypes, protocols, standin};
-use gpupy_core::{DType, Scalar};
+use gpupy_core::DType;
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -214,12 +214,10 @@ fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAn
         return Ok(None);
     }
     let Some(bytes) = array.known_elements() else { return Ok(None) };
-    let elements = bytes.chunks_exact(array.dtype().size());
-    let floats = elements.filter_map(|element| match Scalar::read(array.dtype(), element)? {
-        single if single.dtype == DType::F32 => Some(f64::from(single.as_f32())),
-        double => Some(f64::from_bits(double.bits)),
-    });
-    let floats: SmallVec<[f64; FEW]> = floats.collect();
+    let floats: SmallVec<[f64; FEW]> = match array.dtype() {
+        DType::F32 => bytes.as_chunks().0.iter().map(|it| f32::from_ne_bytes(*it).into()).collect(),
+        _ => bytes.as_chunks().0.iter().map(|it| f64::from_ne_bytes(*it)).collect(),
+    };
     Ok(Some(PyList::new(slf.py(), floats)?.into_any()))
 }
 

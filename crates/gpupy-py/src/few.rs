@@ -97,21 +97,26 @@ fn set_range(
     key: &Bound<'_, PySlice>,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
-    let range = Range::of(key)?;
-    let dest = {
-        let this = slf.get().read(slf.py());
-        this.as_lazy().filter(|_| slf.get().is_writable()).and_then(|array| range.along(array))
+    let (py, range) = (slf.py(), Range::of(key)?);
+    let this = slf.get().read(py);
+    let Some(array) = this.as_lazy().filter(|_| slf.get().is_writable()) else { return Ok(false) };
+    let part;
+    let dest = if range.is_all_of(array) {
+        array
+    } else {
+        let Some(found) = range.along(array) else { return Ok(false) };
+        part = found;
+        &part
     };
-    let Some(dest) = dest else { return Ok(false) };
     if let Ok(value) = value.cast_exact::<NdArray>() {
+        let value = value.get().read(py);
         let alike = |it: &&Array| it.dtype() == dest.dtype() && it.shape() == dest.shape();
-        let source = value.get().read(slf.py()).as_lazy().filter(alike).cloned();
-        let Some(source) = source else { return Ok(false) };
-        context.assign(&dest, Arg::Array(&source)).map_err(to_py)?;
+        let Some(source) = value.as_lazy().filter(alike) else { return Ok(false) };
+        context.assign(dest, Arg::Array(source)).map_err(to_py)?;
         return Ok(true);
     }
     let Some(element) = number(value, dest.dtype())? else { return Ok(false) };
-    context.assign(&dest, Arg::Scalar(element)).map_err(to_py)?;
+    context.assign(dest, Arg::Scalar(element)).map_err(to_py)?;
     Ok(true)
 }
 
@@ -149,6 +154,12 @@ impl Range {
             0 => Ok(range),
             _ => Err(PyErr::fetch(key.py())),
         }
+    }
+
+    /// Whether it names all elements of the first axis, one after the other.
+    fn is_all_of(&self, array: &Array) -> bool {
+        let all = |extent: &usize| *extent as isize <= self.stop;
+        self.start == 0 && self.step == 1 && array.shape().first().is_some_and(all)
     }
 
     /// The elements of the first axis that it names, if there is one.

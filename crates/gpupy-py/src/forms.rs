@@ -45,8 +45,8 @@ fn place_of(axis: isize, array: &Array) -> Option<usize> {
     (-rank..rank).contains(&axis).then(|| axis.rem_euclid(rank) as usize)
 }
 
-/// Running results along an axis (of one axis in C order, where none is named) of the ufunc that NumPy calls
-/// `name`, of elements that are cast to `dtype` first where it is given; `None` leaves it to NumPy.
+/// Running results along an axis, or the only one where none is named, of the ufunc that NumPy calls `name`,
+/// of elements that are cast to `dtype` first where it is given; `None` leaves it to NumPy.
 #[pyfunction]
 #[pyo3(signature = (name, array, axis, dtype=None))]
 pub fn scan(

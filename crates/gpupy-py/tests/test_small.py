@@ -1,10 +1,12 @@
 """Small work is computed at once, with NumPy's results; what else happens is not delayed by it."""
 
+import math
 import random
 import threading
 
 import numpy
 import pytest
+from pairs import check
 
 import gpupy
 
@@ -346,3 +348,26 @@ def test_places_of_extremes_of_few_elements_are_numpys(auto, dtype, axis):
             found, want = getattr(ours, name)(axis), getattr(given, name)(axis)
             assert found.dtype == want.dtype
             numpy.testing.assert_array_equal(numpy.asarray(found), want)
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1, 1, -2, 2, -3, True, 2**40, -(2**40), 0.5])
+def test_running_sums_and_sorts_take_an_axis_as_numpys_do(auto, axis):
+    for shape in [(), (4,), (3, 4)]:
+        for dtype in ("float16", "float32", "int8"):
+            values = numpy.arange(12)[: math.prod(shape)][::-1].reshape(shape).astype(dtype)
+            check(lambda xp: xp.asarray(values).cumsum(axis), f"{shape} {dtype}")
+            check(lambda xp: xp.sort(xp.asarray(values), axis), f"{shape} {dtype}")
+            check(lambda xp: xp.argsort(xp.asarray(values), axis, kind="stable"), f"{shape} {dtype}")
+
+
+@pytest.mark.parametrize("order", [None, "C", "F", "A", "K", "f", "bogo"])
+def test_a_copy_lies_in_memory_as_numpys(auto, order):
+    values = numpy.arange(12.0).reshape(3, 4)
+    for view in (lambda a: a, lambda a: a.T, lambda a: a[::2, ::-1]):
+        for args, named in (((), {}), ((order,), {}), ((), {"order": order})):
+
+            def copied(xp, view=view, args=args, named=named):
+                return view(xp.asarray(values)).copy(*args, **named)
+
+            check(copied, str(order))
+            check(lambda xp, copied=copied: xp.array(copied(xp).strides), str(order))

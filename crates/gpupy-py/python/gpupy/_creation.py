@@ -46,6 +46,10 @@ def _constant(name, value, shape, dtype, order, kwargs):
     return _gpupy.full(extents, value, dtype)
 
 
+def _on(device):
+    return {} if device is None else {"device": device}
+
+
 def _without_device(kwargs):
     return {k: v for k, v in kwargs.items() if not (k == "device" and v is None)}
 
@@ -57,31 +61,34 @@ def _given_like(function, *args, like, **kwargs):
     return getattr(np, function.__name__)(*args, like=like, **kwargs)
 
 
-def zeros(shape, dtype=float, order="C", **kwargs):
-    made = None if kwargs else constant(shape, 0.0, dtype, order)
-    if made is not None:
-        return made
-    if "like" in kwargs:
-        return _given_like(zeros, shape, dtype, order, **kwargs)
-    return _constant("zeros", 0.0, shape, dtype, order, _without_device(kwargs))
+def zeros(shape, dtype=float, order="C", *, device=None, like=None):
+    if device is like is None:
+        made = constant(shape, 0.0, dtype, order)
+        if made is not None:
+            return made
+    if like is not None:
+        return _given_like(zeros, shape, dtype, order, device=device, like=like)
+    return _constant("zeros", 0.0, shape, dtype, order, _on(device))
 
 
-def ones(shape, dtype=None, order="C", **kwargs):
-    made = None if kwargs else constant(shape, 1.0, float if dtype is None else dtype, order)
-    if made is not None:
-        return made
-    if "like" in kwargs:
-        return _given_like(ones, shape, dtype, order, **kwargs)
-    return _constant("ones", 1.0, shape, float if dtype is None else dtype, order, _without_device(kwargs))
+def ones(shape, dtype=None, order="C", *, device=None, like=None):
+    if device is like is None:
+        made = constant(shape, 1.0, float if dtype is None else dtype, order)
+        if made is not None:
+            return made
+    if like is not None:
+        return _given_like(ones, shape, dtype, order, device=device, like=like)
+    return _constant("ones", 1.0, shape, float if dtype is None else dtype, order, _on(device))
 
 
-def empty(shape, dtype=float, order="C", **kwargs):
-    made = None if kwargs else constant(shape, 0.0, dtype, order)
-    if made is not None:
-        return made
-    if "like" in kwargs:
-        return _given_like(empty, shape, dtype, order, **kwargs)
-    return _constant("empty", 0.0, shape, dtype, order, _without_device(kwargs))
+def empty(shape, dtype=float, order="C", *, device=None, like=None):
+    if device is like is None:
+        made = constant(shape, 0.0, dtype, order)
+        if made is not None:
+            return made
+    if like is not None:
+        return _given_like(empty, shape, dtype, order, device=device, like=like)
+    return _constant("empty", 0.0, shape, dtype, order, _on(device))
 
 
 def full(shape, fill_value, dtype=None, order="C", **kwargs):
@@ -211,14 +218,14 @@ def copy(a, order="K", subok=False):
 
 
 def arange(*args, dtype=None, device=None, like=None, **kwargs):
+    if dtype is like is None and not kwargs:
+        made = count(*args)
+        if made is not None:
+            return made
     if like is not None:
         return _given_like(arange, *args, dtype=dtype, like=like, **kwargs)
     if len(args) > 3 and dtype is None:
         args, dtype = args[:3], args[3]
-    if dtype is None and not kwargs:
-        made = count(*args)
-        if made is not None:
-            return made
     if not kwargs and 1 <= len(args) <= 3:
         made = _arange(dtype, *[to_host(x) for x in args])
         if made is not None:

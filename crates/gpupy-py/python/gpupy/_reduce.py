@@ -35,11 +35,6 @@ def _lazily(name, a, axis, keepdims, dtype=None):
     return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET, dtype)
 
 
-def _plainly(name, a):
-    """The recorded reduction of all elements of a lazy array with axes, or ``None``."""
-    return a._reduce_all(name) if type(a) is ndarray else None
-
-
 def _given(out, result):
     """The result, written to ``out`` if that can hold it as it is; otherwise ``None``."""
     if out is None:
@@ -66,8 +61,8 @@ def _reduction(name, ufunc):
     """A reduction with a ``dtype`` argument."""
 
     def function(a, axis=None, dtype=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
-        if axis is dtype is out is None and keepdims is initial is where is _UNSET:
-            result = _plainly(ufunc, a)
+        if type(a) is ndarray and axis is dtype is out is None and keepdims is initial is where is _UNSET:
+            result = a._reduce_all(ufunc)
             if result is not None:
                 return result
         a = _array(a)
@@ -88,8 +83,8 @@ def _extreme(name, ufunc):
     """A reduction without a ``dtype`` argument."""
 
     def function(a, axis=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
-        if axis is out is None and keepdims is initial is where is _UNSET:
-            result = _plainly(ufunc, a)
+        if type(a) is ndarray and axis is out is None and keepdims is initial is where is _UNSET:
+            result = a._reduce_all(ufunc)
             if result is not None:
                 return result
         a = _array(a)
@@ -108,6 +103,10 @@ def _extreme(name, ufunc):
 
 def _truth(name, ufunc):
     def function(a, axis=None, out=None, keepdims=_UNSET, *, where=_UNSET):
+        if type(a) is ndarray and axis is out is None and keepdims is where is _UNSET:
+            result = a._reduce_all(ufunc)
+            if result is not None:
+                return result
         return extreme(a, axis, out, keepdims, _UNSET, where)
 
     extreme = _extreme(name, ufunc)
