@@ -279,7 +279,7 @@ def _running(name, ufunc):
 
 def _scanned(ufunc, a, axis, dtype):
     """The recorded running results along an axis, or ``None``."""
-    if not isinstance(axis, int):
+    if not isinstance(axis, int) or isinstance(axis, bool):
         return None
     return scan(ufunc, a, axis, None if dtype is None else np.dtype(dtype))
 

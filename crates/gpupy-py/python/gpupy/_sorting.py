@@ -24,6 +24,8 @@ def _rows(a, axis, kind, order, stable):
         return a.ravel(), 0
     if type(axis) is int:
         return a, axis
+    if isinstance(axis, bool):
+        return None
     try:
         axis = operator.index(axis)
     except TypeError:
