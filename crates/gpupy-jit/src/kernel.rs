@@ -4,10 +4,12 @@
 //! elements follow each other, in whole passes where the machine has no masks. Other rows, and the
 //! rest of a row, are copied through short rows of the thread's own.
 //!
-//! Not here: writing the code (`writer.rs`).
+//! Not here: writing the code (`writer.rs`), the copies' loops (`copies.rs`).
 
 use crate::Step;
+use crate::copies::{copy_elements, join_parts, take_apart};
 use crate::lines::Lines;
+use crate::parts::Parts;
 use memmap2::{Mmap, MmapMut};
 use std::cell::RefCell;
 
@@ -49,6 +51,8 @@ pub(crate) struct Slot {
     pub step: Step,
     /// Of an element; 0 for an `index`, which has none.
     pub bytes: usize,
+    /// Whether this and the next are the parts of one complex number.
+    pub paired: bool,
 }
 
 /// Code for one program and variant.
@@ -63,6 +67,8 @@ pub struct Kernel {
     dests: Vec<Slot>,
     /// Whether all walks are such that the code takes them as they are.
     plain: bool,
+    /// Where its walks come from, of code over the parts of complex numbers.
+    parts: Option<Parts>,
 }
 
 /// The most points that are copied at a time: their rows stay in the innermost cache.
@@ -75,6 +81,8 @@ struct Scratch {
     frame: Lines,
     copies: Lines,
     walks: Vec<Walk>,
+    /// Of complex numbers' parts.
+    parts: Vec<Walk>,
 }
 
 thread_local! {
@@ -82,6 +90,7 @@ thread_local! {
         frame: Lines::new(0),
         copies: Lines::new(0),
         walks: Vec::new(),
+        parts: Vec::new(),
     });
 }
 
@@ -107,7 +116,15 @@ impl Kernel {
             accesses,
             dests,
             plain,
+            parts: None,
         })
+    }
+
+    /// The code over the parts of complex numbers for a program over these.
+    pub(crate) fn of_parts(mut self, parts: Parts) -> Kernel {
+        parts.pairs_of_accesses().for_each(|first| self.accesses[first].paired = true);
+        parts.pairs_of_dests().for_each(|first| self.dests[first].paired = true);
+        Kernel { parts: Some(parts), ..self }
     }
 
     /// The machine code, for disassemblers.
@@ -130,6 +147,15 @@ impl Kernel {
     /// - Walks go as the variant says: `Unit` steps are the element's size, `Zero` steps are 0.
     pub unsafe fn run(&self, row: &Row) {
         SCRATCH.with_borrow_mut(|scratch| {
+            let of_parts;
+            let row = match &self.parts {
+                Some(parts) => {
+                    // SAFETY: as promised.
+                    of_parts = unsafe { parts.row(row, &mut scratch.parts) };
+                    &of_parts
+                }
+                None => row,
+            };
             scratch.frame.reserve(self.frame);
             let whole = if self.plain { row.n - row.n % self.granule } else { 0 };
             if whole > 0 {
@@ -170,13 +196,21 @@ impl Kernel {
             step: walk.step,
         };
         scratch.walks.clear();
+        let mut apart = false;
         for (number, slot) in self.accesses.iter().enumerate() {
             // SAFETY: the row lists this access.
             let walk = moved(unsafe { &*row.accesses.add(number) });
             if is_copied(slot) {
                 let to = Walk { ptr: copy(number), step: slot.bytes as isize };
-                // SAFETY: the row's elements may be read, and the copy has room for CHUNK.
-                unsafe { copy_elements(slot.bytes, len, walk, to) };
+                // SAFETY: the row's elements may be read, and copies have room for CHUNK.
+                unsafe {
+                    match (slot.paired, apart) {
+                        (true, _) => take_apart(slot.bytes, len, walk, [to.ptr, copy(number + 1)]),
+                        (false, true) => {}
+                        (false, false) => copy_elements(slot.bytes, len, walk, to),
+                    }
+                }
+                apart = slot.paired;
                 scratch.walks.push(to);
             } else {
                 scratch.walks.push(walk);
@@ -201,12 +235,25 @@ impl Kernel {
         };
         // SAFETY: what is not copied is as promised, and copies have room for `padded` elements.
         unsafe { self.call(row_of_copies, &mut scratch.frame) };
+        let mut joined = false;
         for (number, slot) in self.dests.iter().enumerate() {
             let from = walks[dests + number];
-            if from.ptr == copy(dests + number) {
-                // SAFETY: the row lists this destination, whose elements may be written.
-                unsafe { copy_elements(slot.bytes, len, from, moved(&*row.dests.add(number))) };
+            if from.ptr != copy(dests + number) {
+                continue;
             }
+            // SAFETY: the row lists this destination, whose elements may be written.
+            unsafe {
+                let to = moved(&*row.dests.add(number));
+                match (slot.paired, joined) {
+                    (true, _) => {
+                        let parts = [from.ptr, copy(dests + number + 1)];
+                        join_parts(slot.bytes, len, parts, to);
+                    }
+                    (false, true) => {}
+                    (false, false) => copy_elements(slot.bytes, len, from, to),
+                }
+            }
+            joined = slot.paired;
         }
     }
 
@@ -231,36 +278,6 @@ impl Kernel {
     #[cfg(not(target_arch = "x86_64"))]
     unsafe fn call(&self, row: Row, frame: &mut Lines) {
         let _ = Call { row, constants: self.constants.start(), frame: frame.bytes().as_mut_ptr() };
-    }
-}
-
-/// Copies elements from one walk to another.
-///
-/// # Safety
-/// The elements of `from` may be read and those of `to` written, and they are apart.
-unsafe fn copy_elements(bytes: usize, n: usize, from: Walk, to: Walk) {
-    // SAFETY: as promised.
-    unsafe {
-        match bytes {
-            1 => copy_each::<u8>(n, from, to),
-            2 => copy_each::<u16>(n, from, to),
-            4 => copy_each::<u32>(n, from, to),
-            _ => copy_each::<u64>(n, from, to),
-        }
-    }
-}
-
-/// Copies elements of one type.
-///
-/// # Safety
-/// As for `copy_elements`.
-unsafe fn copy_each<T: Copy>(n: usize, from: Walk, to: Walk) {
-    for k in 0..n as isize {
-        // SAFETY: as promised.
-        unsafe {
-            let element = from.ptr.offset(k * from.step).cast::<T>().read_unaligned();
-            to.ptr.offset(k * to.step).cast::<T>().write_unaligned(element);
-        }
     }
 }
 

@@ -12,6 +12,7 @@
 //! | file | what it owns |
 //! |---|---|
 //! | `isa.rs` | what a machine can do |
+//! | `parts.rs` | complex numbers as their parts |
 //! | `choices.rs` | what `if` regions choose between |
 //! | `plan.rs` | what is computed once a row, what in each pass, and in which order |
 //! | `writer.rs` | the function around the code: its entry, loop and end |
@@ -19,7 +20,7 @@
 //! | `registers.rs` | which value is in which register |
 //! | `pool.rs` | constants |
 //! | `opcodes.rs`, `encode.rs` | instructions, and their bytes |
-//! | `kernel.rs` | finished code, and running it over a row |
+//! | `kernel.rs`, `copies.rs` | finished code, and running it over a row |
 //!
 //! Compiling takes about as long as interpreting a program over a few hundred points; the figures
 //! are those of `cargo run --release -p gpupy-jit --example timing`.
@@ -29,12 +30,14 @@
 #![warn(missing_docs)]
 
 mod choices;
+mod copies;
 mod encode;
 mod isa;
 mod kernel;
 mod lines;
 mod lower;
 mod opcodes;
+mod parts;
 mod plan;
 mod pool;
 mod registers;
@@ -89,5 +92,9 @@ pub fn compile_for(program: &Program, variant: &Variant, isa: Isa) -> Option<Ker
     if isa == Isa::Avx512 && best != Isa::Avx512 {
         return None;
     }
-    writer::write(program, variant, isa)
+    if !parts::are_in(program) {
+        return writer::write(program, variant, isa);
+    }
+    let (program, variant, parts) = parts::of(program, variant)?;
+    Some(writer::write(&program, &variant, isa)?.of_parts(parts))
 }

@@ -92,7 +92,7 @@ pub fn write(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
     }
     let pass = plan.lanes * plan.groups as usize;
     let granule = if isa == Isa::Avx512 { 1 } else { pass };
-    let slot = |step: &Step, bytes| Slot { step: *step, bytes };
+    let slot = |step: &Step, bytes| Slot { step: *step, bytes, paired: false };
     let elements = Variant::walks(program).map(|at| {
         let inst = &program.insts[at];
         if inst.op == Op::Index { 0 } else { inst.dtype.size() }

@@ -3,6 +3,7 @@
 #![cfg(target_arch = "x86_64")]
 
 mod check;
+mod complex;
 mod encoding;
 mod generate;
 mod operations;

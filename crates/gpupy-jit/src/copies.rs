@@ -1,0 +1,180 @@
+//! Copies between rows whose elements lie apart and short rows whose elements follow each other.
+//!
+//! Owns [`copy_elements`], and for the parts of complex numbers [`take_apart`] and [`join_parts`]. The latter
+//! two go over their memory once, in the widest vectors that the machine has.
+//!
+//! Not here: which rows are copied (`kernel.rs`).
+
+use crate::isa::Isa;
+use crate::kernel::Walk;
+
+/// Copies elements from one walk to another.
+///
+/// # Safety
+/// The elements of `from` may be read and those of `to` written, and they are apart.
+pub unsafe fn copy_elements(bytes: usize, n: usize, from: Walk, to: Walk) {
+    // SAFETY: as promised.
+    unsafe {
+        match bytes {
+            1 => copy_each::<u8>(n, from, to),
+            2 => copy_each::<u16>(n, from, to),
+            4 => copy_each::<u32>(n, from, to),
+            _ => copy_each::<u64>(n, from, to),
+        }
+    }
+}
+
+/// Copies elements of one type.
+///
+/// # Safety
+/// As for `copy_elements`.
+unsafe fn copy_each<T: Copy>(n: usize, from: Walk, to: Walk) {
+    for k in 0..n as isize {
+        // SAFETY: as promised.
+        unsafe {
+            let element = from.ptr.offset(k * from.step).cast::<T>().read_unaligned();
+            to.ptr.offset(k * to.step).cast::<T>().write_unaligned(element);
+        }
+    }
+}
+
+/// Copies the parts of complex numbers, of so many bytes each, to a row of real and one of imaginary parts.
+///
+/// # Safety
+/// The numbers of `from` may be read and the rows be written, and all are apart.
+pub unsafe fn take_apart(bytes: usize, n: usize, from: Walk, parts: [*mut u8; 2]) {
+    // SAFETY: as promised; an instruction set is used where there is one.
+    unsafe {
+        match (bytes, Isa::detect()) {
+            (4, Some(Isa::Avx512)) => wide::apart_by_512::<u32>(n, from, parts),
+            (4, Some(Isa::Avx2)) => wide::apart_by_256::<u32>(n, from, parts),
+            (4, None) => apart::<u32>(n, from, parts),
+            (_, Some(Isa::Avx512)) => wide::apart_by_512::<u64>(n, from, parts),
+            (_, Some(Isa::Avx2)) => wide::apart_by_256::<u64>(n, from, parts),
+            (_, None) => apart::<u64>(n, from, parts),
+        }
+    }
+}
+
+/// Copies rows of real and of imaginary parts to complex numbers.
+///
+/// # Safety
+/// The rows may be read and the numbers of `to` written, and all are apart.
+pub unsafe fn join_parts(bytes: usize, n: usize, parts: [*mut u8; 2], to: Walk) {
+    // SAFETY: as promised; an instruction set is used where there is one.
+    unsafe {
+        match (bytes, Isa::detect()) {
+            (4, Some(Isa::Avx512)) => wide::joined_by_512::<u32>(n, parts, to),
+            (4, Some(Isa::Avx2)) => wide::joined_by_256::<u32>(n, parts, to),
+            (4, None) => joined::<u32>(n, parts, to),
+            (_, Some(Isa::Avx512)) => wide::joined_by_512::<u64>(n, parts, to),
+            (_, Some(Isa::Avx2)) => wide::joined_by_256::<u64>(n, parts, to),
+            (_, None) => joined::<u64>(n, parts, to),
+        }
+    }
+}
+
+/// # Safety
+/// As for `take_apart`.
+#[inline(always)]
+unsafe fn apart<T: Copy>(n: usize, from: Walk, parts: [*mut u8; 2]) {
+    let size = size_of::<[T; 2]>() as isize;
+    // SAFETY: as promised. Numbers that follow each other have a loop with a step that the compiler knows.
+    unsafe {
+        match from.step == size {
+            true => apart_by::<T>(n, from.ptr, size, parts),
+            false => apart_by::<T>(n, from.ptr, from.step, parts),
+        }
+    }
+}
+
+/// # Safety
+/// As for `take_apart`.
+#[inline(always)]
+unsafe fn apart_by<T: Copy>(n: usize, from: *const u8, step: isize, [re, im]: [*mut u8; 2]) {
+    for k in 0..n {
+        // SAFETY: as promised.
+        unsafe {
+            let number = from.offset(k as isize * step).cast::<[T; 2]>();
+            let [first, second] = number.read_unaligned();
+            re.cast::<T>().add(k).write_unaligned(first);
+            im.cast::<T>().add(k).write_unaligned(second);
+        }
+    }
+}
+
+/// # Safety
+/// As for `join_parts`.
+#[inline(always)]
+unsafe fn joined<T: Copy>(n: usize, parts: [*mut u8; 2], to: Walk) {
+    let size = size_of::<[T; 2]>() as isize;
+    // SAFETY: as promised; as for `apart`.
+    unsafe {
+        match to.step == size {
+            true => joined_by::<T>(n, parts, to.ptr, size),
+            false => joined_by::<T>(n, parts, to.ptr, to.step),
+        }
+    }
+}
+
+/// # Safety
+/// As for `join_parts`.
+#[inline(always)]
+unsafe fn joined_by<T: Copy>(n: usize, [re, im]: [*mut u8; 2], to: *mut u8, step: isize) {
+    for k in 0..n {
+        // SAFETY: as promised.
+        unsafe {
+            let first = re.cast::<T>().add(k).read_unaligned();
+            let second = im.cast::<T>().add(k).read_unaligned();
+            let number = to.offset(k as isize * step).cast::<[T; 2]>();
+            number.write_unaligned([first, second]);
+        }
+    }
+}
+
+/// The same loops, compiled for an instruction set.
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::{Walk, apart, joined};
+
+    /// # Safety
+    /// As for `take_apart`; the machine has AVX-512.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    pub unsafe fn apart_by_512<T: Copy>(n: usize, from: Walk, parts: [*mut u8; 2]) {
+        // SAFETY: as promised.
+        unsafe { apart::<T>(n, from, parts) }
+    }
+
+    /// # Safety
+    /// As for `take_apart`; the machine has AVX2.
+    #[target_feature(enable = "avx2")]
+    pub unsafe fn apart_by_256<T: Copy>(n: usize, from: Walk, parts: [*mut u8; 2]) {
+        // SAFETY: as promised.
+        unsafe { apart::<T>(n, from, parts) }
+    }
+
+    /// # Safety
+    /// As for `join_parts`; the machine has AVX-512.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    pub unsafe fn joined_by_512<T: Copy>(n: usize, parts: [*mut u8; 2], to: Walk) {
+        // SAFETY: as promised.
+        unsafe { joined::<T>(n, parts, to) }
+    }
+
+    /// # Safety
+    /// As for `join_parts`; the machine has AVX2.
+    #[target_feature(enable = "avx2")]
+    pub unsafe fn joined_by_256<T: Copy>(n: usize, parts: [*mut u8; 2], to: Walk) {
+        // SAFETY: as promised.
+        unsafe { joined::<T>(n, parts, to) }
+    }
+}
+
+/// There are no such instruction sets.
+#[cfg(not(target_arch = "x86_64"))]
+mod wide {
+    pub(super) use super::apart as apart_by_512;
+    pub(super) use super::apart as apart_by_256;
+    pub(super) use super::joined as joined_by_512;
+    pub(super) use super::joined as joined_by_256;
+}

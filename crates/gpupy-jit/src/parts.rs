@@ -1,0 +1,248 @@
+//! Complex numbers as their parts: a program over complex numbers becomes one over real numbers.
+//!
+//! Owns [`Parts`]. What goes along a row of complex numbers becomes two walks over the same memory, one
+//! from the first real part and one from the first imaginary part. Invariant: each part is computed as
+//! NumPy computes it, each step rounded; a product is `(ac - bd) + (ad + bc)i`.
+//!
+//! Not here: copying elements that do not follow each other (`kernel.rs`).
+
+use crate::{Row, Step, Variant, Walk};
+use gpupy_core::ir::{AccessKind, Builder, Inst, Program};
+use gpupy_core::op::Op;
+use gpupy_core::{DType, Scalar};
+
+/// Which walk of a program over complex numbers a walk is taken from.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    number: usize,
+    /// Bytes from an element's start.
+    offset: usize,
+}
+
+/// Where the walks of a program over parts come from.
+#[derive(Debug, Default)]
+pub struct Parts {
+    accesses: Vec<Source>,
+    dests: Vec<Source>,
+}
+
+/// A value of the new program.
+#[derive(Clone, Copy)]
+enum Value {
+    Real(u32),
+    Complex(u32, u32),
+    /// Of an instruction that has no value.
+    Nothing,
+}
+
+/// True for a program with complex numbers in it.
+pub fn are_in(program: &Program) -> bool {
+    program.insts.iter().any(|inst| inst.dtype.is_complex())
+}
+
+/// A program and variant over parts, and where their walks come from; `None` for a program with an
+/// operation that is not known on parts, and for one that only moves, takes apart and joins.
+pub fn of(program: &Program, variant: &Variant) -> Option<(Program, Variant, Parts)> {
+    let moves = |op: Op| !op.is_scalar_op() || matches!(op, Op::Real | Op::Imag | Op::Complex);
+    if program.insts.iter().all(|inst| moves(inst.op)) {
+        return None;
+    }
+    let mut splitter = Splitter {
+        builder: Builder::new(program.form, program.rank),
+        values: Vec::with_capacity(program.insts.len()),
+        params: Vec::new(),
+        given: variant,
+        variant: Variant { accesses: Vec::new(), dests: Vec::new() },
+        parts: Parts::default(),
+        walks: 0,
+    };
+    for dtype in &program.params {
+        if dtype.is_complex() {
+            return None;
+        }
+        let param = splitter.builder.param(*dtype);
+        splitter.params.push(param);
+    }
+    for inst in &program.insts {
+        let value = splitter.inst(program, inst)?;
+        splitter.values.push(value);
+    }
+    Some((splitter.builder.finish(), splitter.variant, splitter.parts))
+}
+
+/// A program on its way to one over parts.
+struct Splitter<'a> {
+    builder: Builder,
+    values: Vec<Value>,
+    params: Vec<u32>,
+    given: &'a Variant,
+    variant: Variant,
+    parts: Parts,
+    /// How many walks of the given program there were.
+    walks: usize,
+}
+
+impl Splitter<'_> {
+    fn inst(&mut self, program: &Program, inst: &Inst) -> Option<Value> {
+        let [a, b, _] = inst.args.map(|arg| arg as usize);
+        Some(match inst.op {
+            Op::Const => {
+                let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
+                Value::Real(self.builder.constant(Scalar::new(inst.dtype, bits)))
+            }
+            Op::Param => Value::Real(*self.params.get(a)?),
+            Op::Index => {
+                let step = self.next_step()?;
+                let access = self.access(program.accesses[a], 0, step);
+                Value::Real(self.builder.index(access))
+            }
+            Op::Load => {
+                let (kind, step) = (program.accesses[b], self.next_step()?);
+                let mut load = |dtype: DType, offset, step| {
+                    let access = self.access(kind, offset, step);
+                    let operand = self.builder.operand(dtype);
+                    self.builder.load(operand, access)
+                };
+                match inst.dtype.part() {
+                    Some(part) => {
+                        let step = step_of_part(step);
+                        Value::Complex(load(part, 0, step), load(part, part.size(), step))
+                    }
+                    None => Value::Real(load(inst.dtype, 0, step)),
+                }
+            }
+            Op::Store => {
+                let step = *self.given.dests.get(a)?;
+                match self.values[b] {
+                    Value::Real(value) => self.store(a, 0, step, value),
+                    Value::Complex(re, im) => {
+                        self.store(a, 0, step_of_part(step), re);
+                        self.store(a, inst.dtype.size() / 2, step_of_part(step), im);
+                    }
+                    Value::Nothing => return None,
+                }
+                Value::Nothing
+            }
+            op if op.is_scalar_op() => self.operation(inst)?,
+            _ => return None,
+        })
+    }
+
+    /// How the next walk of the given program goes.
+    fn next_step(&mut self) -> Option<Step> {
+        self.walks += 1;
+        self.given.accesses.get(self.walks - 1).copied()
+    }
+
+    /// An access of the newest walk of the given program, or of a part of its elements.
+    fn access(&mut self, kind: AccessKind, offset: usize, step: Step) -> u32 {
+        self.variant.accesses.push(step);
+        self.parts.accesses.push(Source { number: self.walks - 1, offset });
+        self.builder.access(kind)
+    }
+
+    fn store(&mut self, dest: usize, offset: usize, step: Step, value: u32) {
+        self.builder.store(value);
+        self.variant.dests.push(step);
+        self.parts.dests.push(Source { number: dest, offset });
+    }
+
+    fn operation(&mut self, inst: &Inst) -> Option<Value> {
+        let arity = inst.op.info().arity as usize;
+        let args: Vec<Value> =
+            inst.args[..arity].iter().map(|arg| self.values[*arg as usize]).collect();
+        let b = &mut self.builder;
+        Some(match (inst.op, &args[..]) {
+            (Op::Complex, [Value::Real(re), Value::Real(im)]) => Value::Complex(*re, *im),
+            (Op::Real, [Value::Complex(re, _)]) => Value::Real(*re),
+            (Op::Imag, [Value::Complex(_, im)]) => Value::Real(*im),
+            (Op::Neg, [Value::Complex(re, im)]) => {
+                Value::Complex(b.op(Op::Neg, &[*re]), b.op(Op::Neg, &[*im]))
+            }
+            (Op::Add | Op::Sub, [Value::Complex(re, im), Value::Complex(c, d)]) => {
+                Value::Complex(b.op(inst.op, &[*re, *c]), b.op(inst.op, &[*im, *d]))
+            }
+            (Op::Mul, [Value::Complex(re, im), Value::Complex(c, d)]) => {
+                let mut product = |x: &u32, y: &u32| b.op(Op::Mul, &[*x, *y]);
+                let (ac, bd) = (product(re, c), product(im, d));
+                let (ad, bc) = (product(re, d), product(im, c));
+                Value::Complex(b.op(Op::Sub, &[ac, bd]), b.op(Op::Add, &[ad, bc]))
+            }
+            (Op::Eq | Op::Ne, [Value::Complex(re, im), Value::Complex(c, d)]) => {
+                let (first, second) = (b.op(inst.op, &[*re, *c]), b.op(inst.op, &[*im, *d]));
+                let joined = if inst.op == Op::Eq { Op::And } else { Op::Or };
+                Value::Real(b.op(joined, &[first, second]))
+            }
+            (Op::Select, [Value::Real(test), Value::Complex(re, im), Value::Complex(c, d)]) => {
+                let mut select = |x: &u32, y: &u32| b.op(Op::Select, &[*test, *x, *y]);
+                Value::Complex(select(re, c), select(im, d))
+            }
+            (Op::Cast, [Value::Complex(re, im)]) => match inst.dtype.part() {
+                Some(part) => Value::Complex(cast(b, *re, part), cast(b, *im, part)),
+                None if inst.dtype == DType::Bool => {
+                    let (first, second) = (cast(b, *re, inst.dtype), cast(b, *im, inst.dtype));
+                    Value::Real(b.op(Op::Or, &[first, second]))
+                }
+                None => Value::Real(cast(b, *re, inst.dtype)),
+            },
+            (Op::Cast, [Value::Real(x)]) if inst.dtype.is_complex() => {
+                let part = inst.dtype.part()?;
+                Value::Complex(cast(b, *x, part), b.constant(Scalar::zero(part)))
+            }
+            (op @ (Op::Cast | Op::Bitcast), [Value::Real(x)]) if !inst.dtype.is_complex() => {
+                Value::Real(b.convert(op, *x, inst.dtype))
+            }
+            (op, args) if !inst.dtype.is_complex() => {
+                let real = |arg: &Value| match arg {
+                    Value::Real(x) => Some(*x),
+                    Value::Complex(..) | Value::Nothing => None,
+                };
+                let args: Vec<u32> = args.iter().map(real).collect::<Option<_>>()?;
+                Value::Real(b.op(op, &args))
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// How parts go where whole elements go so.
+fn step_of_part(step: Step) -> Step {
+    if step == Step::Zero { Step::Zero } else { Step::Any }
+}
+
+fn pairs(sources: &[Source]) -> impl Iterator<Item = usize> + '_ {
+    let both = sources.windows(2).enumerate();
+    both.filter(|(_, both)| both[0].number == both[1].number).map(|(first, _)| first)
+}
+
+fn cast(builder: &mut Builder, value: u32, to: DType) -> u32 {
+    if builder.dtype(value) == to { value } else { builder.convert(Op::Cast, value, to) }
+}
+
+impl Parts {
+    /// The accesses that are the real parts of numbers whose imaginary parts are the next ones.
+    pub fn pairs_of_accesses(&self) -> impl Iterator<Item = usize> + '_ {
+        pairs(&self.accesses)
+    }
+
+    /// The same of destinations.
+    pub fn pairs_of_dests(&self) -> impl Iterator<Item = usize> + '_ {
+        pairs(&self.dests)
+    }
+
+    /// The row of the program over parts; its walks go into `walks`.
+    ///
+    /// # Safety
+    /// The row lists all walks of the program over complex numbers.
+    pub unsafe fn row(&self, row: &Row, walks: &mut Vec<Walk>) -> Row {
+        walks.clear();
+        let sources = self.accesses.iter().map(|source| (source, row.accesses));
+        for (source, list) in sources.chain(self.dests.iter().map(|dest| (dest, row.dests))) {
+            // SAFETY: the row lists this walk.
+            let Walk { ptr, step } = unsafe { *list.add(source.number) };
+            walks.push(Walk { ptr: ptr.wrapping_add(source.offset), step });
+        }
+        let dests = walks[self.accesses.len()..].as_ptr();
+        Row { n: row.n, accesses: walks.as_ptr(), dests, params: row.params }
+    }
+}
