@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ir::AccessKind;
 use crate::ir::REDUCE_CHUNK;
 use crate::lowering::Ways;
+use crate::plans::Plans;
 use crate::pool::Pool;
 use crate::programs::Programs;
 use crate::rhythm::Rhythm;
@@ -86,6 +87,8 @@ pub(crate) struct Device {
     pub(crate) ways: Ways,
     /// The programs of what was computed at once.
     pub(crate) programs: Programs,
+    /// The plans of walks.
+    pub(crate) plans: Plans,
     /// Values that the present evaluation computes on another device.
     pub elsewhere: FxHashSet<ValueId>,
     dead: DeadList,
@@ -113,6 +116,7 @@ impl Device {
             pool: Pool::default(),
             ways: Ways::default(),
             programs: Programs::default(),
+            plans: Plans::default(),
             elsewhere: FxHashSet::default(),
             dead: DeadList::default(),
         }

@@ -15,6 +15,7 @@ use crate::ir::{Form, REDUCE_CHUNK};
 use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
 use crate::placement::{Homes, Order};
+use crate::plans::Structure;
 use crate::record_whole::MAX_RANK;
 use crate::siblings;
 use crate::slice::Slice;
@@ -344,11 +345,21 @@ impl Engine {
         dest: Destination,
         device: usize,
     ) -> Result<Flow> {
+        let open = self.device(device)?;
+        let structure = Structure::of(open, &walk, form, &dest);
+        let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
         let roots = walk.roots.clone();
         let mut evaluation = Evaluation::new(self, device, walk);
+        if let Some(plan) = plan
+            && evaluation.replay(&plan, &dest, form)?
+        {
+            evaluation.engine.counts[device].plans_replayed += 1;
+            return Ok(Flow::Done);
+        }
         if let Flow::Needs(needs) = evaluation.partition()? {
             return Ok(Flow::Needs(needs));
         }
+        evaluation.structure = structure.filter(|_| !evaluation.collapsed.contains(&true));
         let flow = evaluation.launch(&roots, &[dest], form)?;
         if let Flow::Done = flow {
             evaluation.release_roots()?;

@@ -10,7 +10,7 @@ use crate::access;
 use crate::cache::{Device, Part, Placed};
 use crate::driver::Access;
 use crate::dtype::DType;
-use crate::ir::{Builder, Form, Program};
+use crate::ir::{Builder, Fingerprint, Form, Program};
 use crate::lowering::{Way, method_dtype};
 use crate::op::Op;
 use crate::value::{Value, ValueId};
@@ -18,6 +18,7 @@ use crate::view::Shape;
 use crate::walk::{Child, Role, Walk};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The slots of operands; of a table's node, `value_of` tells the slot.
 #[derive(Default)]
@@ -42,7 +43,9 @@ impl Operands {
 
 /// A program and what its launch needs besides blocks.
 pub(crate) struct Kernel {
-    pub program: Program,
+    pub program: Arc<Program>,
+    /// The program's, where it was asked for before.
+    pub known: Option<Fingerprint>,
     /// The iteration space after merging axes.
     pub space: Shape,
     /// The operands' values and parts.
@@ -51,6 +54,13 @@ pub(crate) struct Kernel {
     pub accesses: Vec<Access>,
     /// The destinations' accesses over the merged (output) space.
     pub dests: Vec<Access>,
+}
+
+impl Kernel {
+    /// The program's fingerprint.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.known.unwrap_or_else(|| self.program.fingerprint())
+    }
 }
 
 /// What a kernel is for: the form, and where it writes.
@@ -118,6 +128,12 @@ impl Marks {
         self.now += 1;
     }
 
+    /// Makes it the set of all nodes below `count`.
+    pub fn fill(&mut self, count: usize) {
+        self.clear(count);
+        self.stamps.fill(self.now);
+    }
+
     /// Adds a node; false when it was there.
     pub fn mark(&mut self, node: u32) -> bool {
         std::mem::replace(&mut self.stamps[node as usize], self.now) != self.now
@@ -178,7 +194,8 @@ pub(crate) fn build(
 
     let mut builder = Builder::new(target.form, space.len() as u32);
     let mut kernel = Kernel {
-        program: Program::empty(target.form, 1),
+        program: Arc::new(Program::empty(target.form, 1)),
+        known: None,
         dests: target.dests.iter().map(merge).collect(),
         space,
         operands: Vec::new(),
@@ -238,7 +255,7 @@ pub(crate) fn build(
         }
         builder.store(result);
     }
-    kernel.program = builder.finish();
+    kernel.program = Arc::new(builder.finish());
     debug_assert!(
         kernel.program.verify().is_ok(),
         "{}: {:?}",

@@ -318,8 +318,9 @@ impl Context {
             0 => usize::MAX,
             bytes => (bytes / DType::F32.size() as u64) as usize,
         };
-        engine.devices[position] =
-            Some(Device::new(name, driver, caps, tile_len, self.inner.tracer.clone()));
+        let mut device = Device::new(name, driver, caps, tile_len, self.inner.tracer.clone());
+        device.plans.allowed = self.inner.settings.plans;
+        engine.devices[position] = Some(device);
         Ok(())
     }
 }

@@ -15,6 +15,7 @@ use crate::in_place::Taken;
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::kernel::{self, Kernel, Target};
 use crate::partition::{Evaluation, Flow};
+use crate::plans::Plan;
 use crate::trace::{Event, KernelEvent, subject};
 use crate::value::{Value, ValueId};
 use crate::view::{contiguous_strides, size_of};
@@ -32,6 +33,7 @@ impl Evaluation<'_> {
                 Err(error)
                     if error.kind() == ErrorKind::Refused || self.is_cramped(&error, form) =>
                 {
+                    self.structure = None;
                     let [Child::Node(node)] = *roots else { return Err(error) };
                     let cut = match form {
                         // A reduction's map is the first thing to take out of it.
@@ -87,12 +89,39 @@ impl Evaluation<'_> {
                     .says("the reduction and its map are more than one kernel"));
             }
         }
+        self.launch_kernel(&kernel, roots, dests)?;
+        if let Some(structure) = self.structure.take() {
+            self.keep_plan(structure, &kernel);
+        }
+        Ok(())
+    }
+
+    /// Launches the last kernel of a walk by a plan; false where the device does not take it so.
+    pub fn replay(&mut self, plan: &Plan, dest: &Destination, form: Form) -> Result<bool> {
+        let Some(kernel) = plan.kernel(&self.walk) else { return Ok(false) };
+        // All of the walk is one piece.
+        self.marks.fill(self.walk.nodes.len());
+        let roots = self.walk.roots.clone();
+        match self.launch_kernel(&kernel, &roots, std::slice::from_ref(dest)) {
+            Err(error) if error.kind() == ErrorKind::Refused || self.is_cramped(&error, form) => {
+                Ok(false)
+            }
+            done => done.map(|()| true),
+        }
+    }
+
+    fn launch_kernel(
+        &mut self,
+        kernel: &Kernel,
+        roots: &[Child],
+        dests: &[Destination],
+    ) -> Result<()> {
         let computes = match self.engine.device(self.device)?.tracer.listens() {
             true => self.values_below(roots),
             false => Vec::new(),
         };
-        let taken = self.operand_to_take(&kernel, roots, dests)?;
-        self.engine.launch(self.device, &kernel, dests, taken, computes)
+        let taken = self.operand_to_take(kernel, roots, dests)?;
+        self.engine.launch(self.device, kernel, dests, taken, computes)
     }
 }
 
@@ -207,7 +236,7 @@ impl Engine {
         }
         let launch = Launch {
             program: &kernel.program,
-            fingerprint: kernel.program.fingerprint(),
+            fingerprint: kernel.fingerprint(),
             shape: &kernel.space,
             operands: &operands,
             params: &kernel.params,
@@ -250,7 +279,7 @@ fn kernel_event(
     Event::Kernel(Box::new(KernelEvent {
         driver,
         program: kernel.program.to_string(),
-        fingerprint: kernel.program.fingerprint().0,
+        fingerprint: kernel.fingerprint().0,
         space: kernel.space.clone(),
         computes,
         reads,

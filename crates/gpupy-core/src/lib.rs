@@ -23,7 +23,8 @@
 //! partition.rs  the walk is cut into kernels within the driver's limits
 //! siblings.rs   values that the same kernel can give almost for free
 //! lowering.rs   operations that a driver lacks, by programs: its own, or those of functions/
-//! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch
+//! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch; plans.rs keeps
+//!               those of walks that come again
 //! whole.rs      scans, sorts and matrix products, which are kernels of their own
 //! launch.rs     operands are brought, destinations allocated, the driver called; in_place.rs says
 //!               which operand's block a destination may take
@@ -78,6 +79,7 @@ mod pending;
 mod pick;
 mod picture;
 mod placement;
+mod plans;
 pub mod plugin;
 mod pool;
 mod programs;

@@ -17,6 +17,7 @@ use crate::ir::Form;
 use crate::kernel::{self, Kernel, Marks, Target, emission_order, nodes_of};
 use crate::lowering::{Way, method_dtype};
 use crate::op::Op;
+use crate::plans::Structure;
 use crate::scalar::Scalar;
 use crate::trace::{Event, subject};
 use crate::value::Value;
@@ -43,6 +44,8 @@ pub(crate) struct Evaluation<'e> {
     pub collapsed: Vec<bool>,
     /// Operations in the piece below each node, shared ones counted again; saturating.
     pub size: Vec<u32>,
+    /// What the walk's plan is kept for, should it become one.
+    pub structure: Option<Structure>,
     /// The nodes of the piece looked at last.
     pub marks: Marks,
     need: Vec<Resources>,
@@ -78,6 +81,7 @@ impl<'e> Evaluation<'e> {
             walk,
             collapsed: vec![false; count],
             size: vec![0; count],
+            structure: None,
             marks: Marks::default(),
             need: vec![Resources::default(); count],
             last_cut,

@@ -46,6 +46,8 @@ pub struct Settings {
     pub flush_depth: u32,
     /// Bytes that pending operations alone may keep alive before they are evaluated by themselves.
     pub flush_bytes: u64,
+    /// Whether the plans of evaluations are kept, for those that look alike.
+    pub plans: bool,
     /// How long an evaluation goes on before it asks whether it should (`Context::set_interrupt`).
     pub slice: Duration,
     /// Whether each flush is printed to the standard error. `GPUPY_TRACE`.
@@ -65,6 +67,7 @@ impl Default for Settings {
             placement: Placement::Auto,
             flush_depth: 1 << 16,
             flush_bytes: 512 << 20,
+            plans: true,
             slice: Duration::from_millis(100),
             trace: false,
         }

@@ -17,6 +17,8 @@ pub struct Stats {
     pub launches: u64,
     /// Computing instructions in the programs launched; not multiplied by elements.
     pub instructions: u64,
+    /// Walks that were launched by the plan of an earlier one.
+    pub plans_replayed: u64,
     /// Launches that wrote into the block of an operand that nobody needed any more.
     pub in_place: u64,
     /// Bytes from host to device.
@@ -59,6 +61,7 @@ impl AddAssign for Stats {
         self.kernels_specialised += other.kernels_specialised;
         self.launches += other.launches;
         self.instructions += other.instructions;
+        self.plans_replayed += other.plans_replayed;
         self.in_place += other.in_place;
         self.bytes_uploaded += other.bytes_uploaded;
         self.bytes_downloaded += other.bytes_downloaded;

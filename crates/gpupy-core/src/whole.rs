@@ -23,6 +23,7 @@ use crate::value::{Input, Kind, Value};
 use crate::view::{Shape, contiguous_strides, size_of};
 use crate::walk::lost;
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 /// What a whole-program form computes from its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -169,7 +170,8 @@ impl Engine {
         let device = self.device(device)?;
         let mut builder = Builder::new(form, space.len() as u32);
         let mut kernel = Kernel {
-            program: Program::empty(form, 1),
+            program: Arc::new(Program::empty(form, 1)),
+            known: None,
             space,
             operands: Vec::new(),
             params: Vec::new(),
@@ -196,7 +198,7 @@ impl Engine {
         }
         let result = builder.whole(whole.op(), &values);
         builder.store(result);
-        kernel.program = builder.finish();
+        kernel.program = Arc::new(builder.finish());
         debug_assert!(kernel.program.verify().is_ok(), "{}", kernel.program);
         debug_assert_eq!(kernel.program.dests[0], value.dtype());
         let out = form.out_shape(&kernel.space);
