@@ -13,7 +13,7 @@
 //! order.rs      … either way with the axes of operands as they lie in memory
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
 //! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
-//!               says which lie inside
+//!               says which lie inside; dense.rs computes everywhere what a mask picks and puts back
 //! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked;
 //!               what that driver cannot do is the host driver's (placement.rs)
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
@@ -48,6 +48,7 @@ mod boxes;
 mod cache;
 mod choice;
 mod context;
+mod dense;
 pub mod driver;
 mod dtype;
 mod error;

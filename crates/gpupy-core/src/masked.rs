@@ -1,6 +1,7 @@
-//! Masks on few elements in host memory: read and written where they lie, without any driver.
+//! Masks in host memory: where they are true, and, on few elements, read and written where these lie, without
+//! any driver.
 //!
-//! Owns [`selected`] and [`write()`]. Invariants: a base that somebody else has elements of is never written;
+//! Owns [`Array::where_true`], [`selected`] and [`write()`]. Invariants: a base that somebody else has elements of is never written;
 //! a write that does not fit changes nothing.
 //!
 //! Not here: masks of many elements, which become positions (`pick.rs`) or choices of elements.
@@ -8,12 +9,33 @@
 use crate::access;
 use crate::array::{Arg, Array};
 use crate::at_once::MOST_POINTS;
+use crate::dtype::DType;
+use crate::host::HostBuffer;
 use crate::in_memory::{Elements, own_again};
 use crate::lent::{Lent, Loan};
 use crate::strided::rows;
 use crate::value::Origin;
 use crate::view::size_of;
 use smallvec::SmallVec;
+
+impl Array {
+    /// The positions of the bytes that are not 0, an int32 array. There are at most `i32::MAX` bytes.
+    pub fn where_true(mask: &[u8]) -> Array {
+        const NUMBER: usize = DType::I32.size();
+        let count = mask.iter().filter(|byte| **byte != 0).count();
+        // Every position is written, and the place moves on behind those that count: one place more.
+        let buffer = HostBuffer::new((count + 1) * NUMBER);
+        let all = 0..buffer.len();
+        // SAFETY: nobody else has the buffer.
+        let (places, _) = unsafe { buffer.bytes_mut(all) }.as_chunks_mut::<NUMBER>();
+        let mut found = 0;
+        for (position, byte) in (0i32..).zip(mask) {
+            places[found] = position.to_ne_bytes();
+            found += usize::from(*byte != 0);
+        }
+        Array::own(DType::I32, &[count], Origin::Given, Memory::in_buffer(buffer))
+    }
+}
 
 /// The rows where a mask of the leading axes is true (elements, where it has all axes), of few in host
 /// memory; `None` where it is more work.

@@ -292,18 +292,7 @@ pub fn index_array(shape: &[usize], numbers: &[i32]) -> PyResult<Array> {
 
 /// The positions in C order of a mask's true elements, an int32 array.
 pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Array> {
-    let found = with_bytes(mask, |_, bytes| {
-        let mut found = vec![0; bytes.len()];
-        let mut count = 0;
-        for (position, is_true) in (0..).zip(bytes) {
-            // Every position is written, and the place moves on behind those that count.
-            found[count] = position;
-            count += usize::from(*is_true != 0);
-        }
-        found.truncate(count);
-        found
-    })?;
-    index_array(&[found.len()], &found)
+    with_bytes(mask, |_, bytes| Array::where_true(bytes))
 }
 
 /// The elements of an int32 array that is in memory.

@@ -197,6 +197,26 @@ def test_take_along_axis_compress_and_extract_are_numpys(device):
     check(lambda m: m.extract(m.asarray(a) > 2, m.asarray(a)))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i4", "u1"])
+@pytest.mark.parametrize("threshold", [-2, 3, 40, 99, 200])
+def test_what_a_mask_picks_and_puts_back_is_numpys(device, dtype, threshold):
+    numbers = np.arange(9000).reshape(90, 100) * 7 % 100
+    sides = []
+    for m in (np, gpupy):
+        x, y = m.asarray(numbers.astype(dtype)), m.asarray((numbers.T.reshape(90, 100) % 11).astype(dtype))
+        last, old = m.zeros((90, 100), dtype=np.int32), x + y
+        row, steps = x[3], []
+        for _ in range(3):
+            inside = abs(x) < threshold
+            last[inside] += 1
+            x[inside] = x[inside] * x[inside] - y[inside] * 2
+            steps.append(x * 1)
+        x[abs(x) > 50] = y[abs(x) > 50]
+        sides.append((x, y, last, old, row, *steps))
+    for got, wanted in zip(sides[1], sides[0], strict=True):
+        assert_same(got, wanted)
+
+
 def rotated(m, image, degrees):
     """An image turned about its middle, with bilinear interpolation, as one writes it in NumPy."""
     h, w = image.shape
