@@ -184,3 +184,24 @@ def test_a_loop_of_updates_writes_where_the_old_value_lay():
     # The first value was given, and is not ours to write.
     assert gpupy.stats().in_place == 49
     np.testing.assert_array_equal(x, want)
+
+
+@pytest.mark.parametrize("driver_name", ["soft", "gl", "vulkan", "wgpu"])
+@pytest.mark.parametrize("vertices", [9, 3000])
+def test_of_a_written_array_only_what_was_written_is_uploaded(driver_name, vertices):
+    """Two positions of two floats, of vertices of five: fewer than the 88 bytes from the first to the last."""
+    if not any(row["name"] == driver_name and row["starts"] for row in gpupy.drivers()):
+        pytest.skip(f"{driver_name} does not start")
+    gpupy._gpupy.reconfigure(driver_name)
+    elements = np.arange(vertices * 5, dtype=np.float32).reshape(-1, 3, 5)
+    buffer = gpupy.asarray(elements)
+    gpupy.evaluate(buffer * 2)
+    gpupy.reset_stats()
+    for side in (buffer, elements):
+        side[0, 0, :2] = 0.0, 0.0
+        side[1, 1, :2] = 0.0, 0.0
+    assert gpupy.stats().bytes_uploaded == 0
+    used = buffer * 3
+    gpupy.evaluate(used)
+    assert gpupy.stats().bytes_uploaded <= 16
+    assert np.array_equal(used, elements * 3)
