@@ -1,8 +1,8 @@
 //! Masks in host memory: where they are true, and, on few elements, read and written where these lie, without
 //! any driver.
 //!
-//! Owns [`Array::where_true`], [`selected`] and [`write()`]. Invariants: a base that somebody else has elements of is never written;
-//! a write that does not fit changes nothing.
+//! Owns [`Array::where_true`], [`selected`] and [`write()`]. Invariants: a base that somebody else has
+//! elements of is never written; a write that does not fit changes nothing.
 //!
 //! Not here: masks of many elements, which become positions (`pick.rs`) or choices of elements.
 

@@ -189,7 +189,7 @@ def test_a_loop_of_updates_writes_where_the_old_value_lay():
 @pytest.mark.parametrize("driver_name", ["soft", "gl", "vulkan", "wgpu"])
 @pytest.mark.parametrize("vertices", [9, 3000])
 def test_of_a_written_array_only_what_was_written_is_uploaded(driver_name, vertices):
-    """Two positions of two floats, of vertices of five: fewer than the 88 bytes from the first to the last."""
+    """Two positions of two floats, of vertices of five: 16 of the 88 bytes from the first to the last."""
     if not any(row["name"] == driver_name and row["starts"] for row in gpupy.drivers()):
         pytest.skip(f"{driver_name} does not start")
     gpupy._gpupy.reconfigure(driver_name)
