@@ -114,8 +114,12 @@ pub fn source(
             Elements::Numpy(array) => array,
             Elements::Lazy(array) => host::to_numpy(py, &array)?,
         },
-        // NumPy's ints have to fit into signed dtypes, as Python's do; into others they are cast.
-        Err(_) if dtype.is_signed_int() && value.is_instance(numpy.integer.bind(py))? => {
+        // NumPy's numbers have to fit into signed dtypes, as Python's do; into others they are cast.
+        Err(_)
+            if dtype.is_signed_int()
+                && (value.is_instance(numpy.integer.bind(py))?
+                    || value.is_instance(numpy.floating.bind(py))?) =>
+        {
             value.call_method0("item")?
         }
         Err(_) => value.clone(),

@@ -26,6 +26,8 @@ pub struct Numpy {
     pub array: Py<PyAny>,
     /// `numpy.integer`.
     pub integer: Py<PyAny>,
+    /// `numpy.floating`.
+    pub floating: Py<PyAny>,
     /// `numpy.False_` and `numpy.True_`.
     truths: [Py<PyAny>; 2],
     /// Scalar types, in the order of [`DType::ALL`].
@@ -66,6 +68,7 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
             asarray: get("asarray")?,
             array: get("array")?,
             integer: get("integer")?,
+            floating: get("floating")?,
             truths: [get("False_")?, get("True_")?],
             scalars: DType::ALL.iter().map(|dtype| get(dtype.name())).collect::<PyResult<_>>()?,
             dtypes: DType::ALL.into_iter().map(dtype).collect::<PyResult<_>>()?,

@@ -114,20 +114,20 @@ pub fn put(
     let context = ready(py)?;
     let written =
         wait(py, || context.put(&picked.view, &indices, picked.at, Outside::Refuse, source.arg()));
+    let nothing = |index: &Array| index.size() == 0;
+    let writes_nothing = picked.view.size() == 0 || picked.indices.iter().flatten().any(nothing);
     match written {
+        // What NumPy says of indices outside, where they name nothing.
+        Ok(()) if writes_nothing => refused().map(|()| true),
         Ok(()) => {
-            let nothing = |index: &Array| index.size() == 0;
-            if picked.view.size() == 0 || picked.indices.iter().flatten().any(nothing) {
-                // What NumPy says of indices outside, where they name nothing.
-                refused()?;
-            } else if !matches!(&source, Source::Array(source) if source.size() == 0) {
+            if !matches!(&source, Source::Array(source) if source.size() == 0) {
                 assign::warn_of(value, array.dtype())?;
             }
             Ok(true)
         }
         Err(error) if matches!(error.kind(), ErrorKind::Index | ErrorKind::Shape) => {
             refused()?;
-            Err(to_py(error))
+            if writes_nothing { Ok(true) } else { Err(to_py(error)) }
         }
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(false),
         Err(error) => Err(to_py(error)),

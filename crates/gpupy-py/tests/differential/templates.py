@@ -204,7 +204,6 @@ EXPRESSIONS = {
     """,
     "products": """
         <integral> @ <integral>
-        np.inner(<few>, <few>)
         np.outer(<few>, <few>)
         np.outer(<modest>, <modest>)
         np.einsum("ij->ji", <a>)
@@ -269,7 +268,7 @@ STATEMENTS = {
     "functions": """
         np.copyto(<writable>, <into>)
         np.copyto(<writable>, <value>, casting=<casting>)
-        np.copyto(<a>, <value>, where=<mask>)
+        np.copyto(<writable>, <value>, where=<mask>)
         <a>.fill(<scalar>)
         np.put(<a>, <indices>, <value>, mode=<mode>)
         <a>.put(<indices>, <value>)
@@ -313,6 +312,7 @@ SUMS = """
     np.vecdot(<integral>, <integral>)
     np.vdot(<integral>, <integral>)
     np.tensordot(<few>, <few>, axes=<k>)
+    np.inner(<few>, <few>)
     np.inner(<little>, <light>)
     np.vdot(<float>, <real>)
     np.tensordot(<light>, <little>, axes=<k>)
