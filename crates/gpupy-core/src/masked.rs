@@ -10,7 +10,7 @@ use crate::access;
 use crate::array::{Arg, Array};
 use crate::at_once::MOST_POINTS;
 use crate::dtype::DType;
-use crate::host::HostBuffer;
+use crate::error::Result;
 use crate::in_memory::{Elements, own_again};
 use crate::lent::{Lent, Loan};
 use crate::strided::rows;
@@ -20,20 +20,22 @@ use smallvec::SmallVec;
 
 impl Array {
     /// The positions of the bytes that are not 0, an int32 array. There are at most `i32::MAX` bytes.
-    pub fn where_true(mask: &[u8]) -> Array {
+    ///
+    /// # Errors
+    /// - any error of memory that has no room for them.
+    pub fn where_true(mask: &[u8]) -> Result<Array> {
         const NUMBER: usize = DType::I32.size();
         let count = mask.iter().filter(|byte| **byte != 0).count();
-        // Every position is written, and the place moves on behind those that count: one place more.
-        let buffer = HostBuffer::new((count + 1) * NUMBER);
-        let all = 0..buffer.len();
-        // SAFETY: nobody else has the buffer.
-        let (places, _) = unsafe { buffer.bytes_mut(all) }.as_chunks_mut::<NUMBER>();
+        let mut bytes = vec![0; count * NUMBER];
+        let (places, _) = bytes.as_chunks_mut::<NUMBER>();
         let mut found = 0;
         for (position, byte) in (0i32..).zip(mask) {
-            places[found] = position.to_ne_bytes();
+            // Every position is written, and the place moves on behind those that count.
+            let Some(place) = places.get_mut(found) else { break };
+            *place = position.to_ne_bytes();
             found += usize::from(*byte != 0);
         }
-        Array::own(DType::I32, &[count], Origin::Given, Memory::in_buffer(buffer))
+        Array::from_bytes(DType::I32, &[count], &bytes)
     }
 }
 

@@ -31,7 +31,7 @@ fn two(context: &Context, op: Op, a: &Array, b: Arg<'_>) -> Array {
 fn mask(count: usize, is_true: impl Fn(usize) -> bool) -> (Array, Array) {
     let bytes: Vec<u8> = (0..count).map(|k| u8::from(is_true(k))).collect();
     let mask = Array::from_bytes(DType::Bool, &[count / 4, 4], &bytes).unwrap();
-    (mask, Array::where_true(&bytes))
+    (mask, Array::where_true(&bytes).unwrap())
 }
 
 /// The elements of an array at positions, one after another.

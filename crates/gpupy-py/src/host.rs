@@ -292,7 +292,7 @@ pub fn index_array(shape: &[usize], numbers: &[i32]) -> PyResult<Array> {
 
 /// The positions in C order of a mask's true elements, an int32 array.
 pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Array> {
-    with_bytes(mask, |_, bytes| Array::where_true(bytes))
+    with_bytes(mask, |_, bytes| Array::where_true(bytes).map_err(to_py))?
 }
 
 /// The elements of an int32 array that is in memory.
