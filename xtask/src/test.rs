@@ -50,7 +50,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     if wanted("python") && built {
         results.push(("python".to_owned(), python()));
     }
-    if arguments.iter().any(|word| word == "numpy") && built {
+    if wanted("numpy") && built {
         results.push(("NumPy's own tests".to_owned(), numpy()));
     }
     failure::summary(&results)
