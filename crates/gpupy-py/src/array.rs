@@ -305,13 +305,12 @@ impl NdArray {
 
     /// A copy with the elements as another dtype; `None` leaves it to the longer way.
     fn _cast<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Option<NdArray>> {
-        let (Elements::Lazy(array), Some((context, _))) = (elements(slf), open()) else {
-            return Ok(None);
-        };
+        let this = slf.get().read(slf.py());
+        let (Some(array), Some((context, _))) = (this.as_lazy(), open()) else { return Ok(None) };
         match dtypes::known(dtype)? {
             Some(dtype) if holds(dtype)? => {
                 warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
-                context.cast(&array, dtype).map(NdArray::lazy).map(Some).map_err(to_py)
+                context.cast(array, dtype).map(NdArray::lazy).map(Some).map_err(to_py)
             }
             _ => Ok(None),
         }

@@ -53,9 +53,9 @@ impl NdArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         if args.is_empty()
             && kwargs.is_none()
-            && let Elements::Lazy(array) = elements(slf)
+            && let Some(array) = slf.get().read(slf.py()).as_lazy()
         {
-            let copied = context()?.copy(&array).map_err(to_py)?;
+            let copied = context()?.copy(array).map_err(to_py)?;
             return Ok(Bound::new(slf.py(), NdArray::lazy(copied))?.into_any());
         }
         let copy = slf.py().import("gpupy._methods")?.getattr("copy")?;
