@@ -77,7 +77,7 @@ impl Blocks {
     /// - `OutOfMemory`: the limit would be exceeded.
     /// - `Invalid`: no block has such a length or dtype.
     pub fn alloc(&mut self, thread: &GlThread, spec: BlockSpec) -> Result<BlockId> {
-        if !(1..=self.longest).contains(&spec.len) || !crate::DTYPES.contains(&spec.dtype) {
+        if !(1..=self.longest).contains(&spec.len) || !crate::driver::DTYPES.contains(&spec.dtype) {
             return Err(Error::new(ErrorKind::Invalid, "block_alloc")
                 .says("there is no such block")
                 .with("driver", crate::NAME)

@@ -6,7 +6,7 @@
 //! one: looking opens a context, which costs 50 ms on Mesa. Invariant: the order, and so each device's
 //! number, is the same whether OpenGL's have been looked for or not.
 //!
-//! Not here: what a device's arithmetic is like (`probe.rs`).
+//! Not here: what a device's arithmetic is like (`gpupy_codegen::probe`).
 
 use crate::faults::{Faults, caught, one_line};
 use crate::instance;

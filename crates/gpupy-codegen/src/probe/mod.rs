@@ -7,25 +7,23 @@
 //!
 //! What was found is kept: [`find_out`].
 //!
-//! Not here: what an API reports (drivers), the corrections (`exact.rs`), the folder (`disk.rs`).
+//! Not here: the numbers and how results are judged (`numbers.rs`), launches and what they cost (`launches.rs`), what
+//! an API reports (drivers), the corrections (`exact.rs`), the folder (`disk.rs`).
+
+mod launches;
+mod numbers;
 
 use crate::{disk, exact};
-use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Costs};
-use gpupy_core::driver::{Dest, Driver, Launch, Method};
-use gpupy_core::ir::{AccessKind, Builder, Form, Program};
+use gpupy_core::driver::{Capabilities, Costs, Driver, Method};
+use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
-use gpupy_core::{DType, Result, Scalar, op_eval};
+use gpupy_core::{DType, Result};
+use launches::{costs, run};
+use numbers::{PAIRS, Verdict, judge, pairs};
 use std::borrow::Cow;
-use std::time::Instant;
 
 /// Counted up when programs or judgement change, so that what was found before is tried again.
 const EDITION: u32 = 2;
-
-/// Pairs of numbers that are tried.
-const PAIRS: usize = 1024;
-
-/// Bytes of the block whose transfer is timed.
-const TIMED_BYTES: usize = 8 << 20;
 
 /// Operations that languages for GPUs leave open, with the dtypes for which they do. The first four
 /// tell whether subnormal numbers are kept.
@@ -181,74 +179,9 @@ fn from_bytes(bytes: &[u8]) -> Option<(Findings, Costs)> {
     Some((Findings { flushes_subnormals: flags[0] != 0, fuses: flags[1] != 0, wrong }, costs))
 }
 
-/// What launches and transfers cost: the least of several tries.
-///
-/// # Errors
-/// Those of the driver's functions.
-fn costs(driver: &mut dyn Driver, known: &Capabilities) -> Result<Costs> {
-    let mut b = Builder::new(Form::Map, 1);
-    let x = b.param(DType::F32);
-    let x = b.op(Op::Neg, &[x]);
-    b.store(x);
-    let program = b.finish();
-    let small = driver.block_alloc(BlockSpec::new(DType::F32, 1))?;
-    let mut out = [0; 4];
-    let mut round_trip = f64::MAX;
-    for _ in 0..10 {
-        let begun = Instant::now();
-        launch(driver, &program, 1, &[], &[0], &[small])?;
-        driver.block_read(small, 0, &mut out)?;
-        round_trip = round_trip.min(begun.elapsed().as_nanos() as f64);
-    }
-    driver.block_free(small);
-    let len = (TIMED_BYTES / 4).min(known.max_block_len);
-    let mut bytes = vec![0; len * 4];
-    let large = driver.block_alloc(BlockSpec::new(DType::F32, len))?;
-    let (mut upload, mut download) = (f64::MAX, f64::MAX);
-    for _ in 0..4 {
-        let begun = Instant::now();
-        driver.block_write(large, 0, &bytes)?;
-        let written = begun.elapsed();
-        driver.block_read(large, 0, &mut bytes)?;
-        let read = begun.elapsed() - written;
-        upload = upload.min(written.as_nanos() as f64 / bytes.len() as f64);
-        download = download.min(read.as_nanos() as f64 / bytes.len() as f64);
-    }
-    driver.block_free(large);
-    Ok(Costs { round_trip, upload, download })
-}
-
 /// True for operations that have a program in `exact.rs`.
 fn corrected(op: Op, dtype: DType) -> bool {
     dtype == DType::F32 && matches!(op, Op::Div | Op::Sqrt)
-}
-
-/// How an operation's results compare with the table.
-#[derive(Debug, PartialEq, Eq)]
-enum Verdict {
-    Right,
-    /// Only where a subnormal number goes in or should come out.
-    Flushes,
-    Wrong,
-}
-
-fn judge(op: Op, dtype: DType, xs: &[u64], ys: &[u64], got: &[u64]) -> Verdict {
-    let mut verdict = Verdict::Right;
-    for ((x, y), got) in xs.iter().zip(ys).zip(got) {
-        let args = [Scalar::new(dtype, *x), Scalar::new(dtype, *y)];
-        let args = &args[..usize::from(op.info().arity)];
-        let Some(wanted) = op_eval::eval(op, dtype, args) else { continue };
-        let both_nan = is_nan(wanted) && is_nan(Scalar::new(wanted.dtype, *got));
-        if *got == wanted.bits || both_nan {
-            continue;
-        }
-        // A result that is rounded up to the least normal number is flushed by some, too.
-        if !args.iter().chain([&wanted]).any(|s| is_small(*s)) {
-            return Verdict::Wrong;
-        }
-        verdict = Verdict::Flushes;
-    }
-    verdict
 }
 
 /// Whether a product that is rounded before it is added to is rounded only with the sum.
@@ -270,145 +203,10 @@ fn fuses(driver: &mut dyn Driver) -> Result<bool> {
     Ok(got[0].iter().any(|difference| *difference != 0))
 }
 
-/// Runs a map over as many elements as the operands have; gives the bits of each destination.
-fn run(driver: &mut dyn Driver, program: &Program, operands: &[&[u64]]) -> Result<Vec<Vec<u64>>> {
-    let len = operands[0].len();
-    let mut blocks = Vec::new();
-    for dtype in program.operands.iter().chain(&program.dests) {
-        blocks.push(driver.block_alloc(BlockSpec::new(*dtype, len))?);
-    }
-    let (inputs, outputs) = blocks.split_at(operands.len());
-    for ((block, dtype), elements) in inputs.iter().zip(&program.operands).zip(operands) {
-        let bytes = |bits: &u64| Scalar::new(*dtype, *bits).bytes().into_iter().take(dtype.size());
-        let bytes: Vec<u8> = elements.iter().flat_map(bytes).collect();
-        driver.block_write(*block, 0, &bytes)?;
-    }
-    launch(driver, program, len, inputs, &[], outputs)?;
-    let mut results = Vec::new();
-    for (block, dtype) in outputs.iter().zip(&program.dests) {
-        let mut bytes = vec![0; len * dtype.size()];
-        driver.block_read(*block, 0, &mut bytes)?;
-        let elements = bytes.chunks_exact(dtype.size());
-        results.push(elements.map(|e| Scalar::read(*dtype, e).map_or(0, |s| s.bits)).collect());
-    }
-    blocks.into_iter().for_each(|block| driver.block_free(block));
-    Ok(results)
-}
-
-fn launch(
-    driver: &mut dyn Driver,
-    program: &Program,
-    len: usize,
-    operands: &[BlockId],
-    params: &[u64],
-    dests: &[BlockId],
-) -> Result<()> {
-    let walk = Access { offset: 0, strides: [1].as_slice().into() };
-    let dest = |block: &BlockId| Dest { block: *block, access: walk.clone(), whole: true };
-    let dests: Vec<Dest> = dests.iter().map(dest).collect();
-    driver.eval_ir(&Launch {
-        program,
-        fingerprint: program.fingerprint(),
-        shape: &[len],
-        operands,
-        params,
-        accesses: &vec![walk.clone(); program.accesses.len()],
-        dests: &dests,
-    })?;
-    Ok(())
-}
-
-/// Pairs of special numbers, each with each, then others in no order.
-fn pairs(dtype: DType) -> impl Iterator<Item = (u64, u64)> {
-    let special = special(dtype);
-    let mut state = 1u64;
-    let mut next = move || {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        let bits = state >> 16;
-        match dtype {
-            // Between 2^-16 and 2^16.
-            DType::F32 => (111 + (bits & 31)) << 23 | bits >> 8 & 0x7f_ffff,
-            DType::F64 => (1007 + (bits & 31)) << 52 | (state ^ bits << 24) >> 12,
-            _ => bits >> (bits & 15) & 0xffff_ffff,
-        }
-    };
-    let squares: Vec<(u64, u64)> =
-        special.iter().flat_map(|x| special.iter().map(|y| (*x, *y))).collect();
-    squares.into_iter().chain(std::iter::from_fn(move || Some((next(), next())))).take(PAIRS)
-}
-
-fn special(dtype: DType) -> Vec<u64> {
-    const FLOATS: [f64; 10] =
-        [0.0, -0.0, 1.0, -1.5, 3.0, 2.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e30];
-    match dtype {
-        DType::F32 => {
-            let tiny = [1e-45, 1e-40, f32::MIN_POSITIVE / 2.0, f32::MIN_POSITIVE];
-            let all = FLOATS.into_iter().map(|x| x as f32).chain(tiny);
-            all.map(|x| u64::from(x.to_bits())).collect()
-        }
-        DType::F64 => {
-            let tiny = [5e-324, 1e-310, f64::MIN_POSITIVE / 2.0, f64::MIN_POSITIVE];
-            FLOATS.into_iter().chain(tiny).map(f64::to_bits).collect()
-        }
-        _ => [0, 1, 2, 3, 7, 31, 32, 33, 40, i32::MAX, i32::MIN, -1, -2, -7, -32]
-            .map(|x: i32| u64::from(x as u32))
-            .to_vec(),
-    }
-}
-
-fn is_nan(x: Scalar) -> bool {
-    match x.dtype {
-        DType::F32 => x.as_f32().is_nan(),
-        DType::F64 => f64::from_bits(x.bits).is_nan(),
-        _ => false,
-    }
-}
-
-/// True for what is subnormal, or at the border.
-fn is_small(x: Scalar) -> bool {
-    match x.dtype {
-        DType::F32 => x.as_f32() != 0.0 && x.as_f32().abs() <= f32::MIN_POSITIVE,
-        DType::F64 => {
-            let x = f64::from_bits(x.bits);
-            x != 0.0 && x.abs() <= f64::MIN_POSITIVE
-        }
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-
-    /// Judges an operation whose results are those of the table, changed by `change`.
-    fn judged(op: Op, dtype: DType, change: impl Fn(u64) -> u64) -> Verdict {
-        let (xs, ys): (Vec<u64>, Vec<u64>) = pairs(dtype).unzip();
-        let of = |(x, y): (&u64, &u64)| {
-            let args = [Scalar::new(dtype, *x), Scalar::new(dtype, *y)];
-            let args = &args[..usize::from(op.info().arity)];
-            change(op_eval::eval(op, dtype, args).unwrap().bits)
-        };
-        let got: Vec<u64> = xs.iter().zip(&ys).map(of).collect();
-        judge(op, dtype, &xs, &ys, &got)
-    }
-
-    #[test]
-    fn what_is_right_is_found_right_and_the_least_mistake_is_found() {
-        for (dtype, ops) in TRIED {
-            for op in ops {
-                assert_eq!(judged(*op, dtype, |bits| bits), Verdict::Right, "{op:?} {dtype}");
-                assert_eq!(judged(*op, dtype, |bits| bits ^ 1), Verdict::Wrong, "{op:?} {dtype}");
-            }
-        }
-    }
-
-    #[test]
-    fn flushing_is_no_mistake() {
-        let flush = |bits: u64| if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits };
-        assert_eq!(judged(Op::Add, DType::F32, flush), Verdict::Flushes);
-        assert_eq!(judged(Op::Div, DType::F32, flush), Verdict::Flushes);
-    }
 
     #[test]
     fn findings_and_costs_come_back_from_bytes() {

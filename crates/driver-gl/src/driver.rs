@@ -1,0 +1,318 @@
+//! The contract's 14 functions.
+//!
+//! Owns [`Gl`], and which dtypes blocks may have. Not here: what is done (`open.rs` and its neighbours).
+
+use crate::blocks::Blocks;
+use crate::context::Limits;
+use crate::eval::Evaluator;
+use crate::open::Open;
+use crate::thread::GlThread;
+use crate::{NAME, memory, resources};
+use gpupy_codegen::cache::{self, Kernels};
+use gpupy_codegen::contract::{self, Sizes};
+use gpupy_codegen::longs::{self, Longs, Split};
+use gpupy_codegen::{Abilities, probe};
+use gpupy_core::driver::{
+    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
+    Resources,
+};
+use gpupy_core::ir::{FormKind, Program};
+use gpupy_core::op::Op;
+use gpupy_core::{DType, Result};
+
+/// What blocks may hold. Of float64 a context may have none; blocks of 64 bits are two textures.
+pub const DTYPES: [DType; 12] = [
+    DType::Bool,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::F16,
+    DType::F32,
+    DType::I64,
+    DType::U64,
+    DType::F64,
+];
+
+/// An OpenGL driver, closed.
+pub fn new() -> Box<dyn Driver> {
+    Box::new(Gl::default())
+}
+
+/// An OpenGL driver, closed, whose contexts seem to have no integers of 64 bits, and so no float64: for
+/// tests.
+pub fn new_short() -> Box<dyn Driver> {
+    Box::new(Gl { short: true, ..Gl::default() })
+}
+
+/// The OpenGL driver.
+#[derive(Default)]
+struct Gl {
+    open: Option<Open>,
+    /// Whether integers of 64 bits are left unused, for a test.
+    short: bool,
+    longs: Longs,
+    limits: Resources,
+    abilities: Abilities,
+}
+
+impl Gl {
+    fn open(&mut self) -> Result<&mut Open> {
+        self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
+    }
+
+    /// Checks that a range of elements lies inside a block; gives its end, and the block's halves, if it
+    /// is two.
+    fn range(
+        &mut self,
+        operation: &'static str,
+        block: BlockId,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<(usize, Option<[BlockId; 2]>)> {
+        let long = self.longs.get(block);
+        let spec = match long {
+            Some(long) => long.spec,
+            None => self.open()?.blocks.get(block)?.spec,
+        };
+        let end = contract::within(NAME, operation, spec, offset, bytes)?;
+        Ok((end, long.map(|long| [block, long.high])))
+    }
+}
+
+/// What a context can do, if its device does it right.
+fn abilities(context: &Limits) -> Abilities {
+    let has = |dtype: &DType| context.long || *dtype != DType::F64;
+    Abilities {
+        dtypes: DTYPES.into_iter().filter(has).collect(),
+        forms: vec![FormKind::Reduce],
+        pairs: !context.long,
+        ..Abilities::default()
+    }
+}
+
+impl Driver for Gl {
+    fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        if self.open.is_some() {
+            return Err(contract::is_open(NAME));
+        }
+        let thread = GlThread::start(config)?;
+        let mut context = thread.ask(|gpu| gpu.limits().clone())?;
+        context.long &= !self.short;
+        self.limits = resources::limits(&context, &config.resources);
+        // The width of most textures is a power of two.
+        let side = 1u64 << context.texture_size.max(1).ilog2();
+        let elements = side * u64::from(context.texture_size) * 4;
+        let sizes = Sizes::of(config, memory::available(&context), elements);
+        let blocks = Blocks::new(context.texture_size);
+        let (device, devices) = (context.renderer.clone(), context.devices.clone());
+        let identity = format!("{device}\n{}", context.version);
+        self.abilities = abilities(&context);
+        self.longs = Longs::new(if context.long { Split::Blocks } else { Split::Integers });
+        let mut capabilities = Capabilities {
+            device: device.clone(),
+            hardware: context.hardware,
+            dtypes: self.abilities.dtypes.clone(),
+            max_block_len: sizes.longest,
+            max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
+            forms: self.abilities.forms.clone(),
+            resources: resources::named(&self.limits),
+            devices,
+            ..Capabilities::default()
+        };
+        let kernels = Kernels::specialising_after(match context.hardware {
+            true => cache::ELEMENTS_UNTIL_LITERALS,
+            false => cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
+        });
+        self.open = Some(Open { thread, context, blocks, kernels, newest: 0 });
+        // What is tried is not the user's, and needs no room in a lowered limit.
+        let found = probe::find_out(self, &capabilities, NAME, &identity);
+        let limited = self
+            .open()
+            .and_then(|open| open.blocks.limit(&open.thread, sizes.memory, sizes.longest));
+        let (findings, costs) =
+            found.and_then(|found| limited.map(|()| found)).map_err(|error| {
+                self.cleanup();
+                contract::does_not_work(NAME, error).with("device", device)
+            })?;
+        capabilities.flushes_subnormals = findings.flushes_subnormals;
+        capabilities.findings = findings.named();
+        capabilities.costs = Some(costs);
+        self.abilities.findings = findings;
+        Ok(capabilities)
+    }
+
+    fn cleanup(&mut self) {
+        self.open = None;
+    }
+
+    fn get_method(&self, op: Op, dtype: DType) -> Method {
+        self.abilities.method(op, dtype)
+    }
+
+    fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        let mut longs = std::mem::take(&mut self.longs);
+        let known = self.abilities.dtypes.contains(&spec.dtype);
+        let block = self.open().and_then(|open| match known && longs.split().splits(spec.dtype) {
+            true => longs.alloc(open, spec, Open::alloc, Open::free),
+            false => open.alloc(spec),
+        });
+        self.longs = longs;
+        block
+    }
+
+    fn block_free(&mut self, block: BlockId) {
+        let high = self.longs.remove(block).map(|long| long.high);
+        if let Ok(open) = self.open() {
+            [Some(block), high].into_iter().flatten().for_each(|block| open.free(block));
+        }
+    }
+
+    fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        let (end, halves) = self.range("block_read", block, offset, out.len())?;
+        let open = self.open()?;
+        match halves {
+            Some(halves) => longs::read(halves, out, |half, out| open.read(half, offset..end, out)),
+            None => open.read(block, offset..end, out),
+        }
+    }
+
+    fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        let (end, halves) = self.range("block_write", block, offset, data.len())?;
+        let open = self.open()?;
+        match halves {
+            Some(halves) => {
+                longs::write(halves, data, |half, data| open.write(half, offset..end, data))
+            }
+            None => open.write(block, offset..end, data),
+        }
+    }
+
+    fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        self.abilities.check(program, NAME)?;
+        let halved = self.longs.split().program(program);
+        let program = halved.as_ref().map_or(program, |halved| &halved.program);
+        let resources = resources::of_program(program);
+        Ok(Check { fits: self.resource_check(&resources), resources })
+    }
+
+    fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        let draw_buffers = (self.limits.0[resources::DRAW_BUFFERS] as usize).max(1);
+        let halved = self.longs.halved(launch);
+        let open = self.open()?;
+        let mut evaluator = Evaluator {
+            thread: &open.thread,
+            blocks: &mut open.blocks,
+            kernels: &mut open.kernels,
+            newest: &mut open.newest,
+            glsl: open.context.glsl,
+            draw_buffers,
+        };
+        match &halved {
+            Some(halved) => evaluator.eval(&halved.launch(launch)),
+            None => evaluator.eval(launch),
+        }
+    }
+
+    fn resource_get(&self, part: Part) -> Resources {
+        resources::of_part(part, self.longs.split())
+    }
+
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
+
+    fn resource_check(&self, resources: &Resources) -> bool {
+        contract::fits(resources, &self.limits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use gpupy_core::ErrorKind;
+    use gpupy_core::driver::{Access, Dest};
+    use gpupy_core::ir::{AccessKind, Builder, Form};
+
+    /// A driver that finds its device's division and root wrong.
+    fn open_doubting() -> Option<Gl> {
+        let mut gl = Gl::default();
+        if let Err(error) = gl.init(&Config::default()) {
+            println!("skipped: {error}");
+            return None;
+        }
+        gl.abilities.findings.wrong = vec![(Op::Div, DType::F32), (Op::Sqrt, DType::F32)];
+        Some(gl)
+    }
+
+    #[test]
+    fn divisions_and_roots_of_inexact_devices_are_corrected_to_the_bit() {
+        let Some(mut gl) = open_doubting() else { return };
+        let len = 1 << 16;
+        let mut state = 7u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f32::from_bits(state ^ state >> 15)
+        };
+        let inputs: Vec<f32> = (0..2 * len).map(|_| next()).collect();
+        for (op, arity) in [(Op::Div, 2), (Op::Sqrt, 1)] {
+            let Method::Lowered(lowered) = gl.get_method(op, DType::F32) else {
+                panic!("{op:?} is not corrected");
+            };
+            let mut b = Builder::new(Form::Map, 1);
+            let all = b.access(AccessKind::Contiguous);
+            let args: Vec<u32> = (0..arity)
+                .map(|_| {
+                    let operand = b.operand(DType::F32);
+                    b.load(operand, all)
+                })
+                .collect();
+            let value = b.inline(&lowered, &args);
+            b.store(value);
+            let program = b.finish();
+            program.verify().unwrap();
+            assert!(gl.check_ir(&program).unwrap().fits);
+            let spec = BlockSpec::new(DType::F32, len);
+            let mut operands = Vec::new();
+            for values in inputs.chunks_exact(len).take(arity) {
+                let block = gl.block_alloc(spec).unwrap();
+                let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+                gl.block_write(block, 0, &bytes).unwrap();
+                operands.push(block);
+            }
+            let block = gl.block_alloc(spec).unwrap();
+            let walk = Access { offset: 0, strides: smallvec::smallvec![1] };
+            gl.eval_ir(&Launch {
+                program: &program,
+                fingerprint: program.fingerprint(),
+                shape: &[len],
+                operands: &operands,
+                params: &[],
+                accesses: std::slice::from_ref(&walk),
+                dests: &[Dest { block, access: walk.clone(), whole: true }],
+            })
+            .unwrap();
+            let mut got = vec![0; len * 4];
+            gl.block_read(block, 0, &mut got).unwrap();
+            for (k, got) in got.chunks_exact(4).enumerate() {
+                let got = f32::from_ne_bytes(got.try_into().unwrap());
+                let (x, y) = (inputs[k], inputs[len + k]);
+                let wanted = if arity == 2 { x / y } else { x.sqrt() };
+                let same = got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan();
+                assert!(same, "{op:?} of {x:?} and {y:?}: {got:?}, not {wanted:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_corrected_is_not_taken_as_it_is() {
+        let Some(mut gl) = open_doubting() else { return };
+        let mut b = Builder::new(Form::Map, 1);
+        let x = b.param(DType::F32);
+        let x = b.op(Op::Sqrt, &[x]);
+        b.store(x);
+        let error = gl.check_ir(&b.finish()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+    }
+}

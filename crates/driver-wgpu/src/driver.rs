@@ -1,0 +1,278 @@
+//! The contract's 14 functions.
+//!
+//! Owns [`Wgpu`]. Invariants: nothing of wgpu panics through here, and a device on which something did counts as
+//! lost (`faults.rs`); every call hears of what went wrong in it.
+//!
+//! Not here: what is done (`open.rs` and its neighbours), which device (`device.rs`).
+
+use crate::blocks::Blocks;
+use crate::device::Adapters;
+use crate::open::{Open, shaping};
+use crate::{NAME, faults, memory};
+use gpupy_codegen::Abilities;
+use gpupy_codegen::compute::resources;
+use gpupy_codegen::contract::{self, Sizes, WIDEST};
+use gpupy_codegen::longs::{self, Longs};
+use gpupy_codegen::probe;
+use gpupy_core::driver::{
+    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
+    Resources,
+};
+use gpupy_core::ir::Program;
+use gpupy_core::op::Op;
+use gpupy_core::{DType, Error, ErrorKind, Result};
+
+/// A wgpu driver, closed.
+pub fn new() -> Box<dyn Driver> {
+    Box::new(Wgpu::default())
+}
+
+/// A wgpu driver, closed, that takes this device (see [`Config::device`]) where a configuration names
+/// none: for tests of one API after another.
+pub fn new_on(device: &str) -> Box<dyn Driver> {
+    Box::new(Wgpu { usual: device.to_owned(), ..Wgpu::default() })
+}
+
+/// A wgpu driver, closed, on whose device there seem to be no integers of 64 bits, and so no float64:
+/// for tests.
+pub fn new_short() -> Box<dyn Driver> {
+    Box::new(Wgpu { short: true, ..Wgpu::default() })
+}
+
+/// The wgpu driver.
+#[derive(Default)]
+struct Wgpu {
+    open: Option<Open>,
+    usual: String,
+    /// Whether integers of 64 bits are left unused, for a test.
+    short: bool,
+    longs: Longs,
+    limits: Resources,
+    abilities: Abilities,
+}
+
+impl Wgpu {
+    fn open(&mut self) -> Result<&mut Open> {
+        self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
+    }
+
+    /// Calls `work` on the open driver; nothing that goes wrong on the device is missed.
+    fn guard<T>(
+        &mut self,
+        operation: &'static str,
+        work: impl FnOnce(&mut Open) -> Result<T>,
+    ) -> Result<T> {
+        let open = self.open()?;
+        let faults = open.gpu.faults.clone();
+        faults.guard(operation, || work(open))
+    }
+
+    fn start(&mut self, config: &Config) -> Result<Capabilities> {
+        let mut config = config.clone();
+        if config.device.is_empty() {
+            config.device.clone_from(&self.usual);
+        }
+        let adapters = Adapters::new(&config);
+        let gpu = adapters.open(&config)?;
+        let mut shaping = shaping(&gpu);
+        shaping.int64 &= !self.short;
+        self.abilities = shaping.abilities();
+        self.longs = Longs::new(shaping.split());
+        self.limits =
+            resources::limits(gpu.limits.max_storage_buffers_per_shader_stage, &config.resources);
+        let bytes = gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size);
+        let hardware = gpu.is_hardware();
+        let sizes = Sizes::of(&config, memory::available(hardware), bytes / WIDEST);
+        let device = gpu.name.clone();
+        let identity = gpu.identity();
+        // What is tried is not the user's, and needs no room in a lowered limit.
+        self.open = Some(Open::new(gpu, shaping, Blocks::new(u64::MAX, sizes.largest))?);
+        let mut known = Capabilities {
+            device,
+            hardware,
+            dtypes: self.abilities.dtypes.clone(),
+            max_block_len: sizes.longest,
+            max_dests: self.limits.0[resources::DESTINATIONS] as usize,
+            forms: self.abilities.forms.clone(),
+            resources: resources::named(&self.limits),
+            devices: adapters.names,
+            ..Capabilities::default()
+        };
+        let (findings, costs) = probe::find_out(self, &known, NAME, &identity)?;
+        known.flushes_subnormals = findings.flushes_subnormals;
+        known.findings = findings.named();
+        known.costs = Some(costs);
+        self.abilities.findings = findings;
+        self.open()?.blocks = Blocks::new(sizes.memory, sizes.longest);
+        Ok(known)
+    }
+
+    /// Checks that a range of elements lies inside a block; gives its halves, if it is two.
+    fn halves(
+        &mut self,
+        operation: &'static str,
+        block: BlockId,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<Option<[BlockId; 2]>> {
+        let long = self.longs.get(block);
+        let spec = match long {
+            Some(long) => long.spec,
+            None => self.open()?.blocks.get(block)?.spec,
+        };
+        contract::within(NAME, operation, spec, offset, bytes)?;
+        Ok(long.map(|long| [block, long.high]))
+    }
+}
+
+impl Driver for Wgpu {
+    fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        if self.open.is_some() {
+            return Err(contract::is_open(NAME));
+        }
+        let started = faults::caught(|| self.start(config)).unwrap_or_else(|panic| {
+            Err(Error::new(ErrorKind::Unavailable, "init").says(panic).with("driver", NAME))
+        });
+        started.map_err(|error| {
+            self.cleanup();
+            contract::does_not_work(NAME, error)
+        })
+    }
+
+    fn cleanup(&mut self) {
+        if let Some(mut open) = self.open.take() {
+            // Whatever goes wrong here is the last thing that does.
+            let _ = faults::caught(|| {
+                let _ = open.queue.finish(&open.gpu);
+                open.compiler.save();
+                open.gpu.device.destroy();
+                drop(open);
+            });
+        }
+    }
+
+    fn get_method(&self, op: Op, dtype: DType) -> Method {
+        self.abilities.method(op, dtype)
+    }
+
+    fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        let mut longs = std::mem::take(&mut self.longs);
+        let block = self.guard("block_alloc", |open| match longs.split().splits(spec.dtype) {
+            true => longs.alloc(open, spec, Open::alloc, Open::free),
+            false => open.alloc(spec),
+        });
+        self.longs = longs;
+        block
+    }
+
+    fn block_free(&mut self, block: BlockId) {
+        let high = self.longs.remove(block).map(|long| long.high);
+        // A lost device has no blocks; freeing one twice is passed over.
+        let _ = self.guard("block_free", |open| {
+            [Some(block), high].into_iter().flatten().for_each(|block| open.free(block));
+            Ok(())
+        });
+    }
+
+    fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        let halves = self.halves("block_read", block, offset, out.len())?;
+        self.guard("block_read", |open| match halves {
+            Some(halves) => longs::read(halves, out, |half, out| open.read(half, offset, out)),
+            None => open.read(block, offset, out),
+        })
+    }
+
+    fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        let halves = self.halves("block_write", block, offset, data.len())?;
+        self.guard("block_write", |open| match halves {
+            _ if data.is_empty() => Ok(()),
+            Some(halves) => longs::write(halves, data, |half, data| open.write(half, offset, data)),
+            None => open.write(block, offset, data),
+        })
+    }
+
+    fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        self.abilities.check(program, NAME)?;
+        let halved = self.longs.split().program(program);
+        let program = halved.as_ref().map_or(program, |halved| &halved.program);
+        let resources = resources::of_program(program);
+        Ok(Check { fits: self.resource_check(&resources), resources })
+    }
+
+    fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        let halved = self.longs.halved(launch);
+        self.guard("eval_ir", |open| match &halved {
+            Some(halved) => open.evaluator().eval(&halved.launch(launch)),
+            None => open.evaluator().eval(launch),
+        })
+    }
+
+    fn resource_get(&self, part: Part) -> Resources {
+        resources::of_part(part, self.longs.split())
+    }
+
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
+
+    fn resource_check(&self, resources: &Resources) -> bool {
+        contract::fits(resources, &self.limits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use gpupy_core::driver::{Access, Dest};
+    use gpupy_core::ir::{Builder, Form};
+
+    /// An open driver, where there is a device.
+    fn opened() -> Option<Wgpu> {
+        let mut wgpu = Wgpu::default();
+        match wgpu.init(&Config::default()) {
+            Ok(_) => Some(wgpu),
+            Err(error) => {
+                println!("skipped: {error}");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn a_lost_device_is_an_error_everywhere_until_it_is_opened_again() {
+        let Some(mut wgpu) = opened() else { return };
+        let spec = BlockSpec::new(DType::F32, 100);
+        let block = wgpu.block_alloc(spec).unwrap();
+        wgpu.block_write(block, 0, &[1; 400]).unwrap();
+        let mut b = Builder::new(Form::Map, 1);
+        let x = b.param(DType::F32);
+        b.store(x);
+        let program = b.finish();
+        let access = Access { offset: 0, strides: [1].as_slice().into() };
+        let launch = Launch {
+            program: &program,
+            fingerprint: program.fingerprint(),
+            shape: &[100],
+            operands: &[],
+            params: &[0],
+            accesses: &[],
+            dests: &[Dest { block, access, whole: true }],
+        };
+        wgpu.eval_ir(&launch).unwrap();
+        wgpu.open().unwrap().gpu.device.destroy();
+        // The first call may come before anybody has told of it.
+        let _ = wgpu.block_read(block, 0, &mut [0; 400]);
+        let lost = |error: Error| assert_eq!(error.kind(), ErrorKind::DeviceLost, "{error}");
+        lost(wgpu.block_read(block, 0, &mut [0; 400]).unwrap_err());
+        lost(wgpu.block_write(block, 0, &[0; 400]).unwrap_err());
+        lost(wgpu.block_alloc(spec).unwrap_err());
+        lost(wgpu.eval_ir(&launch).unwrap_err());
+        wgpu.block_free(block);
+        wgpu.cleanup();
+        wgpu.init(&Config::default()).unwrap();
+        let block = wgpu.block_alloc(spec).unwrap();
+        wgpu.block_write(block, 0, &[1; 400]).unwrap();
+        let mut out = [0; 400];
+        wgpu.block_read(block, 0, &mut out).unwrap();
+        assert_eq!(out, [1; 400]);
+    }
+}
