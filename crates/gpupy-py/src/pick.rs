@@ -112,6 +112,16 @@ pub fn put(
         refused()?;
     }
     let context = ready(py)?;
+    if let ([Part::Mask(shape, positions)], Source::Array(source)) = (parts.as_slice(), &source)
+        && shape.as_slice() == array.shape()
+        && supports(context, Op::Select, array.dtype())
+        && let Ok(mask) = key.cast::<NdArray>()
+        && let Elements::Lazy(mask) = elements(mask)
+        && wait(py, || context.put_where(&array, &mask, positions, source)).map_err(to_py)?
+    {
+        assign::warn_of(value, array.dtype())?;
+        return Ok(true);
+    }
     let written =
         wait(py, || context.put(&picked.view, &indices, picked.at, Outside::Refuse, source.arg()));
     let nothing = |index: &Array| index.size() == 0;
