@@ -13,7 +13,7 @@ use crate::index::Selection;
 use crate::operand::{Held, Operand, classify, int_scalar};
 use crate::session::{context, ready};
 use crate::standin::hollow;
-use gpupy_core::{Arg, Array, DType, Scalar};
+use gpupy_core::{Arg, Array, DType, Op, Scalar, op_eval};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt};
@@ -104,6 +104,9 @@ pub fn source(
         if let Some(scalar) = plain(&operand, dtype) {
             return Ok(Source::Scalar(scalar));
         }
+        if let Held::Known(scalar) = operand.held {
+            return source(py, dtype, ndim, &host::numpy_scalar(py, scalar)?);
+        }
     }
     // Everything else is converted by NumPy, which also has the words for what cannot be.
     let kwargs = PyDict::new(py);
@@ -178,7 +181,13 @@ fn axes_of(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 
 /// A scalar in the destination's dtype, when the conversion needs no warning and no refusal.
 pub fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
-    let Held::Float(value) = operand.held else { return operand.scalar(dtype) };
+    let value = match operand.held {
+        Held::Float(value) => value,
+        Held::Known(scalar) if scalar.dtype.is_float() && dtype.is_signed_int() => {
+            f64::from_bits(op_eval::eval(Op::Cast, DType::F64, &[scalar])?.bits)
+        }
+        _ => return operand.scalar(dtype),
+    };
     if dtype.is_int() {
         // What is in range after truncation, and exactly so.
         let inside = value.abs() < 9_007_199_254_740_992.0;

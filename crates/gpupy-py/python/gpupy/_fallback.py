@@ -284,7 +284,9 @@ def wrapped(name, result, arrays, hosts):
     view = _view_of_one(name, result, arrays, hosts)
     if view is None:
         view = wrap(result)
-        if name in _READ_ONLY and not result.flags.writeable:
+        # Nothing tells whose view an array without elements is; of read-only ones it is read-only.
+        of_read_only = arrays and not result.size and not any(_writable(a) for a in arrays)
+        if (name in _READ_ONLY or of_read_only) and not result.flags.writeable:
             view._writable = False
     return view
 
