@@ -1,5 +1,6 @@
 """Results lie in memory as NumPy's do: order ``K``, as near to that of the operands as can be."""
 
+import copy
 import itertools
 
 import numpy
@@ -33,6 +34,8 @@ OPERATIONS = {
     "a cast in any order": lambda xp, a: a.astype("int32", order="A"),
     "positive": lambda xp, a: +a,
     "a copy": lambda xp, a: a.copy(order="K"),
+    "the copy of a copier": lambda xp, a: copy.copy(a),
+    "the copy of a deep copier": lambda xp, a: copy.deepcopy(a),
     "a copy in C order": lambda xp, a: a.copy(),
     "a copy in any order": lambda xp, a: a.copy(order="A"),
     "an array": lambda xp, a: xp.array(a),

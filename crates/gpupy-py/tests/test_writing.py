@@ -195,8 +195,9 @@ def test_few_elements_are_written_by_masks_as_numpy_writes_them(how, way, dtype)
     for ours, theirs in zip(got, want, strict=True):
         assert_same(ours, theirs, way)
 
+
 @pytest.mark.parametrize("number", [1e300, float("nan"), 2.0**40, -1.5])
-@pytest.mark.parametrize("kind", [float, numpy.float64, numpy.float32, "ours"])
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, "ours"])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
 def test_floats_that_do_not_fit_into_integers_are_refused_as_numpy_refuses_them(number, kind, dtype):
     def outcome(xp):
@@ -208,5 +209,5 @@ def test_floats_that_do_not_fit_into_integers_are_refused_as_numpy_refuses_them(
             return str(error)
         return array.tolist()
 
-    with numpy.errstate(all="ignore"):
-        assert outcome(gpupy) == outcome(numpy)
+    with np.errstate(all="ignore"):
+        assert outcome(gpupy) == outcome(np)

@@ -214,9 +214,13 @@ def _rebuild(array):
     return wrap(array)
 
 
+def shallow_copy(self, /):
+    return self.copy("K")
+
+
 def deepcopy(self, memo):
     if self._lazy:
-        return self._copy()
+        return self.copy("K")
     import copy as copying
 
     return wrap(copying.deepcopy(self._host(), memo))
@@ -251,7 +255,7 @@ _OWN = {
     "__array_wrap__": array_wrap,
     "__class_getitem__": classmethod(types.GenericAlias),
     "__contains__": contains,
-    "__copy__": ndarray.copy,
+    "__copy__": shallow_copy,
     "__deepcopy__": deepcopy,
     "__dlpack__": dlpack,
     "__dlpack_device__": _reader("__dlpack_device__"),

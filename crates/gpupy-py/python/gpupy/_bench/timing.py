@@ -32,9 +32,9 @@ def compare(program, rounds, say):
     """Times a program in rounds; returns a row for the results.
 
     ``numpy_s``, ``left_s`` and ``read_s`` are the seconds of one run in each round: by NumPy; by gpupy, its
-    values computed and left there; by gpupy, its values read as arrays of NumPy. ``busy`` has the seconds that
-    all threads were busy meanwhile, under the same names. ``first_s`` is gpupy's first run, whose fallbacks are
-    counted.
+    values computed and left there; by gpupy, its values read as arrays of NumPy. ``busy`` has the seconds
+    that all threads were busy meanwhile, under the same names. ``first_s`` is gpupy's first run, whose
+    fallbacks are counted.
     """
     given = program.arrays()
     ours = tuple(gpupy.asarray(array) for array in given)
