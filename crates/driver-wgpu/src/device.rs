@@ -1,7 +1,8 @@
 //! Which devices there are, and opening one.
 //!
-//! Owns [`Gpu`] and [`Adapters`]. Open devices share what looking for devices made, which takes ten times as long
-//! as opening one; it goes with the last of them, and a process that was forked looks by itself. Devices of Vulkan, Metal and Direct3D come first, ranked by kind;
+//! Owns [`Gpu`] and [`Adapters`]. Open devices share what looking for devices made, which takes longer than to open
+//! one; it goes with the last of them, and a process that was forked looks by itself. Devices of Vulkan, Metal and
+//! Direct3D come first, ranked by kind;
 //! those of OpenGL last, and they are only looked for when there is no other or somebody asks for
 //! one: looking opens a context, which costs 50 ms on Mesa. Invariant: the order, and so each device's
 //! number, is the same whether OpenGL's have been looked for or not.

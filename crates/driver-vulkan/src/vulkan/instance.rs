@@ -1,7 +1,7 @@
 //! Vulkan's loader, an instance, and the devices that it lists.
 //!
 //! Owns [`Instance`] and [`Found`]. The library is opened at run time. Invariants: all open devices of a process
-//! share an instance, as making one takes ten times as long as opening a device; dropping it with the last of
+//! share an instance, as making one takes longer than all else of opening a device; dropping it with the last of
 //! them gives all back, to the library itself; a process that was forked makes its own.
 //!
 //! Not here: which device is taken and what it can do (`device.rs`), messages of the validation layers
