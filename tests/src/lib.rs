@@ -147,7 +147,9 @@ pub fn stress(
     programs: u64,
     after: impl FnMut(u64, &Stats),
 ) -> Result<(), String> {
-    match cases::leaks::live(Arc::new(make), Settings::default(), programs, after) {
+    // Plans are kept, up to a bound of their own.
+    let settings = Settings { plans: false, ..Settings::default() };
+    match cases::leaks::live(Arc::new(make), settings, programs, after) {
         Ok(()) => Ok(()),
         Err(Stop::Fail(said) | Stop::Skip(said)) => Err(said),
     }

@@ -234,11 +234,13 @@ impl Context {
         counts.iter_mut().chain([stats]).for_each(|counts| *counts = Stats::default());
     }
 
-    /// Gives memory that is kept for reuse back: blocks to their drivers, host memory to the system.
+    /// Gives memory that is kept for reuse back: blocks to their drivers, host memory and that of plans to
+    /// the system.
     pub fn trim(&self) {
         for device in self.state().engine.devices.iter_mut().flatten() {
             device.sweep();
             device.empty_pool();
+            device.plans.clear();
         }
         host::trim();
     }

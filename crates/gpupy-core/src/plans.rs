@@ -66,12 +66,17 @@ impl Plans {
         self.known.get(structure).cloned()
     }
 
+    /// Forgets all plans.
+    pub fn clear(&mut self) {
+        self.known = FxHashMap::default();
+        self.words = 0;
+    }
+
     fn insert(&mut self, structure: Structure, plan: Plan) {
         let words = structure.0.len() + 2 * plan.program.insts.len() + 64;
         if self.words + words > MOST_WORDS {
             // A program with so many structures seldom comes back to one.
-            self.known.clear();
-            self.words = 0;
+            self.clear();
         }
         self.words += words;
         self.known.insert(structure, Arc::new(plan));

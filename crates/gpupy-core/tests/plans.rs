@@ -92,6 +92,19 @@ fn another_shape_or_dtype_or_layout_or_way_of_sharing_is_planned() {
     }
 }
 
+#[test]
+fn trimming_forgets_plans() {
+    let (context, _) = context(true, true, 1000);
+    let x = array(DType::F32, &[4, 40], 0);
+    for (trims, replayed) in [(false, 0), (false, 1), (true, 1), (false, 2)] {
+        if trims {
+            context.trim();
+        }
+        context.evaluate(&[&two(&context, Op::Sub, &x, Arg::Scalar(Scalar::f32(1.0)))]).unwrap();
+        assert_eq!(context.stats().plans_replayed, replayed);
+    }
+}
+
 /// Numbers for random programs.
 struct Random(u64);
 
