@@ -58,6 +58,9 @@ OPERATIONS = {
     "shifted": lambda xp, a: xp.roll(a, 1, axis=0),
     "shifted along the last axis": lambda xp, a: xp.roll(a, 1, axis=-1),
     "differences": lambda xp, a: xp.diff(a, axis=0),
+    "padded": lambda xp, a: xp.pad(a, 1, mode="edge"),
+    "in one row": lambda xp, a: a.ravel("K"),
+    "in one row, of the like": lambda xp, a: a.ravel("A"),
     "repeated": lambda xp, a: xp.repeat(a, 2, axis=0),
     "given to NumPy": lambda xp, a: numpy.asarray(a * 2),
 }

@@ -219,11 +219,12 @@ def pad(array, pad_width, mode="constant", **kwargs):
         n > extent + most for extent, pair in zip(a.shape, widths, strict=True) for n in pair
     ):
         return call("pad", np.pad, (array, pad_width), given)
+    order = "F" if a.flags.fnc else "C"
     for axis, (pair, constant) in enumerate(zip(widths, constants, strict=True)):
         if any(pair):
             first, last = _edges(a, axis, mode, constant)
             a = join([first(pair[0]), a, last(pair[1])], axis)
-    return a.copy()
+    return a.copy(order)
 
 
 def repeat(a, repeats, axis=None):

@@ -95,6 +95,9 @@ def ravel(self, order="C"):
         return call("ravel", lambda array, order: array.ravel(order), (self, order), {})
     order = _creation.order_of(order)
     if order == "K":
+        axes = np.argsort([-abs(stride) for stride in self.strides], stable=True).tolist()
+        return ravel(self.transpose(axes), "C")
+    if order == "A":
         order = "F" if self.flags.fnc else "C"
     if order == "C" and not self.flags.c_contiguous:
         # A view of other strides could be one axis as well, but NumPy's ravel copies.
