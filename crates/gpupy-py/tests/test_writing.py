@@ -211,3 +211,31 @@ def test_floats_that_do_not_fit_into_integers_are_refused_as_numpy_refuses_them(
 
     with np.errstate(all="ignore"):
         assert outcome(gpupy) == outcome(np)
+
+
+def test_copyto_writes_and_refuses_as_numpys_does():
+    def outcome(xp):
+        a, told = xp.arange(12.0).reshape(3, 4), []
+        read_only = a.view()
+        read_only.setflags(write=False)
+        for dest, source, given in [
+            (a[::-1], xp.arange(4), {}),
+            (a, a.T[:, 1:], {}),
+            (a, xp.ones((1, 3)), {}),
+            (a[:, 0], xp.ones((1, 3)), {}),
+            (a[0], xp.ones((1, 3)), {}),
+            (xp.zeros(3, xp.int32), a[:, 0], {}),
+            (xp.zeros(3, xp.int32), a[:, 0] * 2, {"casting": "unsafe"}),
+            (a, 7, {"where": a > 8}),
+            (read_only, a[0], {}),
+            (read_only, read_only, {}),
+        ]:
+            try:
+                xp.copyto(dest, source, **given)
+                told.append(numpy_of(dest).tolist())
+            except (ValueError, TypeError) as error:
+                told.append(str(error))
+        return told
+
+    numpy_of = np.asarray
+    assert outcome(gpupy) == outcome(np)

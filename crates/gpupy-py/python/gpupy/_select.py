@@ -100,7 +100,7 @@ def copyto(dst, src, casting="same_kind", where=True):
         return
     plain = isinstance(dst, ndarray) and isinstance(src, ndarray) and where is True
     if plain and dst._lazy and dst._writable and src._lazy and np.can_cast(src.dtype, dst.dtype, casting):
-        assign_all(dst, src)
+        dst[...] = src
     else:
         call("copyto", np.copyto, (dst, src), {"casting": casting, "where": where})
 
