@@ -34,6 +34,12 @@ def order_of(order):
     return letter
 
 
+def axes_as_they_lie(array):
+    """The axes of an array from the outermost in memory to the innermost."""
+    strides = array.strides
+    return sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
+
+
 def _constant(name, value, shape, dtype, order, kwargs):
     """A lazy constant, or NumPy's array where that cannot be."""
     given, dtype = dtype, np.dtype(dtype)

@@ -8,7 +8,7 @@ import operator
 
 import numpy as np
 
-from ._creation import asanyarray, full, is_lazy
+from ._creation import asanyarray, axes_as_they_lie, full, is_lazy
 from ._fallback import call
 from ._gpupy import join, join_alike, ndarray
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
@@ -133,12 +133,13 @@ def roll(a, shift, axis=None):
     if a.flags.c_contiguous:
         return _shifted(a, shifts).copy()
     # The result lies in memory as the array does, whatever the strides of its parts say.
-    axes = np.argsort([-abs(stride) for stride in a.strides], stable=True).tolist()
+    axes = axes_as_they_lie(a)
     moved = _shifted(a.transpose(axes), [(by, axes.index(along)) for by, along in shifts]).copy()
-    return moved.transpose(np.argsort(axes).tolist())
+    return moved.transpose([axes.index(axis) for axis in range(a.ndim)])
 
 
 def _shifted(a, shifts):
+    """An array shifted along axes, one after another, with what leaves at an end coming in at the other."""
     for by, along in shifts:
         extent = a.shape[along]
         start = -int(by) % extent if extent else 0

@@ -95,8 +95,7 @@ def ravel(self, order="C"):
         return call("ravel", lambda array, order: array.ravel(order), (self, order), {})
     order = _creation.order_of(order)
     if order == "K":
-        axes = np.argsort([-abs(stride) for stride in self.strides], stable=True).tolist()
-        return ravel(self.transpose(axes), "C")
+        return ravel(self.transpose(_creation.axes_as_they_lie(self)), "C")
     if order == "A":
         order = "F" if self.flags.fnc else "C"
     if order == "C" and not self.flags.c_contiguous:

@@ -1,7 +1,7 @@
-"""Choosing between elements: ``where``, ``clip``, ``round``, ``tril``, ``triu``, ``copyto``, with NumPy's
-signatures.
+"""Choosing between elements, with NumPy's signatures.
 
-Not here: promotion of their operands (in Rust).
+Owns ``where``, ``clip``, ``round``, ``tril``, ``triu`` and ``copyto``. Not here: promotion of their operands
+(in Rust).
 """
 
 import numpy as np
