@@ -20,6 +20,7 @@ mod known;
 mod leaves;
 mod live;
 mod lone;
+mod places;
 mod plan;
 mod regions;
 mod resources;

@@ -7,9 +7,11 @@
 //! Invariant: no thread touches the work after `run` has returned. In a process that was forked,
 //! where threads do not come along, the caller works alone.
 //!
-//! Not here: how work is cut (`eval.rs`).
+//! Not here: how work is cut (`eval.rs`), where a thread wakes up (`places.rs`).
 
+use crate::places::Bed;
 use std::any::Any;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -54,6 +56,8 @@ struct State {
     times: u64,
     /// Threads in the work.
     inside: usize,
+    /// Of the threads that sleep.
+    beds: Vec<Arc<Bed>>,
     /// What a thread's work threw.
     thrown: Option<Box<dyn Any + Send>>,
     closing: bool,
@@ -69,7 +73,14 @@ unsafe impl Send for Work {}
 impl Pool {
     /// A pool in which `count` threads work together, the caller among them.
     pub fn new(count: usize) -> Pool {
-        let state = State { work: None, times: 0, inside: 0, thrown: None, closing: false };
+        let state = State {
+            work: None,
+            times: 0,
+            inside: 0,
+            beds: Vec::new(),
+            thrown: None,
+            closing: false,
+        };
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             times: AtomicU64::new(0),
@@ -106,11 +117,14 @@ impl Pool {
             return work(0);
         }
         // SAFETY: only the lifetime changes, and `End` waits for all who call it.
-        let work_for_all: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(work) };
+        let work_for_all: &'static (dyn Fn(usize) + Sync) = unsafe { mem::transmute(work) };
         let mut state = self.shared.state();
         state.work = Some(Work(work_for_all));
         state.times += 1;
         self.shared.times.store(state.times, Ordering::Relaxed);
+        for (turn, bed) in state.beds.drain(..).enumerate() {
+            bed.place(turn);
+        }
         drop(state);
         let end = End(&self.shared);
         self.shared.begin.notify_all();
@@ -144,6 +158,8 @@ impl Shared {
     /// What a thread does all its life.
     fn serve(&self, number: usize) {
         let mut seen = 0;
+        let bed = Bed::new().map(Arc::new);
+        let mut in_bed = false;
         let mut state = self.state();
         while !state.closing {
             match state.work {
@@ -152,6 +168,9 @@ impl Shared {
                     state.inside += 1;
                     self.inside.store(state.inside, Ordering::Relaxed);
                     drop(state);
+                    if let (Some(bed), true) = (&bed, mem::take(&mut in_bed)) {
+                        bed.leave();
+                    }
                     // SAFETY: `run` waits until this thread is no longer inside.
                     let work = unsafe { &*work.0 };
                     let ended = catch_unwind(AssertUnwindSafe(|| work(number)));
@@ -166,9 +185,26 @@ impl Shared {
                     look(|| self.times.load(Ordering::Relaxed) != seen);
                     state = self.state();
                 }
-                _ => state = self.begin.wait(state).unwrap_or_else(PoisonError::into_inner),
+                _ => {
+                    in_bed = true;
+                    state = self.sleep(state, bed.as_ref());
+                }
             }
         }
+    }
+
+    /// Waits until there may be work.
+    fn sleep<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        bed: Option<&Arc<Bed>>,
+    ) -> MutexGuard<'a, State> {
+        state.beds.extend(bed.cloned());
+        let mut state = self.begin.wait(state).unwrap_or_else(PoisonError::into_inner);
+        if let Some(bed) = bed {
+            state.beds.retain(|other| !Arc::ptr_eq(other, bed));
+        }
+        state
     }
 }
 
