@@ -36,9 +36,10 @@ pub(crate) const MOST_POINTS: usize = 16 << 10;
 /// The most points of a function, whose kernel takes longer to make.
 const MOST_OF_FUNCTION: usize = 32 << 10;
 
-/// The most products of a matrix product, and the most elements of a sort, that are computed at once:
-/// what takes some 20 µs.
-const MOST_PRODUCTS: usize = 256 << 10;
+/// The most products of a matrix product that are computed at once. Nothing fuses with one, so this is
+/// only about Python's lock, which is held for some 100 µs.
+const MOST_PRODUCTS: usize = 2 << 20;
+/// The most elements of a sort that are computed at once: what takes some 20 µs.
 const MOST_SORTED: usize = 2 << 10;
 /// Operations of a chain that are computed at once; the next is recorded, for the rest of the chain to
 /// be one kernel.

@@ -155,11 +155,13 @@ impl<T: Real> Strip<T> {
         let (rows, vectors): ([_; R], [_; V]) = (from_fn(row), from_fn(of));
         let mut sums = [[[T::default(); LANES]; V]; R];
         let whole = self.terms - self.terms % LANES;
+        let next = R as isize * self.stride;
         // SAFETY: the caller's; no term is named that does not exist.
         unsafe {
             for k in (0..whole).step_by(LANES) {
                 let x: [[T; LANES]; V] = from_fn(|v| lanes(vectors[v].add(k)));
                 for r in 0..R {
+                    soon(rows[r].wrapping_offset(next + k as isize));
                     let y: [T; LANES] = lanes(rows[r].add(k));
                     for v in 0..V {
                         for l in 0..LANES {
@@ -252,6 +254,20 @@ impl<T: Real> Strip<T> {
 unsafe fn lanes<T: Copy, const LANES: usize>(from: *const T) -> [T; LANES] {
     // SAFETY: the caller's.
     unsafe { from.cast::<[T; LANES]>().read_unaligned() }
+}
+
+/// Asks for the cache line of an element, which need not exist. Processors find out by themselves what
+/// comes next in a row, and begin anew with each row.
+#[inline(always)]
+fn soon<T>(element: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: fetching ahead reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(element.cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = element;
 }
 
 /// The sum of running sums: halves are added until one is left.
