@@ -21,8 +21,8 @@ from . import difference
 LEAST = 2e-3  # seconds
 # After so much time a program gets no further round.
 PATIENCE = 8.0  # seconds
-# Between sides.
-REST = 0.05  # seconds
+# Between sides. OpenBLAS's threads look for more work for 0.1 s, and a processor that they have is not free.
+REST = 0.15  # seconds
 
 OPERATIONS = 100
 ELEMENTS = 100_000
@@ -92,7 +92,7 @@ def in_turns(sides, repeats, rounds, say):
     for number in range(rounds):
         say(f"round {number + 1} of {rounds}")
         for side, (call, finish) in sides.items():
-            # Threads of the side before, OpenBLAS's for one, look for more work for a while.
+            # Threads of the side before still look for work.
             time.sleep(REST)
             _seconds(call, finish)
             start_busy = time.process_time()
