@@ -193,6 +193,17 @@ def test_shape_functions_alias_or_copy_as_numpys(device, name):
         check(written, f"{name} {dtype} written")
 
 
+def test_the_parts_of_an_array_of_one_axis_are_numbers(device):
+    for dtype in ("float32", "bool", "int64", "complex128"):
+        numbers = numpy.array([0, 1, 2]).astype(dtype)
+        want, got = numpy.unstack(numbers, axis=-1), gpupy.unstack(gpupy.array(numbers), axis=-1)
+        assert type(got) is tuple
+        assert got == want
+        assert [type(number) for number in got] == [type(number) for number in want]
+    check(lambda xp: list(xp.unstack(xp.arange(3), axis=1)), "unstack wrong")
+    check(lambda xp: list(xp.unstack(xp.array(1.0))), "unstack of a number")
+
+
 def test_attributes_are_numpys(device):
     names = "shape dtype ndim size itemsize nbytes strides".split()
     views = [

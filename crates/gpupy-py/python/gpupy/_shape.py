@@ -14,7 +14,7 @@ from ._gpupy import ndarray
 _VIEWS = (
     "array_split broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
     "matrix_transpose moveaxis permute_dims rollaxis rot90 split swapaxes transpose "
-    "unstack vsplit"
+    "vsplit"
 ).split()
 
 
@@ -131,6 +131,14 @@ def _high(a):
     return _reach(a, max)
 
 
+def unstack(x, /, *, axis=0):
+    x = asanyarray(x)
+    if not x._lazy:
+        return call("unstack", np.unstack, (x,), {"axis": axis})
+    # The parts of an array of one axis are numbers, which are no views.
+    return tuple(FUNCTIONS["moveaxis"](x, axis, 0)) if x.ndim == 1 else x._views(np.unstack, axis=axis)
+
+
 FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
     "atleast_1d": atleast_1d,
     "atleast_2d": atleast_2d,
@@ -141,4 +149,5 @@ FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
     "reshape": reshape,
     "shares_memory": _sharing(np.shares_memory),
     "squeeze": squeeze,
+    "unstack": unstack,
 }
