@@ -158,9 +158,9 @@ impl Crew<'_> {
             return run(0..items);
         }
         // Shares end at about the same time, and are not so small that taking one counts.
-        let shares = (time / SHARE).clamp(2, 16 * self.threads as u64) as usize;
-        let each = items.div_ceil(shares);
-        let shares = items.div_ceil(each);
+        let wanted = (time / SHARE).clamp(2, 16 * self.threads as u64) as usize;
+        let shares = wanted.next_multiple_of(self.threads).min(items);
+        let start = |share: usize| share * items / shares;
         // Every thread has shares of its own, which it takes first: launches that follow each other
         // find what lies in its cache. Then it helps the others.
         let own = |thread: usize| thread * shares / self.threads;
@@ -172,7 +172,7 @@ impl Crew<'_> {
                     if share >= own(thread + 1) {
                         break;
                     }
-                    run(share * each..items.min((share + 1) * each));
+                    run(start(share)..start(share + 1));
                 }
             }
         });

@@ -162,34 +162,39 @@ impl Shared {
         let mut in_bed = false;
         let mut state = self.state();
         while !state.closing {
-            match state.work {
-                Some(work) if state.times != seen => {
-                    seen = state.times;
-                    state.inside += 1;
-                    self.inside.store(state.inside, Ordering::Relaxed);
-                    drop(state);
-                    if let (Some(bed), true) = (&bed, mem::take(&mut in_bed)) {
-                        bed.leave();
-                    }
-                    // SAFETY: `run` waits until this thread is no longer inside.
-                    let work = unsafe { &*work.0 };
-                    let ended = catch_unwind(AssertUnwindSafe(|| work(number)));
-                    state = self.state();
-                    state.thrown = ended.err().or(state.thrown.take());
-                    state.inside -= 1;
-                    self.inside.store(state.inside, Ordering::Relaxed);
-                    if state.inside == 0 {
-                        self.done.notify_all();
-                    }
-                    drop(state);
-                    look(|| self.times.load(Ordering::Relaxed) != seen);
-                    state = self.state();
-                }
-                _ => {
-                    in_bed = true;
-                    state = self.sleep(state, bed.as_ref());
-                }
+            if state.times == seen {
+                in_bed = true;
+                state = self.sleep(state, bed.as_ref());
+                continue;
             }
+            seen = state.times;
+            let work = state.work;
+            state.inside += usize::from(work.is_some());
+            self.inside.store(state.inside, Ordering::Relaxed);
+            drop(state);
+            if let (Some(bed), true) = (&bed, mem::take(&mut in_bed)) {
+                bed.leave();
+            }
+            if let Some(work) = work {
+                self.take_part(work, number);
+            }
+            // Whoever came too late for this work may be in time for the next.
+            look(|| self.times.load(Ordering::Relaxed) != seen);
+            state = self.state();
+        }
+    }
+
+    /// Does a thread's part of the work, in which it is counted as inside.
+    fn take_part(&self, work: Work, number: usize) {
+        // SAFETY: `run` waits until this thread is no longer inside.
+        let work = unsafe { &*work.0 };
+        let ended = catch_unwind(AssertUnwindSafe(|| work(number)));
+        let mut state = self.state();
+        state.thrown = ended.err().or(state.thrown.take());
+        state.inside -= 1;
+        self.inside.store(state.inside, Ordering::Relaxed);
+        if state.inside == 0 {
+            self.done.notify_all();
         }
     }
 
