@@ -9,6 +9,7 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
+use crate::face::Face;
 use crate::own::Own;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Operand, Origin, Value};
@@ -27,6 +28,8 @@ struct Base {
     dtype: DType,
     len: usize,
     current: Mutex<Current>,
+    /// Where the elements are another base's.
+    face: Option<Box<Face>>,
 }
 
 /// What a base has at present, and how often it was replaced.
@@ -58,6 +61,12 @@ impl Current {
             Held::Own(own) => Some(own),
             Held::Value(_) | Held::Nothing => None,
         }
+    }
+
+    /// Puts other elements in the place of what the base has.
+    pub fn replace(&mut self, held: Held) {
+        self.held = held;
+        self.version += 1;
     }
 
     /// Puts own elements in the place of what the base has; they are the same.
@@ -115,7 +124,14 @@ impl Array {
     pub(crate) fn with_view(value: Value, view: View) -> Array {
         let (dtype, len) = (value.dtype(), value.len());
         let current = Mutex::new(Current { held: Held::Value(value), version: 0 });
-        Array { base: Arc::new(Base { dtype, len, current }), view }
+        Array { base: Arc::new(Base { dtype, len, current, face: None }), view }
+    }
+
+    /// A new base that shows another one's elements.
+    pub(crate) fn of_face(dtype: DType, len: usize, face: Face) -> Array {
+        let current = Mutex::new(Current { held: Held::Nothing, version: 0 });
+        let base = Base { dtype, len, current, face: Some(Box::new(face)) };
+        Array { base: Arc::new(base), view: View::contiguous(&[len]) }
     }
 
     /// A new base with a copy of these elements for its own, in C order; seen whole. `None` where they are
@@ -151,7 +167,8 @@ impl Array {
         let held = Held::Own(Own::blank(dtype, origin, depth));
         // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
         unsafe {
-            place.write(Base { dtype, len, current: Mutex::new(Current { held, version: 0 }) });
+            let current = Mutex::new(Current { held, version: 0 });
+            place.write(Base { dtype, len, current, face: None });
             let current = (*place).current.get_mut().unwrap_or_else(PoisonError::into_inner);
             let start = current.own_mut()?.make_room(shape);
             Some((Array { base: base.assume_init(), view }, start))
@@ -223,6 +240,47 @@ impl Array {
         Arc::ptr_eq(&self.base, &other.base)
     }
 
+    /// True when writing one may change the other: they view the same base, or faces of it.
+    pub fn aliases(&self, other: &Array) -> bool {
+        Arc::ptr_eq(self.owner(), other.owner())
+    }
+
+    /// True when both show the same elements, and each where the other does.
+    pub(crate) fn shows_what(&self, other: &Array) -> bool {
+        self.view == other.view
+            && match (self.face(), other.face()) {
+                (Some(face), Some(others)) if self.dtype() == other.dtype() => {
+                    face.whole().shows_what(others.whole())
+                }
+                _ => self.shares_base(other),
+            }
+    }
+
+    /// The base whose elements these are.
+    fn owner(&self) -> &Arc<Base> {
+        let mut base = &self.base;
+        while let Some(face) = &base.face {
+            base = &face.whole().base;
+        }
+        base
+    }
+
+    /// Bytes from the first element of the base whose elements these are to the first one shown.
+    pub fn byte_offset(&self) -> isize {
+        let behind = self.face().map_or(0, |face| face.whole().byte_offset());
+        self.view.offset * self.dtype().size() as isize + behind
+    }
+
+    /// How many elements the base has.
+    pub(crate) fn base_len(&self) -> usize {
+        self.base.len
+    }
+
+    /// What the base shows, if it has no elements of its own.
+    pub(crate) fn face(&self) -> Option<&Face> {
+        self.base.face.as_deref()
+    }
+
     /// True when this array shows its whole base in C order.
     pub fn is_whole(&self) -> bool {
         self.view.offset == 0 && self.size() == self.base.len && self.is_contiguous()
@@ -263,6 +321,19 @@ impl Array {
         Ok(self.seen_as(view))
     }
 
+    /// A view whose offset counts from this array's first element.
+    ///
+    /// # Errors
+    /// As [`Array::view`].
+    pub(crate) fn within(
+        &self,
+        shape: &[usize],
+        strides: &[isize],
+        offset: isize,
+    ) -> Result<Array> {
+        self.view(shape, strides, self.view.offset + offset)
+    }
+
     /// `len` elements of an axis from `start`, each `step` further. All lie inside the axis.
     pub fn slice_axis(&self, axis: usize, start: usize, len: usize, step: isize) -> Array {
         self.seen_as(self.view.slice_axis(axis, start, len, step))
@@ -301,15 +372,34 @@ impl Array {
     }
 
     pub(crate) fn current(&self) -> MutexGuard<'_, Current> {
-        self.base.current.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut current = self.base.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(face) = &self.base.face {
+            face.follow(self.base.dtype, &mut current);
+        }
+        current
     }
 
     /// The same, if nobody has it just now.
+    #[inline]
     pub(crate) fn current_now(&self) -> Option<MutexGuard<'_, Current>> {
-        match self.base.current.try_lock() {
-            Ok(current) => Some(current),
-            Err(TryLockError::Poisoned(current)) => Some(current.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
+        let mut current = match self.base.current.try_lock() {
+            Ok(current) => current,
+            Err(TryLockError::Poisoned(current)) => current.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        if let Some(face) = &self.base.face {
+            face.follow_now(self.base.dtype, &mut current)?;
+        }
+        Some(current)
+    }
+
+    /// The same for who moves elements to it, which nobody else is told of; `None` also where others show
+    /// them under another dtype.
+    #[inline]
+    pub(crate) fn current_to_write(&self) -> Option<MutexGuard<'_, Current>> {
+        match self.base.face {
+            None => self.current_now(),
+            Some(_) => None,
         }
     }
 
@@ -334,9 +424,23 @@ impl Array {
     /// holds arrays of it: these keep shape and dtype, and nothing else. Expressions that were
     /// recorded before keep the elements until they are computed.
     pub fn dispose(&self) {
-        let held = std::mem::replace(&mut self.current().held, Held::Nothing);
+        let mut current = self.current();
+        let held = std::mem::replace(&mut current.held, Held::Nothing);
+        current.version += 1;
         // What goes with it takes other locks.
+        drop(current);
         drop(held);
+    }
+
+    /// What the base of an array that nobody else has holds.
+    ///
+    /// # Errors
+    /// - `Disposed`: nothing.
+    pub(crate) fn into_held(self) -> Result<Held> {
+        match std::mem::replace(&mut self.current().held, Held::Nothing) {
+            Held::Nothing => Err(disposed()),
+            held => Ok(held),
+        }
     }
 
     /// Whether the base has elements that nobody else has.

@@ -85,7 +85,7 @@ impl AtOnce {
     /// `None`, with nothing done, as for `apply`, or where they are not of its dtype and shape.
     pub fn update(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> Option<()> {
         let state = self.state.as_ref()?;
-        if !dest.is_whole() || !matches!(dest.current_now()?.held(), Held::Own(_)) {
+        if !dest.is_whole() || !matches!(dest.current_to_write()?.held(), Held::Own(_)) {
             return None;
         }
         let shape = little(op, args)?;
@@ -98,7 +98,7 @@ impl AtOnce {
         compute(state, &task, made.make_room(&shape))?;
         drop(loan);
         self.tell(&task, &shape);
-        let mut current = dest.current_now()?;
+        let mut current = dest.current_to_write()?;
         *current.own_mut()? = made;
         current.version += 1;
         Some(())

@@ -12,6 +12,7 @@ use crate::driver::Capabilities;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::evaluate::Engine;
+use crate::face::Face;
 use crate::host;
 use crate::in_memory;
 use crate::lowering::Way;
@@ -26,7 +27,7 @@ use crate::settings::{Placement, Settings};
 use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::trace::{self, Tracer};
-use crate::value::Value;
+use crate::value::{Operand, Value};
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -314,14 +315,6 @@ impl Context {
         })
     }
 
-    /// The same bits as elements of another dtype.
-    ///
-    /// # Errors
-    /// - `DType`: the dtypes differ in size. Otherwise as `apply`.
-    pub fn bits(&self, array: &Array, dtype: DType) -> Result<Array> {
-        self.bounded(self.inner.recorder.bits(array, dtype)?)
-    }
-
     /// A reduction over distinct axes by the canonical tree.
     ///
     /// # Errors
@@ -452,8 +445,7 @@ impl Context {
     /// - `Shape`, `DType`: the source does not fit. The destination is unchanged then.
     pub fn assign(&self, dest: &Array, source: Arg<'_>) -> Result<()> {
         if let Arg::Array(same) = source
-            && same.shares_base(dest)
-            && same.layout() == dest.layout()
+            && same.shows_what(dest)
         {
             // `a[1:] += 1` ends with writing what was written.
             return same.check_there();
@@ -462,25 +454,57 @@ impl Context {
         if small && in_memory::write_own(dest, &source).is_some() {
             return Ok(());
         }
-        let source = source_of(dest, source)?;
+        let given = source;
+        let source = source_of(dest, given)?;
         match dest.size() {
             0 => return Ok(()),
+            _ if let Some(face) = dest.face()
+                && let Some((target, source)) = face.through(dest, given)? =>
+            {
+                return self.assign(&target, Arg::Array(&source));
+            }
             1 if small => self.settle(dest, &source)?,
             _ => {}
         }
-        let replaced = {
-            let mut current = dest.current();
-            let value = current.value()?;
-            if !in_memory::write(value, dest, &source, small) {
-                let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
-                let old = std::mem::replace(value, empty);
-                *value = self.inner.recorder.assigned(old, dest, source);
-            }
-            let value = value.clone();
-            current.version += 1;
-            value
-        };
-        self.bound(&replaced)
+        let replaced = self.put_operand(dest, source)?;
+        self.bound_written(dest, &replaced)
+    }
+
+    /// Writes an array into a view, and evaluates nothing, however much is pending.
+    ///
+    /// # Errors
+    /// As `assign`.
+    pub(crate) fn put_value(&self, dest: &Array, source: &Array) -> Result<()> {
+        let source = source_of(dest, Arg::Array(source))?;
+        self.put_operand(dest, source).map(drop)
+    }
+
+    /// Puts an operand in the place of what a view shows; gives the base's new value.
+    fn put_operand(&self, dest: &Array, source: Operand) -> Result<Value> {
+        let mut current = dest.current();
+        let value = current.value()?;
+        if !in_memory::write(value, dest, &source, self.inner.recorder.at_once.is_allowed()) {
+            let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
+            let old = std::mem::replace(value, empty);
+            *value = self.inner.recorder.assigned(old, dest, source);
+        }
+        let value = value.clone();
+        current.version += 1;
+        if let Some(face) = dest.face() {
+            face.pass_on(&mut current)?;
+        }
+        Ok(value)
+    }
+
+    /// Evaluates what was written, the value of a base and of those that it shows, where too much is pending.
+    pub(crate) fn bound_written(&self, dest: &Array, value: &Value) -> Result<()> {
+        self.bound(value)?;
+        let mut face = dest.face();
+        while let Some(whole) = face.map(Face::whole) {
+            self.bound(&whole.value()?)?;
+            face = whole.face();
+        }
+        Ok(())
     }
 
     /// Evaluates arrays on the device and waits; nothing is read back.

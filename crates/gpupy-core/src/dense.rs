@@ -45,6 +45,7 @@ impl Context {
     ) -> Result<bool> {
         let count = positions.size();
         let fits = array.is_whole()
+            && array.face().is_none()
             && source.is_whole()
             && source.shape() == [count]
             && source.dtype() == array.dtype()

@@ -110,7 +110,7 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
             Data::Of(lent.operands.first()?.elements(size)?)
         }
     };
-    let mut current = dest.current_now()?;
+    let mut current = dest.current_to_write()?;
     let bytes = own_again(&mut current)?;
     let data = match data {
         Data::Of(data) => data,
@@ -172,7 +172,8 @@ fn fits(array: &Array, dest: &Array) -> bool {
 /// Writes one element at a position of a base that has its own; false, with nothing done, for others.
 pub(crate) fn write_element(array: &Array, position: isize, element: Scalar) -> bool {
     let (size, bytes) = (array.dtype().size(), element.bytes());
-    let Some(mut current) = array.current_now().filter(|_| element.dtype == array.dtype()) else {
+    let Some(mut current) = array.current_to_write().filter(|_| element.dtype == array.dtype())
+    else {
         return false;
     };
     let place =

@@ -6,6 +6,7 @@
 //! ```text
 //! array.rs      a view of a base; a base has a current value, which writing replaces, or elements
 //!               that nobody else has (own.rs)
+//! face.rs       … or shows the elements of another base under another dtype
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs); reductions in
 //!               steps (record_reduced.rs), whole-program forms (record_whole.rs)
 //! at_once.rs    … or what is small is computed now, as one launch (task.rs, programs.rs) on operands
@@ -55,6 +56,7 @@ mod error;
 mod evaluate;
 mod explain;
 mod extreme;
+mod face;
 mod fill;
 pub mod functions;
 mod gather;
@@ -115,6 +117,7 @@ pub use driver::{Capabilities, Driver};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};
 pub use explain::Explanation;
+pub use face::steps as face_steps;
 pub use host::HostBuffer;
 pub use op::Op;
 pub use pick::Outside;

@@ -87,7 +87,7 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> 
         all if all == count * size => size,
         _ => return None,
     };
-    let mut current = dest.current_now()?;
+    let mut current = dest.current_to_write()?;
     let bytes = own_again(&mut current)?;
     let walk = access::access(dest.layout().offset, &dest.layout().strides);
     let (mut chosen, mut data) = (&chosen[..], &data[..]);

@@ -78,14 +78,6 @@ impl Recorder {
         self.convert(op, args, DType::Bool)
     }
 
-    /// The same bits as elements of another dtype of the same size.
-    pub fn bits(&self, array: &Array, dtype: DType) -> Result<Array> {
-        if array.dtype() == dtype {
-            return self.copy(array);
-        }
-        self.convert(Op::Bitcast, &[Arg::Array(array)], dtype)
-    }
-
     /// A new base with the same elements.
     pub fn copy(&self, array: &Array) -> Result<Array> {
         if self.at_once.is_allowed()

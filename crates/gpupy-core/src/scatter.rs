@@ -57,9 +57,12 @@ impl Context {
             *value = self.inner.recorder.scattered(old, &target.shape, positions, source);
             let written = value.clone();
             current.version += 1;
+            if let Some(face) = array.face() {
+                face.pass_on(&mut current)?;
+            }
             written
         };
-        self.bound(&written)
+        self.bound_written(array, &written)
     }
 }
 

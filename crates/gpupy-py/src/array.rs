@@ -18,11 +18,11 @@ use crate::masks::Positions;
 use crate::pick;
 use crate::protocols::{wrap, wrap_array, wrap_of};
 use crate::scalar::LazyScalar;
-use crate::session::{context, holds, open, ready, supports};
+use crate::session::{context, holds, open, ready};
 use crate::slot::{Reading, Slot};
 use crate::standin;
 use crate::waiting::wait;
-use gpupy_core::{Array, DType, Op};
+use gpupy_core::Array;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -314,20 +314,6 @@ impl NdArray {
             }
             _ => Ok(None),
         }
-    }
-
-    /// A copy whose elements are the same bits under a dtype of the same size, lazy.
-    fn _bits<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Option<NdArray>> {
-        let (Elements::Lazy(array), Some(dtype)) = (elements(slf), dtypes::from_any(dtype)?) else {
-            return Ok(None);
-        };
-        // A bool is 0 or 1 and nothing else, so other bits cannot become one.
-        let possible = dtype.size() == array.dtype().size() && dtype != DType::Bool;
-        let context = ready(slf.py())?;
-        if !possible || !supports(context, Op::Bitcast, dtype) || !holds(dtype)? {
-            return Ok(None);
-        }
-        Ok(Some(NdArray::lazy(context.bits(&array, dtype).map_err(to_py)?)))
     }
 
     fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {

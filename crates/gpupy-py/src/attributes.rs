@@ -143,18 +143,18 @@ impl NdArray {
         self.set_writable(writable);
     }
 
-    /// True when both arrays are views of the same elements' owner.
+    /// True when both arrays show elements of one owner.
     fn _shares(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> bool {
         match (elements(slf), elements(other)) {
-            (Elements::Lazy(a), Elements::Lazy(b)) => a.shares_base(&b),
+            (Elements::Lazy(a), Elements::Lazy(b)) => a.aliases(&b),
             _ => false,
         }
     }
 
-    /// The first element's place in its base, in elements.
+    /// The first element's place in its owner, in bytes.
     #[getter]
     fn _offset(&self, py: Python<'_>) -> isize {
-        self.read(py).as_lazy().map_or(0, |array| array.offset())
+        self.read(py).as_lazy().map_or(0, |array| array.byte_offset())
     }
 
     /// The memory layout, as NumPy shows it.

@@ -5,15 +5,11 @@
 //!
 //! Not here: functions such as `exp`, which are NumPy's.
 
-use crate::array::{Elements, NdArray, elements};
 use crate::compose::{Formula, number};
-use crate::errors::to_py;
 use crate::forms;
 use crate::recipe::Recipe;
-use crate::session::{ready, supports};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{Arg, Array, Context, DType, Result};
-use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 /// A complex number's parts.
@@ -185,31 +181,4 @@ fn reciprocal(f: &Formula<'_>, part: DType, x: Arg<'_>) -> Result<Array> {
     let re = f.select(&real_is_larger, &whole, &part)?;
     let im = f.select(&real_is_larger, &part, &whole)?;
     Parts { re, im: f.one(Op::Neg, &im)? }.joined(f)
-}
-
-/// The real or the imaginary part of a complex array, or `None` where no driver in use gives it.
-#[pyfunction]
-pub fn part_of(object: &Bound<'_, NdArray>, imaginary: bool) -> PyResult<Option<NdArray>> {
-    let Elements::Lazy(array) = elements(object) else { return Ok(None) };
-    let context = ready(object.py())?;
-    let op = if imaginary { Op::Imag } else { Op::Real };
-    if !supports(context, op, array.dtype()) {
-        return Ok(None);
-    }
-    let made = context.apply(op, &[Arg::Array(&array)]).map_err(to_py)?;
-    Ok(Some(NdArray::lazy(made)))
-}
-
-/// The complex array of two arrays of one dtype, or `None` where no driver in use makes it.
-#[pyfunction]
-pub fn of_parts(re: &Bound<'_, NdArray>, im: &Bound<'_, NdArray>) -> PyResult<Option<NdArray>> {
-    let (Elements::Lazy(real), Elements::Lazy(imaginary)) = (elements(re), elements(im)) else {
-        return Ok(None);
-    };
-    let context = ready(re.py())?;
-    if real.dtype() != imaginary.dtype() || !supports(context, Op::Complex, real.dtype()) {
-        return Ok(None);
-    }
-    let made = context.apply(Op::Complex, &[(&real).into(), (&imaginary).into()]);
-    Ok(Some(NdArray::lazy(made.map_err(to_py)?)))
 }

@@ -20,6 +20,7 @@ mod create;
 mod dtypes;
 mod errors;
 mod explain;
+mod faces;
 mod few;
 mod forms;
 mod host;
@@ -103,8 +104,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pick::put, module)?)?;
     module.add_function(wrap_pyfunction!(pick::take, module)?)?;
     module.add_function(wrap_pyfunction!(pick::take_along, module)?)?;
-    module.add_function(wrap_pyfunction!(complex::part_of, module)?)?;
-    module.add_function(wrap_pyfunction!(complex::of_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(faces::part_of, module)?)?;
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
     module.add_function(wrap_pyfunction!(forms::scan, module)?)?;

@@ -16,6 +16,7 @@ use gpupy_core::{Array, DType};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
 
 /// First and one past the last element of its base that an array touches.
 fn extent(array: &Array) -> (isize, isize) {
@@ -97,6 +98,52 @@ pub fn views<'py>(
     }
     let parts: Vec<_> = result.try_iter()?.map(|p| place(&p?)).collect::<PyResult<_>>()?;
     result.get_type().call1((PyTuple::new(py, parts)?,))
+}
+
+/// A view of a base under another dtype; offset and strides are in bytes.
+pub struct Seen {
+    /// `None` for NumPy's own dtypes.
+    pub dtype: Option<DType>,
+    pub shape: SmallVec<[usize; 4]>,
+    pub strides: SmallVec<[isize; 4]>,
+    pub offset: isize,
+}
+
+impl Seen {
+    /// The view under a dtype of the same size.
+    pub fn as_it_lies(array: &Array, dtype: DType) -> Seen {
+        let size = dtype.size() as isize;
+        Seen {
+            dtype: Some(dtype),
+            shape: array.shape().into(),
+            strides: array.strides().iter().map(|stride| stride * size).collect(),
+            offset: array.offset() * size,
+        }
+    }
+}
+
+/// What NumPy's view of `array` under another dtype is.
+///
+/// # Errors
+/// NumPy's, where there is no such view.
+pub fn under(array: &Array, dtype: &Bound<'_, PyAny>) -> PyResult<Seen> {
+    let py = dtype.py();
+    let (low, high) = extent(array);
+    let memory = untouched(py, high - low, array.dtype())?;
+    let size = array.dtype().size() as isize;
+    let view = over(array, &memory, low, size)?.call_method1("view", (dtype,))?;
+    let shape: Vec<usize> = view.getattr("shape")?.extract()?;
+    let strides: Vec<isize> = view.getattr("strides")?.extract()?;
+    let away = match shape.contains(&0) {
+        true => 0,
+        false => address(&view)?.wrapping_sub(address(&memory)?) as isize,
+    };
+    Ok(Seen {
+        dtype: dtypes::from_numpy(&view.getattr("dtype")?)?,
+        shape: shape.into(),
+        strides: strides.into(),
+        offset: low * size + away,
+    })
 }
 
 /// Where an ndarray's first element lies.

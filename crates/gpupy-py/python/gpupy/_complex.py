@@ -1,8 +1,7 @@
 """The parts of complex numbers: ``real``, ``imag``, ``angle``.
 
-Owns the attributes ``real`` and ``imag`` of arrays and the functions of these names. The parts of a
-complex array are computed; what is written to them reaches it as ``_through.py`` says.
-Not here: arithmetic (in Rust).
+Owns the attributes ``real`` and ``imag`` of arrays and the functions of these names.
+Not here: arithmetic, and how a part shares an array's elements (in Rust).
 """
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from . import _creation, _gpupy
 from ._fallback import call, to_host
 from ._gpupy import assign_all, ndarray, numpy_attribute
-from ._through import through
 
 
 def _part(a, name):
@@ -22,24 +20,19 @@ def _part(a, name):
         made = _creation.zeros(a.shape, a.dtype)
         made._writable = False
         return made
-    made = _computed(a, name)
-    return through(a, made, lambda a: _computed(a, name), lambda a, value: _set_part(a, name, value))
-
-
-def _computed(a, name):
     made = _gpupy.part_of(a, name == "imag")
-    return numpy_attribute(a, name) if made is None else made
+    if made is None:
+        # A copy: what would be written to it would not reach the array.
+        made = numpy_attribute(a, name)
+        made._writable = False
+    return made
 
 
 def _set_part(a, name, value):
     if not a._lazy:
         setattr(a._host(), name, to_host(value))
     elif a.dtype.kind == "c":
-        kept = _computed(a, "imag" if name == "real" else "real")
-        given = _creation.empty(kept.shape, kept.dtype)
-        assign_all(given, _creation.asanyarray(value))
-        parts = (given, kept) if name == "real" else (kept, given)
-        assign_all(a, _gpupy.of_parts(*parts))
+        assign_all(_part(a, name), _creation.asanyarray(value))
     elif name == "real":
         assign_all(a, _creation.asanyarray(value))
     else:

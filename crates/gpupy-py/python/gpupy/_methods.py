@@ -153,6 +153,9 @@ def view(self, dtype=None, type=None):
         and self._lazy
         and not (isinstance(dtype, _CLASS) and issubclass(dtype, np.ndarray | ndarray))
     ):
+        made = self._under(dtype)
+        if made is not None:
+            return made
         return through(self, _as_bits(self, dtype), lambda a: _as_bits(a, dtype), _set_bits)
     given = [x for x in (dtype, type) if x is not None]
     if any(isinstance(x, _CLASS) and issubclass(x, ndarray) for x in given):
@@ -161,14 +164,12 @@ def view(self, dtype=None, type=None):
 
 
 def _as_bits(array, dtype):
-    """A copy of the elements under another dtype."""
-    made = array._bits(np.dtype(dtype))
-    return wrap(np.array(call("view", np.ndarray.view, (array, dtype), {}))) if made is None else made
+    """A copy of the elements under a dtype that is NumPy's own."""
+    return wrap(np.array(call("view", np.ndarray.view, (array, dtype), {})))
 
 
 def _set_bits(array, value):
-    bits = value._bits(array.dtype)
-    assign_all(array, value._host().view(array.dtype) if bits is None else bits)
+    assign_all(array, value._host().view(array.dtype))
 
 
 def resize(self, *new_shape, refcheck=True):

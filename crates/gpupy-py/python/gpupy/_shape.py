@@ -106,29 +106,24 @@ def _array_of(value):
 
 
 def _touch(theirs, a, b, max_work):
-    """What NumPy says of two views of one base."""
-    low = min(_low(a), _low(b))
-    end = max(_high(a), _high(b)) + 1
-    memory = np.empty(max(end - low, 1), a.dtype)
+    """What NumPy says of two views of one owner's memory."""
+    (low, high), others = _reach(a), _reach(b)
+    low, high = min(low, others[0]), max(high, others[1])
+    memory = np.empty(max(high - low, 1), np.uint8)
 
     def over(x):
-        start = (x._offset - low) * x.itemsize
-        return np.ndarray(x.shape, x.dtype, memory, start if x.size else 0, x.strides)
+        return np.ndarray(x.shape, x.dtype, memory, x._offset - low if x.size else 0, x.strides)
 
     return theirs(over(a), over(b), max_work)
 
 
-def _reach(a, pick):
-    steps = (pick((n - 1) * s // a.itemsize, 0) for n, s in zip(a.shape, a.strides, strict=True))
-    return a._offset + (sum(steps) if a.size else 0)
-
-
-def _low(a):
-    return _reach(a, min)
-
-
-def _high(a):
-    return _reach(a, max)
+def _reach(a):
+    """The first byte of an array in its owner's memory, and the one behind the last."""
+    if not a.size:
+        return a._offset, a._offset
+    steps = [(n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)]
+    first, last = (sum(pick(step, 0) for step in steps) for pick in (min, max))
+    return a._offset + first, a._offset + last + a.itemsize
 
 
 def unstack(x, /, *, axis=0):

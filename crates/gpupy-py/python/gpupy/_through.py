@@ -1,10 +1,10 @@
-"""What NumPy shows as a view of other bits: parts of complex numbers, and elements under another dtype.
+"""Views under dtypes that are NumPy's own, and of elements that do not lie at multiples of their size.
 
 Owns ``through``. The elements are computed from the source's, so the array is no view of it in the core.
 Item assignment, ``fill`` and in-place operators still reach the source, also of parts that integers and
 slices name: they take its elements as they are then, write, and give them back. Every other way of writing
 is refused as to a read-only array.
-Not here: which elements they are (``_complex.py``, ``_methods.py``).
+Not here: which elements they are (``_methods.py``).
 """
 
 import operator
