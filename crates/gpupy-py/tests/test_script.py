@@ -47,7 +47,8 @@ def test_a_program_is_the_main_module_with_its_arguments_and_its_folder(tmp_path
         "if __name__ == '__main__': print(sys.argv, type(helper.ONES).__module__, __file__)\n"
     )
     done = run(tmp_path, "elsewhere/program.py", "--size", "3")
-    wanted = "['elsewhere/program.py', '--size', '3'] gpupy elsewhere/program.py\n"
+    # As Python itself: arguments as they were given, an absolute path.
+    wanted = f"['elsewhere/program.py', '--size', '3'] gpupy {folder / 'program.py'}\n"
     assert (done.stdout, done.returncode) == (wanted, 0), done.stderr
 
 

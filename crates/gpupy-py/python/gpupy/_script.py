@@ -25,9 +25,11 @@ def run(path, arguments):
     except OSError as error:
         print(f"python -m gpupy: cannot read `{path}`: {error.strerror}", file=sys.stderr)
         return 2
-    code = _compiled(source, path, ours)
+    # Python itself gives a program an absolute path, and its arguments as they are.
+    absolute = str(file.absolute())
+    code = _compiled(source, absolute, ours)
     main = types.ModuleType("__main__")
-    main.__file__ = path
+    main.__file__ = absolute
     # What the program defines is found by its module's name, as pickles want it.
     sys.modules["__main__"] = main
     sys.argv = [path, *arguments]
