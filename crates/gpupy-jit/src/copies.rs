@@ -19,7 +19,8 @@ pub unsafe fn copy_elements(bytes: usize, n: usize, from: Walk, to: Walk) {
             1 => copy_each::<u8>(n, from, to),
             2 => copy_each::<u16>(n, from, to),
             4 => copy_each::<u32>(n, from, to),
-            _ => copy_each::<u64>(n, from, to),
+            8 => copy_each::<u64>(n, from, to),
+            _ => copy_each::<u128>(n, from, to),
         }
     }
 }

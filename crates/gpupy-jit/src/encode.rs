@@ -267,6 +267,12 @@ impl Asm {
         self.scalar(true, &[0x8d], to.0, Rm::Mem(Mem::at(from, by, 1)));
     }
 
+    /// `to = 2 * from`.
+    pub fn twice(&mut self, to: Gpr, from: Gpr) {
+        let sum = Mem { index: Some((from, 0)), ..Mem::at(from, 0, 1) };
+        self.scalar(true, &[0x8d], to.0, Rm::Mem(sum));
+    }
+
     /// `to = 0`.
     pub fn zero(&mut self, to: Gpr) {
         self.scalar(false, &[0x33], to.0, Rm::Reg(to.0));

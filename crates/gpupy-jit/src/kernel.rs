@@ -55,6 +55,14 @@ pub(crate) struct Slot {
     pub paired: bool,
 }
 
+impl Slot {
+    /// Bytes from an element of a copy to the next.
+    fn step_of_copy(&self) -> isize {
+        let elements = if self.step.is_of_parts() { 2 } else { 1 };
+        (elements * self.bytes) as isize
+    }
+}
+
 /// Code for one program and variant.
 pub struct Kernel {
     code: Mmap,
@@ -107,7 +115,7 @@ impl Kernel {
         let mut memory = MmapMut::map_anon(code.len()).ok()?;
         memory.copy_from_slice(code);
         let plain = !accesses.iter().any(|slot| slot.step == Step::Any && slot.bytes > 0)
-            && dests.iter().all(|slot| slot.step == Step::Unit);
+            && dests.iter().all(|slot| slot.step == Step::Unit || slot.step.is_of_parts());
         Some(Kernel {
             code: memory.make_exec().ok()?,
             constants,
@@ -188,7 +196,7 @@ impl Kernel {
         let is_copied = |slot: &Slot| match slot.step {
             _ if slot.bytes == 0 => false,
             Step::Zero => false,
-            Step::Unit => padded != len,
+            Step::Unit | Step::Real | Step::Imaginary => padded != len,
             Step::Any => true,
         };
         let moved = |walk: &Walk| Walk {
@@ -201,16 +209,20 @@ impl Kernel {
             // SAFETY: the row lists this access.
             let walk = moved(unsafe { &*row.accesses.add(number) });
             if is_copied(slot) {
-                let to = Walk { ptr: copy(number), step: slot.bytes as isize };
-                // SAFETY: the row's elements may be read, and copies have room for CHUNK.
+                let to = Walk { ptr: copy(number), step: slot.step_of_copy() };
+                // SAFETY: the row's elements may be read, and copies have room for CHUNK; those of a
+                // complex number's parts lie one behind the other.
                 unsafe {
-                    match (slot.paired, apart) {
-                        (true, _) => take_apart(slot.bytes, len, walk, [to.ptr, copy(number + 1)]),
-                        (false, true) => {}
-                        (false, false) => copy_elements(slot.bytes, len, walk, to),
+                    match (slot.step, slot.paired, apart) {
+                        (Step::Imaginary, ..) | (_, false, true) => {}
+                        (Step::Real, ..) => copy_elements(2 * slot.bytes, len, walk, to),
+                        (_, true, _) => {
+                            take_apart(slot.bytes, len, walk, [to.ptr, copy(number + 1)]);
+                        }
+                        (_, false, false) => copy_elements(slot.bytes, len, walk, to),
                     }
                 }
-                apart = slot.paired;
+                apart = slot.paired && slot.step == Step::Any;
                 scratch.walks.push(to);
             } else {
                 scratch.walks.push(walk);
@@ -220,9 +232,9 @@ impl Kernel {
         for (number, slot) in self.dests.iter().enumerate() {
             // SAFETY: the row lists this destination.
             let walk = moved(unsafe { &*row.dests.add(number) });
-            let copied = slot.step != Step::Unit || padded != len;
+            let copied = slot.step == Step::Any || padded != len;
             scratch.walks.push(match copied {
-                true => Walk { ptr: copy(dests + number), step: slot.bytes as isize },
+                true => Walk { ptr: copy(dests + number), step: slot.step_of_copy() },
                 false => walk,
             });
         }
@@ -244,16 +256,17 @@ impl Kernel {
             // SAFETY: the row lists this destination, whose elements may be written.
             unsafe {
                 let to = moved(&*row.dests.add(number));
-                match (slot.paired, joined) {
-                    (true, _) => {
+                match (slot.step, slot.paired, joined) {
+                    (Step::Imaginary, ..) | (_, false, true) => {}
+                    (Step::Real, ..) => copy_elements(2 * slot.bytes, len, from, to),
+                    (_, true, _) => {
                         let parts = [from.ptr, copy(dests + number + 1)];
                         join_parts(slot.bytes, len, parts, to);
                     }
-                    (false, true) => {}
-                    (false, false) => copy_elements(slot.bytes, len, from, to),
+                    (_, false, false) => copy_elements(slot.bytes, len, from, to),
                 }
             }
-            joined = slot.paired;
+            joined = slot.paired && slot.step == Step::Any;
         }
     }
 

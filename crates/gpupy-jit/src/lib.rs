@@ -58,6 +58,20 @@ pub enum Step {
     Zero,
     /// Any step, in elements that do not overlap.
     Any,
+    /// Each point has the real part of the next complex number; the next walk is that of the imaginary
+    /// parts. Only `parts.rs` makes these two, of `Unit`.
+    #[doc(hidden)]
+    Real,
+    /// Each point has the imaginary part of the next complex number.
+    #[doc(hidden)]
+    Imaginary,
+}
+
+impl Step {
+    /// Whether it goes along a part of complex numbers that lie one behind the other.
+    fn is_of_parts(self) -> bool {
+        matches!(self, Step::Real | Step::Imaginary)
+    }
 }
 
 /// How a row's accesses and destinations go.
@@ -95,6 +109,6 @@ pub fn compile_for(program: &Program, variant: &Variant, isa: Isa) -> Option<Ker
     if !parts::are_in(program) {
         return writer::write(program, variant, isa);
     }
-    let (program, variant, parts) = parts::of(program, variant)?;
+    let (program, variant, parts) = parts::of(program, variant, isa)?;
     Some(writer::write(&program, &variant, isa)?.of_parts(parts))
 }

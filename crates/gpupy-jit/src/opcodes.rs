@@ -104,6 +104,8 @@ by_width! {
     test_bits = lanes(2, 0x27);
     ternary_logic = lanes(3, 0x25);
     fix_up = lanes(3, 0x54);
+    // Lanes of two registers, by numbers that the result is written over.
+    choose_lanes = lanes(2, 0x77);
     shift_immediate_signed = lanes(1, 0x72);
 }
 

@@ -4,8 +4,10 @@
 //! from the first real part and one from the first imaginary part. Invariant: each part is computed as
 //! NumPy computes it, each step rounded; a product is `(ac - bd) + (ad + bc)i`.
 //!
-//! Not here: copying elements that do not follow each other (`kernel.rs`).
+//! Not here: taking numbers that follow each other apart in registers (`lower/paired.rs`), and copying
+//! others (`kernel.rs`).
 
+use crate::isa::Isa;
 use crate::{Row, Step, Variant, Walk};
 use gpupy_core::ir::{AccessKind, Builder, Inst, Program};
 use gpupy_core::op::Op;
@@ -42,7 +44,7 @@ pub fn are_in(program: &Program) -> bool {
 
 /// A program and variant over parts, and where their walks come from; `None` for a program with an
 /// operation that is not known on parts, and for one that only moves, takes apart and joins.
-pub fn of(program: &Program, variant: &Variant) -> Option<(Program, Variant, Parts)> {
+pub fn of(program: &Program, variant: &Variant, isa: Isa) -> Option<(Program, Variant, Parts)> {
     let moves = |op: Op| !op.is_scalar_op() || matches!(op, Op::Real | Op::Imag | Op::Complex);
     if program.insts.iter().all(|inst| moves(inst.op)) {
         return None;
@@ -52,6 +54,7 @@ pub fn of(program: &Program, variant: &Variant) -> Option<(Program, Variant, Par
         values: Vec::with_capacity(program.insts.len()),
         params: Vec::new(),
         given: variant,
+        isa,
         variant: Variant { accesses: Vec::new(), dests: Vec::new() },
         parts: Parts::default(),
         walks: 0,
@@ -76,6 +79,7 @@ struct Splitter<'a> {
     values: Vec<Value>,
     params: Vec<u32>,
     given: &'a Variant,
+    isa: Isa,
     variant: Variant,
     parts: Parts,
     /// How many walks of the given program there were.
@@ -98,6 +102,7 @@ impl Splitter<'_> {
             }
             Op::Load => {
                 let (kind, step) = (program.accesses[b], self.next_step()?);
+                let steps = self.steps_of_parts(step);
                 let mut load = |dtype: DType, offset, step| {
                     let access = self.access(kind, offset, step);
                     let operand = self.builder.operand(dtype);
@@ -105,8 +110,8 @@ impl Splitter<'_> {
                 };
                 match inst.dtype.part() {
                     Some(part) => {
-                        let step = step_of_part(step);
-                        Value::Complex(load(part, 0, step), load(part, part.size(), step))
+                        let [re, im] = steps;
+                        Value::Complex(load(part, 0, re), load(part, part.size(), im))
                     }
                     None => Value::Real(load(inst.dtype, 0, step)),
                 }
@@ -116,8 +121,10 @@ impl Splitter<'_> {
                 match self.values[b] {
                     Value::Real(value) => self.store(a, 0, step, value),
                     Value::Complex(re, im) => {
-                        self.store(a, 0, step_of_part(step), re);
-                        self.store(a, inst.dtype.size() / 2, step_of_part(step), im);
+                        // One directly behind the other, as `Plan` wants them.
+                        let steps = self.steps_of_parts(step);
+                        self.store(a, 0, steps[0], re);
+                        self.store(a, inst.dtype.size() / 2, steps[1], im);
                     }
                     Value::Nothing => return None,
                 }
@@ -132,6 +139,15 @@ impl Splitter<'_> {
     fn next_step(&mut self) -> Option<Step> {
         self.walks += 1;
         self.given.accesses.get(self.walks - 1).copied()
+    }
+
+    /// How the parts go where whole elements go so.
+    fn steps_of_parts(&self, step: Step) -> [Step; 2] {
+        match step {
+            Step::Zero => [Step::Zero; 2],
+            Step::Unit if self.isa == Isa::Avx512 => [Step::Real, Step::Imaginary],
+            _ => [Step::Any; 2],
+        }
     }
 
     /// An access of the newest walk of the given program, or of a part of its elements.
@@ -203,11 +219,6 @@ impl Splitter<'_> {
             _ => return None,
         })
     }
-}
-
-/// How parts go where whole elements go so.
-fn step_of_part(step: Step) -> Step {
-    if step == Step::Zero { Step::Zero } else { Step::Any }
 }
 
 fn pairs(sources: &[Source]) -> impl Iterator<Item = usize> + '_ {

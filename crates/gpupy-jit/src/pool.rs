@@ -15,13 +15,14 @@ use rustc_hash::FxHashMap;
 pub struct Pool {
     bytes: Vec<u8>,
     seen: FxHashMap<(u64, usize), i32>,
+    vectors: FxHashMap<Vec<u8>, i32>,
     isa: Isa,
 }
 
 impl Pool {
     /// A pool without constants.
     pub fn new(isa: Isa) -> Pool {
-        Pool { bytes: Vec::new(), seen: FxHashMap::default(), isa }
+        Pool { bytes: Vec::new(), seen: FxHashMap::default(), vectors: FxHashMap::default(), isa }
     }
 
     /// The place of a constant, as the last operand of an instruction on vectors of `bytes` bytes.
@@ -39,13 +40,24 @@ impl Pool {
 
     /// The place of a vector with the numbers 0, 1, 2, … as int32.
     pub fn numbers(&mut self, bytes: usize) -> Mem {
-        // A key that no constant of a width has.
-        let (pool, isa) = (&mut self.bytes, self.isa);
-        let at = *self.seen.entry((0, 0)).or_insert_with(|| {
-            let numbers: Vec<u8> = (0..isa.bytes() as u32 / 4).flat_map(u32::to_le_bytes).collect();
-            append(pool, isa.bytes(), &numbers)
-        });
-        Mem::at(gpr::R10, at, bytes)
+        let numbers = (0..self.isa.bytes() as u32 / 4).flat_map(u32::to_le_bytes).collect();
+        Mem { bytes: bytes as u8, ..self.vector(numbers) }
+    }
+
+    /// The place of a vector with these numbers in its lanes.
+    pub fn places(&mut self, width: Width, numbers: impl Iterator<Item = u64>) -> Mem {
+        let size = width.bytes();
+        self.vector(
+            numbers.flat_map(|number| number.to_le_bytes().into_iter().take(size)).collect(),
+        )
+    }
+
+    /// The place of a vector of these bytes.
+    fn vector(&mut self, bytes: Vec<u8>) -> Mem {
+        let (pool, len) = (&mut self.bytes, bytes.len());
+        let place = self.vectors.entry(bytes);
+        let at = *place.or_insert_with_key(|bytes| append(pool, len, bytes));
+        Mem::at(gpr::R10, at, len)
     }
 
     /// The finished constants.

@@ -91,7 +91,9 @@ pub fn write(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
         return None;
     }
     let pass = plan.lanes * plan.groups as usize;
-    let granule = if isa == Isa::Avx512 { 1 } else { pass };
+    let in_parts = variant.accesses.iter().chain(&variant.dests).any(|step| step.is_of_parts());
+    // Masks are of single parts.
+    let granule = if isa == Isa::Avx512 && !in_parts { 1 } else { pass };
     let slot = |step: &Step, bytes| Slot { step: *step, bytes, paired: false };
     let elements = Variant::walks(program).map(|at| {
         let inst = &program.insts[at];
@@ -172,12 +174,13 @@ impl Writer<'_> {
         self.pointers = vec![None; accesses + variant.dests.len()];
         let mut walks: Vec<(usize, Gpr, usize)> = Vec::new();
         for (number, at) in Variant::walks(self.plan.program).enumerate() {
-            let varies = variant.accesses[number] != Step::Zero;
+            let varies = !matches!(variant.accesses[number], Step::Zero | Step::Imaginary);
             if varies && self.plan.inst(at as u32).op == Op::Load {
                 walks.push((number, RSI, number));
             }
         }
-        walks.extend((0..variant.dests.len()).map(|dest| (accesses + dest, R11, dest)));
+        let dests = (0..variant.dests.len()).filter(|k| variant.dests[*k] != Step::Imaginary);
+        walks.extend(dests.map(|dest| (accesses + dest, R11, dest)));
         for (pointer, list, number) in walks {
             let Some(reg) = free.next() else { break };
             self.asm.load(reg, Mem::at(list, 16 * number as i32, 8));
@@ -305,16 +308,38 @@ impl Writer<'_> {
     /// The elements of the task's points, of the access or (after the accesses) destination of this
     /// number.
     pub fn elements(&mut self, number: usize, size: usize) -> Mem {
+        let base = self.start(number);
+        let first = (self.task.group as usize * self.plan.lanes * size) as i32;
+        let index = Some((RCX, size.trailing_zeros() as u8));
+        Mem { index, ..Mem::at(base, first, self.plan.lanes * size) }
+    }
+
+    /// The complex numbers of the task's points, in two vectors; `number` is that of their real parts,
+    /// and `size` is a part's.
+    pub fn complex_elements(&mut self, number: usize, size: usize) -> [Mem; 2] {
+        let base = self.start(number);
+        // A number may be longer than what an index is multiplied with.
+        self.asm.twice(R15, RCX);
+        let vector = self.plan.lanes * size;
+        let first = 2 * self.task.group as usize * vector;
+        let index = Some((R15, size.trailing_zeros() as u8));
+        [first, first + vector].map(|at| Mem { index, ..Mem::at(base, at as i32, vector) })
+    }
+
+    /// A register with the start of an access or destination.
+    fn start(&mut self, number: usize) -> Gpr {
         let accesses = self.accesses();
-        let base = self.pointers[number].unwrap_or_else(|| {
+        self.pointers[number].unwrap_or_else(|| {
             let (list, at) =
                 if number < accesses { (RSI, number) } else { (R11, number - accesses) };
             self.asm.load(RAX, Mem::at(list, 16 * at as i32, 8));
             RAX
-        });
-        let first = (self.task.group as usize * self.plan.lanes * size) as i32;
-        let index = Some((RCX, size.trailing_zeros() as u8));
-        Mem { index, ..Mem::at(base, first, self.plan.lanes * size) }
+        })
+    }
+
+    /// A vector of numbers of lanes, as the last operand of an instruction.
+    pub fn places(&mut self, width: Width, numbers: impl Iterator<Item = u64>) -> Rm {
+        Rm::Mem(self.pool.places(width, numbers))
     }
 
     /// How many of the row's walks are accesses.

@@ -1,5 +1,6 @@
 //! Elements, numbers of points, parameters and stores.
 
+use crate::Step;
 use crate::encode::gpr::*;
 use crate::encode::{Bits, Mem, Rm};
 use crate::isa::Isa;
@@ -32,6 +33,10 @@ impl Writer<'_> {
             self.asm.vector(row, bits, to, 0, Rm::Mem(element));
             self.extended(to, dtype);
             return Some(());
+        }
+        let step = self.plan.variant.accesses[walk];
+        if step.is_of_parts() {
+            return self.load_part(dtype, step == Step::Imaginary);
         }
         let from = self.elements(walk, dtype.size());
         if dtype == DType::F16 {
@@ -113,6 +118,9 @@ impl Writer<'_> {
 
     /// `store`.
     pub(super) fn store(&mut self, inst: &Inst) -> Option<()> {
+        if self.plan.variant.dests[inst.args[0] as usize] == Step::Imaginary {
+            return self.store_parts(inst);
+        }
         let (number, width) = (self.accesses() + inst.args[0] as usize, Width::of(inst.dtype)?);
         let from = self.reg(0);
         let to = self.elements(number, inst.dtype.size());

@@ -14,6 +14,7 @@
 //! | `test.rs` | comparisons and choices |
 //! | `convert.rs` | casts |
 //! | `halves.rs` | what AVX2 lacks for lanes of 64 bits |
+//! | `paired.rs` | the parts of complex numbers |
 
 mod convert;
 mod divide;
@@ -23,6 +24,7 @@ mod halves;
 mod int;
 mod leaf;
 mod logic;
+mod paired;
 mod small;
 mod test;
 

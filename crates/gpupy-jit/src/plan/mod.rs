@@ -90,6 +90,8 @@ struct Note {
 pub struct Plan<'a> {
     /// The program.
     pub program: &'a Program,
+    /// How accesses and destinations go.
+    pub variant: &'a Variant,
     /// Points of one vector.
     pub lanes: usize,
     /// Vectors of one pass.
@@ -113,7 +115,7 @@ const SPARE: usize = 4;
 
 impl<'a> Plan<'a> {
     /// Plans a program; `None` when it is not one that is written as code.
-    pub fn new(program: &'a Program, variant: &Variant, isa: Isa) -> Option<Plan<'a>> {
+    pub fn new(program: &'a Program, variant: &'a Variant, isa: Isa) -> Option<Plan<'a>> {
         if program.form != Form::Map {
             return None;
         }
@@ -165,6 +167,7 @@ impl<'a> Plan<'a> {
         let lanes = isa.bytes() / widest;
         let mut plan = Plan {
             program,
+            variant,
             lanes,
             groups: 1,
             before: Vec::new(),
@@ -229,7 +232,13 @@ impl<'a> Plan<'a> {
         let inst = self.inst(task.inst);
         let mut take = |value: u32| args.push(self.name(value));
         match (inst.op, task.duty) {
-            (Op::Store, _) => take(inst.args[1]),
+            (Op::Store, _) => {
+                // Both parts of a complex number are stored as one.
+                if self.variant.dests[inst.args[0] as usize] == Step::Imaginary {
+                    take(self.inst(task.inst - 1).args[1]);
+                }
+                take(inst.args[1]);
+            }
             (Op::Select, _) if self.is_folded(inst.args[0]) => {
                 self.operands(inst.args[0]).iter().for_each(|value| take(*value));
                 take(inst.args[1]);

@@ -3,6 +3,7 @@
 //! Not here: which instructions are needed at all (`uses.rs`).
 
 use super::{Duty, GROUPS, Plan, SPARE, Task};
+use crate::Step;
 use crate::choices::Choice;
 use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
@@ -23,6 +24,8 @@ impl Plan<'_> {
             let task = Task::value(at);
             match op {
                 Op::Const | Op::If => {}
+                // Its part is stored with the next one.
+                Op::Store if self.variant.dests[self.inst(at).args[0] as usize] == Step::Real => {}
                 _ if note.uniform => self.before.push(task),
                 // Stands where its choice ends.
                 Op::Result => {}

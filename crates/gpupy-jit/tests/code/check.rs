@@ -112,7 +112,7 @@ impl Strip {
         let step = match step {
             Step::Unit => size as isize,
             Step::Zero => 0,
-            Step::Any => size as isize * [-1, 2, -3, 7][rng.below(4)],
+            _ => size as isize * [-1, 2, -3, 7][rng.below(4)],
         };
         let reach = step.unsigned_abs() * (n - 1);
         let first = if step < 0 { GUARD + reach } else { GUARD };

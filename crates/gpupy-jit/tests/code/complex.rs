@@ -46,7 +46,7 @@ where
     let step = |step: Step| match step {
         Step::Unit => 1,
         Step::Zero => 0,
-        Step::Any => 2,
+        _ => 2,
     };
     let [by_z, by_w] = steps.map(step);
     for k in (0..n).step_by(3) {
@@ -89,7 +89,7 @@ where
 
 #[test]
 fn complex_numbers_are_computed_part_by_part() {
-    for n in [1, 7, 64, 700] {
+    for n in [1, 7, 64, 65, 700, 1100] {
         for steps in [[Step::Unit; 2], [Step::Unit, Step::Zero], [Step::Any, Step::Unit]] {
             for dest in [Step::Unit, Step::Any] {
                 let number = |rng: &mut Rng| rng.below(2000) as f64 / 64.0 - 9.0;
