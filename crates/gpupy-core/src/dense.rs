@@ -5,7 +5,8 @@
 //! one cost more than operations do. Invariant: each element has the bits that a scatter gives it.
 //!
 //! What is written is computed with the write: the next mask reads it, and would otherwise compute it
-//! for itself.
+//! for itself. What was to be written is read from there again, should anybody ask: so nothing of it
+//! holds the old elements, which the write may then replace where they lie.
 //!
 //! Not here: other writes by index arrays (`scatter.rs`), masks of few elements (`masked.rs`).
 
@@ -53,10 +54,29 @@ impl Context {
         if !fits {
             return Ok(false);
         }
+        let written = self.written_where(array, mask, positions, source)?;
+        let Some(written) = written else { return Ok(false) };
+        if !source.shares_base(array) {
+            let picked = self.inner.recorder.gather(array, positions)?.value()?;
+            *source.current().value()? = picked;
+        }
+        self.while_others_run(|| self.compute(&written, 0..written.len()))?;
+        Ok(true)
+    }
+
+    /// Records the write as a choice, where it can be one and that pays.
+    fn written_where(
+        &self,
+        array: &Array,
+        mask: &Array,
+        positions: &Array,
+        source: &Array,
+    ) -> Result<Option<Value>> {
         let (source, old) = (source.value()?, array.value()?);
         if source.is_computed() || mask.shape() != old.shape() {
-            return Ok(false);
+            return Ok(None);
         }
+        let count = positions.size();
         let mut everywhere = Everywhere {
             recorder: &self.inner.recorder,
             positions: positions.value()?.id(),
@@ -64,27 +84,23 @@ impl Context {
             known: FxHashMap::default(),
             operations: 0,
         };
-        let Some(order) = everywhere.below(&source) else { return Ok(false) };
+        let Some(order) = everywhere.below(&source) else { return Ok(None) };
         let pays = (everywhere.operations + BESIDE).saturating_mul(old.len())
             <= (everywhere.operations + PICKED).saturating_mul(count);
         if !pays {
-            return Ok(false);
+            return Ok(None);
         }
         let Some(new) = order.iter().map(|value| everywhere.record(value)).last().flatten() else {
-            return Ok(false);
+            return Ok(None);
         };
         let test = mask.operand(mask.shape())?;
-        let written = {
-            let mut current = array.current();
-            let value = current.value()?;
-            let operands = smallvec![test, new, (Input::Whole(value.id()), Some(value.clone()))];
-            *value = everywhere.apply(Op::Select, value.dtype(), operands);
-            let written = value.clone();
-            current.version += 1;
-            written
-        };
-        self.while_others_run(|| self.compute(&written, 0..written.len()))?;
-        Ok(true)
+        let mut current = array.current();
+        let value = current.value()?;
+        let operands = smallvec![test, new, (Input::Whole(value.id()), Some(value.clone()))];
+        *value = everywhere.apply(Op::Select, value.dtype(), operands);
+        let written = value.clone();
+        current.version += 1;
+        Ok(Some(written))
     }
 }
 

@@ -211,6 +211,9 @@ impl Engine {
         if let NodeOp::Scatter(_) = op {
             return self.scatter(value, device);
         }
+        if let NodeOp::WhereTrue = op {
+            return self.where_true(value);
+        }
         if let NodeOp::Gather = op
             && let Some(flow) = self.gather_elsewhere(value, tile, device)?
         {

@@ -14,7 +14,8 @@
 //! order.rs      … either way with the axes of operands as they lie in memory
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
 //! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
-//!               says which lie inside; dense.rs computes everywhere what a mask picks and puts back
+//!               says which lie inside; positions.rs finds a mask's; dense.rs computes everywhere
+//!               what a mask picks and puts back
 //! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked;
 //!               what that driver cannot do is the host driver's (placement.rs)
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
@@ -85,6 +86,7 @@ mod placement;
 mod plans;
 pub mod plugin;
 mod pool;
+mod positions;
 mod programs;
 mod ranges;
 mod read;

@@ -94,9 +94,11 @@ impl Device {
             NodeOp::Reduce { op, .. } => (Some((*op, own)), FormKind::Reduce),
             NodeOp::Whole(whole) => (None, whole.form().kind()),
             NodeOp::Gather => (Some((Op::Gather, own)), FormKind::Map),
-            NodeOp::Index(_) | NodeOp::Assign(_) | NodeOp::Scatter(_) | NodeOp::Join(_) => {
-                (None, FormKind::Map)
-            }
+            NodeOp::Index(_)
+            | NodeOp::Assign(_)
+            | NodeOp::Scatter(_)
+            | NodeOp::WhereTrue
+            | NodeOp::Join(_) => (None, FormKind::Map),
         };
         let absent = || asked.is_some_and(|(op, dtype)| matches!(self.way(op, dtype), Way::Absent));
         if strange.is_none() && self.caps.has(form) && !absent() {

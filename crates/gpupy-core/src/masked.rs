@@ -1,43 +1,19 @@
-//! Masks in host memory: where they are true, and, on few elements, read and written where these lie, without
-//! any driver.
+//! Masks of few elements in host memory, read and written where these lie, without any driver.
 //!
-//! Owns [`Array::where_true`], [`selected`] and [`write()`]. Invariants: a base that somebody else has
-//! elements of is never written; a write that does not fit changes nothing.
+//! Owns [`selected`] and [`write()`]. Invariants: a base that somebody else has elements of is never
+//! written; a write that does not fit changes nothing.
 //!
-//! Not here: masks of many elements, which become positions (`pick.rs`) or choices of elements.
+//! Not here: masks of many elements, which become positions (`positions.rs`) or choices of elements.
 
 use crate::access;
 use crate::array::{Arg, Array};
 use crate::at_once::MOST_POINTS;
-use crate::dtype::DType;
-use crate::error::Result;
 use crate::in_memory::{Elements, own_again};
 use crate::lent::{Lent, Loan};
 use crate::strided::rows;
 use crate::value::Origin;
 use crate::view::size_of;
 use smallvec::SmallVec;
-
-impl Array {
-    /// The positions of the bytes that are not 0, an int32 array. There are at most `i32::MAX` bytes.
-    ///
-    /// # Errors
-    /// - any error of memory that has no room for them.
-    pub fn where_true(mask: &[u8]) -> Result<Array> {
-        const NUMBER: usize = DType::I32.size();
-        let count = mask.iter().filter(|byte| **byte != 0).count();
-        let mut bytes = vec![0; count * NUMBER];
-        let (places, _) = bytes.as_chunks_mut::<NUMBER>();
-        let mut found = 0;
-        for (position, byte) in (0i32..).zip(mask) {
-            // Every position is written, and the place moves on behind those that count.
-            let Some(place) = places.get_mut(found) else { break };
-            *place = position.to_ne_bytes();
-            found += usize::from(*byte != 0);
-        }
-        Array::from_bytes(DType::I32, &[count], &bytes)
-    }
-}
 
 /// The rows where a mask of the leading axes is true (elements, where it has all axes), of few in host
 /// memory; `None` where it is more work.

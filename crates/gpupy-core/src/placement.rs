@@ -261,6 +261,7 @@ fn operations(op: &NodeOp, value: &Value) -> f64 {
         | NodeOp::Index(_)
         | NodeOp::Assign(_)
         | NodeOp::Scatter(_)
+        | NodeOp::WhereTrue
         | NodeOp::Join(_) => elements,
     }
 }

@@ -55,18 +55,26 @@ impl HostArray {
         self.buffer.as_ptr().wrapping_add(offset.min(self.buffer.len()))
     }
 
+    /// The elements, where they follow each other in C order.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        let (first, size) = (usize::try_from(self.view.offset).ok()?, self.dtype.size());
+        let range = first * size..(first + self.view.size()) * size;
+        // SAFETY: a read gives only evaluated elements, which are never written again.
+        self.view.is_contiguous().then(|| unsafe { self.buffer.bytes(range) })
+    }
+
     /// A copy of the elements in C order.
     pub fn to_vec(&self) -> Vec<u8> {
         if self.view.size() == 0 {
             return Vec::new();
         }
+        if let Some(bytes) = self.bytes() {
+            return bytes.to_vec();
+        }
         let walk = access::access(self.view.offset, &self.view.strides);
         let end = self.view.extent().map_or(0, |(_, high)| high as usize + 1);
-        // SAFETY: a read gives only evaluated elements, which are never written again.
+        // SAFETY: as in `bytes`.
         let bytes = unsafe { self.buffer.bytes(0..end * self.dtype.size()) };
-        if self.view.is_contiguous() {
-            return bytes[self.view.offset as usize * self.dtype.size()..].to_vec();
-        }
         // The view is inside the bytes by construction.
         gather(bytes, self.dtype.size(), &walk, &self.view.shape).unwrap_or_default()
     }

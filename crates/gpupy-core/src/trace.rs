@@ -297,6 +297,7 @@ pub(crate) fn operation(op: &NodeOp) -> String {
         NodeOp::Whole(whole) => whole.op().info().name.to_string(),
         NodeOp::Gather => "gather".to_string(),
         NodeOp::Scatter(_) => "scatter".to_string(),
+        NodeOp::WhereTrue => "positions".to_string(),
         NodeOp::Join(join) => format!("join of {} along axis {}", join.ends.len(), join.axis),
         NodeOp::Assign(view) => {
             format!("assign to {}", crate::explain::view_text(view.offset, &view.strides))

@@ -68,14 +68,16 @@ pub(crate) enum NodeOp {
     /// The first operand with the elements at the positions that the second gives (int32 numbers)
     /// replaced by those of the third, both of this shape; of several the last in C order counts.
     Scatter(Box<Shape>),
+    /// The positions in C order at which the operand, a mask that is seen whole, is true: int32 numbers.
+    WhereTrue,
 }
 
 impl NodeOp {
     /// Whether what it gives is never computed in a kernel of what reads it.
     pub fn stands_alone(&self) -> bool {
-        use NodeOp::{Apply, Assign, Gather, Index, Join, Reduce, Scatter, Whole};
+        use NodeOp::{Apply, Assign, Gather, Index, Join, Reduce, Scatter, WhereTrue, Whole};
         match self {
-            Reduce { .. } | Assign(_) | Scatter(_) | Whole(_) => true,
+            Reduce { .. } | Assign(_) | Scatter(_) | WhereTrue | Whole(_) => true,
             Apply(_) | Index(_) | Join(_) | Gather => false,
         }
     }

@@ -320,6 +320,7 @@ impl<'d> Walker<'d> {
                 NodeOp::Reduce { .. }
                 | NodeOp::Assign(_)
                 | NodeOp::Scatter(_)
+                | NodeOp::WhereTrue
                 | NodeOp::Whole(_) => return Ok(()),
             };
             self.nodes[node as usize].role = role;

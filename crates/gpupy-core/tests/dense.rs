@@ -113,3 +113,47 @@ fn all_else_is_left_to_a_scatter_and_changes_nothing() {
         refused(&rows, &many, &positions, &computed(&context, &x, &y, &positions));
     }
 }
+
+#[test]
+fn a_large_masks_positions_are_counted_at_once_and_found_when_they_are_needed() {
+    for context in contexts() {
+        let is_true = |k: usize| k % 7 == 2 || k > 5000;
+        let (mask, known) = mask(6000, is_true);
+        let positions = context.where_true(&mask).unwrap();
+        assert_eq!(positions.shape(), known.shape());
+        assert!(positions.in_memory().is_none(), "nobody asked for them");
+        // A mask that is written later has other positions.
+        let bytes = |array: &Array| context.read(array).unwrap().to_vec();
+        context.assign(&mask, Arg::Scalar(Scalar::bool(false))).unwrap();
+        assert_eq!(bytes(&positions), bytes(&known));
+        let none = context.where_true(&mask).unwrap();
+        assert_eq!(none.shape(), [0]);
+        assert_eq!(bytes(&none), []);
+        // Of a part of a mask.
+        let (mask, _) = self::mask(6000, is_true);
+        let rows = mask.slice_axis(0, 1, 750, 2);
+        let wanted: Vec<u8> = (0..6000)
+            .filter(|k| k / 4 % 2 == 1)
+            .enumerate()
+            .filter(|(_, k)| is_true(*k))
+            .flat_map(|(position, _)| (position as i32).to_ne_bytes())
+            .collect();
+        assert_eq!(bytes(&context.where_true(&rows).unwrap()), wanted);
+        assert!(context.where_true(&floats(8, 0.0).0).is_err(), "floats are no mask");
+    }
+}
+
+#[test]
+fn what_was_written_by_a_mask_keeps_its_elements_and_not_the_old_ones() {
+    for context in contexts() {
+        let ((x, start), (y, plus)) = (floats(80, -3.0), floats(80, 5.0));
+        let is_true = |k: usize| k % 5 != 3;
+        let (mask, positions) = mask(80, is_true);
+        let source = computed(&context, &x, &y, &positions);
+        assert!(context.put_where(&x, &mask, &positions, &source).unwrap());
+        context.assign(&x, Arg::Scalar(Scalar::f32(0.0))).unwrap();
+        let wanted: Vec<f32> =
+            (0..80).filter(|k| is_true(*k)).map(|k| start[k] * start[k] + plus[k] - 1.0).collect();
+        assert_eq!(read(&context, &source), wanted);
+    }
+}

@@ -295,10 +295,11 @@ pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Array> {
     with_bytes(mask, |_, bytes| Array::where_true(bytes).map_err(to_py))?
 }
 
-/// The elements of an int32 array that is in memory.
-pub fn numbers(array: &Array) -> Vec<i32> {
-    let bytes = array.in_memory().map_or_else(Vec::new, |host| host.to_vec());
-    bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_ne_bytes(*bytes)).collect()
+/// The elements of an int32 array, evaluated if need be.
+pub fn numbers(py: Python<'_>, array: &Array) -> PyResult<Vec<i32>> {
+    let context = ready(py)?;
+    let bytes = wait(py, || context.read(array)).map_err(to_py)?.to_vec();
+    Ok(bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_ne_bytes(*bytes)).collect())
 }
 
 /// Calls with an ndarray's shape and its elements in C order.

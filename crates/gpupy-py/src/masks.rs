@@ -9,7 +9,6 @@
 use crate::array::NdArray;
 use gpupy_core::{Array, DType, View};
 use pyo3::prelude::*;
-use smallvec::SmallVec;
 use std::sync::PoisonError;
 
 /// Smaller masks are looked at again sooner than remembered.
@@ -22,13 +21,13 @@ pub struct Positions {
     array: Array,
 }
 
-/// The extents of a mask and the positions of its true elements, if they were found before.
-pub fn known(mask: &Bound<'_, NdArray>) -> Option<(SmallVec<[usize; 4]>, Array)> {
+/// The positions of a mask's true elements, if they were found before.
+pub fn known(mask: &Bound<'_, NdArray>) -> Option<Array> {
     let this = mask.get().read(mask.py());
     let kept = mask.get().kept()?.positions.lock().unwrap_or_else(PoisonError::into_inner);
     let (array, found) = (this.as_lazy()?, kept.as_ref()?);
     let same = array.value().ok()?.id() == found.value && *array.layout() == found.view;
-    same.then(|| (array.shape().into(), found.array.clone()))
+    same.then(|| found.array.clone())
 }
 
 /// Remembers positions that were found.

@@ -19,7 +19,7 @@ use crate::protocols::wrap_array;
 use crate::session::{ready, supports};
 use crate::standin::hollow;
 use crate::waiting::wait;
-use gpupy_core::{Array, ErrorKind, Op, Outside};
+use gpupy_core::{Array, DType, ErrorKind, Op, Outside};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
@@ -51,7 +51,7 @@ pub fn pick<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Boun
     }
     let Some(parts) = parts(key)? else { return Ok(None) };
     let refused = || refusal(array, key, |standin, key| standin.get_item(key));
-    let Some(picked) = place(array, &parts)? else { return refused().map(|()| None) };
+    let Some(picked) = place(py, array, &parts)? else { return refused().map(|()| None) };
     let indices: SmallVec<[Option<&Array>; 4]> =
         picked.indices.iter().map(Option::as_ref).collect();
     let found = wait(py, || context.pick(&picked.view, &indices, picked.at, Outside::Refuse));
@@ -98,7 +98,7 @@ pub fn put(
         let value = py.import("gpupy._fallback")?.call_method1("to_host", (value,))?;
         refusal(&array, key, |standin, key| standin.set_item(key, value).map(|()| standin))
     };
-    let Some(picked) = place(&array, &parts)? else { return refused().map(|()| false) };
+    let Some(picked) = place(py, &array, &parts)? else { return refused().map(|()| false) };
     let indices: SmallVec<[Option<&Array>; 4]> =
         picked.indices.iter().map(Option::as_ref).collect();
     let Ok(source) = assign::source(py, array.dtype(), usize::MAX, value) else {
@@ -181,8 +181,22 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
         let index = (array.ndim() > 0).then(|| array.snapshot().map(Part::Index));
         return index.transpose().map_err(to_py);
     }
-    if let Some((shape, positions)) = key.cast::<NdArray>().ok().and_then(masks::known) {
-        return Ok(Some(Part::Mask(shape, positions)));
+    if let Ok(key) = key.cast::<NdArray>()
+        && let Elements::Lazy(mask) = elements(key)
+        && mask.dtype() == DType::Bool
+        && mask.ndim() > 0
+        && i32::try_from(mask.size()).is_ok()
+    {
+        let positions = match masks::known(key) {
+            Some(known) => known,
+            None => {
+                let context = ready(py)?;
+                let found = wait(py, || context.where_true(&mask)).map_err(to_py)?;
+                masks::note(key, &found);
+                found
+            }
+        };
+        return Ok(Some(Part::Mask(mask.shape().into(), positions)));
     }
     let given = match key.cast::<NdArray>() {
         Ok(array) => crate::array::host_of(array)?,
@@ -208,9 +222,6 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
             match size {
                 Some(_) => {
                     let positions = host::true_positions(&given)?;
-                    if let Ok(mask) = key.cast::<NdArray>() {
-                        masks::note(mask, &positions);
-                    }
                     Ok(Some(Part::Mask(shape, positions)))
                 }
                 None => Ok(None),
@@ -225,7 +236,7 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
 }
 
 /// The view and the index arrays of a key's parts; `None` when they do not fit the array.
-pub fn place(array: &Array, parts: &[Part<'_>]) -> PyResult<Option<Picked>> {
+pub fn place(py: Python<'_>, array: &Array, parts: &[Part<'_>]) -> PyResult<Option<Picked>> {
     let axes = |part: &Part<'_>| match part {
         Part::Basic(Item::At(_) | Item::Range(_)) | Part::Index(_) => 1,
         Part::Basic(Item::Ellipsis | Item::NewAxis) => 0,
@@ -246,7 +257,7 @@ pub fn place(array: &Array, parts: &[Part<'_>]) -> PyResult<Option<Picked>> {
             }
             Part::Mask(shape, positions) => {
                 made.advanced();
-                if !made.mask(shape, positions)? {
+                if !made.mask(py, shape, positions)? {
                     return Ok(None);
                 }
             }
@@ -314,7 +325,7 @@ impl View<'_> {
 
     /// Takes the next axes where a mask is true: as one axis, where they are one line. False when
     /// the mask has other extents.
-    fn mask(&mut self, mask: &[usize], positions: &Array) -> PyResult<bool> {
+    fn mask(&mut self, py: Python<'_>, mask: &[usize], positions: &Array) -> PyResult<bool> {
         let axes = self.axis..self.axis + mask.len();
         let (shape, strides) = (&self.array.shape()[axes.clone()], &self.array.strides()[axes]);
         // NumPy does not look at extents of 0.
@@ -326,7 +337,7 @@ impl View<'_> {
             let stride = strides.last().copied().unwrap_or(1);
             self.picked.push((mask.iter().product(), stride, Some(positions.clone())));
         } else {
-            let positions = host::numbers(positions);
+            let positions = host::numbers(py, positions)?;
             let mut step = 1;
             let mut taken: SmallVec<[_; 4]> = SmallVec::new();
             for (k, n) in mask.iter().enumerate().rev() {

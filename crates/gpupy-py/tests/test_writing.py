@@ -91,6 +91,23 @@ def test_a_loop_of_1000_updates_copies_nothing(update):
     assert_same(array, want)
 
 
+def test_a_loop_of_updates_by_a_mask_copies_nothing():
+    gpupy._gpupy.reconfigure("cpu")
+    want = np.linspace(-3.5, 1.2, 30_000)
+    z = gpupy.asarray(want) * 1
+    want = want * 1
+    gpupy.evaluate(z)
+    gpupy.reset_stats()
+    for _ in range(30):
+        for array in (z, want):
+            inside = abs(array) < 3
+            array[inside] = array[inside] ** 2 - 0.5
+    counts = gpupy.stats()
+    # A mask and an update in each step; where the mask is true was never looked up.
+    assert (counts.launches, counts.in_place, counts.bytes_downloaded, counts.fallbacks) == (60, 30, 0, 0)
+    assert_same(z, want)
+
+
 def swap(array, times):
     """Swaps pairs of elements, which reads each before the other is written."""
     for i in range(times):

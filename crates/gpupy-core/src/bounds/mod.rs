@@ -103,7 +103,8 @@ fn of_expression(value: &Value, operands: &[Option<Value>]) -> Bounds {
         NodeOp::Gather => given[1].0,
         NodeOp::Whole(Whole::Sort) => given[0].0,
         NodeOp::Whole(Whole::ArgSort) => up_to(value.shape().last()),
-        NodeOp::Reduce { .. } | NodeOp::Whole(_) => everything,
+        // Positions know theirs from the first.
+        NodeOp::Reduce { .. } | NodeOp::Whole(_) | NodeOp::WhereTrue => everything,
     }
 }
 
