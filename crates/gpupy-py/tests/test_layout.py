@@ -97,3 +97,15 @@ def test_operands_that_do_not_broadcast_are_refused_in_numpys_words(placement):
     with pytest.raises(ValueError) as found:
         gpupy.array(a) + gpupy.array(b)
     assert str(found.value) == str(wanted.value)
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4), (0, 3)])
+def test_the_places_of_elements_are_columns_of_one_array(shape):
+    given = numpy.arange(numpy.prod(shape)).reshape(shape) % 3
+    a = gpupy.array(given)
+    for mine in (gpupy.nonzero(a), a.nonzero(), gpupy.where(a)):
+        theirs = numpy.nonzero(given)
+        assert type(mine) is tuple and len(mine) == len(theirs)
+        for x, y in zip(mine, theirs, strict=True):
+            assert (x.shape, x.strides, x.dtype) == (y.shape, y.strides, y.dtype)
+            assert x.tolist() == y.tolist()

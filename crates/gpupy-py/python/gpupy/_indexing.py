@@ -85,9 +85,23 @@ def extract(condition, arr):
     return take(arr, np.flatnonzero(to_host(condition)))
 
 
+def nonzero(a):
+    a = asanyarray(a)
+    if not a._lazy or a.ndim < 2:
+        return call("nonzero", np.nonzero, (a,), {})
+    # NumPy's are columns of one array.
+    places = call("nonzero", _places, (a,), {})
+    return tuple(places[:, axis] for axis in range(a.ndim))
+
+
+def _places(host):
+    return np.stack(np.nonzero(host), axis=-1)
+
+
 FUNCTIONS = {
     "compress": compress,
     "extract": extract,
+    "nonzero": nonzero,
     "put": put,
     "take": take,
     "take_along_axis": take_along_axis,

@@ -289,6 +289,7 @@ _OWN = {
     "max": _reduce.max_,
     "mean": _reduce.mean,
     "min": _reduce.min_,
+    "nonzero": _indexing.nonzero,
     "prod": _reduce.prod,
     "ravel": ravel,
     "real": _complex.attribute("real"),

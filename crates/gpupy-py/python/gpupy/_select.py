@@ -10,6 +10,7 @@ from . import _gpupy
 from ._creation import asanyarray, tri, zeros
 from ._fallback import call
 from ._gpupy import assign_all, ndarray, scalar
+from ._indexing import nonzero
 
 _UNSET = np._NoValue
 
@@ -22,6 +23,8 @@ def _ours(value):
 def where(condition, x=_UNSET, y=_UNSET, /):
     if x is _UNSET or y is _UNSET:
         given = [v for v in (condition, x, y) if v is not _UNSET]
+        if len(given) == 1:
+            return nonzero(condition)
         return call("where", np.where, tuple(given), {})
     given = (_ours(condition), _ours(x), _ours(y))
     made = _gpupy.select(*given)
