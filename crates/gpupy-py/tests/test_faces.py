@@ -214,8 +214,9 @@ def test_random_programs_of_views_and_writes_do_what_numpys_do(number):
                 arrays.append(chance.choice([a.real, a.imag]))
             elif step == 1:
                 arrays.append(a[cut])
-            elif step == 2 and a.size and a.strides[-1] == a.itemsize and not a.nbytes % np.dtype(to).itemsize:
-                arrays.append(a.view(to))
+            elif step == 2 and a.size and a.strides[-1] == a.itemsize:
+                if not a.nbytes % np.dtype(to).itemsize:
+                    arrays.append(a.view(to))
             elif step == 3:
                 a[cut] = number_
             elif step == 4 and a.dtype.kind in "iu":
