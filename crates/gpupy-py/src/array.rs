@@ -1,7 +1,8 @@
 //! `gpupy.ndarray`: what a user holds.
 //!
 //! Owns [`NdArray`], which is either a lazy array of the core or, for dtypes that are not numbers or
-//! that no driver in use holds, a NumPy array that NumPy alone works on. Invariants: its elements are
+//! that no driver in use holds, a NumPy array that NumPy alone works on (drivers read
+//! fields of records, `mirror.rs`). Invariants: its elements are
 //! replaced only while nobody reads them; `base` is the array of ours that owns the elements.
 //!
 //! Not here: attributes (`attributes.rs`), conversions (`conversion.rs`), operators (`operators.rs`),
@@ -15,6 +16,7 @@ use crate::few;
 use crate::host;
 use crate::index;
 use crate::masks::Positions;
+use crate::mirror::Mirrors;
 use crate::pick;
 use crate::protocols::{wrap, wrap_array, wrap_of};
 use crate::scalar::LazyScalar;
@@ -56,6 +58,8 @@ pub struct Kept {
     pub exports: Mutex<Vec<Py<PyAny>>>,
     /// Where the true elements of a mask are, once somebody asked.
     pub positions: Mutex<Option<Positions>>,
+    /// Of records, what drivers read of their fields.
+    pub mirrors: Mirrors,
 }
 
 /// Elements read one by one before reading computes at once: a program that walks an array would
@@ -77,6 +81,15 @@ pub struct NdArray {
 }
 
 impl NdArray {
+    /// An array around a NumPy array whose memory is this array's.
+    pub fn numpy_view(array: &Bound<'_, PyAny>, of: &Bound<'_, NdArray>) -> NdArray {
+        let base = match &of.get().base {
+            Some(base) => base.clone_ref(of.py()),
+            None => of.clone().into_any().unbind(),
+        };
+        NdArray { base: Some(base), ..NdArray::numpy(array) }
+    }
+
     /// An array of its own with these elements.
     pub fn lazy(array: Array) -> NdArray {
         NdArray::owner(Repr::Lazy(array))

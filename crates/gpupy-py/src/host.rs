@@ -317,14 +317,13 @@ fn with_bytes<T>(array: &Bound<'_, PyAny>, call: impl FnOnce(&[usize], &[u8]) ->
     Ok(call(&view.shape(), view.bytes()))
 }
 
-/// An ndarray's elements in C order, borrowed.
-struct Elements(ffi::Py_buffer);
+/// Memory that an object describes, borrowed.
+struct Buffer(ffi::Py_buffer);
 
-impl Elements {
-    /// Those of an array that has them so; `None` for others.
-    fn of(array: &Bound<'_, PyAny>) -> Option<Elements> {
+impl Buffer {
+    /// That of an array whose elements lie as the flags ask for; `None` for others.
+    fn of(array: &Bound<'_, PyAny>, flags: c_int) -> Option<Buffer> {
         let mut view = std::mem::MaybeUninit::<ffi::Py_buffer>::uninit();
-        let flags = ffi::PyBUF_ND | ffi::PyBUF_C_CONTIGUOUS;
         // SAFETY: `array` is a live object and `view` has room for one buffer description.
         let status = unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view.as_mut_ptr(), flags) };
         if status != 0 {
@@ -332,33 +331,71 @@ impl Elements {
             return None;
         }
         // SAFETY: the call succeeded and filled the description in.
-        Some(Elements(unsafe { view.assume_init() }))
+        Some(Buffer(unsafe { view.assume_init() }))
+    }
+
+    /// The numbers of all axes that a list of the description has.
+    fn axes(&self, list: *const ffi::Py_ssize_t) -> &[isize] {
+        if list.is_null() {
+            return &[];
+        }
+        let ndim = usize::try_from(self.0.ndim).unwrap_or(0);
+        // SAFETY: the exporter lists all axes.
+        unsafe { std::slice::from_raw_parts(list, ndim) }
     }
 
     fn shape(&self) -> SmallVec<[usize; 4]> {
-        if self.0.shape.is_null() {
-            return SmallVec::new();
-        }
-        let ndim = usize::try_from(self.0.ndim).unwrap_or(0);
-        // SAFETY: the exporter lists the extents of all axes.
-        let shape = unsafe { std::slice::from_raw_parts(self.0.shape, ndim) };
-        shape.iter().map(|extent| *extent as usize).collect()
+        self.axes(self.0.shape).iter().map(|extent| *extent as usize).collect()
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: acquired in `of`, released once.
+        unsafe { ffi::PyBuffer_Release(&mut self.0) };
+    }
+}
+
+/// An ndarray's elements in C order, borrowed.
+pub struct Elements(Buffer);
+
+impl Elements {
+    /// Those of an array that has them so; `None` for others.
+    pub fn of(array: &Bound<'_, PyAny>) -> Option<Elements> {
+        Buffer::of(array, ffi::PyBUF_ND | ffi::PyBUF_C_CONTIGUOUS).map(Elements)
     }
 
-    fn bytes(&self) -> &[u8] {
-        let len = usize::try_from(self.0.len).unwrap_or(0);
-        if len == 0 || self.0.buf.is_null() {
+    fn shape(&self) -> SmallVec<[usize; 4]> {
+        self.0.shape()
+    }
+
+    /// The elements' memory.
+    pub fn bytes(&self) -> &[u8] {
+        let description = &self.0.0;
+        let len = usize::try_from(description.len).unwrap_or(0);
+        if len == 0 || description.buf.is_null() {
             return &[];
         }
         // SAFETY: the exporter promises `len` readable bytes until the release, and the GIL, held
         // throughout, keeps other threads of Python from writing to them.
-        unsafe { std::slice::from_raw_parts(self.0.buf.cast::<u8>(), len) }
+        unsafe { std::slice::from_raw_parts(description.buf.cast::<u8>(), len) }
     }
 }
 
-impl Drop for Elements {
-    fn drop(&mut self) {
-        // SAFETY: acquired in `of`, released once.
-        unsafe { ffi::PyBuffer_Release(&mut self.0) };
+/// Where the elements of an ndarray lie.
+pub struct Place {
+    /// The first element's address.
+    pub address: usize,
+    pub shape: SmallVec<[usize; 4]>,
+    /// In bytes.
+    pub strides: SmallVec<[isize; 4]>,
+}
+
+impl Place {
+    /// `None` for arrays that give no memory.
+    pub fn of(array: &Bound<'_, PyAny>) -> Option<Place> {
+        let buffer = Buffer::of(array, ffi::PyBUF_STRIDES)?;
+        let strides = buffer.axes(buffer.0.strides).into();
+        Some(Place { address: buffer.0.buf as usize, shape: buffer.shape(), strides })
     }
 }

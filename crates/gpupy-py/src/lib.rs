@@ -26,6 +26,7 @@ mod forms;
 mod host;
 mod index;
 mod masks;
+mod mirror;
 mod operand;
 mod operators;
 mod pick;

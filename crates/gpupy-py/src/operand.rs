@@ -1,12 +1,14 @@
 //! What stands on either side of an operator.
 //!
 //! Owns [`Operand`] and [`Kind`]. Invariant: classifying an operand calls no Python code but that of
-//! NumPy's scalars and evaluates nothing; what is not one of the kinds is left to NumPy.
+//! NumPy's scalars and arrays, and evaluates nothing unless so much is pending that it has to run; what is not one
+//! of the kinds is left to NumPy.
 //!
 //! Not here: what operands become in an operation (`ufunc.rs`).
 
 use crate::array::{NdArray, Repr};
 use crate::dtypes::{Numpy, numpy};
+use crate::mirror;
 use crate::scalar::LazyScalar;
 use crate::slot::Reading;
 use gpupy_core::{Array, DType, Op, Scalar, op_eval};
@@ -177,7 +179,7 @@ pub fn range(dtype: DType) -> (i128, i128) {
 pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
     let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
     if let Ok(array) = object.cast_exact::<NdArray>() {
-        return Ok(of_array(array));
+        return of_array(array);
     }
     if let Ok(value) = object.cast_exact::<PyFloat>() {
         return scalar(Kind::WEAK_FLOAT, Held::Float(value.value()));
@@ -205,17 +207,21 @@ pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>
     }
     // Of subclasses there are few, and telling them takes longer than all of the above.
     match object.cast::<NdArray>() {
-        Ok(array) => Ok(of_array(array)),
+        Ok(array) => of_array(array),
         Err(_) => numpy_scalar(object, numpy(object.py())?),
     }
 }
 
-/// Classifies an array of ours; `None` for NumPy's own.
+/// Classifies an array of ours; `None` for NumPy's own, but for numeric fields of records.
 #[inline(always)]
-fn of_array<'a>(array: &'a Bound<'_, NdArray>) -> Option<Operand<'a>> {
-    let array = array.get().read(array.py());
-    let kind = Kind::of(array.as_lazy()?.dtype());
-    Some(Operand { kind, held: Held::Array(array), is_array: true })
+fn of_array<'a>(array: &'a Bound<'_, NdArray>) -> PyResult<Option<Operand<'a>>> {
+    let held = array.get().read(array.py());
+    match held.as_lazy().map(Array::dtype) {
+        Some(dtype) => {
+            Ok(Some(Operand { kind: Kind::of(dtype), held: Held::Array(held), is_array: true }))
+        }
+        None => Ok(mirror::field(array)?.map(Operand::made)),
+    }
 }
 
 /// An int of at most 64 bits, with a sign or without.

@@ -171,7 +171,9 @@ fn in_place<'py>(
     value: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
     let py = target.py();
-    if let (Some(a), Some(b)) = (classify(target.as_any())?, classify(value)?)
+    let is_lazy = target.get().read(py).as_lazy().is_some();
+    if is_lazy
+        && let (Some(a), Some(b)) = (classify(target.as_any())?, classify(value)?)
         && let operands = [a, b]
         && let Some(dest) = operands[0].as_array()
     {

@@ -61,10 +61,15 @@ pub fn wrap_of<'py>(
     module(owner.py())?.call_method1("wrapped", ("view", result, (owner,), (host,)))
 }
 
-/// An array of ours that holds one of NumPy's, on which NumPy alone works.
+/// An array of ours that holds one of NumPy's, on which NumPy alone works; its memory may be that of an array
+/// that holds another one.
 #[pyfunction]
-pub fn hold(array: &Bound<'_, PyAny>) -> NdArray {
-    NdArray::numpy(array)
+#[pyo3(signature = (array, of=None))]
+pub fn hold(array: &Bound<'_, PyAny>, of: Option<&Bound<'_, NdArray>>) -> NdArray {
+    match of {
+        Some(of) => NdArray::numpy_view(array, of),
+        None => NdArray::numpy(array),
+    }
 }
 
 /// `gpupy._fallback`, which decides about calls to NumPy.

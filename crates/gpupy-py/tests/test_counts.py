@@ -205,3 +205,39 @@ def test_of_a_written_array_only_what_was_written_is_uploaded(driver_name, verti
     gpupy.evaluate(used)
     assert gpupy.stats().bytes_uploaded <= 16
     assert np.array_equal(used, elements * 3)
+
+
+VERTEX = [("position", np.float32, 2), ("color", np.float32, 3)]
+
+
+@pytest.mark.parametrize("driver_name", ["soft", "gl", "vulkan", "wgpu"])
+def test_of_written_records_the_smallest_stretch_is_uploaded(driver_name):
+    """The example of glumpy's authors: 88 bytes from the first written position to the last."""
+    if not any(row["name"] == driver_name and row["starts"] for row in gpupy.drivers()):
+        pytest.skip(f"{driver_name} does not start")
+    gpupy._gpupy.reconfigure(driver_name)
+    gpupy.fallback("allow")
+    mine, theirs = (xp.ones((3, 3), VERTEX) for xp in (gpupy, np))
+
+    def used():
+        gpupy.reset_stats()
+        scaled = mine["position"] * 3
+        gpupy.evaluate(scaled)
+        assert np.array_equal(scaled, theirs["position"] * 3)
+        return gpupy.stats().bytes_uploaded
+
+    assert used() == 9 * 20
+    before = mine["position"] + mine["color"][..., :2]
+    gpupy.reset_stats()
+    for side in (mine, theirs):
+        side["position"][0, 0] = 0.0, 0.0
+        side["position"][1, 1] = 0.0, 0.0
+    assert gpupy.stats().bytes_uploaded == 0
+    assert used() == 88
+    # What was not written is not sent, and what lies behind the first record is not either.
+    assert used() == 0
+    for side in (mine, theirs):
+        side[2]["position"] = 7
+        side["color"][2, 0] = 5
+    assert used() == 3 * 20 - 3 * 4
+    assert np.array_equal(before, np.full((3, 3, 2), 2, np.float32))

@@ -64,3 +64,49 @@ def test_what_c_writes_is_seen(xp):
     ctypes.memset(a.ctypes.data, 1, 4)
     ctypes.cast(a.ctypes.data_as(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int32))[2] = 6
     assert a.tolist() == [0x1010101, 0, 6]
+
+
+MIXED = {
+    "aligned": [("n", "i4"), ("m", "u4", 3), ("x", "f8", (2,)), ("y", "c8")],
+    "packed": [("n", "i1"), ("x", "f8")],
+    "nested": [("p", [("x", "f4"), ("n", "i4")], 2), ("x", "f4")],
+    "with text": [("s", "S4"), ("n", "i4")],
+}
+
+
+@pytest.mark.parametrize("kind", MIXED)
+def test_what_fields_are_computed_to_is_what_they_held_then(driver, kind):
+    def run(xp):
+        a = xp.zeros((4, 3), MIXED[kind])
+        results = []
+        for step in range(5):
+            for name in a.dtype.names:
+                field = a[name]
+                if field.dtype.names:
+                    field = field["n" if step % 2 else "x"]
+                if field.dtype.kind == "S":
+                    continue
+                results += [field + 1, field[1:] * 2, field.T[::-1] - field.T]
+                field[step % 4 :] += step
+                field[0, step % 3] = 5
+                field[...] = field[::-1]
+                results.append(xp.sqrt(field[step % 4]))
+            a[step % 4] = a[0]
+        # The same records in other memory.
+        a = xp.ones(3, MIXED[kind])
+        for size in (3, 9, 2):
+            a.resize(size, refcheck=False)
+            last = a[a.dtype.names[-1]]
+            results += [last + 1] if last.dtype.names is None else []
+            del last
+        return results
+
+    for mine, theirs in zip(run(gpupy), run(numpy), strict=True):
+        assert (mine.shape, mine.dtype) == (theirs.shape, theirs.dtype)
+        numpy.testing.assert_array_equal(mine, theirs)
+
+
+def test_a_field_has_its_records_for_its_base():
+    for xp in (numpy, gpupy):
+        a = records(xp)
+        assert a["x"].base is a and a["x"][1:].base is a and a[1:]["n"].base is a

@@ -319,7 +319,7 @@ def _view_of_one(name, result, arrays, hosts):
             continue
         if not array._lazy:
             # A field of records, say: NumPy's view, whatever its dtype, so that writes reach them.
-            return hold(result)
+            return hold(result, array)
         if array.dtype == result.dtype and array.strides == host.strides:
             view = array._views(_placed, host, result)
         else:

@@ -1,0 +1,103 @@
+//! Records, which NumPy owns, as the drivers see them: their memory mirrored in arrays of the core.
+//!
+//! Owns [`Mirrors`] and [`field`]. A field of records is NumPy's view of their memory, so that writes of any kind
+//! reach them. Where an operation reads one, the memory is compared with what it was at the last operation, and
+//! the smallest stretch that holds all that changed is written to the mirror. So it is all that a device with
+//! memory of its own is sent. Invariant: what an operation was recorded with, later writes do not change.
+//!
+//! Not here: what else is asked of records, which NumPy answers (`python/gpupy/_fallback.py`).
+
+use crate::array::{Elements, NdArray, elements};
+use crate::dtypes;
+use crate::errors::to_py;
+use crate::host::{self, Place};
+use crate::session::{context, holds};
+use gpupy_core::{Arg, Array, DType};
+use pyo3::intern;
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+use std::sync::Mutex;
+
+/// The mirrors of an array's memory: one for each dtype whose fields were read.
+pub type Mirrors = Mutex<Vec<Mirror>>;
+
+/// Memory as elements of one dtype, one behind the other.
+pub struct Mirror {
+    elements: Array,
+    /// The bytes that the elements have.
+    seen: Vec<u8>,
+}
+
+impl Mirror {
+    /// Of all whole elements in these bytes.
+    fn new(dtype: DType, bytes: &[u8]) -> PyResult<Mirror> {
+        let count = bytes.len() / dtype.size();
+        let seen = bytes[..count * dtype.size()].to_vec();
+        Ok(Mirror { elements: Array::from_bytes(dtype, &[count], &seen).map_err(to_py)?, seen })
+    }
+
+    /// Takes over what changed.
+    fn follow(&mut self, bytes: &[u8]) -> PyResult<()> {
+        let bytes = &bytes[..self.seen.len()];
+        let differ = |(now, before): (&u8, &u8)| now != before;
+        let Some(first) = bytes.iter().zip(&self.seen).position(differ) else { return Ok(()) };
+        let last = bytes.iter().zip(&self.seen).rposition(differ).unwrap_or(first);
+        let (dtype, size) = (self.elements.dtype(), self.elements.dtype().size());
+        let (start, end) = (first / size, last / size + 1);
+        let changed = &bytes[start * size..end * size];
+        let source = Array::from_bytes(dtype, &[end - start], changed).map_err(to_py)?;
+        let dest = self.elements.slice_axis(0, start, end - start, 1);
+        context()?.assign(&dest, Arg::Array(&source)).map_err(to_py)?;
+        self.seen[start * size..end * size].copy_from_slice(changed);
+        Ok(())
+    }
+}
+
+/// The elements of a field of records, as they are at present; `None` for other arrays, and for fields that do
+/// not lie at multiples of their size.
+pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
+    let py = array.py();
+    let Some(base) = &array.get().base else { return Ok(None) };
+    let Ok(owner) = base.bind(py).cast::<NdArray>() else { return Ok(None) };
+    let (Elements::Numpy(host), Elements::Numpy(records)) = (elements(array), elements(owner))
+    else {
+        return Ok(None);
+    };
+    let of_records = records.getattr(intern!(py, "dtype"))?;
+    if of_records.getattr(intern!(py, "names"))?.is_none()
+        || of_records.getattr(intern!(py, "hasobject"))?.is_truthy()?
+    {
+        return Ok(None);
+    }
+    let dtype = match dtypes::from_numpy(&host.getattr(intern!(py, "dtype"))?)? {
+        Some(dtype) if holds(dtype)? => dtype,
+        _ => return Ok(None),
+    };
+    let (Some(memory), Some(part)) = (host::Elements::of(&records), Place::of(&host)) else {
+        return Ok(None);
+    };
+    let (bytes, size) = (memory.bytes(), dtype.size() as isize);
+    let away = part.address.wrapping_sub(bytes.as_ptr() as usize) as isize;
+    if away % size != 0 || part.strides.iter().any(|stride| stride % size != 0) {
+        return Ok(None);
+    }
+    let strides: SmallVec<[isize; 4]> = part.strides.iter().map(|stride| stride / size).collect();
+    // Who has the mirrors may be waiting for Python's lock.
+    let Ok(mut mirrors) = owner.get().keep().mirrors.try_lock() else { return Ok(None) };
+    let fits =
+        |mirror: &&mut Mirror| mirror.elements.dtype() == dtype && mirror.seen.len() <= bytes.len();
+    let elements = match mirrors.iter_mut().find(fits) {
+        Some(mirror) => {
+            mirror.follow(bytes)?;
+            mirror.elements.clone()
+        }
+        None => {
+            let made = Mirror::new(dtype, bytes)?;
+            let elements = made.elements.clone();
+            mirrors.push(made);
+            elements
+        }
+    };
+    // Records that got other memory have fields elsewhere, which are none of theirs any more.
+    Ok(elements.view(&part.shape, &strides, away / size).ok())
+}
