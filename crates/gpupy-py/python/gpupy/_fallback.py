@@ -5,7 +5,6 @@ arguments to NumPy and of results back. Not here: which calls fall back (the mod
 ``call``).
 """
 
-import functools
 import os
 import sys
 import warnings
@@ -73,16 +72,15 @@ def reset():
     _sites.clear()
 
 
-@functools.lru_cache(maxsize=1024)
-def _is_inside(file):
-    return file.startswith(_INSIDE)
+class _Inside(dict):
+    """Whether a file is one of ours or NumPy's, for each that was asked for."""
+
+    def __missing__(self, file):
+        inside = self[file] = file.startswith(_INSIDE)
+        return inside
 
 
-def _user_frame():
-    frame = sys._getframe(2)
-    while frame is not None and _is_inside(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame
+_inside = _Inside()
 
 
 def _count(name, seen):
@@ -92,7 +90,9 @@ def _count(name, seen):
             break
     else:
         return
-    frame = _user_frame()
+    frame = sys._getframe(1)
+    while frame is not None and _inside[frame.f_code.co_filename]:
+        frame = frame.f_back
     file, line = ("?", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
     key = (name, file, line)
     _sites[key] = _sites.get(key, 0) + 1
