@@ -146,8 +146,10 @@ def view(self, dtype=None, type=None):
     if (dtype if type is None else type) in (ndarray, np.ndarray):
         dtype, type = (None, None) if type is None else (dtype, None)
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
-    if type is None and same and (dtype is None or np.dtype(dtype) == self.dtype):
-        return self._views(np.ndarray.view)
+    if type is None and same:
+        dtype = self.dtype if dtype is None else np.dtype(dtype)
+        if dtype == self.dtype:
+            return self._views(np.ndarray.view)
     if (
         type is None
         and self._lazy
