@@ -36,7 +36,7 @@ impl Context {
         if mask.dtype() != DType::Bool {
             return Err(wrong(ErrorKind::DType).says("a mask is of bools"));
         }
-        let last = i32::try_from(mask.size()).map_err(|_| {
+        let size = i32::try_from(mask.size()).map_err(|_| {
             let error = wrong(ErrorKind::Unsupported).with("elements", mask.size());
             error.says("there are more elements than an int32 counts")
         })?;
@@ -53,7 +53,7 @@ impl Context {
         let interner = &self.inner.recorder.interner;
         let (op, shape) = (NodeOp::WhereTrue, smallvec![count]);
         let positions = Value::expr(interner, DType::I32, shape, op, smallvec![operand]);
-        let bounds = Bounds::Whole { low: 0, high: i128::from(last) - 1 };
+        let bounds = Bounds::Whole { low: 0, high: i128::from(size) - 1 };
         positions.state().bounds = Some(Box::new(bounds));
         Ok(Array::from_value(positions))
     }
