@@ -18,8 +18,8 @@
 //! Behind its end lie the detours: what is computed only where a point takes the first branch of a
 //! choice. Elsewhere a detour costs its test, and a jump that is not taken.
 //!
-//! With AVX-512 a row may have any number of points: its last pass is masked. With AVX2 a row has
-//! whole passes, and who calls sees to that.
+//! With AVX-512 a row may have any number of points: its last pass is masked. With AVX2, and where complex
+//! numbers are taken apart, a row has whole passes, and who calls sees to that.
 
 use crate::encode::gpr::*;
 use crate::encode::{Asm, Bits, Gpr, If, Jump, Mem, Rm};
