@@ -18,15 +18,22 @@ use gpupy_jit::Kernel;
 /// long.
 const ENOUGH: usize = 2000;
 
-/// How few leaves and then destinations go along a row, in one number.
+/// How few leaves and then destinations go along a row, and at last whether a destination is an operand, in
+/// one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ways(u64);
 
 impl Ways {
-    /// One more. Beyond 32, the first are forgotten.
+    /// One more. Beyond 31, the first are forgotten.
     #[inline]
     pub fn add(&mut self, stride: Stride) {
         self.0 = self.0 << 2 | stride as u64;
+    }
+
+    /// Whether a destination is an operand.
+    #[inline]
+    pub fn end(&mut self, in_place: bool) {
+        self.0 = self.0 << 1 | u64::from(in_place);
     }
 }
 
@@ -61,7 +68,7 @@ impl Known {
         Ok(Known { leaves: Leaves::of(program), prepared: Vec::new() })
     }
 
-    /// What was prepared for all leaves and then destinations, no more than 32, going so along their rows.
+    /// What was prepared for all leaves and then destinations, no more than 31, going so along their rows.
     #[inline]
     pub fn find(&self, ways: Ways) -> Option<&Prepared> {
         self.prepared.iter().find(|prepared| prepared.ways == ways)
@@ -80,6 +87,7 @@ impl Known {
             let plan = compile::plan(program, &self.leaves, &variant)?;
             let mut ways = Ways::default();
             variant.leaves.iter().chain(&variant.dests).for_each(|stride| ways.add(*stride));
+            ways.end(variant.in_place);
             self.prepared.push(Prepared { variant, ways, plan, kernel: None, points: 0 });
         }
         let prepared = &mut self.prepared[at];
@@ -96,6 +104,12 @@ impl Known {
 }
 
 impl Prepared {
+    /// Whether it stays as it is: machine code is there, or there will be none.
+    #[inline]
+    pub fn is_settled(&self) -> bool {
+        self.kernel.is_some()
+    }
+
     /// Machine code for the program, or for what it reduces.
     #[inline]
     pub fn kernel(&self) -> Option<&Kernel> {

@@ -25,6 +25,8 @@ pub struct Leaves {
     pub reduce: Option<usize>,
     /// How many leaves stand before it.
     pub before: usize,
+    /// Whether elements are read at numbers that are computed.
+    pub gathers: bool,
     /// How many operations there are.
     pub operations: usize,
     /// Bytes of an element of each destination.
@@ -45,6 +47,7 @@ impl Leaves {
         let all: Vec<Leaf> = program.insts.iter().enumerate().filter_map(leaf).collect();
         let before = all.iter().filter(|leaf| reduce.is_some_and(|at| leaf.at < at)).count();
         let dests = program.dests.iter().map(|dtype| dtype.size()).collect();
-        Leaves { all, reduce, before, operations: program.operation_count(), dests }
+        let gathers = program.insts.iter().any(|inst| inst.op == Op::Gather);
+        Leaves { all, reduce, before, gathers, operations: program.operation_count(), dests }
     }
 }

@@ -78,6 +78,11 @@ pub fn longest(
     }
 }
 
+/// Lends this thread's memory for rows.
+pub fn with_scratch(run: impl FnOnce(&mut Scratch)) {
+    SCRATCH.with_borrow_mut(run);
+}
+
 impl Work<'_> {
     /// Runs some items.
     pub fn run(&self, items: Range<usize>) {
