@@ -14,7 +14,7 @@ use crate::driver::Access;
 use crate::dtype::DType;
 use crate::host::HostBuffer;
 use crate::join::Join;
-use crate::lent::{Lent, Loan};
+use crate::lent::{Lent, Loan, Shown};
 use crate::own::{Memory, Own};
 use crate::scalar::Scalar;
 use crate::strided::{gather, scatter};
@@ -102,7 +102,9 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
     let lent;
     let data = match source {
         Arg::Scalar(scalar) if scalar.dtype != dest.dtype() => return None,
-        Arg::Scalar(scalar) => Data::Of(Elements::from_slice(scalar.bytes().get(..size)?)),
+        Arg::Scalar(scalar) => {
+            Data::Of(Shown::Copied(Elements::from_slice(scalar.bytes().get(..size)?)))
+        }
         Arg::Array(array) if !fits(array, dest) => return None,
         Arg::Array(array) if array.shares_base(dest) => Data::Within(array.layout()),
         Arg::Array(_) => {
@@ -114,7 +116,7 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
     let bytes = own_again(&mut current)?;
     let data = match data {
         Data::Of(data) => data,
-        Data::Within(view) => seen(bytes, size, view)?,
+        Data::Within(view) => Shown::Copied(seen(bytes, size, view)?),
     };
     if data.len() == size {
         fill(bytes, dest.layout(), &data);
@@ -158,7 +160,7 @@ pub(crate) fn own_again(current: &mut Current) -> Option<&mut [u8]> {
 
 /// What is written.
 enum Data<'a> {
-    Of(Elements),
+    Of(Shown<'a>),
     /// Elements of the destination's base.
     Within(&'a View),
 }

@@ -1,6 +1,6 @@
 //! Operands of small work, lent while it is computed.
 //!
-//! Owns [`Lent`] and [`Loan`]. Invariants: as long as a loan lives nobody writes to what it lends; who
+//! Owns [`Lent`], [`Shown`] and [`Loan`]. Invariants: as long as a loan lives nobody writes to what it lends; who
 //! lends never waits, so that two loans of the same arrays never wait for each other.
 //!
 //! Not here: what is computed with them (`task.rs`).
@@ -10,6 +10,7 @@ use crate::in_memory::{Elements, seen};
 use crate::scalar::Scalar;
 use crate::value::Kind;
 use smallvec::SmallVec;
+use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::MutexGuard;
 
@@ -22,11 +23,33 @@ pub(crate) enum Lent<'a> {
     Memory(&'a Array, NonNull<u8>),
 }
 
+/// Elements in C order.
+pub(crate) enum Shown<'a> {
+    /// Where they lie.
+    There(&'a [u8]),
+    /// Those that lie otherwise, or that are one number.
+    Copied(Elements),
+}
+
+impl Deref for Shown<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Shown::There(bytes) => bytes,
+            Shown::Copied(bytes) => bytes,
+        }
+    }
+}
+
 impl Lent<'_> {
     /// The elements of so many bytes each, in C order; of a scalar, one.
-    pub fn elements(&self, size: usize) -> Option<Elements> {
+    pub fn elements(&self, size: usize) -> Option<Shown<'_>> {
         match self {
-            Lent::Scalar(scalar) => scalar.bytes().get(..size).map(Elements::from_slice),
+            Lent::Scalar(scalar) => {
+                Some(Shown::Copied(Elements::from_slice(scalar.bytes().get(..size)?)))
+            }
             Lent::Memory(array, first) => {
                 let (low, high) = array.layout().extent()?;
                 let (low, len) = (low as usize, (high - low) as usize + 1);
@@ -34,9 +57,12 @@ impl Lent<'_> {
                 let bytes = unsafe {
                     std::slice::from_raw_parts(first.as_ptr().add(low * size), len * size)
                 };
+                if array.is_contiguous() {
+                    return Some(Shown::There(bytes));
+                }
                 let mut view = array.layout().clone();
                 view.offset -= low as isize;
-                seen(bytes, size, &view)
+                seen(bytes, size, &view).map(Shown::Copied)
             }
         }
     }

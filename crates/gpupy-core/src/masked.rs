@@ -8,12 +8,11 @@
 use crate::access;
 use crate::array::{Arg, Array};
 use crate::at_once::MOST_POINTS;
-use crate::in_memory::{Elements, own_again};
+use crate::in_memory::own_again;
 use crate::lent::{Lent, Loan};
 use crate::strided::rows;
 use crate::value::Origin;
-use crate::view::size_of;
-use smallvec::SmallVec;
+use crate::view::{Shape, View, size_of};
 
 /// The rows where a mask of the leading axes is true (elements, where it has all axes), of few in host
 /// memory; `None` where it is more work.
@@ -28,17 +27,76 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
         return None;
     };
     let (elements, chosen) = (elements.elements(size)?, chosen.elements(1)?);
+    let count = count_true(&chosen);
+    let shape: Shape = [count].iter().chain(rest).copied().collect();
+    let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
     let row = size_of(rest) * size;
-    let mut found = Elements::with_capacity(elements.len());
-    let mut count = 0;
-    for (row, chosen) in elements.chunks_exact(row).zip(&chosen) {
-        if *chosen != 0 {
-            found.extend_from_slice(row);
-            count += 1;
+    // SAFETY: there is room for so many rows, which nobody else has; they are initialised first.
+    let room = unsafe {
+        room.write_bytes(0, count * row);
+        std::slice::from_raw_parts_mut(room.as_ptr(), count * row)
+    };
+    match row {
+        0 => {}
+        1 => take::<1>(&elements, &chosen, room),
+        2 => take::<2>(&elements, &chosen, room),
+        4 => take::<4>(&elements, &chosen, room),
+        8 => take::<8>(&elements, &chosen, room),
+        16 => take::<16>(&elements, &chosen, room),
+        _ => {
+            let mut places = room.chunks_exact_mut(row);
+            each_true(&chosen, |at| {
+                let of = elements.get(at * row..(at + 1) * row);
+                if let (Some(place), Some(row)) = (places.next(), of) {
+                    place.copy_from_slice(row);
+                }
+            });
         }
     }
-    let shape: SmallVec<[usize; 4]> = [count].iter().chain(rest).copied().collect();
-    Array::own(dtype, &shape, Origin::AtOnce, &found)
+    Some(found)
+}
+
+/// Puts the elements that a mask chooses one after another.
+fn take<const N: usize>(elements: &[u8], chosen: &[u8], room: &mut [u8]) {
+    let (elements, _) = elements.as_chunks::<N>();
+    let (room, _) = room.as_chunks_mut::<N>();
+    let mut places = room.iter_mut();
+    each_true(&chosen[..chosen.len().min(elements.len())], |at| {
+        if let Some(place) = places.next() {
+            *place = elements[at];
+        }
+    });
+}
+
+/// How many bytes are not 0.
+fn count_true(mask: &[u8]) -> usize {
+    // So few that their count is a byte: many are counted in one step.
+    let few = mask.chunks(usize::from(u8::MAX));
+    few.map(|few| usize::from(few.iter().map(|byte| u8::from(*byte != 0)).sum::<u8>())).sum()
+}
+
+/// Calls with the position of each byte that is not 0. Mostly those of one truth lie side by side, so they are
+/// looked at eight at a time.
+#[inline(always)]
+fn each_true(mask: &[u8], mut each: impl FnMut(usize)) {
+    /// The highest bit of each byte.
+    const HIGHEST: u64 = 0x8080_8080_8080_8080;
+    let (words, rest) = mask.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let (at, word) = (8 * number, u64::from_le_bytes(*word));
+        // Bytes that are not 0 have their highest bit then.
+        let mut set = (((word & !HIGHEST) + !HIGHEST) | word) & HIGHEST;
+        if set == HIGHEST {
+            (at..at + 8).for_each(&mut each);
+            continue;
+        }
+        while set != 0 {
+            each(at + set.trailing_zeros() as usize / 8);
+            set &= set - 1;
+        }
+    }
+    let before = mask.len() - rest.len();
+    (before..).zip(rest).filter(|(_, byte)| **byte != 0).for_each(|(at, _)| each(at));
 }
 
 /// Writes a scalar, or elements one after another, where a mask of the same shape is true, into few
@@ -57,7 +115,7 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> 
     let loan = Loan::of(&[Arg::Array(mask), *source])?;
     let [Lent::Memory(..), given] = &loan.operands[..] else { return None };
     let (chosen, data) = (loan.operands[0].elements(1)?, given.elements(size)?);
-    let count = chosen.iter().filter(|chosen| **chosen != 0).count();
+    let count = count_true(&chosen);
     let step = match data.len() {
         one if one == size => 0,
         all if all == count * size => size,
@@ -65,9 +123,16 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> 
     };
     let mut current = dest.current_to_write()?;
     let bytes = own_again(&mut current)?;
-    let walk = access::access(dest.layout().offset, &dest.layout().strides);
     let (mut chosen, mut data) = (&chosen[..], &data[..]);
-    rows(&walk, dest.shape(), |start, stride, n| {
+    let lying;
+    let view = if dest.is_contiguous() {
+        // One row.
+        lying = View { offset: dest.offset(), ..View::contiguous(&[dest.size()]) };
+        &lying
+    } else {
+        dest.layout()
+    };
+    rows(&access::access(view.offset, &view.strides), &view.shape, |start, stride, n| {
         let (row, behind) = chosen.split_at(n);
         chosen = behind;
         data = match size {
@@ -90,12 +155,12 @@ fn write_row<'a, const N: usize>(
     mut data: &'a [u8],
     step: usize,
 ) -> &'a [u8] {
-    for (n, _) in chosen.iter().enumerate().filter(|(_, chosen)| **chosen != 0) {
+    each_true(chosen, |n| {
         let at = (start + stride * n as i64) as usize * N;
         if let (Some(place), Some(element)) = (bytes.get_mut(at..at + N), data.get(..N)) {
             place.copy_from_slice(element);
             data = &data[step..];
         }
-    }
+    });
     data
 }

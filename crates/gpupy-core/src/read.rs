@@ -105,7 +105,9 @@ impl Array {
     pub fn known_elements(&self) -> Option<SmallVec<[u8; 64]>> {
         let loan = Loan::of(&[Arg::Array(self)])?;
         match loan.operands.first()? {
-            lent @ Lent::Memory(..) => lent.elements(self.dtype().size()),
+            lent @ Lent::Memory(..) => {
+                lent.elements(self.dtype().size()).map(|elements| SmallVec::from_slice(&elements))
+            }
             Lent::Scalar(_) => None,
         }
     }
