@@ -13,7 +13,7 @@ use crate::face::Face;
 use crate::own::Own;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Operand, Origin, Value};
-use crate::view::{View, size_of};
+use crate::view::{Shape, Strides, View, size_of};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -302,13 +302,23 @@ impl Array {
     /// - `Index`: it would leave the base.
     /// - `Shape`: shape and strides differ in length.
     pub fn view(&self, shape: &[usize], strides: &[isize], offset: isize) -> Result<Array> {
+        let (shape, strides) = (Shape::from_slice(shape), Strides::from_slice(strides));
+        self.seen(View { offset, shape, strides })
+    }
+
+    /// The same base through another view.
+    ///
+    /// # Errors
+    /// As `view`.
+    #[inline]
+    pub fn seen(&self, view: View) -> Result<Array> {
+        let View { shape, strides, .. } = &view;
         if shape.len() != strides.len() {
             return Err(Error::new(ErrorKind::Shape, "view")
                 .says("shape and strides differ in length")
                 .with("shape", format!("{shape:?}"))
                 .with("strides", format!("{strides:?}")));
         }
-        let view = View { offset, shape: shape.into(), strides: strides.into() };
         if let Some((low, high)) = view.extent()
             && (low < 0 || high >= self.base.len as isize)
         {
@@ -367,6 +377,7 @@ impl Array {
         self.view.reshape(shape).map(|view| self.seen_as(view))
     }
 
+    #[inline]
     pub(crate) fn seen_as(&self, view: View) -> Array {
         Array { base: self.base.clone(), view }
     }
@@ -440,6 +451,17 @@ impl Array {
         match std::mem::replace(&mut self.current().held, Held::Nothing) {
             Held::Nothing => Err(disposed()),
             held => Ok(held),
+        }
+    }
+
+    /// What all elements of the base are, if they are one number that takes no memory.
+    pub(crate) fn constant(&self) -> Option<Scalar> {
+        match self.current().held() {
+            Held::Value(value) => match value.0.kind {
+                Kind::Constant(scalar) => Some(scalar),
+                Kind::Host(_) | Kind::Expr { .. } => None,
+            },
+            Held::Own(_) | Held::Nothing => None,
         }
     }
 

@@ -135,6 +135,31 @@ impl AtOnce {
         Some(array)
     }
 
+    /// The array of an operation on arrays as they are seen, which goes over whole axes, computed; `None`
+    /// where it has to be recorded.
+    pub fn array(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        op: &NodeOp,
+        operands: &[Arg<'_>],
+    ) -> Option<Array> {
+        let state = self.state.as_ref()?;
+        if !is_small(shape, op) {
+            return None;
+        }
+        let loan = Loan::of(operands)?;
+        if is_chain(loan.depth, shape) {
+            return None;
+        }
+        let task = Task::of_axes(dtype, shape, op, &loan.operands)?;
+        let (array, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
+        compute(state, &task, room)?;
+        drop(loan);
+        self.tell(&task, shape);
+        Some(array)
+    }
+
     /// The value of an operation, computed; `None` where it has to be recorded.
     pub fn value(
         &self,

@@ -13,12 +13,12 @@ use crate::in_memory::Elements;
 use crate::ir::REDUCE_CHUNK;
 use crate::lent::{Lent, Loan};
 use crate::op::Op;
-use crate::op_eval::order;
+use crate::op_eval;
 use crate::record::Recorder;
 use crate::scalar::Scalar;
 use crate::value::{Kind, NodeOp, Origin};
 use crate::view::Shape;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 
 /// The longest rows all of whose elements are compared with the extreme. Of longer ones only those of
@@ -72,8 +72,7 @@ impl Recorder {
         let mut shape = Shape::from(rows.shape());
         shape[last] = n.div_ceil(REDUCE_CHUNK);
         let step = NodeOp::Reduce { op, n };
-        let operands = smallvec![rows.operand(rows.shape())?];
-        let chunks = Array::from_value(self.value(rows.dtype(), shape.clone(), step, operands));
+        let chunks = self.array(rows.dtype(), &shape, step, &[Arg::Array(rows)])?;
         let chunk = self.first(&chunks, extreme, &self.index(&shape, last)?, shape[last])?;
         let on =
             |op, a: &Array, b: i32| self.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::i32(b))]);
@@ -122,30 +121,60 @@ fn place_at_once(op: Op, array: &Array, axis: usize) -> Option<Array> {
     let loan = Loan::of(&[Arg::Array(&rows)])?;
     let elements = loan.operands.first().filter(|lent| matches!(lent, Lent::Memory(..)))?;
     let elements = elements.elements(dtype.size())?;
-    let greatest = op == Op::Max;
-    let infinity = match dtype {
-        DType::F16 => 0x7c00,
-        DType::F32 => u64::from(f32::INFINITY.to_bits()),
-        _ => f64::INFINITY.to_bits(),
-    };
-    let is_nan = |bits| dtype.is_float() && order(dtype, bits, infinity) == Ordering::Greater;
-    let wins = |bits: u64, best: u64| match order(dtype, bits, best) {
-        Ordering::Equal => false,
-        Ordering::Greater => greatest || is_nan(bits),
-        Ordering::Less => !greatest && !is_nan(best),
-    };
     let mut places = Elements::new();
-    for row in elements.chunks_exact(n * dtype.size()) {
-        let mut found = (0i32, None);
-        for (place, element) in row.chunks_exact(dtype.size()).enumerate() {
-            let bits = Scalar::read(dtype, element)?.bits;
-            if found.1.is_none_or(|best| wins(bits, best)) {
-                found = (place as i32, Some(bits));
-            }
-        }
-        places.extend_from_slice(&found.0.to_ne_bytes());
+    macro_rules! rows {
+        ($read:expr) => {
+            each_row(&elements, n, op == Op::Max, &mut places, $read)
+        };
+    }
+    match dtype {
+        DType::Bool | DType::U8 => rows!(u8::from_ne_bytes),
+        DType::I8 => rows!(i8::from_ne_bytes),
+        DType::I16 => rows!(i16::from_ne_bytes),
+        DType::U16 => rows!(u16::from_ne_bytes),
+        DType::I32 => rows!(i32::from_ne_bytes),
+        DType::U32 => rows!(u32::from_ne_bytes),
+        DType::I64 => rows!(i64::from_ne_bytes),
+        DType::U64 => rows!(u64::from_ne_bytes),
+        DType::F16 => rows!(half),
+        DType::F32 => rows!(f32::from_ne_bytes),
+        DType::F64 => rows!(f64::from_ne_bytes),
+        DType::C64 | DType::C128 => return None,
     }
     let mut shape = Shape::from(array.shape());
     shape[axis] = 1;
     Array::own(DType::I32, &shape, Origin::AtOnce, &places)
+}
+
+/// A number of two bytes as a wider one.
+fn half(bytes: [u8; 2]) -> f32 {
+    let half = Scalar::new(DType::F16, u16::from_ne_bytes(bytes).into());
+    op_eval::eval(Op::Cast, DType::F32, &[half]).map_or(f32::NAN, |number| number.as_f32())
+}
+
+/// Adds the place of the extreme in each row of `n` elements.
+fn each_row<T: Copy + PartialOrd, const N: usize>(
+    elements: &[u8],
+    n: usize,
+    greatest: bool,
+    places: &mut Elements,
+    read: fn([u8; N]) -> T,
+) {
+    let wanted = if greatest { Ordering::Greater } else { Ordering::Less };
+    let is_nan = |x: T| x.partial_cmp(&x).is_none();
+    for row in elements.as_chunks::<N>().0.chunks_exact(n) {
+        let mut best = (0i32, read(row[0]));
+        for (place, element) in (0i32..).zip(row) {
+            let element = read(*element);
+            let wins = match element.partial_cmp(&best.1) {
+                Some(order) => order == wanted,
+                // The first NaN wins.
+                None => !is_nan(best.1),
+            };
+            if wins {
+                best = (place, element);
+            }
+        }
+        places.extend_from_slice(&best.0.to_ne_bytes());
+    }
 }

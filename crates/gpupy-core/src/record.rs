@@ -47,6 +47,33 @@ impl Recorder {
         }
     }
 
+    /// The array of an operation on arrays as they are seen, which goes over whole axes: computed where that
+    /// is less than recording it.
+    ///
+    /// # Errors
+    /// - `Disposed`: an operand has no elements any more.
+    pub(crate) fn array(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        op: NodeOp,
+        operands: &[Arg<'_>],
+    ) -> Result<Array> {
+        if let Some(array) = self.at_once.array(dtype, shape, &op, operands) {
+            return Ok(array);
+        }
+        let given = operands.iter().map(|operand| match operand {
+            Arg::Scalar(scalar) => Ok((Input::Scalar(*scalar), None)),
+            // Read from a block, whatever it is.
+            Arg::Array(array) => {
+                let value = array.value()?;
+                Ok((Input::new(value.id(), array.layout()), Some(value)))
+            }
+        });
+        let operands = given.collect::<Result<_>>()?;
+        Ok(Array::from_value(Value::expr(&self.interner, dtype, shape.into(), op, operands)))
+    }
+
     /// The number of living expressions.
     pub fn living(&self) -> usize {
         self.interner.len()

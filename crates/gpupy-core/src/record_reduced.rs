@@ -89,16 +89,13 @@ impl Recorder {
         let mut shape = Shape::from(rows.shape());
         let n = shape.pop().unwrap_or(1);
         shape.push(n.div_ceil(REDUCE_CHUNK));
-        let input = match rows.operand(rows.shape())? {
-            // A constant array still has to be combined as often as it has elements.
-            (Input::Scalar(scalar), _) => {
-                let elements = self.materialised_constant(scalar, rows.shape())?;
-                elements.operand(elements.shape())?
-            }
-            other => other,
-        };
-        let value = self.value(rows.dtype(), shape, NodeOp::Reduce { op, n }, smallvec![input]);
-        Ok(Array::from_value(value))
+        let step = NodeOp::Reduce { op, n };
+        if let Some(scalar) = rows.constant() {
+            // It still has to be combined as often as it has elements.
+            let elements = self.materialised_constant(scalar, rows.shape())?;
+            return self.array(rows.dtype(), &shape, step, &[Arg::Array(&elements)]);
+        }
+        self.array(rows.dtype(), &shape, step, &[Arg::Array(rows)])
     }
 
     /// A reduction over axes that no view merges, begun on rows of the innermost of them; `moved` is the array

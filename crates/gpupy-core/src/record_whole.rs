@@ -5,17 +5,17 @@
 //!
 //! Not here: how the values are evaluated (`whole.rs`).
 
-use crate::array::{Array, checked_size};
+use crate::array::{Arg, Array, checked_size};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::REDUCE_CHUNK;
 use crate::op::Op;
 use crate::op_eval::element::{Element, Half, Wide};
 use crate::record::Recorder;
-use crate::value::{Input, NodeOp, Operand};
-use crate::view::{Shape, View, broadcast_shapes};
+use crate::value::NodeOp;
+use crate::view::{Shape, broadcast_shapes};
 use crate::whole::Whole;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// The most axes of a launch.
 pub(crate) const MAX_RANK: usize = 64;
@@ -43,7 +43,7 @@ impl Recorder {
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
         self.along("sort", array, axis, |rows| {
-            self.whole(rows.dtype(), rows.shape(), Whole::Sort, smallvec![given(rows)?])
+            self.whole(rows.dtype(), rows.shape(), Whole::Sort, &[Arg::Array(rows)])
         })
     }
 
@@ -58,7 +58,7 @@ impl Recorder {
                 .with("axis", axis));
         }
         self.along("argsort", array, axis, |rows| {
-            self.whole(DType::I32, rows.shape(), Whole::ArgSort, smallvec![given(rows)?])
+            self.whole(DType::I32, rows.shape(), Whole::ArgSort, &[Arg::Array(rows)])
         })
     }
 
@@ -99,8 +99,9 @@ impl Recorder {
         columns.shape.swap(last - 1, last);
         columns.strides.swap(last - 1, last);
         let columns = columns.insert_axis(last - 1).broadcast_to(&space)?;
-        let operands = smallvec![seen(left, &rows)?, seen(right, &columns)?];
-        self.whole(dtype, &shape, Whole::MatMul(*k), operands)
+        let (rows, columns) = (left.seen_as(rows), right.seen_as(columns));
+        let operands = [Arg::Array(&rows), Arg::Array(&columns)];
+        self.whole(dtype, &shape, Whole::MatMul(*k), &operands)
     }
 
     /// Records something along the last axis for another one.
@@ -142,12 +143,12 @@ impl Recorder {
         } else {
             shape[last] = chunks;
             let step = NodeOp::Reduce { op, n: *n };
-            let totals = self.value(dtype, shape, step, smallvec![given(rows)?]);
-            let ends = self.scanned(op, &Array::from_value(totals), identity)?;
+            let totals = self.array(dtype, &shape, step, &[Arg::Array(rows)])?;
+            let ends = self.scanned(op, &totals, identity)?;
             self.join(last, &[first, ends.slice_axis(last, 0, chunks - 1, 1)])?
         };
-        let operands = smallvec![given(rows)?, given(&starts)?];
-        self.whole(dtype, rows.shape(), Whole::Scan(op), operands)
+        let operands = [Arg::Array(rows), Arg::Array(&starts)];
+        self.whole(dtype, rows.shape(), Whole::Scan(op), &operands)
     }
 
     fn whole(
@@ -155,25 +156,13 @@ impl Recorder {
         dtype: DType,
         shape: &[usize],
         whole: Whole,
-        operands: SmallVec<[Operand; 3]>,
+        operands: &[Arg<'_>],
     ) -> Result<Array> {
         if shape.contains(&0) {
             return Array::from_bytes(dtype, shape, &[]);
         }
-        let op = NodeOp::Whole(whole);
-        Ok(Array::from_value(self.value(dtype, shape.into(), op, operands)))
+        self.array(dtype, shape, NodeOp::Whole(whole), operands)
     }
-}
-
-/// An array as an operand that is read from a block, whatever it is.
-fn given(array: &Array) -> Result<Operand> {
-    seen(array, array.layout())
-}
-
-/// A view of an array's base as such an operand.
-fn seen(array: &Array, view: &View) -> Result<Operand> {
-    let value = array.value()?;
-    Ok((Input::new(value.id(), view), Some(value)))
 }
 
 /// An array of one element again and again, by its bytes: complex numbers too.

@@ -19,8 +19,7 @@ use crate::lent::Lent;
 use crate::op::Op;
 use crate::programs::{self, Key, Leaf, Work, unit};
 use crate::value::{Input, NodeOp, Operand, Value};
-use crate::view::{Shape, contiguous_strides, size_of};
-use crate::whole::Whole;
+use crate::view::{Shape, View, contiguous_strides, size_of};
 use smallvec::SmallVec;
 use std::ptr::NonNull;
 
@@ -111,10 +110,8 @@ impl Task {
         for operand in operands {
             let Lent::Memory(array, first) = operand else { continue };
             let view = array.layout().broadcast_to(shape).ok()?;
-            let mut access = access::access(view.offset, &view.strides);
-            let reach = access::reach(&access, shape);
-            access.offset -= reach.start as i64;
-            self.operands.push(lying(*first, array.dtype(), reach.start, reach.len()));
+            let (access, memory) = seen(&view, array.dtype(), *first);
+            self.operands.push(memory);
             accesses.push(access);
         }
         let dest = access::access(0, &contiguous_strides(shape));
@@ -139,12 +136,6 @@ impl Task {
         let (work, mut space) = match op {
             NodeOp::Apply(op) => (Work::Apply(*op), Shape::from_slice(shape)),
             NodeOp::Index(_) => (Work::Index, Shape::from_slice(shape)),
-            NodeOp::Reduce { op, n } => {
-                let mut space = Shape::from_slice(shape);
-                *space.last_mut()? = *n;
-                (Work::Reduce(*op), space)
-            }
-            NodeOp::Whole(whole) => return Task::of_whole(dtype, shape, *whole, operands),
             _ => return None,
         };
         let mut dest = access::access(0, &contiguous_strides(shape));
@@ -179,23 +170,45 @@ impl Task {
         Some(task)
     }
 
-    /// The task of a scan, sort or matrix product; `None` where an operand is not in host memory.
-    fn of_whole(dtype: DType, shape: &[usize], whole: Whole, operands: &[Operand]) -> Option<Task> {
-        let space = whole.space(shape);
-        let mut task = Task::new(Work::Whole(whole), dtype, size_of(&space), size_of(shape));
+    /// The task of a step of a reduction, a scan, a sort or a matrix product, whose operands are arrays as
+    /// they are seen; `None` for other operations.
+    pub fn of_axes(
+        dtype: DType,
+        shape: &[usize],
+        op: &NodeOp,
+        operands: &[Lent<'_>],
+    ) -> Option<Task> {
+        let mut space = Shape::from_slice(shape);
+        let work = match op {
+            NodeOp::Reduce { op, n } => {
+                *space.last_mut()? = *n;
+                Work::Reduce(*op)
+            }
+            NodeOp::Whole(whole) => {
+                space = whole.space(shape);
+                Work::Whole(*whole)
+            }
+            _ => return None,
+        };
+        let mut task = Task::new(work, dtype, size_of(&space), size_of(shape));
         let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
-        let leaves = task.key.leaves.iter_mut();
-        for (which, ((input, value), leaf)) in operands.iter().zip(leaves).enumerate() {
-            let value = value.as_ref()?;
-            let walked = whole.operand_space(which, shape);
-            let mut access = input.access(&walked);
-            task.operands.push(memory(value, &mut access, &walked)?);
-            *leaf = Some(Leaf::Memory(value.dtype(), access::kind(&access, &walked)));
+        for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
+            let Lent::Memory(array, first) = operand else { return None };
+            let (access, memory) = seen(array.layout(), array.dtype(), *first);
+            *leaf = Some(Leaf::Memory(array.dtype(), access::kind(&access, array.shape())));
+            task.operands.push(memory);
             accesses.push(access);
         }
-        task.key.rank = space.len() as u32;
-        let dest = access::access(0, &contiguous_strides(&whole.form().out_shape(&space)));
-        task.walks = Some(Box::new(Walks { space, accesses, dest }));
+        match work {
+            Work::Whole(whole) => {
+                // Their axes are what they go by.
+                let out = whole.form().out_shape(&space);
+                let dest = access::access(0, &contiguous_strides(&out));
+                task.key.rank = space.len() as u32;
+                task.walks = Some(Box::new(Walks { space, accesses, dest }));
+            }
+            _ => task.walk(space, accesses, access::access(0, &contiguous_strides(shape))),
+        }
         Some(task)
     }
 
@@ -296,6 +309,15 @@ fn lying(first: NonNull<u8>, dtype: DType, from: usize, len: usize) -> BlockSpec
     // What is never null stays so within its memory.
     let memory = NonNull::new(start).map(HostMemory::new);
     BlockSpec { memory, ..BlockSpec::new(dtype, len) }
+}
+
+/// The walk over a view of a base whose first element lies there, and the memory that it counts from.
+fn seen(view: &View, dtype: DType, first: NonNull<u8>) -> (Access, BlockSpec) {
+    let mut access = access::access(view.offset, &view.strides);
+    let reach = access::reach(&access, &view.shape);
+    access.offset -= reach.start as i64;
+    let memory = lying(first, dtype, reach.start, reach.len());
+    (access, memory)
 }
 
 /// The host memory that an access reads, of which it counts from then on; `None` where it is not

@@ -119,6 +119,7 @@ impl View {
     }
 
     /// The lowest and highest position that the view names; `None` for an empty view.
+    #[inline]
     pub fn extent(&self) -> Option<(isize, isize)> {
         let (mut low, mut high) = (self.offset, self.offset);
         for (extent, stride) in self.shape.iter().zip(&self.strides) {
