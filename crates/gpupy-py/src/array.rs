@@ -19,6 +19,7 @@ use crate::masks::Positions;
 use crate::mirror::Mirrors;
 use crate::pick;
 use crate::protocols::{wrap, wrap_array, wrap_of};
+use crate::rows::Rows;
 use crate::scalar::LazyScalar;
 use crate::session::{context, holds, open, ready};
 use crate::slot::{Reading, Slot};
@@ -28,7 +29,6 @@ use gpupy_core::Array;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -101,23 +101,29 @@ impl NdArray {
     }
 
     fn owner(repr: Repr) -> NdArray {
+        NdArray::made_of(repr, None, true)
+    }
+
+    #[inline(always)]
+    fn made_of(repr: Repr, base: Option<Py<PyAny>>, writable: bool) -> NdArray {
         NdArray {
             repr: Slot::new(repr),
-            base: None,
-            writable: AtomicBool::new(true),
+            base,
+            writable: AtomicBool::new(writable),
             element_reads: AtomicU32::new(0),
             kept: OnceLock::new(),
         }
     }
 
     /// A view of this array, whose object is given.
+    #[inline]
     pub fn view(&self, object: &Bound<'_, NdArray>, array: Array, writable: bool) -> NdArray {
         let base = match &self.base {
             Some(base) => base.clone_ref(object.py()),
             None => object.clone().into_any().unbind(),
         };
-        let writable = AtomicBool::new(writable && self.is_writable());
-        NdArray { base: Some(base), writable, ..NdArray::lazy(array) }
+        let writable = writable && self.is_writable();
+        NdArray::made_of(Repr::Lazy(array), Some(base), writable)
     }
 
     /// The elements, which stay as long as they are read.
@@ -390,12 +396,7 @@ impl NdArray {
         match Self::ndim(slf)? {
             0 => Err(PyTypeError::new_err("iteration over a 0-d array")),
             1 => Ok(host_of(slf)?.try_iter()?.into_any()),
-            _ => {
-                let builtins = py.import("builtins")?;
-                let range = builtins.call_method1("range", (Self::__len__(slf)?,))?;
-                let rows = builtins.call_method1("map", (slf.getattr("__getitem__")?, range))?;
-                Ok(rows.try_iter()?.into_any())
-            }
+            _ => Ok(Bound::new(py, Rows::of(slf))?.into_any()),
         }
     }
 
@@ -426,12 +427,37 @@ impl NdArray {
         Self::_views(slf, &function, axes, None)
     }
 
-    /// The reduction of the named operation over all axes; `None` when the driver does not do it.
-    fn _reduce_all<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    /// The reduction of the named operation over an axis, or over all, of the elements as `dtype` where that
+    /// is given; `None` where it is not as simple, or the driver does not do it.
+    #[pyo3(signature = (name, axis=None, dtype=None))]
+    fn _reduce_along<'py>(
+        slf: &Bound<'py, Self>,
+        name: &str,
+        axis: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
-        let axes: SmallVec<[usize; 4]> = (0..array.ndim()).collect();
-        let reduced = crate::reduce::reduce(slf.py(), name, &array, &axes, false, None)?;
+        let Some((axes, dtype)) = crate::reduce::plain(&array, axis, dtype)? else {
+            return Ok(None);
+        };
+        let reduced = crate::reduce::reduce(slf.py(), name, &array, &axes, false, dtype)?;
         reduced.map(|array| wrap_array(slf.py(), array)).transpose()
+    }
+
+    /// The mean over an axis, or over all, in `dtype` where that is given; `None` where it is not as simple,
+    /// or the driver does not do it.
+    #[pyo3(signature = (axis=None, dtype=None))]
+    fn _mean_along<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let Some((axes, dtype)) = crate::reduce::plain(&array, axis, dtype)? else {
+            return Ok(None);
+        };
+        let mean = crate::reduce::mean(slf.py(), &array, &axes, dtype)?;
+        mean.map(|array| wrap_array(slf.py(), array)).transpose()
     }
 
     /// The reduction of the named operation over axes, which are normalised, of the elements as

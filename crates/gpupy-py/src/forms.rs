@@ -7,6 +7,7 @@
 
 use crate::array::NdArray;
 use crate::errors::to_py;
+use crate::protocols::wrap_array;
 use crate::reduce::{reduction, wide};
 use crate::session::{holds, ready, supports};
 use gpupy_core::{Array, Context, DType, Op, Result};
@@ -88,15 +89,16 @@ pub fn scan(
     context.scan(op, &source, axis).map(NdArray::lazy).map(Some).map_err(to_py)
 }
 
-/// The place, int64, of the first extreme along an axis, which stays with one element; `None` leaves it
+/// The place, int64, of the first extreme along an axis, which stays with one element if it is kept; `None` leaves it
 /// to NumPy.
 #[pyfunction]
-pub fn place(
-    py: Python<'_>,
+pub fn place<'py>(
+    py: Python<'py>,
     greatest: bool,
     array: &Bound<'_, NdArray>,
     axis: usize,
-) -> PyResult<Option<NdArray>> {
+    kept: bool,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(array) = array.get().read(py).as_lazy().cloned() else { return Ok(None) };
     let op = if greatest { Op::Max } else { Op::Min };
     let context = ready(py)?;
@@ -110,7 +112,11 @@ pub fn place(
         return Ok(None);
     }
     let place = context.place(op, &array, axis).and_then(|at| context.cast(&at, DType::I64));
-    place.map(NdArray::lazy).map(Some).map_err(to_py)
+    let place = place.map_err(to_py)?;
+    if kept {
+        return Ok(Some(Bound::new(py, NdArray::lazy(place))?.into_any()));
+    }
+    wrap_array(py, place.index_axis(axis, 0)).map(Some)
 }
 
 /// The elements along an axis in ascending order; `None` leaves it to NumPy.

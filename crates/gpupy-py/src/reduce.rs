@@ -1,13 +1,19 @@
 //! Reductions that drivers do.
 //!
-//! Owns [`reduce`]. Invariant: a result has the dtype that NumPy gives it.
+//! Owns [`reduce`] and [`mean`]. Invariant: a result has the dtype that NumPy gives it.
 //!
-//! Not here: axes, keyword arguments and means (`python/gpupy/_reduce.py`).
+//! Not here: several axes, keyword arguments, means in other dtypes (`python/gpupy/_reduce.py`).
 
+use crate::dtypes::known;
 use crate::errors::{to_py, warn_of_lost_parts};
 use crate::session::{holds, ready, supports};
-use gpupy_core::{Array, DType, Op, Scalar};
+use gpupy_core::{Arg, Array, DType, Op, Scalar};
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
+use smallvec::{SmallVec, smallvec};
+
+/// Axes by their numbers.
+type Axes = SmallVec<[usize; 4]>;
 
 /// How a reduction of NumPy's is recorded.
 pub struct Reduction {
@@ -53,6 +59,50 @@ pub fn wide(dtype: DType) -> DType {
         _ if dtype.is_int() => DType::U64,
         _ => dtype,
     }
+}
+
+/// The axes and the dtype of a call that names one axis or none; `None` for other words.
+pub fn plain(
+    array: &Array,
+    axis: Option<&Bound<'_, PyAny>>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<(Axes, Option<DType>)>> {
+    let dtype = match dtype.map(known).transpose()? {
+        Some(None) => return Ok(None),
+        Some(dtype) => dtype,
+        None => None,
+    };
+    let Some(axis) = axis else { return Ok(Some(((0..array.ndim()).collect(), dtype))) };
+    let (Ok(axis), rank) = (axis.cast_exact::<PyInt>(), array.ndim() as isize) else {
+        return Ok(None);
+    };
+    let axis = axis.extract().ok().filter(|axis| (-rank..rank).contains(axis));
+    Ok(axis.map(|axis| (smallvec![axis.rem_euclid(rank) as usize], dtype)))
+}
+
+/// The mean over axes in a dtype, or in the one that NumPy gives it; `None` leaves it to the longer way.
+pub fn mean(
+    py: Python<'_>,
+    array: &Array,
+    axes: &[usize],
+    dtype: Option<DType>,
+) -> PyResult<Option<Array>> {
+    let own = array.dtype();
+    let whole = own == DType::Bool || own.is_int();
+    let dtype = dtype.unwrap_or(if whole { DType::F64 } else { own });
+    let count: usize = axes.iter().map(|axis| array.shape()[*axis]).product();
+    let count = match dtype {
+        DType::F32 => Scalar::f32(count as f32),
+        DType::F64 => Scalar::f64(count as f64),
+        _ => return Ok(None),
+    };
+    let context = ready(py)?;
+    if array.size() == 0 || !supports(context, Op::Div, dtype) {
+        return Ok(None);
+    }
+    let Some(total) = reduce(py, "add", array, axes, false, Some(dtype))? else { return Ok(None) };
+    let mean = context.apply(Op::Div, &[Arg::Array(&total), Arg::Scalar(count)]);
+    mean.map(Some).map_err(to_py)
 }
 
 /// The reduction of the operation that NumPy calls `name`, of elements that are cast to `dtype` first

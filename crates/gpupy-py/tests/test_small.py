@@ -371,3 +371,55 @@ def test_a_copy_lies_in_memory_as_numpys(auto, order):
 
             check(copied, str(order))
             check(lambda xp, copied=copied: xp.array(copied(xp).strides), str(order))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "c16"])
+def test_masks_of_every_length_pick_and_write_as_numpys(auto, dtype):
+    chance = numpy.random.default_rng(7)
+    for n in [*range(1, 40), 300, 1000]:
+        for part in (0.0, 0.1, 0.5, 0.9, 1.0):
+            mask = chance.random(n) < part
+            source = (chance.random((n, 3)) * 100).astype(dtype)
+            results = []
+            for xp in (numpy, gpupy):
+                whole, chosen = xp.asarray(source.copy()), xp.asarray(mask)
+                column, apart = whole[:, 0].copy(), whole[:, 1]
+                picked = column[chosen], whole[chosen], apart[chosen]
+                column[chosen] = picked[2]
+                apart[chosen] = 3
+                results.append([*picked, column, whole])
+            for wanted, found in zip(*results, strict=True):
+                numpy.testing.assert_array_equal(numpy.asarray(found), wanted)
+
+
+@pytest.mark.parametrize("shape", [(40,), (30, 40), (3, 5, 40), (70, 3), (2, 0, 3), (5, 1, 4)])
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f4", "f8"])
+def test_operations_on_few_rows_are_numpys(auto, shape, dtype):
+    """Once there is machine code for them, too: the same again and again."""
+    given = (numpy.random.default_rng(3).random((*shape[:-1], shape[-1] + 2)) * 100).astype(dtype)
+    theirs, ours = given[..., 1:-1], gpupy.asarray(given)[..., 1:-1]
+    wanted = theirs + theirs * theirs[..., :1] - (theirs > theirs[..., ::-1])
+    for _ in range(12):
+        found = ours + ours * ours[..., :1] - (ours > ours[..., ::-1])
+        numpy.testing.assert_array_equal(numpy.asarray(found), wanted)
+
+
+def test_rows_of_an_array_are_views_of_it(auto):
+    a = gpupy.zeros((3, 4, 2), "float32")
+    for number, row in enumerate(a):
+        assert row.base is a and row.shape == (4, 2)
+        row += number
+    first, *rest = a
+    assert len(rest) == 2 and float(first.sum()) == 0
+    numpy.testing.assert_array_equal(numpy.asarray(a), numpy.arange(3)[:, None, None] * numpy.ones((3, 4, 2)))
+    rows = iter(a)
+    next(rows)
+    assert rows.__length_hint__() == 2 and list(map(numpy.shape, rows)) == [(4, 2)] * 2
+    assert next(rows, None) is None
+
+
+@pytest.mark.parametrize("dtype", [None, "f4", "f8", "f2", "i4", "c16"])
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 1), 2])
+def test_means_along_axes_are_numpys(auto, axis, dtype):
+    for own in ("f4", "f8", "f2", "i4", "?"):
+        check(lambda xp, own=own: xp.asarray(numpy.arange(35).reshape(5, 7).astype(own)).mean(axis, dtype))

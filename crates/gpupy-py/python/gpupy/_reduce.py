@@ -61,8 +61,8 @@ def _reduction(name, ufunc):
     """A reduction with a ``dtype`` argument."""
 
     def function(a, axis=None, dtype=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
-        if type(a) is ndarray and axis is dtype is out is None and keepdims is initial is where is _UNSET:
-            result = a._reduce_all(ufunc)
+        if type(a) is ndarray and out is None and keepdims is initial is where is _UNSET:
+            result = a._reduce_along(ufunc, axis, dtype)
             if result is not None:
                 return result
         a = _array(a)
@@ -83,8 +83,8 @@ def _extreme(name, ufunc):
     """A reduction without a ``dtype`` argument."""
 
     def function(a, axis=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
-        if type(a) is ndarray and axis is out is None and keepdims is initial is where is _UNSET:
-            result = a._reduce_all(ufunc)
+        if type(a) is ndarray and out is None and keepdims is initial is where is _UNSET:
+            result = a._reduce_along(ufunc, axis)
             if result is not None:
                 return result
         a = _array(a)
@@ -103,8 +103,8 @@ def _extreme(name, ufunc):
 
 def _truth(name, ufunc):
     def function(a, axis=None, out=None, keepdims=_UNSET, *, where=_UNSET):
-        if type(a) is ndarray and axis is out is None and keepdims is where is _UNSET:
-            result = a._reduce_all(ufunc)
+        if type(a) is ndarray and out is None and keepdims is where is _UNSET:
+            result = a._reduce_along(ufunc, axis)
             if result is not None:
                 return result
         return extreme(a, axis, out, keepdims, _UNSET, where)
@@ -139,6 +139,10 @@ def _mean(a, axis, dtype, keepdims):
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
+    if type(a) is ndarray and out is None and keepdims is where is _UNSET:
+        result = a._mean_along(axis, dtype)
+        if result is not None:
+            return result
     a = _array(a)
     if where is _UNSET or where is True:
         result = _mean(a, axis, dtype, keepdims)
@@ -238,22 +242,18 @@ def _position(name, ufunc):
 
 
 def _first(a, axis, ufunc, keepdims):
-    kept = keepdims is not _UNSET and bool(keepdims)
     if not isinstance(a, ndarray) or not a._lazy:
         return None
     rank = a.ndim
+    # What has no axes has none to keep.
+    kept = keepdims is not _UNSET and bool(keepdims) and rank > 0
     if axis is None:
         a, axis = a.reshape(-1), 0
     elif not isinstance(axis, int) or not -rank <= axis < rank:
         return None
     axis %= a.ndim
-    at = place(ufunc == "maximum", a, axis)
-    if at is None:
-        return None
-    # What has no axes has none to keep.
-    if kept and rank:
-        return at if a.ndim == rank else at.reshape((1,) * rank)
-    return at[(slice(None),) * axis + (0,)]
+    at = place(ufunc == "maximum", a, axis, kept)
+    return at.reshape((1,) * rank) if kept and at is not None and a.ndim != rank else at
 
 
 def _running(name, ufunc):
