@@ -89,8 +89,8 @@ pub fn scan(
     context.scan(op, &source, axis).map(NdArray::lazy).map(Some).map_err(to_py)
 }
 
-/// The place, int64, of the first extreme along an axis, which stays with one element if it is kept; `None` leaves it
-/// to NumPy.
+/// The place, int64, of the first extreme along an axis, which stays with one element if it is kept; `None`
+/// leaves it to NumPy.
 #[pyfunction]
 pub fn place<'py>(
     py: Python<'py>,
