@@ -184,6 +184,8 @@ pub(crate) struct Node {
     pub memory: Option<HostMemory>,
     /// Some element is not computed.
     pending: AtomicBool,
+    /// Of a pending expression, each element is known to be a zero of one sign or the other.
+    zeros: AtomicBool,
     /// Single elements read while the rest stayed on the device.
     pub element_reads: AtomicU32,
     hash: Option<u64>,
@@ -487,6 +489,19 @@ impl Value {
         }
     }
 
+    /// Says that each element is 0.0 or -0.0.
+    pub(crate) fn mark_zeros(&self) {
+        // Other values may be given other elements (`renew`).
+        if matches!(self.0.kind, Kind::Expr { .. }) {
+            self.0.zeros.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether each element is known to be 0.0 or -0.0.
+    pub(crate) fn is_zeros(&self) -> bool {
+        self.0.zeros.load(Ordering::Relaxed)
+    }
+
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
     /// by `intern` then, so that nobody can find it any more.
     pub(crate) fn is_sole(&self) -> bool {
@@ -526,6 +541,7 @@ impl Node {
             interner: pending.interner,
             memory,
             pending: AtomicBool::new(open),
+            zeros: AtomicBool::new(false),
             element_reads: AtomicU32::new(0),
             hash: pending.hash,
             state: Mutex::new(state),

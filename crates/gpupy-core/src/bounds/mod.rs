@@ -20,6 +20,9 @@ use crate::value::{Input, Kind, NodeOp, Value};
 use crate::whole::Whole;
 use smallvec::SmallVec;
 
+/// How many pending values are looked at while recording, where time is short.
+const FEW: u32 = 64;
+
 /// Bounds of every element of a value. They only say something of integers, bools, float32 and
 /// float64.
 pub(crate) fn bounds(value: &Value) -> Bounds {
@@ -35,11 +38,34 @@ pub(crate) fn bounds(value: &Value) -> Bounds {
         let before = stack.len();
         stack.extend(operands.iter().flatten().filter(|operand| known(operand).is_none()).cloned());
         if stack.len() == before {
-            let all = of_expression(&top, &operands);
+            let all = of_expression(&top, &operands, &mut known);
             top.state().bounds = Some(Box::new(all));
         }
     }
     found.unwrap_or_else(|| Bounds::of_dtype(value.dtype()))
+}
+
+/// Bounds of every element of a value, found without reading one: from a few operations that are
+/// pending, and from their indices and scalars. Nothing is kept, as reading elements may tell more.
+pub(crate) fn without_reading(value: &Value) -> Bounds {
+    fn below(value: &Value, left: &mut u32) -> Bounds {
+        if let Kind::Constant(scalar) = value.0.kind {
+            return Bounds::of_scalar(scalar);
+        }
+        let state = value.state();
+        if let Some(found) = state.bounds.as_deref() {
+            return *found;
+        }
+        let operands = state.operands.clone();
+        drop(state);
+        if *left == 0 {
+            return Bounds::of_dtype(value.dtype());
+        }
+        *left -= 1;
+        of_expression(value, &operands, &mut |operand| Some(below(operand, left)))
+    }
+    let mut left = FEW;
+    below(value, &mut left)
 }
 
 /// The bounds of a value that was looked at before, or is computed.
@@ -69,8 +95,12 @@ pub(crate) fn of_host(value: &Value) -> Option<Bounds> {
     Some(found)
 }
 
-/// The bounds of a pending expression all of whose operands' bounds are known.
-fn of_expression(value: &Value, operands: &[Option<Value>]) -> Bounds {
+/// The bounds of a pending expression from those of its operands.
+fn of_expression(
+    value: &Value,
+    operands: &[Option<Value>],
+    bounds_of: &mut dyn FnMut(&Value) -> Option<Bounds>,
+) -> Bounds {
     let everything = Bounds::of_dtype(value.dtype());
     let Kind::Expr { op, inputs } = &value.0.kind else { return everything };
     if operands.len() != inputs.len() {
@@ -83,7 +113,7 @@ fn of_expression(value: &Value, operands: &[Option<Value>]) -> Bounds {
             (Input::Scalar(scalar), _) => (Bounds::of_scalar(*scalar), scalar.dtype),
             (_, Some(operand)) => {
                 let everything = Bounds::of_dtype(operand.dtype());
-                (known(operand).unwrap_or(everything), operand.dtype())
+                (bounds_of(operand).unwrap_or(everything), operand.dtype())
             }
             (_, None) => (everything, value.dtype()),
         })

@@ -3,13 +3,14 @@
 //! Owns the matcher of the rows in `table.rs`, and the folding of constants. Invariant: where no row
 //! fits, nothing is allocated, and the operation is recorded as it was asked for.
 //!
-//! Not here: what is rewritten, and why it may be (`table.rs`), lowering for a driver
-//! (`lowering.rs`).
+//! Not here: what is rewritten, and why it may be (`table.rs`), zeros of an unknown sign (`zeros.rs`),
+//! lowering for a driver (`lowering.rs`).
 
 mod conditions;
 mod table;
 #[cfg(test)]
 mod tests;
+mod zeros;
 
 use crate::dtype::DType;
 use crate::op::Op;
@@ -21,6 +22,7 @@ use crate::view::Shape;
 use conditions::{Dtypes, number};
 use smallvec::SmallVec;
 use table::{FIRST, OPERANDS, Row, Term, rows_of};
+use zeros::Known;
 
 type Operands = SmallVec<[Operand; 3]>;
 
@@ -48,6 +50,10 @@ impl Recorder {
         if op.info().symmetric && matches!(operands.first(), Some((Input::Scalar(_), _))) {
             operands.swap(0, 1);
         }
+        let known = zeros::known(op, dtype, &operands);
+        if let Some(Known::Number(scalar)) = known {
+            return (Input::Scalar(scalar), None);
+        }
         let rows = rows_of(op).iter();
         for row in rows {
             if let Some(bound) = matched(row, dtype, shape, &operands)
@@ -56,7 +62,11 @@ impl Recorder {
                 return simpler;
             }
         }
-        self.recorded(op, dtype, shape.clone(), operands)
+        let recorded = self.recorded(op, dtype, shape.clone(), operands);
+        if let (Some(Known::Zeros), Some(value)) = (known, &recorded.1) {
+            value.mark_zeros();
+        }
+        recorded
     }
 
     /// An operation just as it is asked for.

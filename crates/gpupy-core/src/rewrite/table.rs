@@ -107,6 +107,9 @@ rows! {
 
     Add(X, MINUS_ZERO) => X, real, "0.0 stays 0.0, as it would not for -0.0 + 0.0";
     Add(X, AGAIN) => X, bools, "or";
+    Add(X, Neg(Y)) => Sub(X, Y), numbers, "that is what a difference is; integers wrap";
+    Add(Neg(X), Y) => Sub(Y, X), numbers, "that is what a difference is; integers wrap";
+    Sub(X, Neg(Y)) => Add(X, Y), numbers, "the sign flips twice; integers wrap";
     Sub(X, ZERO) => X, numbers, "-0.0 stays -0.0";
     Sub(MINUS_ZERO, X) => Neg(X), numbers, "-0.0 - 0.0 is -0.0, and -0.0 - -0.0 is 0.0";
     Sub(X, AGAIN) => ZERO, ints, "there is no NaN";

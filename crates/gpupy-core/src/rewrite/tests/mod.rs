@@ -8,6 +8,7 @@
 mod cases;
 mod meaning;
 mod recorded;
+mod zeros;
 
 use super::conditions::Dtypes;
 use super::table::OPERANDS;
