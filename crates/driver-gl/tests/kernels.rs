@@ -120,7 +120,10 @@ fn scalars_that_come_again_become_literals_with_equal_results() {
     assert_eq!(specialised, 1);
     let special = read(driver, y, 1024);
     assert!(general.iter().zip(&special).all(|(g, s)| g.to_bits() == s.to_bits()));
-    // Other scalars go back to the general kernel.
+    // Another length and other scalars go back to the general kernel.
+    let shorter = launch(driver, &program, (x, y), 1024, &params);
+    assert_eq!((shorter.compiled, shorter.specialised), (0, 0));
+    assert!(general.iter().zip(read(driver, y, 1024)).all(|(g, s)| g.to_bits() == s.to_bits()));
     let mut others = params;
     others[0] = 0.2;
     let other = launch(driver, &program, (x, y), len, &others);

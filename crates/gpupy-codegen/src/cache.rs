@@ -1,8 +1,8 @@
 //! The kernels that have been compiled in this run.
 //!
 //! Owns [`Kernels`]. A kernel belongs to a program and a plan. Invariants: equal programs and plans
-//! are compiled once; a kernel whose scalars have become literals is used for just these scalars,
-//! and only in place of a general one that exists.
+//! are compiled once; a kernel whose scalars have become literals is used for just these scalars and
+//! shape, and only in place of a general one that exists.
 //!
 //! What a kernel is, and what tells its launches apart, are the driver's own: a handle of compiled
 //! code, and a plan.
@@ -47,12 +47,15 @@ struct Entry<P, K> {
     literal: Literal<K>,
 }
 
+/// What a twin is made for: scalars, and the shape, on which numbers of its frame depend.
+type Literals = (Vec<u64>, Vec<usize>);
+
 /// A kernel's twin with its scalars as literals.
 #[derive(Debug)]
 enum Literal<K> {
     Absent,
     /// It is there, for these scalars.
-    Ready(Vec<u64>, K),
+    Ready(Literals, K),
     /// It would not compile, and is not tried again.
     Refused,
 }
@@ -121,9 +124,8 @@ impl<P: Clone + PartialEq, K: Clone> Kernels<P, K> {
         evaluated: &mut Evaluated,
     ) -> Result<(K, M::Planned)> {
         let (name, params) = (launch.fingerprint, launch.params);
-        let elements: usize = launch.shape.iter().product();
         let plan = M::plan(&planned);
-        match self.find(name, plan, params, elements) {
+        match self.find(name, plan, params, launch.shape) {
             Some(Choice::General(kernel)) => Ok((kernel, planned)),
             Some(Choice::Specialised(kernel)) => {
                 let special = maker.literals(&planned).unwrap_or(planned);
@@ -133,7 +135,7 @@ impl<P: Clone + PartialEq, K: Clone> Kernels<P, K> {
                 let special = maker.literals(&planned);
                 let compiled = special.as_ref().map(|special| maker.compile(special)).transpose();
                 let twin = compiled.as_ref().ok().cloned().flatten();
-                if let Some(old) = self.specialise(name, plan, params, twin) {
+                if let Some(old) = self.specialise(name, plan, (params, launch.shape), twin) {
                     maker.retire(old);
                 }
                 match (compiled, special) {
@@ -149,19 +151,19 @@ impl<P: Clone + PartialEq, K: Clone> Kernels<P, K> {
             None => {
                 let kernel = maker.compile(&planned)?;
                 evaluated.compiled += 1;
-                self.add(name, plan.clone(), kernel.clone(), params, elements);
+                self.add(name, plan.clone(), kernel.clone(), params, launch.shape);
                 Ok((kernel, planned))
             }
         }
     }
 
-    /// The kernel for a launch of `elements` points, or `None` when none has been compiled.
+    /// The kernel for a launch over a shape, or `None` when none has been compiled.
     fn find(
         &mut self,
         program: Fingerprint,
         plan: &P,
         params: &[u64],
-        elements: usize,
+        shape: &[usize],
     ) -> Option<Choice<K>> {
         let enough = self.elements_until_literals;
         let entry = self.entry(program, plan)?;
@@ -169,15 +171,20 @@ impl<P: Clone + PartialEq, K: Clone> Kernels<P, K> {
             entry.params = params.to_vec();
             (entry.launches, entry.elements) = (0, 0);
         }
+        if let Literal::Ready((scalars, over), kernel) = &entry.literal
+            && scalars == params
+            && over == shape
+        {
+            // Launches over other shapes in between are too few for a twin of their own.
+            (entry.launches, entry.elements) = (0, 0);
+            return Some(Choice::Specialised(kernel.clone()));
+        }
         entry.launches += 1;
-        entry.elements = entry.elements.saturating_add(elements);
+        entry.elements = entry.elements.saturating_add(shape.iter().product());
         let pays = params.len() >= LEAST_PARAMS
             && entry.launches >= LAUNCHES_UNTIL_LITERALS
             && entry.elements >= enough;
         Some(match &entry.literal {
-            Literal::Ready(made_for, kernel) if made_for == params => {
-                Choice::Specialised(kernel.clone())
-            }
             Literal::Refused => Choice::General(entry.kernel.clone()),
             _ if pays => Choice::CouldSpecialise(entry.kernel.clone()),
             _ => Choice::General(entry.kernel.clone()),
@@ -185,31 +192,32 @@ impl<P: Clone + PartialEq, K: Clone> Kernels<P, K> {
     }
 
     /// Adds a compiled kernel, launched once so far.
-    fn add(&mut self, program: Fingerprint, plan: P, kernel: K, params: &[u64], elements: usize) {
+    fn add(&mut self, program: Fingerprint, plan: P, kernel: K, params: &[u64], shape: &[usize]) {
         self.entries.entry(program).or_default().push(Entry {
             plan,
             kernel,
             params: params.to_vec(),
             launches: 1,
-            elements,
+            elements: shape.iter().product(),
             literal: Literal::Absent,
         });
     }
 
-    /// Adds a kernel's twin with these scalars as literals, or that there can be none. Gives the
+    /// Adds a kernel's twin with these scalars and this shape as literals, or that there can be none. Gives the
     /// one that it replaces.
     fn specialise(
         &mut self,
         program: Fingerprint,
         plan: &P,
-        params: &[u64],
+        (params, shape): (&[u64], &[usize]),
         kernel: Option<K>,
     ) -> Option<K> {
         let entry = self.entry(program, plan)?;
         let literal = match kernel {
-            Some(kernel) => Literal::Ready(params.to_vec(), kernel),
+            Some(kernel) => Literal::Ready((params.to_vec(), shape.to_vec()), kernel),
             None => Literal::Refused,
         };
+        (entry.launches, entry.elements) = (0, 0);
         match std::mem::replace(&mut entry.literal, literal) {
             Literal::Ready(_, old) => Some(old),
             _ => None,

@@ -383,6 +383,9 @@ fn coordinates_follow_from_the_position() {
     check("index_rows", &case([3, 20, 64], rows(3 * 20 * 64, 64)));
     check("index_quads", &case([3, 20, 64], square(3 * 20 * 64)));
     check("index_elements", &case([3, 20, 63], square(3 * 20 * 63)));
+    let specialised = |case: Case| Case { specialise: true, ..case };
+    check("index_rows_specialised", &specialised(case([3, 20, 64], rows(3 * 20 * 64, 64))));
+    check("index_elements_specialised", &specialised(case([3, 20, 63], square(3 * 20 * 63))));
 }
 
 #[test]

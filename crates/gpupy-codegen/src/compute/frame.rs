@@ -48,6 +48,8 @@ pub(super) enum Take {
     Nothing,
     /// A quotient.
     Quotient(Divisor),
+    /// A quotient by a number that is written into the kernel.
+    Known(u32),
     /// All that is left.
     Rest,
 }
@@ -87,6 +89,8 @@ pub(super) struct Asked {
     pub last_is_slowest: bool,
     /// How many invocations share the points of one.
     pub invocations: u32,
+    /// True to make literals of what coordinates are divided by.
+    pub specialise: bool,
 }
 
 /// Plans the points of `shape`, and how many groups it takes along each dimension.
@@ -128,6 +132,7 @@ pub(super) fn plan(
             let take = match stride {
                 _ if stride == before => Take::Nothing,
                 1 => Take::Rest,
+                _ if asked.specialise => Take::Known(stride as u32),
                 _ => Take::Quotient(Divisor::new(words, stride)),
             };
             steps.push(Step { axis: axis as u8, take });

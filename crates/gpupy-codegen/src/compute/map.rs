@@ -74,16 +74,27 @@ pub(super) fn find_points(
     let large = if plan.large { "_large" } else { "" };
     let quotient = format!("quotient{}{large}", if apart { "s" } else { "" });
     for (k, step) in frame.steps.iter().enumerate() {
-        let count = match step.take {
+        let divided = match step.take {
             Take::Nothing => {
                 body.line(&text.declare_int(width, &format!("i{}", step.axis), "0"));
                 continue;
             }
-            Take::Rest => rest.clone(),
+            Take::Rest => None,
             Take::Quotient(d) => {
                 let (by, reciprocal) = (text.number(d.by), text.scalar(d.reciprocal, DType::F32));
+                Some((format!("{quotient}({rest}, {by}, {reciprocal})"), by))
+            }
+            Take::Known(by) => {
+                // Without a sign, compilers make a shift or a product of it.
+                let signed = text.dialect.type_name(DType::I32, width);
+                let unsigned = text.dialect.type_name(DType::U32, width);
+                Some((format!("{signed}({unsigned}({rest}) / {by}u)"), by.to_string()))
+            }
+        };
+        let count = match divided {
+            None => rest.clone(),
+            Some((value, by)) => {
                 let (q, next) = (format!("q{k}"), format!("rest{k}"));
-                let value = format!("{quotient}({rest}, {by}, {reciprocal})");
                 body.line(&text.declare_int(width, &q, &value));
                 body.line(&text.declare_int(width, &next, &format!("{rest} - {q} * {by}")));
                 rest = next;

@@ -71,6 +71,11 @@ impl<'a> Invocation<'a> {
                         rest -= q * word(divisor.by);
                         q
                     }
+                    Take::Known(by) => {
+                        let q = rest / by as i32;
+                        rest %= by as i32;
+                        q
+                    }
                 };
                 let run = frame.points == Points::Run && usize::from(step.axis) == last_axis;
                 at[usize::from(step.axis)] = if run { 4 * count } else { count };
@@ -144,7 +149,7 @@ fn contiguous(shape: &[usize]) -> Vec<i64> {
 }
 
 /// Plans a copy through a view, and follows every invocation.
-fn check(shape: &[usize], from: &Access, to: &Access, whole: bool) {
+fn check(shape: &[usize], from: &Access, to: &Access, whole: bool, specialise: bool) {
     let mut b = Builder::new(Form::Map, shape.len() as u32);
     let (view, x) = (b.access(AccessKind::Affine), b.operand(DType::F32));
     let x = b.load(x, view);
@@ -158,7 +163,7 @@ fn check(shape: &[usize], from: &Access, to: &Access, whole: bool) {
         lengths: &[1 << 20],
         stores: &[0],
         targets: &[(to, whole)],
-        specialise: false,
+        specialise,
     };
     let planned = plan(&DEVICE, &request).unwrap();
     let mut wanted = HashMap::new();
@@ -225,7 +230,7 @@ fn plans_find_the_elements_of_affine_accesses() {
             _ => source.strides.iter_mut().for_each(|s| *s = random.below(41) - 20),
         }
         source.offset += 20_000;
-        check(&shape, &source, &target, whole);
+        check(&shape, &source, &target, whole, random.below(2) == 0);
     }
 }
 

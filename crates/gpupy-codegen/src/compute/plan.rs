@@ -37,7 +37,7 @@ pub struct Request<'a> {
     pub stores: &'a [u32],
     /// Where each of these is written, and whether all of its block is, in order.
     pub targets: &'a [(&'a Access, bool)],
-    /// True to make literals of the parameters.
+    /// True to make literals of the parameters, and of what depends on the shape alone.
     pub specialise: bool,
 }
 
@@ -284,6 +284,7 @@ impl Parts {
                 || targets.iter().any(|(f, whole)| !(*whole && f.takes_fours())),
             last_is_slowest: across,
             invocations: if shared { 4 } else { 1 },
+            specialise: request.specialise,
         };
         let (frame, groups) = frame::plan(words, late_shape, points, &asked, device);
         let rank = shape.len();

@@ -60,10 +60,10 @@ pub(super) enum Coordinates {
     Number,
     /// From the number of the texel's first element; all four differ in the last axis alone.
     Quads(Vec<Step>),
-    /// From each element's number, less word `start`.
-    Elements { start: u16, steps: Vec<Step> },
-    /// From the row of texels and from the element's column in it, each less a word.
-    Split { row: u16, rows: Vec<Step>, col: u16, cols: Vec<Step> },
+    /// From each element's number, less word `start` where there is one.
+    Elements { start: Option<u16>, steps: Vec<Step> },
+    /// From the row of texels and from the element's column in it, each less a word where there is one.
+    Split { row: Option<u16>, rows: Vec<Step>, col: Option<u16>, cols: Vec<Step> },
 }
 
 impl Coordinates {
@@ -83,9 +83,9 @@ impl Coordinates {
 /// How fragments and points belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Frame {
-    /// The words of the texture's width and of the launch's first texel, where the launch writes
-    /// one texel after another and something needs its number.
-    pub texel: Option<(u16, u16)>,
+    /// The words of the texture's width and of the launch's first texel (none for the texture's first),
+    /// where the launch writes one texel after another and something needs its number.
+    pub texel: Option<(u16, Option<u16>)>,
     pub coordinates: Coordinates,
     pub guard: Guard,
     /// The word of the number of elements, for guards of launches that write one after another.
@@ -192,13 +192,13 @@ fn linear(
                 Coordinates::Quads(steps)
             } else {
                 // Texels are counted from the launch's first already.
-                Coordinates::Elements { start: words.int(0), steps }
+                Coordinates::Elements { start: None, steps }
             }
         }
     };
     let by_number = !matches!(coordinates, Coordinates::Unused | Coordinates::Split { .. });
     let texel = (texel_used || by_number || guard != Guard::None)
-        .then(|| (words.int(layout.width.into()), words.int(walk.offset / 4)));
+        .then(|| (words.int(layout.width.into()), words.offset(walk.offset / 4)));
     let counted = (guard != Guard::None).then(|| words.int(count));
     let frame = Frame { texel, coordinates, guard, count: counted, quad };
     Framed { frame, area, linear: Some(walk.offset / 4) }
@@ -261,9 +261,9 @@ fn strided(
                 () if full_texels => Guard::Texels,
                 () => Guard::Elements,
             };
-            let row = words.int(parts.row);
+            let row = words.offset(parts.row);
             let rows = steps(words, row_axes)?;
-            let col = words.int(parts.col);
+            let col = words.offset(parts.col);
             let cols = steps(words, col_axes)?;
             (Coordinates::Split { row, rows, col, cols }, area, quad, guard)
         }
@@ -275,14 +275,14 @@ fn strided(
                 width: layout.width,
                 height: (bottom - top + 1) as u32,
             };
-            let start = words.int(first);
+            let start = words.offset(first);
             let moving = axes.iter().copied().filter(|a| a.1 > 1).collect();
             let steps = steps(words, moving)?;
             (Coordinates::Elements { start, steps }, area, None, Guard::Elements)
         }
     };
     let texel = matches!(coordinates, Coordinates::Elements { .. })
-        .then(|| (words.int(layout.width.into()), words.int(0)));
+        .then(|| (words.int(layout.width.into()), None));
     let frame = Frame { texel, coordinates, guard, count: None, quad };
     Ok(Framed { frame, area, linear: None })
 }

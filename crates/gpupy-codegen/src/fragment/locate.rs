@@ -24,8 +24,8 @@ impl Locator<'_> {
     pub fn shared(&self, body: &mut Body<'_>) {
         body.line("ivec2 pos = ivec2(gl_FragCoord.xy);");
         if let Some((width, first)) = self.plan.frame.texel {
-            let (width, first) = (word(width), word(first));
-            body.line(&format!("int texel = pos.y * {width} + pos.x - {first};"));
+            let (width, first) = (word(width), less(first));
+            body.line(&format!("int texel = pos.y * {width} + pos.x{first};"));
         }
         for axis in (0..self.plan.rank).filter(|axis| self.plan.frame.coordinates.lack(*axis)) {
             body.line(&format!("int i{axis} = 0;"));
@@ -38,7 +38,7 @@ impl Locator<'_> {
                 body.line(&format!("int run = {rest};"));
             }
             Coordinates::Split { row, rows, .. } => {
-                body.line(&format!("int row0 = pos.y - {};", word(*row)));
+                body.line(&format!("int row0 = pos.y{};", less(*row)));
                 self.steps(body, "row", rows, Width::One);
                 if self.guarded() {
                     let valid = self.checks("row", rows, Width::One);
@@ -65,12 +65,12 @@ impl Locator<'_> {
                 }
             }
             Coordinates::Elements { start, steps } => {
-                let start = word(*start);
-                body.line(&format!("{int} rest0 = 4 * texel + {lanes} - {start};"));
+                let start = less(*start);
+                body.line(&format!("{int} rest0 = 4 * texel + {lanes}{start};"));
                 self.steps(body, "rest", steps, width);
             }
             Coordinates::Split { col, cols, .. } => {
-                body.line(&format!("{int} col0 = 4 * pos.x + {lanes} - {};", word(*col)));
+                body.line(&format!("{int} col0 = 4 * pos.x + {lanes}{};", less(*col)));
                 self.steps(body, "col", cols, width);
             }
         }
@@ -185,4 +185,9 @@ impl Locator<'_> {
         let both = |a: String, b: String| Glsl.logic(Logic::And, width, &a, &b);
         all.into_iter().reduce(both).unwrap_or_default()
     }
+}
+
+/// The text that takes a word away from what stands before it.
+fn less(taken: Option<u16>) -> String {
+    taken.map(|taken| format!(" - {}", word(taken))).unwrap_or_default()
 }

@@ -10,15 +10,15 @@ bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, 
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-ivec2 wrap0(int t) { return ivec2(t & k[0].w, t >> k[1].x); }
+ivec2 wrap0(int t) { return ivec2(t & k[0].z, t >> k[0].w); }
 int flat0(int e) { return lane(texelFetch(t0, wrap0(e >> 2), 0), e & 3); }
 ivec4 flat0(ivec4 e) { return ivec4(flat0(e.x), flat0(e.y), flat0(e.z), flat0(e.w)); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int row0 = pos.y - k[0].x;
+    int row0 = pos.y;
     int i0 = row0;
-    bool row_valid = ((row0 >= 0) && (row0 < k[0].y));
-    ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].z;
+    bool row_valid = ((row0 >= 0) && (row0 < k[0].x));
+    ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].y;
     bvec4 valid = both(bvec4(row_valid), equal(col0, ivec4(0)));
     if (!any(valid)) discard;
     ivec4 kept = texelFetch(old, pos, 0);

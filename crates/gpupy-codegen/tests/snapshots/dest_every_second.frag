@@ -12,23 +12,23 @@ bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, 
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-ivec2 wrap0(int t) { return ivec2(t & k[2].y, t >> k[2].z); }
+ivec2 wrap0(int t) { return ivec2(t & k[2].x, t >> k[2].y); }
 int flat0(int e) { return lane(texelFetch(t0, wrap0(e >> 2), 0), e & 3); }
 ivec4 flat0(ivec4 e) { return ivec4(flat0(e.x), flat0(e.y), flat0(e.z), flat0(e.w)); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int row0 = pos.y - k[0].x;
-    int rowq0 = quotient(row0, k[0].y, intBitsToFloat(k[0].z));
-    int row1 = row0 - rowq0 * k[0].y;
+    int row0 = pos.y;
+    int rowq0 = quotient(row0, k[0].x, intBitsToFloat(k[0].y));
+    int row1 = row0 - rowq0 * k[0].x;
     int i0 = rowq0;
-    bool row_valid = (((rowq0 >= 0) && (rowq0 < k[0].w)) && (row1 == 0));
-    ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[1].x;
-    ivec4 colq0 = quotient(col0, k[1].y, intBitsToFloat(k[1].z));
-    ivec4 col1 = col0 - colq0 * k[1].y;
+    bool row_valid = (((rowq0 >= 0) && (rowq0 < k[0].z)) && (row1 == 0));
+    ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].w;
+    ivec4 colq0 = quotient(col0, k[1].x, intBitsToFloat(k[1].y));
+    ivec4 col1 = col0 - colq0 * k[1].x;
     ivec4 i1 = colq0;
-    bvec4 valid = both(bvec4(row_valid), both(both(greaterThanEqual(colq0, ivec4(0)), lessThan(colq0, ivec4(k[1].w))), equal(col1, ivec4(0))));
+    bvec4 valid = both(bvec4(row_valid), both(both(greaterThanEqual(colq0, ivec4(0)), lessThan(colq0, ivec4(k[1].z))), equal(col1, ivec4(0))));
     if (!any(valid)) discard;
     ivec4 kept = texelFetch(old, pos, 0);
-    ivec4 v0 = flat0((k[2].x * i0 + i1));
+    ivec4 v0 = flat0((k[1].w * i0 + i1));
     o0 = choose(valid, v0, kept);
 }

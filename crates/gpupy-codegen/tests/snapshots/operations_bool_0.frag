@@ -15,7 +15,7 @@ bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, 
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     uvec4 f0 = texelFetch(t0, pos, 0);
     uvec4 f1 = texelFetch(t1, pos, 0);
     bvec4 v0 = notEqual(f0, uvec4(0u));

@@ -9,7 +9,7 @@ layout(location = 2) out uvec4 o2;
 layout(location = 3) out vec4 o3;
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     uvec4 f0 = texelFetch(t0, pos, 0);
     bvec4 v0 = notEqual(f0, uvec4(0u));
     bvec4 v35 = v0;

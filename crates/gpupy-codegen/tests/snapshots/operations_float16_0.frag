@@ -96,7 +96,7 @@ vec4 sign_of_float32_four(vec4 a) {
 }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     uvec4 f0 = texelFetch(t0, pos, 0);
     precise vec4 v0 = half_of_bits_float32_four(f0);
     precise vec4 v3 = uintBitsToFloat((floatBitsToUint(v0) ^ uvec4(0x80000000u)));

@@ -59,7 +59,7 @@ vec4 half_of_bits_float32_four(uvec4 a) {
 }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     uvec4 f0 = texelFetch(t0, pos, 0);
     uvec4 f1 = texelFetch(t1, pos, 0);
     uvec4 f2 = texelFetch(t2, pos, 0);

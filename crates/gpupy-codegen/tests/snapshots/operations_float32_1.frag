@@ -13,7 +13,7 @@ layout(location = 6) out vec4 o6;
 layout(location = 7) out vec4 o7;
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     vec4 f0 = texelFetch(t0, pos, 0);
     vec4 f1 = texelFetch(t1, pos, 0);
     precise vec4 v0 = f0;

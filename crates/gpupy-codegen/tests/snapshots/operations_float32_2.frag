@@ -14,7 +14,7 @@ layout(location = 7) out uvec4 o7;
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     vec4 f0 = texelFetch(t0, pos, 0);
     vec4 f1 = texelFetch(t1, pos, 0);
     precise vec4 v0 = f0;

@@ -36,7 +36,7 @@ uvec4 uint_of_float32_four(vec4 a) {
 }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     vec4 f0 = texelFetch(t0, pos, 0);
     vec4 f1 = texelFetch(t1, pos, 0);
     uvec4 f2 = texelFetch(t2, pos, 0);

@@ -30,7 +30,7 @@ dvec4 sign_of_float64_four(dvec4 a) {
 }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     uvec4 f0 = texelFetch(t0, pos, 0);
     uvec4 f1 = texelFetch(t1, pos, 0);
     uvec4 v0 = f0;

@@ -36,7 +36,7 @@ ivec4 floor_div_int32_four(ivec4 a, ivec4 b) {
 }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     ivec4 f0 = texelFetch(t0, pos, 0);
     ivec4 f1 = texelFetch(t1, pos, 0);
     ivec4 v0 = f0;

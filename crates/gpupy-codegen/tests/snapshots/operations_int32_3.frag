@@ -8,7 +8,7 @@ layout(location = 1) out uvec4 o1;
 layout(location = 2) out vec4 o2;
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     ivec4 f0 = texelFetch(t0, pos, 0);
     ivec4 v0 = f0;
     ivec4 v51 = v0;

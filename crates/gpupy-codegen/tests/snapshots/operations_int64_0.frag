@@ -18,7 +18,7 @@ i64vec4 choose_long(bvec4 c, i64vec4 a, i64vec4 b) { return i64vec4(c.x ? a.x : 
 u64vec4 choose_long(bvec4 c, u64vec4 a, u64vec4 b) { return u64vec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     uvec4 f0 = texelFetch(t0, pos, 0);
     uvec4 f1 = texelFetch(t1, pos, 0);
     uvec4 v0 = f0;

@@ -66,7 +66,7 @@ uvec4 half_bits_float32_four(vec4 a) {
 }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     uvec4 f0 = texelFetch(t0, pos, 0);
     uvec4 v0 = f0;
     ivec4 v51 = ((ivec4(v0) << uvec4(24u)) >> uvec4(24u));

@@ -1,16 +1,16 @@
 #version 400 core
-uniform ivec4 k[2];
+uniform ivec4 k[1];
 uniform sampler2D t0;
 layout(location = 0) out vec4 o0;
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int row0 = pos.y - k[0].x;
+    int row0 = pos.y;
     int i1 = row0;
-    ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].z;
+    ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3);
     ivec4 i0 = col0;
     int base = 256 * i1;
-    int count = min(k[1].x - base, 256);
+    int count = min(k[0].z - base, 256);
     precise vec4 lanes0 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes1 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes2 = vec4(uintBitsToFloat(0x00000000u));

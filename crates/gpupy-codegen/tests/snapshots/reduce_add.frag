@@ -1,13 +1,13 @@
 #version 400 core
-uniform ivec4 k[3];
+uniform ivec4 k[2];
 uniform sampler2D t0;
 layout(location = 0) out vec4 o0;
 int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
 ivec4 quotient(ivec4 n, int d, float r) { ivec4 q = ivec4(vec4(n) * r); ivec4 m = n - q * d; return q - ivec4(lessThan(m, ivec4(0))) + ivec4(greaterThanEqual(m, ivec4(d))); }
-ivec2 wrap0(int t) { return ivec2(t & k[1].y, t >> k[1].z); }
+ivec2 wrap0(int t) { return ivec2(t & k[1].x, t >> k[1].y); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].z + pos.x - k[0].w;
+    int texel = pos.y * k[0].z + pos.x;
     int rest0 = 4 * texel;
     int restq0 = quotient(rest0, k[0].x, intBitsToFloat(k[0].y));
     int rest1 = rest0 - restq0 * k[0].x;
@@ -17,7 +17,7 @@ void main() {
     for (int c = 0; c < 4; ++c) {
         int i1 = run + c;
         int base = 256 * i1;
-        int count = min(k[2].x - base, 256);
+        int count = min(k[1].w - base, 256);
         precise vec4 lanes0 = vec4(uintBitsToFloat(0x00000000u));
         precise vec4 lanes1 = vec4(uintBitsToFloat(0x00000000u));
         precise vec4 lanes2 = vec4(uintBitsToFloat(0x00000000u));
@@ -26,7 +26,7 @@ void main() {
             precise vec4 lanes = vec4(uintBitsToFloat(0x00000000u));
             for (int n = part; n < count; n += 16) {
                 ivec4 at = base + n + ivec4(0, 1, 2, 3);
-                precise vec4 v0 = texelFetch(t0, wrap0(((k[1].x * i0 + at.x) >> 2) + 0), 0);
+                precise vec4 v0 = texelFetch(t0, wrap0(((k[0].w * i0 + at.x) >> 2) + 0), 0);
                 precise vec4 v1 = (v0 + v0);
                 bvec4 exists = lessThan(n + ivec4(0, 1, 2, 3), ivec4(count));
                 precise vec4 both_lanes = (lanes + v1);

@@ -1,5 +1,5 @@
 #version 400 core
-uniform ivec4 k[3];
+uniform ivec4 k[2];
 uniform usampler2D t0;
 layout(location = 0) out uvec4 o0;
 int quotient(int n, int d, float r) { int q = int(float(n) * r); int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }
@@ -8,10 +8,10 @@ bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, 
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 bvec4 choose(bvec4 c, bvec4 a, bvec4 b) { return bvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
-ivec2 wrap0(int t) { return ivec2(t & k[1].y, t >> k[1].z); }
+ivec2 wrap0(int t) { return ivec2(t & k[1].x, t >> k[1].y); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].z + pos.x - k[0].w;
+    int texel = pos.y * k[0].z + pos.x;
     int rest0 = 4 * texel;
     int restq0 = quotient(rest0, k[0].x, intBitsToFloat(k[0].y));
     int rest1 = rest0 - restq0 * k[0].x;
@@ -21,7 +21,7 @@ void main() {
     for (int c = 0; c < 4; ++c) {
         int i1 = run + c;
         int base = 256 * i1;
-        int count = min(k[2].x - base, 256);
+        int count = min(k[1].w - base, 256);
         bvec4 lanes0 = bvec4(false);
         bvec4 lanes1 = bvec4(false);
         bvec4 lanes2 = bvec4(false);
@@ -30,7 +30,7 @@ void main() {
             bvec4 lanes = bvec4(false);
             for (int n = part; n < count; n += 16) {
                 ivec4 at = base + n + ivec4(0, 1, 2, 3);
-                bvec4 v0 = notEqual(texelFetch(t0, wrap0(((k[1].x * i0 + at.x) >> 2) + 0), 0), uvec4(0u));
+                bvec4 v0 = notEqual(texelFetch(t0, wrap0(((k[0].w * i0 + at.x) >> 2) + 0), 0), uvec4(0u));
                 bvec4 v1 = both(v0, v0);
                 bvec4 exists = lessThan(n + ivec4(0, 1, 2, 3), ivec4(count));
                 bvec4 both_lanes = both(lanes, v1);

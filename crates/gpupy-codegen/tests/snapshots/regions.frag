@@ -6,23 +6,23 @@ layout(location = 0) out vec4 o0;
 float lane(vec4 v, int c) { return (c & 2) == 0 ? ((c & 1) == 0 ? v.x : v.y) : ((c & 1) == 0 ? v.z : v.w); }
 int lane(ivec4 v, int c) { return (c & 2) == 0 ? ((c & 1) == 0 ? v.x : v.y) : ((c & 1) == 0 ? v.z : v.w); }
 uint lane(uvec4 v, int c) { return (c & 2) == 0 ? ((c & 1) == 0 ? v.x : v.y) : ((c & 1) == 0 ? v.z : v.w); }
-ivec2 wrap1(int t) { return ivec2(t & k[0].w, t >> k[1].x); }
+ivec2 wrap1(int t) { return ivec2(t & k[0].z, t >> k[0].w); }
 float flat1(int e) { return lane(texelFetch(t1, wrap1(e >> 2), 0), e & 3); }
 vec4 flat1(ivec4 e) { return vec4(flat1(e.x), flat1(e.y), flat1(e.z), flat1(e.w)); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     ivec4 f0 = texelFetch(t0, pos, 0);
     vec4 q0 = vec4(0);
     for (int c = 0; c < 4; ++c) {
         int number = 4 * texel + c;
-        bool valid = ((number >= 0) && (number < k[0].z));
+        bool valid = ((number >= 0) && (number < k[0].y));
         if (!valid) continue;
         int v0 = lane(f0, c);
         precise float r2_0 = uintBitsToFloat(0x40000000u);
         int r2_1 = v0;
         for (int r2_i = 0; r2_i < v0; ++r2_i) {
-            precise float v5 = flat1(clamp(r2_1, 0, k[1].y));
+            precise float v5 = flat1(clamp(r2_1, 0, k[1].x));
             precise float v6 = (r2_0 + v5);
             int v8 = (r2_1 + r2_i);
             precise float n2_0 = v6;

@@ -4,9 +4,9 @@ uniform sampler2D t0;
 layout(location = 0) out vec4 o0;
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int texel = pos.y * k[0].x + pos.x - k[0].y;
+    int texel = pos.y * k[0].x + pos.x;
     vec4 f0 = texelFetch(t0, pos, 0);
     precise vec4 v0 = f0;
-    precise vec4 v2 = (v0 * vec4(intBitsToFloat(k[0].z)));
+    precise vec4 v2 = (v0 * vec4(intBitsToFloat(k[0].y)));
     o0 = v2;
 }

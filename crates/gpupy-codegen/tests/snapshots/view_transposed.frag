@@ -9,9 +9,9 @@ float at0(int x, int y) { return lane(texelFetch(t0, ivec2(x >> 2, y), 0), x & 3
 vec4 at0(ivec4 x, ivec4 y) { return vec4(at0(x.x, y.x), at0(x.y, y.y), at0(x.z, y.z), at0(x.w, y.w)); }
 void main() {
     ivec2 pos = ivec2(gl_FragCoord.xy);
-    int row0 = pos.y - k[0].x;
+    int row0 = pos.y;
     int i0 = row0;
-    ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3) - k[0].z;
+    ivec4 col0 = 4 * pos.x + ivec4(0, 1, 2, 3);
     ivec4 i1 = col0;
     precise vec4 v0 = at0(ivec4((i0)), (i1));
     o0 = v0;

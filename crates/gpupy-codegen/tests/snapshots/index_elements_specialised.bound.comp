@@ -1,0 +1,30 @@
+#version 450
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[6]; };
+layout(binding = 1, std430) buffer Bb0 { int e[]; } b0;
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    int number = min(t, k[4] - 1);
+    int q0 = int(uint(number) / 320u);
+    int rest0 = number - q0 * 320;
+    int i0 = q0;
+    int q1 = int(uint(rest0) / 16u);
+    int rest1 = rest0 - q1 * 16;
+    int i1 = q1;
+    int i2 = 4 * rest1;
+    int left = k[5] - i2;
+    ivec4 lane = min(ivec4(0, 1, 2, 3), ivec4(left));
+    ivec4 j2 = i2 + ivec4(0, 1, 2, 3);
+    ivec4 s0 = ((k[0] * i0 + k[1] * i1 + i2)) + lane;
+    ivec4 v0 = ivec4((i0));
+    ivec4 v1 = ivec4((k[2] * i1));
+    ivec4 v2 = (v0 + v1);
+    ivec4 v3 = (k[3] * j2);
+    ivec4 v4 = (v2 + v3);
+    if (t < k[4]) { ivec4 whole0 = v4;
+    b0.e[s0.x] = whole0.x;
+    if (left >= 1) { b0.e[s0.y] = whole0.y; }
+    if (left >= 2) { b0.e[s0.z] = whole0.z; }
+    if (left >= 3) { b0.e[s0.w] = whole0.w; } }
+}

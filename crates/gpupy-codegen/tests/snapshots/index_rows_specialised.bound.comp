@@ -1,0 +1,24 @@
+#version 450
+layout(local_size_x = 256) in;
+layout(push_constant, std430) uniform Launch { int k[3]; };
+layout(binding = 1, std430) buffer Bb0x4 { ivec4 e[]; } b0x4;
+void main() {
+    int local = int(gl_LocalInvocationIndex);
+    int t = 256 * int(gl_WorkGroupID.x) + local;
+    int number = min(t, k[2] - 1);
+    int q0 = int(uint(number) / 320u);
+    int rest0 = number - q0 * 320;
+    int i0 = q0;
+    int q1 = int(uint(rest0) / 16u);
+    int rest1 = rest0 - q1 * 16;
+    int i1 = q1;
+    int i2 = 4 * rest1;
+    ivec4 j2 = i2 + ivec4(0, 1, 2, 3);
+    int s0 = number;
+    ivec4 v0 = ivec4((i0));
+    ivec4 v1 = ivec4((k[0] * i1));
+    ivec4 v2 = (v0 + v1);
+    ivec4 v3 = (k[1] * j2);
+    ivec4 v4 = (v2 + v3);
+    if (t < k[2]) { b0x4.e[s0] = v4; }
+}
