@@ -1,16 +1,14 @@
 //! Compiled programs on disk, between runs.
 //!
-//! Owns [`Key`]. Invariant: a program that lies there and that the device does not take is compiled
-//! anew.
+//! Owns [`Key`]. Short programs lie there, too: the first text that Mesa compiles in a process makes it set
+//! up all functions of GLSL, which takes 10 ms. Invariant: a program that lies there and that the device does
+//! not take is compiled anew.
 //!
 //! Not here: where and how they lie (`gpupy_codegen::disk`), kernels of this run.
 
 use crate::context::Limits;
 use glow::HasContext;
 use gpupy_codegen::disk::Shelf;
-
-/// Programs below this many bytes of text compile faster than they are found.
-const LEAST_TEXT: usize = 2048;
 
 /// What a compiled program depends on.
 pub struct Key {
@@ -23,10 +21,6 @@ impl Key {
         let text = [&limits.renderer, &limits.version, vertex, fragment].map(|s| s.trim());
         Key { text: text.join("\n") }
     }
-
-    fn is_worth_it(&self) -> bool {
-        self.text.len() >= LEAST_TEXT
-    }
 }
 
 /// Puts a stored program in place; false when there is none that the device takes.
@@ -34,7 +28,7 @@ impl Key {
 /// # Safety
 /// The context is current, and the program is its own and not linked.
 pub unsafe fn load(gl: &glow::Context, program: glow::Program, shelf: &Shelf, key: &Key) -> bool {
-    let found = key.is_worth_it().then(|| shelf.take(&key.text)).flatten();
+    let found = shelf.take(&key.text);
     // The format, then the binary.
     let Some((format, binary)) = found.as_ref().and_then(|bytes| bytes.split_first_chunk()) else {
         return false;
@@ -55,9 +49,6 @@ pub unsafe fn load(gl: &glow::Context, program: glow::Program, shelf: &Shelf, ke
 /// # Safety
 /// The context is current, and the program is its own and linked.
 pub unsafe fn store(gl: &glow::Context, program: glow::Program, shelf: &Shelf, key: &Key) {
-    if !key.is_worth_it() {
-        return;
-    }
     // SAFETY: promised by the caller.
     let Some(binary) = (unsafe { gl.get_program_binary(program) }) else { return };
     let content = [&binary.format.to_le_bytes()[..], &binary.buffer].concat();
@@ -84,15 +75,13 @@ mod tests {
         let shelf = Shelf::at(&folder);
         let gl = &context.gl;
         let vertex = fragment::vertex_source(context.limits.glsl);
-        let padding = "// so that it is worth storing\n".repeat(LEAST_TEXT / 16);
-        let body = "#version 400 core\nout vec4 o0;\nvoid main() { o0 = vec4(2.0); }\n";
-        let source = format!("{body}{padding}");
-        let key = Key::new(&context.limits, &vertex, &source);
+        let source = "#version 400 core\nout vec4 o0;\nvoid main() { o0 = vec4(2.0); }\n";
+        let key = Key::new(&context.limits, &vertex, source);
         let other = Key::new(&context.limits, &vertex, &source.replace("2.0", "3.0"));
         // SAFETY: the context is current, and the programs are its own.
         unsafe {
             let built = gl.create_program().unwrap();
-            kernels::build(gl, built, &vertex, &source, true).unwrap();
+            kernels::build(gl, built, &vertex, source, true).unwrap();
             store(gl, built, &shelf, &key);
             let fresh = || gl.create_program().unwrap();
             assert!(load(gl, fresh(), &shelf, &key));
