@@ -31,9 +31,9 @@ impl Step {
     }
 }
 
-/// The dispatches of a program.
-pub fn steps(work: Work) -> Vec<Step> {
-    let len = work.side() * work.side();
+/// The dispatches of a program on so many elements each way, at least 256.
+pub fn steps(work: Work, side: usize) -> Vec<Step> {
+    let len = side * side;
     match work {
         Work::Sphere => vec![Step::new(vec![len; 3], len / 4, 1)],
         Work::DistanceMap | Work::Scaled => vec![Step::new(vec![len], len / 4, 1)],

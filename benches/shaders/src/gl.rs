@@ -61,8 +61,7 @@ pub fn open() -> Outcome<Box<dyn ByHand>> {
 }
 
 impl ByHand for Gl {
-    fn prepare(&mut self, work: Work, inputs: &[Vec<f32>]) -> Outcome<()> {
-        let side = work.side();
+    fn prepare(&mut self, work: Work, side: usize, inputs: &[Vec<f32>]) -> Outcome<()> {
         let size = [side / 4, side];
         let inputs =
             inputs.iter().map(|values| self.texture(size, Some(values))).collect::<Outcome<_>>()?;

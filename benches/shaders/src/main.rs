@@ -32,8 +32,8 @@ const ROUNDS: usize = 41;
 
 /// Shaders by hand on one API.
 trait ByHand {
-    /// Uploads what a program reads, and compiles it.
-    fn prepare(&mut self, work: Work, inputs: &[Vec<f32>]) -> Outcome<()>;
+    /// Uploads what a program reads on so many elements each way, at least 256, and compiles it.
+    fn prepare(&mut self, work: Work, side: usize, inputs: &[Vec<f32>]) -> Outcome<()>;
 
     /// Computes what was prepared; returns element 0 of the (first) result.
     fn run(&mut self) -> Outcome<f32>;
@@ -60,10 +60,9 @@ fn apis() -> Vec<Api> {
 
 fn main() -> Outcome<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let drivers: Vec<&str> = apis().iter().map(|api| api.driver).collect();
     match &words[..] {
         [] => beside_shaders_by_hand(),
-        words if second::run(words, &drivers)? => Ok(()),
+        words if second::run(words, &apis())? => Ok(()),
         words => Err(format!("`{}` is nothing; `second` is", words.join(" ")).into()),
     }
 }
@@ -96,14 +95,14 @@ fn beside_shaders_by_hand() -> Outcome<()> {
 fn compare(by_hand: &mut dyn ByHand, ours: &Ours, work: Work) -> Outcome<(Span, Span)> {
     let side = work.side();
     let inputs = work.inputs(side);
-    by_hand.prepare(work, &inputs)?;
+    by_hand.prepare(work, side, &inputs)?;
     let arrays = ours.prepare(&inputs)?;
     by_hand.run()?;
-    work.check(&by_hand.result()?, &ours.result(work, side, &arrays)?)?;
     // A driver may take some launches to settle on a kernel.
     for _ in 0..ROUNDS {
         ours.run(work, side, &arrays)?;
     }
+    work.check(&by_hand.result()?, &ours.result(work, side, &arrays)?)?;
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
         let (span, done) = Span::of(|| by_hand.run());

@@ -83,7 +83,7 @@ pub fn open() -> Outcome<Box<dyn ByHand>> {
 }
 
 impl ByHand for Vulkan {
-    fn prepare(&mut self, work: Work, inputs: &[Vec<f32>]) -> Outcome<()> {
+    fn prepare(&mut self, work: Work, side: usize, inputs: &[Vec<f32>]) -> Outcome<()> {
         let mut reads = Vec::new();
         for values in inputs {
             reads.push(self.upload(bytemuck::cast_slice(values))?);
@@ -92,13 +92,13 @@ impl ByHand for Vulkan {
         let device = &self.device;
         // SAFETY: the objects are this device's, and nothing runs.
         unsafe { device.begin_command_buffer(self.run, &vk::CommandBufferBeginInfo::default())? };
-        for step in steps(work) {
+        for step in steps(work, side) {
             let mut writes = Vec::new();
             for len in &step.writes {
                 writes.push(self.device_buffer(*len as u64 * 4)?);
             }
             let all: Vec<Buffer> = reads.iter().chain(&writes).copied().collect();
-            self.dispatch(&text(work, &step, reads.len()), &all, step.groups)?;
+            self.dispatch(&text(work, side, &step, reads.len()), &all, step.groups)?;
             reads = writes;
         }
         let result = reads[0];

@@ -44,7 +44,7 @@ pub fn open() -> Outcome<Box<dyn ByHand>> {
 }
 
 impl ByHand for Gpu {
-    fn prepare(&mut self, work: Work, inputs: &[Vec<f32>]) -> Outcome<()> {
+    fn prepare(&mut self, work: Work, side: usize, inputs: &[Vec<f32>]) -> Outcome<()> {
         self.passes.clear();
         let mut reads: Vec<wgpu::Buffer> = Vec::new();
         for values in inputs {
@@ -52,10 +52,10 @@ impl ByHand for Gpu {
             self.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(values));
             reads.push(buffer);
         }
-        for step in steps(work) {
+        for step in steps(work, side) {
             let writes: Vec<wgpu::Buffer> =
                 step.writes.iter().map(|len| self.buffer(*len)).collect();
-            self.add(&text(work, &step, reads.len()), &reads, &writes, step.groups);
+            self.add(&text(work, side, &step, reads.len()), &reads, &writes, step.groups);
             self.result = Some((writes[0].clone(), step.writes[0] as u64 * 4));
             reads = writes;
         }
@@ -146,7 +146,7 @@ impl Gpu {
 }
 
 /// The shader of a step that reads so many buffers.
-pub fn text(work: Work, step: &Step, reads: usize) -> String {
+pub fn text(work: Work, side: usize, step: &Step, reads: usize) -> String {
     let mut text = String::new();
     let inputs = (0..reads).map(|n| (n, "read", format!("t{n}")));
     let outputs = (0..step.writes.len()).map(|n| (n + reads, "read_write", format!("o{n}")));
@@ -156,7 +156,6 @@ pub fn text(work: Work, step: &Step, reads: usize) -> String {
             "@group(0) @binding({binding}) var<storage, {access}> {name}: array<{element}>;\n"
         );
     }
-    let side = work.side();
     let eye = Scene::of(side).eye;
     let body = match work {
         Work::Scaled => "    o0[at] = 2.5 * t0[at] + t1[at];\n".to_owned(),
