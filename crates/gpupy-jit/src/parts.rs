@@ -33,8 +33,19 @@ pub struct Parts {
 enum Value {
     Real(u32),
     Complex(u32, u32),
+    /// A region, whose values are real.
+    Region(u32),
     /// Of an instruction that has no value.
     Nothing,
+}
+
+impl Value {
+    fn real(&self) -> Option<u32> {
+        match self {
+            Value::Real(x) => Some(*x),
+            _ => None,
+        }
+    }
 }
 
 /// True for a program with complex numbers in it.
@@ -126,13 +137,40 @@ impl Splitter<'_> {
                         self.store(a, 0, steps[0], re);
                         self.store(a, inst.dtype.size() / 2, steps[1], im);
                     }
-                    Value::Nothing => return None,
+                    Value::Region(_) | Value::Nothing => return None,
                 }
                 Value::Nothing
+            }
+            Op::If => Value::Region(self.builder.begin_if(self.real(a)?)),
+            Op::Else | Op::End => {
+                let given = program.extra.get(b..b + inst.args[2] as usize)?;
+                let values = given.iter().map(|value| self.real(*value as usize));
+                let (values, region) = (values.collect::<Option<Vec<_>>>()?, self.region(a)?);
+                match inst.op {
+                    Op::Else => self.builder.begin_else(region, &values),
+                    _ => self.builder.end(region, &values),
+                }
+                Value::Nothing
+            }
+            Op::Result if !inst.dtype.is_complex() => {
+                Value::Real(self.builder.result(self.region(a)?, inst.args[1], inst.dtype))
             }
             op if op.is_scalar_op() => self.operation(inst)?,
             _ => return None,
         })
+    }
+
+    /// What a real value of the given program is in the new one.
+    fn real(&self, number: usize) -> Option<u32> {
+        self.values.get(number)?.real()
+    }
+
+    /// What a region of the given program is in the new one.
+    fn region(&self, number: usize) -> Option<u32> {
+        match self.values.get(number)? {
+            Value::Region(region) => Some(*region),
+            _ => None,
+        }
     }
 
     /// How the next walk of the given program goes.
@@ -209,11 +247,7 @@ impl Splitter<'_> {
                 Value::Real(b.convert(op, *x, inst.dtype))
             }
             (op, args) if !inst.dtype.is_complex() => {
-                let real = |arg: &Value| match arg {
-                    Value::Real(x) => Some(*x),
-                    Value::Complex(..) | Value::Nothing => None,
-                };
-                let args: Vec<u32> = args.iter().map(real).collect::<Option<_>>()?;
+                let args: Vec<u32> = args.iter().map(Value::real).collect::<Option<_>>()?;
                 Value::Real(b.op(op, &args))
             }
             _ => return None,

@@ -157,24 +157,37 @@ fn two_sum<'c>(large: Val<'c>, small: Val<'c>) -> (Val<'c>, Val<'c>) {
 
 pub(super) fn hypot<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     let (a, b) = (args[0].abs(), args[1].abs());
-    let is_greater = a.above(b);
-    let (large, small) = (is_greater.choose(a, b), is_greater.choose(b, a));
-    // Scaled so that squares stay in range, and what a device may flush of them does not count.
+    // Beyond these, squares leave the range, or lose what a device may flush of them.
     let (huge, tiny) = c.pick((2f64.powi(60), 2f64.powi(-48)), (2f64.powi(500), 2f64.powi(-480)));
-    let (up, down) = c.pick((2f64.powi(100), 2f64.powi(-100)), (2f64.powi(600), 2f64.powi(-600)));
-    let one = c.float(1.0);
-    let is_huge = large.above(huge);
-    let is_tiny = large.below(tiny);
-    let scale = is_huge.choose(c.float(down), is_tiny.choose(c.float(up), one));
-    let back = is_huge.choose(c.float(up), is_tiny.choose(c.float(down), one));
-    let (large, small) = (large * scale, small * scale);
+    let general = || {
+        let is_greater = a.above(b);
+        let (large, small) = (is_greater.choose(a, b), is_greater.choose(b, a));
+        let (up, down) =
+            c.pick((2f64.powi(100), 2f64.powi(-100)), (2f64.powi(600), 2f64.powi(-600)));
+        let one = c.float(1.0);
+        let (is_huge, is_tiny) = (large.above(huge), large.below(tiny));
+        let scale = is_huge.choose(c.float(down), is_tiny.choose(c.float(up), one));
+        let back = is_huge.choose(c.float(up), is_tiny.choose(c.float(down), one));
+        let result = root_of_squares(large * scale, small * scale) * back;
+        let is_infinite = a.equals(f64::INFINITY) | b.equals(f64::INFINITY);
+        is_infinite.choose(c.float(f64::INFINITY), result)
+    };
+    c.shortened(general, || {
+        // Words are in the order of the floats, with infinities and NaN above all others.
+        let (a, b) = (a.bits(), b.bits());
+        let (large, small, least) = (a.max(b), a.min(b), c.bits_of(tiny));
+        let is_outside = (large - least).above(c.bits_of(huge) - least);
+        let is_odd = is_outside & large.differs(0);
+        (is_odd, root_of_squares(large.float_of_bits(), small.float_of_bits()))
+    })
+}
+
+/// The root of the sum of two squares that stay in range.
+fn root_of_squares<'c>(large: Val<'c>, small: Val<'c>) -> Val<'c> {
     // The larger square's leading half is exact.
     let high = large.upper_half();
     let low = large - high;
-    let sum = high * high + (low * (large + high) + small * small);
-    let result = sum.sqrt() * back;
-    let is_infinite = a.equals(f64::INFINITY) | b.equals(f64::INFINITY);
-    is_infinite.choose(c.float(f64::INFINITY), result)
+    (high * high + (low * (large + high) + small * small)).sqrt()
 }
 
 /// A first estimate from a third of the bits, better ones by Halley's method, and a last step from

@@ -132,3 +132,36 @@ fn a_cast_of_a_real_number_has_no_imaginary_part() {
         assert_eq!(truth, [1, 0, 1]);
     }
 }
+
+#[test]
+fn parts_may_go_through_a_choice_of_branches() {
+    let mut b = Builder::new(Form::Map, 1);
+    let (operand, access) = (b.operand(C128), b.access(AccessKind::Affine));
+    let z = b.load(operand, access);
+    let (re, im) = (b.op(Op::Real, &[z]), b.op(Op::Imag, &[z]));
+    let test = b.op(Op::Lt, &[re, im]);
+    let region = b.begin_if(test);
+    let product = b.op(Op::Mul, &[re, im]);
+    b.begin_else(region, &[product, im]);
+    let sum = b.op(Op::Add, &[re, im]);
+    b.end(region, &[sum, re]);
+    let (first, second) = (b.result(region, 0, F64), b.result(region, 1, F64));
+    let joined = b.op(Op::Complex, &[first, second]);
+    b.store(joined);
+    let program = b.finish();
+    let variant = Variant { accesses: vec![Step::Unit], dests: vec![Step::Unit] };
+    let given: Vec<[f64; 2]> = (0..37).map(|k| [f64::from(k % 5), f64::from(k % 3)]).collect();
+    let wanted = given.iter().map(|&[x, y]| if x < y { [x * y, y] } else { [x + y, x] });
+    let wanted: Vec<[f64; 2]> = wanted.collect();
+    for isa in isas() {
+        let kernel = compile_for(&program, &variant, isa).expect("branches over parts have code");
+        let mut results = vec![[9f64; 2]; given.len()];
+        let accesses = [Walk { ptr: given.as_ptr().cast_mut().cast(), step: 16 }];
+        let dests = [Walk { ptr: results.as_mut_ptr().cast(), step: 16 }];
+        let params = std::ptr::null();
+        let row = Row { n: 37, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
+        // SAFETY: both lists have 37 elements.
+        unsafe { kernel.run(&row) };
+        assert_eq!(results, wanted);
+    }
+}
