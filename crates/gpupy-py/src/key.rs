@@ -6,6 +6,7 @@
 //! Not here: keys of other sorts, and the words for mistakes (`index.rs`).
 
 use gpupy_core::{Array, Shape, Strides, View};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
@@ -26,7 +27,7 @@ impl Key {
     /// would take as long.
     ///
     /// # Errors
-    /// Those of a slice's numbers.
+    /// What code of a slice's numbers throws. What is merely no number may not be the key's first mistake.
     #[inline]
     pub fn read(&mut self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         if let Ok(keys) = key.cast_exact::<PyTuple>() {
@@ -49,7 +50,10 @@ impl Key {
             let done =
                 unsafe { ffi::PySlice_Unpack(key.as_ptr(), &mut start, &mut stop, &mut step) };
             if done != 0 {
-                return Err(PyErr::fetch(key.py()));
+                let error = PyErr::fetch(key.py());
+                let is_the_keys = error.is_instance_of::<PyTypeError>(key.py())
+                    || error.is_instance_of::<PyValueError>(key.py());
+                return if is_the_keys { Ok(false) } else { Err(error) };
             }
             self.0.push(Part::Range { start, stop, step });
         } else if let Ok(key) = key.cast_exact::<PyInt>() {
