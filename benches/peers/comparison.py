@@ -1,7 +1,7 @@
 """gpupy beside its peers on one program, and the report of all.
 
-Owns `compare` and `report`. All sides run in this process, in turns, each after an untimed run of its own, on
-operands in its own arrays; their values are compared with NumPy's. Not here: the programs
+Owns `compare` and `report`. All sides run in this process, in turns, each after as many untimed runs of its
+own, on operands in its own arrays; their values are compared with NumPy's. Not here: the programs
 (`gpupy._bench.programs`), and how each peer has them (`by_*.py`).
 """
 

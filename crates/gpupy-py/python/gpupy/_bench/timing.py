@@ -2,8 +2,8 @@
 
 Owns ``compare``, ``in_turns`` and ``costs``. Invariants: every time ends with the values computed; equal
 expressions are one value to gpupy while the first lives, so no run leaves anything to the next; each side
-has a run of its own before it is timed, or it would pay for caches and a heap that the other side left. Not
-here: what is made of the times (``table``, ``plot``).
+runs as often before it is timed, or it would pay for caches and a heap that the other side left, and for a
+processor that has rested. Not here: what is made of the times (``table``, ``plot``).
 """
 
 import functools
@@ -19,6 +19,8 @@ from . import difference
 
 # A shorter run is repeated until it takes as long, so that the clock's own time does not count.
 LEAST = 2e-3  # seconds
+# So often it is run to see how long it takes: first runs take several times as long as later ones.
+FIRST = 5
 # After so much time a program gets no further round.
 PATIENCE = 8.0  # seconds
 # Between sides. OpenBLAS's threads look for more work for 0.1 s, and a processor that they have is not free.
@@ -73,7 +75,10 @@ def once(call):
     """What a call gives, and how often it has to be repeated to be timed."""
     start = time.perf_counter()
     given = call()
-    return given, max(1, round(LEAST / (time.perf_counter() - start)))
+    took = time.perf_counter() - start
+    if took < FIRST * LEAST:
+        took = min(_seconds(call, None) for _ in range(FIRST))
+    return given, max(1, round(LEAST / took))
 
 
 def finishes(result):
@@ -94,7 +99,7 @@ def in_turns(sides, repeats, rounds, say):
         for side, (call, finish) in sides.items():
             # Threads of the side before still look for work.
             time.sleep(REST)
-            _seconds(call, finish)
+            _seconds(call, finish, repeats)
             start_busy = time.process_time()
             times[side].append(_seconds(call, finish, repeats))
             busy[side].append((time.process_time() - start_busy) / repeats)
