@@ -19,10 +19,10 @@ HEADS = (
 )
 EXPLANATION = (
     "NumPy, gpupy, read: medians of rounds in turns, each after as many runs of its own that are not timed. "
-    "gpupy: until all is computed, and left there; read: until it is an array of NumPy. Busy: NumPy / gpupy by the "
-    "time that processors were busy with it, which other work on the machine does not change. First call: as "
-    "gpupy, the first time. Fallbacks: calls that NumPy did. Apart: the largest difference to NumPy, as a "
-    "part of its largest value; WRONG beyond what the program allows."
+    "gpupy: until all is computed, and left there; read: until it is an array of NumPy. "
+    "Busy: NumPy / gpupy by the time that processors were busy with it, which other work on the machine "
+    "does not change. First call: as gpupy, the first time. Fallbacks: calls that NumPy did. Apart: the "
+    "largest difference to NumPy, as a part of its largest value; WRONG beyond what the program allows."
 )
 
 
