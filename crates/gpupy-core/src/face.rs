@@ -199,9 +199,12 @@ impl Face {
     fn follow_since(&self, version: u64, dtype: DType, current: &mut Current) {
         if self.seen.swap(version, Ordering::Relaxed) != version {
             let made = self.context.reinterpreted(&self.whole, dtype);
-            // The whole was disposed of, and so is the face.
-            let held = made.and_then(Array::into_held);
-            current.replace(held.unwrap_or(Held::Nothing));
+            let held = made.and_then(Array::into_held).unwrap_or_else(|_| {
+                // Where the whole was not disposed of, it may succeed the next time.
+                self.seen.store(NEVER, Ordering::Relaxed);
+                Held::Nothing
+            });
+            current.replace(held);
         }
     }
 

@@ -25,7 +25,7 @@ use crate::session::{context, holds, open, ready};
 use crate::slot::{Reading, Slot};
 use crate::standin;
 use crate::waiting::wait;
-use gpupy_core::Array;
+use gpupy_core::{Array, DType};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -436,12 +436,9 @@ impl NdArray {
         axis: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
-        let Some((axes, dtype)) = crate::reduce::plain(&array, axis, dtype)? else {
-            return Ok(None);
-        };
-        let reduced = crate::reduce::reduce(slf.py(), name, &array, &axes, false, dtype)?;
-        reduced.map(|array| wrap_array(slf.py(), array)).transpose()
+        reduced_along(slf, axis, dtype, |array, axes, dtype| {
+            crate::reduce::reduce(slf.py(), name, array, axes, false, dtype)
+        })
     }
 
     /// The mean over an axis, or over all, in `dtype` where that is given; `None` where it is not as simple,
@@ -452,12 +449,9 @@ impl NdArray {
         axis: Option<&Bound<'py, PyAny>>,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
-        let Some((axes, dtype)) = crate::reduce::plain(&array, axis, dtype)? else {
-            return Ok(None);
-        };
-        let mean = crate::reduce::mean(slf.py(), &array, &axes, dtype)?;
-        mean.map(|array| wrap_array(slf.py(), array)).transpose()
+        reduced_along(slf, axis, dtype, |array, axes, dtype| {
+            crate::reduce::mean(slf.py(), array, axes, dtype)
+        })
     }
 
     /// The reduction of the named operation over axes, which are normalised, of the elements as
@@ -484,6 +478,19 @@ impl NdArray {
             None => Ok(None),
         }
     }
+}
+
+/// What a reduction gives along one axis, or along all; `None` for other axes, and where it leaves it to NumPy.
+fn reduced_along<'py>(
+    slf: &Bound<'py, NdArray>,
+    axis: Option<&Bound<'py, PyAny>>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    reduce: impl FnOnce(&Array, &[usize], Option<DType>) -> PyResult<Option<Array>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+    let Some((axes, dtype)) = crate::reduce::plain(&array, axis, dtype)? else { return Ok(None) };
+    let reduced = reduce(&array, &axes, dtype)?;
+    reduced.map(|array| wrap_array(slf.py(), array)).transpose()
 }
 
 /// The attribute of the name, from NumPy.

@@ -16,7 +16,11 @@ use gpupy_core::{Arg, Array, DType};
 use pyo3::intern;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::Mutex;
+
+/// Bytes that are compared at once.
+const PIECE: usize = 4096;
 
 /// The mirrors of an array's memory: one for each dtype whose fields were read.
 pub type Mirrors = Mutex<Vec<Mirror>>;
@@ -39,11 +43,9 @@ impl Mirror {
     /// Takes over what changed.
     fn follow(&mut self, bytes: &[u8]) -> PyResult<()> {
         let bytes = &bytes[..self.seen.len()];
-        let differ = |(now, before): (&u8, &u8)| now != before;
-        let Some(first) = bytes.iter().zip(&self.seen).position(differ) else { return Ok(()) };
-        let last = bytes.iter().zip(&self.seen).rposition(differ).unwrap_or(first);
+        let Some(changed) = difference(bytes, &self.seen) else { return Ok(()) };
         let (dtype, size) = (self.elements.dtype(), self.elements.dtype().size());
-        let (start, end) = (first / size, last / size + 1);
+        let (start, end) = (changed.start / size, changed.end.div_ceil(size));
         let changed = &bytes[start * size..end * size];
         let source = Array::from_bytes(dtype, &[end - start], changed).map_err(to_py)?;
         let dest = self.elements.slice_axis(0, start, end - start, 1);
@@ -51,6 +53,18 @@ impl Mirror {
         self.seen[start * size..end * size].copy_from_slice(changed);
         Ok(())
     }
+}
+
+/// The smallest stretch outside of which two pieces of memory of one size are the same.
+fn difference(now: &[u8], before: &[u8]) -> Option<Range<usize>> {
+    // Whole pieces are compared as fast as memory gives them, single bytes are not.
+    let piece = |number: usize| number * PIECE..now.len().min((number + 1) * PIECE);
+    let mut pieces = 0..now.len().div_ceil(PIECE);
+    let differs = |number: &usize| now[piece(*number)] != before[piece(*number)];
+    let first = pieces.find(differs)?;
+    let last = pieces.rfind(differs).unwrap_or(first);
+    let unlike = |at: &usize| now[*at] != before[*at];
+    Some(piece(first).find(unlike)?..piece(last).rfind(unlike)? + 1)
 }
 
 /// The elements of a field of records, as they are at present; `None` for other arrays, and for fields that do

@@ -241,3 +241,19 @@ def test_of_written_records_the_smallest_stretch_is_uploaded(driver_name):
         side["color"][2, 0] = 5
     assert used() == 3 * 20 - 3 * 4
     assert np.array_equal(before, np.full((3, 3, 2), 2, np.float32))
+
+
+@pytest.mark.parametrize("places", [(0, 0), (3, 700), (204, 205), (0, 1999), (1999, 1999), ()])
+def test_the_stretch_of_many_written_records_is_from_the_first_to_the_last(places):
+    gpupy._gpupy.reconfigure("soft")
+    gpupy.fallback("allow")
+    mine, theirs = (xp.ones(2000, VERTEX) for xp in (gpupy, np))
+    gpupy.evaluate(mine["position"] * 3)
+    for side in (mine, theirs):
+        for place in places:
+            side["position"][place] = 0.0, 0.0
+    gpupy.reset_stats()
+    scaled = mine["position"] * 3
+    gpupy.evaluate(scaled)
+    assert gpupy.stats().bytes_uploaded == (20 * (places[-1] - places[0]) + 8 if places else 0)
+    assert np.array_equal(scaled, theirs["position"] * 3)
