@@ -15,6 +15,7 @@ use crate::errors::{to_py, warn_of_lost_parts};
 use crate::few;
 use crate::host;
 use crate::index;
+use crate::lend;
 use crate::masks::Positions;
 use crate::mirror::Mirrors;
 use crate::pick;
@@ -182,7 +183,7 @@ pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> Elements<'py> {
 /// The elements as a NumPy array: of a lazy array, a read-only view of evaluated memory.
 pub fn host_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
-        Elements::Lazy(array) => host::to_numpy(slf.py(), &array),
+        Elements::Lazy(array) => lend::to_numpy(slf.py(), &array),
         Elements::Numpy(array) => Ok(array),
     }
 }
@@ -200,7 +201,7 @@ pub fn view_of<'py>(
 /// Stands for `ndarray`'s attributes that NumPy answers.
 fn attribute<'py>(slf: &Bound<'py, NdArray>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
-        Elements::Lazy(array) => wrap(&host::to_numpy(slf.py(), &array)?.getattr(name)?),
+        Elements::Lazy(array) => wrap(&lend::to_numpy(slf.py(), &array)?.getattr(name)?),
         Elements::Numpy(array) => wrap_of(slf, &array, &array.getattr(name)?),
     }
 }

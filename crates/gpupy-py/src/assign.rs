@@ -10,6 +10,7 @@ use crate::dtypes::{self, numpy};
 use crate::errors::{shape_words, to_py, warn_of_lost_parts};
 use crate::host;
 use crate::index::Selection;
+use crate::lend;
 use crate::operand::{Held, Operand, classify, int_scalar};
 use crate::session::{context, ready};
 use crate::standin::hollow;
@@ -115,7 +116,7 @@ pub fn source(
     let given = match value.cast::<NdArray>() {
         Ok(array) => match elements(array) {
             Elements::Numpy(array) => array,
-            Elements::Lazy(array) => host::to_numpy(py, &array)?,
+            Elements::Lazy(array) => lend::to_numpy(py, &array)?,
         },
         // NumPy's numbers have to fit into signed dtypes, as Python's do; into others they are cast.
         Err(_)

@@ -58,7 +58,7 @@ impl NdArray {
 
     /// How many elements.
     #[getter]
-    fn size(slf: &Bound<'_, Self>) -> PyResult<usize> {
+    pub fn size(slf: &Bound<'_, Self>) -> PyResult<usize> {
         if let Some(array) = slf.get().read(slf.py()).as_lazy() {
             return Ok(array.size());
         }

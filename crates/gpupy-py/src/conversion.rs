@@ -6,7 +6,7 @@
 
 use crate::array::{Elements, NdArray, elements, host_of};
 use crate::errors::to_py;
-use crate::host::Exported;
+use crate::lend::Exported;
 use crate::session::context;
 use crate::{dtypes, protocols, standin};
 use gpupy_core::DType;

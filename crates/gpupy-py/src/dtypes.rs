@@ -9,6 +9,7 @@
 
 use crate::errors::to_py;
 use gpupy_core::{Array, DType, Scalar};
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -28,6 +29,8 @@ pub struct Numpy {
     pub integer: Py<PyAny>,
     /// `numpy.floating`.
     pub floating: Py<PyAny>,
+    /// `numpy.ufunc`.
+    pub ufunc: Py<PyAny>,
     /// `numpy.False_` and `numpy.True_`.
     truths: [Py<PyAny>; 2],
     /// Scalar types, in the order of [`DType::ALL`].
@@ -45,6 +48,11 @@ impl Numpy {
     /// NumPy's truth value.
     pub fn truth<'py>(&self, py: Python<'py>, value: bool) -> Bound<'py, PyAny> {
         self.truths[usize::from(value)].bind(py).clone()
+    }
+
+    /// Whether this class is a scalar type of ours.
+    pub fn is_scalar_type(&self, class: &Bound<'_, PyAny>) -> bool {
+        self.scalars.iter().any(|scalar| class.is(scalar))
     }
 
     /// The dtype of which this class is the scalar type.
@@ -69,6 +77,7 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
             array: get("array")?,
             integer: get("integer")?,
             floating: get("floating")?,
+            ufunc: get("ufunc")?,
             truths: [get("False_")?, get("True_")?],
             scalars: DType::ALL.iter().map(|dtype| get(dtype.name())).collect::<PyResult<_>>()?,
             dtypes: DType::ALL.into_iter().map(dtype).collect::<PyResult<_>>()?,
@@ -88,10 +97,14 @@ pub fn from_numpy(dtype: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     if let Some(found) = DType::ALL.into_iter().find(|d| dtype.is(&known[*d as usize])) {
         return Ok(Some(found));
     }
+    let Ok(dtype) = dtype.cast::<PyArrayDescr>() else { return Ok(None) };
+    if !matches!(dtype.kind(), b'b' | b'i' | b'u' | b'f' | b'c') {
+        return Ok(None);
+    }
     // One that is equal but not identical carries metadata or is the same number under another name
     // (`longlong`); another byte order is not equal.
     for (found, known) in DType::ALL.into_iter().zip(known) {
-        if dtype.eq(known)? {
+        if dtype.is_equiv_to(known.bind(dtype.py()).cast()?) {
             return Ok(Some(found));
         }
     }

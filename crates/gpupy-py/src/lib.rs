@@ -2,8 +2,8 @@
 //!
 //! The way of a call: `operators.rs` or `ufunc.rs` classifies operands (`operand.rs`), finds dtypes
 //! by NumPy's own promotion, and records through `recipe.rs`; what cannot be recorded passes
-//! through `protocols.rs` to `gpupy/_fallback.py`. `index.rs` and `shape.rs` make views, `pick.rs`
-//! reads by index arrays, `assign.rs` writes, `host.rs` exchanges memory with NumPy, `standin.rs` asks NumPy without evaluating.
+//! through `plain.rs`, and where it is not as plain through `gpupy/_fallback.py`. `index.rs` and `shape.rs` make views, `pick.rs`
+//! reads by index arrays, `assign.rs` writes, `host.rs` and `lend.rs` exchange memory with NumPy, `standin.rs` asks NumPy without evaluating.
 //!
 //! Not here: numerics of any kind (`gpupy-core` and the drivers), NumPy's many other functions
 //! (`python/gpupy/`).
@@ -26,6 +26,7 @@ mod forms;
 mod host;
 mod index;
 mod key;
+mod lend;
 mod masks;
 mod mirror;
 mod operand;
@@ -42,6 +43,7 @@ mod select;
 mod session;
 mod shape;
 mod shortcuts;
+mod sites;
 mod slot;
 mod standin;
 mod ufunc;
@@ -93,7 +95,10 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evaluate, module)?)?;
     module.add_class::<explain::PyExplanation>()?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
-    module.add_function(wrap_pyfunction!(plain::plain_call, module)?)?;
+    module.add_function(wrap_pyfunction!(plain::call, module)?)?;
+    module.add_function(wrap_pyfunction!(sites::count, module)?)?;
+    module.add_function(wrap_pyfunction!(sites::fallback_counts, module)?)?;
+    module.add_function(wrap_pyfunction!(sites::tell_of_fallbacks, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::hold, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(array::numpy_attribute, module)?)?;

@@ -10,9 +10,10 @@
 use crate::array::{Elements, NdArray, elements};
 use crate::dtypes;
 use crate::errors::to_py;
-use crate::host::{self, Place};
+use crate::host::{address, bytes};
 use crate::session::{context, holds};
 use gpupy_core::{Arg, Array, DType};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
@@ -87,15 +88,14 @@ pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
         Some(dtype) if holds(dtype)? => dtype,
         _ => return Ok(None),
     };
-    let (Some(memory), Some(part)) = (host::Elements::of(&records), Place::of(&host)) else {
-        return Ok(None);
-    };
-    let (bytes, size) = (memory.bytes(), dtype.size() as isize);
-    let away = part.address.wrapping_sub(bytes.as_ptr() as usize) as isize;
-    if away % size != 0 || part.strides.iter().any(|stride| stride % size != 0) {
+    let (records, part) = (records.cast::<PyUntypedArray>()?, host.cast::<PyUntypedArray>()?);
+    let Some(bytes) = bytes(records) else { return Ok(None) };
+    let size = dtype.size() as isize;
+    let away = (address(part) as isize).wrapping_sub(address(records) as isize);
+    if away % size != 0 || part.strides().iter().any(|stride| stride % size != 0) {
         return Ok(None);
     }
-    let strides: SmallVec<[isize; 4]> = part.strides.iter().map(|stride| stride / size).collect();
+    let strides: SmallVec<[isize; 4]> = part.strides().iter().map(|stride| stride / size).collect();
     // Who has the mirrors may be waiting for Python's lock.
     let Ok(mut mirrors) = owner.get().keep().mirrors.try_lock() else { return Ok(None) };
     let fits =
@@ -113,5 +113,5 @@ pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
         }
     };
     // Records that got other memory have fields elsewhere, which are none of theirs any more.
-    Ok(elements.view(&part.shape, &strides, away / size).ok())
+    Ok(elements.view(part.shape(), &strides, away / size).ok())
 }

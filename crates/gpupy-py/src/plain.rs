@@ -1,69 +1,214 @@
 //! Calls of NumPy's functions whose arguments are arrays of ours and plain values: the way to NumPy and
 //! back for most of what falls back.
 //!
-//! Owns [`plain_call`]. Invariant: it does what the longer way does (`python/gpupy/_fallback.py`), which has
-//! the policy, the counts, and all that is seldom: other arguments, views, results in containers, refusals.
+//! Owns [`call`]. Invariant: it does what the longer way does (`python/gpupy/_fallback.py`), which has
+//! the policy and all that is seldom: other arguments, outputs, views, refusals.
+//!
+//! Not here: how memory is lent (`lend.rs`), how calls are counted (`sites.rs`).
 
 use crate::array::{NdArray, host_of};
-use crate::dtypes::numpy;
+use crate::dtypes::{Numpy, numpy};
+use crate::host::span;
 use crate::protocols::{module, wrap};
+use crate::scalar::LazyScalar;
+use crate::sites;
+use numpy::{PyArrayDescr, PyUntypedArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use smallvec::SmallVec;
 
-/// `function(*args)` by NumPy; `NotImplemented`, with nothing done, where an argument is neither an array
-/// nor a plain value.
+/// Containers in containers that are looked into.
+const DEPTH: usize = 4;
+
+/// `function(*args, **kwargs)` by NumPy; a fallback if arrays of ours take part.
 #[pyfunction]
-pub fn plain_call<'py>(
+pub fn call<'py>(
     name: &Bound<'py, PyString>,
     function: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
+    kwargs: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = name.py();
-    let ndarray = numpy(py)?.ndarray.bind(py);
-    let mut arrays: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
-    let mut hosts: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
-    let mut given: SmallVec<[Bound<'py, PyAny>; 6]> = SmallVec::new();
-    for value in args.iter() {
-        if let Ok(array) = value.cast_exact::<NdArray>() {
-            let host = host_of(array)?;
-            hosts.push(host.clone());
-            given.push(host);
-            arrays.push(value);
-        } else if is_plain(&value) || value.get_type().is(ndarray) {
-            given.push(value);
-        } else {
-            return Ok(py.NotImplemented().into_bound(py));
-        }
-    }
-    let fallback = module(py)?;
-    let arrays = PyList::new(py, arrays)?;
-    fallback.call_method1(intern!(py, "_count"), (name, &arrays))?;
-    let result = match function.call1(PyTuple::new(py, given)?) {
-        Ok(result) => result,
+    let mut loan = Loan { numpy: numpy(py)?, arrays: SmallVec::new(), hosts: SmallVec::new() };
+    let Some((host_args, host_kwargs)) = loan.arguments(function, args, kwargs)? else {
+        return module(py)?
+            .call_method1(intern!(py, "_longer_call"), (name, function, args, kwargs));
+    };
+    sites::note(name, &loan.arrays)?;
+    match function.call(host_args, host_kwargs.as_ref()) {
+        Ok(result) => loan.given_back(name, result),
         Err(error) if error.is_instance_of::<PyValueError>(py) => {
-            let refused = intern!(py, "_refused");
-            return fallback.call_method1(refused, (error.into_value(py), function, args, arrays));
+            let refused = (error.into_value(py), function, args, kwargs, loan.arrays.to_vec());
+            module(py)?.call_method1(intern!(py, "_refused"), refused)
         }
-        Err(error) => return Err(error),
-    };
-    let is_new = |result: &Bound<'py, PyAny>| -> PyResult<bool> {
-        Ok(result.getattr(intern!(py, "base"))?.is_none() && !hosts.iter().any(|h| h.is(result)))
-    };
-    if result.get_type().is(ndarray) && is_new(&result)? {
-        return wrap(&result);
+        Err(error) => Err(error),
     }
-    let hosts = PyList::new(py, &hosts)?;
-    fallback.call_method1(intern!(py, "_given_back"), (name, result, arrays, hosts))
 }
 
-/// Whether NumPy gets a value as it is.
-fn is_plain(value: &Bound<'_, PyAny>) -> bool {
-    value.is_none()
-        || value.is_exact_instance_of::<PyInt>()
-        || value.is_exact_instance_of::<PyFloat>()
-        || value.is_exact_instance_of::<PyString>()
-        || value.is_exact_instance_of::<PyBool>()
+/// What NumPy is given for our arrays.
+struct Loan<'py> {
+    numpy: &'static Numpy,
+    arrays: SmallVec<[Bound<'py, NdArray>; 4]>,
+    /// NumPy's array for each of them.
+    hosts: SmallVec<[Bound<'py, PyAny>; 4]>,
+}
+
+impl<'py> Loan<'py> {
+    /// The arguments as NumPy gets them; `None` where one is neither an array nor plain, or an output.
+    fn arguments(
+        &mut self,
+        function: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<Option<(Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>)>> {
+        let py = function.py();
+        if function.get_type().is(&self.numpy.ufunc)
+            && args.len() > function.getattr(intern!(py, "nin"))?.extract()?
+        {
+            return Ok(None);
+        }
+        let Some(items) = self.lent_all(args.iter(), DEPTH)? else { return Ok(None) };
+        let items = PyTuple::new(py, items)?;
+        if kwargs.is_empty() {
+            return Ok(Some((items, None)));
+        }
+        let named = PyDict::new(py);
+        for (name, value) in kwargs.iter() {
+            if name.eq(intern!(py, "out"))? || name.eq(intern!(py, "where"))? {
+                return Ok(None);
+            }
+            let Some(lent) = self.lent(value, DEPTH)? else { return Ok(None) };
+            named.set_item(name, lent)?;
+        }
+        Ok(Some((items, Some(named))))
+    }
+
+    fn lent_all(
+        &mut self,
+        values: impl Iterator<Item = Bound<'py, PyAny>>,
+        depth: usize,
+    ) -> PyResult<Option<SmallVec<[Bound<'py, PyAny>; 6]>>> {
+        values.map(|value| self.lent(value, depth)).collect()
+    }
+
+    /// What NumPy gets for a value.
+    fn lent(
+        &mut self,
+        value: Bound<'py, PyAny>,
+        depth: usize,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = value.py();
+        if let Ok(array) = value.cast_exact::<NdArray>() {
+            let host = host_of(array)?;
+            self.hosts.push(host.clone());
+            self.arrays.push(array.clone());
+            return Ok(Some(host));
+        }
+        if self.is_plain(&value) {
+            return Ok(Some(value));
+        }
+        if let Ok(scalar) = value.cast_exact::<LazyScalar>() {
+            return scalar.get().value(py).map(Some);
+        }
+        if depth == 0 {
+            return Ok(None);
+        }
+        if let Ok(items) = value.cast_exact::<PyTuple>() {
+            let lent = self.lent_all(items.iter(), depth - 1)?;
+            return lent.map(|lent| Ok(PyTuple::new(py, lent)?.into_any())).transpose();
+        }
+        if let Ok(items) = value.cast_exact::<PyList>() {
+            let lent = self.lent_all(items.iter(), depth - 1)?;
+            return lent.map(|lent| Ok(PyList::new(py, lent)?.into_any())).transpose();
+        }
+        Ok(None)
+    }
+
+    /// Whether NumPy gets a value as it is.
+    fn is_plain(&self, value: &Bound<'py, PyAny>) -> bool {
+        value.is_none()
+            || value.is_exact_instance_of::<PyInt>()
+            || value.is_exact_instance_of::<PyFloat>()
+            || value.is_exact_instance_of::<PyString>()
+            || value.is_exact_instance_of::<PyBool>()
+            || value.get_type().is(&self.numpy.ndarray)
+            || value.is_exact_instance_of::<PyType>()
+            || value.is_exact_instance_of::<PyComplex>()
+            || self.numpy.is_scalar_type(&value.get_type())
+            || value.is_instance_of::<PyArrayDescr>()
+    }
+
+    /// A result of NumPy's as the user gets it.
+    fn given_back(
+        self,
+        name: &Bound<'py, PyString>,
+        result: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = name.py();
+        // What it gives shows the memory of whatever was given.
+        let shows = name.to_cow()? == "frombuffer";
+        if !shows && let Some(simple) = self.simple(&result)? {
+            return Ok(simple);
+        }
+        let parts = (name, result, self.arrays.to_vec(), self.hosts.to_vec());
+        module(py)?.call_method1(intern!(py, "_given_back"), parts)
+    }
+
+    /// A result, or a tuple or list of results, that shows no memory of arguments; `None` for others.
+    fn simple(&self, result: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = result.py();
+        let class = result.get_type();
+        if class.is(&self.numpy.ndarray) {
+            return match self.is_new(result.cast()?) {
+                true => wrap(result).map(Some),
+                false => Ok(None),
+            };
+        }
+        if self.is_value(result) {
+            return Ok(Some(result.clone()));
+        }
+        let is_tuple = class.is(py.get_type::<PyTuple>());
+        if !is_tuple && !class.is(py.get_type::<PyList>()) {
+            return Ok(None);
+        }
+        let mut items: SmallVec<[Bound<'py, PyAny>; 6]> = SmallVec::new();
+        let mut made: SmallVec<[Bound<'py, PyAny>; 6]> = SmallVec::new();
+        for item in result.try_iter()? {
+            let item = item?;
+            // What stands in it twice is one array.
+            let twice = items.iter().any(|before| before.is(&item));
+            let simple = match item.is_instance_of::<PyTuple>() || item.is_instance_of::<PyList>() {
+                false if !twice => self.simple(&item)?,
+                _ => None,
+            };
+            let Some(simple) = simple else { return Ok(None) };
+            items.push(item);
+            made.push(simple);
+        }
+        Ok(Some(match is_tuple {
+            true => PyTuple::new(py, made)?.into_any(),
+            false => PyList::new(py, made)?.into_any(),
+        }))
+    }
+
+    /// Whether a result is neither one of the arrays that were lent nor a view of one. Nothing tells whose view
+    /// an array without elements is.
+    fn is_new(&self, result: &Bound<'py, PyUntypedArray>) -> bool {
+        let Some(span) = span(result) else { return false };
+        !self.hosts.iter().filter_map(|host| host.cast::<PyUntypedArray>().ok()).any(|host| {
+            self::span(host).is_some_and(|host| host.start < span.end && span.start < host.end)
+        })
+    }
+
+    /// Whether a result stays as it is.
+    fn is_value(&self, result: &Bound<'py, PyAny>) -> bool {
+        self.numpy.is_scalar_type(&result.get_type())
+            || result.is_none()
+            || result.is_exact_instance_of::<PyInt>()
+            || result.is_exact_instance_of::<PyFloat>()
+            || result.is_exact_instance_of::<PyString>()
+            || result.is_exact_instance_of::<PyBool>()
+    }
 }

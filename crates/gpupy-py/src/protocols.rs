@@ -1,19 +1,20 @@
 //! The borders to Python and NumPy: wrapping results, falling back, NumPy's dispatch protocols.
 //!
-//! Owns [`wrap`]. Invariant: every fallback passes through `gpupy._fallback`, which counts it.
+//! Owns [`wrap`]. Invariant: every fallback is counted (`sites.rs`).
 //!
-//! Not here: the policy and the counts (`python/gpupy/_fallback.py`).
+//! Not here: the policy (`python/gpupy/_fallback.py`).
 
 use crate::array::NdArray;
 use crate::dtypes::numpy;
 use crate::host;
 use crate::operand::Operand;
+use crate::plain::call;
 use crate::scalar::LazyScalar;
 use gpupy_core::Array;
 use pyo3::BoundObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyModule, PyTuple};
+use pyo3::types::{PyDict, PyModule, PyString, PyTuple};
 
 /// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
 pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
@@ -88,7 +89,7 @@ pub fn fallback<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let args = args.into_pyobject(py).map_err(Into::into)?.into_bound();
-    module(py)?.call_method1("call", (name, function, args, PyDict::new(py)))
+    call(&PyString::intern(py, name), function, &args, &PyDict::new(py))
 }
 
 /// A binary operator by NumPy.
@@ -112,7 +113,7 @@ pub fn fallback_ufunc<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = ufunc.py();
     let kwargs = kwargs.map_or_else(|| PyDict::new(py), Clone::clone);
-    module(py)?.call_method1("call", (name, ufunc, args, kwargs))
+    call(&PyString::intern(py, name), ufunc, args, &kwargs)
 }
 
 /// `__array_ufunc__`.

@@ -1,8 +1,7 @@
 """What no driver does goes to NumPy: flushed, counted, and wrapped again.
 
-Owns the policy (``GPUPY_FALLBACK``), the counts with the user's file and line, and the way of
-arguments to NumPy and of results back. Not here: which calls fall back (the modules that call
-``call``).
+Owns the policy (``GPUPY_FALLBACK``), and the longer way of arguments to NumPy and of results back, for what
+``call``, which is in Rust, finds not plain. Not here: which calls fall back (the modules that call ``call``).
 """
 
 import os
@@ -11,14 +10,24 @@ import warnings
 
 import numpy as np
 
-from ._gpupy import assign_all, current_driver, hold, ndarray, plain_call, scalar, set_driver_fallback, wrap
+from ._gpupy import (
+    assign_all,
+    call,
+    count_fallback,
+    current_driver,
+    fallback_counts,
+    hold,
+    ndarray,
+    scalar,
+    set_driver_fallback,
+    tell_of_fallbacks,
+    wrap,
+)
 
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
 
 _COMPARISONS = frozenset(("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"))
-
-_sites = {}
 
 
 class FallbackError(RuntimeError):
@@ -41,6 +50,7 @@ def _set(mode, source):
     _mode = _checked(mode, source)
     # What is an error in NumPy is one on another driver as well.
     set_driver_fallback(mode != "error")
+    tell_of_fallbacks(mode != "allow")
 
 
 _set(os.environ.get("GPUPY_FALLBACK") or "allow", "GPUPY_FALLBACK")
@@ -63,41 +73,17 @@ class fallback:
 
 def sites():
     """The fallbacks so far: (function, file, line, count), most frequent first."""
-    rows = [(name, file, line, count) for (name, file, line), count in _sites.items()]
+    rows = [(*site, count) for site, count in fallback_counts().items()]
     return sorted(rows, key=lambda row: -row[3])
 
 
 def reset():
     """Forgets the fallbacks so far."""
-    _sites.clear()
+    fallback_counts().clear()
 
 
-class _Inside(dict):
-    """Whether a file is one of ours or NumPy's, for each that was asked for."""
-
-    def __missing__(self, file):
-        inside = self[file] = file.startswith(_INSIDE)
-        return inside
-
-
-_inside = _Inside()
-
-
-def _count(name, seen):
-    """Counts a call to NumPy with these arrays, and says it where the mode asks for that."""
-    for array in seen:
-        if array.size:
-            break
-    else:
-        return
-    frame = sys._getframe(1)
-    while frame is not None and _inside[frame.f_code.co_filename]:
-        frame = frame.f_back
-    file, line = ("?", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    key = (name, file, line)
-    _sites[key] = _sites.get(key, 0) + 1
-    if _mode == "allow":
-        return
+def _tell(name, seen, frame, file, line):
+    """Warns of a call to NumPy with these arrays, or forbids it."""
     words = f"`{name}` runs in NumPy: {_reason(seen)} ({file}:{line})"
     if _mode == "error":
         raise FallbackError(words)
@@ -198,13 +184,9 @@ def _comparable(args):
     return args
 
 
-def call(name, function, args, kwargs):
-    """``function(*args, **kwargs)`` by NumPy; a fallback if arrays of ours take part."""
+def _longer_call(name, function, args, kwargs):
+    """``call`` for what is not plain: outputs, masks, views, other classes."""
     outputs = isinstance(function, np.ufunc) and len(args) > function.nin
-    if not kwargs and not outputs:
-        found = plain_call(name, function, args)
-        if found is not NotImplemented:
-            return found
     if outputs and "out" not in kwargs:
         kwargs = {**kwargs, "out": tuple(args[function.nin :])}
         args = args[: function.nin]
@@ -235,7 +217,7 @@ def call(name, function, args, kwargs):
         return _called(name, function, args, kwargs, seen, hosts, host_args, host_kwargs)
     outs = out if isinstance(out, tuple) else (out,)
     seen.extend(o for o in outs if isinstance(o, ndarray))
-    _count(name, seen)
+    count_fallback(name, seen)
     copies = [_to_write(o) for o in outs]
     host_out = tuple(copies) if isinstance(out, tuple) else copies[0]
     result = function(*host_args, **host_kwargs, out=host_out)
@@ -249,20 +231,20 @@ def call(name, function, args, kwargs):
 
 def _called(name, function, args, kwargs, arrays, hosts, host_args, host_kwargs):
     """What NumPy gives for host memory, with the arrays that it is of."""
-    _count(name, arrays)
+    count_fallback(name, arrays)
     try:
         result = function(*host_args, **host_kwargs)
     except ValueError as error:
-        return _refused(error, function, args, arrays, kwargs)
+        return _refused(error, function, args, kwargs, arrays)
     return _given_back(name, result, arrays, hosts)
 
 
-def _refused(error, function, args, arrays, kwargs=None):
+def _refused(error, function, args, kwargs, arrays):
     """What comes of a call that failed: where it was to write to its arguments, it may, on copies."""
     # NumPy's own arrays raise it too, and then nothing of ours would be changed.
     if "read-only" not in str(error) or not any(_writable(a) for a in arrays):
         raise error
-    return _write_back(function, args, kwargs or {})
+    return _write_back(function, args, kwargs)
 
 
 def _given_back(name, result, arrays, hosts):
@@ -370,7 +352,7 @@ def call_writing(name, function, args, kwargs):
         return call(name, function, args, kwargs)
     seen = []
     host_args, host_kwargs = to_host(tuple(args[1:]), seen), to_host(kwargs, seen)
-    _count(name, [args[0], *seen])
+    count_fallback(name, [args[0], *seen])
     copy = _to_write(args[0])
     try:
         return function(copy, *host_args, **host_kwargs)
@@ -411,7 +393,7 @@ def in_place(operator_name, ufunc_name, target, value):
         return getattr(np, ufunc_name)(target, value, out=(target,))
     seen = [target]
     host_value = to_host(value, seen)
-    _count(ufunc_name, seen)
+    count_fallback(ufunc_name, seen)
     copy = _to_write(target)
     result = function(copy, host_value)
     if target._lazy:
