@@ -96,8 +96,9 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<explain::PyExplanation>()?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(plain::call, module)?)?;
-    module.add_function(wrap_pyfunction!(sites::count, module)?)?;
+    module.add_function(wrap_pyfunction!(sites::count_fallback, module)?)?;
     module.add_function(wrap_pyfunction!(sites::fallback_counts, module)?)?;
+    module.add_function(wrap_pyfunction!(sites::reset_fallback_counts, module)?)?;
     module.add_function(wrap_pyfunction!(sites::tell_of_fallbacks, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::hold, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::wrap, module)?)?;

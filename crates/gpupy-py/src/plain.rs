@@ -21,6 +21,8 @@ use smallvec::SmallVec;
 
 /// Containers in containers that are looked into.
 const DEPTH: usize = 4;
+/// Results in one container, at most.
+const RESULTS: usize = 16;
 
 /// `function(*args, **kwargs)` by NumPy; a fallback if arrays of ours take part.
 #[pyfunction]
@@ -36,7 +38,7 @@ pub fn call<'py>(
         return module(py)?
             .call_method1(intern!(py, "_longer_call"), (name, function, args, kwargs));
     };
-    sites::note(name, &loan.arrays)?;
+    sites::count(name, &loan.arrays)?;
     match function.call(host_args, host_kwargs.as_ref()) {
         Ok(result) => loan.given_back(name, result),
         Err(error) if error.is_instance_of::<PyValueError>(py) => {
@@ -44,6 +46,43 @@ pub fn call<'py>(
             module(py)?.call_method1(intern!(py, "_refused"), refused)
         }
         Err(error) => Err(error),
+    }
+}
+
+/// What a container of results is.
+enum Items<'py> {
+    List,
+    Tuple,
+    /// Of this class, which makes one of its items.
+    Named(Bound<'py, PyAny>),
+}
+
+impl<'py> Items<'py> {
+    /// `None` for what is no container.
+    fn of(result: &Bound<'py, PyAny>) -> PyResult<Option<Items<'py>>> {
+        if result.is_exact_instance_of::<PyTuple>() {
+            return Ok(Some(Items::Tuple));
+        }
+        if result.is_exact_instance_of::<PyList>() {
+            return Ok(Some(Items::List));
+        }
+        if !result.is_instance_of::<PyTuple>() {
+            return Ok(None);
+        }
+        let make = result.get_type().getattr_opt(intern!(result.py(), "_make"))?;
+        Ok(make.map(Items::Named))
+    }
+
+    fn made(
+        &self,
+        py: Python<'py>,
+        items: SmallVec<[Bound<'py, PyAny>; 6]>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match self {
+            Items::List => PyList::new(py, items)?.into_any(),
+            Items::Tuple => PyTuple::new(py, items)?.into_any(),
+            Items::Named(make) => make.call1((PyTuple::new(py, items)?,))?,
+        })
     }
 }
 
@@ -169,28 +208,23 @@ impl<'py> Loan<'py> {
         if self.is_value(result) {
             return Ok(Some(result.clone()));
         }
-        let is_tuple = class.is(py.get_type::<PyTuple>());
-        if !is_tuple && !class.is(py.get_type::<PyList>()) {
+        let Some(items) = Items::of(result)? else { return Ok(None) };
+        if result.len()? > RESULTS {
             return Ok(None);
         }
-        let mut items: SmallVec<[Bound<'py, PyAny>; 6]> = SmallVec::new();
+        let mut seen: SmallVec<[Bound<'py, PyAny>; 6]> = SmallVec::new();
         let mut made: SmallVec<[Bound<'py, PyAny>; 6]> = SmallVec::new();
         for item in result.try_iter()? {
             let item = item?;
-            // What stands in it twice is one array.
-            let twice = items.iter().any(|before| before.is(&item));
-            let simple = match item.is_instance_of::<PyTuple>() || item.is_instance_of::<PyList>() {
-                false if !twice => self.simple(&item)?,
-                _ => None,
-            };
-            let Some(simple) = simple else { return Ok(None) };
-            items.push(item);
+            // What stands in it twice is one array; what stands in containers may, too.
+            if Items::of(&item)?.is_some() || seen.iter().any(|before| before.is(&item)) {
+                return Ok(None);
+            }
+            let Some(simple) = self.simple(&item)? else { return Ok(None) };
+            seen.push(item);
             made.push(simple);
         }
-        Ok(Some(match is_tuple {
-            true => PyTuple::new(py, made)?.into_any(),
-            false => PyList::new(py, made)?.into_any(),
-        }))
+        items.made(py, made).map(Some)
     }
 
     /// Whether a result is neither one of the arrays that were lent nor a view of one. Nothing tells whose view

@@ -18,6 +18,7 @@ from ._gpupy import (
     fallback_counts,
     hold,
     ndarray,
+    reset_fallback_counts,
     scalar,
     set_driver_fallback,
     tell_of_fallbacks,
@@ -79,11 +80,12 @@ def sites():
 
 def reset():
     """Forgets the fallbacks so far."""
-    fallback_counts().clear()
+    reset_fallback_counts()
 
 
-def _tell(name, seen, frame, file, line):
+def _tell(site, seen, frame):
     """Warns of a call to NumPy with these arrays, or forbids it."""
+    name, file, line = site
     words = f"`{name}` runs in NumPy: {_reason(seen)} ({file}:{line})"
     if _mode == "error":
         raise FallbackError(words)
