@@ -26,10 +26,7 @@ struct Memory {
 
 /// The elements of a lazy array as a read-only `numpy.ndarray`, evaluated if need be.
 pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
-    let host = evaluated(py, array)?;
-    let size = host.dtype().size() as isize;
-    let mut shape: SmallVec<[isize; 4]> = host.shape().iter().map(|n| *n as isize).collect();
-    let mut strides: SmallVec<[isize; 4]> = host.strides().iter().map(|s| s * size).collect();
+    let Exported { host, mut shape, mut strides } = Exported::of(py, array)?;
     let dtype = dtypes::to_numpy(py, host.dtype())?;
     let data = host.as_ptr().cast_mut().cast();
     let memory = Bound::new(py, Memory { _lent: host })?;
@@ -56,16 +53,7 @@ pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAn
     }
 }
 
-/// The elements in host memory, evaluated if need be.
-fn evaluated(py: Python<'_>, array: &Array) -> PyResult<HostArray> {
-    if let Some(host) = array.in_memory() {
-        return Ok(host);
-    }
-    let context = ready(py)?;
-    wait(py, || context.read(array)).map_err(to_py)
-}
-
-/// Evaluated memory, described as the buffer protocol and NumPy's array interface want it.
+/// Evaluated memory, described as NumPy and the buffer protocol want it.
 pub struct Exported {
     host: HostArray,
     shape: SmallVec<[isize; 4]>,
@@ -76,7 +64,13 @@ pub struct Exported {
 impl Exported {
     /// The elements of a lazy array, evaluated if need be.
     pub fn of(py: Python<'_>, array: &Array) -> PyResult<Exported> {
-        let host = evaluated(py, array)?;
+        let host = match array.in_memory() {
+            Some(host) => host,
+            None => {
+                let context = ready(py)?;
+                wait(py, || context.read(array)).map_err(to_py)?
+            }
+        };
         let size = host.dtype().size() as isize;
         let shape = host.shape().iter().map(|extent| *extent as isize).collect();
         let strides = host.strides().iter().map(|stride| stride * size).collect();

@@ -86,6 +86,9 @@ impl<'py> Items<'py> {
     }
 }
 
+/// Arguments by position, and by name where there are any.
+type Given<'py> = (Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>);
+
 /// What NumPy is given for our arrays.
 struct Loan<'py> {
     numpy: &'static Numpy,
@@ -101,7 +104,7 @@ impl<'py> Loan<'py> {
         function: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
-    ) -> PyResult<Option<(Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>)>> {
+    ) -> PyResult<Option<Given<'py>>> {
         let py = function.py();
         if function.get_type().is(&self.numpy.ufunc)
             && args.len() > function.getattr(intern!(py, "nin"))?.extract()?

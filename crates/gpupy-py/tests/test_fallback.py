@@ -1,5 +1,6 @@
 """What goes to NumPy is counted with the user's line, warned about, or forbidden."""
 
+import gc
 import subprocess
 import sys
 import warnings
@@ -27,6 +28,56 @@ def test_fallbacks_are_counted_with_the_users_line(driver):
     assert stats.fallback_sites == [("nancumsum", __file__, LINE, 2)]
     gpupy.reset_stats()
     assert gpupy.stats().fallbacks == 0
+
+
+def test_calls_are_counted_from_any_number_of_places(driver):
+    a = gpupy.ones(3, gpupy.float32)
+    for number in range(3000):
+        exec(compile("gpupy.nancumsum(a)\n" * 2, f"<{number % 1500}>", "exec"), {"gpupy": gpupy, "a": a})
+    sites = gpupy.stats().fallback_sites
+    assert gpupy.stats().fallbacks == 6000
+    assert {(name, file, line) for name, file, line, _ in sites} == {
+        ("nancumsum", f"<{number}>", line) for number in range(1500) for line in (1, 2)
+    }
+    assert {count for *_, count in sites} == {2}
+
+
+def test_what_numpy_is_lent_outlives_the_array(driver):
+    lent, views = [], []
+    for size in (3, 50, 5000):
+        a = gpupy.arange(size, dtype=gpupy.float32) * 2
+        lent.append((size, a._host()))
+        views.append((size, a[::-2]._host()))
+        del a
+        gc.collect()
+        gpupy.trim()
+        gpupy.evaluate(gpupy.ones(size, gpupy.float32) + 1)
+    for size, host in lent:
+        numpy.testing.assert_array_equal(host, numpy.arange(size, dtype="f4") * 2)
+        assert not host.flags.writeable and host.flags.c_contiguous and not host.flags.owndata
+    for size, host in views:
+        numpy.testing.assert_array_equal(host, (numpy.arange(size, dtype="f4") * 2)[::-2])
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0), (1,), (3, 1, 2), (2, 3)])
+@pytest.mark.parametrize("dtype", numpy.typecodes["AllInteger"] + "?efdFD")
+def test_what_numpy_is_lent_is_what_numpy_would_have(driver, shape, dtype):
+    want = (numpy.arange(numpy.prod(shape, dtype=int)) % 2).reshape(shape).astype(dtype)
+    for way in (lambda a: a, lambda a: a.T, lambda a: a[..., ::-1] if a.ndim else a):
+        host = way(gpupy.asarray(want))._host()
+        assert host.dtype == want.dtype and (host.strides == way(want).strides or not want.size)
+        numpy.testing.assert_array_equal(host, way(want))
+
+
+def test_results_in_containers_are_ours(driver):
+    a = gpupy.asarray(numpy.array([[2.0, 1.0], [1.0, 3.0]], numpy.float32))
+    for result in (gpupy.linalg.svd(a), gpupy.linalg.eigh(a), gpupy.histogram(a), gpupy.frexp(a)):
+        assert all(type(part) is gpupy.ndarray for part in result)
+    assert type(gpupy.linalg.svd(a)).__name__ == "SVDResult"
+    counts, edges = gpupy.histogram(a, bins=gpupy.asarray([0.0, 1.5, 4.0]))
+    assert counts.tolist() == [2, 2] and edges.tolist() == [0.0, 1.5, 4.0]
+    # What is given back is the array that was given, as in NumPy.
+    assert numpy.linalg.matrix_transpose(a).base is a
 
 
 def test_a_fallback_within_numpy_names_the_users_line(driver):

@@ -256,3 +256,10 @@ def test_a_rotated_image_is_one_launch(driver_name):
     stats = gpupy.stats()
     assert stats.launches == 1
     assert stats.fallbacks == 0
+
+
+def test_index_arrays_may_be_in_another_byte_order(driver):
+    a = np.arange(600, dtype=np.float32)
+    for dtype in (">i2", "<i2", ">i8", ">u4"):
+        index = np.array([1, 2, 257, 5], dtype)
+        np.testing.assert_array_equal(gpupy.asarray(a)[index], a[index])

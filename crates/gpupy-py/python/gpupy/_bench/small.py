@@ -21,6 +21,13 @@ EXPRESSIONS = (
     *("np.zeros(n)", "np.arange(n)", "np.array(values)", "np.concatenate([x, y])", "x.copy()"),
     *("x.astype('float64')", "x.reshape(2, -1)", "x.tolist()", "numpy.asarray(x)"),
 )
+# What NumPy does, of one and of two arrays, with arrays and with numbers for results.
+FALLBACKS = (
+    *("np.packbits(m)", "np.nancumsum(x)", "np.partition(x, 3)", "np.bincount(i)", "np.spacing(x)"),
+    *("np.gradient(x)", "np.fft.rfft(x)", "np.trapezoid(x)", "np.linalg.norm(x)", "np.median(x)"),
+    *("np.interp(x, x, y)", "np.digitize(y, x)", "np.convolve(x, y)", "np.nextafter(x, y)"),
+    *("np.array_equal(x, y)", "x.argpartition(3)"),
+)
 STATEMENTS = ("z[2] = 1.0", "z[2:5] = 0.5", "z[:] = y", "z += y")
 
 # The least time of a side in a round, in seconds.
@@ -36,17 +43,24 @@ def run(names, rounds):
         gpupy.use(name)
         for size in SIZES:
             print(f"\n{name}, {size} elements of float32: nanoseconds, NumPy / gpupy\n")
-            print(
-                f"| {'operation':24} |   NumPy |   gpupy | ratio |\n|{'-' * 26}|--------:|--------:|------:|"
-            )
-            for operation in (*EXPRESSIONS, *STATEMENTS):
-                theirs, ours = (_names(module, size) for module in (numpy, gpupy))
-                same = _same(operation, theirs, ours)
-                a, b = (1e9 * time for time in _times(operation, theirs, ours, rounds))
-                wrong = "" if same else " wrong"
-                print(f"| {operation:24} | {a:7.0f} | {b:7.0f} | {a / b:5.2f} |{wrong}", flush=True)
-                right &= same
+            right &= _table("ratio", (*EXPRESSIONS, *STATEMENTS), size, rounds)
+        print(f"\n{name}, calls that NumPy does, 10 elements: nanoseconds, and how many more\n")
+        right &= _table("more", FALLBACKS, 10, rounds)
     return 0 if right else 1
+
+
+def _table(column, operations, size, rounds):
+    """Prints the times of operations and their ratio or difference; returns whether all are right."""
+    print(f"| {'operation':24} |   NumPy |   gpupy | {column:5} |\n|{'-' * 26}|--------:|--------:|------:|")
+    right = True
+    for operation in operations:
+        theirs, ours = (_names(module, size) for module in (numpy, gpupy))
+        same = _same(operation, theirs, ours)
+        a, b = (1e9 * time for time in _times(operation, theirs, ours, rounds))
+        last = f"{a / b:5.2f}" if column == "ratio" else f"{b - a:5.0f}"
+        print(f"| {operation:24} | {a:7.0f} | {b:7.0f} | {last} |{'' if same else ' wrong'}", flush=True)
+        right &= same
+    return right
 
 
 def _names(np, size):
