@@ -99,6 +99,11 @@ pub fn put(
         refusal(&array, key, |standin, key| standin.set_item(key, value).map(|()| standin))
     };
     let Some(picked) = place(py, &array, &parts)? else { return refused().map(|()| false) };
+    let nothing = |index: &Array| index.size() == 0;
+    if picked.view.size() == 0 || picked.indices.iter().flatten().any(nothing) {
+        // Where nothing is written, NumPy still looks at the indices and at some values.
+        return refused().map(|()| true);
+    }
     let indices: SmallVec<[Option<&Array>; 4]> =
         picked.indices.iter().map(Option::as_ref).collect();
     let Ok(source) = assign::source(py, array.dtype(), usize::MAX, value) else {
@@ -124,20 +129,11 @@ pub fn put(
     }
     let written =
         wait(py, || context.put(&picked.view, &indices, picked.at, Outside::Refuse, source.arg()));
-    let nothing = |index: &Array| index.size() == 0;
-    let writes_nothing = picked.view.size() == 0 || picked.indices.iter().flatten().any(nothing);
     match written {
-        // What NumPy says of indices outside, where they name nothing.
-        Ok(()) if writes_nothing => refused().map(|()| true),
-        Ok(()) => {
-            if !matches!(&source, Source::Array(source) if source.size() == 0) {
-                assign::warn_of(value, array.dtype())?;
-            }
-            Ok(true)
-        }
+        Ok(()) => assign::warn_of(value, array.dtype()).map(|()| true),
         Err(error) if matches!(error.kind(), ErrorKind::Index | ErrorKind::Shape) => {
             refused()?;
-            if writes_nothing { Ok(true) } else { Err(to_py(error)) }
+            Err(to_py(error))
         }
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(false),
         Err(error) => Err(to_py(error)),

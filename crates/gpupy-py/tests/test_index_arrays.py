@@ -263,3 +263,29 @@ def test_index_arrays_may_be_in_another_byte_order(driver):
     for dtype in (">i2", "<i2", ">i8", ">u4"):
         index = np.array([1, 2, 257, 5], dtype)
         np.testing.assert_array_equal(gpupy.asarray(a)[index], a[index])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "?"])
+@pytest.mark.parametrize("parts", ["c8", "c16"])
+def test_where_nothing_is_written_values_are_converted_as_numpy_does(driver, parts, dtype):
+    values = {
+        "array": lambda xp: xp.ones(1, parts),
+        "empty": lambda xp: xp.ones(0, parts),
+        "list": lambda xp: [1 + 2j],
+        "scalar": lambda xp: np.dtype(parts).type(1j),
+        "too many": lambda xp: xp.ones(2, parts),
+    }
+    for name, value in values.items():
+        for key in (lambda xp: xp.zeros(3, bool), lambda xp: [False] * 3, lambda xp: xp.zeros(0, int)):
+            seen = []
+            for xp in (np, gpupy):
+                array = xp.zeros(3, dtype)
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    try:
+                        array[key(xp)] = value(xp)
+                        words = None
+                    except Exception as error:
+                        words = str(error)
+                seen.append((words, [str(warning.message) for warning in caught]))
+            assert seen[0] == seen[1], name

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from pairs import check
 
 import gpupy
 
@@ -256,3 +257,23 @@ def test_shared_memory_is_told_as_numpy_tells_it(ask):
         return [bool(asked(a, b)) for a, b in pairs]
 
     assert told(gpupy) == told(np)
+
+
+AXES = (
+    "all any argmax argmin argsort average concatenate count_nonzero cumprod cumsum diff flip max mean median "
+    "min nanmean ptp prod repeat roll sort squeeze stack std sum take unstack var"
+).split()
+
+
+@pytest.mark.parametrize("axis", [0.5, "a", None, (0, 0.5), (0, 0), (0, -3), 5, -4, (), 2**70])
+@pytest.mark.parametrize("name", AXES)
+def test_what_is_no_axis_is_refused_in_numpys_words(name, axis):
+    more = {"repeat": (2,), "roll": (1,), "take": ([0],)}.get(name, ())
+
+    def called(xp):
+        a = xp.ones((2, 3), "f4")
+        first = [a] if name in ("concatenate", "stack") else a
+        result = getattr(xp, name)(first, *more, axis=axis)
+        return list(result) if name == "unstack" else result
+
+    check(called, f"{name}(axis={axis})")

@@ -81,7 +81,7 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
 
 
 def _inside(axis, rank):
-    return -rank <= axis < rank
+    return hasattr(axis, "__index__") and -rank <= axis < rank
 
 
 def vstack(tup, *, dtype=None, casting="same_kind"):

@@ -129,12 +129,17 @@ def _mean(a, axis, dtype, keepdims):
     result = np.dtype(dtype) if dtype is not None else np.dtype(float) if a.dtype.kind in "iub" else a.dtype
     if result.kind not in "fc":
         return None
+    try:
+        count = _count(a, axis)
+    except (TypeError, ValueError):
+        # NumPy words what is wrong with the axes.
+        return None
     # NumPy sums float16 in float32.
     wide = np.dtype(np.float32) if result == np.float16 else result
     total = _lazily("add", a, axis, keepdims, wide)
     if total is None:
         return None
-    middle = total / wide.type(_count(a, axis))
+    middle = total / wide.type(count)
     return middle if wide == result else middle.astype(result)
 
 
