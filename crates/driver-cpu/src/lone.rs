@@ -10,7 +10,8 @@ use crate::blocks::Blocks;
 use crate::eval::SHARED;
 use crate::known::{Known, Ways};
 use crate::leaves::Leaf;
-use crate::plan::Stride;
+use crate::plan::{Place, Plan, Step, Stride};
+use crate::rows::RowFn;
 use crate::run::Frame;
 use crate::work;
 use gpupy_core::Result;
@@ -32,6 +33,9 @@ struct Line<'a> {
     size: isize,
 }
 
+/// A line that stays where it is.
+const NOWHERE: Line<'static> = Line { strides: &[], size: 0 };
+
 /// Runs a launch of a map over few rows in each of which elements lie side by side, and which has run so
 /// often that there is machine code for it, if there ever is. False when it is not like that, or has so
 /// many points that threads should share them; then nothing was done.
@@ -43,11 +47,11 @@ pub fn run<'a>(known: &Known, blocks: &mut Blocks, launch: &'a Launch<'_>) -> Re
     let ([outer @ .., n], None, false) = (launch.shape, leaves.reduce, leaves.gathers) else {
         return Ok(false);
     };
-    let (count, rows) = (leaves.all.len() + leaves.dests.len(), outer.iter().product::<usize>());
-    if count > MOST || rows > ROWS {
+    let (lined, rows) = (leaves.all.len() + leaves.dests.len(), outer.iter().product::<usize>());
+    if lined > MOST || !(1..=ROWS).contains(&rows) {
         return Ok(false);
     }
-    let mut lines = [Line { strides: &[], size: 0 }; MOST];
+    let mut lines = [NOWHERE; MOST];
     let mut walks = [Walk { ptr: std::ptr::null_mut(), step: 0 }; MOST];
     let (mut ways, mut side_by_side) = (Ways::default(), true);
     let mut places = lines.iter_mut().zip(&mut walks);
@@ -82,62 +86,117 @@ pub fn run<'a>(known: &Known, blocks: &mut Blocks, launch: &'a Launch<'_>) -> Re
     if *n > longest || time >= SHARED || !side_by_side || !prepared.is_settled() {
         return Ok(false);
     }
-    let (accesses, dests) = walks.split_at_mut(leaves.all.len());
-    let dests = &mut dests[..leaves.dests.len()];
-    let (of_accesses, of_dests) = lines.split_at(leaves.all.len());
-    let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
-    let mut go_on = |accesses: &mut [Walk], dests: &mut [Walk]| {
-        next_row(&mut point, outer, |axis, rows| {
-            move_on(accesses, of_accesses, axis, rows);
-            move_on(dests, of_dests, axis, rows);
-        });
-    };
+    let count = leaves.all.len();
     if let Some(kernel) = kernel {
-        for _ in 0..rows {
-            let params = launch.params.as_ptr();
-            let row = Row { n: *n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
+        each_row(outer, &lines, &mut walks, |walks| {
+            let (accesses, dests) = walks.split_at(count);
+            let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
+            let row = Row { n: *n, accesses, dests, params: launch.params.as_ptr() };
             // SAFETY: the core promises that accesses name elements that exist, and that no point
             // reads what another writes; the code was written for these strides.
             unsafe { kernel.run(&row) };
-            go_on(accesses, dests);
-        }
+        });
+        return Ok(true);
+    }
+    if let Some((f, lines, mut walks)) = operation(plan, &lines, &walks, count, launch.params) {
+        each_row(outer, &lines, &mut walks, |[dst, a, b, c]| {
+            // SAFETY: as above, of an operation on rows; a row is no longer than the plan's.
+            unsafe { f(dst.ptr, [a, b, c].map(|walk| walk.ptr.cast_const()), *n) };
+        });
         return Ok(true);
     }
     work::with_scratch(|scratch| {
-        let count = (accesses.len(), dests.len());
-        let mut frame = Frame::new(plan, scratch, count, &[], launch.params, 0);
-        frame.leaves.copy_from_slice(accesses);
-        frame.dests.copy_from_slice(dests);
-        for _ in 0..rows {
+        let dests = leaves.dests.len();
+        let mut frame = Frame::new(plan, scratch, (count, dests), &[], launch.params, 0);
+        each_row(outer, &lines, &mut walks, |walks| {
+            frame.leaves.copy_from_slice(&walks[..count]);
+            frame.dests.copy_from_slice(&walks[count..count + dests]);
             frame.moved(std::ptr::null_mut());
-            // SAFETY: as above, of a plan; a row is no longer than the plan's.
+            // SAFETY: as above, of a plan.
             unsafe { frame.run(&plan.steps, *n) };
-            go_on(frame.leaves, frame.dests);
-        }
+        });
     });
     Ok(true)
 }
 
-/// Goes on to the next row, the last of the outer axes first. `go` is told along which axis, and how many rows.
+/// Calls with the walks at each row, the last of the outer axes first; none of their extents is 0.
 #[inline(always)]
-fn next_row(point: &mut [usize], outer: &[usize], mut go: impl FnMut(usize, isize)) {
-    for axis in (0..outer.len()).rev() {
-        point[axis] += 1;
-        go(axis, 1);
-        if point[axis] < outer[axis] {
-            return;
+fn each_row(
+    outer: &[usize],
+    lines: &[Line<'_>; MOST],
+    walks: &mut [Walk; MOST],
+    mut run: impl FnMut(&[Walk; MOST]),
+) {
+    let Some((near, far)) = outer.split_last() else { return run(walks) };
+    let step_of = |line: &Line<'_>, axis: usize| {
+        line.strides.get(axis).map_or(0, |stride| *stride as isize) * line.size
+    };
+    let steps = lines.map(|line| step_of(&line, far.len()));
+    let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, far.len());
+    loop {
+        let first = *walks;
+        for _ in 0..*near {
+            run(walks);
+            walks
+                .iter_mut()
+                .zip(steps)
+                .for_each(|(walk, step)| walk.ptr = walk.ptr.wrapping_offset(step));
         }
-        // Back to the first, for the axis before.
-        go(axis, -(outer[axis] as isize));
-        point[axis] = 0;
+        *walks = first;
+        let mut go = |axis: usize, rows: isize| {
+            for (walk, line) in walks.iter_mut().zip(lines) {
+                walk.ptr = walk.ptr.wrapping_offset(rows * step_of(line, axis));
+            }
+        };
+        let mut axis = far.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            point[axis] += 1;
+            go(axis, 1);
+            if point[axis] < far[axis] {
+                break;
+            }
+            // Back to the first, for the axis before.
+            go(axis, -(far[axis] as isize));
+            point[axis] = 0;
+        }
     }
 }
 
-/// Moves walks along an axis by so many rows.
+/// The operation of a plan that is just one, on rows where they lie, and where its result and then its operands
+/// are: what most small work is.
 #[inline(always)]
-fn move_on(walks: &mut [Walk], lines: &[Line<'_>], axis: usize, rows: isize) {
-    for (walk, line) in walks.iter_mut().zip(lines) {
-        let step = line.strides.get(axis).map_or(0, |stride| *stride as isize);
-        walk.ptr = walk.ptr.wrapping_offset(rows * step * line.size);
+fn operation<'a>(
+    plan: &Plan,
+    lines: &[Line<'a>; MOST],
+    walks: &[Walk; MOST],
+    leaves: usize,
+    params: &[u64],
+) -> Option<(RowFn, [Line<'a>; MOST], [Walk; MOST])> {
+    let ([Step::Row { f, dst, args: [a, b, c], wide: true }], 0) = (&plan.steps[..], plan.scratch)
+    else {
+        return None;
+    };
+    let (mut of_slots, mut places) =
+        ([NOWHERE; MOST], [Walk { ptr: std::ptr::null_mut(), step: 0 }; MOST]);
+    for (at, slot) in [dst, a, b, c].into_iter().enumerate() {
+        let number = match plan.slots[*slot as usize] {
+            Place::Leaf(leaf) => leaf,
+            Place::Dest(dest) => leaves + dest,
+            Place::Param(slot) => {
+                places[at].ptr = (&raw const params[slot]).cast_mut().cast();
+                continue;
+            }
+            Place::Literal(slot) => {
+                places[at].ptr = (&raw const plan.literals[slot]).cast_mut().cast();
+                continue;
+            }
+            Place::Scratch(_) | Place::Reduced => return None,
+        };
+        (of_slots[at], places[at]) = (lines[number], walks[number]);
     }
+    Some((*f, of_slots, places))
 }

@@ -16,6 +16,7 @@ use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::functions;
+use crate::in_memory;
 use crate::ir::REDUCE_CHUNK;
 use crate::lent::Loan;
 use crate::op::Op;
@@ -81,11 +82,11 @@ impl AtOnce {
         Some(array)
     }
 
-    /// Puts the results of a scalar operation in the place of all elements of a base that has its own;
+    /// Puts the results of a scalar operation where an array shows elements of a base that has its own;
     /// `None`, with nothing done, as for `apply`, or where they are not of its dtype and shape.
     pub fn update(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> Option<()> {
         let state = self.state.as_ref()?;
-        if !dest.is_whole() || !matches!(dest.current_to_write()?.held(), Held::Own(_)) {
+        if !matches!(dest.current_to_write()?.held(), Held::Own(_)) {
             return None;
         }
         let shape = little(op, args)?;
@@ -99,7 +100,13 @@ impl AtOnce {
         drop(loan);
         self.tell(&task, &shape);
         let mut current = dest.current_to_write()?;
-        *current.own_mut()? = made;
+        let own = current.own_mut()?;
+        match dest.is_whole() {
+            true => *own = made,
+            false => {
+                in_memory::put(own.bytes_mut(), dest.dtype().size(), dest.layout(), made.bytes())
+            }
+        }
         current.version += 1;
         Some(())
     }

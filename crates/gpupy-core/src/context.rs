@@ -275,8 +275,8 @@ impl Context {
         order::kept(args, |args| at_once.apply(op, DType::Bool, args).ok_or(())).ok()
     }
 
-    /// Puts the result of a scalar operation, computed at once, in the place of all elements of an
-    /// array that nobody else has; false, with nothing done, where it is not so.
+    /// Puts the result of a scalar operation, computed at once, where an array shows elements that nobody
+    /// but its base has; false, with nothing done, where it is not so.
     pub fn update_at_once(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> bool {
         self.inner.recorder.at_once.update(op, args, dest).is_some()
     }

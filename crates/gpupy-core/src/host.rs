@@ -1,13 +1,16 @@
 //! Host memory of values: aligned, zeroed once, and reused.
 //!
 //! Owns [`HostBuffer`] and the pool behind it. A page's first touch costs more than the arithmetic
-//! on it, so buffers go back to a bounded pool instead of to the system, but for the smallest.
+//! on it, so buffers go back to a bounded pool instead of to the system. Small ones stay with their thread
+//! for a while.
 //! Invariants: a buffer's bytes are always initialised; the pool never keeps more than
 //! [`POOL_BYTES`].
 //!
-//! Not here: which parts of a value are in its buffer (`value.rs`).
+//! Not here: small buffers that a thread just dropped (`shelves.rs`), which parts of a value are in its
+//! buffer (`value.rs`).
 
 use crate::driver::HostMemory;
+use crate::shelves;
 use memmap2::MmapMut;
 use rustc_hash::FxHashMap;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -44,7 +47,7 @@ unsafe impl Send for HostBuffer {}
 unsafe impl Sync for HostBuffer {}
 
 /// Memory that goes back where it is from when it is dropped.
-enum Owned {
+pub(crate) enum Owned {
     Allocated { memory: NonNull<u8>, capacity: usize },
     Mapped(MmapMut),
 }
@@ -70,7 +73,7 @@ impl Owned {
         Owned::Allocated { memory, capacity }
     }
 
-    fn capacity(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         match self {
             Owned::Allocated { capacity, .. } => *capacity,
             Owned::Mapped(map) => map.len(),
@@ -107,6 +110,9 @@ impl HostBuffer {
     /// A buffer of `len` bytes whose contents are unspecified but initialised.
     pub fn new(len: usize) -> HostBuffer {
         let capacity = class(len);
+        if let Some(owned) = shelves::take(capacity) {
+            return HostBuffer::of(owned, len);
+        }
         if capacity >= POOLED_FROM {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
             let free = pool.free.as_mut().and_then(|free| free.get_mut(&capacity));
@@ -187,7 +193,7 @@ impl HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
-        let Some(owned) = self.owned.take() else { return };
+        let Some(owned) = self.owned.take().and_then(shelves::put) else { return };
         let capacity = owned.capacity();
         if capacity >= POOLED_FROM {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,6 +208,7 @@ impl Drop for HostBuffer {
 
 /// Gives the memory in the pool back to the system.
 pub(crate) fn trim() {
+    shelves::clear();
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let free = std::mem::take(&mut pool.free);
     pool.bytes = 0;

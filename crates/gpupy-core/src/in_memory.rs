@@ -1,7 +1,7 @@
 //! Moves of elements within host memory: writes, copies and joins of what lies there, without any
 //! driver.
 //!
-//! Owns [`write_own`], [`own_again`], [`write()`], [`renewed`], [`copied`], [`filled`], [`joined`] and
+//! Owns [`write_own`], [`own_again`], [`write()`], [`put`], [`renewed`], [`copied`], [`filled`], [`joined`] and
 //! [`picked`]. Invariants: a value that somebody else holds is never written; what is given was computed,
 //! all of it, in host memory.
 //!
@@ -17,7 +17,7 @@ use crate::join::Join;
 use crate::lent::{Lent, Loan, Shown};
 use crate::own::{Memory, Own};
 use crate::scalar::Scalar;
-use crate::strided::{gather, scatter};
+use crate::strided::{gather, gather_into, scatter};
 use crate::value::{Input, Kind, Operand, Origin, Value};
 use crate::view::{Shape, View, contiguous_strides, size_of};
 use smallvec::SmallVec;
@@ -114,16 +114,28 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
     };
     let mut current = dest.current_to_write()?;
     let bytes = own_again(&mut current)?;
-    let data = match data {
-        Data::Of(data) => data,
-        Data::Within(view) => Shown::Copied(seen(bytes, size, view)?),
-    };
-    if data.len() == size {
-        fill(bytes, dest.layout(), &data);
-    } else {
-        place(bytes, size, dest.layout(), &data);
+    match data {
+        Data::Of(data) => put(bytes, size, dest.layout(), &data),
+        Data::Within(view) => move_within(bytes, size, view, dest.layout())?,
     }
     current.version += 1;
+    Some(())
+}
+
+/// Puts the elements that one view of these bytes shows where another one does, as they were before; `None`
+/// where the former leaves them.
+fn move_within(bytes: &mut [u8], size: usize, from: &View, to: &View) -> Option<()> {
+    let (mut few, mut many) = ([0; FEW], Vec::new());
+    let len = from.size() * size;
+    let copy = match few.get_mut(..len) {
+        Some(few) => few,
+        None => {
+            many.resize(len, 0);
+            &mut many[..]
+        }
+    };
+    copy_seen(copy, bytes, size, from)?;
+    put(bytes, size, to, copy);
     Some(())
 }
 
@@ -157,6 +169,9 @@ pub(crate) fn own_again(current: &mut Current) -> Option<&mut [u8]> {
     }
     current.own_mut().map(Own::bytes_mut)
 }
+
+/// Bytes of elements that are copied by way of the stack.
+const FEW: usize = 1 << 10;
 
 /// What is written.
 enum Data<'a> {
@@ -309,12 +324,27 @@ fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Elements> {
 
 /// The elements that a view shows of these bytes, in C order; `None` where it leaves them.
 pub(crate) fn seen(bytes: &[u8], size: usize, view: &View) -> Option<Elements> {
+    let mut found = Elements::from_elem(0, view.size() * size);
+    copy_seen(&mut found, bytes, size, view).map(|()| found)
+}
+
+/// The same into memory that is as long as the elements.
+fn copy_seen(out: &mut [u8], bytes: &[u8], size: usize, view: &View) -> Option<()> {
     let start = view.offset.max(0) as usize * size;
     if view.is_contiguous() {
-        return bytes.get(start..start + view.size() * size).map(Elements::from_slice);
+        out.copy_from_slice(bytes.get(start..start + out.len())?);
+        return Some(());
     }
-    let walk = access::access(view.offset, &view.strides);
-    gather(bytes, size, &walk, &view.shape).ok().map(Elements::from_vec)
+    gather_into(out, bytes, size, &access::access(view.offset, &view.strides), &view.shape)
+}
+
+/// Writes elements in C order where a view shows, or the only one wherever it does.
+pub(crate) fn put(bytes: &mut [u8], size: usize, view: &View, data: &[u8]) {
+    if data.len() == size {
+        fill(bytes, view, data);
+    } else {
+        place(bytes, size, view, data);
+    }
 }
 
 /// Writes one element wherever a view shows.

@@ -10,7 +10,8 @@
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs); reductions in
 //!               steps (record_reduced.rs), whole-program forms (record_whole.rs)
 //! at_once.rs    … or what is small is computed now, as one launch (task.rs, programs.rs) on operands
-//!               that are lent (lent.rs), or moved in host memory (in_memory.rs, settle.rs)
+//!               that are lent (lent.rs), or moved in host memory (in_memory.rs, settle.rs); what that
+//!               takes of memory, a thread keeps (shelves.rs)
 //! order.rs      … either way with the axes of operands as they lie in memory
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
 //! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
@@ -100,6 +101,7 @@ mod scalar;
 mod scatter;
 mod settings;
 mod settle;
+mod shelves;
 mod siblings;
 mod slice;
 mod stats;

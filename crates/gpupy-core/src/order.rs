@@ -26,7 +26,7 @@ pub(crate) fn kept<E>(
     compute: impl FnOnce(&[Arg<'_>]) -> Result<Array, E>,
 ) -> Result<Array, E> {
     let in_c_order = |arg: &Arg<'_>| match arg {
-        Arg::Array(array) => array.ndim() < 2 || array.is_contiguous(),
+        Arg::Array(array) => falls(array.strides()) || array.is_contiguous(),
         Arg::Scalar(_) => true,
     };
     if args.iter().all(in_c_order) {
@@ -43,6 +43,12 @@ pub(crate) fn kept<E>(
             compute(&moved).map(|result| order.back(&result))
         }
     }
+}
+
+/// Whether no axis lies further out than one before it.
+#[inline]
+fn falls(strides: &[isize]) -> bool {
+    strides.windows(2).all(|pair| pair[0].unsigned_abs() >= pair[1].unsigned_abs())
 }
 
 /// What an operation along an axis gives for arrays of one rank, which agree in their other extents.

@@ -1,6 +1,6 @@
 //! Elements between C order and positions a stride apart, in host memory.
 //!
-//! Owns [`gather`] and [`scatter`]. Invariant: what is moved goes row by row, each row with one loop over
+//! Owns [`gather`], [`gather_into`] and [`scatter`]. Invariant: what is moved goes row by row, each row with one loop over
 //! elements of a known size, or as one copy.
 //!
 //! Not here: what is moved, and why (`transfer.rs`, `in_memory.rs`, `assign.rs`).
@@ -13,7 +13,21 @@ use smallvec::SmallVec;
 /// The elements of an access over a space, in C order, out of a value's host memory.
 pub(crate) fn gather(bytes: &[u8], size: usize, walk: &Access, space: &[usize]) -> Result<Vec<u8>> {
     let mut out = vec![0u8; size_of(space) * size];
-    let mut rest = &mut out[..];
+    match gather_into(&mut out, bytes, size, walk, space) {
+        Some(()) => Ok(out),
+        None => Err(Error::new(ErrorKind::Invalid, "gather").says("an access leaves its value")),
+    }
+}
+
+/// The same into memory that is as long as the elements; `None` where the access leaves the value.
+pub(crate) fn gather_into(
+    out: &mut [u8],
+    bytes: &[u8],
+    size: usize,
+    walk: &Access,
+    space: &[usize],
+) -> Option<()> {
+    let mut rest = out;
     let mut inside = true;
     rows(walk, space, |start, step, n| {
         let (row, behind) = std::mem::take(&mut rest).split_at_mut(n * size);
@@ -26,22 +40,26 @@ pub(crate) fn gather(bytes: &[u8], size: usize, walk: &Access, space: &[usize]) 
             _ => gather_row::<16>(bytes, start, step, row),
         };
     });
-    match inside {
-        true => Ok(out),
-        false => Err(Error::new(ErrorKind::Invalid, "gather").says("an access leaves its value")),
-    }
+    inside.then_some(())
 }
 
+/// Copies so many elements that lie a step apart into a row; false where they are not all in `bytes`.
 fn gather_row<const N: usize>(bytes: &[u8], start: i64, step: i64, row: &mut [u8]) -> bool {
-    if step == 1 {
-        let from = start as usize * N;
-        let found = bytes.get(from..from + row.len());
-        return found.map(|found| row.copy_from_slice(found)).is_some();
+    let n = row.len() / N;
+    if !lie_within::<N>(bytes, start, step, n) {
+        return false;
     }
-    row.chunks_exact_mut(N).enumerate().all(|(n, place)| {
-        let from = (start + step * n as i64) as usize * N;
-        bytes.get(from..from + N).map(|element| place.copy_from_slice(element)).is_some()
-    })
+    if step == 1 {
+        row.copy_from_slice(&bytes[start as usize * N..][..row.len()]);
+        return true;
+    }
+    let first = bytes.as_ptr().wrapping_offset(start as isize * N as isize);
+    for (k, place) in row.chunks_exact_mut(N).enumerate() {
+        let from = first.wrapping_offset(k as isize * step as isize * N as isize);
+        // SAFETY: the elements at both ends lie within `bytes`, and so all between them; bytes lie anywhere.
+        place.copy_from_slice(unsafe { &*from.cast::<[u8; N]>() });
+    }
+    true
 }
 
 /// Writes elements in C order of a space to the positions of an access, as far as these are in `bytes`.
@@ -61,11 +79,17 @@ pub(crate) fn scatter(bytes: &mut [u8], size: usize, walk: &Access, space: &[usi
 }
 
 fn scatter_row<const N: usize>(bytes: &mut [u8], start: i64, step: i64, row: &[u8]) {
-    if step == 1
-        && let Ok(to) = usize::try_from(start)
-        && let Some(place) = bytes.get_mut(to * N..to * N + row.len())
-    {
-        return place.copy_from_slice(row);
+    if lie_within::<N>(bytes, start, step, row.len() / N) {
+        if step == 1 {
+            return bytes[start as usize * N..][..row.len()].copy_from_slice(row);
+        }
+        let first = bytes.as_mut_ptr().wrapping_offset(start as isize * N as isize);
+        for (k, element) in row.chunks_exact(N).enumerate() {
+            let to = first.wrapping_offset(k as isize * step as isize * N as isize);
+            // SAFETY: as in `gather_row`; `bytes` is borrowed alone.
+            unsafe { (*to.cast::<[u8; N]>()).copy_from_slice(element) };
+        }
+        return;
     }
     for (n, element) in row.chunks_exact(N).enumerate() {
         let to = usize::try_from(start + step * n as i64).ok();
@@ -73,6 +97,12 @@ fn scatter_row<const N: usize>(bytes: &mut [u8], start: i64, step: i64, row: &[u
             place.copy_from_slice(element);
         }
     }
+}
+
+/// Whether `n` elements, at least one, that lie a step apart are all in `bytes`.
+fn lie_within<const N: usize>(bytes: &[u8], start: i64, step: i64, n: usize) -> bool {
+    let (all, last) = ((bytes.len() / N) as i64, start + step * (n as i64 - 1));
+    (0..all).contains(&start) && (0..all).contains(&last)
 }
 
 /// Calls with each row of a space: its first position, its stride, and how many elements it has.

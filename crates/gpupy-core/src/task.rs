@@ -99,18 +99,20 @@ impl Task {
         if self.operands.is_empty() {
             return None;
         }
-        if side_by_side { Some(()) } else { self.walk_over(operands, shape) }
+        if side_by_side { Some(()) } else { self.walk_over(operands, shape, alike) }
     }
 
     /// Takes operands anew, some of which do not lie side by side.
     #[cold]
-    fn walk_over(&mut self, operands: &[Lent<'_>], shape: &[usize]) -> Option<()> {
+    fn walk_over(&mut self, operands: &[Lent<'_>], shape: &[usize], alike: bool) -> Option<()> {
         self.operands.clear();
         let mut accesses = SmallVec::new();
         for operand in operands {
             let Lent::Memory(array, first) = operand else { continue };
-            let view = array.layout().broadcast_to(shape).ok()?;
-            let (access, memory) = seen(&view, array.dtype(), *first);
+            let (access, memory) = match alike {
+                true => seen(array.layout(), array.dtype(), *first),
+                false => seen(&array.layout().broadcast_to(shape).ok()?, array.dtype(), *first),
+            };
             self.operands.push(memory);
             accesses.push(access);
         }

@@ -47,8 +47,8 @@ impl Shortcuts {
         self.known(operands, |context, op, args| context.at_once(op, args))
     }
 
-    /// Puts the result in the place of all elements of an array; false, with nothing done, where it is
-    /// not known or cannot be.
+    /// Puts the result in the place of an array's elements; false, with nothing done, where it is not
+    /// known or cannot be.
     pub fn update(&self, operands: &[Operand<'_>], dest: &Array) -> bool {
         let put = |context: &Context, op, args: &[Arg<'_>]| {
             context.update_at_once(op, args, dest).then_some(())

@@ -233,7 +233,7 @@ impl Ufunc {
         self.shortcuts.take(operands)
     }
 
-    /// Puts the result in the place of all elements of an array, where it can be computed at once.
+    /// Puts the result in the place of an array's elements, where it can be computed at once.
     pub fn update_at_once(&self, operands: &[Operand<'_>], dest: &Array) -> bool {
         self.shortcuts.update(operands, dest)
     }
