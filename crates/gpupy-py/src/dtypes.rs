@@ -114,25 +114,21 @@ pub fn from_numpy(dtype: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
 /// The dtype of ours behind a class, a `numpy.dtype` object or a name of ours, if it is one of the
 /// usual ones.
 pub fn known(spec: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
-    let (py, numpy) = (spec.py(), numpy(spec.py())?);
-    if let Some(found) = numpy.dtype_of_scalar(spec) {
-        return Ok(Some(found));
-    }
-    if let Some(found) = DType::ALL.into_iter().find(|d| spec.is(&numpy.dtypes[*d as usize])) {
-        return Ok(Some(found));
+    let py = spec.py();
+    // The default of most functions comes first.
+    if spec.is(py.get_type::<PyFloat>()) {
+        return Ok(Some(DType::F64));
+    } else if spec.is(py.get_type::<PyInt>()) {
+        return Ok(Some(DType::I64));
+    } else if spec.is(py.get_type::<PyBool>()) {
+        return Ok(Some(DType::Bool));
     }
     if let Ok(name) = spec.cast_exact::<PyString>() {
         return Ok(DType::from_name(&name.to_cow()?));
     }
-    Ok(if spec.is(py.get_type::<PyFloat>()) {
-        Some(DType::F64)
-    } else if spec.is(py.get_type::<PyInt>()) {
-        Some(DType::I64)
-    } else if spec.is(py.get_type::<PyBool>()) {
-        Some(DType::Bool)
-    } else {
-        None
-    })
+    let numpy = numpy(py)?;
+    let is_its = |dtype: &DType| spec.is(&numpy.dtypes[*dtype as usize]);
+    Ok(numpy.dtype_of_scalar(spec).or_else(|| DType::ALL.into_iter().find(is_its)))
 }
 
 /// The dtype of ours behind anything that `numpy.dtype` accepts, if there is one.

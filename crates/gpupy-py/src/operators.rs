@@ -105,6 +105,9 @@ pub fn binary<'py>(
     rhs: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = lhs.py();
+    if let Some(found) = op.ufunc(py)?.of_two(lhs, rhs)? {
+        return Ok(found);
+    }
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
         let operands = [a, b];
         let [a, b] = &operands;
@@ -147,6 +150,9 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
 /// `op value`.
 fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
+    if let Some(found) = op.ufunc(py)?.of_one(value)? {
+        return Ok(found);
+    }
     if let Some(a) = classify(value)? {
         if let Some(known) = known(value, &a) {
             // NumPy's scalar computes it at once.

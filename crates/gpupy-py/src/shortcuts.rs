@@ -22,10 +22,11 @@ impl Shortcuts {
         Shortcuts([const { AtomicU64::new(0) }; Kind::COUNT * Kind::COUNT])
     }
 
-    fn at(&self, operands: &[Operand<'_>]) -> Option<&AtomicU64> {
-        match operands {
-            [a] => self.0.get(a.kind.index()),
-            [a, b] => self.0.get(a.kind.index() * Kind::COUNT + b.kind.index()),
+    #[inline(always)]
+    fn at(&self, kinds: &[Kind]) -> Option<&AtomicU64> {
+        match kinds {
+            [a] => self.0.get(a.index()),
+            [a, b] => self.0.get(a.index() * Kind::COUNT + b.index()),
             _ => None,
         }
     }
@@ -33,7 +34,8 @@ impl Shortcuts {
     /// Notes that the operation on operands like these is `op` on this dtype, if none has to be cast.
     pub fn remember(&self, operands: &[Operand<'_>], op: Op, dtype: DType) {
         let as_they_are = operands.iter().all(|o| o.kind.dtype().is_none_or(|own| own == dtype));
-        if let Some(place) = self.at(operands)
+        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        if let Some(place) = self.at(&kinds)
             && as_they_are
         {
             let code = u64::from(session::opening()) << 24 | (dtype as u64) << 16 | op as u64;
@@ -41,10 +43,20 @@ impl Shortcuts {
         }
     }
 
-    /// The result, if the operation is known and can be computed at once. It has axes: scalars go the
-    /// long way.
+    /// The result of arrays, as they are, if the operation is known and can be computed at once. It has axes:
+    /// scalars go the long way.
+    #[inline(always)]
+    pub fn of_arrays<const N: usize>(&self, arrays: [&Array; N]) -> Option<Array> {
+        let (context, op, _) = self.known(&arrays.map(|array| Kind::of(array.dtype())))?;
+        if arrays.iter().all(|array| array.ndim() == 0) {
+            return None;
+        }
+        context.at_once(op, &arrays.map(Arg::Array))
+    }
+
+    /// The same of any operands.
     pub fn take(&self, operands: &[Operand<'_>]) -> Option<Array> {
-        self.known(operands, |context, op, args| context.at_once(op, args))
+        self.apply(operands, |context, op, args| context.at_once(op, args))
     }
 
     /// Puts the result in the place of an array's elements; false, with nothing done, where it is not
@@ -53,22 +65,32 @@ impl Shortcuts {
         let put = |context: &Context, op, args: &[Arg<'_>]| {
             context.update_at_once(op, args, dest).then_some(())
         };
-        self.known(operands, put).is_some()
+        self.apply(operands, put).is_some()
     }
 
-    /// Does the operation, if it is known.
+    /// The operation on operands of these kinds and the dtype that it takes them in, if it is known.
     #[inline(always)]
-    fn known<T>(
-        &self,
-        operands: &[Operand<'_>],
-        compute: impl FnOnce(&Context, Op, &[Arg<'_>]) -> Option<T>,
-    ) -> Option<T> {
-        let code = self.at(operands)?.load(Ordering::Relaxed);
+    fn known(&self, kinds: &[Kind]) -> Option<(&'static Context, Op, DType)> {
+        let code = self.at(kinds)?.load(Ordering::Relaxed);
         let (context, opening) = session::open()?;
         if code >> 24 != u64::from(opening) {
             return None;
         }
-        let (op, dtype) = (Op::from_code(code as u16)?, DType::from_code((code >> 16) as u8)?);
+        Some((context, Op::from_code(code as u16)?, DType::from_code((code >> 16) as u8)?))
+    }
+
+    /// Does the operation, if it is known.
+    #[inline(always)]
+    fn apply<T>(
+        &self,
+        operands: &[Operand<'_>],
+        compute: impl FnOnce(&Context, Op, &[Arg<'_>]) -> Option<T>,
+    ) -> Option<T> {
+        let (context, op, dtype) = match operands {
+            [a] => self.known(&[a.kind]),
+            [a, b] => self.known(&[a.kind, b.kind]),
+            _ => None,
+        }?;
         let mut args: SmallVec<[Arg<'_>; 2]> = SmallVec::new();
         let mut axes = 0;
         for operand in operands {

@@ -228,6 +228,32 @@ impl Ufunc {
         Ok(done)
     }
 
+    /// The result of an array of ours, where it can be computed at once and has axes. Most operations on small
+    /// arrays are this or `of_two`, which take no detour by [`Operand`]s.
+    #[inline(always)]
+    pub fn of_one<'py>(&self, a: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Ok(array) = a.cast_exact::<NdArray>() else { return Ok(None) };
+        let a = array.get().read(array.py());
+        let Some(a) = a.as_lazy() else { return Ok(None) };
+        made(array.py(), self.shortcuts.of_arrays([a]))
+    }
+
+    /// The result of two arrays of ours, where it can be computed at once and has axes.
+    #[inline(always)]
+    pub fn of_two<'py>(
+        &self,
+        a: &Bound<'py, PyAny>,
+        b: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = a.py();
+        let (Ok(a), Ok(b)) = (a.cast_exact::<NdArray>(), b.cast_exact::<NdArray>()) else {
+            return Ok(None);
+        };
+        let (a, b) = (a.get().read(py), b.get().read(py));
+        let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
+        made(py, self.shortcuts.of_arrays([a, b]))
+    }
+
     /// The result, where it can be computed at once and has axes.
     pub fn at_once(&self, operands: &[Operand<'_>]) -> Option<Array> {
         self.shortcuts.take(operands)
@@ -300,6 +326,15 @@ impl Ufunc {
             Some(recipe) => run(py, recipe, plan, &ready, None),
             None => Ok(None),
         }
+    }
+}
+
+/// An object for an array that was computed.
+#[inline(always)]
+fn made(py: Python<'_>, array: Option<Array>) -> PyResult<Option<Bound<'_, PyAny>>> {
+    match array {
+        Some(array) => Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any())),
+        None => Ok(None),
     }
 }
 
@@ -445,6 +480,14 @@ impl Ufunc {
             return Ok(None);
         }
         let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 2]> = args.iter_borrowed().collect();
+        let found = match &objects[..] {
+            [a] => self.of_one(a)?,
+            [a, b] => self.of_two(a, b)?,
+            _ => None,
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
         let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
         for object in &objects {
             match classify(object)? {
