@@ -24,6 +24,7 @@ use crate::record::{Recorder, source_of};
 use crate::registry::Registry;
 use crate::scalar::Scalar;
 use crate::settings::{Placement, Settings};
+use crate::settle::is_little;
 use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::trace::{self, Tracer};
@@ -463,7 +464,7 @@ impl Context {
             {
                 return self.assign(&target, Arg::Array(&source));
             }
-            1 if small => self.settle(dest, &source)?,
+            n if small && is_little(n, dest.base_len()) => self.settle(dest, &source)?,
             _ => {}
         }
         let replaced = self.put_operand(dest, source)?;

@@ -1,8 +1,8 @@
 //! Moves of elements within host memory: writes, copies and joins of what lies there, without any
 //! driver.
 //!
-//! Owns [`write_own`], [`own_again`], [`write()`], [`put`], [`renewed`], [`copied`], [`filled`], [`joined`] and
-//! [`picked`]. Invariants: a value that somebody else holds is never written; what is given was computed,
+//! Owns [`write_own`], [`own_again`], [`settled`], [`write()`], [`put`], [`renewed`], [`copied`], [`filled`],
+//! [`joined`] and [`picked`]. Invariants: a value that somebody else holds is never written; what is given was computed,
 //! all of it, in host memory.
 //!
 //! Not here: masks (`masked.rs`); writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
@@ -139,25 +139,38 @@ fn move_within(bytes: &mut [u8], size: usize, from: &View, to: &View) -> Option<
     Some(())
 }
 
-/// The own elements of a base, for writing. Few elements in host memory that were a value become own ones
-/// again: the value's, if nobody else holds it, or a copy. `None` for others.
+/// The own elements of a base, for writing. Elements in host memory that were a value become own ones again:
+/// the value's, if nobody else holds it, or a copy, if they are few. `None` for others.
 pub(crate) fn own_again(current: &mut Current) -> Option<&mut [u8]> {
+    made_own(current, MOST_POINTS)
+}
+
+/// Makes elements in host memory, or a constant, a base's own, however many they are.
+pub(crate) fn settled(current: &mut Current) {
+    made_own(current, usize::MAX);
+}
+
+/// Makes elements in host memory a base's own, for writing; `None` where others are, or where more than
+/// `most` would have to be copied.
+fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
     if let Held::Value(value) = current.held()
-        && (1..=MOST_POINTS).contains(&value.len())
+        && !value.is_empty()
     {
         let (dtype, shape) = (value.dtype(), value.0.shape.clone());
         let bytes = value.len() * dtype.size();
+        let few = value.len() <= most;
         let memory = match value.0.kind {
-            Kind::Constant(scalar) => {
-                Memory::of(&scalar.bytes().get(..dtype.size())?.repeat(value.len()))
+            Kind::Constant(scalar) if few => {
+                Memory::full(scalar.bytes().get(..dtype.size())?, value.len())
             }
-            _ => match taken(value).map(Arc::try_unwrap) {
+            Kind::Constant(_) => return None,
+            Kind::Host(_) | Kind::Expr { .. } => match taken(value).map(Arc::try_unwrap) {
                 Some(Ok(buffer)) => Memory::in_buffer(buffer),
                 // SAFETY: elements in host memory are never written while somebody has them.
                 Some(Err(shared)) => Memory::of(unsafe { shared.bytes(0..bytes) }),
                 None => {
                     let state = value.state();
-                    if !state.on_host.covers(0..value.len()) {
+                    if !few || !state.on_host.covers(0..value.len()) {
                         return None;
                     }
                     // SAFETY: as above.

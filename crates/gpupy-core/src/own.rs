@@ -62,6 +62,22 @@ impl Memory {
         memory
     }
 
+    /// So many elements that are all the same one.
+    pub fn full(element: &[u8], len: usize) -> Memory {
+        let bytes = len * element.len();
+        let mut memory = Memory::new(bytes);
+        // SAFETY: so many bytes are the memory's, and nobody else has it; they are initialised first.
+        let room = unsafe {
+            let start = memory.start().as_ptr();
+            start.write_bytes(0, bytes);
+            std::slice::from_raw_parts_mut(start, bytes)
+        };
+        if element.iter().any(|byte| *byte != 0) {
+            room.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element));
+        }
+        memory
+    }
+
     /// The first byte, for writing; it stays there as long as the memory is not moved.
     #[inline]
     pub fn start(&mut self) -> NonNull<u8> {

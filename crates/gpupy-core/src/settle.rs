@@ -1,14 +1,13 @@
-//! Bases to which a program writes element after element: they come to host memory, where a write is a
-//! move.
+//! Bases to which a program writes little after little, elements, rows or columns: they come to host
+//! memory, where a write is a move.
 //!
-//! Owns the rule when they do. Recorded writes of single elements are evaluated one by one, and each
-//! copies the rest where an element was read in between: of a million elements, a thousand times their
-//! number. Invariants: only what a device holds in host memory anyway is brought there; settling changes
-//! no element.
+//! Owns the rule when they do. Recorded writes are evaluated one by one, and each copies the rest where
+//! something was read in between: of a million elements, a thousand times their number. Invariants: only
+//! what a device holds in host memory anyway is brought there; settling changes no element.
 //!
 //! Not here: the writes themselves (`in_memory.rs`, `record.rs`).
 
-use crate::array::Array;
+use crate::array::{Array, Held};
 use crate::at_once::MOST_POINTS;
 use crate::context::Context;
 use crate::error::Result;
@@ -16,54 +15,69 @@ use crate::in_memory;
 use crate::value::{Kind, Operand, Value};
 use crate::view::View;
 
-/// Single elements written one after another to a pending base, after which it settles. Settling moves
-/// all elements once: of a million as much as these writes cost as launches.
-const MANY: u32 = 256;
+/// A write that may settle its base is of at most one in so many of its elements.
+const PART: usize = 8;
+/// A base settles when this times the little writes that it saw is more than its elements: moving all of
+/// them once costs as much then as those writes cost as launches.
+const MOVED: usize = 4 << 10;
+/// The same for a base whose elements are all one number, which has to be put there once in any case.
+const FILLED: usize = 1 << 20;
+
+/// Whether a write of so many elements to a base of so many is a little one.
+pub(crate) fn is_little(elements: usize, base: usize) -> bool {
+    elements == 1 || elements <= MOST_POINTS && elements.saturating_mul(PART) <= base
+}
+
+/// Whether a value has seen enough little writes to settle.
+fn settles(value: &Value) -> bool {
+    let share = match value.0.kind {
+        Kind::Constant(_) => FILLED,
+        _ => MOVED,
+    };
+    value.len() <= share.saturating_mul(value.0.touched as usize + 1)
+}
 
 impl Context {
-    /// Brings the base of one element to host memory, and what is written there, if many elements were
+    /// Brings the base of a little write to host memory, and what is written there, if enough was
     /// written so before.
     ///
     /// # Errors
     /// Any error of the driver; no value is lost.
     pub(crate) fn settle(&self, dest: &Array, source: &Operand) -> Result<()> {
-        let value = {
-            let mut current = dest.current();
-            let value = current.value()?;
-            if value.0.touched < MANY {
-                return Ok(());
-            }
-            value.clone()
+        // What still has to be computed; own elements are there.
+        let base = match dest.current().held() {
+            Held::Value(value) if settles(value) => Some(value.clone()),
+            Held::Own(_) => None,
+            Held::Value(_) | Held::Nothing => return Ok(()),
         };
-        let is_settled = matches!(value.0.kind, Kind::Host(_));
-        let is_little = |source: &&Value| !source.is_computed() && source.len() <= MOST_POINTS;
-        let source = source.1.as_ref().filter(is_little);
-        if is_settled && source.is_none() {
+        let is_pending = |source: &&Value| !source.is_computed() && source.len() <= MOST_POINTS;
+        let source = source.1.as_ref().filter(is_pending);
+        if base.is_none() && source.is_none() {
             return Ok(());
         }
         let mut settles = false;
         self.while_others_run(|| {
             settles = self.evaluates_in_host_memory()?;
             if settles {
-                self.bring(&value)?;
+                base.as_ref().map_or(Ok(()), |base| self.bring(base))?;
                 source.map_or(Ok(()), |source| self.bring(source))?;
             }
             Ok(())
         })?;
+        let Some(base) = base.filter(|_| settles) else { return Ok(()) };
         let mut current = dest.current();
-        let held = current.value()?;
-        if settles && !is_settled && held.id() == value.id() {
-            drop(value);
-            if in_memory::renewed(held, usize::MAX).is_some() {
-                // Pending elements that are written later are computed first.
-                held.mark_touched(MANY);
-            }
+        if matches!(current.held(), Held::Value(held) if held.id() == base.id()) {
+            drop(base);
+            in_memory::settled(&mut current);
         }
         Ok(())
     }
 
-    /// Computes all elements and brings them to host memory.
+    /// Computes all elements and brings them to host memory; of a constant there is nothing to compute.
     fn bring(&self, value: &Value) -> Result<()> {
+        if matches!(value.0.kind, Kind::Constant(_)) {
+            return Ok(());
+        }
         let whole = View::contiguous(value.shape());
         self.read(&Array::with_view(value.clone(), whole)).map(drop)
     }

@@ -19,6 +19,7 @@ use crate::join::Join;
 use crate::op::Op;
 use crate::ranges::Ranges;
 use crate::scalar::Scalar;
+use crate::settle;
 use crate::view::{Shape, Strides, View, contiguous_strides, size_of};
 use crate::whole::Whole;
 use smallvec::SmallVec;
@@ -170,7 +171,7 @@ pub(crate) struct Node {
     /// The longest chain of operations that were pending when this was recorded; of elements that were
     /// computed at once, the longest that led to them so.
     pub depth: u32,
-    /// How many single elements were written, one after another, while others were pending.
+    /// How many little writes there were, one after another, while elements were pending.
     pub touched: u32,
     /// At most the bytes of computed values that this keeps alive, shared ones counted again.
     pub held: AtomicU64,
@@ -242,7 +243,9 @@ impl Pending {
         };
         let (mut weight, mut depth, mut held) = (own, 0, 0u64);
         let touched = match (&op, operands.first()) {
-            (NodeOp::Assign(view), Some((_, Some(old)))) if view.size() == 1 => {
+            (NodeOp::Assign(view), Some((_, Some(old))))
+                if settle::is_little(view.size(), old.len()) =>
+            {
                 old.0.touched.saturating_add(1)
             }
             _ => 0,
@@ -480,13 +483,6 @@ impl Value {
         node.order = (node.id, u32::MAX);
         node.kind = Kind::Host(Origin::Given);
         host
-    }
-
-    /// Says how many single elements were written, of a value that nobody else holds.
-    pub(crate) fn mark_touched(&mut self, times: u32) {
-        if let Some(node) = Arc::get_mut(&mut self.0) {
-            node.touched = times;
-        }
     }
 
     /// Says that each element is 0.0 or -0.0.

@@ -10,6 +10,7 @@ use crate::dtypes::{self, numpy};
 use crate::errors::{shape_words, to_py, warn_of_lost_parts};
 use crate::host;
 use crate::index::Selection;
+use crate::known::integer;
 use crate::lend;
 use crate::operand::{Held, Operand, classify, int_scalar};
 use crate::session::{context, ready};
@@ -186,6 +187,10 @@ pub fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
         Held::Float(value) => value,
         Held::Known(scalar) if scalar.dtype.is_float() && dtype.is_signed_int() => {
             f64::from_bits(op_eval::eval(Op::Cast, DType::F64, &[scalar])?.bits)
+        }
+        // Numbers have to fit into signed dtypes, and are cast to others.
+        Held::Known(scalar) if scalar.dtype.is_int() && dtype.is_signed_int() => {
+            return int_scalar(integer(scalar), dtype);
         }
         _ => return operand.scalar(dtype),
     };

@@ -128,10 +128,13 @@ fn set_part(
     Ok(true)
 }
 
-/// A Python float or int as an element, where that needs no warning and no refusal. What other values are
-/// may run code of the user's.
+/// A Python float or int, or a scalar of ours, as an element, where that needs no warning and no refusal.
+/// What other values are may run code of the user's.
 fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
-    if !value.is_exact_instance_of::<PyFloat>() && !value.is_exact_instance_of::<PyInt>() {
+    let is_plain = value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<LazyScalar>();
+    if !is_plain {
         return Ok(None);
     }
     Ok(classify(value)?.and_then(|value| plain(&value, dtype)))

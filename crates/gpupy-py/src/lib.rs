@@ -26,6 +26,7 @@ mod forms;
 mod host;
 mod index;
 mod key;
+mod known;
 mod lend;
 mod masks;
 mod mirror;

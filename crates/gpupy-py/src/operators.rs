@@ -7,12 +7,10 @@
 
 use crate::array::{NdArray, Repr};
 use crate::assign;
-use crate::dtypes::numpy;
 use crate::operand::{Operand, classify};
 use crate::protocols::{fallback_operator, wrap_array, wrap_recorded};
-use crate::scalar::LazyScalar;
+use crate::scalar::{self, LazyScalar};
 use crate::ufunc::{self, Ufunc};
-use gpupy_core::DType;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -110,13 +108,9 @@ pub fn binary<'py>(
     }
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
         let operands = [a, b];
-        let [a, b] = &operands;
-        if !a.is_array && !b.is_array {
-            if let Some(scalar) = op.ufunc(py)?.of_scalars(py, a, b) {
-                return match scalar.dtype {
-                    DType::Bool => Ok(numpy(py)?.truth(py, scalar.as_bool())),
-                    _ => Ok(Bound::new(py, LazyScalar::of(scalar))?.into_any()),
-                };
+        if operands.iter().all(|operand| !operand.is_array) {
+            if let Some(scalar) = op.ufunc(py)?.of_scalars(py, &operands) {
+                return scalar::of(py, scalar);
             }
         } else if let Some(array) = op.ufunc(py)?.at_once(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
@@ -154,11 +148,17 @@ fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
         return Ok(found);
     }
     if let Some(a) = classify(value)? {
-        if let Some(known) = known(value, &a) {
+        let (ufunc, operands) = (op.ufunc(py)?, [a]);
+        let [a] = &operands;
+        if !a.is_array
+            && let Some(scalar) = ufunc.of_scalars(py, &operands)
+        {
+            return scalar::of(py, scalar);
+        }
+        if let Some(known) = known(value, a) {
             // NumPy's scalar computes it at once.
             return py.import("operator")?.call_method1(op.python_name(), (known,));
         }
-        let (ufunc, operands) = (op.ufunc(py)?, [a]);
         if let Some(array) = ufunc.at_once(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
         }

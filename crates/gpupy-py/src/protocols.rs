@@ -10,6 +10,7 @@ use crate::host;
 use crate::operand::Operand;
 use crate::plain::call;
 use crate::scalar::LazyScalar;
+use crate::ufunc::Ufunc;
 use gpupy_core::Array;
 use pyo3::BoundObject;
 use pyo3::prelude::*;
@@ -116,6 +117,22 @@ pub fn fallback_ufunc<'py>(
     call(&PyString::intern(py, name), ufunc, args, &kwargs)
 }
 
+/// Our ufunc for one of NumPy's.
+fn ours<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Ufunc>> {
+    static OURS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let py = ufunc.py();
+    let known = OURS.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
+    let found = match known.get_item(ufunc)? {
+        Some(found) => found,
+        None => {
+            let found = py.import("gpupy._namespace")?.call_method1("ufunc_of", (ufunc,))?;
+            known.set_item(ufunc, &found)?;
+            found
+        }
+    };
+    Ok(found.cast_into::<Ufunc>()?)
+}
+
 /// `__array_ufunc__`.
 pub fn array_ufunc<'py>(
     ufunc: &Bound<'py, PyAny>,
@@ -124,6 +141,13 @@ pub fn array_ufunc<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = ufunc.py();
+    let is_call = || method.cast::<PyString>().is_ok_and(|method| method == "__call__");
+    if kwargs.is_none_or(|kwargs| kwargs.is_empty())
+        && is_call()
+        && let Some(result) = ours(ufunc)?.get().call_plain(py, inputs)?
+    {
+        return Ok(result);
+    }
     let kwargs = kwargs.map_or_else(|| PyDict::new(py), Clone::clone);
     module(py)?.call_method1("array_ufunc", (ufunc, method, inputs, kwargs))
 }

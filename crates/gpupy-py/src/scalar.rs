@@ -9,6 +9,7 @@
 
 use crate::array::NdArray;
 use crate::errors::to_py;
+use crate::known::integer;
 use crate::operand::{Held, Operand};
 use crate::operators::{self, Operator};
 use crate::{dtypes, host, protocols};
@@ -38,6 +39,14 @@ enum Element {
 /// Pending operations on scalars after which the value is computed: arithmetic in a Python loop
 /// would otherwise become ever larger kernels of one element.
 const MANY_OPERATIONS: u32 = 64;
+
+/// What an operation on known scalars gave: a truth value is NumPy's.
+pub fn of(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
+    match scalar.dtype {
+        DType::Bool => Ok(dtypes::numpy(py)?.truth(py, scalar.as_bool())),
+        _ => Ok(Bound::new(py, LazyScalar::of(scalar))?.into_any()),
+    }
+}
 
 impl LazyScalar {
     /// A scalar for a 0-d array whose base nobody writes to.
@@ -156,6 +165,11 @@ impl LazyScalar {
     }
 }
 
+/// An integer as Python's own.
+fn python_int(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
+    Ok(integer(scalar).into_pyobject(py)?.into_any())
+}
+
 #[pymethods]
 impl LazyScalar {
     /// The dtype.
@@ -210,7 +224,10 @@ impl LazyScalar {
     }
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
-        self.value(py)?.is_truthy()
+        match self.as_known() {
+            Some(known) if !known.dtype.is_float() => Ok(known.as_bool()),
+            _ => self.value(py)?.is_truthy(),
+        }
     }
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -226,7 +243,10 @@ impl LazyScalar {
     }
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.value(py)?.call_method0("__int__")
+        match self.as_known() {
+            Some(known) if known.dtype.is_int() => python_int(py, known),
+            _ => self.value(py)?.call_method0("__int__"),
+        }
     }
 
     fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -234,7 +254,10 @@ impl LazyScalar {
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import("operator")?.call_method1("index", (self.value(py)?,))
+        match self.as_known() {
+            Some(known) if known.dtype.is_int() => python_int(py, known),
+            _ => py.import("operator")?.call_method1("index", (self.value(py)?,)),
+        }
     }
 
     #[pyo3(signature = (*args))]

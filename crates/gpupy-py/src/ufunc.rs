@@ -12,13 +12,15 @@ use crate::assign;
 use crate::dtypes::{self, numpy};
 use crate::errors::{not_broadcastable, to_py};
 use crate::host;
+use crate::known;
 use crate::operand::{Held, Kind, Operand, classify};
 use crate::operators::{self, Operator};
 use crate::protocols::{fallback_ufunc, wrap, wrap_recorded};
 use crate::recipe::{self, Recipe};
+use crate::scalar;
 use crate::session::ready;
 use crate::shortcuts::Shortcuts;
-use gpupy_core::{Arg, Array, Context, DType, ErrorKind, Op, Scalar, op_eval};
+use gpupy_core::{Arg, Array, Context, DType, ErrorKind, Scalar};
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
@@ -264,24 +266,16 @@ impl Ufunc {
         self.shortcuts.update(operands, dest)
     }
 
-    /// The operation on two known scalars, where it is one of the core's and NumPy's scalars would
-    /// say nothing of it: comparisons, and sums, differences, products and quotients that are normal
-    /// numbers.
-    pub fn of_scalars(&self, py: Python<'_>, a: &Operand<'_>, b: &Operand<'_>) -> Option<Scalar> {
-        let Some(Recipe::Op(op)) = self.recipe else { return None };
-        let plan = self.plan(py, &[a.kind, b.kind]).ok()??;
+    /// The operation on known scalars, where it is one of the core's and NumPy's scalars would say nothing
+    /// of it.
+    pub fn of_scalars(&self, py: Python<'_>, operands: &[Operand<'_>]) -> Option<Scalar> {
+        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        let plan = self.plan(py, &kinds).ok()??;
         let dtype = plan.operand().filter(|dtype| !dtype.is_complex())?;
-        let result = op_eval::eval(op, plan.result, &[a.scalar(dtype)?, b.scalar(dtype)?])?;
-        let quiet = match op {
-            Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne => true,
-            Op::Add | Op::Sub | Op::Mul | Op::Div => match result.dtype {
-                DType::F32 => result.as_f32().is_normal(),
-                DType::F64 => f64::from_bits(result.bits).is_normal(),
-                _ => false,
-            },
-            _ => false,
-        };
-        quiet.then_some(result)
+        let op = self.recipe?.alone(dtype)?;
+        let scalars: Option<SmallVec<[Scalar; 2]>> =
+            operands.iter().map(|operand| operand.scalar(dtype)).collect();
+        known::quiet(op, plan.result, &scalars?)
     }
 
     /// Records operands some of which are neither ours nor Python numbers; `None` when NumPy has to
@@ -471,7 +465,7 @@ enum Plain<'py> {
 
 impl Ufunc {
     /// The most frequent call: operands that are ours or numbers, and nothing else.
-    fn call_plain<'py>(
+    pub fn call_plain<'py>(
         &self,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
@@ -497,6 +491,11 @@ impl Ufunc {
         }
         if let Some(array) = self.at_once(&operands) {
             return Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any()));
+        }
+        if operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
+            && let Some(scalar) = self.of_scalars(py, &operands)
+        {
+            return scalar::of(py, scalar).map(Some);
         }
         let recorded = self.record(py, &operands, None)?;
         recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()

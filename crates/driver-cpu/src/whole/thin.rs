@@ -59,11 +59,11 @@ impl Thin {
         }
     }
 
-    /// Whether elements lie side by side along terms, or else along rows.
+    /// Whether elements lie side by side along terms, or else along rows. Those of a single row are put so.
     fn along_terms(&self) -> Option<bool> {
-        match (self.matrix_strides[0], self.matrix_strides[1]) {
-            (1, _) => Some(false),
-            (_, 1) => Some(true),
+        match (self.rows, self.matrix_strides) {
+            (1, _) | (_, [_, 1]) => Some(true),
+            (_, [1, _]) => Some(false),
             _ => None,
         }
     }
@@ -210,8 +210,18 @@ impl Thin {
     ) {
         let [row, term] = self.matrix_strides.map(|stride| stride * PARTS as isize);
         let matrix = self.matrix.cast::<T>();
-        let matrix =
+        let mut matrix =
             matrix.wrapping_offset(rows.start as isize * row + terms.start as isize * term);
+        let mut beside_each_other = Vec::new();
+        if cuts.along_terms && self.matrix_strides[1] != 1 {
+            for at in 0..terms.len() * PARTS {
+                let from =
+                    matrix.wrapping_offset((at / PARTS) as isize * term + (at % PARTS) as isize);
+                // SAFETY: the caller's.
+                beside_each_other.push(unsafe { from.read_unaligned() });
+            }
+            matrix = beside_each_other.as_ptr();
+        }
         let beside = PARTS == 1 && (self.vector_strides[1] == 1 || terms.len() == 1);
         let (vectors, pitch) = if beside {
             let first = self.vector.cast::<T>().wrapping_add(terms.start);

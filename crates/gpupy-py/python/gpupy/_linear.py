@@ -55,6 +55,9 @@ def _element(product):
 
 
 def dot(a, b, out=None):
+    if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim and 0 < b.ndim <= 2:
+        if a._lazy and b._lazy and a.shape[-1] == b.shape[0]:
+            return a @ b
     result, arrays = None, _operands(a, b)
     if arrays is not None:
         x, y = arrays

@@ -12,10 +12,13 @@ from ._gpupy import ndarray
 
 # NumPy's functions whose result is always a view of their first argument.
 _VIEWS = (
-    "array_split broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
+    "array_split broadcast_to diagonal dsplit expand_dims fliplr flipud hsplit "
     "matrix_transpose moveaxis permute_dims rollaxis rot90 split swapaxes transpose "
     "vsplit"
 ).split()
+
+# The key of an axis from its end to its start.
+_REVERSED = (slice(None, None, -1),)
 
 
 def _view(name):
@@ -50,6 +53,16 @@ def _at_least(rank):
 
 
 atleast_1d, atleast_2d, atleast_3d = _at_least(1), _at_least(2), _at_least(3)
+
+
+_flipped = _view("flip")
+
+
+def flip(m, axis=None):
+    # All axes, which is nothing that NumPy has to judge.
+    if axis is None and type(m) is ndarray and m.ndim:
+        return m[_REVERSED * m.ndim]
+    return _flipped(m, axis)
 
 
 def reshape(a, /, shape, order="C", *, copy=None):
@@ -139,6 +152,7 @@ FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
     "atleast_2d": atleast_2d,
     "atleast_3d": atleast_3d,
     "broadcast_arrays": broadcast_arrays,
+    "flip": flip,
     "may_share_memory": _sharing(np.may_share_memory),
     "ravel": ravel,
     "reshape": reshape,
