@@ -1,9 +1,9 @@
 //! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations` the
-//! examples' own loops, with `--shaders` the drivers of GPUs against shaders by hand, and with `--second` the
+//! examples' own loops, with `--kernels DIR` published programs, with `--shaders` the drivers of GPUs against shaders by hand, and with `--second` the
 //! first run of a program in a second process against a warm one.
 //!
 //! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
-//! `benches/simulations.py`), but for the recording of an operation in the core (`benches/src/main.rs`).
+//! `benches/simulations.py`, `benches/kernels.py`), but for the recording of an operation in the core (`benches/src/main.rs`).
 //! Invariant: it judges nothing; times are printed and written, never asserted. Not here: the peers'
 //! environment and library (`peers`).
 
@@ -24,10 +24,13 @@ pub fn run(arguments: &[String]) -> Result<()> {
         let mut others = arguments.to_vec();
         others.remove(place);
         demo::check(&others, &["--programs", "--rounds"], &[])?;
-        develop::prepare()?;
-        process::announce("simulations");
-        let mut simulations = process::command(workspace::python());
-        return process::run(simulations.arg("benches/simulations.py").args(others));
+        return script("simulations", "benches/simulations.py", &others);
+    }
+    if let Some(place) = arguments.iter().position(|word| word == "--kernels") {
+        demo::check(arguments, &["--kernels", "--preset", "--programs", "--seconds"], &[])?;
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        return script("published kernels", "benches/kernels.py", &others);
     }
     if let Some((title, words)) = of_shaders(arguments) {
         process::announce(title);
@@ -37,7 +40,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     }
     demo::check(
         arguments,
-        &["--driver", "--programs", "--rounds", "--sizes"],
+        &["--driver", "--kernels", "--programs", "--rounds", "--sizes"],
         &["--peers", "--quick", "--second", "--shaders", "--simulations"],
     )?;
     develop::prepare()?;
@@ -49,6 +52,14 @@ pub fn run(arguments: &[String]) -> Result<()> {
     process::run(bench.args(arguments))?;
     let mut core = process::cargo();
     process::run(core.args(["run", "--release", "--quiet", "-p", "gpupy-bench"]))
+}
+
+/// Runs a benchmark in Python.
+fn script(title: &str, path: &str, arguments: &[String]) -> Result<()> {
+    develop::prepare()?;
+    process::announce(title);
+    let mut python = process::command(workspace::python());
+    process::run(python.arg(path).args(arguments))
 }
 
 /// A title and the words for the program of shaders by hand, where the arguments are about it.

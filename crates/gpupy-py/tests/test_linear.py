@@ -130,3 +130,16 @@ def test_products_are_no_fallbacks(driver):
     for product in (a @ a, gpupy.dot(a, a[0]), gpupy.einsum("ij,kj->ik", a, a), gpupy.tensordot(a, a, 1)):
         np.asarray(product)
     assert gpupy.stats().fallbacks == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int32"])
+def test_vectors_that_lie_apart_multiply(device, dtype):
+    views = {
+        "column": lambda xp: xp.asarray(small((500, 6), dtype))[:, 2],
+        "reversed": lambda xp: xp.asarray(small(500, dtype))[::-1],
+        "every third": lambda xp: xp.asarray(small(1500, dtype))[1::3],
+        "plain": lambda xp: xp.asarray(small(500, dtype, 5)),
+    }
+    for left in views.values():
+        for right in views.values():
+            check(lambda xp: [left(xp) @ right(xp), xp.dot(left(xp), right(xp))])

@@ -92,6 +92,52 @@ def test_arithmetic_of_scalars_is_numpys(device, op):
             check(lambda xp: op(three(xp, dtype), xp.ones(3, side)), f"{dtype} array {side}")
 
 
+EDGES = {
+    "int8": [-128, -1, 0, 1, 127],
+    "uint8": [0, 1, 200, 255],
+    "int64": [-(2**63), -1, 0, 3, 2**63 - 1],
+    "uint64": [0, 5, 2**64 - 1],
+    "float32": [0.0, -0.0, 1.5, -2.0, 1e-30, 3e38, np.inf, -np.inf, np.nan],
+    "float64": [0.0, -0.0, 1.5, -2.0, 1e-300, 1e308, np.inf, -np.inf, np.nan, 5e-324],
+    "bool": [False, True],
+}
+MORE = [*OPS, operator.floordiv, operator.mod, operator.and_, operator.xor, operator.gt, operator.ne]
+CALLED = ["maximum", "minimum", "bitwise_or", "negative", "absolute", "sqrt", "invert", "floor"]
+
+
+@pytest.mark.parametrize("dtype", EDGES)
+def test_known_elements_compute_as_numpys_to_the_bit(device, dtype):
+    def of(xp, value):
+        return xp.array([value], dtype)[0]
+
+    for a in EDGES[dtype]:
+        for b in EDGES[dtype]:
+            for op in MORE:
+                check(lambda xp: op(of(xp, a), of(xp, b)), f"{a!r} {op.__name__} {b!r}")
+            for name in CALLED[:3]:
+                check(lambda xp: getattr(xp, name)(of(xp, a), of(xp, b)), f"{name} {a!r} {b!r}")
+        for name in CALLED[3:]:
+            check(lambda xp: getattr(xp, name)(of(xp, a)), f"{name} {a!r}")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64", "float32", "bool"])
+def test_an_element_is_written_as_numpys_is(dtype):
+    def program(xp, source, value):
+        array = xp.zeros(3, dtype)
+        array[1] = xp.array([value], source)[0]
+        return array
+
+    for source, values in EDGES.items():
+        for value in values:
+            check(lambda xp: program(xp, source, value), f"{value!r} of {source} to {dtype}")
+
+
+def test_elements_are_keys(device):
+    check(lambda xp: xp.arange(12).reshape(3, 4)[xp.array([2, 1])[0], xp.array([-1], "int8")[0]])
+    check(lambda xp: xp.arange(12)[xp.array([2.0])[0]])
+    check(lambda xp: xp.arange(3)[xp.array([7])[0]])
+
+
 def test_evaluated_scalars_compute_the_same(device):
     s = three(gpupy)
     float(s)

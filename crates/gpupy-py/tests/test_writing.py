@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 import pytest
-from pairs import assert_same
+from pairs import assert_same, check
 
 import gpupy
 
@@ -132,6 +132,32 @@ def test_a_pending_array_that_is_written_element_by_element_settles_in_host_memo
     array[5] = (array + 1)[7:8].sum()
     want[5] = want[7] + 1
     assert_same(array, want)
+
+
+def columns(xp, start):
+    """A filter that goes from column to column, as many programs do."""
+    source = xp.asarray(np.linspace(0, 1, 60_000).reshape(300, 200))
+    array = start(xp, source)
+    array[:, 0] = source[:, 0]
+    for j in range(1, 200):
+        array[:, j] = 0.5 * source[:, j] + 0.25 * array[:, j - 1]
+    return array
+
+
+@pytest.mark.parametrize("start", ["zeros", "full", "computed"])
+def test_an_array_that_is_written_column_by_column_settles_in_host_memory(start):
+    gpupy._gpupy.reconfigure("cpu", strict=False)
+    starts = {
+        "zeros": lambda xp, source: xp.zeros((300, 200)),
+        "full": lambda xp, source: xp.full((300, 200), 3.5),
+        "computed": lambda xp, source: source + 1.0,
+    }
+    check(lambda xp: columns(xp, starts[start]))
+    gpupy.reset_stats()
+    columns(gpupy, starts[start])
+    counts = gpupy.stats()
+    # Beyond some columns, each operation is computed at once, and each write is a move.
+    assert counts.launches - counts.computed_at_once <= 32 and counts.fallbacks == 0
 
 
 def test_fields_of_records_are_views():
