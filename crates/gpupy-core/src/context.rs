@@ -263,9 +263,13 @@ impl Context {
     /// - any error of an evaluation, when so much was pending that it had to run.
     pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
         let recorder = &self.inner.recorder;
-        order::kept(args, |args| match recorder.at_once.apply(op, DType::Bool, args) {
+        let at_once = |args: &[Arg<'_>]| recorder.at_once.apply(op, DType::Bool, args);
+        order::kept(args, |args| match at_once(args) {
             Some(array) => Ok(array),
-            None => self.bounded(recorder.apply(op, args)?),
+            None => match self.ripen(args)?.then(|| at_once(args)).flatten() {
+                Some(array) => Ok(array),
+                None => self.bounded(recorder.apply(op, args)?),
+            },
         })
     }
 
@@ -327,6 +331,7 @@ impl Context {
         {
             return Ok(reduced);
         }
+        self.ripen(&[Arg::Array(array)])?;
         let recorder = &self.inner.recorder;
         order::kept_but(array, axes, keepdims, |array, axes| {
             self.bounded(recorder.reduce(op, array, axes, keepdims)?)
@@ -379,6 +384,7 @@ impl Context {
     /// - `Shape`: the extents do not fit, or an array has fewer than two axes. `DType`: the dtypes
     ///   differ.
     pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
+        self.ripen(&[Arg::Array(left), Arg::Array(right)])?;
         self.bounded(self.inner.recorder.matmul(left, right)?)
     }
 

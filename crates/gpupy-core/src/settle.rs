@@ -1,23 +1,26 @@
-//! Bases to which a program writes little after little, elements, rows or columns: they come to host
-//! memory, where a write is a move.
+//! Bases that a program goes through little after little, by elements, rows or columns: they come to host
+//! memory, where a write is a move, and what is computed with little is computed at once.
 //!
 //! Owns the rule when they do. Recorded writes are evaluated one by one, and each copies the rest where
-//! something was read in between: of a million elements, a thousand times their number. Invariants: only
-//! what a device holds in host memory anyway is brought there; settling changes no element.
+//! something was read in between: of a million elements, a thousand times their number. Operations on parts
+//! of what is pending are a kernel each. Invariants: only what a device holds in host memory anyway is
+//! brought there; settling changes no element.
 //!
-//! Not here: the writes themselves (`in_memory.rs`, `record.rs`).
+//! Not here: the writes themselves (`in_memory.rs`, `record.rs`), what is computed at once (`at_once.rs`).
 
-use crate::array::{Array, Held};
+use crate::array::{Arg, Array, Held};
 use crate::at_once::MOST_POINTS;
 use crate::context::Context;
 use crate::error::Result;
 use crate::in_memory;
 use crate::value::{Kind, Operand, Value};
 use crate::view::View;
+use smallvec::SmallVec;
+use std::sync::atomic::Ordering;
 
 /// A write that may settle its base is of at most one in so many of its elements.
 const PART: usize = 8;
-/// A base settles when this times the little writes that it saw is more than its elements: moving all of
+/// A base settles when this times the little reads or writes that it saw is more than its elements: moving all of
 /// them once costs as much then as those writes cost as launches.
 const MOVED: usize = 4 << 10;
 /// The same for a base whose elements are all one number, which has to be put there once in any case.
@@ -35,6 +38,24 @@ fn settles(value: &Value) -> bool {
         _ => MOVED,
     };
     value.len() <= share.saturating_mul(value.0.touched as usize + 1)
+}
+
+/// The value of an array's base, if that is not in host memory and little of it was read so often that it had
+/// better be; counts this time.
+fn read_often(array: &Array) -> Option<Value> {
+    if array.size() > MOST_POINTS || array.size().saturating_mul(PART) > array.base_len() {
+        return None;
+    }
+    let current = array.current_now()?;
+    let Held::Value(value) = current.held() else { return None };
+    let (low, high) = array.layout().extent()?;
+    let is_pending = matches!(value.0.kind, Kind::Expr { .. })
+        && value.host_start(low as usize..high as usize + 1).is_none();
+    if !is_pending {
+        return None;
+    }
+    let reads = value.0.little_reads.fetch_add(1, Ordering::Relaxed);
+    (value.len() <= MOVED.saturating_mul(reads as usize)).then(|| value.clone())
 }
 
 impl Context {
@@ -71,6 +92,31 @@ impl Context {
             in_memory::settled(&mut current);
         }
         Ok(())
+    }
+
+    /// Brings operands that are little parts of pending bases to host memory, if enough was read so before;
+    /// whether there is one.
+    ///
+    /// # Errors
+    /// As of `settle`.
+    pub(crate) fn ripen(&self, args: &[Arg<'_>]) -> Result<bool> {
+        if !self.inner.recorder.at_once.is_allowed() {
+            return Ok(false);
+        }
+        let ripe = args.iter().filter_map(|arg| match arg {
+            Arg::Array(array) => read_often(array),
+            Arg::Scalar(_) => None,
+        });
+        let ripe: SmallVec<[Value; 2]> = ripe.collect();
+        if ripe.is_empty() {
+            return Ok(false);
+        }
+        let mut ripened = false;
+        self.while_others_run(|| {
+            ripened = self.evaluates_in_host_memory()?;
+            if ripened { ripe.iter().try_for_each(|value| self.bring(value)) } else { Ok(()) }
+        })?;
+        Ok(ripened)
     }
 
     /// Computes all elements and brings them to host memory; of a constant there is nothing to compute.

@@ -189,6 +189,8 @@ pub(crate) struct Node {
     zeros: AtomicBool,
     /// Single elements read while the rest stayed on the device.
     pub element_reads: AtomicU32,
+    /// How often little of it was an operand, while it was not in host memory.
+    pub little_reads: AtomicU32,
     hash: Option<u64>,
     state: Mutex<State>,
 }
@@ -539,6 +541,7 @@ impl Node {
             pending: AtomicBool::new(open),
             zeros: AtomicBool::new(false),
             element_reads: AtomicU32::new(0),
+            little_reads: AtomicU32::new(0),
             hash: pending.hash,
             state: Mutex::new(state),
         })
