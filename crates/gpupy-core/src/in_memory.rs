@@ -2,8 +2,8 @@
 //! driver.
 //!
 //! Owns [`write_own`], [`own_again`], [`settled`], [`write()`], [`put`], [`renewed`], [`copied`], [`filled`],
-//! [`joined`] and [`picked`]. Invariants: a value that somebody else holds is never written; what is given was computed,
-//! all of it, in host memory.
+//! [`joined`] and [`picked`]. Invariants: a value that somebody else holds is never written; what is given was
+//! computed, all of it, in host memory.
 //!
 //! Not here: masks (`masked.rs`); writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
 
