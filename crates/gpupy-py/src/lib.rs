@@ -43,6 +43,7 @@ mod scalar;
 mod select;
 mod session;
 mod shape;
+mod shifts;
 mod shortcuts;
 mod sites;
 mod slot;
@@ -91,6 +92,9 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::set_eager, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join_alike, module)?)?;
+    module.add_function(wrap_pyfunction!(shifts::rolled, module)?)?;
+    module.add_function(wrap_pyfunction!(shifts::roll_alike, module)?)?;
+    module.add_function(wrap_pyfunction!(shifts::padded, module)?)?;
     module.add_function(wrap_pyfunction!(processes::before_fork, module)?)?;
     module.add_function(wrap_pyfunction!(processes::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate, module)?)?;

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._creation import asanyarray, axes_as_they_lie, full, is_lazy
 from ._fallback import call
-from ._gpupy import join, join_alike, ndarray
+from ._gpupy import join, join_alike, ndarray, padded, roll_alike, rolled
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
 from ._shape import atleast_1d, atleast_2d, atleast_3d
 
@@ -111,12 +111,6 @@ def append(arr, values, axis=None):
 
 def _shifts(shift, axis, rank):
     """Each shift with its axis."""
-    if type(shift) is type(axis) is int and _inside(axis, rank):
-        return ((shift, axis % rank),)
-    if type(shift) is type(axis) is tuple and len(shift) == len(axis):
-        pairs = tuple(zip(shift, axis, strict=True))
-        if all(type(by) is type(along) is int and _inside(along, rank) for by, along in pairs):
-            return tuple((by, along % rank) for by, along in pairs)
     pairs = np.broadcast(shift, np.lib.array_utils.normalize_axis_tuple(axis, rank, allow_duplicate=True))
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
@@ -124,54 +118,30 @@ def _shifts(shift, axis, rank):
 
 
 def roll(a, shift, axis=None):
+    made = roll_alike(a, shift, axis)
+    if made is not None:
+        return made
     a = asanyarray(a)
     if not a._lazy:
         return call("roll", np.roll, (a, shift), {"axis": axis})
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
-    shifts = _shifts(shift, axis, a.ndim)
-    if a.flags.c_contiguous:
-        return _shifted(a, shifts).copy()
     # The result lies in memory as the array does, whatever the strides of its parts say.
     axes = axes_as_they_lie(a)
-    moved = _shifted(a.transpose(axes), [(by, axes.index(along)) for by, along in shifts]).copy()
+    shifts = [
+        (int(by) % max(a.shape[along], 1), axes.index(along)) for by, along in _shifts(shift, axis, a.ndim)
+    ]
+    moved = rolled(a.transpose(axes), shifts)
     return moved.transpose([axes.index(axis) for axis in range(a.ndim)])
 
 
-def _shifted(a, shifts):
-    """An array shifted along axes, one after another, with what leaves at an end coming in at the other."""
-    for by, along in shifts:
-        extent = a.shape[along]
-        start = -int(by) % extent if extent else 0
-        if start:
-            before = (slice(None),) * int(along)
-            a = join([a[(*before, slice(start, None))], a[(*before, slice(start))]], int(along))
-    return a
-
-
-def _edges(a, axis, mode, constant):
-    """What stands before and behind an array along an axis, so many elements of it."""
-    extent, before = a.shape[axis], (slice(None),) * axis
-
-    def along(*numbers):
-        return a[(*before, slice(*numbers))]
-
-    def repeated(edge, n):
-        return FUNCTIONS_OF_VIEWS["broadcast_to"](edge, (*a.shape[:axis], n, *a.shape[axis + 1 :]))
-
-    if mode == "constant":
-        return tuple(
-            lambda n, c=c: full((*a.shape[:axis], n, *a.shape[axis + 1 :]), c, a.dtype) for c in constant
-        )
-    if mode == "edge":
-        return lambda n: repeated(along(0, 1), n), lambda n: repeated(along(extent - 1, None), n)
-    if mode == "wrap":
-        return lambda n: along(extent - n, None), lambda n: along(0, n)
-    skipped = 1 if mode == "reflect" else 0
-    return (
-        lambda n: along(skipped, n + skipped)[(*before, slice(None, None, -1))],
-        lambda n: along(extent - n - skipped, extent - skipped)[(*before, slice(None, None, -1))],
+def _constant_sides(a, axis, pair, constants):
+    """An array with so many elements of each constant before and behind it along an axis."""
+    first, last = (
+        full((*a.shape[:axis], n, *a.shape[axis + 1 :]), constant, a.dtype)
+        for n, constant in zip(pair, constants, strict=True)
     )
+    return join([first, a, last], axis)
 
 
 def _expresses(dtype, constants):
@@ -213,7 +183,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     whole = all(isinstance(n, int) and n >= 0 for pair in widths for n in pair)
     if not (a._lazy and a.size and plain and whole and isinstance(mode, str) and mode in _OFFERS):
         return call("pad", np.pad, (array, pad_width), given)
-    if mode == "constant" and not _expresses(a.dtype, kwargs.get("constant_values", 0)):
+    if "constant_values" in kwargs and not _expresses(a.dtype, kwargs["constant_values"]):
         return call("pad", np.pad, (array, pad_width), given)
     most = _OFFERS[mode]
     if most is not None and any(
@@ -223,8 +193,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     order = "F" if a.flags.fnc else "C"
     for axis, (pair, constant) in enumerate(zip(widths, constants, strict=True)):
         if any(pair):
-            first, last = _edges(a, axis, mode, constant)
-            a = join([first(pair[0]), a, last(pair[1])], axis)
+            a = _constant_sides(a, axis, pair, constant) if mode == "constant" else padded(a, axis, tuple(pair), mode)
     return a.copy(order)
 
 
