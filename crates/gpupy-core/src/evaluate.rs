@@ -349,21 +349,21 @@ impl Engine {
         device: usize,
     ) -> Result<Flow> {
         let open = self.device(device)?;
-        let structure = Structure::of(open, &walk, form, &dest);
+        let dests = [dest];
+        let structure = Structure::of(open, &walk, form, &dests);
         let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
         let roots = walk.roots.clone();
         let mut evaluation = Evaluation::new(self, device, walk);
         if let Some(plan) = plan
-            && evaluation.replay(&plan, &dest, form)?
+            && evaluation.replay(&plan, &dests, form)?
         {
-            evaluation.engine.counts[device].plans_replayed += 1;
             return Ok(Flow::Done);
         }
         if let Flow::Needs(needs) = evaluation.partition()? {
             return Ok(Flow::Needs(needs));
         }
         evaluation.structure = structure.filter(|_| !evaluation.collapsed.contains(&true));
-        let flow = evaluation.launch(&roots, &[dest], form)?;
+        let flow = evaluation.launch(&roots, &dests, form)?;
         if let Flow::Done = flow {
             evaluation.release_roots()?;
         }

@@ -97,16 +97,20 @@ impl Evaluation<'_> {
     }
 
     /// Launches the last kernel of a walk by a plan; false where the device does not take it so.
-    pub fn replay(&mut self, plan: &Plan, dest: &Destination, form: Form) -> Result<bool> {
+    pub fn replay(&mut self, plan: &Plan, dests: &[Destination], form: Form) -> Result<bool> {
         let Some(kernel) = plan.kernel(&self.walk) else { return Ok(false) };
         // All of the walk is one piece.
         self.marks.fill(self.walk.nodes.len());
         let roots = self.walk.roots.clone();
-        match self.launch_kernel(&kernel, &roots, std::slice::from_ref(dest)) {
+        match self.launch_kernel(&kernel, &roots, dests) {
             Err(error) if error.kind() == ErrorKind::Refused || self.is_cramped(&error, form) => {
                 Ok(false)
             }
-            done => done.map(|()| true),
+            Err(error) => Err(error),
+            Ok(()) => {
+                self.engine.counts[self.device].plans_replayed += 1;
+                Ok(true)
+            }
         }
     }
 

@@ -84,16 +84,24 @@ impl Plans {
 }
 
 impl Structure {
-    /// The structure of a walk that goes into one destination, if plans of such are kept.
-    pub fn of(device: &Device, walk: &Walk, form: Form, dest: &Destination) -> Option<Structure> {
+    /// The structure of a walk that goes into destinations, one for each root, if plans of such are kept.
+    pub fn of(
+        device: &Device,
+        walk: &Walk,
+        form: Form,
+        dests: &[Destination],
+    ) -> Option<Structure> {
         if !device.plans.allowed || walk.nodes.len() > MOST_NODES {
             return None;
         }
         let mut words = Structure(SmallVec::new());
         words.form(form);
-        match dest {
-            Destination::Tile { .. } => words.push(0),
-            Destination::Block { access, .. } => words.access(access),
+        words.push(dests.len() as u64);
+        for dest in dests {
+            match dest {
+                Destination::Tile { .. } => words.push(0),
+                Destination::Block { access, .. } => words.access(access),
+            }
         }
         words.extents(&walk.space);
         walk.roots.iter().for_each(|root| words.child(root));

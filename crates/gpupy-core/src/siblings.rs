@@ -17,6 +17,7 @@ use crate::error::{ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::Form;
 use crate::partition::{Evaluation, Flow};
+use crate::plans::Structure;
 use crate::tiling::Tile;
 use crate::value::{Input, Kind, NodeOp, Value, ValueId};
 use crate::walk::{RECOMPUTE, Role, Start, Walk, WalkNode};
@@ -55,14 +56,24 @@ impl Engine {
     /// Launches a walk with several roots as one kernel; false when it does not fit in one.
     fn run_together(&mut self, walk: Walk, dests: &[Destination], device: usize) -> Result<bool> {
         let roots = walk.roots.clone();
+        let open = self.device(device)?;
+        let structure = Structure::of(open, &walk, Form::Map, dests);
+        let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
         let mut evaluation = Evaluation::new(self, device, walk);
-        let kernel = evaluation.kernel_for(&roots, dests, Form::Map)?;
-        let check = evaluation.engine.device(device)?.driver.check_ir(&kernel.program);
-        if !check.is_ok_and(|check| check.fits) {
-            return Ok(false);
-        }
-        match evaluation.launch(&roots, dests, Form::Map) {
-            Ok(_) => Ok(true),
+        let launched = match plan {
+            Some(plan) => evaluation.replay(&plan, dests, Form::Map),
+            None => {
+                let kernel = evaluation.kernel_for(&roots, dests, Form::Map)?;
+                let check = evaluation.engine.device(device)?.driver.check_ir(&kernel.program);
+                if !check.is_ok_and(|check| check.fits) {
+                    return Ok(false);
+                }
+                evaluation.structure = structure;
+                evaluation.launch(&roots, dests, Form::Map).map(|_| true)
+            }
+        };
+        match launched {
+            Ok(launched) => Ok(launched),
             Err(error)
                 if matches!(
                     error.kind(),

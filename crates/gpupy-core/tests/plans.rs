@@ -105,6 +105,31 @@ fn trimming_forgets_plans() {
     }
 }
 
+#[test]
+fn values_that_are_computed_together_are_planned_once() {
+    let run = |plans| {
+        let (context, log) = context(plans, true, 1000);
+        let mut read = Vec::new();
+        for turn in 0..3 {
+            let x = array(DType::F32, &[3, 40], turn);
+            let mut common = x.clone();
+            for k in 0..20 {
+                let less = two(&context, Op::Sub, &common, Arg::Scalar(Scalar::f32(k as f32)));
+                common = two(&context, Op::Max, &less, Arg::Array(&x));
+            }
+            let factor = |k: usize| Arg::Scalar(Scalar::f32((5 * turn + k) as f32));
+            let channels: Vec<Array> =
+                (2..5).map(|k| two(&context, Op::Mul, &common, factor(k))).collect();
+            read.extend(channels.iter().map(|channel| context.read(channel).unwrap().to_vec()));
+        }
+        let launches = log.lock().unwrap().launches.clone();
+        ((read, launches), context.stats().plans_replayed)
+    };
+    let ((kept, replayed), (anew, none)) = (run(true), run(false));
+    assert_eq!(kept, anew);
+    assert_eq!((kept.1.len(), replayed, none), (3, 2, 0));
+}
+
 /// Numbers for random programs.
 struct Random(u64);
 
