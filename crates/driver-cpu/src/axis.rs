@@ -6,7 +6,7 @@
 //! Not here: how rows are cut (`space.rs`).
 
 use crate::plan::Stride;
-use crate::space::Line;
+use crate::space::{Line, Point};
 use gpupy_core::ir::REDUCE_CHUNK;
 
 /// Nanoseconds for a row, apart from its steps.
@@ -75,21 +75,43 @@ pub enum Way {
     Across(usize),
 }
 
+/// Nanoseconds for a row that is combined together with those that follow it.
+const FOLLOWING: f64 = 2.0;
+
+/// Whether all lines go on from the end of a row of the reduced axis, the last one, to the next row along an
+/// axis: then rows are one long row.
+pub fn follow<'a>(
+    mut lines: impl Iterator<Item = &'a Line<'a>>,
+    axis: usize,
+    last: usize,
+    extent: usize,
+) -> bool {
+    let follows = |strides: &[i64]| strides[axis] == strides[last] * extent as i64;
+    extent > 1 && lines.all(|line| follows(&line.access.strides))
+}
+
 /// The way along which a reduction's rows cost least.
 pub fn best_way<'a>(
     shape: &[usize],
-    lines: impl Iterator<Item = Line<'a>> + Clone,
+    lines: impl Iterator<Item = &'a Line<'a>> + Clone,
     steps: usize,
 ) -> Way {
     let last = shape.len() - 1;
     let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
     let chunks = points / shape[last] as f64 * shape[last].div_ceil(REDUCE_CHUNK) as f64;
     // Combining a chunk is about a row's work.
-    let mut least = along(shape, last, lines.clone(), steps) + chunks * ROW;
+    let mut least = along(shape, last, lines.clone().copied(), steps) + chunks * ROW;
+    let alone = shape[last] <= REDUCE_CHUNK;
+    for axis in (0..last).filter(|axis| alone && follow(lines.clone(), *axis, last, shape[last])) {
+        let mut longer = Point::from(shape);
+        longer[axis] = 1;
+        longer[last] *= shape[axis];
+        least = least.min(along(&longer, last, lines.clone().copied(), steps) + chunks * FOLLOWING);
+    }
     let mut way = Way::Along;
     for axis in (0..last).filter(|axis| shape[*axis] > 1) {
         // Rows that are combined are read and written once more.
-        let cost = along(shape, axis, lines.clone(), steps + 1) + points * 0.1;
+        let cost = along(shape, axis, lines.clone().copied(), steps + 1) + points * 0.1;
         if cost < least {
             (least, way) = (cost, Way::Across(axis));
         }

@@ -63,7 +63,7 @@ impl Route {
         let (first, rest) = leaves.split_at(known.before);
         let mut space = Point::from(shape);
         space[last] = shape[last].div_ceil(REDUCE_CHUNK);
-        let way = axis::best_way(shape, first.iter().copied(), known.operations);
+        let way = axis::best_way(shape, first.iter(), known.operations);
         let (axis, before) = match way {
             Way::Across(axis) => (axis, axis),
             Way::Along if space[last] > 1 => (last, last),
