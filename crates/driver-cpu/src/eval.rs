@@ -6,7 +6,7 @@
 //!
 //! Not here: which programs are ready (`known.rs`), what happens to one item (`work.rs`).
 
-use crate::axis::stride;
+use crate::axis::{Way, stride};
 use crate::blocks::Blocks;
 use crate::fold::Spread;
 use crate::known::Known;
@@ -20,7 +20,7 @@ use crate::whole;
 use crate::work::{self, Work};
 use gpupy_core::Result;
 use gpupy_core::driver::{Evaluated, Launch};
-use gpupy_core::ir::Fingerprint;
+use gpupy_core::ir::{Fingerprint, REDUCE_CHUNK};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
@@ -113,8 +113,12 @@ impl Evaluator {
         let apart = leaves.iter().chain(&dests).any(is_apart);
         let before = known.leaves.before;
         let points = launch.shape.iter().product();
-        let (prepared, done) = known.prepared(launch.program, variant, points)?;
+        let last = launch.shape.len() - 1;
+        let in_chunks =
+            way == Some(Way::Along) && axis == last && launch.shape[last] > REDUCE_CHUNK;
+        let (prepared, done) = known.prepared(launch.program, variant, points, in_chunks)?;
         let (plan, kernel) = (&prepared.plan, prepared.kernel());
+        let lanes = prepared.lanes().filter(|_| in_chunks);
         let mut longest = work::longest(plan, kernel.is_some(), way, axis, launch.shape);
         if apart {
             longest = longest.min(APART);
@@ -126,6 +130,7 @@ impl Evaluator {
         let work = Work {
             plan,
             kernel,
+            lanes,
             shape: if fold.is_some() { &space } else { launch.shape },
             way,
             before,

@@ -51,6 +51,8 @@ pub struct Prepared {
     pub plan: Plan,
     /// Machine code, if it can be had, once it has been asked for.
     kernel: Option<Option<Kernel>>,
+    /// Of a sum along long rows: machine code that adds to the tree's lanes, likewise.
+    lanes: Option<Option<Kernel>>,
     /// The points that have been evaluated.
     points: usize,
 }
@@ -74,12 +76,14 @@ impl Known {
         self.prepared.iter().find(|prepared| prepared.ways == ways)
     }
 
-    /// The program, prepared for a launch of so many points, and what was compiled for that.
+    /// The program, prepared for a launch of so many points, and what was compiled for that; `in_chunks`
+    /// says that it is a reduction along rows of several chunks.
     pub fn prepared(
         &mut self,
         program: &Program,
         variant: Variant,
         points: usize,
+        in_chunks: bool,
     ) -> Result<(&Prepared, Evaluated)> {
         let found = self.prepared.iter().position(|prepared| prepared.variant == variant);
         let at = found.unwrap_or(self.prepared.len());
@@ -88,15 +92,26 @@ impl Known {
             let mut ways = Ways::default();
             variant.leaves.iter().chain(&variant.dests).for_each(|stride| ways.add(*stride));
             ways.end(variant.in_place);
-            self.prepared.push(Prepared { variant, ways, plan, kernel: None, points: 0 });
+            let (kernel, lanes) = (None, None);
+            self.prepared.push(Prepared { variant, ways, plan, kernel, lanes, points: 0 });
         }
         let prepared = &mut self.prepared[at];
         prepared.points = prepared.points.saturating_add(points);
         let mut done = Evaluated { compiled: u32::from(found.is_none()), ..Evaluated::default() };
-        if prepared.points >= ENOUGH && prepared.kernel.is_none() {
-            let kernel = machine_code(program, &self.leaves, &prepared.variant);
-            // In place of a plan that would have done.
-            done.specialised = u32::from(kernel.is_some() && found.is_some());
+        let write = |dest| machine_code(program, &self.leaves, &prepared.variant, dest);
+        // In place of a plan that would have done.
+        let counts = |code: &Option<Kernel>| u32::from(code.is_some() && found.is_some());
+        let enough = prepared.points >= ENOUGH;
+        let in_chunks = in_chunks && is_sum(program);
+        if enough && in_chunks && prepared.lanes.is_none() {
+            let lanes = write(gpupy_jit::Step::Lanes);
+            done.specialised += counts(&lanes);
+            prepared.lanes = Some(lanes);
+        }
+        let has_lanes = in_chunks && matches!(prepared.lanes, Some(Some(_)));
+        if enough && !has_lanes && prepared.kernel.is_none() {
+            let kernel = write(gpupy_jit::Step::Unit);
+            done.specialised += counts(&kernel);
             prepared.kernel = Some(kernel);
         }
         Ok((prepared, done))
@@ -110,6 +125,11 @@ impl Prepared {
         self.kernel.is_some()
     }
 
+    /// Machine code that adds what a sum reduces to the lanes of the tree.
+    pub fn lanes(&self) -> Option<&Kernel> {
+        self.lanes.as_ref()?.as_ref()
+    }
+
     /// Machine code for the program, or for what it reduces.
     #[inline]
     pub fn kernel(&self) -> Option<&Kernel> {
@@ -117,15 +137,25 @@ impl Prepared {
     }
 }
 
-/// Machine code for a program, or for what it reduces.
-fn machine_code(program: &Program, leaves: &Leaves, variant: &Variant) -> Option<Kernel> {
+/// Whether a program adds up.
+fn is_sum(program: &Program) -> bool {
+    program.form == Form::Reduce { op: Op::Add }
+}
+
+/// Machine code for a program, or for what it reduces, which goes into its destination so.
+fn machine_code(
+    program: &Program,
+    leaves: &Leaves,
+    variant: &Variant,
+    dest: gpupy_jit::Step,
+) -> Option<Kernel> {
     let Some(reduce) = leaves.reduce else {
         return gpupy_jit::compile(program, &variant.for_code(leaves));
     };
     let map = map_before(program, reduce)?;
     let mut steps = variant.for_code(leaves);
     steps.accesses.truncate(leaves.before);
-    steps.dests = vec![gpupy_jit::Step::Unit];
+    steps.dests = vec![dest];
     gpupy_jit::compile(&map, &steps)
 }
 

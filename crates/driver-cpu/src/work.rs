@@ -6,10 +6,10 @@
 //!
 //! Not here: which way is taken (`axis.rs`), which items a thread takes (`eval.rs`).
 
-use crate::axis::Way;
+use crate::axis::{Way, follow};
 use crate::fold::{Filled, Spread};
 use crate::plan::{Plan, Reduction};
-use crate::rows;
+use crate::rows::{self, RowFn};
 use crate::run::{Frame, Scratch};
 use crate::space::{Line, Point, Rows};
 use gpupy_core::DType;
@@ -37,6 +37,8 @@ pub struct Work<'a> {
     pub plan: &'a Plan,
     /// Machine code for a map, or for what comes before a reduction, in place of its steps.
     pub kernel: Option<&'a Kernel>,
+    /// Machine code for a sum along rows of several chunks, which adds to the lanes of the tree.
+    pub lanes: Option<&'a Kernel>,
     /// Of the input space, after folding.
     pub shape: &'a [usize],
     /// Of a reduction.
@@ -288,8 +290,16 @@ impl Work<'_> {
         let mut input = point.clone();
         let mut out = self.reduced(frame);
         if self.rows.axis == last {
-            let from = point[last] * REDUCE_CHUNK;
+            let mut from = point[last] * REDUCE_CHUNK;
             let until = extent.min(from + n * REDUCE_CHUNK);
+            if let Some((kernel, fold)) = self.lanes.zip(short_rows(reduction, REDUCE_LANES)) {
+                let chunks = (until - from) / REDUCE_CHUNK;
+                input[last] = from;
+                // SAFETY: the chunks are of the space; there is room for a result of each.
+                unsafe { self.add_up(frame, kernel, fold, &input, chunks, out) };
+                from += chunks * REDUCE_CHUNK;
+                out = out.wrapping_add(chunks * size);
+            }
             for start in (from..until).step_by(self.plan.tile) {
                 let m = self.plan.tile.min(until - start);
                 input[last] = start;
@@ -306,7 +316,7 @@ impl Work<'_> {
         let together = if self.follow(extent) { (self.plan.tile / extent).max(1) } else { 1 };
         let short = match together {
             1 => None,
-            _ => rows::short_rows(reduction.op, reduction.dtype, extent),
+            _ => short_rows(reduction, extent),
         };
         for first in (0..n).step_by(together) {
             let m = together.min(n - first);
@@ -327,19 +337,60 @@ impl Work<'_> {
         }
     }
 
+    /// Sums whole chunks of a row into as many results.
+    ///
+    /// # Safety
+    /// The chunks from the point on are of the input space, and there is room for the results.
+    unsafe fn add_up(
+        &self,
+        frame: &mut Frame<'_>,
+        kernel: &Kernel,
+        fold: RowFn,
+        point: &[usize],
+        chunks: usize,
+        out: *mut u8,
+    ) {
+        let Some(reduction) = &self.plan.reduction else { return };
+        let (last, size) = (self.shape.len() - 1, reduction.size);
+        let together = self.plan.tile / REDUCE_LANES;
+        let lanes = frame.beyond;
+        let dest = Walk { ptr: lanes, step: size as isize };
+        let mut point = Point::from(point);
+        for first in (0..chunks).step_by(together) {
+            let count = together.min(chunks - first);
+            walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], &point, last);
+            let row = Row {
+                n: count * REDUCE_CHUNK,
+                accesses: frame.leaves.as_ptr(),
+                dests: &raw const dest,
+                params: self.params.as_ptr(),
+            };
+            // SAFETY: the row beyond the plan's holds a tile, so the lanes of that many chunks; the rest is
+            // the caller's.
+            unsafe {
+                rows::nothing_added(lanes, reduction.dtype, count * REDUCE_LANES);
+                kernel.run(&row);
+                fold(out.add(first * size), [lanes.cast_const(); 3], count);
+            }
+            point[last] += count * REDUCE_CHUNK;
+        }
+    }
+
     /// Whether all leaves of the input space go on from the end of a row to the next.
     fn follow(&self, extent: usize) -> bool {
         let (axis, last) = (self.rows.axis, self.shape.len() - 1);
-        self.leaves[..self.before].iter().all(|line| {
-            let strides = &line.access.strides;
-            extent > 1 && strides[axis] == strides[last] * extent as i64
-        })
+        follow(self.leaves[..self.before].iter(), axis, last, extent)
     }
 }
 
 /// Picoseconds for a point of a plan, roughly: machine code computes faster, and memory stays as it is.
 pub fn cost(plan: &Plan, compiled: bool) -> u64 {
     PER_BYTE * plan.bytes + if compiled { plan.cost / 3 } else { plan.cost }
+}
+
+/// What combines rows of so many elements into one each, where there is a loop for that many.
+fn short_rows(reduction: &Reduction, extent: usize) -> Option<RowFn> {
+    rows::short_rows(reduction.op, reduction.dtype, extent)
 }
 
 /// Takes walks to a point.

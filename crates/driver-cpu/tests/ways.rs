@@ -23,14 +23,23 @@ fn access(offset: i64, strides: &[i64]) -> Access {
 
 /// What a driver leaves in the destination; `times` launches of which all but the last are others.
 fn run(driver: &mut dyn Driver, case: &Case, times: usize) -> Vec<u8> {
+    run_on(driver, case, times, &|k| (k as f32 * 0.37).sin())
+}
+
+/// The same with other elements of the first operand.
+fn run_on(
+    driver: &mut dyn Driver,
+    case: &Case,
+    times: usize,
+    first: &dyn Fn(usize) -> f32,
+) -> Vec<u8> {
     let mut block = |len: usize, at: &dyn Fn(usize) -> f32| -> BlockId {
         let block = driver.block_alloc(BlockSpec::new(DType::F32, len)).expect("a block");
         let bytes: Vec<u8> = (0..len).flat_map(|k| at(k).to_le_bytes()).collect();
         driver.block_write(block, 0, &bytes).expect("a write");
         block
     };
-    let operands =
-        [block(LEN, &|k| (k as f32 * 0.37).sin()), block(LEN, &|k| 1.0 + (k % 1013) as f32 * 1e-3)];
+    let operands = [block(LEN, first), block(LEN, &|k| 1.0 + (k % 1013) as f32 * 1e-3)];
     let dest = block(case.len, &|k| -(k as f32));
     let launch = Launch {
         program: &case.program,
@@ -57,16 +66,21 @@ fn check(cases: impl IntoIterator<Item = Case>) {
     }
     for case in cases {
         let want = run(&mut *soft, &case, 1);
-        // Interpreted at first, as machine code later.
-        for times in [1, 3] {
-            let got = run(&mut *cpu, &case, times);
-            let differs = got.chunks(4).zip(want.chunks(4)).position(|(got, want)| got != want);
-            assert_eq!(
-                differs, None,
-                "element, after {times}: {:?} {:?} to {:?}\n{}",
-                case.shape, case.accesses, case.dest, case.program
-            );
-        }
+        compare(&mut *cpu, &case, &want);
+    }
+}
+
+/// Compares what a driver leaves in the destination with what it should.
+fn compare(driver: &mut dyn Driver, case: &Case, want: &[u8]) {
+    // Interpreted at first, as machine code later.
+    for times in [1, 3] {
+        let got = run(driver, case, times);
+        let differs = got.chunks(4).zip(want.chunks(4)).position(|(got, want)| got != want);
+        assert_eq!(
+            differs, None,
+            "element, after {times}: {:?} {:?} to {:?}\n{}",
+            case.shape, case.accesses, case.dest, case.program
+        );
     }
 }
 
@@ -194,4 +208,49 @@ fn reductions_along_and_across() {
         }
     }
     check(cases);
+}
+
+/// A reduction along the last of three axes: of an operand, or of a quotient as of `map`.
+fn reduction(op: Op, shape: [usize; 3], walks: &[Access]) -> Case {
+    let mut b = Builder::new(Form::Reduce { op }, 3);
+    let slots: Vec<u32> = walks.iter().map(|_| b.access(AccessKind::Affine)).collect();
+    let operands: Vec<u32> = walks.iter().map(|_| b.operand(DType::F32)).collect();
+    let loads: Vec<u32> = slots.iter().zip(operands).map(|(slot, x)| b.load(x, *slot)).collect();
+    let value = if let [x, y] = loads[..] { b.op(Op::Div, &[x, y]) } else { loads[0] };
+    let result = b.reduce(value);
+    b.store(result);
+    let [rows, columns, chunks] = [shape[0], shape[1], shape[2].div_ceil(256)];
+    let dest = access(0, &[(columns * chunks) as i64, chunks as i64, 1]);
+    let (accesses, len) = (walks.to_vec(), rows * columns * chunks);
+    Case { program: b.finish(), shape: shape.to_vec(), accesses, len, dest }
+}
+
+#[test]
+fn reductions_of_what_is_computed() {
+    let (mut cpu, mut soft) = (driver_cpu::new(), driver_soft::new());
+    for driver in [&mut cpu, &mut soft] {
+        driver.init(&Config::default()).expect("an open driver");
+    }
+    let blocks = [[3, 40, 4], [20, 30, 5], [60, 70, 8], [30, 60, 16], [9, 7, 100]];
+    let long = [[1, 1, 39_000], [2, 3, 5000], [1, 30, 1024], [3, 2, 300]];
+    for shape in blocks.into_iter().chain(long) {
+        let [_, c, m] = shape.map(|extent| extent as i64);
+        let whole = access(0, &[c * m, m, 1]);
+        let following = access(5, &whole.strides);
+        for other in [whole.clone(), access(1, &[0, 0, 1]), access(2, &[1, 3, 0])] {
+            // The reference does one operation at a time.
+            let len = shape.iter().product();
+            let quotients = map(&shape, following.clone(), other.clone(), len, whole.clone());
+            let quotients = run(&mut *soft, &quotients, 1);
+            let quotients: Vec<f32> =
+                quotients.as_chunks::<4>().0.iter().map(|x| f32::from_le_bytes(*x)).collect();
+            let quotient = |k: usize| quotients.get(k).copied().unwrap_or(0.0);
+            for op in [Op::Add, Op::Max] {
+                let alone = reduction(op, shape, std::slice::from_ref(&whole));
+                let want = run_on(&mut *soft, &alone, 1, &quotient);
+                let walks = [following.clone(), other.clone()];
+                compare(&mut *cpu, &reduction(op, shape, &walks), &want);
+            }
+        }
+    }
 }

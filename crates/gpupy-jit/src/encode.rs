@@ -290,6 +290,12 @@ impl Asm {
         self.code.push(by);
     }
 
+    /// Shifts a register to the left.
+    pub fn shift_left(&mut self, to: Gpr, by: u8) {
+        self.scalar(true, &[0xc1], 4, Rm::Reg(to.0));
+        self.code.push(by);
+    }
+
     /// `to` = the lowest `count` bits of `from`; a count is read from the register's lowest byte.
     pub fn low_bits(&mut self, to: Gpr, from: Gpr, count: Gpr) {
         let bzhi = Opcode { prefix: 0, map: 2, wide: true, code: 0xf5 };

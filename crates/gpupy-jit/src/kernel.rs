@@ -115,7 +115,7 @@ impl Kernel {
         let mut memory = MmapMut::map_anon(code.len()).ok()?;
         memory.copy_from_slice(code);
         let plain = !accesses.iter().any(|slot| slot.step == Step::Any && slot.bytes > 0)
-            && dests.iter().all(|slot| slot.step == Step::Unit || slot.step.is_of_parts());
+            && dests.iter().all(|slot| slot.step != Step::Any);
         Some(Kernel {
             code: memory.make_exec().ok()?,
             constants,
@@ -152,7 +152,8 @@ impl Kernel {
     /// - Each element that a walk reaches in `n` points may be read, and of a destination written,
     ///   by this thread and for the time of the call; no other thread writes what is read.
     /// - Elements of destinations are apart from each other and from all that is read.
-    /// - Walks go as the variant says: `Unit` steps are the element's size, `Zero` steps are 0.
+    /// - Walks go as the variant says: `Unit` steps are the element's size, `Zero` steps are 0. Where a
+    ///   destination is of `Lanes`, it has 16 elements for each 256 points, and `n` is a multiple of 256.
     pub unsafe fn run(&self, row: &Row) {
         SCRATCH.with_borrow_mut(|scratch| {
             let of_parts;
@@ -196,7 +197,7 @@ impl Kernel {
         let is_copied = |slot: &Slot| match slot.step {
             _ if slot.bytes == 0 => false,
             Step::Zero => false,
-            Step::Unit | Step::Real | Step::Imaginary => padded != len,
+            Step::Unit | Step::Lanes | Step::Real | Step::Imaginary => padded != len,
             Step::Any => true,
         };
         let moved = |walk: &Walk| Walk {

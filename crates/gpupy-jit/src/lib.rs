@@ -58,6 +58,10 @@ pub enum Step {
     Zero,
     /// Any step, in elements that do not overlap.
     Any,
+    /// Of a float destination: of each 256 points, every sixteenth is added to the same of 16 elements, as
+    /// the lanes of a sum are (`gpupy_core::ir::Form::Reduce`). A row has whole chunks of 256 points, and
+    /// `Unit` and `Zero` accesses alone.
+    Lanes,
     /// Each point has the real part of the next complex number; the next walk is that of the imaginary
     /// parts. Only `parts.rs` makes these two, of `Unit`.
     #[doc(hidden)]
@@ -106,7 +110,11 @@ pub fn compile_for(program: &Program, variant: &Variant, isa: Isa) -> Option<Ker
     if isa == Isa::Avx512 && best != Isa::Avx512 {
         return None;
     }
-    if !parts::are_in(program) {
+    let of_parts = parts::are_in(program);
+    if variant.dests.contains(&Step::Lanes) && (of_parts || variant.accesses.contains(&Step::Any)) {
+        return None;
+    }
+    if !of_parts {
         return writer::write(program, variant, isa);
     }
     let (program, variant, parts) = parts::of(program, variant, isa)?;

@@ -31,7 +31,7 @@ use crate::pool::Pool;
 use crate::registers::Registers;
 use crate::{Step, Variant};
 use gpupy_core::DType;
-use gpupy_core::ir::{Inst, Program};
+use gpupy_core::ir::{Inst, Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::element::Half;
 
@@ -312,6 +312,17 @@ impl Writer<'_> {
         let first = (self.task.group as usize * self.plan.lanes * size) as i32;
         let index = Some((RCX, size.trailing_zeros() as u8));
         Mem { index, ..Mem::at(base, first, self.plan.lanes * size) }
+    }
+
+    /// The elements, of so many bytes, in which a destination of `Lanes` sums the task's points.
+    pub fn lanes_of_chunk(&mut self, number: usize, size: usize) -> Mem {
+        let base = self.start(number);
+        self.asm.copy(R15, RCX);
+        self.asm.shift_right(R15, REDUCE_CHUNK.trailing_zeros() as u8);
+        self.asm.shift_left(R15, REDUCE_LANES.trailing_zeros() as u8);
+        let first = self.task.group as usize * self.plan.lanes % REDUCE_LANES * size;
+        let index = Some((R15, size.trailing_zeros() as u8));
+        Mem { index, ..Mem::at(base, first as i32, self.plan.lanes * size) }
     }
 
     /// The complex numbers of the task's points, in two vectors; `number` is that of their real parts,

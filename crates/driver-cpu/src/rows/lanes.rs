@@ -46,6 +46,20 @@ pub fn short_rows(op: Op, dtype: DType, extent: usize) -> Option<RowFn> {
     }
 }
 
+/// Fills a row with that to which any float may be added without changing a bit: -0.
+///
+/// # Safety
+/// `to` has room for `n` elements of a float dtype, and is aligned for them.
+pub unsafe fn nothing_added(to: *mut u8, dtype: DType, n: usize) {
+    // SAFETY: as promised.
+    unsafe {
+        match dtype {
+            DType::F32 => std::slice::from_raw_parts_mut(to.cast(), n).fill(-0.0_f32),
+            _ => std::slice::from_raw_parts_mut(to.cast(), n).fill(-0.0_f64),
+        }
+    }
+}
+
 /// Makes reductions of rows of `N` elements, a power of two that is no more than the tree's lanes.
 struct ShortRows<const N: usize>;
 

@@ -16,7 +16,7 @@ mod moves;
 mod scans;
 mod thin;
 
-pub use lanes::{lanes, short_rows};
+pub use lanes::{lanes, nothing_added, short_rows};
 pub use moves::{copy, gather, index};
 pub use scans::{SIDE, ScanFn, TOGETHER, multiply, scan};
 pub use thin::{Real, Strip};

@@ -7,7 +7,7 @@ use crate::isa::Isa;
 use crate::opcodes::{self, Shift, Width, only};
 use crate::writer::Writer;
 use gpupy_core::DType;
-use gpupy_core::ir::Inst;
+use gpupy_core::ir::{Inst, REDUCE_LANES};
 
 impl Writer<'_> {
     /// `load`: elements that follow each other, or one for all points.
@@ -122,6 +122,9 @@ impl Writer<'_> {
             return self.store_parts(inst);
         }
         let (number, width) = (self.accesses() + inst.args[0] as usize, Width::of(inst.dtype)?);
+        if self.plan.variant.dests[inst.args[0] as usize] == Step::Lanes {
+            return self.add_to_lanes(number, inst.dtype, width);
+        }
         let from = self.reg(0);
         let to = self.elements(number, inst.dtype.size());
         let (bits, existing) = (self.bits(width), self.existing());
@@ -132,6 +135,20 @@ impl Writer<'_> {
         } else {
             self.asm.masked(opcodes::move_store(width), bits, from, 0, Rm::Mem(to), existing);
         }
+        Some(())
+    }
+
+    /// Adds to the lanes of a sum.
+    fn add_to_lanes(&mut self, number: usize, dtype: DType, width: Width) -> Option<()> {
+        if !matches!(dtype, DType::F32 | DType::F64)
+            || !REDUCE_LANES.is_multiple_of(self.plan.lanes)
+        {
+            return None;
+        }
+        let (bits, from) = (self.bits(width), self.reg(0));
+        let (sum, to) = (self.temporary(), Rm::Mem(self.lanes_of_chunk(number, dtype.size())));
+        self.asm.vector(opcodes::add_float(width), bits, sum, from, to);
+        self.asm.vector(opcodes::move_store(width), bits, sum, 0, to);
         Some(())
     }
 

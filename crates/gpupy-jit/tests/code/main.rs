@@ -9,3 +9,4 @@ mod generate;
 mod operations;
 mod programs;
 mod rng;
+mod sums;
