@@ -8,7 +8,7 @@ import operator
 
 import numpy as np
 
-from ._creation import asanyarray, axes_as_they_lie, full, is_lazy
+from ._creation import asanyarray, axes_as_they_lie, full, is_lazy, zeros
 from ._fallback import call
 from ._gpupy import join, join_alike, ndarray, padded, roll_alike, rolled
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
@@ -137,10 +137,13 @@ def roll(a, shift, axis=None):
 
 def _constant_sides(a, axis, pair, constants):
     """An array with so many elements of each constant before and behind it along an axis."""
-    first, last = (
-        full((*a.shape[:axis], n, *a.shape[axis + 1 :]), constant, a.dtype)
-        for n, constant in zip(pair, constants, strict=True)
-    )
+
+    def side(n, constant):
+        shape = (*a.shape[:axis], n, *a.shape[axis + 1 :])
+        is_zero = type(constant) is int and constant == 0
+        return zeros(shape, a.dtype) if is_zero else full(shape, constant, a.dtype)
+
+    first, last = map(side, pair, constants)
     return join([first, a, last], axis)
 
 
