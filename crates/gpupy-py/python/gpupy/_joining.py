@@ -196,7 +196,10 @@ def pad(array, pad_width, mode="constant", **kwargs):
     order = "F" if a.flags.fnc else "C"
     for axis, (pair, constant) in enumerate(zip(widths, constants, strict=True)):
         if any(pair):
-            a = _constant_sides(a, axis, pair, constant) if mode == "constant" else padded(a, axis, tuple(pair), mode)
+            if mode == "constant":
+                a = _constant_sides(a, axis, pair, constant)
+            else:
+                a = padded(a, axis, tuple(pair), mode)
     return a.copy(order)
 
 
