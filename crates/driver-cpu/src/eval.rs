@@ -112,11 +112,12 @@ impl Evaluator {
         };
         let apart = leaves.iter().chain(&dests).any(is_apart);
         let before = known.leaves.before;
-        let points = launch.shape.iter().product();
+        let points: usize = launch.shape.iter().product();
         let last = launch.shape.len() - 1;
-        let in_chunks =
-            way == Some(Way::Along) && axis == last && launch.shape[last] > REDUCE_CHUNK;
-        let (prepared, done) = known.prepared(launch.program, variant, points, in_chunks)?;
+        let extent = launch.shape[last];
+        let in_chunks = way == Some(Way::Along) && axis == last && extent > REDUCE_CHUNK;
+        let beyond = in_chunks.then(|| points / extent * (extent % REDUCE_CHUNK));
+        let (prepared, done) = known.prepared(launch.program, variant, points, beyond)?;
         let (plan, kernel) = (&prepared.plan, prepared.kernel());
         let lanes = prepared.lanes().filter(|_| in_chunks);
         let mut longest = work::longest(plan, kernel.is_some(), way, axis, launch.shape);

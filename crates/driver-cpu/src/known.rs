@@ -55,6 +55,8 @@ pub struct Prepared {
     lanes: Option<Option<Kernel>>,
     /// The points that have been evaluated.
     points: usize,
+    /// Those that were not added to lanes.
+    alone: usize,
 }
 
 impl Known {
@@ -76,14 +78,14 @@ impl Known {
         self.prepared.iter().find(|prepared| prepared.ways == ways)
     }
 
-    /// The program, prepared for a launch of so many points, and what was compiled for that; `in_chunks`
-    /// says that it is a reduction along rows of several chunks.
+    /// The program, prepared for a launch of so many points, and what was compiled for that. Of a reduction
+    /// along rows of several chunks, `beyond` says how many of its points are in no whole chunk.
     pub fn prepared(
         &mut self,
         program: &Program,
         variant: Variant,
         points: usize,
-        in_chunks: bool,
+        beyond: Option<usize>,
     ) -> Result<(&Prepared, Evaluated)> {
         let found = self.prepared.iter().position(|prepared| prepared.variant == variant);
         let at = found.unwrap_or(self.prepared.len());
@@ -93,7 +95,15 @@ impl Known {
             variant.leaves.iter().chain(&variant.dests).for_each(|stride| ways.add(*stride));
             ways.end(variant.in_place);
             let (kernel, lanes) = (None, None);
-            self.prepared.push(Prepared { variant, ways, plan, kernel, lanes, points: 0 });
+            self.prepared.push(Prepared {
+                variant,
+                ways,
+                plan,
+                kernel,
+                lanes,
+                points: 0,
+                alone: 0,
+            });
         }
         let prepared = &mut self.prepared[at];
         prepared.points = prepared.points.saturating_add(points);
@@ -101,15 +111,15 @@ impl Known {
         let write = |dest| machine_code(program, &self.leaves, &prepared.variant, dest);
         // In place of a plan that would have done.
         let counts = |code: &Option<Kernel>| u32::from(code.is_some() && found.is_some());
-        let enough = prepared.points >= ENOUGH;
-        let in_chunks = in_chunks && is_sum(program);
-        if enough && in_chunks && prepared.lanes.is_none() {
+        let beyond = beyond.filter(|_| is_sum(program));
+        if prepared.points >= ENOUGH && beyond.is_some() && prepared.lanes.is_none() {
             let lanes = write(gpupy_jit::Step::Lanes);
             done.specialised += counts(&lanes);
             prepared.lanes = Some(lanes);
         }
-        let has_lanes = in_chunks && matches!(prepared.lanes, Some(Some(_)));
-        if enough && !has_lanes && prepared.kernel.is_none() {
+        let beyond = beyond.filter(|_| matches!(prepared.lanes, Some(Some(_))));
+        prepared.alone = prepared.alone.saturating_add(beyond.unwrap_or(points));
+        if prepared.alone >= ENOUGH && prepared.kernel.is_none() {
             let kernel = write(gpupy_jit::Step::Unit);
             done.specialised += counts(&kernel);
             prepared.kernel = Some(kernel);

@@ -29,6 +29,7 @@ pub mod rows;
 mod run;
 mod slots;
 mod space;
+mod sums;
 mod threads;
 mod whole;
 mod work;

@@ -1,8 +1,8 @@
 //! Work: what happens to each item of a launch.
 //!
 //! Owns [`Work`]. Of a map, an item is a row. Of a reduction it is a row of results: rows of the
-//! input space become it either along the reduced axis, chunk by chunk, or across it (`across.rs`).
-//! Both ways give the same bits.
+//! input space become it either along the reduced axis, chunk by chunk (`sums.rs`, where they are long), or
+//! across it (`across.rs`). Both ways give the same bits.
 //!
 //! Not here: which way is taken (`axis.rs`), which items a thread takes (`eval.rs`).
 
@@ -296,7 +296,7 @@ impl Work<'_> {
                 let chunks = (until - from) / REDUCE_CHUNK;
                 input[last] = from;
                 // SAFETY: the chunks are of the space; there is room for a result of each.
-                unsafe { self.add_up(frame, kernel, fold, &input, chunks, out) };
+                unsafe { self.add_up(frame, reduction, (kernel, fold), &input, chunks, out) };
                 from += chunks * REDUCE_CHUNK;
                 out = out.wrapping_add(chunks * size);
             }
@@ -337,45 +337,6 @@ impl Work<'_> {
         }
     }
 
-    /// Sums whole chunks of a row into as many results.
-    ///
-    /// # Safety
-    /// The chunks from the point on are of the input space, and there is room for the results.
-    unsafe fn add_up(
-        &self,
-        frame: &mut Frame<'_>,
-        kernel: &Kernel,
-        fold: RowFn,
-        point: &[usize],
-        chunks: usize,
-        out: *mut u8,
-    ) {
-        let Some(reduction) = &self.plan.reduction else { return };
-        let (last, size) = (self.shape.len() - 1, reduction.size);
-        let together = self.plan.tile / REDUCE_LANES;
-        let lanes = frame.beyond;
-        let dest = Walk { ptr: lanes, step: size as isize };
-        let mut point = Point::from(point);
-        for first in (0..chunks).step_by(together) {
-            let count = together.min(chunks - first);
-            walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], &point, last);
-            let row = Row {
-                n: count * REDUCE_CHUNK,
-                accesses: frame.leaves.as_ptr(),
-                dests: &raw const dest,
-                params: self.params.as_ptr(),
-            };
-            // SAFETY: the row beyond the plan's holds a tile, so the lanes of that many chunks; the rest is
-            // the caller's.
-            unsafe {
-                rows::nothing_added(lanes, reduction.dtype, count * REDUCE_LANES);
-                kernel.run(&row);
-                fold(out.add(first * size), [lanes.cast_const(); 3], count);
-            }
-            point[last] += count * REDUCE_CHUNK;
-        }
-    }
-
     /// Whether all leaves of the input space go on from the end of a row to the next.
     fn follow(&self, extent: usize) -> bool {
         let (axis, last) = (self.rows.axis, self.shape.len() - 1);
@@ -394,7 +355,7 @@ fn short_rows(reduction: &Reduction, extent: usize) -> Option<RowFn> {
 }
 
 /// Takes walks to a point.
-fn walk(walks: &mut [Walk], lines: &[Line<'_>], point: &[usize], axis: usize) {
+pub fn walk(walks: &mut [Walk], lines: &[Line<'_>], point: &[usize], axis: usize) {
     for (walk, line) in walks.iter_mut().zip(lines) {
         *walk = line.walk(point, axis);
     }
