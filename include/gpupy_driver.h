@@ -472,6 +472,14 @@ typedef struct gpupy_capabilities {
    * Nanoseconds a byte from the device to the host, in large blocks.
    */
   double download;
+  /**
+   * Bytes to whose multiples host memory must be aligned for the driver to read it where it lies; 0
+   * when it cannot, or has `host_memory`. A block over such memory (`memory` of `gpupy_block_spec`),
+   * which belongs to the block up to the next multiple behind its elements, is never written and never a
+   * destination; the memory may be read until `block_free` or `cleanup` returns, which wait for work
+   * that reads it.
+   */
+  uint64_t import_alignment;
 } gpupy_capabilities;
 
 /**
@@ -492,8 +500,9 @@ typedef struct gpupy_block_spec {
   uint64_t len;
   /**
    * Host memory where the elements lie, or null for memory of the driver's own; always null for
-   * a driver without `host_memory`. It is aligned for the dtype, as large as the elements, and
-   * may be used by calls that name the block, apart from `block_free`.
+   * a driver with neither `host_memory` nor `import_alignment`. One with the latter may answer
+   * `GPUPY_UNSUPPORTED`, and is then asked for a block in its own. It is aligned for the dtype, as
+   * large as the elements, and may be used by calls that name the block, apart from `block_free`.
    */
   uint8_t *memory;
 } gpupy_block_spec;

@@ -58,6 +58,13 @@ impl Watched {
         self.dests(launch)
     }
 
+    /// A block is not one over imported memory.
+    fn writable(&self, block: BlockId) -> Result<()> {
+        let works_there = self.caps.as_ref().is_some_and(|caps| caps.host_memory);
+        let spec = self.block(block)?;
+        promise(spec.memory.is_none() || works_there, || format!("{spec:?} is imported"))
+    }
+
     /// The numbers of accesses are of their kinds, and stay inside the operands.
     fn accesses(&self, launch: &Launch<'_>) -> Result<()> {
         let program = launch.program;
@@ -130,6 +137,7 @@ impl Watched {
         promise(launch.dests.len() == launch.program.dests.len(), || "other destinations".into())?;
         let shape = out_shape(launch);
         for (dest, dtype) in launch.dests.iter().zip(&launch.program.dests) {
+            self.writable(dest.block)?;
             let spec = self.block(dest.block)?;
             let about = || format!("{dest:?} of {spec:?} over {shape:?}, a {dtype}");
             let (low, high) = extent(&dest.access, &shape);
@@ -239,6 +247,7 @@ impl Driver for Watched {
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
         self.range(block, offset, data.len())?;
+        self.writable(block)?;
         self.inner.block_write(block, offset, data)
     }
 

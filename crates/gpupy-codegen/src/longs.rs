@@ -9,7 +9,7 @@ use crate::pairs;
 use crate::planes::{Plane, Planes, has_planes};
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Launch};
 use gpupy_core::ir::{Fingerprint, Program};
-use gpupy_core::{DType, Result};
+use gpupy_core::{DType, Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ impl Longs {
     /// Allocates both halves of a block of 64-bit elements; nothing is left where one fails.
     ///
     /// # Errors
-    /// Those of `alloc`.
+    /// Those of `alloc`, and `Unsupported` over host memory, where the halves of an element are neighbours.
     pub fn alloc<D>(
         &mut self,
         device: &mut D,
@@ -96,6 +96,11 @@ impl Longs {
         alloc: impl Fn(&mut D, BlockSpec) -> Result<BlockId>,
         free: impl Fn(&mut D, BlockId),
     ) -> Result<BlockId> {
+        if spec.memory.is_some() {
+            return Err(Error::new(ErrorKind::Unsupported, "block_alloc")
+                .says("elements in halves cannot be imported")
+                .with("dtype", spec.dtype));
+        }
         let half = BlockSpec { dtype: DType::U32, ..spec };
         let low = alloc(device, half)?;
         let high = alloc(device, half).inspect_err(|_| free(device, low))?;

@@ -11,6 +11,7 @@
 use crate::access::{self};
 use crate::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
 use crate::error::{Error, ErrorKind, Result};
+use crate::host::HostBuffer;
 use crate::ir::AccessKind;
 use crate::ir::REDUCE_CHUNK;
 use crate::lowering::Ways;
@@ -48,6 +49,8 @@ struct Entry {
     /// The positions of a tile; empty for a gathered view, which can always be gathered again.
     range: Range<usize>,
     pins: u32,
+    /// The host memory that the block is read in (`import.rs`).
+    imported: Option<Arc<HostBuffer>>,
 }
 
 impl Entry {
@@ -92,6 +95,8 @@ pub(crate) struct Device {
     /// Values that the present evaluation computes on another device.
     pub elsewhere: FxHashSet<ValueId>,
     dead: DeadList,
+    /// Host memory of blocks that nobody freed, for as long as the driver is open.
+    kept: Vec<Arc<HostBuffer>>,
 }
 
 impl Device {
@@ -119,6 +124,7 @@ impl Device {
             plans: Plans::default(),
             elsewhere: FxHashSet::default(),
             dead: DeadList::default(),
+            kept: Vec::new(),
         }
     }
 
@@ -358,7 +364,12 @@ impl Device {
         if spec.memory.is_some() {
             value.state().on_host.insert(range.clone());
         }
-        self.put(value, key, Entry { block, spec, rhythm, value: Weak::new(), range, pins: 0 });
+        let (value_of, imported) = (Weak::new(), None);
+        self.put(
+            value,
+            key,
+            Entry { block, spec, rhythm, value: value_of, range, pins: 0, imported },
+        );
     }
 
     fn put(&mut self, value: &Value, key: Key, entry: Entry) {
@@ -377,7 +388,10 @@ impl Device {
     /// other value's. Host memory goes along as a whole, if nobody was given it.
     pub fn may_take(&self, from: &Value, tile: &Tile) -> bool {
         if !self.caps.host_memory {
-            return true;
+            return match self.blocks.get(&(from.id(), Part::Tile(tile.number))) {
+                Some(entry) => entry.imported.is_none(),
+                None => !self.would_import(from.dtype(), tile.range.len()),
+            };
         }
         let whole = tile.range.len() == from.len();
         whole && from.state().host.as_ref().is_some_and(|host| Arc::strong_count(host) == 1)
@@ -419,8 +433,8 @@ impl Device {
         }
     }
 
-    /// Copies host memory into a new block of this part; a driver that works on host memory takes a
-    /// tile where it lies.
+    /// Copies host memory into a new block of this part; a driver that works on host memory, or imports it,
+    /// takes a tile where it lies.
     pub fn upload(
         &mut self,
         value: &Value,
@@ -434,6 +448,14 @@ impl Device {
             let spec = self.spec(value, &range);
             let block = self.alloc(spec, stats)?;
             self.insert(value, part, (block, spec), range);
+            return Ok(block);
+        }
+        if matches!(part, Part::Tile(_))
+            && let Some((block, spec, memory)) = self.imported(value, &range, stats)?
+        {
+            let key = (value.id(), part.clone());
+            self.insert(value, part, (block, spec), range);
+            self.blocks.entry(key).and_modify(|entry| entry.imported = Some(memory));
             return Ok(block);
         }
         let spec = BlockSpec::new(value.dtype(), len);
@@ -549,7 +571,7 @@ impl Device {
     /// Notes that the device lost everything: what was only there has to be computed again.
     pub fn lose_all(&mut self) {
         self.blocks.values().for_each(Entry::mark_lost);
-        self.blocks.clear();
+        self.kept.extend(self.blocks.drain().filter_map(|(_, entry)| entry.imported));
         self.parts.clear();
         self.pool.clear();
     }

@@ -72,6 +72,10 @@ pub struct Capabilities {
     /// True when blocks may lie in host memory ([`BlockSpec::memory`]), and evaluation is done when
     /// `eval_ir` returns.
     pub host_memory: bool,
+    /// Bytes to whose multiples host memory must be aligned for the driver to read it where it lies; 0 when it
+    /// cannot, or has `host_memory`. A block over such memory ([`BlockSpec::memory`]), which belongs to the
+    /// block up to the next multiple behind its elements, is never written and never a destination.
+    pub import_alignment: usize,
     /// True when the block of a map's only destination may also be an operand, if the driver works
     /// in host memory. Every access to that operand is the destination's own, so each point reads
     /// only what it writes; and after an error, other than `DeviceLost`, the block is as it was.
@@ -131,8 +135,8 @@ pub struct BlockSpec {
     pub dtype: DType,
     /// How many elements, at least 1 and at most [`Capabilities::max_block_len`].
     pub len: usize,
-    /// Where the elements lie, for a driver that works on host memory; `None` for memory of its
-    /// own.
+    /// Where the elements lie, for a driver that works on host memory or imports it; `None` for memory
+    /// of its own.
     pub memory: Option<HostMemory>,
 }
 
@@ -150,7 +154,9 @@ impl BlockSpec {
 
 /// The address of host memory that the core gives for a block: aligned for the dtype, and as large
 /// as the elements. It may be used as long as a call names the block, apart from `block_free`; the
-/// core leaves the elements alone during the call.
+/// core leaves the elements alone during the call. What is imported
+/// ([`Capabilities::import_alignment`]) may be read at any time until `block_free` or `cleanup` returns,
+/// or the device is lost; until then the core leaves the elements alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostMemory(NonNull<u8>);
 
@@ -292,13 +298,15 @@ pub trait Driver: Send {
     /// # Errors
     /// - `OutOfMemory`: there is no room now. The core evicts a block and asks again.
     /// - `Invalid`: a length or dtype that no block may have.
+    /// - `Unsupported`: this memory cannot be imported. The core gives none, and writes the block.
     /// - `DeviceLost`: every handle is dead.
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId>;
 
     /// Frees a block.
     ///
     /// - **Ordering:** may be called while queued work still uses the block; the driver keeps it
-    ///   until that is done. The handle is dead on return.
+    ///   until that is done, and waits for it where the block is over imported memory. The handle is
+    ///   dead on return.
     ///
     /// Never fails: a handle that is dead already, or was never given out, is passed over.
     fn block_free(&mut self, block: BlockId);

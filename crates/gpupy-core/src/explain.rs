@@ -142,6 +142,7 @@ fn mentioned(event: &Event) -> Vec<ValueId> {
         }
         Event::Needed(values) => values.iter().map(|value| value.id).collect(),
         Event::Uploaded(value, ..)
+        | Event::Imported(value, ..)
         | Event::Downloaded(value, ..)
         | Event::Evicted(value, _)
         | Event::Cut(value)
@@ -253,6 +254,9 @@ fn step(event: &Event, number: usize, names: &Names) -> String {
         Event::Uploaded(value, driver, bytes, gathered) => {
             let how = if *gathered { "a view of " } else { "" };
             format!("upload {how}{} to {driver}: {bytes} bytes", name(value))
+        }
+        Event::Imported(value, driver, bytes) => {
+            format!("{driver} reads {} in host memory: {bytes} bytes", name(value))
         }
         Event::Downloaded(value, driver, bytes) => {
             format!("download {} from {driver}: {bytes} bytes", name(value))

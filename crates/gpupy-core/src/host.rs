@@ -151,6 +151,19 @@ impl HostBuffer {
         HostMemory::new(self.memory)
     }
 
+    /// Where a range of bytes lies, if that is at a multiple of `alignment`, and the buffer goes on up to the
+    /// next multiple behind the range.
+    pub(crate) fn aligned(&self, range: Range<usize>, alignment: usize) -> Option<HostMemory> {
+        let capacity = self.owned.as_ref()?.capacity();
+        let at = self.memory.as_ptr() as usize + range.start;
+        let inside = range.start <= range.end && range.end <= self.len;
+        let fits = range.start + range.len().checked_next_multiple_of(alignment)? <= capacity;
+        let well = inside && fits && at.is_multiple_of(alignment);
+        NonNull::new(self.memory.as_ptr().wrapping_add(range.start))
+            .filter(|_| well)
+            .map(HostMemory::new)
+    }
+
     /// The first byte.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.memory

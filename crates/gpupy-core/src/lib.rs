@@ -34,7 +34,7 @@
 //! driver.rs     14 functions: the contract; registry.rs names those who keep it, plugin/ loads
 //!               them from libraries; choice.rs says which of several devices is meant
 //! cache.rs      blocks on the device; rhythm.rs says which goes when it is full, pool.rs keeps free
-//!               ones; transfer.rs moves them
+//!               ones; transfer.rs moves them, import.rs says which a device reads in host memory
 //! trace.rs      what all of these did, for people: explain.rs as text, picture.rs (with
 //!               layered.rs) as a graph
 //! ```
@@ -63,6 +63,7 @@ mod fill;
 pub mod functions;
 mod gather;
 mod host;
+mod import;
 mod in_memory;
 mod in_place;
 mod intern;

@@ -23,6 +23,8 @@ pub struct Stats {
     pub in_place: u64,
     /// Bytes from host to device.
     pub bytes_uploaded: u64,
+    /// Bytes of host memory that a device reads where they lie.
+    pub bytes_imported: u64,
     /// Bytes from device to host.
     pub bytes_downloaded: u64,
     /// Blocks taken from the device to make room.
@@ -64,6 +66,7 @@ impl AddAssign for Stats {
         self.plans_replayed += other.plans_replayed;
         self.in_place += other.in_place;
         self.bytes_uploaded += other.bytes_uploaded;
+        self.bytes_imported += other.bytes_imported;
         self.bytes_downloaded += other.bytes_downloaded;
         self.evictions += other.evictions;
         self.cache_hits += other.cache_hits;

@@ -106,6 +106,8 @@ pub enum Event {
     AtOnce(DType, Shape, &'static str, &'static str),
     /// Host memory was copied to a block; gathered through a view or as it lies.
     Uploaded(Subject, &'static str, usize, bool),
+    /// A device reads a block in the value's host memory: the driver and the bytes.
+    Imported(Subject, &'static str, usize),
     /// A block, or one element of it, was copied to host memory: the driver and the bytes.
     Downloaded(Subject, &'static str, usize),
     /// A block was taken from a device to make room.

@@ -6,8 +6,10 @@
 //!
 //! Not here: memory (`memory.rs`), work (`queue.rs`).
 
+use super::import;
 use super::instance::{Found, Instance, unavailable};
 use crate::NAME;
+use ash::ext::external_memory_host;
 use ash::khr::push_descriptor;
 use ash::vk;
 use gpupy_codegen::compute;
@@ -22,6 +24,10 @@ pub struct Gpu {
     pub raw: ash::Device,
     /// Binds blocks to kernels, where the device has it.
     pub push_descriptor: Option<push_descriptor::Device>,
+    /// Imports host memory, to such multiples of bytes, where the device does.
+    pub import: Option<(external_memory_host::Device, usize)>,
+    /// The kinds of its memory.
+    pub memory_kinds: vk::PhysicalDeviceMemoryProperties,
     /// The queue for all work.
     pub queue: vk::Queue,
     /// The family of the queue.
@@ -126,15 +132,18 @@ impl Gpu {
         let mut traits = Traits::of(&instance, found, &has, &has_11, &has_12);
         traits.bound = bound(&instance, handle);
         let pushes = traits.bound.is_some();
-        let extensions: &[*const c_char] =
-            if pushes { &[push_descriptor::NAME.as_ptr()] } else { &[] };
+        let alignment = import::alignment(&instance.raw, handle).filter(|_| traits.shared_memory);
+        let wanted =
+            [(pushes, push_descriptor::NAME), (alignment.is_some(), external_memory_host::NAME)];
+        let extensions = wanted.into_iter().filter(|(has, _)| *has);
+        let extensions: Vec<*const c_char> = extensions.map(|(_, name)| name.as_ptr()).collect();
         let priorities = [1.0];
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(family)
             .queue_priorities(&priorities)];
         let create =
             vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
-        let create = create.enabled_extension_names(extensions);
+        let create = create.enabled_extension_names(&extensions);
         // SAFETY: the features are the device's, and all that is pointed to lives.
         let raw =
             unsafe { instance.raw.create_device(handle, &create, None) }.map_err(|result| {
@@ -145,7 +154,21 @@ impl Gpu {
         // SAFETY: one queue of this family was made with the device.
         let queue = unsafe { raw.get_device_queue(family, 0) };
         let push_descriptor = pushes.then(|| push_descriptor::Device::new(&instance.raw, &raw));
-        Ok(Gpu { raw, push_descriptor, queue, family, traits, handle, instance })
+        let import = alignment
+            .map(|alignment| (external_memory_host::Device::new(&instance.raw, &raw), alignment));
+        // SAFETY: a plain query on a handle of this instance.
+        let memory_kinds = unsafe { instance.raw.get_physical_device_memory_properties(handle) };
+        Ok(Gpu {
+            raw,
+            push_descriptor,
+            import,
+            memory_kinds,
+            queue,
+            family,
+            traits,
+            handle,
+            instance,
+        })
     }
 }
 

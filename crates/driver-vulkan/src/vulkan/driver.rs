@@ -71,6 +71,7 @@ impl Vulkan {
         self.abilities = traits.kernels.abilities();
         self.longs = Longs::new(traits.kernels.split());
         // What is tried is not the user's, and needs no room in a lowered limit.
+        let import_alignment = gpu.import.as_ref().map_or(0, |(_, alignment)| *alignment);
         let open = self.open.insert(Open::new(gpu, u64::MAX, sizes.largest)?);
         let found = self.trial.ways;
         let find = |_| found.map_or_else(|| Ways::find_out(open), Ok);
@@ -84,6 +85,7 @@ impl Vulkan {
             max_block_len: sizes.largest,
             max_dests: self.limits.0[resources::DESTINATIONS] as usize,
             forms: self.abilities.forms.clone(),
+            import_alignment,
             resources: resources::named(&self.limits),
             devices: devices.into_iter().map(|device| device.name).collect(),
             ..Capabilities::default()

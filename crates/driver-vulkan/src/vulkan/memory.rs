@@ -3,7 +3,7 @@
 //! Owns [`Memory`] and [`Buffer`]. Invariants: every buffer has an address and is aligned as kernels
 //! want it; buffers for the host are mapped as long as they live.
 //!
-//! Not here: which buffers are blocks (`blocks.rs`), when a buffer may be given back (`queue.rs`).
+//! Not here: buffers over the host's memory (`import.rs`), which buffers are blocks (`blocks.rs`), when a buffer may be given back (`queue.rs`).
 
 use super::device::Gpu;
 use super::failure::failed;
@@ -14,6 +14,7 @@ use gpu_allocator::vulkan::{
 };
 use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
 use gpupy_codegen::compute::ALIGNMENT;
+use gpupy_core::driver::HostMemory;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -39,14 +40,34 @@ pub struct Buffer {
     pub handle: vk::Buffer,
     /// Where kernels find it.
     pub address: u64,
-    allocation: Allocation,
-    mapped: bool,
+    /// Where it lies.
+    pub(super) backing: Backing,
+}
+
+/// The memory behind a buffer.
+#[derive(Debug)]
+pub(super) enum Backing {
+    /// A part of the device's own, which the host may reach only slowly.
+    Slow(Allocation),
+    /// A part that the host reaches as fast as its own.
+    Mapped(Allocation),
+    /// The host's (`import.rs`).
+    Imported(vk::DeviceMemory, HostMemory),
 }
 
 impl Buffer {
     /// The bytes, where the host reaches them as fast as its own.
     pub fn mapped(&self) -> Option<NonNull<u8>> {
-        self.allocation.mapped_ptr().filter(|_| self.mapped).map(NonNull::cast)
+        match &self.backing {
+            Backing::Slow(_) => None,
+            Backing::Mapped(allocation) => allocation.mapped_ptr().map(NonNull::cast),
+            Backing::Imported(_, memory) => NonNull::new(memory.as_ptr()),
+        }
+    }
+
+    /// True where its memory is the host's, to which it has to be given back at once.
+    pub fn is_imported(&self) -> bool {
+        matches!(self.backing, Backing::Imported(..))
     }
 }
 
@@ -54,7 +75,7 @@ impl Buffer {
 pub struct Memory {
     // First, as it gives memory back to the device.
     allocator: Allocator,
-    gpu: Arc<Gpu>,
+    pub(super) gpu: Arc<Gpu>,
 }
 
 impl Memory {
@@ -132,17 +153,23 @@ impl Memory {
         let info = vk::BufferDeviceAddressInfo::default().buffer(handle);
         // SAFETY: the buffer is bound, and was made for addresses.
         let address = unsafe { self.gpu.raw.get_buffer_device_address(&info) };
-        // The host may reach a device's own memory, too, but slowly.
-        let mapped = location != MemoryLocation::GpuOnly;
-        Ok(Buffer { handle, address, allocation, mapped })
+        let backing = match location {
+            MemoryLocation::GpuOnly => Backing::Slow(allocation),
+            _ => Backing::Mapped(allocation),
+        };
+        Ok(Buffer { handle, address, backing })
     }
 
     /// Gives a buffer back that the device does not use any more.
     pub fn free(&mut self, buffer: Buffer) {
         // SAFETY: promised by the caller, who gives the buffer up.
         unsafe { self.gpu.raw.destroy_buffer(buffer.handle, None) };
-        // The allocator knows all that it has given out.
-        let _ = self.allocator.free(buffer.allocation);
+        match buffer.backing {
+            // The allocator knows all that it has given out.
+            Backing::Slow(part) | Backing::Mapped(part) => _ = self.allocator.free(part),
+            // SAFETY: as above; nothing else lies in it.
+            Backing::Imported(memory, _) => unsafe { self.gpu.raw.free_memory(memory, None) },
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod device;
 mod driver;
 mod eval;
 mod failure;
+mod import;
 mod instance;
 mod kernels;
 mod memory;

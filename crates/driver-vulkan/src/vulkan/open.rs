@@ -7,6 +7,7 @@
 
 use super::blocks::Blocks;
 use super::device::Gpu;
+use super::import;
 use super::kernels::{Compiler, Kernel};
 use super::memory::{Buffer, Memory, Purpose};
 use super::numbers::Numbers;
@@ -71,13 +72,25 @@ impl Open {
                 .with("dtype", spec.dtype)
         })?;
         self.blocks.check(spec)?;
-        let buffer = self.buffer(spec.len as u64 * stored as u64, Purpose::Block)?;
+        let bytes = spec.len as u64 * stored as u64;
+        let buffer = match spec.memory {
+            None => self.buffer(bytes, Purpose::Block)?,
+            // Where elements are widened, the host's are others.
+            Some(_) if stored != spec.dtype.size() => return Err(import::declines("the dtype")),
+            Some(memory) => self.memory.import(memory, bytes)?,
+        };
         Ok(self.blocks.add(spec, stored, buffer))
     }
 
-    /// Frees a block; its memory comes back when the device is done with it.
+    /// Frees a block; its memory comes back when the device is done with it, for which this waits where the
+    /// memory is the host's.
     pub fn free(&mut self, id: BlockId) {
         let Some(block) = self.blocks.remove(id) else { return };
+        if block.buffer.is_imported() {
+            // A lost device reads nothing any more.
+            let _ = self.queue.wait(block.touched.used);
+            return self.memory.free(block.buffer);
+        }
         match self.queue.is_done(block.touched.used) {
             Ok(true) => self.memory.free(block.buffer),
             _ => self.queue.retire(Retired::Buffer(block.buffer)),

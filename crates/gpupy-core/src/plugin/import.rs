@@ -287,6 +287,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         forms: FormKind::ALL.into_iter().filter(has).collect(),
         flushes_subnormals: raw.flushes_subnormals != 0,
         host_memory: raw.host_memory != 0,
+        import_alignment: import_alignment(raw),
         in_place: raw.in_place != 0,
         resources: names.zip(raw.resource_limits).take(raw.resource_count as usize).collect(),
         devices: raw.devices.iter().take(raw.device_count as usize).map(|name| get(name)).collect(),
@@ -297,6 +298,12 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
 
 fn costs(raw: &RawCapabilities) -> Costs {
     Costs { round_trip: raw.round_trip, upload: raw.upload, download: raw.download }
+}
+
+/// The alignment of imported memory, if it can be one.
+fn import_alignment(raw: &RawCapabilities) -> usize {
+    let told = usize::try_from(raw.import_alignment).unwrap_or_default();
+    if told.is_power_of_two() && raw.host_memory == 0 { told } else { 0 }
 }
 
 /// Whether these can be nanoseconds that somebody measured.

@@ -29,6 +29,9 @@ pub struct Log {
     pub open: usize,
     /// The device is gone until it is opened again.
     pub lost: bool,
+    /// Blocks over imported memory, and those of them whose elements had changed when they were freed.
+    pub imports: usize,
+    pub changed: usize,
 }
 
 pub struct Fused {
@@ -89,6 +92,20 @@ impl Fused {
         self
     }
 
+    /// The same with host memory that is imported, at multiples of so many bytes.
+    pub fn importing(mut self, alignment: usize) -> Fused {
+        self.caps.import_alignment = alignment;
+        self
+    }
+
+    /// Notes that a block over imported memory is freed.
+    fn let_go(&mut self, spec: BlockSpec, then: &[u8]) {
+        let Some(memory) = spec.memory.filter(|_| self.caps.import_alignment > 0) else { return };
+        // SAFETY: the memory is the block's until it is freed.
+        let now = unsafe { std::slice::from_raw_parts(memory.as_ptr(), spec.bytes() as usize) };
+        self.log.lock().expect("log").changed += usize::from(now != then);
+    }
+
     /// The bytes of a live block.
     fn bytes(&mut self, block: BlockId) -> (usize, &mut [u8]) {
         let (spec, own) = self.blocks.get_mut(&block.0).expect("a live block");
@@ -126,7 +143,9 @@ impl Driver for Fused {
     }
 
     fn cleanup(&mut self) {
-        self.blocks.clear();
+        for (spec, then) in std::mem::take(&mut self.blocks).into_values() {
+            self.let_go(spec, &then);
+        }
         self.log.lock().expect("log").open -= 1;
     }
 
@@ -138,16 +157,24 @@ impl Driver for Fused {
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
         self.still_there()?;
         self.next += 1;
+        let imports = spec.memory.is_some() && self.caps.import_alignment > 0;
         let own = if spec.memory.is_some() { 0 } else { spec.bytes() as usize };
         self.blocks.insert(self.next, (spec, vec![0; own]));
+        if imports {
+            let then = self.bytes(BlockId(self.next)).1.to_vec();
+            self.blocks.insert(self.next, (spec, then));
+        }
         let mut log = self.log.lock().expect("log");
+        log.imports += usize::from(imports);
         log.allocated += 1;
         log.most_blocks = log.most_blocks.max(self.blocks.len());
         Ok(BlockId(self.next))
     }
 
     fn block_free(&mut self, block: BlockId) {
-        self.blocks.remove(&block.0);
+        if let Some((spec, then)) = self.blocks.remove(&block.0) {
+            self.let_go(spec, &then);
+        }
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {

@@ -69,6 +69,7 @@ impl Driver for Tiny {
             forms: vec![FormKind::Reduce],
             flushes_subnormals: true,
             host_memory: true,
+            import_alignment: 0,
             in_place: true,
             resources: vec![("words".into(), 5), ("deeds".into(), u32::MAX)],
             devices: vec!["größer als 1".into(), self.config.device.clone()],

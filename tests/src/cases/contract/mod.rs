@@ -18,6 +18,7 @@ pub mod resource_get;
 pub mod resource_sub;
 pub mod resource_zero;
 
+mod imported;
 mod mistakes;
 mod threads;
 

@@ -1,0 +1,146 @@
+//! Buffers over host memory of the core, which the device reads where it lies.
+//!
+//! Owns the import of [`Memory`]. Invariants: only devices whose memory is the host's import; whoever frees an
+//! imported buffer has waited for the device, as the host's memory is its owner's again then.
+//!
+//! Not here: buffers in memory of the device's own (`memory.rs`), what is imported (`import.rs` of the core).
+
+use super::failure::failed;
+use super::memory::{Backing, Buffer, Memory};
+use crate::NAME;
+use ash::ext::external_memory_host;
+use ash::vk;
+use gpupy_core::driver::HostMemory;
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// How the memory of a process is named.
+const KIND: vk::ExternalMemoryHandleTypeFlags =
+    vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
+
+/// What imported buffers are for: kernels read them, and copies.
+const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
+);
+
+/// Bytes to whose multiples memory must be aligned for a device to import it; `None` where it imports none.
+pub fn alignment(instance: &ash::Instance, device: vk::PhysicalDevice) -> Option<usize> {
+    let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut host);
+    let asked = vk::PhysicalDeviceExternalBufferInfo::default().usage(USAGE).handle_type(KIND);
+    let mut buffers = vk::ExternalBufferProperties::default();
+    // SAFETY: plain queries; the chain's struct is filled by a device that has the extension, and passed
+    // over by others.
+    let offered = unsafe {
+        instance.get_physical_device_properties2(device, &mut properties);
+        instance.get_physical_device_external_buffer_properties(device, &asked, &mut buffers);
+        instance.enumerate_device_extension_properties(device)
+    };
+    let named = |extension: &vk::ExtensionProperties| {
+        extension.extension_name_as_c_str() == Ok(external_memory_host::NAME)
+    };
+    let features = buffers.external_memory_properties.external_memory_features;
+    let can = features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE)
+        && !features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY)
+        && offered.ok()?.iter().any(named);
+    let alignment = usize::try_from(host.min_imported_host_pointer_alignment).ok()?;
+    (can && alignment.is_power_of_two()).then_some(alignment)
+}
+
+impl Memory {
+    /// A buffer over `bytes` of host memory, which is aligned, and the caller's up to the next multiple.
+    ///
+    /// # Errors
+    /// - `Unsupported`: the device does not import it.
+    /// - `DeviceLost`: the device is gone.
+    pub fn import(&mut self, memory: HostMemory, bytes: u64) -> Result<Buffer> {
+        let gpu = self.gpu.clone();
+        let Some((functions, alignment)) = &gpu.import else {
+            return Err(declines("the device imports no memory"));
+        };
+        let size = bytes.next_multiple_of(*alignment as u64);
+        let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(KIND);
+        let create =
+            vk::BufferCreateInfo::default().size(size).usage(USAGE).push_next(&mut external);
+        // SAFETY: the device is open, and has the extension.
+        let handle = unsafe { gpu.raw.create_buffer(&create, None) }.map_err(declined)?;
+        // SAFETY: as promised by the caller; the buffer is this device's.
+        let backed = unsafe { back(&gpu.raw, functions, &gpu.memory_kinds, handle, memory, size) };
+        let imported = backed.inspect_err(|_| {
+            // SAFETY: nobody else knows the buffer.
+            unsafe { gpu.raw.destroy_buffer(handle, None) };
+        })?;
+        let info = vk::BufferDeviceAddressInfo::default().buffer(handle);
+        // SAFETY: the buffer is bound, and was made for addresses.
+        let address = unsafe { gpu.raw.get_buffer_device_address(&info) };
+        Ok(Buffer { handle, address, backing: Backing::Imported(imported, memory) })
+    }
+}
+
+/// Imports memory and puts it behind a buffer of so many bytes.
+///
+/// # Safety
+/// The buffer is the device's, and not bound; the host has so many bytes there.
+unsafe fn back(
+    device: &ash::Device,
+    functions: &external_memory_host::Device,
+    kinds: &vk::PhysicalDeviceMemoryProperties,
+    handle: vk::Buffer,
+    memory: HostMemory,
+    size: u64,
+) -> Result<vk::DeviceMemory> {
+    let start = memory.as_ptr().cast();
+    let mut known = vk::MemoryHostPointerPropertiesEXT::default();
+    // SAFETY: promised by the caller.
+    let needs = unsafe {
+        let ask = functions.fp().get_memory_host_pointer_properties_ext;
+        ask(device.handle(), KIND, start, &mut known).result().map_err(declined)?;
+        device.get_buffer_memory_requirements(handle)
+    };
+    // What the host has written the device finds without being told.
+    let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+    let allowed = needs.memory_type_bits & known.memory_type_bits;
+    let kind = kinds
+        .memory_types_as_slice()
+        .iter()
+        .enumerate()
+        .position(|(n, kind)| allowed & 1 << n != 0 && kind.property_flags.contains(wanted));
+    let Some(kind) = kind.filter(|_| needs.size <= size) else {
+        return Err(declines("no kind of memory fits"));
+    };
+    let mut import =
+        vk::ImportMemoryHostPointerInfoEXT::default().handle_type(KIND).host_pointer(start);
+    let mut flags =
+        vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+    let allocate = vk::MemoryAllocateInfo::default()
+        .allocation_size(size)
+        .memory_type_index(kind as u32)
+        .push_next(&mut import)
+        .push_next(&mut flags);
+    // SAFETY: promised by the caller; what is made here is given back where it cannot be bound.
+    unsafe {
+        let imported = device.allocate_memory(&allocate, None).map_err(declined)?;
+        device.bind_buffer_memory(handle, imported, 0).map_err(|result| {
+            device.free_memory(imported, None);
+            declined(result)
+        })?;
+        Ok(imported)
+    }
+}
+
+/// The error of an import; whatever the device lacks, a copy may do.
+fn declined(result: vk::Result) -> Error {
+    match result {
+        vk::Result::ERROR_DEVICE_LOST => failed("block_alloc", "import", result),
+        other => declines(&other.to_string()),
+    }
+}
+
+/// The error of memory that is not imported.
+pub fn declines(why: &str) -> Error {
+    Error::new(ErrorKind::Unsupported, "block_alloc")
+        .says("host memory cannot be imported")
+        .with("driver", NAME)
+        .with("reason", why)
+}
