@@ -63,22 +63,18 @@ impl Gl {
         self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
     }
 
-    /// Checks that a range of elements lies inside a block; gives its end, and the block's halves, if it
-    /// is two.
+    /// Checks a range of elements of a block (see [`Longs::range`]).
     fn range(
-        &mut self,
+        &self,
         operation: &'static str,
         block: BlockId,
         offset: usize,
         bytes: usize,
     ) -> Result<(usize, Option<[BlockId; 2]>)> {
-        let long = self.longs.get(block);
-        let spec = match long {
-            Some(long) => long.spec,
-            None => self.open()?.blocks.get(block)?.spec,
-        };
-        let end = contract::within(NAME, operation, spec, offset, bytes)?;
-        Ok((end, long.map(|long| [block, long.high])))
+        self.longs.range((NAME, operation), block, (offset, bytes), || {
+            let open = self.open.as_ref().ok_or_else(|| contract::is_closed(NAME))?;
+            Ok(open.blocks.get(block)?.spec)
+        })
     }
 }
 
@@ -191,11 +187,8 @@ impl Driver for Gl {
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
-        self.abilities.check(program, NAME)?;
-        let halved = self.longs.split().program(program);
-        let program = halved.as_ref().map_or(program, |halved| &halved.program);
-        let resources = resources::of_program(program);
-        Ok(Check { fits: self.resource_check(&resources), resources })
+        let (split, need) = (self.longs.split(), resources::of_program);
+        contract::check(NAME, &self.abilities, split, program, need, &self.limits)
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {

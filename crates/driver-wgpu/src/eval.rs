@@ -54,16 +54,7 @@ impl Evaluator<'_> {
                 .map(|store| &launch.dests[*store as usize])
                 .map(|dest| (&dest.access, dest.whole))
                 .collect();
-            let request = Request {
-                program: launch.program,
-                shape: launch.shape,
-                accesses: launch.accesses,
-                params: launch.params,
-                lengths: &lengths,
-                stores: &stores,
-                targets: &targets,
-                specialise: false,
-            };
+            let request = Request::of(launch, &lengths, &stores, &targets);
             let planned = compute::plan(self.shaping, &request).map_err(declined)?;
             let mut maker = Making {
                 request: &request,

@@ -5,7 +5,10 @@
 //!
 //! Not here: the contract (`gpupy_core::driver`), what a device can do (`abilities.rs`).
 
-use gpupy_core::driver::{BlockSpec, Config, Resources};
+use crate::Abilities;
+use crate::longs::Split;
+use gpupy_core::driver::{BlockSpec, Check, Config, Resources};
+use gpupy_core::ir::Program;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::borrow::Cow;
 
@@ -59,6 +62,24 @@ pub fn lowered(mut limits: Resources, wanted: &Resources) -> Resources {
 /// Limits with the names of their slots, for people to read.
 pub fn named(names: &[&'static str], limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
     names.iter().map(|name| Cow::Borrowed(*name)).zip(limits.0).collect()
+}
+
+/// What a program needs that a device can do; 64-bit elements are split as the device wants them.
+///
+/// # Errors
+/// - `Unsupported`: it cannot do it; the error names the operation.
+pub fn check(
+    driver: &'static str,
+    abilities: &Abilities,
+    split: Split,
+    program: &Program,
+    need: impl FnOnce(&Program) -> Resources,
+    limits: &Resources,
+) -> Result<Check> {
+    abilities.check(program, driver)?;
+    let halved = split.program(program);
+    let resources = need(halved.as_ref().map_or(program, |halved| &halved.program));
+    Ok(Check { fits: fits(&resources, limits), resources })
 }
 
 /// True where no resource goes beyond its limit.

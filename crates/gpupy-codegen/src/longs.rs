@@ -5,6 +5,7 @@
 //!
 //! Not here: the programs (`planes.rs`, `pairs`).
 
+use crate::contract;
 use crate::pairs;
 use crate::planes::{Plane, Planes, has_planes};
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Launch};
@@ -108,8 +109,25 @@ impl Longs {
         Ok(low)
     }
 
-    /// The block of this handle, if its elements have 64 bits.
-    pub fn get(&self, block: BlockId) -> Option<Long> {
+    /// The end of a range of elements, counted from `offset`, that lies inside a block, and the block's
+    /// halves, if it is two; `whole` tells of a block that is one.
+    ///
+    /// # Errors
+    /// - `Invalid`: the range does not lie inside, or its bytes are no whole elements; and those of `whole`.
+    pub fn range(
+        &self,
+        (driver, operation): (&'static str, &'static str),
+        block: BlockId,
+        (offset, bytes): (usize, usize),
+        whole: impl FnOnce() -> Result<BlockSpec>,
+    ) -> Result<(usize, Option<[BlockId; 2]>)> {
+        let long = self.get(block);
+        let spec = long.map_or_else(whole, |long| Ok(long.spec))?;
+        let end = contract::within(driver, operation, spec, offset, bytes)?;
+        Ok((end, long.map(|long| [block, long.high])))
+    }
+
+    fn get(&self, block: BlockId) -> Option<Long> {
         self.blocks.get(&block).copied()
     }
 

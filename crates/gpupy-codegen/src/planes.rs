@@ -64,18 +64,7 @@ struct Splitter<'a> {
 
 impl<'a> Splitter<'a> {
     fn new(from: &'a Program) -> Splitter<'a> {
-        let mut to = Builder::new(from.form, from.rank);
-        let (mut slots, mut operands) = (Vec::new(), Vec::new());
-        for (which, dtype) in from.operands.iter().enumerate() {
-            slots.push(operands.len() as u32);
-            for (plane, dtype) in planes(*dtype) {
-                to.operand(dtype);
-                operands.push((which, plane));
-            }
-        }
-        for kind in &from.accesses {
-            to.access(*kind);
-        }
+        let (to, slots, operands) = begin(from);
         Splitter { from, to, slots, values: Vec::new(), operands, dests: Vec::new() }
     }
 
@@ -182,6 +171,24 @@ impl<'a> Splitter<'a> {
             self.to.store(half);
         }
     }
+}
+
+/// A program over the planes of a program's operands, by the same accesses, without instructions; for each of
+/// the program's operands, the first of those that stand for it; and what each of these is.
+pub(crate) fn begin(from: &Program) -> (Builder, Vec<u32>, Vec<(usize, Plane)>) {
+    let mut to = Builder::new(from.form, from.rank);
+    let (mut slots, mut operands) = (Vec::new(), Vec::new());
+    for (which, dtype) in from.operands.iter().enumerate() {
+        slots.push(operands.len() as u32);
+        for (plane, dtype) in planes(*dtype) {
+            to.operand(dtype);
+            operands.push((which, plane));
+        }
+    }
+    for kind in &from.accesses {
+        to.access(*kind);
+    }
+    (to, slots, operands)
 }
 
 /// The planes of blocks of a dtype, and their own dtypes.

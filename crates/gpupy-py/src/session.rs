@@ -224,7 +224,7 @@ pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
 
 /// Tries every driver; a list of dictionaries with `name`, `starts`, `device`, `hardware`, `dtypes`,
 /// `largest_block` (elements), `destinations` (of one launch), `flushes_subnormals`, `host_memory`,
-/// `limits` and `findings` (by name), `devices` (that could be chosen), `round_trip`, `upload` and
+/// `imports` (host memory, to read it where it lies), `limits` and `findings` (by name), `devices` (that could be chosen), `round_trip`, `upload` and
 /// `download` (nanoseconds, the latter a byte, where measured) and `reason` (why it does not start).
 #[pyfunction]
 pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
@@ -248,6 +248,7 @@ pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         row.set_item("destinations", found.as_ref().map(|found| found.max_dests))?;
         row.set_item("flushes_subnormals", found.as_ref().map(|found| found.flushes_subnormals))?;
         row.set_item("host_memory", found.as_ref().map(|found| found.host_memory))?;
+        row.set_item("imports", found.as_ref().map(|found| found.import_alignment > 0))?;
         let limits = PyDict::new(py);
         for (name, limit) in found.iter().flat_map(|found| &found.resources) {
             limits.set_item(name.as_ref(), *limit)?;

@@ -102,21 +102,18 @@ impl Vulkan {
         Ok(capabilities)
     }
 
-    /// Checks that a range of elements lies inside a block; gives its halves, if it is two.
-    fn halves(
-        &mut self,
+    /// Checks a range of elements of a block (see [`Longs::range`]).
+    fn range(
+        &self,
         operation: &'static str,
         block: BlockId,
         offset: usize,
         bytes: usize,
-    ) -> Result<Option<[BlockId; 2]>> {
-        let long = self.longs.get(block);
-        let spec = match long {
-            Some(long) => long.spec,
-            None => self.open()?.blocks.get(block)?.spec,
-        };
-        contract::within(NAME, operation, spec, offset, bytes)?;
-        Ok(long.map(|long| [block, long.high]))
+    ) -> Result<(usize, Option<[BlockId; 2]>)> {
+        self.longs.range((NAME, operation), block, (offset, bytes), || {
+            let open = self.open.as_ref().ok_or_else(|| contract::is_closed(NAME))?;
+            Ok(open.blocks.get(block)?.spec)
+        })
     }
 }
 
@@ -157,7 +154,7 @@ impl Driver for Vulkan {
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
-        let halves = self.halves("block_read", block, offset, out.len())?;
+        let (_, halves) = self.range("block_read", block, offset, out.len())?;
         self.with(|open| match halves {
             Some(halves) => longs::read(halves, out, |half, out| open.read(half, offset, out)),
             None => open.read(block, offset, out),
@@ -165,7 +162,7 @@ impl Driver for Vulkan {
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        let halves = self.halves("block_write", block, offset, data.len())?;
+        let (_, halves) = self.range("block_write", block, offset, data.len())?;
         if data.is_empty() {
             return Ok(());
         }
@@ -176,11 +173,8 @@ impl Driver for Vulkan {
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
-        self.abilities.check(program, NAME)?;
-        let halved = self.longs.split().program(program);
-        let program = halved.as_ref().map_or(program, |halved| &halved.program);
-        let resources = resources::of_program(program);
-        Ok(Check { fits: self.resource_check(&resources), resources })
+        let (split, need) = (self.longs.split(), resources::of_program);
+        contract::check(NAME, &self.abilities, split, program, need, &self.limits)
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {

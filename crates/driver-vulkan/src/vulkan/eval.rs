@@ -39,16 +39,7 @@ impl Open {
         let binds = self.binds(buffers.len(), largest);
         let stores: Vec<u32> = (0..launch.dests.len() as u32).collect();
         let targets: Vec<_> = launch.dests.iter().map(|dest| (&dest.access, dest.whole)).collect();
-        let request = Request {
-            program: launch.program,
-            shape: launch.shape,
-            accesses: launch.accesses,
-            params: launch.params,
-            lengths: &lengths,
-            stores: &stores,
-            targets: &targets,
-            specialise: false,
-        };
+        let request = Request::of(launch, &lengths, &stores, &targets);
         let planned = plan(&self.gpu.traits, &request, binds)?;
         let mut evaluated = Evaluated { launches: 1, ..Evaluated::default() };
         let mut maker = Making {

@@ -16,7 +16,7 @@ use crate::numbers::{Given, Sum, Words};
 use crate::space::Walk;
 use crate::uses::{Uses, is_hazard};
 use gpupy_core::Scalar;
-use gpupy_core::driver::Access;
+use gpupy_core::driver::{Access, Launch};
 use gpupy_core::ir::{Form, Program};
 
 /// One dispatch to be planned.
@@ -39,6 +39,19 @@ pub struct Request<'a> {
     pub targets: &'a [(&'a Access, bool)],
     /// True to make literals of the parameters, and of what depends on the shape alone.
     pub specialise: bool,
+}
+
+impl<'a> Request<'a> {
+    /// One dispatch of a launch, whose scalars are the launch's numbers.
+    pub fn of(
+        launch: &Launch<'a>,
+        lengths: &'a [usize],
+        stores: &'a [u32],
+        targets: &'a [(&'a Access, bool)],
+    ) -> Request<'a> {
+        let Launch { program, shape, accesses, params, .. } = *launch;
+        Request { program, shape, accesses, params, lengths, stores, targets, specialise: false }
+    }
 }
 
 /// Why a launch cannot be planned.

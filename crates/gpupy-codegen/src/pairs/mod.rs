@@ -13,7 +13,7 @@ mod floats;
 
 pub use cost::most_instructions;
 
-use crate::planes::{Plane, Planes, planes};
+use crate::planes::{Plane, Planes, begin, planes};
 use arithmetic::{Pair, Words};
 use gpupy_core::DType;
 use gpupy_core::ir::{Builder, Inst, Program};
@@ -56,18 +56,7 @@ struct Splitter<'a> {
 
 impl<'a> Splitter<'a> {
     fn new(from: &'a Program) -> Splitter<'a> {
-        let mut to = Builder::new(from.form, from.rank);
-        let (mut slots, mut operands) = (Vec::new(), Vec::new());
-        for (which, dtype) in from.operands.iter().enumerate() {
-            slots.push(operands.len() as u32);
-            for (plane, dtype) in planes(*dtype) {
-                to.operand(dtype);
-                operands.push((which, plane));
-            }
-        }
-        for kind in &from.accesses {
-            to.access(*kind);
-        }
+        let (to, slots, operands) = begin(from);
         let (values, regions) = (Vec::new(), FxHashMap::default());
         Splitter { from, to: Words(to), slots, values, regions, operands, dests: Vec::new() }
     }

@@ -24,6 +24,7 @@ class _Driver(TypedDict):
     destinations: int | None
     flushes_subnormals: bool | None
     host_memory: bool | None
+    imports: bool | None
     limits: dict[str, int]
     reason: str | None
 

@@ -87,6 +87,7 @@ def info(*args, **kwargs):
             up, down = (f"{1 / cost:.1f} GB/s" if cost else "at once" for cost in speeds)
             lines.append(f"    a launch and its answer: {launch:.0f} µs; upload {up}, download {down}")
         notes = ["works on host memory"] if row["host_memory"] else []
+        notes += ["reads large arrays in host memory"] if row["imports"] else []
         notes += ["flushes subnormal numbers to zero"] if row["flushes_subnormals"] else []
         lines += [f"    {note}" for note in notes]
     return "\n".join(lines)
