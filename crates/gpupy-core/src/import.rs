@@ -19,8 +19,8 @@ use crate::value::Value;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes from which importing costs less than copying: devices take as long to import a page as to import
-/// a few hundred.
+/// Bytes from which memory is imported. On a device that is the host's processor it pays from some pages
+/// on; others have to pin each page first.
 const IMPORTED_FROM: usize = 1 << 20;
 
 impl Device {

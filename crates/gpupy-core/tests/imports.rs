@@ -23,8 +23,13 @@ fn context() -> (Context, Arc<Mutex<Log>>) {
     (Context::new(registry, settings), log)
 }
 
+/// The numbers from 0 on.
 fn counted(len: usize) -> Array {
-    let bytes: Vec<u8> = (0..len).flat_map(|k| (k as f32).to_ne_bytes()).collect();
+    counted_from(0.0, len)
+}
+
+fn counted_from(first: f32, len: usize) -> Array {
+    let bytes: Vec<u8> = (0..len).flat_map(|k| (first + k as f32).to_ne_bytes()).collect();
     Array::from_bytes(DType::F32, &[len], &bytes).unwrap()
 }
 
@@ -65,7 +70,7 @@ fn imported_memory_outlives_its_array_until_the_block_is_freed() {
         context.evaluate(&[&y]).unwrap();
         drop(x);
         // Memory that nobody needs would be given to these, and written.
-        let others: Vec<Array> = (0..3).map(|_| counted(LARGE)).collect();
+        let others: Vec<Array> = (0..3).map(|k| counted_from(-5.0 - k as f32, LARGE)).collect();
         check(&context, &y, |k| k as f32 + round as f32);
         drop(others);
     }

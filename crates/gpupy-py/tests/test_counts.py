@@ -207,6 +207,25 @@ def test_of_a_written_array_only_what_was_written_is_uploaded(driver_name, verti
     assert np.array_equal(used, elements * 3)
 
 
+@pytest.mark.parametrize("length", [1 << 18, (1 << 20) + 3])
+def test_large_arrays_are_read_in_host_memory_by_devices_that_share_it(driver, length):
+    if not next(row["imports"] for row in gpupy.drivers() if row["name"] == driver):
+        pytest.skip("a device with memory of its own, or none")
+    theirs = np.arange(length, dtype=np.float32)
+    mine = gpupy.asarray(theirs)
+    gpupy.reset_stats()
+    used = mine * 2 + 1
+    gpupy.evaluate(used)
+    stats = gpupy.stats()
+    assert (stats.bytes_uploaded, stats.bytes_imported) == (0, theirs.nbytes)
+    wanted = theirs * 2 + 1
+    for side in (mine, theirs):
+        side[3:7] = -1.0
+    assert np.array_equal(mine * 3, theirs * 3)
+    del mine
+    assert np.array_equal(used, wanted)
+
+
 VERTEX = [("position", np.float32, 2), ("color", np.float32, 3)]
 
 

@@ -6,7 +6,7 @@
 //!
 //! Not here: memory (`memory.rs`), work (`queue.rs`).
 
-use super::import;
+use super::import::{self, Import};
 use super::instance::{Found, Instance, unavailable};
 use crate::NAME;
 use ash::ext::external_memory_host;
@@ -24,10 +24,8 @@ pub struct Gpu {
     pub raw: ash::Device,
     /// Binds blocks to kernels, where the device has it.
     pub push_descriptor: Option<push_descriptor::Device>,
-    /// Imports host memory, to such multiples of bytes, where the device does.
-    pub import: Option<(external_memory_host::Device, usize)>,
-    /// The kinds of its memory.
-    pub memory_kinds: vk::PhysicalDeviceMemoryProperties,
+    /// Imports host memory, where the device does.
+    pub import: Option<Import>,
     /// The queue for all work.
     pub queue: vk::Queue,
     /// The family of the queue.
@@ -154,21 +152,8 @@ impl Gpu {
         // SAFETY: one queue of this family was made with the device.
         let queue = unsafe { raw.get_device_queue(family, 0) };
         let push_descriptor = pushes.then(|| push_descriptor::Device::new(&instance.raw, &raw));
-        let import = alignment
-            .map(|alignment| (external_memory_host::Device::new(&instance.raw, &raw), alignment));
-        // SAFETY: a plain query on a handle of this instance.
-        let memory_kinds = unsafe { instance.raw.get_physical_device_memory_properties(handle) };
-        Ok(Gpu {
-            raw,
-            push_descriptor,
-            import,
-            memory_kinds,
-            queue,
-            family,
-            traits,
-            handle,
-            instance,
-        })
+        let import = alignment.map(|alignment| Import::new(&instance.raw, handle, &raw, alignment));
+        Ok(Gpu { raw, push_descriptor, import, queue, family, traits, handle, instance })
     }
 }
 

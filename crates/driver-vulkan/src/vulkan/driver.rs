@@ -71,7 +71,7 @@ impl Vulkan {
         self.abilities = traits.kernels.abilities();
         self.longs = Longs::new(traits.kernels.split());
         // What is tried is not the user's, and needs no room in a lowered limit.
-        let import_alignment = gpu.import.as_ref().map_or(0, |(_, alignment)| *alignment);
+        let import_alignment = gpu.import.as_ref().map_or(0, |import| import.alignment);
         let open = self.open.insert(Open::new(gpu, u64::MAX, sizes.largest)?);
         let found = self.trial.ways;
         let find = |_| found.map_or_else(|| Ways::find_out(open), Ok);

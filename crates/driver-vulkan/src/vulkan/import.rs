@@ -1,6 +1,6 @@
 //! Buffers over host memory of the core, which the device reads where it lies.
 //!
-//! Owns the import of [`Memory`]. Invariants: only devices whose memory is the host's import; whoever frees an
+//! Owns [`Import`], and how [`Memory`] imports. Invariants: only devices whose memory is the host's import; whoever frees an
 //! imported buffer has waited for the device, as the host's memory is its owner's again then.
 //!
 //! Not here: buffers in memory of the device's own (`memory.rs`), what is imported (`import.rs` of the core).
@@ -23,6 +23,29 @@ const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         | vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
         | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
 );
+
+/// What imports host memory.
+pub struct Import {
+    functions: external_memory_host::Device,
+    /// The kinds of the device's memory.
+    kinds: vk::PhysicalDeviceMemoryProperties,
+    /// Bytes to whose multiples memory must be aligned.
+    pub alignment: usize,
+}
+
+impl Import {
+    /// The import of a device that was opened with the extension, and has this [`alignment`].
+    pub fn new(
+        instance: &ash::Instance,
+        handle: vk::PhysicalDevice,
+        device: &ash::Device,
+        alignment: usize,
+    ) -> Import {
+        // SAFETY: a plain query on a handle of the instance.
+        let kinds = unsafe { instance.get_physical_device_memory_properties(handle) };
+        Import { functions: external_memory_host::Device::new(instance, device), kinds, alignment }
+    }
+}
 
 /// Bytes to whose multiples memory must be aligned for a device to import it; `None` where it imports none.
 pub fn alignment(instance: &ash::Instance, device: vk::PhysicalDevice) -> Option<usize> {
@@ -56,17 +79,17 @@ impl Memory {
     /// - `DeviceLost`: the device is gone.
     pub fn import(&mut self, memory: HostMemory, bytes: u64) -> Result<Buffer> {
         let gpu = self.gpu.clone();
-        let Some((functions, alignment)) = &gpu.import else {
-            return Err(declines("the device imports no memory"));
+        let Some(import) = &gpu.import else {
+            return Err(not_imported("the device imports no memory"));
         };
-        let size = bytes.next_multiple_of(*alignment as u64);
+        let size = bytes.next_multiple_of(import.alignment as u64);
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(KIND);
         let create =
             vk::BufferCreateInfo::default().size(size).usage(USAGE).push_next(&mut external);
         // SAFETY: the device is open, and has the extension.
         let handle = unsafe { gpu.raw.create_buffer(&create, None) }.map_err(declined)?;
         // SAFETY: as promised by the caller; the buffer is this device's.
-        let backed = unsafe { back(&gpu.raw, functions, &gpu.memory_kinds, handle, memory, size) };
+        let backed = unsafe { back(&gpu.raw, import, handle, memory, size) };
         let imported = backed.inspect_err(|_| {
             // SAFETY: nobody else knows the buffer.
             unsafe { gpu.raw.destroy_buffer(handle, None) };
@@ -84,8 +107,7 @@ impl Memory {
 /// The buffer is the device's, and not bound; the host has so many bytes there.
 unsafe fn back(
     device: &ash::Device,
-    functions: &external_memory_host::Device,
-    kinds: &vk::PhysicalDeviceMemoryProperties,
+    import: &Import,
     handle: vk::Buffer,
     memory: HostMemory,
     size: u64,
@@ -94,29 +116,30 @@ unsafe fn back(
     let mut known = vk::MemoryHostPointerPropertiesEXT::default();
     // SAFETY: promised by the caller.
     let needs = unsafe {
-        let ask = functions.fp().get_memory_host_pointer_properties_ext;
+        let ask = import.functions.fp().get_memory_host_pointer_properties_ext;
         ask(device.handle(), KIND, start, &mut known).result().map_err(declined)?;
         device.get_buffer_memory_requirements(handle)
     };
     // What the host has written the device finds without being told.
     let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
     let allowed = needs.memory_type_bits & known.memory_type_bits;
-    let kind = kinds
+    let kind = import
+        .kinds
         .memory_types_as_slice()
         .iter()
         .enumerate()
         .position(|(n, kind)| allowed & 1 << n != 0 && kind.property_flags.contains(wanted));
     let Some(kind) = kind.filter(|_| needs.size <= size) else {
-        return Err(declines("no kind of memory fits"));
+        return Err(not_imported("no kind of memory fits"));
     };
-    let mut import =
+    let mut source =
         vk::ImportMemoryHostPointerInfoEXT::default().handle_type(KIND).host_pointer(start);
     let mut flags =
         vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
     let allocate = vk::MemoryAllocateInfo::default()
         .allocation_size(size)
         .memory_type_index(kind as u32)
-        .push_next(&mut import)
+        .push_next(&mut source)
         .push_next(&mut flags);
     // SAFETY: promised by the caller; what is made here is given back where it cannot be bound.
     unsafe {
@@ -133,12 +156,12 @@ unsafe fn back(
 fn declined(result: vk::Result) -> Error {
     match result {
         vk::Result::ERROR_DEVICE_LOST => failed("block_alloc", "import", result),
-        other => declines(&other.to_string()),
+        other => not_imported(&other.to_string()),
     }
 }
 
 /// The error of memory that is not imported.
-pub fn declines(why: &str) -> Error {
+pub fn not_imported(why: &str) -> Error {
     Error::new(ErrorKind::Unsupported, "block_alloc")
         .says("host memory cannot be imported")
         .with("driver", NAME)

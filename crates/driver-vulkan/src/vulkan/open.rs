@@ -76,7 +76,9 @@ impl Open {
         let buffer = match spec.memory {
             None => self.buffer(bytes, Purpose::Block)?,
             // Where elements are widened, the host's are others.
-            Some(_) if stored != spec.dtype.size() => return Err(import::declines("the dtype")),
+            Some(_) if stored != spec.dtype.size() => {
+                return Err(import::not_imported("the device widens its elements"));
+            }
             Some(memory) => self.memory.import(memory, bytes)?,
         };
         Ok(self.blocks.add(spec, stored, buffer))
