@@ -15,13 +15,26 @@ use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Operand, Origin, Value};
 use crate::view::{Shape, Strides, View, size_of};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 /// What the user holds: a view of a base.
 #[derive(Clone)]
 pub struct Array {
     base: Arc<Base>,
     view: View,
+}
+
+/// An array that does not keep its base.
+pub(crate) struct WeakArray {
+    base: Weak<Base>,
+    view: View,
+}
+
+impl WeakArray {
+    /// The array, if somebody kept its base.
+    pub fn upgrade(&self) -> Option<Array> {
+        Some(Array { base: self.base.upgrade()?, view: self.view.clone() })
+    }
 }
 
 struct Base {
@@ -269,6 +282,11 @@ impl Array {
     pub fn byte_offset(&self) -> isize {
         let behind = self.face().map_or(0, |face| face.whole().byte_offset());
         self.view.offset * self.dtype().size() as isize + behind
+    }
+
+    /// The array without what would keep its base.
+    pub(crate) fn downgrade(&self) -> WeakArray {
+        WeakArray { base: Arc::downgrade(&self.base), view: self.view.clone() }
     }
 
     /// How many elements the base has.

@@ -1,7 +1,7 @@
 //! Faces: bases whose elements are those of another base under another dtype, such as the parts of complex
 //! numbers, or bits as integers.
 //!
-//! Owns [`Face`] and [`Context::face`]. Elements of another size are made in steps, each of which halves them,
+//! Owns [`Face`], [`Context::face`] and [`LastFace`]. Elements of another size are made in steps, each of which halves them,
 //! pairs them, or keeps their size; a part of a complex array is every second element of its halves. A face's
 //! elements are recorded from those of the whole when they are asked for and the whole was written since; what
 //! is written to a face is written to the whole. Invariants: both show the same bits after any write to either;
@@ -9,7 +9,7 @@
 //!
 //! Not here: which views of NumPy's these are (the front end's).
 
-use crate::array::{Arg, Array, Current, Held};
+use crate::array::{Arg, Array, Current, Held, WeakArray};
 use crate::context::Context;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -19,6 +19,7 @@ use crate::value::{Origin, Value};
 use crate::view::{Shape, View};
 use smallvec::{SmallVec, smallvec};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The version of a whole that was never looked at.
 const NEVER: u64 = u64::MAX;
@@ -30,6 +31,29 @@ pub(crate) struct Face {
     context: Context,
     /// How often the whole's base was written when the face's elements were made.
     seen: AtomicU64,
+}
+
+/// An array's face that was asked for last, for as long as somebody has it: what two readers of `z.real` read
+/// is one operand of a kernel then.
+#[derive(Default)]
+pub struct LastFace(Mutex<Option<WeakArray>>);
+
+impl LastFace {
+    /// As [`Context::face`] from the first element on.
+    pub fn get(&self, context: &Context, array: &Array, dtype: DType) -> Array {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shows = |face: &Array| {
+            let whole = face.face().map(Face::whole);
+            face.dtype() == dtype
+                && whole.is_some_and(|whole| whole.shares_base(array) && whole.offset() == 0)
+        };
+        if let Some(face) = last.as_ref().and_then(WeakArray::upgrade).filter(shows) {
+            return face;
+        }
+        let face = context.face(array, dtype, 0);
+        *last = Some(face.downgrade());
+        face
+    }
 }
 
 /// The dtypes through which elements of one dtype become those of another, the last included.

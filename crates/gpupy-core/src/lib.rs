@@ -122,7 +122,7 @@ pub use driver::{Capabilities, Driver};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};
 pub use explain::Explanation;
-pub use face::steps as face_steps;
+pub use face::{LastFace, steps as face_steps};
 pub use host::HostBuffer;
 pub use op::Op;
 pub use pick::Outside;

@@ -17,7 +17,7 @@ use crate::host;
 use crate::index;
 use crate::lend;
 use crate::masks::Positions;
-use crate::mirror::Mirrors;
+use crate::mirror::{self, Mirrors};
 use crate::pick;
 use crate::protocols::{wrap, wrap_array, wrap_of};
 use crate::rows::Rows;
@@ -26,7 +26,7 @@ use crate::session::{context, holds, open, ready};
 use crate::slot::{Reading, Slot};
 use crate::standin;
 use crate::waiting::wait;
-use gpupy_core::{Array, DType};
+use gpupy_core::{Array, DType, LastFace};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -59,6 +59,8 @@ pub struct Kept {
     pub exports: Mutex<Vec<Py<PyAny>>>,
     /// Where the true elements of a mask are, once somebody asked.
     pub positions: Mutex<Option<Positions>>,
+    /// The parts of complex elements, as they were read last.
+    pub parts: LastFace,
     /// Of records, what drivers read of their fields.
     pub mirrors: Mirrors,
 }
@@ -488,7 +490,11 @@ fn reduced_along<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     reduce: impl FnOnce(&Array, &[usize], Option<DType>) -> PyResult<Option<Array>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+    let array = match elements(slf) {
+        Elements::Lazy(array) => Some(array),
+        Elements::Numpy(_) => mirror::field(slf)?,
+    };
+    let Some(array) = array else { return Ok(None) };
     let Some((axes, dtype)) = crate::reduce::plain(&array, axis, dtype)? else { return Ok(None) };
     let reduced = reduce(&array, &axes, dtype)?;
     reduced.map(|array| wrap_array(slf.py(), array)).transpose()

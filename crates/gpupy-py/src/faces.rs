@@ -47,7 +47,9 @@ pub fn part_of<'py>(
     if !can(object.py(), array.dtype(), part)? {
         return Ok(None);
     }
-    let halves = ready(object.py())?.face(&array, part, 0);
+    let base = object.get().base.as_ref().map(|base| base.bind(object.py()));
+    let owner = base.and_then(|base| base.cast::<NdArray>().ok()).unwrap_or(object);
+    let halves = owner.get().keep().parts.get(ready(object.py())?, &array, part);
     let strides: SmallVec<[isize; 4]> = array.strides().iter().map(|stride| stride * 2).collect();
     let offset = array.offset() * 2 + isize::from(imaginary);
     let view = halves.view(array.shape(), &strides, offset).map_err(to_py)?;

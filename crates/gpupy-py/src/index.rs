@@ -22,6 +22,9 @@ pub enum Item<'py> {
     NewAxis,
 }
 
+/// NumPy's arrays have no more axes.
+pub const MOST_AXES: usize = 64;
+
 /// What a key selects.
 pub struct Selection {
     /// The view.
@@ -128,6 +131,9 @@ fn walk(array: &Array, items: &[Item<'_>]) -> PyResult<Option<Selection>> {
     }
     shape.extend_from_slice(&array.shape()[axis..]);
     strides.extend_from_slice(&array.strides()[axis..]);
+    if shape.len() > MOST_AXES {
+        return Ok(None);
+    }
     let view = array.view(&shape, &strides, offset).map_err(to_py)?;
     let element = used == array.ndim() && used == items.len() && used > 0 && shape.is_empty();
     // `a[()]` of a 0-d array reads its element.

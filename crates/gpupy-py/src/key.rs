@@ -5,6 +5,7 @@
 //!
 //! Not here: keys of other sorts, and the words for mistakes (`index.rs`).
 
+use crate::index::MOST_AXES;
 use crate::known::integer;
 use crate::scalar::LazyScalar;
 use gpupy_core::{Array, Shape, Strides, View};
@@ -117,6 +118,6 @@ impl Key {
         }
         shape.extend_from_slice(&extents[axis..]);
         strides.extend_from_slice(&steps[axis..]);
-        Some(View { offset, shape, strides })
+        (shape.len() <= MOST_AXES).then_some(View { offset, shape, strides })
     }
 }

@@ -260,8 +260,8 @@ def test_shared_memory_is_told_as_numpy_tells_it(ask):
 
 
 AXES = (
-    "all any argmax argmin argsort average concatenate count_nonzero cumprod cumsum diff flip max mean median "
-    "min nanmean ptp prod repeat roll sort squeeze stack std sum take unstack var"
+    "all any argmax argmin argsort average concatenate count_nonzero cumprod cumsum diff flip max mean "
+    "median min nanmean ptp prod repeat roll sort squeeze stack std sum take unstack var"
 ).split()
 
 
@@ -277,3 +277,27 @@ def test_what_is_no_axis_is_refused_in_numpys_words(name, axis):
         return list(result) if name == "unstack" else result
 
     check(called, f"{name}(axis={axis})")
+
+
+MISTAKES = {
+    "an extent beyond any": lambda xp: xp.empty(2**64),
+    "extents beyond any": lambda xp: xp.zeros((2**64, 2)),
+    "one limit": lambda xp: xp.clip(xp.arange(5), 2),
+    "the other limit": lambda xp: xp.clip(xp.arange(5), a_max=2),
+    "limits twice": lambda xp: xp.clip(xp.arange(5), 1, 2, min=1),
+    "a bool for an axis": lambda xp: xp.ones((2, 3)).sum(axis=True),
+    "conjugate text": lambda xp: xp.ones(3, "U").conj(),
+    "too many arguments": lambda xp: xp.hypot(xp.ones(2), 2, 3, 4),
+    "an ellipsis for an output": lambda xp: xp.add(xp.ones(2), 2, ...),
+    "a number's astype": lambda xp: xp.astype(1, int),
+    "a copy in words": lambda xp: xp.array([1], copy="a"),
+    "delete an element": lambda xp: xp.arange(3).flat.__delitem__(0),
+    "one axis too many": lambda xp: xp.ones((1,) * 64)[None],
+    "one axis too many, written": lambda xp: xp.ones((1,) * 64).__setitem__(None, 1),
+    "axes of two": lambda xp: xp.add.outer(xp.ones((1,) * 33), xp.ones((1,) * 33)),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_refused_in_numpys_words(mistake):
+    check(MISTAKES[mistake], mistake)

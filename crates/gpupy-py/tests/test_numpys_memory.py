@@ -110,3 +110,20 @@ def test_a_field_has_its_records_for_its_base():
     for xp in (numpy, gpupy):
         a = records(xp)
         assert a["x"].base is a and a["x"][1:].base is a and a[1:]["n"].base is a
+
+
+def test_reductions_of_fields_are_the_drivers(driver):
+    sides = [xp.ones((4, 3), [("n", "i4"), ("x", "f4", 2)]) for xp in (gpupy, numpy)]
+    for step in range(3):
+        gpupy.reset_stats()
+        pending = []
+        for xp, a in zip((gpupy, numpy), sides, strict=True):
+            x, n = a["x"], a["n"]
+            pending.append([x.sum(), x.mean(axis=1), xp.max(x[1:], axis=-1), n.min(), xp.all(n)])
+            a["x"][step] += 3
+            a["n"][:, step % 3] = step - 1
+        for mine, theirs in zip(*pending, strict=True):
+            assert mine.dtype == theirs.dtype
+            numpy.testing.assert_array_equal(mine, theirs)
+        functions = {site[0] for site in gpupy.stats().fallback_sites}
+        assert not functions & {"sum", "mean", "max", "min", "all"}

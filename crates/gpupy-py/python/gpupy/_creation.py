@@ -23,7 +23,10 @@ def shape_of(shape):
             extents = tuple(operator.index(n) for n in shape)
         except TypeError:
             return None
-    return None if any(n < 0 for n in extents) else extents
+    return None if any(not 0 <= n <= _LARGEST for n in extents) else extents
+
+
+_LARGEST = np.iinfo(np.intp).max
 
 
 def order_of(order):
@@ -136,7 +139,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kw
 
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **kwargs):
-    if type(object) is list and dtype is None and copy and ndmin == 0 and not kwargs:
+    if type(object) is list and dtype is None and copy is True and ndmin == 0 and not kwargs:
         made = of_list(object)
         if made is not None:
             return made
@@ -377,6 +380,9 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
+    if not isinstance(x, (ndarray, np.ndarray)):
+        # NumPy has the words.
+        return call("astype", np.astype, (x, dtype), {"copy": copy, **_on(device)})
     return asanyarray(x).astype(dtype, copy=copy)
 
 

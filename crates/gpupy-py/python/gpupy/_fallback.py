@@ -189,6 +189,9 @@ def _comparable(args):
 def _longer_call(name, function, args, kwargs):
     """``call`` for what is not plain: outputs, masks, views, other classes."""
     outputs = isinstance(function, np.ufunc) and len(args) > function.nin
+    if outputs and (len(args) > function.nargs or any(x is ... for x in args)):
+        # NumPy has the words.
+        return function(*to_host(tuple(args)), **to_host(kwargs))
     if outputs and "out" not in kwargs:
         kwargs = {**kwargs, "out": tuple(args[function.nin :])}
         args = args[: function.nin]

@@ -74,6 +74,10 @@ class flatiter:
             return found.copy() if hasattr(found, "_copy") else found
         return self._array[self._at(place)]
 
+    def __delitem__(self, key):
+        # NumPy has the words.
+        del self._array._hollow().flat[key]
+
     def __setitem__(self, key, value):
         array = self._array
         if not array._lazy:

@@ -35,8 +35,10 @@ def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **k
     low = min if a_min is _UNSET else a_min
     high = max if a_max is _UNSET else a_max
     a = _ours(a)
-    both = (a_min is not _UNSET and min is not _UNSET) or (a_max is not _UNSET and max is not _UNSET)
-    if isinstance(a, ndarray) and not kwargs and not both:
+    given = [limit is not _UNSET for limit in (a_min, a_max)]
+    # One of two, or two pairs: NumPy has the words.
+    mixed = any(given) and not (all(given) and min is max is _UNSET)
+    if isinstance(a, ndarray) and not kwargs and not mixed:
         limits = [None if v is _UNSET else _ours(v) for v in (low, high)]
         made = _gpupy.clip(a, *limits)
         if made is not None and out is None:

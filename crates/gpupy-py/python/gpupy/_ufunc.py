@@ -12,6 +12,10 @@ from ._gpupy import ndarray
 from ._gpupy import ufunc as ufunc_class
 
 
+# NumPy's arrays have no more.
+_MOST_AXES = 64
+
+
 def method(name, ufunc, which):
     """The method ``which`` of a ufunc, with arrays of ours going in and coming out."""
 
@@ -26,7 +30,8 @@ def method(name, ufunc, which):
                 return found
         if which == "outer" and len(args) == 2 and not kwargs:
             a, b = args
-            if all(isinstance(x, ndarray) and x._lazy for x in args):
+            fits = all(isinstance(x, ndarray) and x._lazy for x in args) and a.ndim + b.ndim <= _MOST_AXES
+            if fits:
                 return lookup_ufunc(ufunc)(a.reshape(a.shape + (1,) * b.ndim), b)
         if which == "at":
             # NumPy's own checks of what may be written to are not complete here.
