@@ -39,7 +39,7 @@ struct Calls {
     _code: Py<PyAny>,
 }
 
-/// What was met by address. Nothing of Python's runs, or is made or dropped, while it is locked.
+/// What was met by address. No code of Python's runs while it is locked.
 #[derive(Default)]
 struct Met {
     places: FxHashMap<Place, Calls>,

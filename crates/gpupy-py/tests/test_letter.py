@@ -301,3 +301,8 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_refused_in_numpys_words(mistake):
     check(MISTAKES[mistake], mistake)
+
+
+def test_an_array_without_axes_has_a_conjugate():
+    check(lambda xp: xp.array("a").conj())
+    check(lambda xp: xp.array(1 + 2j).conj())

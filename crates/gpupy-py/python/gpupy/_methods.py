@@ -89,7 +89,7 @@ def conjugate(self, *args, **kwargs):
         return self
     if self.dtype.kind in "SUTVMm":
         # NumPy has the words.
-        self._host()[:0].conj()
+        self._host().conj()
     return np.conjugate(self, *args, **kwargs)
 
 
@@ -151,7 +151,8 @@ def view(self, dtype=None, type=None):
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
     if type is None and same:
         dtype = self.dtype if dtype is None else np.dtype(dtype)
-        if dtype == self.dtype:
+        # Dtypes of others may call themselves equal.
+        if dtype == self.dtype and _CLASS(dtype) is _CLASS(self.dtype):
             return self._views(np.ndarray.view)
     if (
         type is None

@@ -11,7 +11,6 @@ from . import _fallback, _reduce
 from ._gpupy import ndarray
 from ._gpupy import ufunc as ufunc_class
 
-
 # NumPy's arrays have no more.
 _MOST_AXES = 64
 
