@@ -10,8 +10,10 @@
 use crate::host::Owned;
 use std::cell::RefCell;
 
-/// How many shelves a thread has.
-const SHELVES: usize = 32;
+/// Sizes from here on are eight to a power of two; those below are multiples of 16.
+const COARSE_FROM: usize = 1 << 10;
+/// How many shelves a thread has: one for each size (`host.rs`).
+const SHELVES: usize = place(LARGEST) + 1;
 /// How many pieces a shelf has room for.
 const DEEP: usize = 4;
 /// Bytes of the largest piece.
@@ -56,11 +58,6 @@ pub(crate) fn put(owned: Owned) -> Option<Owned> {
     let mut given = Some(owned);
     let back = OWN.try_with(|own| {
         let shelf = &mut own.borrow_mut()[place(capacity)];
-        if shelf.pieces[0].as_ref().is_some_and(|piece| piece.capacity() != capacity) {
-            // The thread is about something else.
-            shelf.pieces = [const { None }; DEEP];
-            shelf.count = 0;
-        }
         if let Some(room) = shelf.pieces.get_mut(shelf.count) {
             *room = given.take();
             shelf.count += 1;
@@ -84,8 +81,13 @@ pub(crate) fn clear() {
 }
 
 /// The shelf of a size.
-fn place(capacity: usize) -> usize {
-    capacity / 16 % SHELVES
+const fn place(capacity: usize) -> usize {
+    if capacity < COARSE_FROM {
+        return capacity / 16;
+    }
+    let octave = capacity.ilog2();
+    let below = (octave - COARSE_FROM.ilog2()) as usize;
+    COARSE_FROM / 16 + 8 * below + (capacity >> (octave - 3) & 7)
 }
 
 #[cfg(test)]
@@ -102,14 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn a_shelf_keeps_few_pieces_of_one_size() {
+    fn a_shelf_keeps_few_pieces_until_it_is_cleared() {
         clear();
         let count = |capacity: usize| std::iter::from_fn(|| take(capacity)).count();
         drop((0..100).map(|_| HostBuffer::new(256)).collect::<Vec<_>>());
         assert_eq!(count(256), DEEP);
-        drop([256, 256 + 16 * SHELVES].map(HostBuffer::new));
-        assert_eq!(count(256), 0);
         clear();
-        assert_eq!(count(256 + 16 * SHELVES), 0);
+        drop(HostBuffer::new(256));
+        clear();
+        assert_eq!(count(256), 0);
     }
 }
