@@ -1,10 +1,10 @@
 """Published kernels by NumPy and by gpupy in turns: `cargo xtask bench --kernels DIR` starts it.
 
-`DIR` is a checkout of NPBench (Ziogas et al., "NPBench: a benchmarking suite for high-performance NumPy", 2021):
-54 programs of scientific computing, written in NumPy by their authors. Owns how they are run and the table. Each
-program is imported twice, once with gpupy in NumPy's place, and gets fresh copies of the same data in each round;
-a round ends when every array that it was given and every result is computed. Invariant: a program that fails, or
-whose arrays differ, gives the status 1.
+`DIR` is a checkout of NPBench (Ziogas et al., "NPBench: a benchmarking suite for high-performance NumPy",
+2021): 54 programs of scientific computing, written in NumPy by their authors. Owns how they are run and the
+table. Each program is imported twice, once with gpupy in NumPy's place, and gets fresh copies of the same data
+in each round; a round ends when every array that it was given and every result is computed. Invariant: a
+program that fails, or whose arrays differ, gives the status 1.
 """
 
 import argparse
@@ -88,7 +88,7 @@ class Kernel:
 
 
 def apart(theirs, ours):
-    """The largest difference of two arrays' norms as a part of the norm; infinity where they are not alike."""
+    """How far arrays are apart, as a part of the norm; infinity where they are not alike."""
     worst = 0.0
     for wanted, found in zip(theirs, ours, strict=True):
         if wanted.shape != found.shape or wanted.dtype != found.dtype:
@@ -110,7 +110,7 @@ def compare(kernel, seconds):
     del theirs, ours
     times, end = ([], []), time.perf_counter() + seconds
     few, many = ROUNDS
-    while len(times[0]) < few or len(times[0]) < many and time.perf_counter() < end:
+    while len(times[0]) < few or (len(times[0]) < many and time.perf_counter() < end):
         for side, found in zip(sides, times, strict=True):
             found.append(side()[0])
     return *map(statistics.median, times), difference

@@ -23,6 +23,8 @@ use smallvec::SmallVec;
 const MOST: usize = 4;
 /// The most rows. Of more, which axis they go along counts.
 const ROWS: usize = 64;
+/// The most rows of at least so many elements.
+const LONG_ROWS: (usize, usize) = (256, 16);
 
 /// A leaf or a destination.
 #[derive(Clone, Copy)]
@@ -48,7 +50,8 @@ pub fn run<'a>(known: &Known, blocks: &mut Blocks, launch: &'a Launch<'_>) -> Re
         return Ok(false);
     };
     let (lined, rows) = (leaves.all.len() + leaves.dests.len(), outer.iter().product::<usize>());
-    if lined > MOST || !(1..=ROWS).contains(&rows) {
+    let (most, long) = LONG_ROWS;
+    if lined > MOST || !(1..=if *n < long { ROWS } else { most }).contains(&rows) {
         return Ok(false);
     }
     let mut lines = [NOWHERE; MOST];

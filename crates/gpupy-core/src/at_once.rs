@@ -21,6 +21,7 @@ use crate::ir::REDUCE_CHUNK;
 use crate::lent::Loan;
 use crate::op::Op;
 use crate::own::Own;
+use crate::scalar::Scalar;
 use crate::task::Task;
 use crate::trace::{Event, Tracer};
 use crate::value::{Kind, NodeOp, Operand, Origin, Value};
@@ -140,6 +141,24 @@ impl AtOnce {
         drop(loan);
         self.tell(&task, &shape);
         Some(array)
+    }
+
+    /// The product of two vectors, real ones of one dtype, computed; `None` where it has to be looked at more
+    /// closely.
+    pub fn dot(&self, left: &Array, right: &Array) -> Option<Scalar> {
+        let state = self.state.as_ref()?;
+        let ([n], dtype) = (left.shape(), left.dtype()) else { return None };
+        let alike = right.shape() == [*n] && right.dtype() == dtype && !dtype.is_complex();
+        if !alike || !(1..=MOST_PRODUCTS).contains(n) {
+            return None;
+        }
+        let loan = Loan::of(&[Arg::Array(left), Arg::Array(right)])?;
+        let task = Task::dot(*n, dtype, &loan.operands)?;
+        let mut bytes = 0u64;
+        compute(state, &task, NonNull::from(&mut bytes).cast())?;
+        drop(loan);
+        self.tell(&task, &[]);
+        Some(Scalar::new(dtype, bytes))
     }
 
     /// The array of an operation on arrays as they are seen, which goes over whole axes, computed; `None`

@@ -280,6 +280,12 @@ impl Context {
         order::kept(args, |args| at_once.apply(op, DType::Bool, args).ok_or(())).ok()
     }
 
+    /// The product of two vectors of one real dtype that is computed at once. `None` as of `at_once`, and
+    /// where the vectors are none, or differ.
+    pub fn dot_at_once(&self, left: &Array, right: &Array) -> Option<Scalar> {
+        self.inner.recorder.at_once.dot(left, right)
+    }
+
     /// Puts the result of a scalar operation, computed at once, where an array shows elements that nobody
     /// but its base has; false, with nothing done, where it is not so.
     pub fn update_at_once(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> bool {

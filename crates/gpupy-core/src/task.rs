@@ -20,7 +20,8 @@ use crate::op::Op;
 use crate::programs::{self, Key, Leaf, Work, unit};
 use crate::value::{Input, NodeOp, Operand, Value};
 use crate::view::{Shape, View, contiguous_strides, size_of};
-use smallvec::SmallVec;
+use crate::whole::Whole;
+use smallvec::{SmallVec, smallvec};
 use std::ptr::NonNull;
 
 /// One operation, ready to be launched.
@@ -131,6 +132,24 @@ impl Task {
         task.key.leaves[0] = Some(Leaf::Memory(dtype, kind));
         task.operands.push(lying(*first, dtype, array.offset() as usize, n));
         array.is_contiguous().then_some(task)
+    }
+
+    /// The task of the product of two vectors of so many elements; `None` where one is not in host memory.
+    pub fn dot(n: usize, dtype: DType, operands: &[Lent<'_>]) -> Option<Task> {
+        let mut task = Task::new(Work::Whole(Whole::MatMul(n)), dtype, n, 1);
+        let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
+        for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
+            let Lent::Memory(array, first) = operand else { return None };
+            let (mut access, memory) = seen(array.layout(), dtype, *first);
+            *leaf = Some(Leaf::Memory(dtype, access::kind(&access, &[n])));
+            access.strides.insert_many(0, [0, 0]);
+            task.operands.push(memory);
+            accesses.push(access);
+        }
+        task.key.rank = 3;
+        let (space, dest) = (smallvec![1, 1, n], access::access(0, &[1, 1, 1]));
+        task.walks = Some(Box::new(Walks { space, accesses, dest }));
+        Some(task)
     }
 
     /// The task of an operation; `None` where an operand is not in host memory.

@@ -1,13 +1,17 @@
 //! Operations on numbers that are known: a program that goes through its arrays element by element does
 //! little else.
 //!
-//! Owns [`quiet`] and [`integer`]. Invariant: it gives what NumPy's scalars give, to the bit, and only where they would
+//! Owns [`quiet`], [`of_float64`] and [`integer`]. Invariant: it gives what NumPy's scalars give, to the bit, and only where they would
 //! neither warn nor raise.
 //!
 //! Not here: dtypes and which operation a ufunc is (`ufunc.rs`), scalars that are pending (`scalar.rs`).
 
 use crate::operand::int_scalar;
+use crate::operators::Operator;
+use crate::scalar::LazyScalar;
 use gpupy_core::{DType, Op, Scalar, op_eval};
+use pyo3::prelude::*;
+use pyo3::types::PyFloat;
 
 /// The operation on operands of the dtype in which it computes, or `None` where NumPy's scalars might say
 /// something of it, or compute something else.
@@ -35,6 +39,35 @@ pub fn quiet(op: Op, result: DType, operands: &[Scalar]) -> Option<Scalar> {
         Div => eval().filter(|found| is_normal(*found) || is_zero(&operands[0]) && is_zero(found)),
         _ => None,
     }
+}
+
+/// An operator on two float64 one of which is a scalar of ours, the other perhaps Python's: what most
+/// arithmetic on elements is, without the detour by operands.
+pub fn of_float64(op: Operator, lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> Option<Scalar> {
+    let (a, b) = (float64(lhs)?, float64(rhs)?);
+    let op = match op {
+        Operator::Add => Op::Add,
+        Operator::Sub => Op::Sub,
+        Operator::Mul => Op::Mul,
+        Operator::TrueDiv => Op::Div,
+        Operator::Lt => return Some(Scalar::bool(a < b)),
+        Operator::Le => return Some(Scalar::bool(a <= b)),
+        Operator::Gt => return Some(Scalar::bool(a > b)),
+        Operator::Ge => return Some(Scalar::bool(a >= b)),
+        Operator::Eq => return Some(Scalar::bool(a == b)),
+        Operator::Ne => return Some(Scalar::bool(a != b)),
+        _ => return None,
+    };
+    quiet(op, DType::F64, &[Scalar::f64(a), Scalar::f64(b)])
+}
+
+/// A scalar of ours that is a known float64, or a Python float.
+fn float64(object: &Bound<'_, PyAny>) -> Option<f64> {
+    if let Ok(scalar) = object.cast_exact::<LazyScalar>() {
+        let known = scalar.get().as_known().filter(|known| known.dtype == DType::F64)?;
+        return Some(f64::from_bits(known.bits));
+    }
+    object.cast_exact::<PyFloat>().ok().map(|float| float.value())
 }
 
 /// Integers' sum, difference or product, where their dtype holds it.

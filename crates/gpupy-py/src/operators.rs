@@ -7,6 +7,7 @@
 
 use crate::array::{NdArray, Repr};
 use crate::assign;
+use crate::known;
 use crate::operand::{Operand, classify};
 use crate::protocols::{fallback_operator, wrap_array, wrap_recorded};
 use crate::scalar::{self, LazyScalar};
@@ -105,6 +106,9 @@ pub fn binary<'py>(
     let py = lhs.py();
     if let Some(found) = op.ufunc(py)?.of_two(lhs, rhs)? {
         return Ok(found);
+    }
+    if let Some(scalar) = known::of_float64(op, lhs, rhs) {
+        return scalar::of(py, scalar);
     }
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
         let operands = [a, b];

@@ -18,7 +18,7 @@ use crate::operators::{self, Operator};
 use crate::protocols::{fallback_ufunc, wrap, wrap_recorded};
 use crate::recipe::{self, Recipe};
 use crate::scalar;
-use crate::session::ready;
+use crate::session::{self, ready};
 use crate::shortcuts::Shortcuts;
 use gpupy_core::{Arg, Array, Context, DType, ErrorKind, Scalar};
 use pyo3::prelude::*;
@@ -240,7 +240,8 @@ impl Ufunc {
         made(array.py(), self.shortcuts.of_arrays([a]))
     }
 
-    /// The result of two arrays of ours, where it can be computed at once and has axes.
+    /// The result of two arrays of ours, where it can be computed at once and has axes, or is the product of
+    /// two vectors.
     #[inline(always)]
     pub fn of_two<'py>(
         &self,
@@ -253,6 +254,10 @@ impl Ufunc {
         };
         let (a, b) = (a.get().read(py), b.get().read(py));
         let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
+        if let Some(Recipe::MatMul) = self.recipe {
+            let found = session::open().and_then(|(context, _)| context.dot_at_once(a, b));
+            return found.map(|product| scalar::of(py, product)).transpose();
+        }
         made(py, self.shortcuts.of_arrays([a, b]))
     }
 

@@ -132,8 +132,10 @@ def test_products_are_no_fallbacks(driver):
     assert gpupy.stats().fallbacks == 0
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int32"])
-def test_vectors_that_lie_apart_multiply(device, dtype):
+@pytest.mark.parametrize("strict", [True, False], ids=["recorded", "at once"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_vectors_that_lie_apart_multiply(dtype, strict):
+    gpupy._gpupy.reconfigure("cpu", strict=strict)
     views = {
         "column": lambda xp: xp.asarray(small((500, 6), dtype))[:, 2],
         "reversed": lambda xp: xp.asarray(small(500, dtype))[::-1],
