@@ -2,9 +2,9 @@
 
 `DIR` is a checkout of NPBench (Ziogas et al., "NPBench: a benchmarking suite for high-performance NumPy",
 2021): 54 programs of scientific computing, written in NumPy by their authors. Owns how they are run and the
-table. Each program is imported twice, once with gpupy in NumPy's place, and gets fresh copies of the same data
-in each round; a round ends when every array that it was given and every result is computed. Invariant: a
-program that fails, or whose arrays differ, gives the status 1.
+table. Each program is imported twice, once with gpupy in NumPy's place, and gets fresh copies of the same
+data in each round; a round ends when every array that it was given and every result is computed. Invariant:
+a program that fails, or whose arrays differ, gives the status 1.
 """
 
 import argparse
