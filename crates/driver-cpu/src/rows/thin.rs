@@ -48,7 +48,7 @@ pub struct Strip<T> {
 }
 
 /// Columns that are added up at once: so often are sums not read and written.
-const COLUMNS: usize = 8;
+const COLUMNS: usize = 16;
 
 /// A method of strips, compiled for the processor at hand.
 macro_rules! on_this_processor {
@@ -161,7 +161,7 @@ impl<T: Real> Strip<T> {
             for k in (0..whole).step_by(LANES) {
                 let x: [[T; LANES]; V] = from_fn(|v| lanes(vectors[v].add(k)));
                 for r in 0..R {
-                    soon(rows[r].wrapping_offset(next + k as isize));
+                    soon::<T, LANES>(rows[r].wrapping_offset(next + k as isize));
                     let y: [T; LANES] = lanes(rows[r].add(k));
                     for v in 0..V {
                         for l in 0..LANES {
@@ -256,18 +256,18 @@ unsafe fn lanes<T: Copy, const LANES: usize>(from: *const T) -> [T; LANES] {
     unsafe { from.cast::<[T; LANES]>().read_unaligned() }
 }
 
-/// Asks for the cache line of an element, which need not exist. Processors find out by themselves what
-/// comes next in a row, and begin anew with each row.
+/// Asks for the cache lines of so many elements, which need not exist. Processors find out by themselves
+/// what comes next in a row, and begin anew with each row.
 #[inline(always)]
-fn soon<T>(element: *const T) {
+fn soon<T, const LANES: usize>(elements: *const T) {
     #[cfg(target_arch = "x86_64")]
-    {
+    for line in (0..LANES * size_of::<T>()).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: fetching ahead reads nothing, wherever it points.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(element.cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(elements.cast::<i8>().wrapping_add(line)) }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = element;
+    let _ = elements;
 }
 
 /// The sum of running sums: halves are added until one is left.
