@@ -101,7 +101,9 @@ pub fn best_way<'a>(
     let chunks = points / shape[last] as f64 * shape[last].div_ceil(REDUCE_CHUNK) as f64;
     // Combining a chunk is about a row's work.
     let mut least = along(shape, last, lines.clone().copied(), steps) + chunks * ROW;
-    let alone = shape[last] <= REDUCE_CHUNK;
+    // What lies apart is better combined across.
+    let alone = shape[last] <= REDUCE_CHUNK
+        && lines.clone().all(|line| line.access.strides[last].abs() <= 1);
     for axis in (0..last).filter(|axis| alone && follow(lines.clone(), *axis, last, shape[last])) {
         let mut longer = Point::from(shape);
         longer[axis] = 1;
