@@ -1,11 +1,12 @@
-//! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations` the
-//! examples' own loops, with `--kernels DIR` published programs, with `--shaders` the drivers of GPUs against shaders by hand, and with `--second` the
-//! first run of a program in a second process against a warm one.
+//! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations`
+//! the examples' own loops, with `--kernels DIR` published programs, with `--shaders` the drivers of GPUs
+//! against shaders by hand, and with `--second` the first run of a program in a second process against a
+//! warm one.
 //!
 //! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
-//! `benches/simulations.py`, `benches/kernels.py`), but for the recording of an operation in the core (`benches/src/main.rs`).
-//! Invariant: it judges nothing; times are printed and written, never asserted. Not here: the peers'
-//! environment and library (`peers`).
+//! `benches/simulations.py`, `benches/kernels.py`), but for the recording of an operation in the core
+//! (`benches/src/main.rs`). Invariant: it judges nothing; times are printed and written, never asserted.
+//! Not here: the peers' environment and library (`peers`).
 
 use std::fs;
 

@@ -4,8 +4,9 @@
 //! graphs of any depth take a loop. Invariants: a value is marked as computed only after its block
 //! is in the cache; a failed launch leaves every value as it was.
 //!
-//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), partitioning (`partition.rs`), launching (`launch.rs`),
-//! writing into existing blocks (`assign.rs`), transfers (`transfer.rs`).
+//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), partitioning
+//! (`partition.rs`), launching (`launch.rs`), writing into existing blocks (`assign.rs`), transfers
+//! (`transfer.rs`).
 
 use crate::access;
 use crate::cache::{Device, Part};

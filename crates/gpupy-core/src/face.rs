@@ -1,11 +1,12 @@
 //! Faces: bases whose elements are those of another base under another dtype, such as the parts of complex
 //! numbers, or bits as integers.
 //!
-//! Owns [`Face`], [`Context::face`] and [`LastFace`]. Elements of another size are made in steps, each of which halves them,
-//! pairs them, or keeps their size; a part of a complex array is every second element of its halves. A face's
-//! elements are recorded from those of the whole when they are asked for and the whole was written since; what
-//! is written to a face is written to the whole. Invariants: both show the same bits after any write to either;
-//! a face's lock is taken before the whole's, never after it; nothing is evaluated under them.
+//! Owns [`Face`], [`Context::face`] and [`LastFace`]. Elements of another size are made in steps, each of
+//! which halves them, pairs them, or keeps their size; a part of a complex array is every second element of
+//! its halves. A face's elements are recorded from those of the whole when they are asked for and the whole
+//! was written since; what is written to a face is written to the whole. Invariants: both show the same
+//! bits after any write to either; a face's lock is taken before the whole's, never after it; nothing is
+//! evaluated under them.
 //!
 //! Not here: which views of NumPy's these are (the front end's).
 

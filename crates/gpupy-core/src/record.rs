@@ -3,8 +3,8 @@
 //! Owns [`Recorder`], which turns a call into a value: broadcasting, assignments.
 //! Invariant: what is recorded refers to values, so later writes do not change it.
 //!
-//! Not here: reductions (`record_reduced.rs`), what is simpler and the same (`rewrite/`), promotion of dtypes (the front end's),
-//! evaluation (`evaluate.rs`).
+//! Not here: reductions (`record_reduced.rs`), what is simpler and the same (`rewrite/`), promotion of
+//! dtypes (the front end's), evaluation (`evaluate.rs`).
 
 use crate::array::{Arg, Array, checked_size};
 use crate::at_once::AtOnce;

@@ -1,7 +1,7 @@
 //! Elements between C order and positions a stride apart, in host memory.
 //!
-//! Owns [`gather`], [`gather_into`] and [`scatter`]. Invariant: what is moved goes row by row, each row with one loop over
-//! elements of a known size, or as one copy.
+//! Owns [`gather`], [`gather_into`] and [`scatter`]. Invariant: what is moved goes row by row, each row
+//! with one loop over elements of a known size, or as one copy.
 //!
 //! Not here: what is moved, and why (`transfer.rs`, `in_memory.rs`, `assign.rs`).
 

@@ -1,8 +1,8 @@
 //! Operations on numbers that are known: a program that goes through its arrays element by element does
 //! little else.
 //!
-//! Owns [`quiet`], [`of_float64`] and [`integer`]. Invariant: it gives what NumPy's scalars give, to the bit, and only where they would
-//! neither warn nor raise.
+//! Owns [`quiet`], [`of_float64`] and [`integer`]. Invariant: it gives what NumPy's scalars give, to the
+//! bit, and only where they would neither warn nor raise.
 //!
 //! Not here: dtypes and which operation a ufunc is (`ufunc.rs`), scalars that are pending (`scalar.rs`).
 

@@ -1,9 +1,10 @@
 //! The Python module `gpupy._gpupy`: arrays, ufuncs and NumPy's protocols over `gpupy-core`.
 //!
-//! The way of a call: `operators.rs` or `ufunc.rs` classifies operands (`operand.rs`), finds dtypes
-//! by NumPy's own promotion, and records through `recipe.rs`; what cannot be recorded passes
-//! through `plain.rs`, and where it is not as plain through `gpupy/_fallback.py`. `index.rs` and `shape.rs` make views, `pick.rs`
-//! reads by index arrays, `assign.rs` writes, `host.rs` and `lend.rs` exchange memory with NumPy, `standin.rs` asks NumPy without evaluating.
+//! The way of a call: `operators.rs` or `ufunc.rs` classifies operands (`operand.rs`), finds dtypes by
+//! NumPy's own promotion, and records through `recipe.rs`; what cannot be recorded passes through
+//! `plain.rs`, and where it is not as plain through `gpupy/_fallback.py`. `index.rs` and `shape.rs` make
+//! views, `pick.rs` reads by index arrays, `assign.rs` writes, `host.rs` and `lend.rs` exchange memory with
+//! NumPy, `standin.rs` asks NumPy without evaluating.
 //!
 //! Not here: numerics of any kind (`gpupy-core` and the drivers), NumPy's many other functions
 //! (`python/gpupy/`).

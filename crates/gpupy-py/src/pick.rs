@@ -1,9 +1,9 @@
 //! Index arrays and masks, read and written without NumPy.
 //!
-//! Owns [`pick`], which turns a key with index arrays into a lazy array, [`put`], which writes by one,
-//! and the functions that take by index arrays. Invariants: what an index names is a copy; an index outside its axis is reported at
-//! the line that makes it, in NumPy's words. A mask is evaluated, as its count is the result's
-//! extent.
+//! Owns [`pick`], which turns a key with index arrays into a lazy array, [`put`], which writes by one, and
+//! the functions that take by index arrays. Invariants: what an index names is a copy; an index outside its
+//! axis is reported at the line that makes it, in NumPy's words. A mask is evaluated, as its count is the
+//! result's extent.
 //!
 //! Not here: keys of integers, slices, `...` and `newaxis` alone (`index.rs`), what is
 //! written (`assign.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).

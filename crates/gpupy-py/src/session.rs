@@ -224,8 +224,9 @@ pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
 
 /// Tries every driver; a list of dictionaries with `name`, `starts`, `device`, `hardware`, `dtypes`,
 /// `largest_block` (elements), `destinations` (of one launch), `flushes_subnormals`, `host_memory`,
-/// `imports` (host memory, to read it where it lies), `limits` and `findings` (by name), `devices` (that could be chosen), `round_trip`, `upload` and
-/// `download` (nanoseconds, the latter a byte, where measured) and `reason` (why it does not start).
+/// `imports` (host memory, to read it where it lies), `limits` and `findings` (by name), `devices` (that
+/// could be chosen), `round_trip`, `upload` and `download` (nanoseconds, the latter a byte, where measured)
+/// and `reason` (why it does not start).
 #[pyfunction]
 pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let context = context()?;

@@ -1,11 +1,12 @@
 //! Scalar operations on whole rows of elements in host memory, as vector code.
 //!
-//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`lanes()`], [`short_rows`]. Invariants: a row
-//! has exactly the bits that `op_eval` gives for its elements, because both take the same closures;
-//! which instructions the processor has changes nothing but time.
+//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`lanes()`], [`short_rows`].
+//! Invariants: a row has exactly the bits that `op_eval` gives for its elements, because both take the same
+//! closures; which instructions the processor has changes nothing but time.
 //!
-//! The loops stand in `loops.rs`, steps of reductions in `lanes.rs`, what moves elements without computing in `moves.rs`, complex
-//! numbers in `complex.rs`, running results in `scans.rs`, sums of thin products in `thin.rs`.
+//! The loops stand in `loops.rs`, steps of reductions in `lanes.rs`, what moves elements without computing
+//! in `moves.rs`, complex numbers in `complex.rs`, running results in `scans.rs`, sums of thin products in
+//! `thin.rs`.
 //!
 //! Not here: programs (`plan.rs`).
 

@@ -1,7 +1,7 @@
 //! Buffers over host memory of the core, which the device reads where it lies.
 //!
-//! Owns [`Import`], and how [`Memory`] imports. Invariants: only devices whose memory is the host's import; whoever frees an
-//! imported buffer has waited for the device, as the host's memory is its owner's again then.
+//! Owns [`Import`], and how [`Memory`] imports. Invariants: only devices whose memory is the host's import;
+//! whoever frees an imported buffer has waited for the device, as the host's memory is its owner's again then.
 //!
 //! Not here: buffers in memory of the device's own (`memory.rs`), what is imported (`import.rs` of the core).
 

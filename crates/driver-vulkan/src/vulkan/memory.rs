@@ -3,7 +3,8 @@
 //! Owns [`Memory`] and [`Buffer`]. Invariants: every buffer has an address and is aligned as kernels
 //! want it; buffers for the host are mapped as long as they live.
 //!
-//! Not here: buffers over the host's memory (`import.rs`), which buffers are blocks (`blocks.rs`), when a buffer may be given back (`queue.rs`).
+//! Not here: buffers over the host's memory (`import.rs`), which buffers are blocks (`blocks.rs`), when a
+//! buffer may be given back (`queue.rs`).
 
 use super::device::Gpu;
 use super::failure::failed;

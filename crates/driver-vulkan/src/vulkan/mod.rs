@@ -1,9 +1,10 @@
 //! The driver, where there is a compiler of shaders.
 //!
-//! In the order of a call: `driver.rs` has the contract's functions and `open.rs` what an open driver
-//! has; `instance.rs` and `device.rs` are Vulkan's; `eval.rs` turns launches into dispatches of
-//! `kernels.rs`, which `compiler.rs` compiles; `queue.rs` is given all work; `blocks.rs`, `memory.rs` and
-//! `transfer.rs` are about elements; `ways.rs` tries how kernels reach them best; `trial.rs` and `validation.rs` are for tests.
+//! In the order of a call: `driver.rs` has the contract's functions and `open.rs` what an open driver has;
+//! `instance.rs` and `device.rs` are Vulkan's; `eval.rs` turns launches into dispatches of `kernels.rs`,
+//! which `compiler.rs` compiles; `queue.rs` is given all work; `blocks.rs`, `memory.rs` and `transfer.rs`
+//! are about elements; `ways.rs` tries how kernels reach them best; `trial.rs` and `validation.rs` are for
+//! tests.
 //!
 //! Not here: the driver of a build without a compiler (`../without.rs`).
 

@@ -47,8 +47,8 @@ pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
     body.text + "}\n"
 }
 
-/// Declares the coordinates of the points (`i<axis>`) of the invocation of this number, and where something asks for them how many
-/// follow the first (`left`) and how far from the first each point is (`lane`).
+/// Declares the coordinates of the points (`i<axis>`) of the invocation of this number, and where something
+/// asks for them how many follow the first (`left`) and how far from the first each point is (`lane`).
 pub(super) fn find_points(
     body: &mut Body<'_>,
     text: &Text<'_>,
