@@ -309,11 +309,7 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
 /// The number that an element of an integer dtype is, if an int64 holds it.
 fn integer(dtype: DType, element: &[u8]) -> Option<i64> {
     let scalar = Scalar::read(dtype, element).filter(|_| dtype.is_int())?;
-    let above = 64 - 8 * dtype.size() as u32;
-    match dtype.is_signed_int() {
-        true => Some(((scalar.bits << above) as i64) >> above),
-        false => i64::try_from(scalar.bits).ok(),
-    }
+    i64::try_from(scalar.as_int()).ok()
 }
 
 /// The bytes of elements.

@@ -71,6 +71,15 @@ impl Scalar {
         self.bits as u32
     }
 
+    /// The number that an integer is.
+    pub fn as_int(self) -> i128 {
+        let above = 64 - 8 * self.dtype.size() as u32;
+        match self.dtype.is_signed_int() {
+            true => i128::from(((self.bits << above) as i64) >> above),
+            false => i128::from(self.bits),
+        }
+    }
+
     /// The bits as a truth value, whatever the dtype says.
     pub fn as_bool(self) -> bool {
         self.bits != 0

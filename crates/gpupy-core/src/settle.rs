@@ -28,7 +28,12 @@ const FILLED: usize = 1 << 20;
 
 /// Whether a write of so many elements to a base of so many is a little one.
 pub(crate) fn is_little(elements: usize, base: usize) -> bool {
-    elements == 1 || elements <= MOST_POINTS && elements.saturating_mul(PART) <= base
+    elements == 1 || is_part(elements, base)
+}
+
+/// Whether so many elements are few, and a small part of so many.
+fn is_part(elements: usize, base: usize) -> bool {
+    elements <= MOST_POINTS && elements.saturating_mul(PART) <= base
 }
 
 /// Whether a value has seen enough little writes to settle.
@@ -43,7 +48,7 @@ fn settles(value: &Value) -> bool {
 /// The value of an array's base, if that is not in host memory and little of it was read so often that it had
 /// better be; counts this time.
 fn read_often(array: &Array) -> Option<Value> {
-    if array.size() > MOST_POINTS || array.size().saturating_mul(PART) > array.base_len() {
+    if !is_part(array.size(), array.base_len()) {
         return None;
     }
     let current = array.current_now()?;
@@ -76,16 +81,16 @@ impl Context {
         if base.is_none() && source.is_none() {
             return Ok(());
         }
-        let mut settles = false;
+        let mut comes = false;
         self.while_others_run(|| {
-            settles = self.evaluates_in_host_memory()?;
-            if settles {
+            comes = self.evaluates_in_host_memory()?;
+            if comes {
                 base.as_ref().map_or(Ok(()), |base| self.bring(base))?;
                 source.map_or(Ok(()), |source| self.bring(source))?;
             }
             Ok(())
         })?;
-        let Some(base) = base.filter(|_| settles) else { return Ok(()) };
+        let Some(base) = base.filter(|_| comes) else { return Ok(()) };
         let mut current = dest.current();
         if matches!(current.held(), Held::Value(held) if held.id() == base.id()) {
             drop(base);

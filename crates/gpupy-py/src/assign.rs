@@ -10,7 +10,6 @@ use crate::dtypes::{self, numpy};
 use crate::errors::{shape_words, to_py, warn_of_lost_parts};
 use crate::host;
 use crate::index::Selection;
-use crate::known::integer;
 use crate::lend;
 use crate::operand::{Held, Operand, classify, int_scalar};
 use crate::session::{context, ready};
@@ -190,7 +189,7 @@ pub fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
         }
         // Numbers have to fit into signed dtypes, and are cast to others.
         Held::Known(scalar) if scalar.dtype.is_int() && dtype.is_signed_int() => {
-            return int_scalar(integer(scalar), dtype);
+            return int_scalar(scalar.as_int(), dtype);
         }
         _ => return operand.scalar(dtype),
     };

@@ -48,12 +48,16 @@ pub fn numpy_scalar(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>
                 op_eval::eval(Op::Cast, DType::F64, &[scalar]).filter(|_| dtype == DType::F16);
             class.call1((f64::from_bits(wide.map_or(bits, |wide| wide.bits)),))
         }
-        _ if dtype.is_signed_int() => {
-            let above = 64 - 8 * dtype.size() as u32;
-            class.call1((((bits << above) as i64) >> above,))
-        }
-        _ => class.call1((bits,)),
+        _ => class.call1((python_int(py, scalar)?,)),
     }
+}
+
+/// An integer as Python's own. One of 128 bits would take a longer way to Python.
+pub fn python_int(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match scalar.dtype.is_signed_int() {
+        true => (scalar.as_int() as i64).into_pyobject(py)?.into_any(),
+        false => scalar.bits.into_pyobject(py)?.into_any(),
+    })
 }
 
 /// A lazy array with the elements of a `numpy.ndarray`, copied; `None` when its dtype is NumPy's

@@ -6,7 +6,6 @@
 //! Not here: keys of other sorts, and the words for mistakes (`index.rs`).
 
 use crate::index::MOST_AXES;
-use crate::known::integer;
 use crate::scalar::LazyScalar;
 use gpupy_core::{Array, Shape, Strides, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -66,8 +65,10 @@ impl Key {
         } else if key.is_none() {
             self.0.push(Part::NewAxis);
         } else if let Ok(key) = key.cast_exact::<LazyScalar>() {
-            let at = key.get().as_known().filter(|known| known.dtype.is_int()).map(integer);
-            let Some(at) = at.and_then(|at| isize::try_from(at).ok()) else { return Ok(false) };
+            let at = key.get().as_known().filter(|known| known.dtype.is_int());
+            let Some(at) = at.and_then(|at| isize::try_from(at.as_int()).ok()) else {
+                return Ok(false);
+            };
             self.0.push(Part::At(at));
         } else {
             return Ok(false);

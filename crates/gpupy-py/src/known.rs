@@ -1,7 +1,7 @@
 //! Operations on numbers that are known: a program that goes through its arrays element by element does
 //! little else.
 //!
-//! Owns [`quiet`], [`of_float64`] and [`integer`]. Invariant: it gives what NumPy's scalars give, to the
+//! Owns [`quiet`] and [`of_float64`]. Invariant: it gives what NumPy's scalars give, to the
 //! bit, and only where they would neither warn nor raise.
 //!
 //! Not here: dtypes and which operation a ufunc is (`ufunc.rs`), scalars that are pending (`scalar.rs`).
@@ -26,8 +26,8 @@ pub fn quiet(op: Op, result: DType, operands: &[Scalar]) -> Option<Scalar> {
         And | Or | Xor | Not if dtype.is_int() => eval(),
         Add | Sub | Mul if dtype.is_int() => exact(op, operands),
         // The least number has no opposite.
-        Neg if dtype.is_signed_int() => int_scalar(-integer(operands[0]), dtype),
-        Abs if dtype.is_signed_int() => int_scalar(integer(operands[0]).abs(), dtype),
+        Neg if dtype.is_signed_int() => int_scalar(-operands[0].as_int(), dtype),
+        Abs if dtype.is_signed_int() => int_scalar(operands[0].as_int().abs(), dtype),
         Neg | Abs if dtype.is_float() => eval(),
         Min | Max if dtype.is_int() => eval(),
         Min | Max | Sqrt => eval().filter(|found| number(*found).is_some_and(|x| !x.is_nan())),
@@ -73,22 +73,13 @@ fn float64(object: &Bound<'_, PyAny>) -> Option<f64> {
 /// Integers' sum, difference or product, where their dtype holds it.
 fn exact(op: Op, operands: &[Scalar]) -> Option<Scalar> {
     let [a, b] = *operands else { return None };
-    let (x, y) = (integer(a), integer(b));
+    let (x, y) = (a.as_int(), b.as_int());
     let found = match op {
         Op::Add => x + y,
         Op::Sub => x - y,
         _ => x.checked_mul(y)?,
     };
     int_scalar(found, a.dtype)
-}
-
-/// The number that an integer scalar is.
-pub fn integer(scalar: Scalar) -> i128 {
-    let above = 64 - 8 * scalar.dtype.size() as u32;
-    match scalar.dtype.is_signed_int() {
-        true => i128::from(((scalar.bits << above) as i64) >> above),
-        false => i128::from(scalar.bits),
-    }
 }
 
 /// A float as a float64, which holds it; `None` for others.

@@ -9,7 +9,6 @@
 
 use crate::array::NdArray;
 use crate::errors::to_py;
-use crate::known::integer;
 use crate::operand::{Held, Operand};
 use crate::operators::{self, Operator};
 use crate::{dtypes, host, protocols};
@@ -165,11 +164,6 @@ impl LazyScalar {
     }
 }
 
-/// An integer as Python's own.
-fn python_int(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
-    Ok(integer(scalar).into_pyobject(py)?.into_any())
-}
-
 #[pymethods]
 impl LazyScalar {
     /// The dtype.
@@ -244,7 +238,7 @@ impl LazyScalar {
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.as_known() {
-            Some(known) if known.dtype.is_int() => python_int(py, known),
+            Some(known) if known.dtype.is_int() => host::python_int(py, known),
             _ => self.value(py)?.call_method0("__int__"),
         }
     }
@@ -255,7 +249,7 @@ impl LazyScalar {
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.as_known() {
-            Some(known) if known.dtype.is_int() => python_int(py, known),
+            Some(known) if known.dtype.is_int() => host::python_int(py, known),
             _ => py.import("operator")?.call_method1("index", (self.value(py)?,)),
         }
     }
