@@ -28,7 +28,7 @@ impl Work<'_> {
         out: *mut u8,
     ) {
         let (last, size) = (self.shape.len() - 1, reduction.size);
-        let together = self.plan.tile / REDUCE_LANES;
+        let together = self.tile() / REDUCE_LANES;
         let lanes = frame.beyond;
         let dest = Walk { ptr: lanes, step: size as isize };
         let mut point = Point::from(point);

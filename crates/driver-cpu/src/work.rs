@@ -31,6 +31,8 @@ const ACROSS: usize = 64 << 10;
 const PER_BYTE: u64 = 25;
 /// Elements of a row for machine code, which needs no scratch rows.
 pub const COMPILED: usize = 8192;
+/// The least that machine code computes of a row for a reduction, which reads it in the nearest cache.
+const COMPUTED: usize = 1024;
 
 /// The items of one launch.
 pub struct Work<'a> {
@@ -75,7 +77,8 @@ pub fn longest(
             plan.tile.min(ACROSS / (rows * reduction.size))
         }
         (Some(Way::Along), _) if axis + 1 == shape.len() => BATCH,
-        _ if compiled => COMPILED,
+        // What comes after a reduction has scratch rows.
+        (None, _) if compiled => COMPILED,
         _ => plan.tile,
     }
 }
@@ -97,7 +100,7 @@ impl Work<'_> {
         SCRATCH.with_borrow_mut(|scratch| {
             let beyond = match (self.way, &self.plan.reduction) {
                 (Some(Way::Across(_)), Some(_)) => ACROSS,
-                (_, Some(reduction)) => self.plan.tile.max(BATCH) * reduction.size,
+                (_, Some(reduction)) => self.rows.tile * reduction.size,
                 _ => self.copied_bytes(),
             };
             let beyond = self.computed_bytes() + beyond;
@@ -241,7 +244,12 @@ impl Work<'_> {
     /// Bytes of the row that machine code computes for a reduction, beyond the plan's scratch rows.
     fn computed_bytes(&self) -> usize {
         let reduction = self.plan.reduction.as_ref();
-        reduction.map_or(0, |reduction| self.plan.tile * reduction.size)
+        reduction.map_or(0, |reduction| self.tile() * reduction.size)
+    }
+
+    /// The most elements of a row that is computed at once for a reduction.
+    pub fn tile(&self) -> usize {
+        if self.kernel.is_some() { self.plan.tile.max(COMPUTED) } else { self.plan.tile }
     }
 
     /// Where the results of a reduction are gathered: behind that row.
@@ -300,8 +308,8 @@ impl Work<'_> {
                 from += chunks * REDUCE_CHUNK;
                 out = out.wrapping_add(chunks * size);
             }
-            for start in (from..until).step_by(self.plan.tile) {
-                let m = self.plan.tile.min(until - start);
+            for start in (from..until).step_by(self.tile()) {
+                let m = self.tile().min(until - start);
                 input[last] = start;
                 // SAFETY: pieces of rows are of the space; there is room for a result of each chunk.
                 unsafe {
@@ -313,7 +321,7 @@ impl Work<'_> {
             return;
         }
         // Every row is one chunk; rows that follow each other everywhere are one long row.
-        let together = if self.follow(extent) { (self.plan.tile / extent).max(1) } else { 1 };
+        let together = if self.follow(extent) { (self.tile() / extent).max(1) } else { 1 };
         let short = match together {
             1 => None,
             _ => short_rows(reduction, extent),

@@ -210,6 +210,45 @@ fn reductions_along_and_across() {
     check(cases);
 }
 
+#[test]
+fn reductions_with_much_before_and_something_after() {
+    const ROWS: usize = 4900;
+    let mut b = Builder::new(Form::Reduce { op: Op::Add }, 2);
+    let (x, y) = (b.operand(DType::F32), b.operand(DType::F32));
+    let (mut accesses, mut value) = (Vec::new(), None);
+    for at in 0..24 {
+        let slot = b.access(AccessKind::Affine);
+        accesses.push(access(3 * at, &[8, 1]));
+        let loaded = b.load(if at % 2 == 0 { x } else { y }, slot);
+        value = Some(value.map_or(loaded, |quotient| b.op(Op::Div, &[quotient, loaded])));
+    }
+    let sum = b.reduce(value.expect("there are loads"));
+    let root = b.op(Op::Sqrt, &[sum]);
+    let value = b.op(Op::Div, &[root, sum]);
+    b.store(value);
+    let (first, second) = (|k: usize| 2.0 + (k as f32).sin(), |k| 1.0 + (k % 1013) as f32 * 1e-3);
+    let quotient = |k: usize| {
+        let load = |at: usize| if at % 2 == 0 { first(k + 3 * at) } else { second(k + 3 * at) };
+        (1..24).fold(load(0), |quotient, at| quotient / load(at))
+    };
+    let want = (0..ROWS).flat_map(|row| {
+        // The tree of eight elements.
+        let mut lanes: Vec<f32> = (0..8).map(|k| quotient(8 * row + k)).collect();
+        for half in [4, 2, 1] {
+            (0..half).for_each(|lane| lanes[lane] += lanes[lane + half]);
+        }
+        (lanes[0].sqrt() / lanes[0]).to_le_bytes()
+    });
+    let want: Vec<u8> = want.collect();
+    let (shape, dest) = (vec![ROWS, 8], access(0, &[1, 1]));
+    let case = Case { program: b.finish(), shape, accesses, len: ROWS, dest };
+    let mut cpu = driver_cpu::new();
+    cpu.init(&Config::default()).expect("an open driver");
+    for times in [1, 3] {
+        assert!(run_on(&mut *cpu, &case, times, &first) == want, "after {times}");
+    }
+}
+
 /// A reduction along the last of three axes: of an operand, or of a quotient as of `map`.
 fn reduction(op: Op, shape: [usize; 3], walks: &[Access]) -> Case {
     let mut b = Builder::new(Form::Reduce { op }, 3);
