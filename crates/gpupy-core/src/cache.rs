@@ -11,6 +11,7 @@
 use crate::access::{self};
 use crate::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
 use crate::error::{Error, ErrorKind, Result};
+use crate::halo::Halos;
 use crate::host::HostBuffer;
 use crate::ir::AccessKind;
 use crate::ir::REDUCE_CHUNK;
@@ -94,6 +95,8 @@ pub(crate) struct Device {
     pub(crate) plans: Plans,
     /// Values that the present evaluation computes on another device.
     pub elsewhere: FxHashSet<ValueId>,
+    /// Copies that the present evaluation reads in place of rotated values.
+    pub(crate) halos: Halos,
     dead: DeadList,
     /// Host memory of blocks that nobody freed, for as long as the driver is open.
     kept: Vec<Arc<HostBuffer>>,
@@ -122,6 +125,7 @@ impl Device {
             ways: Ways::default(),
             programs: Programs::default(),
             plans: Plans::default(),
+            halos: Halos::default(),
             elsewhere: FxHashSet::default(),
             dead: DeadList::default(),
             kept: Vec::new(),
@@ -505,10 +509,12 @@ impl Device {
     pub fn begin(&mut self) {
         self.spoiled = 0;
         self.elsewhere.clear();
+        self.halos.clear();
     }
 
     /// Gives free blocks back that nobody has wanted for long.
     pub fn rest(&mut self) {
+        self.halos.clear();
         self.sweep();
         for block in self.pool.rest() {
             self.driver.block_free(block);

@@ -556,12 +556,10 @@ impl Context {
         if !self.may_be_much(value) || value.is_computed() {
             return Ok(());
         }
-        if value.0.depth < self.inner.settings.flush_depth {
-            let held = held_bytes(value);
-            value.0.held.store(held, Ordering::Relaxed);
-            if held < self.inner.settings.flush_bytes {
-                return Ok(());
-            }
+        if value.0.depth < self.inner.settings.flush_depth
+            && held_bytes(value) < self.inner.settings.flush_bytes
+        {
+            return Ok(());
         }
         self.while_others_run(|| {
             self.state().engine.stats.automatic_flushes += 1;

@@ -249,9 +249,9 @@ impl Engine {
                 let shape = held.as_ref().map(Value::shape);
                 let rows = shape.and_then(|shape| in_rows(&at, &space, shape));
                 let open = self.device(device)?;
-                let mut found = Walk::new(open, &[start], at, space)?;
+                let mut found = Walk::of_reduction(open, start, at, space)?;
                 if let (Err(_), Some((at, space))) = (&found, rows) {
-                    found = Walk::new(open, &[start], at, space)?;
+                    found = Walk::of_reduction(open, start, at, space)?;
                 }
                 found.map(|walk| (walk, Vec::new())).map_err(Obstacle::Needs)
             }
@@ -267,7 +267,7 @@ impl Engine {
             (Err(Obstacle::Needs(needs)), Some(operand))
                 if form != Form::Map
                     && !operand.is_computed()
-                    && !needs.iter().all(|(value, _)| stands_alone(value))
+                    && !self.all_before_maps(&needs, device)?
                     && !self.any_elsewhere(&needs, device)? =>
             {
                 return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
@@ -284,6 +284,12 @@ impl Engine {
             return self.run_with_siblings(walk, value, tile, device);
         }
         self.run(walk, form, dest, device)
+    }
+
+    /// Whether nothing of these could be computed in a kernel of what reads it.
+    fn all_before_maps(&mut self, needs: &Needs, device: usize) -> Result<bool> {
+        let halos = &self.device(device)?.halos;
+        Ok(needs.iter().all(|(value, _)| stands_alone(value) || halos.has(value)))
     }
 
     /// Whether another device computes one of these.

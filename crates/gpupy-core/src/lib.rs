@@ -62,6 +62,7 @@ mod face;
 mod fill;
 pub mod functions;
 mod gather;
+mod halo;
 mod host;
 mod import;
 mod in_memory;

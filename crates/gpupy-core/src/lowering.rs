@@ -233,7 +233,8 @@ pub(crate) fn expand(whole: &Value, program: &Program, operands: &[Operand]) -> 
                 Some(scalar) => (Input::Scalar(scalar), None),
                 None if last == Some(at as u32) => return (op, args),
                 None => {
-                    let value = Value::within(whole, at as u32, inst.dtype, op, args);
+                    let (order, shape) = ((whole.id(), at as u32), whole.shape().into());
+                    let value = Value::within(order, inst.dtype, shape, NodeOp::Apply(op), args);
                     (Input::Whole(value.id()), Some(value))
                 }
             },

@@ -9,28 +9,37 @@
 use crate::value::{Kind, Value, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-/// Bytes of the computed values below `root` that nobody outside its graph holds.
+/// Bytes of the computed values below `root` that nobody outside its graph holds: what its bound, and that of
+/// every pending value below it, is lowered to.
 pub(crate) fn held_bytes(root: &Value) -> u64 {
     let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     let mut leaves: FxHashMap<ValueId, (Value, usize)> = FxHashMap::default();
-    let mut stack = vec![root.clone()];
-    while let Some(value) = stack.pop() {
-        let operands = value.state().operands.clone();
+    let mut pending = vec![root.clone()];
+    let mut next = 0;
+    while next < pending.len() {
+        let operands = pending[next].state().operands.clone();
+        next += 1;
         for operand in operands.into_iter().flatten() {
             if !operand.is_computed() {
                 if seen.insert(operand.id()) {
-                    stack.push(operand);
+                    pending.push(operand);
                 }
             } else if !matches!(operand.0.kind, Kind::Constant(_)) {
                 leaves.entry(operand.id()).or_insert_with(|| (operand, 0)).1 += 1;
             }
         }
     }
-    leaves
+    let held = leaves
         .into_values()
         // The graph's own handles, and the one that we hold here.
         .filter(|(leaf, handles)| Arc::strong_count(&leaf.0) <= handles + 1)
         .map(|(leaf, _)| leaf.byte_len())
-        .sum()
+        .sum();
+    // What only a part of the graph keeps alive, only the graph does.
+    for value in pending {
+        value.0.held.fetch_min(held, Ordering::Relaxed);
+    }
+    held
 }

@@ -64,6 +64,11 @@ impl Tiling {
         }
     }
 
+    /// Whether it is one tile, or nothing.
+    pub fn is_one(&self) -> bool {
+        self.shape.get(self.axis).is_none_or(|extent| self.axis == 0 && *extent <= self.chunk)
+    }
+
     /// The tile of a number below `count`.
     pub fn tile(&self, number: usize) -> Tile {
         let mut origin: Shape = SmallVec::from_elem(0, self.shape.len());
@@ -116,6 +121,7 @@ mod tests {
         ) {
             let tiling = Tiling::new(&shape, max_len);
             let mut next = 0;
+            prop_assert_eq!(tiling.is_one(), tiling.count() == 1);
             for number in 0..tiling.count() {
                 let tile = tiling.tile(number);
                 prop_assert_eq!(tile.range.start, next);

@@ -344,18 +344,17 @@ impl Value {
         }
     }
 
-    /// A step on the way to another value, which no other value may use. Its rank is its place among
-    /// these steps.
+    /// A step on the way to another value, which stands in no table. Its place is before that of the value
+    /// of this name, in the order of ranks.
     pub(crate) fn within(
-        whole: &Value,
-        rank: u32,
+        order: Order,
         dtype: DType,
-        op: Op,
+        shape: Shape,
+        op: NodeOp,
         operands: SmallVec<[Operand; 3]>,
     ) -> Value {
-        let shape = whole.0.shape.clone();
-        let (kind, pending, state) = Pending::of(&shape, NodeOp::Apply(op), operands);
-        let order = Some((whole.id(), rank));
+        let (kind, pending, state) = Pending::of(&shape, op, operands);
+        let order = Some(order);
         Value(Node::share(dtype, shape, kind, Pending { order, ..pending }, state))
     }
 

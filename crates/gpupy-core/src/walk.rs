@@ -12,6 +12,7 @@ use crate::access::{self, Coordinates};
 use crate::cache::Device;
 use crate::driver::Access;
 use crate::error::{Error, ErrorKind, Result};
+use crate::halo::Rotation;
 use crate::join::{Found, Join};
 use crate::lowering::{self, Lowered, Way, method_dtype};
 use crate::op::Op;
@@ -31,7 +32,7 @@ pub(crate) const RECOMPUTE: u32 = 16;
 /// Operations that a kernel may have more, so that accesses to a value that lie apart are computed
 /// by it, and the elements of the smallest value that it has them for: a smaller one lies in a cache.
 const MOST_APART: u32 = 256;
-const LARGE: usize = 1 << 20;
+const LARGE: usize = 1 << 16;
 
 /// A node's operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +106,17 @@ pub(crate) enum Obstacle {
     Cut(Cut),
 }
 
+/// What a walk does with a joined value of which it reads several parts.
+#[derive(Clone, Copy, PartialEq)]
+enum Joins {
+    /// It is computed first.
+    First,
+    /// The walk is cut where a part ends.
+    Cut,
+    /// A rotation is read in a halo; any other is computed first.
+    Halo,
+}
+
 struct Walker<'d> {
     device: &'d Device,
     space: Shape,
@@ -114,9 +126,7 @@ struct Walker<'d> {
     tables: FxHashMap<ValueId, u32>,
     pending: BinaryHeap<(Order, ValueId)>,
     needs: Needs,
-    /// Whether the walk may be cut at joined values. Not below instructions that stand for a value: they
-    /// need a tile of its own, and half of one is none.
-    cuts: bool,
+    joins: Joins,
     /// Where the space was cut, one after another; it ends there.
     ends: Vec<Cut>,
     /// Where it has to be cut before anything is said of what is needed.
@@ -137,7 +147,21 @@ impl Walk {
         at: Access,
         space: Shape,
     ) -> Result<std::result::Result<Walk, Needs>> {
-        let (walker, roots) = Walker::walked(device, starts, at, space, false)?;
+        let (walker, roots) = Walker::walked(device, starts, at, space, Joins::First)?;
+        Ok(walker.ended(roots))
+    }
+
+    /// The same of what a reduction combines.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn of_reduction(
+        device: &Device,
+        start: Start<'_>,
+        at: Access,
+        space: Shape,
+    ) -> Result<std::result::Result<Walk, Needs>> {
+        let (walker, roots) = Walker::walked(device, &[start], at, space, Joins::Halo)?;
         Ok(walker.ended(roots))
     }
 
@@ -152,7 +176,7 @@ impl Walk {
         at: Access,
         space: Shape,
     ) -> Result<std::result::Result<(Walk, Vec<Cut>), Obstacle>> {
-        let (mut walker, roots) = Walker::walked(device, starts, at, space, true)?;
+        let (mut walker, roots) = Walker::walked(device, starts, at, space, Joins::Cut)?;
         let ends = std::mem::take(&mut walker.ends);
         Ok(match walker.cut {
             // What is needed beyond the cut may not be needed in front of it.
@@ -169,7 +193,7 @@ impl<'d> Walker<'d> {
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
-        cuts: bool,
+        joins: Joins,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut walker = Walker {
             device,
@@ -179,7 +203,7 @@ impl<'d> Walker<'d> {
             tables: FxHashMap::default(),
             pending: BinaryHeap::new(),
             needs: Vec::new(),
-            cuts,
+            joins,
             ends: Vec::new(),
             cut: None,
             last: None,
@@ -248,6 +272,7 @@ impl<'d> Walker<'d> {
         }
         let operands = state.operands.clone();
         drop(state);
+        let mut rotation = None;
         if operands.len() != inputs.len() {
             return Err(lost(id));
         }
@@ -294,7 +319,7 @@ impl<'d> Walker<'d> {
                     let Some(found) = found else { return Err(lost(id)) };
                     let mut part = join.find(&found[join.axis as usize], &self.space);
                     if let Found::Cut { axis, at } = part
-                        && self.cuts
+                        && self.joins == Joins::Cut
                         && self.needs.is_empty()
                     {
                         // What was found so far holds for fewer points, too.
@@ -307,13 +332,25 @@ impl<'d> Walker<'d> {
                             let child = self.part(&value, join, (part, start), &operands, found)?;
                             Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
                         }
-                        Found::Cut { axis, at } if self.cuts => {
+                        Found::Cut { axis, at } if self.joins == Joins::Cut => {
                             self.cut = Some((axis, at));
                             return Ok(());
                         }
                         Found::Cut { .. } | Found::Mixed => {
-                            self.need(node);
-                            continue;
+                            match self.halo(&mut rotation, &value, &found) {
+                                Some((halo, at)) if halo.is_computed() => {
+                                    let child = self.visit(&halo, at);
+                                    Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
+                                }
+                                Some((halo, _)) => {
+                                    self.needs.push((halo.clone(), 0..halo.len()));
+                                    continue;
+                                }
+                                None => {
+                                    self.need(node);
+                                    continue;
+                                }
+                            }
                         }
                     }
                 }
@@ -387,7 +424,8 @@ impl<'d> Walker<'d> {
         }
         let given: SmallVec<[Operand; 3]> =
             inputs.iter().cloned().zip(operands.iter().cloned()).collect();
-        self.cuts = false;
+        // Instructions need a tile of the value's own, and half of one is none.
+        self.joins = Joins::First;
         let (op, last) = lowering::expand(value, &lowered.program, &given);
         let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
         let children = self.children(value, operands, &at, found.as_deref())?;
@@ -467,6 +505,22 @@ impl<'d> Walker<'d> {
         let shape = join.shape(part, value.shape());
         let nowhere = access::access(0, &[]);
         self.child(&inputs[part], operands[part].as_ref(), &shape, &nowhere, Some(&coordinates))
+    }
+
+    /// The halo in which a joined value lies that is needed at these coordinates, and the access to it, if this
+    /// walk reads halos; `known` is what was found out about the value for another access.
+    fn halo(
+        &self,
+        known: &mut Option<Option<Rotation>>,
+        value: &Value,
+        coordinates: &Coordinates,
+    ) -> Option<(Value, Access)> {
+        if self.joins != Joins::Halo {
+            return None;
+        }
+        let rotation = known.get_or_insert_with(|| Rotation::found(value)).as_ref()?;
+        let is_one_tile = |shape: &[usize]| self.device.tiling(shape).is_one();
+        self.device.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
     }
 
     fn coordinates(&mut self, value: &Value, at: &Access) -> Option<Coordinates> {

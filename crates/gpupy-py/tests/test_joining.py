@@ -87,3 +87,32 @@ def test_parts_behind_each_other(parts, axis, rows):
     arrays = [given(shape(n)) + k for k, n in enumerate(parts)]
     ours = gp.concatenate([gp.asarray(a) for a in arrays], axis)
     np.testing.assert_array_equal(ours[::-1] * 2, np.concatenate(arrays, axis)[::-1] * 2)
+
+
+@pytest.mark.parametrize("axes", [(1, 3), (0, 2), (0, 1, 2, 3), (3,), (1,)])
+def test_sums_over_blocks_of_shifted_arrays_read_them_in_one_halo(driver, axes):
+    # Whole numbers, whose sums are exact in any order.
+    a, b = given((64, 96)), given((64, 96))[::-1].copy()
+    shifts = [(1, 0), (0, -3), (-8, 5), (2, 2), (31, 0), (0, 48), (-1, 1)]
+    with gp.fallback("error"):
+        x, y = gp.asarray(a), gp.asarray(b)
+        gp.reset_stats()
+        totals = [gp.abs(x - gp.roll(y, shift, (0, 1))).reshape(8, 8, 12, 8).sum(axis=axes) for shift in shifts]
+        gp.evaluate(*totals)
+    for shift, total in zip(shifts, totals, strict=True):
+        wanted = np.abs(a - np.roll(b, shift, (0, 1))).reshape(8, 8, 12, 8).sum(axis=axes)
+        np.testing.assert_array_equal(total, wanted)
+
+
+def test_a_search_over_shifts_copies_what_is_shifted_once(driver):
+    a, b = given((64, 64)), given((64, 64))[::-1].copy()
+    x, y = gp.asarray(a), gp.asarray(b)
+    shifts = [(down, right) for down in (-2, 0, 1) for right in (-1, 3)]
+    gp.reset_stats()
+    totals = gp.stack([gp.abs(x - gp.roll(y, shift, (0, 1))).sum(axis=1) for shift in shifts])
+    np.testing.assert_array_equal(
+        totals, np.stack([np.abs(a - np.roll(b, shift, (0, 1))).sum(axis=1) for shift in shifts])
+    )
+    if driver != "soft":
+        # The copy, the sums, and what joins them: no difference is stored.
+        assert gp.stats()["blocks_evaluated"] == 1 + len(shifts) + 1
