@@ -28,7 +28,7 @@ use crate::settle::is_little;
 use crate::slice::Slice;
 use crate::stats::Stats;
 use crate::trace::{self, Tracer};
-use crate::value::{Operand, Value};
+use crate::value::{Operand, Value, computed_bytes};
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -556,8 +556,9 @@ impl Context {
         if !self.may_be_much(value) || value.is_computed() {
             return Ok(());
         }
+        let most = self.inner.settings.flush_bytes;
         if value.0.depth < self.inner.settings.flush_depth
-            && held_bytes(value) < self.inner.settings.flush_bytes
+            && (computed_bytes() < most || held_bytes(value) < most)
         {
             return Ok(());
         }

@@ -283,6 +283,14 @@ impl Pending {
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
+/// The bytes of all living computed values.
+static COMPUTED_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// The bytes of all living computed values: no graph keeps more alive.
+pub(crate) fn computed_bytes() -> u64 {
+    COMPUTED_BYTES.load(Ordering::Relaxed)
+}
+
 impl Value {
     /// A value whose elements are in host memory, in C order.
     ///
@@ -414,7 +422,9 @@ impl Value {
         let mut state = self.state();
         state.computed.insert(range);
         let operands = if state.computed.covers(0..self.len()) {
-            self.0.pending.store(false, Ordering::Release);
+            if self.0.pending.swap(false, Ordering::AcqRel) {
+                self.0.count(true);
+            }
             if state.keeps_operands { SmallVec::new() } else { std::mem::take(&mut state.operands) }
         } else {
             SmallVec::new()
@@ -437,7 +447,9 @@ impl Value {
     /// Notes that positions are stored nowhere any more.
     pub(crate) fn mark_lost(&self, range: std::ops::Range<usize>) {
         self.state().computed.remove(range);
-        self.0.pending.store(true, Ordering::Release);
+        if !self.0.pending.swap(true, Ordering::AcqRel) {
+            self.0.count(false);
+        }
     }
 
     /// The value's host memory, allocated at the first need.
@@ -524,7 +536,7 @@ impl Node {
             Kind::Host(_) => state.host.as_ref().map(|host| host.memory()),
             Kind::Constant(_) | Kind::Expr { .. } => None,
         };
-        Arc::new(Node {
+        let node = Arc::new(Node {
             id,
             order: pending.order.unwrap_or((id, u32::MAX)),
             dtype,
@@ -543,12 +555,31 @@ impl Node {
             little_reads: AtomicU32::new(0),
             hash: pending.hash,
             state: Mutex::new(state),
-        })
+        });
+        if !open {
+            node.count(true);
+        }
+        node
+    }
+
+    /// Counts it among the computed values, or no longer.
+    #[inline]
+    fn count(&self, computed: bool) {
+        if matches!(self.kind, Kind::Constant(_)) {
+            return;
+        }
+        let bytes = size_of(&self.shape).saturating_mul(self.dtype.size()) as u64;
+        // Values come and go on any thread, but each is counted before it is counted no longer.
+        let add = if computed { bytes } else { bytes.wrapping_neg() };
+        COMPUTED_BYTES.fetch_add(add, Ordering::Relaxed);
     }
 }
 
 impl Drop for Node {
     fn drop(&mut self) {
+        if !*self.pending.get_mut() {
+            self.count(false);
+        }
         if let (Some(hash), Some(interner)) = (self.hash, &self.interner) {
             interner.remove(hash, self);
         }
