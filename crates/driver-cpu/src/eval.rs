@@ -16,6 +16,7 @@ use crate::plan::Stride;
 use crate::route::Route;
 use crate::space::{Line, Rows};
 use crate::threads::Pool;
+use crate::turns::Turns;
 use crate::whole;
 use crate::work::{self, Work};
 use gpupy_core::Result;
@@ -25,7 +26,6 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Programs whose plans are kept.
 const KEPT: usize = 1024;
@@ -34,8 +34,8 @@ const KEPT: usize = 1024;
 const APART: usize = 512;
 /// Nanoseconds of work that another thread is woken for.
 pub const SHARED: u64 = 30_000;
-/// Nanoseconds of work that a thread takes at a time.
-const SHARE: u64 = 20_000;
+/// Nanoseconds of work that a thread takes at a time, at least: taking it does not count then.
+const LEAST: u64 = 2_000;
 
 /// Evaluates launches.
 pub struct Evaluator {
@@ -163,23 +163,12 @@ impl Crew<'_> {
         if self.threads == 1 || items <= 1 || time < SHARED {
             return run(0..items);
         }
-        // Shares end at about the same time, and are not so small that taking one counts.
-        let wanted = (time / SHARE).clamp(2, 16 * self.threads as u64) as usize;
-        let shares = wanted.next_multiple_of(self.threads).min(items);
-        let start = |share: usize| share * items / shares;
-        // Every thread has shares of its own, which it takes first: launches that follow each other
-        // find what lies in its cache. Then it helps the others.
-        let own = |thread: usize| thread * shares / self.threads;
-        let next: Vec<AtomicUsize> = (0..self.threads).map(|t| AtomicUsize::new(own(t))).collect();
-        self.pool.get_or_insert_with(|| Pool::new(self.threads)).run(&|number| {
-            for thread in (number..self.threads).chain(0..number) {
-                loop {
-                    let share = next[thread].fetch_add(1, Ordering::Relaxed);
-                    if share >= own(thread + 1) {
-                        break;
-                    }
-                    run(start(share)..start(share + 1));
-                }
+        let least = (items as u128 * u128::from(LEAST) / u128::from(time)) as usize;
+        let pool = self.pool.get_or_insert_with(|| Pool::new(self.threads));
+        let turns = Turns::new(items, self.threads, least, pool.worked() % 2 == 1);
+        pool.run(&|number| {
+            while let Some(items) = turns.take(number) {
+                run(items);
             }
         });
     }

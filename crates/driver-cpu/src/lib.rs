@@ -31,6 +31,7 @@ mod slots;
 mod space;
 mod sums;
 mod threads;
+mod turns;
 mod whole;
 mod work;
 

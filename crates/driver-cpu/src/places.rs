@@ -16,6 +16,8 @@ mod system {
     /// Where one thread sleeps.
     pub struct Bed {
         thread: Pid,
+        /// Among the threads of its pool, of which the caller is number 0.
+        number: usize,
         /// Where the thread may run.
         allowed: CpuSet,
         /// The same, rising.
@@ -23,17 +25,18 @@ mod system {
     }
 
     impl Bed {
-        /// The calling thread's; nothing where the system does not say where it may run.
-        pub fn new() -> Option<Bed> {
+        /// The calling thread's, which has this number, not 0; nothing where the system does not say where it
+        /// may run.
+        pub fn new(number: usize) -> Option<Bed> {
             let allowed = sched_getaffinity(None).ok()?;
             let processors = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
-            Some(Bed { thread: gettid(), allowed, processors })
+            Some(Bed { thread: gettid(), number, allowed, processors })
         }
 
-        /// Lets the thread, which sleeps, wake up on the `turn`-th processor after the caller's. Where
-        /// there are fewer, the system chooses.
-        pub fn place(&self, turn: usize) {
-            if let Some(processor) = after(&self.processors, sched_getcpu(), turn) {
+        /// Lets the thread, which sleeps, wake up so many processors after the caller's as is its number: the
+        /// same one each time, as far as the caller stays. Where there are fewer, the system chooses.
+        pub fn place(&self) {
+            if let Some(processor) = after(&self.processors, sched_getcpu(), self.number - 1) {
                 let mut only = CpuSet::new();
                 only.set(processor);
                 // Where the system refuses, the thread wakes up where the system likes.
@@ -72,8 +75,8 @@ mod system {
         fn a_thread_that_has_left_its_bed_may_run_where_it_might_before() {
             std::thread::spawn(|| {
                 let before = sched_getaffinity(None).unwrap();
-                let bed = Bed::new().unwrap();
-                bed.place(0);
+                let bed = Bed::new(1).unwrap();
+                bed.place();
                 bed.leave();
                 assert!(sched_getaffinity(None).unwrap() == before);
             })
@@ -89,11 +92,11 @@ mod system {
     pub struct Bed;
 
     impl Bed {
-        pub fn new() -> Option<Bed> {
+        pub fn new(_number: usize) -> Option<Bed> {
             None
         }
 
-        pub fn place(&self, _turn: usize) {}
+        pub fn place(&self) {}
 
         pub fn leave(&self) {}
     }

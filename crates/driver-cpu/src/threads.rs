@@ -7,7 +7,7 @@
 //! Invariant: no thread touches the work after `run` has returned. In a process that was forked,
 //! where threads do not come along, the caller works alone.
 //!
-//! Not here: how work is cut (`eval.rs`), where a thread wakes up (`places.rs`).
+//! Not here: how work is cut (`turns.rs`), where a thread wakes up (`places.rs`).
 
 use crate::places::Bed;
 use std::any::Any;
@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 /// How long a thread looks for work, or for the end of others' work, before it sleeps: the time
 /// between two launches of a program that does little else.
 const LOOKING: Duration = Duration::from_micros(50);
+/// How often it looks until it lets others have the core, which takes longer.
+const GLANCES: usize = 64;
 
 /// How many threads evaluate where `wanted` were asked for: where it is 0, as many as the process may
 /// use at once, by its affinity and its share of the machine.
@@ -41,14 +43,19 @@ pub struct Pool {
 struct Shared {
     state: Mutex<State>,
     /// The state's `times`, to be looked at without the lock.
-    times: AtomicU64,
+    times: Apart<AtomicU64>,
     /// The state's `inside`, likewise.
-    inside: AtomicUsize,
+    inside: Apart<AtomicUsize>,
     /// There is work, or the pool closes.
     begin: Condvar,
     /// The last thread in the work has left it.
     done: Condvar,
 }
+
+/// What others look at all the time, in a cache line of its own: each look at one takes it from whoever writes
+/// there.
+#[repr(align(64))]
+struct Apart<T>(T);
 
 struct State {
     work: Option<Work>,
@@ -56,6 +63,10 @@ struct State {
     times: u64,
     /// Threads in the work.
     inside: usize,
+    /// Threads that sleep.
+    sleeping: usize,
+    /// The caller sleeps until nobody is in the work.
+    waits: bool,
     /// Of the threads that sleep.
     beds: Vec<Arc<Bed>>,
     /// What a thread's work threw.
@@ -77,14 +88,16 @@ impl Pool {
             work: None,
             times: 0,
             inside: 0,
+            sleeping: 0,
+            waits: false,
             beds: Vec::new(),
             thrown: None,
             closing: false,
         };
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
-            times: AtomicU64::new(0),
-            inside: AtomicUsize::new(0),
+            times: Apart(AtomicU64::new(0)),
+            inside: Apart(AtomicUsize::new(0)),
             begin: Condvar::new(),
             done: Condvar::new(),
         });
@@ -98,6 +111,11 @@ impl Pool {
         Pool { shared, threads, process: std::process::id() }
     }
 
+    /// How often there was work.
+    pub fn worked(&self) -> u64 {
+        self.shared.times.0.load(Ordering::Relaxed)
+    }
+
     /// Calls the closure here, and at the same time on as many threads as wake up in time, with the
     /// number of the thread; the caller's is 0. What it throws on any of them, this throws.
     pub fn run(&self, work: &(dyn Fn(usize) + Sync)) {
@@ -106,11 +124,13 @@ impl Pool {
         impl Drop for End<'_> {
             fn drop(&mut self) {
                 self.0.state().work = None;
-                look(|| self.0.inside.load(Ordering::Relaxed) == 0);
+                look(|| self.0.inside.0.load(Ordering::Relaxed) == 0);
                 let mut state = self.0.state();
                 while state.inside > 0 {
+                    state.waits = true;
                     state = self.0.done.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
+                state.waits = false;
             }
         }
         if self.threads.is_empty() || self.process != std::process::id() {
@@ -121,13 +141,17 @@ impl Pool {
         let mut state = self.shared.state();
         state.work = Some(Work(work_for_all));
         state.times += 1;
-        self.shared.times.store(state.times, Ordering::Relaxed);
-        for (turn, bed) in state.beds.drain(..).enumerate() {
-            bed.place(turn);
+        self.shared.times.0.store(state.times, Ordering::Relaxed);
+        for bed in state.beds.drain(..) {
+            bed.place();
         }
+        let sleeping = state.sleeping > 0;
         drop(state);
         let end = End(&self.shared);
-        self.shared.begin.notify_all();
+        // Waking nobody is a call of the system, too.
+        if sleeping {
+            self.shared.begin.notify_all();
+        }
         work(0);
         drop(end);
         if let Some(thrown) = self.shared.state().thrown.take() {
@@ -158,7 +182,7 @@ impl Shared {
     /// What a thread does all its life.
     fn serve(&self, number: usize) {
         let mut seen = 0;
-        let bed = Bed::new().map(Arc::new);
+        let bed = Bed::new(number).map(Arc::new);
         let mut in_bed = false;
         let mut state = self.state();
         while !state.closing {
@@ -170,7 +194,7 @@ impl Shared {
             seen = state.times;
             let work = state.work;
             state.inside += usize::from(work.is_some());
-            self.inside.store(state.inside, Ordering::Relaxed);
+            self.inside.0.store(state.inside, Ordering::Relaxed);
             drop(state);
             if let (Some(bed), true) = (&bed, mem::take(&mut in_bed)) {
                 bed.leave();
@@ -179,7 +203,7 @@ impl Shared {
                 self.take_part(work, number);
             }
             // Whoever came too late for this work may be in time for the next.
-            look(|| self.times.load(Ordering::Relaxed) != seen);
+            look(|| self.times.0.load(Ordering::Relaxed) != seen);
             state = self.state();
         }
     }
@@ -192,8 +216,11 @@ impl Shared {
         let mut state = self.state();
         state.thrown = ended.err().or(state.thrown.take());
         state.inside -= 1;
-        self.inside.store(state.inside, Ordering::Relaxed);
-        if state.inside == 0 {
+        let wake = state.inside == 0 && state.waits;
+        self.inside.0.store(state.inside, Ordering::Relaxed);
+        // Whoever sees it wants the lock.
+        drop(state);
+        if wake {
             self.done.notify_all();
         }
     }
@@ -205,7 +232,9 @@ impl Shared {
         bed: Option<&Arc<Bed>>,
     ) -> MutexGuard<'a, State> {
         state.beds.extend(bed.cloned());
+        state.sleeping += 1;
         let mut state = self.begin.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.sleeping -= 1;
         if let Some(bed) = bed {
             state.beds.retain(|other| !Arc::ptr_eq(other, bed));
         }
@@ -216,10 +245,19 @@ impl Shared {
 /// Looks for something for a while, whether it comes or not.
 fn look(seen: impl Fn() -> bool) {
     let begun = Instant::now();
-    while !seen() && begun.elapsed() < LOOKING {
+    while !(0..GLANCES).any(|_| seen_or_pause(&seen)) && begun.elapsed() < LOOKING {
         // Where cores are few, what is waited for may need this one.
         std::thread::yield_now();
     }
+}
+
+/// Whether something is seen; gives way within the core where it is not.
+fn seen_or_pause(seen: &impl Fn() -> bool) -> bool {
+    let seen = seen();
+    if !seen {
+        std::hint::spin_loop();
+    }
+    seen
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! input space become it either along the reduced axis, chunk by chunk (`sums.rs`, where they are long), or
 //! across it (`across.rs`). Both ways give the same bits.
 //!
-//! Not here: which way is taken (`axis.rs`), which items a thread takes (`eval.rs`).
+//! Not here: which way is taken (`axis.rs`), which items a thread takes (`turns.rs`).
 
 use crate::axis::{Way, follow};
 use crate::fold::{Filled, Spread};
