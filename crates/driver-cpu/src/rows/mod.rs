@@ -6,7 +6,7 @@
 //!
 //! The loops stand in `loops.rs`, steps of reductions in `lanes.rs`, what moves elements without computing
 //! in `moves.rs`, complex numbers in `complex.rs`, running results in `scans.rs`, sums of thin products in
-//! `thin.rs`.
+//! `thin.rs`, by the vectors of `vectors.rs`.
 //!
 //! Not here: programs (`plan.rs`).
 
@@ -16,11 +16,13 @@ mod loops;
 mod moves;
 mod scans;
 mod thin;
+mod vectors;
 
 pub use lanes::{lanes, nothing_added, short_rows};
 pub use moves::{copy, gather, index};
 pub use scans::{SIDE, ScanFn, TOGETHER, multiply, scan};
-pub use thin::{Real, Strip};
+pub use thin::Strip;
+pub use vectors::Real;
 
 use gpupy_core::op_eval::element::{Element, Stored, cast};
 use gpupy_core::op_eval::table::{Combiner, Visitor, combine, visit};

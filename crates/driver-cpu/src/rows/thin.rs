@@ -6,23 +6,8 @@
 //!
 //! Not here: how a product is cut into strips (`whole/thin.rs`).
 
+use super::vectors::{Real, Vector};
 use std::array::from_fn;
-use std::ops::{Add, Mul, Neg, Sub};
-
-/// A float of the processor.
-pub trait Real:
-    Copy
-    + Default
-    + Send
-    + Neg<Output = Self>
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + 'static
-{
-}
-impl Real for f32 {}
-impl Real for f64 {}
 
 /// Some rows and terms of a matrix, and as many terms of `count` vectors.
 ///
@@ -49,6 +34,12 @@ pub struct Strip<T> {
 
 /// Columns that are added up at once: so often are sums not read and written.
 const COLUMNS: usize = 16;
+/// The most running sums of a row.
+const LANES: usize = 32;
+/// Bytes that the nearest cache keeps until they are wanted.
+const NEAR: usize = 16 << 10;
+/// Bytes by which rows are fetched ahead that are longer than that.
+const AHEAD: isize = 1 << 10;
 
 /// A method of strips, compiled for the processor at hand.
 macro_rules! on_this_processor {
@@ -63,12 +54,12 @@ macro_rules! on_this_processor {
                 #[target_feature(enable = "avx512f")]
                 unsafe fn with_avx512<T: Real>(strip: &Strip<T>) {
                     // SAFETY: as for this function.
-                    unsafe { strip.$inner() }
+                    unsafe { strip.$inner::<T::Avx512>() }
                 }
                 #[target_feature(enable = "avx2")]
                 unsafe fn with_avx2<T: Real>(strip: &Strip<T>) {
                     // SAFETY: as for this function.
-                    unsafe { strip.$inner() }
+                    unsafe { strip.$inner::<T::Avx2>() }
                 }
                 // SAFETY: the processor has what was asked for; the rest is the caller's.
                 unsafe {
@@ -81,7 +72,7 @@ macro_rules! on_this_processor {
                 }
             }
             // SAFETY: the caller's.
-            unsafe { self.$inner() }
+            unsafe { self.$inner::<[T; 16]>() }
         }
     };
 }
@@ -96,15 +87,16 @@ impl<T: Real> Strip<T> {
         columns, columns_here
     }
 
+    /// By vectors of 16 numbers.
     #[inline(always)]
-    unsafe fn dots_here(&self) {
+    unsafe fn dots_here<W: Vector<Real = T>>(&self) {
         let mut vector = 0;
         // SAFETY: the caller's; groups of vectors and rows stay inside the strip.
         unsafe {
             while vector < self.count {
                 vector += match self.count - vector {
-                    1 => self.dots_of::<4, 1>(vector),
-                    _ => self.dots_of::<4, 2>(vector),
+                    1 => self.dots_of::<W, 4, 1>(vector),
+                    _ => self.dots_of::<W, 4, 2>(vector),
                 };
             }
         }
@@ -112,40 +104,44 @@ impl<T: Real> Strip<T> {
 
     /// All rows times `V` vectors, `R` rows at a time; gives `V`.
     #[inline(always)]
-    unsafe fn dots_of<const R: usize, const V: usize>(&self, vector: usize) -> usize {
+    unsafe fn dots_of<W: Vector<Real = T>, const R: usize, const V: usize>(
+        &self,
+        vector: usize,
+    ) -> usize {
         // SAFETY: the caller's.
         unsafe {
             // Rows that are shorter than the running sums would be all remainder.
             match self.terms {
-                0..4 => self.dots_in::<R, V, 1, 1>(vector),
-                4..64 => self.dots_in::<R, V, 4, 4>(vector),
-                _ => self.dots_in::<R, V, 16, 32>(vector),
+                0..4 => self.dots_in::<T, T, R, V>(vector),
+                4..64 => self.dots_in::<[T; 4], [T; 4], R, V>(vector),
+                _ => self.dots_in::<W, [W; 2], R, V>(vector),
             }
         }
         V
     }
 
-    /// The same, with so many running sums a row, and so many for a row that is left over.
+    /// The same, with running sums in one vector a row, and in another one for a row that is left over.
     #[inline(always)]
-    unsafe fn dots_in<const R: usize, const V: usize, const LANES: usize, const ALONE: usize>(
-        &self,
-        vector: usize,
-    ) {
+    unsafe fn dots_in<W, Alone, const R: usize, const V: usize>(&self, vector: usize)
+    where
+        W: Vector<Real = T>,
+        Alone: Vector<Real = T>,
+    {
         let together = self.rows - self.rows % R;
         // SAFETY: the caller's.
         unsafe {
             for row in (0..together).step_by(R) {
-                self.put(row, vector, self.dot::<R, V, LANES>(row, vector));
+                self.put(row, vector, self.dot::<W, R, V>(row, vector));
             }
             for row in together..self.rows {
-                self.put(row, vector, self.dot::<1, V, ALONE>(row, vector));
+                self.put(row, vector, self.dot::<Alone, 1, V>(row, vector));
             }
         }
     }
 
-    /// `R` rows times `V` vectors, with so many running sums for each.
+    /// `R` rows times `V` vectors, with running sums in one vector for each.
     #[inline(always)]
-    unsafe fn dot<const R: usize, const V: usize, const LANES: usize>(
+    unsafe fn dot<W: Vector<Real = T>, const R: usize, const V: usize>(
         &self,
         row: usize,
         vector: usize,
@@ -153,33 +149,42 @@ impl<T: Real> Strip<T> {
         let row = |r: usize| self.matrix.wrapping_offset((row + r) as isize * self.stride);
         let of = |v: usize| self.vectors.wrapping_offset((vector + v) as isize * self.pitch);
         let (rows, vectors): ([_; R], [_; V]) = (from_fn(row), from_fn(of));
-        let mut sums = [[[T::default(); LANES]; V]; R];
-        let whole = self.terms - self.terms % LANES;
-        let next = R as isize * self.stride;
+        let whole = self.terms - self.terms % W::COUNT;
+        // The same place of the next rows, if these are not so long that it were forgotten until then.
+        let next = (R as isize * self.stride).unsigned_abs() * size_of::<T>();
+        let ahead =
+            if next <= NEAR { R as isize * self.stride } else { AHEAD / size_of::<T>() as isize };
         // SAFETY: the caller's; no term is named that does not exist.
         unsafe {
-            for k in (0..whole).step_by(LANES) {
-                let x: [[T; LANES]; V] = from_fn(|v| lanes(vectors[v].add(k)));
+            let mut sums = [[W::all(T::default()); V]; R];
+            for k in (0..whole).step_by(W::COUNT) {
+                let x: [W; V] = from_fn(|v| W::load(vectors[v].add(k)));
                 for r in 0..R {
-                    soon::<T, LANES>(rows[r].wrapping_offset(next + k as isize));
-                    let y: [T; LANES] = lanes(rows[r].add(k));
+                    soon::<W>(rows[r].wrapping_offset(ahead + k as isize));
+                    let y = W::load(rows[r].add(k));
                     for v in 0..V {
-                        for l in 0..LANES {
-                            sums[r][v][l] = sums[r][v][l] + y[l] * x[v][l];
-                        }
+                        sums[r][v] = sums[r][v].and_product(y, x[v]);
                     }
                 }
             }
-            from_fn(|r| {
-                from_fn(|v| {
-                    let mut sum = folded(sums[r][v]);
-                    for k in whole..self.terms {
-                        let (x, y) = (vectors[v].add(k), rows[r].add(k));
-                        sum = sum + y.read_unaligned() * x.read_unaligned();
+            let rest = self.terms - whole;
+            if rest > 0 {
+                let x: [W; V] = from_fn(|v| W::load_first(vectors[v].add(whole), rest));
+                for r in 0..R {
+                    let y = W::load_first(rows[r].add(whole), rest);
+                    for v in 0..V {
+                        sums[r][v] = sums[r][v].and_product(y, x[v]);
                     }
-                    sum
-                })
-            })
+                }
+            }
+            // Only now do they lie in memory.
+            let mut lanes = [[[T::default(); LANES]; V]; R];
+            for r in 0..R {
+                for v in 0..V {
+                    sums[r][v].store(lanes[r][v].as_mut_ptr());
+                }
+            }
+            from_fn(|r| from_fn(|v| folded(&mut lanes[r][v][..W::COUNT])))
         }
     }
 
@@ -198,70 +203,61 @@ impl<T: Real> Strip<T> {
         }
     }
 
+    /// By vectors of 16 numbers.
     #[inline(always)]
-    unsafe fn columns_here(&self) {
+    unsafe fn columns_here<W: Vector<Real = T>>(&self) {
         // SAFETY: the caller's; groups of columns stay inside the strip.
         unsafe {
             std::slice::from_raw_parts_mut(self.sums, self.count * self.rows).fill(T::default());
             let together = self.terms - self.terms % COLUMNS;
             for column in (0..together).step_by(COLUMNS) {
-                self.add_columns::<COLUMNS>(column);
+                self.add_columns::<W, COLUMNS>(column);
             }
             for column in together..self.terms {
-                self.add_columns::<1>(column);
+                self.add_columns::<W, 1>(column);
             }
         }
     }
 
     /// Adds `C` columns to the sums, each times its element of the vector.
     #[inline(always)]
-    unsafe fn add_columns<const C: usize>(&self, column: usize) {
-        const LANES: usize = 16;
+    unsafe fn add_columns<W: Vector<Real = T>, const C: usize>(&self, column: usize) {
         let at = |c: usize| self.matrix.wrapping_offset((column + c) as isize * self.stride);
         let columns: [_; C] = from_fn(at);
-        let whole = self.rows - self.rows % LANES;
+        let whole = self.rows - self.rows % W::COUNT;
         for vector in 0..self.count {
             let of = self.vectors.wrapping_offset(vector as isize * self.pitch);
             let sums = self.sums.wrapping_add(vector * self.rows);
             // SAFETY: the caller's; no row or column is named that does not exist.
             unsafe {
                 let x: [T; C] = from_fn(|c| of.add(column + c).read_unaligned());
-                for row in (0..whole).step_by(LANES) {
-                    let mut sum: [T; LANES] = lanes(sums.add(row));
+                for row in (0..whole).step_by(W::COUNT) {
+                    let mut sum = W::load(sums.add(row));
                     for c in 0..C {
-                        let y: [T; LANES] = lanes(columns[c].add(row));
-                        for l in 0..LANES {
-                            sum[l] = sum[l] + y[l] * x[c];
-                        }
+                        sum = sum.and_product(W::load(columns[c].add(row)), W::all(x[c]));
                     }
-                    sums.add(row).cast::<[T; LANES]>().write_unaligned(sum);
+                    sum.store(sums.add(row));
                 }
-                for row in whole..self.rows {
-                    let mut sum = sums.add(row).read();
+                let rest = self.rows - whole;
+                if rest > 0 {
+                    let mut sum = W::load_first(sums.add(whole), rest);
                     for c in 0..C {
-                        sum = sum + columns[c].add(row).read_unaligned() * x[c];
+                        let y = W::load_first(columns[c].add(whole), rest);
+                        sum = sum.and_product(y, W::all(x[c]));
                     }
-                    sums.add(row).write(sum);
+                    sum.store_first(sums.add(whole), rest);
                 }
             }
         }
     }
 }
 
-/// # Safety
-/// So many elements exist.
-#[inline(always)]
-unsafe fn lanes<T: Copy, const LANES: usize>(from: *const T) -> [T; LANES] {
-    // SAFETY: the caller's.
-    unsafe { from.cast::<[T; LANES]>().read_unaligned() }
-}
-
-/// Asks for the cache lines of so many elements, which need not exist. Processors find out by themselves
+/// Asks for the cache lines of a vector, which need not exist. Processors find out by themselves
 /// what comes next in a row, and begin anew with each row.
 #[inline(always)]
-fn soon<T, const LANES: usize>(elements: *const T) {
+fn soon<W: Vector>(elements: *const W::Real) {
     #[cfg(target_arch = "x86_64")]
-    for line in (0..LANES * size_of::<T>()).step_by(64) {
+    for line in (0..W::COUNT * size_of::<W::Real>()).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: fetching ahead reads nothing, wherever it points.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(elements.cast::<i8>().wrapping_add(line)) }
@@ -272,8 +268,8 @@ fn soon<T, const LANES: usize>(elements: *const T) {
 
 /// The sum of running sums: halves are added until one is left.
 #[inline(always)]
-fn folded<T: Real, const LANES: usize>(mut sums: [T; LANES]) -> T {
-    let mut half = LANES / 2;
+fn folded<T: Real>(sums: &mut [T]) -> T {
+    let mut half = sums.len() / 2;
     while half > 0 {
         for l in 0..half {
             sums[l] = sums[l] + sums[l + half];

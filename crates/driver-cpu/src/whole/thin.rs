@@ -16,8 +16,10 @@ use std::ops::Range;
 
 /// The most vectors of a thin product.
 const THIN: usize = 4;
-/// Elements of a strip, roughly: some microseconds' work.
+/// Elements of a strip of columns, roughly: some microseconds' work.
 const STRIP: usize = 1 << 16;
+/// Those of a strip of rows, whose sums need not be added up: less than a microsecond's.
+const ROWS: usize = 1 << 14;
 /// Bytes of a vector's part, or of sums, that stay in the nearest cache.
 const NEAR: usize = 16 << 10;
 /// The fewest terms of a strip that is cut along them, so that adding up its sums does not count.
@@ -108,7 +110,7 @@ impl Cuts {
         let near = NEAR / size;
         let (rows_each, terms_each) = if along_terms {
             let terms = thin.terms.min(near);
-            ((STRIP / terms).next_multiple_of(4), terms)
+            ((ROWS / terms).next_multiple_of(4), terms)
         } else {
             let rows = thin.rows.min(near);
             (rows, (STRIP / rows).max(TERMS))
@@ -159,24 +161,30 @@ fn run_on<T: Real, const PARTS: usize>(
     let to = Sums(all.as_mut_ptr());
     crew.share(matrices * strips, time.saturating_mul(matrices as u64), &|items| {
         let to = &to;
-        let mut own = vec![T::default(); if term_strips > 1 { 0 } else { each }];
-        let mut packed = Vec::new();
-        for number in items {
-            let thin = Thin::of(&piece(number / strips));
-            let rows = cuts.rows_of(number % strips / term_strips);
-            let terms = cuts.terms_of(number % term_strips);
+        let (mut own, mut packed) = (Vec::new(), Vec::new());
+        let mut next = items.start;
+        while next < items.end {
+            let matrix = next / strips;
+            let end = items.end.min((matrix + 1) * strips);
+            let thin = Thin::of(&piece(matrix));
             // SAFETY: the core promises that accesses name elements that exist; every strip has
             // sums of its own, and rows of results are one strip's where terms are not cut.
             unsafe {
-                if term_strips > 1 {
-                    let sums = to.0.add(number * each);
-                    thin.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums);
+                if term_strips == 1 {
+                    // Strips that are taken together are one.
+                    let last = cuts.rows_of((end - 1) % strips);
+                    let rows = cuts.rows_of(next % strips).start..last.end;
+                    thin.whole_rows::<T, PARTS>(&cuts, rows, &mut packed, &mut own);
                 } else {
-                    let sums = own.as_mut_ptr();
-                    thin.strip::<T, PARTS>(&cuts, rows.clone(), terms, &mut packed, sums);
-                    thin.put::<T, PARTS>(&cuts, rows, sums);
+                    for number in next..end {
+                        let rows = cuts.rows_of(number % strips / term_strips);
+                        let terms = cuts.terms_of(number % term_strips);
+                        let sums = to.0.add(number * each);
+                        thin.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums);
+                    }
                 }
             }
+            next = end;
         }
     });
     if term_strips == 1 {
@@ -196,6 +204,31 @@ fn run_on<T: Real, const PARTS: usize>(
 }
 
 impl Thin {
+    /// Computes the results of some rows, of which all terms are in one strip.
+    ///
+    /// # Safety
+    /// The elements exist, and nobody else uses the results.
+    unsafe fn whole_rows<T: Real, const PARTS: usize>(
+        &self,
+        cuts: &Cuts,
+        rows: Range<usize>,
+        packed: &mut Vec<T>,
+        own: &mut Vec<T>,
+    ) {
+        let first = self.results.cast::<T>().wrapping_add(rows.start);
+        let sums_are_results = PARTS == 1 && self.vectors == 1 && self.result_strides[0] == 1;
+        // SAFETY: the caller's; there is room for the sums.
+        unsafe {
+            if sums_are_results && first.is_aligned() {
+                return self.strip::<T, PARTS>(cuts, rows, 0..self.terms, packed, first);
+            }
+            own.resize(cuts.sums::<PARTS>(rows.len()), T::default());
+            let sums = own.as_mut_ptr();
+            self.strip::<T, PARTS>(cuts, rows.clone(), 0..self.terms, packed, sums);
+            self.put::<T, PARTS>(cuts, rows, sums);
+        }
+    }
+
     /// Computes the sums of a strip: those of each real vector stand behind those of the one before.
     ///
     /// # Safety
