@@ -61,6 +61,12 @@ impl Device {
         way
     }
 
+    /// Whether there is no way, asked more often than which it is.
+    fn is_absent(&self, op: Op, dtype: DType) -> bool {
+        let known = self.ways.borrow().get(&(op, dtype)).map(|way| matches!(way, Way::Absent));
+        known.unwrap_or_else(|| matches!(self.way(op, dtype), Way::Absent))
+    }
+
     /// Whether this device can compute a value from its operands, as far as that can be told before
     /// a program is made.
     pub fn does(&self, value: &Value) -> bool {
@@ -100,7 +106,7 @@ impl Device {
             | NodeOp::WhereTrue
             | NodeOp::Join(_) => (None, FormKind::Map),
         };
-        let absent = || asked.is_some_and(|(op, dtype)| matches!(self.way(op, dtype), Way::Absent));
+        let absent = || asked.is_some_and(|(op, dtype)| self.is_absent(op, dtype));
         if strange.is_none() && self.caps.has(form) && !absent() {
             return None;
         }

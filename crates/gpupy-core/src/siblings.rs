@@ -16,11 +16,12 @@ use crate::cache::Device;
 use crate::error::{ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::Form;
+use crate::kernel::{Marks, nodes_of};
 use crate::partition::{Evaluation, Flow};
 use crate::plans::Structure;
 use crate::tiling::Tile;
 use crate::value::{Input, Kind, NodeOp, Value, ValueId};
-use crate::walk::{RECOMPUTE, Role, Start, Walk, WalkNode};
+use crate::walk::{Child, RECOMPUTE, Role, Start, Walk, WalkNode};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,19 +36,14 @@ impl Engine {
         device: usize,
     ) -> Result<Flow> {
         let dest = |value: &Value| Destination::Tile { value: value.clone(), tile: tile.clone() };
-        let mut siblings = siblings(self.device(device)?, &walk, value, tile);
-        let caps = &self.device(device)?.caps;
-        siblings.retain(|sibling| caps.dtypes.contains(&sibling.dtype()));
-        siblings.truncate(caps.max_dests - 1);
-        if !siblings.is_empty() {
-            let all: Vec<Value> = [value.clone()].into_iter().chain(siblings).collect();
-            let starts: Vec<Start<'_>> = all.iter().map(Start::Value).collect();
-            let (at, space) = access::space_of_tile(value.shape(), tile);
-            if let Ok(together) = Walk::new(self.device(device)?, &starts, at, space)? {
-                let dests: Vec<Destination> = all.iter().map(dest).collect();
-                if self.run_together(together, &dests, device)? {
-                    return Ok(Flow::Done);
-                }
+        let open = self.device(device)?;
+        let candidates = candidates(open, &walk, value, tile);
+        if !candidates.is_empty()
+            && let Some((all, together)) = with_siblings(open, value, candidates, tile)
+        {
+            let dests: Vec<Destination> = all.iter().map(dest).collect();
+            if self.run_together(together, &dests, device)? {
+                return Ok(Flow::Done);
             }
         }
         self.run(walk, Form::Map, dest(value), device)
@@ -88,47 +84,104 @@ impl Engine {
     }
 }
 
-/// The siblings of a value whose tile this walk computes.
-fn siblings(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
+/// What may be siblings of a value whose tile this walk computes.
+fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
     /// Nodes in a walk that could still be one kernel with others beside it.
     const MANY: usize = 2048;
     let size = walk.nodes.len();
     if size < RECOMPUTE as usize || size > MANY || !is_shared(walk) {
         return Vec::new();
     }
-    let mut computed = operations(walk);
+    let computed: FxHashSet<ValueId> = operations(walk).collect();
     let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
+    let is_alike = |other: &&Value| {
+        matches!(other.0.kind, Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather, .. })
+            && other.shape() == value.shape()
+            && device.caps.dtypes.contains(&other.dtype())
+            && !computed.contains(&other.id())
+            && !other.state().computed.covers(tile.range.clone())
+    };
+    let mut candidates: Vec<Value> = pending.iter().filter(is_alike).cloned().collect();
+    if candidates.is_empty() {
+        return candidates;
+    }
     let used: FxHashSet<ValueId> = pending.iter().flat_map(inputs).collect();
-    let mut candidates: Vec<Value> = pending
-        .into_iter()
-        .filter(|other| {
-            matches!(other.0.kind, Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather, .. })
-                && other.shape() == value.shape()
-                && !other.state().computed.covers(tile.range.clone())
-                && !used.contains(&other.id())
-                && !computed.contains(&other.id())
-        })
-        .collect();
+    candidates.retain(|other| !used.contains(&other.id()));
     candidates.sort_unstable_by_key(Value::id);
-    candidates.retain(|other| {
-        let (at, space) = access::space_of_tile(value.shape(), tile);
-        let walk = Walk::new(device, &[Start::Value(other)], at, space);
-        let Ok(Ok(walk)) = walk else { return false };
-        let own = operations(&walk);
-        let shared = own.intersection(&computed).count();
-        let pays = shared >= RECOMPUTE as usize && shared * 2 >= own.len();
-        if pays {
-            computed.extend(own);
-        }
-        pays
-    });
     candidates
 }
 
-/// The operations that a walk computes.
-fn operations(walk: &Walk) -> FxHashSet<ValueId> {
-    let computes = |role: &Role| matches!(role, Role::Apply(..));
-    walk.nodes.iter().filter(|node| computes(&node.role)).map(|node| node.value.id()).collect()
+/// A value with those of the candidates that pay as its siblings, if there are any, and the walk of all.
+fn with_siblings(
+    device: &Device,
+    value: &Value,
+    mut candidates: Vec<Value>,
+    tile: &Tile,
+) -> Option<(Vec<Value>, Walk)> {
+    let walk = |candidates: &[Value]| {
+        let starts: Vec<Start<'_>> =
+            std::iter::once(value).chain(candidates).map(Start::Value).collect();
+        let (at, space) = access::space_of_tile(value.shape(), tile);
+        Walk::new(device, &starts, at, space).ok()?.ok()
+    };
+    let mut together = walk(&candidates);
+    if together.is_none() {
+        // Some need something first, or cannot be computed here.
+        candidates.retain(|other| walk(std::slice::from_ref(other)).is_some());
+        together = walk(&candidates);
+    }
+    let all = candidates.len();
+    let mut pays = paying(together.as_ref()?).into_iter();
+    candidates.retain(|_| pays.next().unwrap_or(false));
+    candidates.truncate(device.caps.max_dests - 1);
+    if candidates.is_empty() {
+        return None;
+    }
+    if candidates.len() < all {
+        together = walk(&candidates);
+    }
+    let siblings = std::iter::once(value.clone()).chain(candidates).collect();
+    Some((siblings, together?))
+}
+
+/// For each root of a walk but the first, whether it shares so much with those before it that pay that it is
+/// computed almost for free beside them.
+fn paying(walk: &Walk) -> Vec<bool> {
+    let mut computed = vec![false; walk.nodes.len()];
+    let mut seen = Marks::default();
+    let mut below = |root: &Child| -> Vec<u32> {
+        seen.clear(walk.nodes.len());
+        let mut found: Vec<u32> = Vec::new();
+        let mut open: Vec<u32> = nodes_of(std::slice::from_ref(root)).collect();
+        while let Some(node) = open.pop() {
+            if let Role::Apply(_, children) = &walk.nodes[node as usize].role
+                && seen.mark(node)
+            {
+                found.push(node);
+                open.extend(nodes_of(children));
+            }
+        }
+        found
+    };
+    let mut pays = Vec::new();
+    for (number, root) in walk.roots.iter().enumerate() {
+        let own = below(root);
+        let shared = own.iter().filter(|node| computed[**node as usize]).count();
+        let is_kept = number == 0 || shared >= RECOMPUTE as usize && shared * 2 >= own.len();
+        if is_kept {
+            own.iter().for_each(|node| computed[*node as usize] = true);
+        }
+        if number > 0 {
+            pays.push(is_kept);
+        }
+    }
+    pays
+}
+
+/// The values of the operations that a walk computes.
+fn operations(walk: &Walk) -> impl Iterator<Item = ValueId> + '_ {
+    let computes = |node: &&WalkNode| matches!(node.role, Role::Apply(..));
+    walk.nodes.iter().filter(computes).map(|node| node.value.id())
 }
 
 /// What the map of a reduction (the value) computes at great cost and another pending expression wants as
@@ -170,7 +223,7 @@ fn shared(walk: &Walk) -> impl Iterator<Item = &WalkNode> {
     let mut handles = vec![1usize; walk.nodes.len()];
     for node in &walk.nodes {
         if let Role::Apply(_, children) = &node.role {
-            for child in crate::kernel::nodes_of(children) {
+            for child in nodes_of(children) {
                 handles[child as usize] += 1;
             }
         }

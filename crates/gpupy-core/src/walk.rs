@@ -441,9 +441,11 @@ impl<'d> Walker<'d> {
         at: &Access,
         found: Option<&[Access]>,
     ) -> Result<SmallVec<[Child; 3]>> {
-        operands
-            .map(|(input, operand)| self.child(input, operand, value.shape(), at, found))
-            .collect()
+        let mut children = SmallVec::new();
+        for (input, operand) in operands {
+            children.push(self.child(input, operand, value.shape(), at, found)?);
+        }
+        Ok(children)
     }
 
     fn child(
