@@ -488,6 +488,11 @@ impl Array {
         matches!(self.current().held(), Held::Own(_))
     }
 
+    /// Whether the base has elements that nobody else has, as far as can be told without waiting.
+    pub fn is_there(&self) -> bool {
+        self.current_now().is_some_and(|current| matches!(current.held(), Held::Own(_)))
+    }
+
     /// Refuses what was disposed of.
     ///
     /// # Errors

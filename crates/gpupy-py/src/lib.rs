@@ -58,12 +58,17 @@ mod waiting;
 fn evaluate(py: Python<'_>, arrays: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
     let context = session::ready(py)?;
     let mut lazy = Vec::new();
-    for object in arrays.iter() {
+    for object in arrays.iter_borrowed() {
         if let Ok(array) = object.cast::<array::NdArray>() {
-            lazy.extend(array.get().read(py).as_lazy().cloned());
+            let array = array.get().read(py);
+            lazy.extend(array.as_lazy().filter(|array| !array.is_there()).cloned());
         } else if let Ok(scalar) = object.cast::<scalar::LazyScalar>() {
             lazy.extend(scalar.get().as_array().cloned());
         }
+    }
+    // Letting others have the GIL would take longer than small arrays did.
+    if lazy.is_empty() {
+        return Ok(());
     }
     waiting::wait(py, || {
         let all: Vec<_> = lazy.iter().collect();
