@@ -9,7 +9,7 @@ use crate::axis::going;
 use crate::blocks::Blocks;
 use crate::eval::SHARED;
 use crate::known::{Known, Ways};
-use crate::leaves::Leaf;
+use crate::leaves::{Leaf, Leaves};
 use crate::plan::{Place, Plan, Step, Stride};
 use crate::rows::RowFn;
 use crate::run::Frame;
@@ -44,7 +44,7 @@ const NOWHERE: Line<'static> = Line { strides: &[], size: 0 };
 ///
 /// # Errors
 /// - `Invalid`: a block of the launch is none.
-pub fn run<'a>(known: &Known, blocks: &mut Blocks, launch: &'a Launch<'_>) -> Result<bool> {
+pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bool> {
     let leaves = &known.leaves;
     let ([outer @ .., n], None, false) = (launch.shape, leaves.reduce, leaves.gathers) else {
         return Ok(false);
@@ -54,42 +54,39 @@ pub fn run<'a>(known: &Known, blocks: &mut Blocks, launch: &'a Launch<'_>) -> Re
     if lined > MOST || !(1..=if *n < long { ROWS } else { most }).contains(&rows) {
         return Ok(false);
     }
-    let mut lines = [NOWHERE; MOST];
     let mut walks = [Walk { ptr: std::ptr::null_mut(), step: 0 }; MOST];
     let (mut ways, mut side_by_side) = (Ways::default(), true);
-    let mut places = lines.iter_mut().zip(&mut walks);
-    let mut add = |access: &'a Access, base: *mut u8, size: usize| {
-        let Access { offset, strides } = access;
-        let (step, size) = (strides[outer.len()], size as isize);
-        let ptr = base.wrapping_offset(*offset as isize * size);
-        if let Some((line, walk)) = places.next() {
-            *line = Line { strides, size };
-            *walk = Walk { ptr, step: step as isize * size };
-        }
+    let mut add = |walk: &mut Walk, access: &Access, base: *mut u8, size: usize| {
+        let (step, size) = (access.strides[outer.len()], size as isize);
+        let ptr = base.wrapping_offset(access.offset as isize * size);
+        *walk = Walk { ptr, step: step as isize * size };
         let way = going(step, base, *n);
         ways.add(way);
         side_by_side &= way != Stride::Any;
     };
-    for Leaf { operand, access, size, .. } in &leaves.all {
+    let (of_leaves, of_dests) = walks.split_at_mut(leaves.all.len());
+    for (walk, Leaf { operand, access, size, .. }) in of_leaves.iter_mut().zip(&leaves.all) {
         let base = match operand {
             Some(operand) => blocks.get(launch.operands[*operand])?.as_ptr(),
             None => std::ptr::null_mut(),
         };
-        add(&launch.accesses[*access], base, *size);
+        add(walk, &launch.accesses[*access], base, *size);
     }
-    for (dest, size) in launch.dests.iter().zip(&leaves.dests) {
-        add(&dest.access, blocks.get(dest.block)?.as_ptr(), *size);
+    for (walk, (dest, size)) in of_dests.iter_mut().zip(launch.dests.iter().zip(&leaves.dests)) {
+        add(walk, &dest.access, blocks.get(dest.block)?.as_ptr(), *size);
     }
     ways.end(launch.dests.iter().any(|dest| launch.operands.contains(&dest.block)));
     let Some(prepared) = known.find(ways) else { return Ok(false) };
     let (plan, kernel) = (&prepared.plan, prepared.kernel());
     let longest = if kernel.is_some() { work::COMPILED } else { plan.tile };
     let points = (*n as u64).saturating_mul(rows as u64);
-    let time = points.saturating_mul(work::cost(plan, kernel.is_some())) / 1000;
-    if *n > longest || time >= SHARED || !side_by_side || !prepared.is_settled() {
+    let time = points.saturating_mul(work::cost(plan, kernel.is_some()));
+    if *n > longest || time >= 1000 * SHARED || !side_by_side || !prepared.is_settled() {
         return Ok(false);
     }
     let count = leaves.all.len();
+    // A single row goes nowhere.
+    let lines = if outer.is_empty() { [NOWHERE; MOST] } else { lines(leaves, launch) };
     if let Some(kernel) = kernel {
         each_row(outer, &lines, &mut walks, |walks| {
             let (accesses, dests) = walks.split_at(count);
@@ -120,6 +117,17 @@ pub fn run<'a>(known: &Known, blocks: &mut Blocks, launch: &'a Launch<'_>) -> Re
         });
     });
     Ok(true)
+}
+
+/// The leaves and then the destinations of a launch that has few.
+fn lines<'a>(leaves: &Leaves, launch: &'a Launch<'_>) -> [Line<'a>; MOST] {
+    let of_leaves = leaves.all.iter().map(|leaf| (&launch.accesses[leaf.access], leaf.size));
+    let dests = launch.dests.iter().map(|dest| &dest.access).zip(leaves.dests.iter().copied());
+    let mut lines = [NOWHERE; MOST];
+    for (line, (access, size)) in lines.iter_mut().zip(of_leaves.chain(dests)) {
+        *line = Line { strides: &access.strides, size: size as isize };
+    }
+    lines
 }
 
 /// Calls with the walks at each row, the last of the outer axes first; none of their extents is 0.

@@ -249,18 +249,41 @@ fn little<'a>(op: Op, args: &[Arg<'a>]) -> Option<Joint<'a>> {
     if op == Op::Pow {
         return None;
     }
+    let shape = joint(args)?;
+    are_few(op, size_of(&shape)).then_some(shape)
+}
+
+/// The shape that operands have together; `None` where none is an array, or they do not broadcast.
+#[inline(always)]
+fn joint<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {
+    // What most operations are.
+    match args {
+        [Arg::Array(a)] | [Arg::Array(a), Arg::Scalar(_)] | [Arg::Scalar(_), Arg::Array(a)] => {
+            return Some(Joint::Same(a.shape()));
+        }
+        [Arg::Array(a), Arg::Array(b)] if a.shape() == b.shape() => {
+            return Some(Joint::Same(a.shape()));
+        }
+        _ => {}
+    }
     let mut shapes = args.iter().filter_map(|arg| match arg {
         Arg::Array(array) => Some(array.shape()),
         Arg::Scalar(_) => None,
     });
     let first = shapes.next()?;
-    let shape = match shapes.clone().all(|shape| shape == first) {
+    Some(match shapes.clone().all(|shape| shape == first) {
         true => Joint::Same(first),
         false => {
             Joint::Broadcast(broadcast(&[first].into_iter().chain(shapes).collect::<Shapes>())?)
         }
-    };
-    is_small(&shape, &NodeOp::Apply(op)).then_some(shape)
+    })
+}
+
+/// Whether so many results of a scalar operation are little work.
+#[inline]
+fn are_few(op: Op, points: usize) -> bool {
+    let most = || if functions::cost(op) > 1 { MOST_OF_FUNCTION } else { MOST_POINTS };
+    points > 0 && (points <= MOST_POINTS || points <= most())
 }
 
 /// The shapes of operands.
@@ -307,8 +330,8 @@ fn is_chain(depth: u32, shape: &[usize]) -> bool {
 /// Whether a result of this shape is little work.
 fn is_small(shape: &[usize], op: &NodeOp) -> bool {
     let (most, points) = match op {
-        NodeOp::Apply(op) if functions::cost(*op) > 1 => (MOST_OF_FUNCTION, size_of(shape)),
-        NodeOp::Apply(_) | NodeOp::Index(_) => (MOST_POINTS, size_of(shape)),
+        NodeOp::Apply(op) => return are_few(*op, size_of(shape)),
+        NodeOp::Index(_) => (MOST_POINTS, size_of(shape)),
         NodeOp::Reduce { n, .. } => {
             (MOST_POINTS, shape.iter().rev().skip(1).product::<usize>().saturating_mul(*n))
         }

@@ -24,11 +24,14 @@ use crate::whole::Whole;
 use smallvec::{SmallVec, smallvec};
 use std::ptr::NonNull;
 
+/// The most operands of a task.
+const MOST_OPERANDS: usize = 3;
+
 /// One operation, ready to be launched.
 pub(crate) struct Task {
     key: Key,
-    params: SmallVec<[u64; 3]>,
-    operands: SmallVec<[BlockSpec; 3]>,
+    params: SmallVec<[u64; MOST_OPERANDS]>,
+    operands: SmallVec<[BlockSpec; MOST_OPERANDS]>,
     /// How many points there are.
     points: usize,
     /// How many results there are.
@@ -291,17 +294,19 @@ impl Task {
         })?;
         let memory = Some(HostMemory::new(memory));
         let dest = BlockSpec { memory, ..BlockSpec::new(self.key.dtype, self.len) };
-        let mut blocks: SmallVec<[BlockId; 4]> = SmallVec::new();
+        let (mut blocks, mut count) = ([BlockId(0); MOST_OPERANDS + 1], 0);
         let mut done = Ok(());
-        for spec in self.operands.iter().chain([&dest]) {
+        for (block, spec) in blocks.iter_mut().zip(self.operands.iter().chain([&dest])) {
             match driver.block_alloc(*spec) {
-                Ok(block) => blocks.push(block),
+                Ok(handle) => *block = handle,
                 Err(error) => {
                     done = Err(error);
                     break;
                 }
             }
+            count += 1;
         }
+        let blocks = &blocks[..count];
         let done = done.and_then(|()| {
             let (operands, dest) = blocks.split_at(self.operands.len());
             let block = dest[0];
@@ -319,7 +324,7 @@ impl Task {
                 dests: &[Dest { block, access, whole: true }],
             })
         });
-        blocks.into_iter().for_each(|block| driver.block_free(block));
+        blocks.iter().for_each(|block| driver.block_free(*block));
         Ok((done?, ready.operations))
     }
 }

@@ -154,7 +154,26 @@ impl Kernel {
     /// - Elements of destinations are apart from each other and from all that is read.
     /// - Walks go as the variant says: `Unit` steps are the element's size, `Zero` steps are 0. Where a
     ///   destination is of `Lanes`, it has 16 elements for each 256 points, and `n` is a multiple of 256.
+    #[inline]
     pub unsafe fn run(&self, row: &Row) {
+        // Most code of small work needs nothing of its thread's, which would take as long to find.
+        let plain = self.plain && self.parts.is_none() && self.frame == 0;
+        if plain && (self.granule == 1 || row.n.is_multiple_of(self.granule)) {
+            if row.n > 0 {
+                // SAFETY: as promised; the row is plain and has whole passes, and no frame is used.
+                unsafe { self.call(*row, std::ptr::null_mut()) };
+            }
+            return;
+        }
+        // SAFETY: as promised.
+        unsafe { self.run_by_scratch(row) }
+    }
+
+    /// The same with what the thread keeps.
+    ///
+    /// # Safety
+    /// As for `run`.
+    unsafe fn run_by_scratch(&self, row: &Row) {
         SCRATCH.with_borrow_mut(|scratch| {
             let of_parts;
             let row = match &self.parts {
@@ -170,7 +189,7 @@ impl Kernel {
             if whole > 0 {
                 let row = Row { n: whole, ..*row };
                 // SAFETY: as promised; the row is plain and has whole passes.
-                unsafe { self.call(row, &mut scratch.frame) };
+                unsafe { self.call(row, scratch.frame.bytes().as_mut_ptr()) };
             }
             if whole < row.n {
                 scratch.copies.reserve(COPY * (self.accesses.len() + self.dests.len()));
@@ -247,7 +266,7 @@ impl Kernel {
             params: row.params,
         };
         // SAFETY: what is not copied is as promised, and copies have room for `padded` elements.
-        unsafe { self.call(row_of_copies, &mut scratch.frame) };
+        unsafe { self.call(row_of_copies, scratch.frame.bytes().as_mut_ptr()) };
         let mut joined = false;
         for (number, slot) in self.dests.iter().enumerate() {
             let from = walks[dests + number];
@@ -275,10 +294,9 @@ impl Kernel {
     ///
     /// # Safety
     /// As for `run`; also, walks are `Unit` where the variant does not say `Zero`, and `n` is a
-    /// multiple of the granule and not 0.
+    /// multiple of the granule and not 0. The frame has the code's bytes.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn call(&self, row: Row, frame: &mut Lines) {
-        let frame = frame.bytes().as_mut_ptr();
+    unsafe fn call(&self, row: Row, frame: *mut u8) {
         let call = Call { row, constants: self.constants.start(), frame };
         // SAFETY: the memory holds a function of this type, written by `writer.rs`. It writes to the
         // row's destinations and to as much of the frame as was reserved.
@@ -290,8 +308,8 @@ impl Kernel {
 
     /// There is no kernel that could be called.
     #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn call(&self, row: Row, frame: &mut Lines) {
-        let _ = Call { row, constants: self.constants.start(), frame: frame.bytes().as_mut_ptr() };
+    unsafe fn call(&self, row: Row, frame: *mut u8) {
+        let _ = Call { row, constants: self.constants.start(), frame };
     }
 }
 

@@ -106,8 +106,7 @@ impl Operand<'_> {
         let own = match (&self.held, dtype) {
             (Held::Known(scalar), _) if scalar.dtype == dtype => return Some(*scalar),
             (Held::Known(scalar), _) => *scalar,
-            (Held::Float(v), DType::F32) => return Some(Scalar::f32(*v as f32)),
-            (Held::Float(v), _) => Scalar::f64(*v),
+            (Held::Float(v), _) => return float_scalar(*v, dtype),
             (Held::Int(v), _) if dtype.is_int() => return int_scalar(*v, dtype),
             (Held::Int(v), DType::Bool) => Scalar::bool(*v != 0),
             (Held::Int(v), _) => Scalar::f64(*v as f64),
@@ -157,6 +156,15 @@ pub fn complex_array(dtype: DType, re: f64, im: f64) -> Option<Array> {
         _ => return None,
     };
     Array::from_bytes(dtype, &[], &bytes).ok()
+}
+
+/// A Python float as a scalar of a real dtype.
+#[inline]
+pub fn float_scalar(value: f64, dtype: DType) -> Option<Scalar> {
+    match dtype {
+        DType::F32 => Some(Scalar::f32(value as f32)),
+        _ => op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)]),
+    }
 }
 
 /// An int as a scalar of an integer dtype that holds it.

@@ -104,7 +104,11 @@ pub fn binary<'py>(
     rhs: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = lhs.py();
-    if let Some(found) = op.ufunc(py)?.of_two(lhs, rhs)? {
+    let ufunc = op.ufunc(py)?;
+    if let Some(found) = ufunc.of_two(lhs, rhs)? {
+        return Ok(found);
+    }
+    if let Some(found) = ufunc.of_array_and_float(lhs, rhs)? {
         return Ok(found);
     }
     if let Some(scalar) = known::of_float64(op, lhs, rhs) {
@@ -113,22 +117,22 @@ pub fn binary<'py>(
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
         let operands = [a, b];
         if operands.iter().all(|operand| !operand.is_array) {
-            if let Some(scalar) = op.ufunc(py)?.of_scalars(py, &operands) {
+            if let Some(scalar) = ufunc.of_scalars(py, &operands) {
                 return scalar::of(py, scalar);
             }
-        } else if let Some(array) = op.ufunc(py)?.at_once(&operands) {
+        } else if let Some(array) = ufunc.at_once(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
         }
         if let (Some(a), Some(b)) = (known(lhs, &operands[0]), known(rhs, &operands[1])) {
             // Both are scalars whose values are here: NumPy's scalars compute them at once.
             return py.import("operator")?.call_method1(op.python_name(), (a, b));
         }
-        if let Some(array) = op.ufunc(py)?.record_operator(py, op, &operands, None)? {
+        if let Some(array) = ufunc.record_operator(py, op, &operands, None)? {
             return wrap_recorded(py, array, &operands);
         }
     } else if defers(lhs)? || defers(rhs)? {
         return Ok(py.NotImplemented().into_bound(py));
-    } else if let Some(array) = op.ufunc(py)?.record_mixed(py, &[lhs, rhs])? {
+    } else if let Some(array) = ufunc.record_mixed(py, &[lhs, rhs])? {
         return wrap_array(py, array);
     }
     fallback_operator(op.python_name(), op.ufunc_name(), lhs, rhs)

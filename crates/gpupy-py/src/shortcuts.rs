@@ -6,7 +6,7 @@
 //!
 //! Not here: whether work is little enough (`gpupy_core::Context::at_once`).
 
-use crate::operand::{Kind, Operand};
+use crate::operand::{Kind, Operand, float_scalar};
 use crate::session;
 use gpupy_core::{Arg, Array, Context, DType, Op};
 use smallvec::SmallVec;
@@ -52,6 +52,19 @@ impl Shortcuts {
             return None;
         }
         context.at_once(op, &arrays.map(Arg::Array))
+    }
+
+    /// The same of an array and a float, which may come first.
+    #[inline(always)]
+    pub fn of_array_and_float(&self, array: &Array, value: f64, swapped: bool) -> Option<Array> {
+        let (own, weak) = (Kind::of(array.dtype()), Kind::WEAK_FLOAT);
+        let kinds = if swapped { [weak, own] } else { [own, weak] };
+        let (context, op, dtype) = self.known(&kinds)?;
+        if array.ndim() == 0 {
+            return None;
+        }
+        let (array, value) = (Arg::Array(array), Arg::Scalar(float_scalar(value, dtype)?));
+        context.at_once(op, &if swapped { [value, array] } else { [array, value] })
     }
 
     /// The same of any operands.

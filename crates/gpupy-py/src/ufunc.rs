@@ -261,6 +261,25 @@ impl Ufunc {
         made(py, self.shortcuts.of_arrays([a, b]))
     }
 
+    /// The same of an array of ours and a Python float, either of which comes first.
+    #[inline(always)]
+    pub fn of_array_and_float<'py>(
+        &self,
+        a: &Bound<'py, PyAny>,
+        b: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = a.py();
+        let (array, value, swapped) = match (a.cast_exact::<PyFloat>(), b.cast_exact::<PyFloat>()) {
+            (Ok(value), Err(_)) => (b, value, true),
+            (Err(_), Ok(value)) => (a, value, false),
+            _ => return Ok(None),
+        };
+        let Ok(array) = array.cast_exact::<NdArray>() else { return Ok(None) };
+        let array = array.get().read(py);
+        let Some(array) = array.as_lazy() else { return Ok(None) };
+        made(py, self.shortcuts.of_array_and_float(array, value.value(), swapped))
+    }
+
     /// The result, where it can be computed at once and has axes.
     pub fn at_once(&self, operands: &[Operand<'_>]) -> Option<Array> {
         self.shortcuts.take(operands)
@@ -478,15 +497,22 @@ impl Ufunc {
         if args.len() != self.nin || self.recipe.is_none() {
             return Ok(None);
         }
-        let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 2]> = args.iter_borrowed().collect();
-        let found = match &objects[..] {
-            [a] => self.of_one(a)?,
-            [a, b] => self.of_two(a, b)?,
+        let operand = |at| args.get_borrowed_item(at);
+        let found = match self.nin {
+            1 => {
+                let a = operand(0)?;
+                self.of_one(&a)?
+            }
+            2 => {
+                let (a, b) = (operand(0)?, operand(1)?);
+                self.of_two(&a, &b)?
+            }
             _ => None,
         };
         if found.is_some() {
             return Ok(found);
         }
+        let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 2]> = args.iter_borrowed().collect();
         let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
         for object in &objects {
             match classify(object)? {
