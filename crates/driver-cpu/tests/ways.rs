@@ -228,7 +228,7 @@ fn reductions_with_much_before_and_something_after() {
     b.store(value);
     let (first, second) = (|k: usize| 2.0 + (k as f32).sin(), |k| 1.0 + (k % 1013) as f32 * 1e-3);
     let quotient = |k: usize| {
-        let load = |at: usize| if at % 2 == 0 { first(k + 3 * at) } else { second(k + 3 * at) };
+        let load = |at: usize| if at & 1 == 0 { first(k + 3 * at) } else { second(k + 3 * at) };
         (1..24).fold(load(0), |quotient, at| quotient / load(at))
     };
     let want = (0..ROWS).flat_map(|row| {
