@@ -5,7 +5,7 @@
 //! the value that a base had then, not the base. Invariant: the values of one base all have the
 //! dtype and shape with which it was made.
 //!
-//! Not here: recording operations (`record.rs`), reading and evaluating (`context.rs`).
+//! Not here: recording operations (`record.rs`), reading and evaluating (`context/`).
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};

@@ -7,7 +7,7 @@
 //! [`POOL_BYTES`].
 //!
 //! Not here: small buffers that a thread just dropped (`shelves.rs`), which parts of a value are in its
-//! buffer (`value.rs`).
+//! buffer (`value/`).
 
 use crate::driver::HostMemory;
 use crate::shelves;

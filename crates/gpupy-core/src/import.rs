@@ -4,7 +4,7 @@
 //! freed that, or is closed; whoever would write into a value's memory finds that it is not alone with it;
 //! nothing is written into an imported block.
 //!
-//! Not here: the blocks (`cache.rs`), drivers that work on host memory ([`Capabilities::host_memory`]).
+//! Not here: the blocks (`cache/`), drivers that work on host memory ([`Capabilities::host_memory`]).
 //!
 //! [`Capabilities::host_memory`]: crate::driver::Capabilities::host_memory
 

@@ -4,7 +4,7 @@
 //! owner drops it. Invariants: at most one living value for an expression; no lock of a value is
 //! taken under the table's lock; nothing is dropped under it.
 //!
-//! Not here: what makes operands equal in order (`value.rs`).
+//! Not here: what makes operands equal in order (`value/`).
 
 use crate::dtype::DType;
 use crate::value::{Kind, Node, Value, ValueId};

@@ -4,7 +4,7 @@
 //! soon after they are computed (article, section 4.8); the order depends on structure alone, so
 //! that equal pieces are equal programs. Axes that every access walks over alike are merged.
 //!
-//! Not here: which nodes form a piece (`partition.rs`), where blocks come from (`cache.rs`).
+//! Not here: which nodes form a piece (`partition.rs`), where blocks come from (`cache/`).
 
 use crate::access;
 use crate::cache::{Device, Part, Placed};

@@ -4,9 +4,15 @@
 //! the graph still holds. Recording keeps a cheap upper bound in each node, which counts shared
 //! values again; this walks the graph when the bound says that it may be much.
 //!
-//! Not here: when that leads to an evaluation (`context.rs`).
+//! Owns as well when that leads to an evaluation that nobody asked for.
+//!
+//! Not here: evaluation itself (`evaluate.rs`).
 
-use crate::value::{Kind, Value, ValueId};
+use crate::array::{Array, Held};
+use crate::context::Context;
+use crate::error::Result;
+use crate::face::Face;
+use crate::value::{Kind, Value, ValueId, computed_bytes};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -42,4 +48,47 @@ pub(crate) fn held_bytes(root: &Value) -> u64 {
         value.0.held.fetch_min(held, Ordering::Relaxed);
     }
     held
+}
+
+impl Context {
+    /// Evaluates what was written, the value of a base and of those that it shows, where too much is pending.
+    pub(crate) fn bound_written(&self, dest: &Array, value: &Value) -> Result<()> {
+        self.bound(value)?;
+        let mut face = dest.face();
+        while let Some(whole) = face.map(Face::whole) {
+            self.bound(&whole.value()?)?;
+            face = whole.face();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn bounded(&self, array: Array) -> Result<Array> {
+        let much = matches!(array.current().held(), Held::Value(value) if self.may_be_much(value));
+        if much {
+            self.bound(&array.value()?)?;
+        }
+        Ok(array)
+    }
+
+    fn may_be_much(&self, value: &Value) -> bool {
+        value.0.depth >= self.inner.settings.flush_depth
+            || value.0.held.load(Ordering::Relaxed) >= self.inner.settings.flush_bytes
+    }
+
+    /// Evaluates a value when too much is pending behind it.
+    pub(crate) fn bound(&self, value: &Value) -> Result<()> {
+        if !self.may_be_much(value) || value.is_computed() {
+            return Ok(());
+        }
+        let most = self.inner.settings.flush_bytes;
+        if value.0.depth < self.inner.settings.flush_depth
+            && (computed_bytes() < most || held_bytes(value) < most)
+        {
+            return Ok(());
+        }
+        self.while_others_run(|| {
+            self.state().engine.stats.automatic_flushes += 1;
+            self.compute(value, 0..value.len())
+        })
+    }
 }

@@ -5,7 +5,7 @@
 //! [`MOST_BYTES`] and [`MOST_BLOCKS`]; what it has kept unused for [`MOST_FLUSHES`] flushes, it gives
 //! back; a driver without room gets all of it back before anything is evicted.
 //!
-//! Not here: blocks that hold something (`cache.rs`).
+//! Not here: blocks that hold something (`cache/`).
 
 use crate::driver::{BlockId, BlockSpec};
 use std::collections::VecDeque;

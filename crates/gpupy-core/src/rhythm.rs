@@ -7,7 +7,7 @@
 //! holds, where the least recently used block is always the next one wanted, thus keeps most of what
 //! it has, as Bélády's optimal replacement (1966) does, which knows the future.
 //!
-//! Not here: the blocks (`cache.rs`).
+//! Not here: the blocks (`cache/`).
 
 /// The uses of one block so far. Time counts the uses of all blocks of a device.
 #[derive(Clone, Copy, Debug)]

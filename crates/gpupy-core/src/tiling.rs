@@ -6,7 +6,7 @@
 //! block is one tile of its own size. Invariants: tiles follow each other without gaps; none is
 //! longer than the largest block.
 //!
-//! Not here: what a driver holds for a tile (`cache.rs`).
+//! Not here: what a driver holds for a tile (`cache/`).
 
 use crate::view::Shape;
 use smallvec::SmallVec;

@@ -4,7 +4,7 @@
 //! which other devices' blocks are copied first. Invariant: host memory is written only where the
 //! evaluated map has a gap.
 //!
-//! Not here: the evaluated map (`value.rs`), eviction (`cache.rs`).
+//! Not here: the evaluated map (`value/`), eviction (`cache/evict.rs`).
 
 use crate::access;
 use crate::cache::{Key, Part};

@@ -5,8 +5,10 @@
 //! evicted; a tile that is nowhere else is saved to host memory before it is evicted; blocks of dead
 //! values are freed before anything is evicted.
 //!
-//! Not here: what to evaluate (`evaluate.rs`), which block to evict (`rhythm.rs`), free blocks
-//! (`pool.rs`), the driver's own memory.
+//! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`evict.rs`),
+//! free blocks (`pool.rs`), the driver's own memory.
+
+mod evict;
 
 use crate::access::{self};
 use crate::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
@@ -27,7 +29,6 @@ use crate::value::{DeadList, Node, Value, ValueId};
 use crate::view::{Shape, size_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, Weak};
 
@@ -231,128 +232,10 @@ impl Device {
         }
     }
 
-    /// Gives the driver room: all that is pooled, or else one block's. False when there is nothing.
-    pub fn make_room(&mut self, stats: &mut Stats) -> Result<bool> {
-        if self.pool.len() > 0 {
-            self.empty_pool();
-            return Ok(true);
-        }
-        self.evict_one(stats)
-    }
-
-    /// Takes the block that is expected back last, and is not pinned, from the device. False when
-    /// there is none.
-    fn evict_one(&mut self, stats: &mut Stats) -> Result<bool> {
-        /// Blocks that cannot be read and are evicted in one evaluation before it fails.
-        const MOST_SPOILED: usize = 64;
-        let wait = |entry: &Entry| (entry.rhythm.wait(self.clock), Reverse(entry.rhythm.last()));
-        let free = self.blocks.iter().filter(|(_, entry)| entry.pins == 0);
-        let Some((key, _)) = free.max_by_key(|(_, entry)| wait(entry)) else {
-            return Ok(false);
-        };
-        let key = key.clone();
-        match self.save(&key, stats) {
-            // Nobody has asked for what cannot be read. But on a device that spoils everything, what
-            // is wanted would be computed and discarded for ever.
-            Err(error) if error.kind() == ErrorKind::Poisoned => {
-                self.discard(&key);
-                self.spoiled += 1;
-                return if self.spoiled <= MOST_SPOILED { Ok(true) } else { Err(error) };
-            }
-            other => other?,
-        }
-        if let Some(entry) = self.blocks.get(&key)
-            && let Some(node) = entry.value.upgrade()
-        {
-            let rhythm = entry.rhythm;
-            self.tracer.event(|| Event::Evicted(subject(&Value(node)), self.name));
-            self.remember(&key, rhythm);
-        }
-        self.forget(&key);
-        stats.evictions += 1;
-        Ok(true)
-    }
-
-    /// Saves and frees everything, and cuts values from now on into tiles of half the largest block
-    /// that was there or is `wanted`. False when tiles are as small as they get.
-    pub fn cut_smaller(&mut self, wanted: usize, stats: &mut Stats) -> Result<bool> {
-        let here = self.blocks.values().map(|entry| entry.spec.len);
-        let largest = here.fold(wanted, usize::max).min(self.tile_len);
-        if largest <= REDUCE_CHUNK {
-            return Ok(false);
-        }
-        while self.evict_one(stats)? {}
-        self.empty_pool();
-        if self.blocks.is_empty() {
-            self.tile_len = largest.div_ceil(2).max(REDUCE_CHUNK);
-            stats.smaller_cuts += 1;
-        }
-        Ok(self.blocks.is_empty())
-    }
-
     /// The most elements that one launch should read of one operand: as many as a tile's, but at
     /// least what one point of a reduction reads.
     pub fn reach_len(&self) -> usize {
         self.tile_len.max(REDUCE_CHUNK)
-    }
-
-    /// Keeps the rhythm of a block that is evicted, for when it comes back.
-    fn remember(&mut self, key: &Key, rhythm: Rhythm) {
-        /// Evicted blocks that are remembered for each one on the device.
-        const MOST: usize = 64;
-        if self.evicted.len() > MOST * (self.blocks.len() + MOST) {
-            self.evicted.clear();
-        }
-        self.evicted.entry(key.0).or_default().push((key.1.clone(), rhythm));
-    }
-
-    /// The rhythm of a block that comes to the device.
-    fn rhythm(&mut self, key: &Key) -> Rhythm {
-        self.clock += 1;
-        let near = self.blocks.len() as u64;
-        let Some(parts) = self.evicted.get_mut(&key.0) else { return Rhythm::new(self.clock) };
-        let Some(at) = parts.iter().position(|(part, _)| *part == key.1) else {
-            return Rhythm::new(self.clock);
-        };
-        let (_, mut rhythm) = parts.swap_remove(at);
-        if parts.is_empty() {
-            self.evicted.remove(&key.0);
-        }
-        rhythm.used(self.clock, near);
-        rhythm
-    }
-
-    /// Tells a new block from which ones it was computed.
-    pub fn follow(&mut self, value: ValueId, part: &Part, operands: &[(ValueId, Part)]) {
-        let rhythms: SmallVec<[Rhythm; 8]> =
-            operands.iter().filter_map(|key| Some(self.blocks.get(key)?.rhythm)).collect();
-        if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
-            rhythms.into_iter().for_each(|operand| entry.rhythm.follow(operand));
-        }
-    }
-
-    /// Copies a tile to host memory unless it is there already.
-    pub fn save(&mut self, key: &Key, stats: &mut Stats) -> Result<()> {
-        let Some(entry) = self.blocks.get(key) else {
-            return Ok(());
-        };
-        let Some(node) = entry.value.upgrade() else {
-            return Ok(());
-        };
-        let (value, range, block) = (Value(node), entry.range.clone(), entry.block);
-        if range.is_empty() || value.state().on_host.covers(range.clone()) {
-            return Ok(());
-        }
-        let size = value.dtype().size();
-        let buffer = value.host_buffer();
-        let bytes = range.start * size..range.end * size;
-        stats.bytes_downloaded += bytes.len() as u64;
-        // SAFETY: the range is not in the evaluated map, so nobody reads it; only the holder of the
-        // engine's lock writes.
-        self.read(key, block, 0, unsafe { buffer.bytes_mut(bytes) })?;
-        self.tracer.event(|| Event::Downloaded(subject(&value), self.name, range.len() * size));
-        value.state().on_host.insert(range);
-        Ok(())
     }
 
     /// Puts a block into the cache.
@@ -561,17 +444,6 @@ impl Device {
         };
         let keys: Vec<Key> = self.blocks.iter().filter_map(copied).collect();
         keys.iter().for_each(|key| self.discard(key));
-    }
-
-    /// Copies to host memory what is nowhere else, and frees all blocks. What cannot be copied has
-    /// to be computed again.
-    pub fn save_all(&mut self, stats: &mut Stats) {
-        let keys: Vec<Key> = self.blocks.keys().cloned().collect();
-        for key in keys {
-            // What fails here is found unsaved below.
-            let _ = self.save(&key, stats);
-        }
-        self.lose_all();
     }
 
     /// Notes that the device lost everything: what was only there has to be computed again.
