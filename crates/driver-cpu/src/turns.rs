@@ -62,7 +62,7 @@ mod tests {
     fn every_item_is_taken_once_whoever_takes_them() {
         for (items, threads, least) in [(1, 2, 1), (7, 3, 0), (100, 1, 3), (1000, 4, 20), (5, 8, 9)]
         {
-            let turns = Turns::new(items, threads, least, items % 2 == 0);
+            let turns = Turns::new(items, threads, least, items.is_multiple_of(2));
             let mut times = vec![0; items];
             let mut thread = 0;
             while let Some(taken) = turns.take(thread % threads) {

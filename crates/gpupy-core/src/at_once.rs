@@ -20,6 +20,7 @@ use crate::in_memory;
 use crate::ir::REDUCE_CHUNK;
 use crate::lent::Loan;
 use crate::op::Op;
+use crate::op_eval::whole;
 use crate::own::Own;
 use crate::scalar::Scalar;
 use crate::task::Task;
@@ -116,19 +117,32 @@ impl AtOnce {
     /// has to be looked at more closely.
     pub fn whole(&self, op: Op, array: &Array) -> Option<Array> {
         let state = self.state.as_ref()?;
-        let mut n = array.size();
+        let n = array.size();
         if !(1..=MOST_POINTS).contains(&n) || !op.reduces(array.dtype()) {
             return None;
         }
-        let mut step = self.whole_step(state, op, array)?;
-        loop {
-            n = n.div_ceil(REDUCE_CHUNK);
-            if n == 1 {
-                // One element without axes.
-                return step.reshape(&[]);
-            }
-            step = self.whole_step(state, op, &step)?;
+        match n {
+            // One element without axes.
+            1..=REDUCE_CHUNK => self.whole_step(state, op, array)?.reshape(&[]),
+            _ => self.whole_of_chunks(state, op, array),
         }
+    }
+
+    /// The same of several chunks, whose few results are combined here: a second launch would take longer.
+    fn whole_of_chunks(&self, state: &Mutex<State>, op: Op, array: &Array) -> Option<Array> {
+        let loan = Loan::of(&[Arg::Array(array)])?;
+        let task = Task::whole(op, array, loan.operands.first()?)?;
+        let mut results = [0_u128; MOST_POINTS / REDUCE_CHUNK];
+        compute(state, &task, NonNull::from(&mut results).cast())?;
+        drop(loan);
+        let dtype = task.dtype();
+        let results = bytemuck::cast_slice(&results).get(..task.len() * dtype.size())?;
+        let result = whole::reduced(op, dtype, results)?;
+        let (array, room) = Array::blank(dtype, &[], Origin::AtOnce, 0)?;
+        // SAFETY: there is room for an element.
+        unsafe { room.as_ptr().copy_from_nonoverlapping(result.as_ptr(), dtype.size()) };
+        self.tell(&task, &[task.len()]);
+        Some(array)
     }
 
     /// One step of the reduction of all elements.

@@ -1,11 +1,11 @@
 //! The steps of a reduction: each 256 elements of a row become one, as the canonical tree says.
 //!
 //! Owns [`lanes`]. Where the order of a combination changes no bits, of integers and bools, it is
-//! whichever is fastest; so are the least and greatest floats where none is NaN, but for their lanes:
-//! which of two zeros is taken depends on them.
+//! whichever is fastest.
 //!
-//! Not here: combinations of rows, element by element (`loops.rs`).
+//! Not here: combinations of rows, element by element (`loops.rs`), the least and greatest floats (`extremes.rs`).
 
+use super::extremes::extremes;
 use super::loops::{Loop, best, get, put};
 use super::{Maker, RowFn, reducing};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
@@ -13,7 +13,6 @@ use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
 use gpupy_core::{DType, Op};
 use std::marker::PhantomData;
-use std::ops::BitOr;
 
 /// One step of a reduction by the canonical tree (`ir::Form::Reduce`): the operand's elements, 256
 /// at a time, become one result each; the last may be of fewer.
@@ -25,10 +24,10 @@ pub fn lanes(op: Op, dtype: DType) -> Option<RowFn> {
         // Of bytes that are 0 or not, the greatest tells whether any is not, the least whether all.
         (Op::Max | Op::Or, DType::Bool) => best::<Truths<true>>(),
         (Op::Min | Op::And, DType::Bool) => best::<Truths<false>>(),
-        (Op::Max, DType::F32) => best::<Extremes<f32, true, 2>>(),
-        (Op::Min, DType::F32) => best::<Extremes<f32, false, 2>>(),
-        (Op::Max, DType::F64) => best::<Extremes<f64, true, 1>>(),
-        (Op::Min, DType::F64) => best::<Extremes<f64, false, 1>>(),
+        (Op::Max, DType::F32) => extremes::<f32, true>(),
+        (Op::Min, DType::F32) => extremes::<f32, false>(),
+        (Op::Max, DType::F64) => extremes::<f64, true>(),
+        (Op::Min, DType::F64) => extremes::<f64, false>(),
         _ if dtype.is_int() => return reducing(op, dtype, InAnyOrder),
         _ => return reducing(op, dtype, ByLanes),
     })
@@ -165,68 +164,6 @@ impl<const ANY: bool> Loop for Truths<ANY> {
     }
 }
 
-/// A float whose extremes are taken.
-trait Extreme: Stored + PartialOrd {
-    /// A word as wide as the float, so that both go through the same vectors.
-    type Word: Copy + Default + PartialEq + BitOr<Output = Self::Word> + From<bool>;
-}
-
-impl Extreme for f32 {
-    type Word = u32;
-}
-
-impl Extreme for f64 {
-    type Word = u64;
-}
-
-/// A step that takes the greatest float, or the least: `SIDE` chunks side by side, as many as there are
-/// registers for.
-struct Extremes<A, const GREATEST: bool, const SIDE: usize>(PhantomData<A>);
-
-impl<A: Extreme, const GREATEST: bool, const SIDE: usize> Loop for Extremes<A, GREATEST, SIDE> {
-    #[inline(always)]
-    unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        #[allow(clippy::eq_op)]
-        let is_nan = |x: A| x != x;
-        let beyond = |x: A, y: A| if GREATEST { x > y } else { x < y };
-        // One instruction of the processor, where no operand is NaN.
-        let fast = |x: A, y: A| if beyond(x, y) { x } else { y };
-        let whole = |x: A, y: A| if is_nan(x) || beyond(x, y) { x } else { y };
-        let chunk = |c: usize| a.wrapping_add(c * REDUCE_CHUNK * size_of::<A::Raw>());
-        // SAFETY: chunks have their elements, and `dst` has one for each.
-        unsafe {
-            let together = n / (REDUCE_CHUNK * SIDE) * SIDE;
-            for c in (0..together).step_by(SIDE) {
-                let rows: [*const u8; SIDE] = std::array::from_fn(|k| chunk(c + k));
-                let mut lanes: [[A; REDUCE_LANES]; SIDE] =
-                    rows.map(|row| std::array::from_fn(|l| get(row, l)));
-                let mut nan = [A::Word::default(); REDUCE_LANES];
-                for from in (0..REDUCE_CHUNK).step_by(REDUCE_LANES) {
-                    for (lanes, row) in lanes.iter_mut().zip(rows) {
-                        for l in 0..REDUCE_LANES {
-                            let x = get(row, from + l);
-                            // The first ones are taken twice, which changes nothing.
-                            lanes[l] = fast(lanes[l], x);
-                            nan[l] = nan[l] | is_nan(x).into();
-                        }
-                    }
-                }
-                let any = nan.into_iter().fold(A::Word::default(), |any, word| any | word);
-                for k in 0..SIDE {
-                    let result = match any == A::Word::default() {
-                        true => folded(fast, lanes[k]),
-                        false => reduced(whole, rows[k], REDUCE_CHUNK),
-                    };
-                    put(dst, c + k, result);
-                }
-            }
-            for c in together..n.div_ceil(REDUCE_CHUNK) {
-                put(dst, c, reduced(whole, chunk(c), REDUCE_CHUNK.min(n - c * REDUCE_CHUNK)));
-            }
-        }
-    }
-}
-
 /// A step of a reduction: `dst[c]` combines the elements of `a` from `256 c` on.
 struct Lanes<A, F>(PhantomData<(A, F)>);
 
@@ -280,7 +217,7 @@ unsafe fn reduced_together<A: Stored>(
 
 /// The last steps of the canonical tree.
 #[inline(always)]
-fn folded<A: Stored>(f: impl Fn(A, A) -> A + Copy, mut lanes: [A; REDUCE_LANES]) -> A {
+pub fn folded<A: Stored>(f: impl Fn(A, A) -> A + Copy, mut lanes: [A; REDUCE_LANES]) -> A {
     for half in [8, 4, 2, 1] {
         for l in 0..half {
             lanes[l] = f(lanes[l], lanes[l + half]);
@@ -294,7 +231,7 @@ fn folded<A: Stored>(f: impl Fn(A, A) -> A + Copy, mut lanes: [A; REDUCE_LANES])
 /// # Safety
 /// The row has that many.
 #[inline(always)]
-unsafe fn reduced<A: Stored>(f: impl Fn(A, A) -> A + Copy, row: *const u8, n: usize) -> A {
+pub unsafe fn reduced<A: Stored>(f: impl Fn(A, A) -> A + Copy, row: *const u8, n: usize) -> A {
     // SAFETY: no element is named that does not exist.
     unsafe {
         if n < REDUCE_LANES {

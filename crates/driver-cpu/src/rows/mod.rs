@@ -4,13 +4,15 @@
 //! Invariants: a row has exactly the bits that `op_eval` gives for its elements, because both take the same
 //! closures; which instructions the processor has changes nothing but time.
 //!
-//! The loops stand in `loops.rs`, steps of reductions in `lanes.rs`, what moves elements without computing
+//! The loops stand in `loops.rs`, steps of reductions in `lanes.rs` and
+//! `extremes.rs`, what moves elements without computing
 //! in `moves.rs`, complex numbers in `complex.rs`, running results in `scans.rs`, sums of thin products in
 //! `thin.rs`, by the vectors of `vectors.rs`.
 //!
 //! Not here: programs (`plan.rs`).
 
 mod complex;
+mod extremes;
 mod lanes;
 mod loops;
 mod moves;

@@ -6,7 +6,7 @@
 //! one for every processor. Invariant: bits do not depend on the processor; products and sums are rounded
 //! separately.
 //!
-//! Not here: what is computed with them (`thin.rs`).
+//! Not here: what is computed with them (`thin.rs`, `extremes.rs`).
 
 use std::array::from_fn;
 use std::ops::{Add, Mul, Neg, Sub};
@@ -73,6 +73,19 @@ pub trait Vector: Copy {
     /// # Safety
     /// The processor has such vectors.
     unsafe fn and_product(self, a: Self, b: Self) -> Self;
+
+    /// Of each two floats this one's where it is greater, or else less, and otherwise the other's, as where one
+    /// is NaN.
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn or_beyond<const GREATEST: bool>(self, other: Self) -> Self;
+
+    /// What is 0 where none is NaN.
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn nans(self) -> u32;
 }
 
 macro_rules! reals {
@@ -116,6 +129,15 @@ macro_rules! reals {
             #[inline(always)]
             unsafe fn and_product(self, a: $t, b: $t) -> $t {
                 self + a * b
+            }
+            #[inline(always)]
+            unsafe fn or_beyond<const GREATEST: bool>(self, other: $t) -> $t {
+                let beyond = if GREATEST { self > other } else { self < other };
+                if beyond { self } else { other }
+            }
+            #[inline(always)]
+            unsafe fn nans(self) -> u32 {
+                u32::from(self.is_nan())
             }
         }
     )* };
@@ -166,6 +188,16 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
         // SAFETY: the caller's.
         from_fn(|k| unsafe { self[k].and_product(a[k], b[k]) })
     }
+    #[inline(always)]
+    unsafe fn or_beyond<const GREATEST: bool>(self, other: [W; N]) -> [W; N] {
+        // SAFETY: the caller's.
+        from_fn(|k| unsafe { self[k].or_beyond::<GREATEST>(other[k]) })
+    }
+    #[inline(always)]
+    unsafe fn nans(self) -> u32 {
+        // SAFETY: the caller's.
+        self.into_iter().fold(0, |nans, vector| nans | unsafe { vector.nans() })
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -175,7 +207,8 @@ mod x86 {
 
     macro_rules! vectors {
         ($($vector:ident $t:ident $count:literal $all:ident $load:ident $load_first:ident $store:ident
-           $store_first:ident $first:ident $add:ident $mul:ident;)*) => { $(
+           $store_first:ident $first:ident $add:ident $mul:ident
+           $max:ident $min:ident $nans:ident;)*) => { $(
             impl Vector for $vector {
                 type Real = $t;
                 const COUNT: usize = $count;
@@ -209,18 +242,60 @@ mod x86 {
                     // SAFETY: the caller's.
                     unsafe { $add(self, $mul(a, b)) }
                 }
+                #[inline(always)]
+                unsafe fn or_beyond<const GREATEST: bool>(self, other: $vector) -> $vector {
+                    // SAFETY: the caller's.
+                    unsafe { if GREATEST { $max(self, other) } else { $min(self, other) } }
+                }
+                #[inline(always)]
+                unsafe fn nans(self) -> u32 {
+                    // SAFETY: the caller's.
+                    unsafe { $nans(self) }
+                }
             }
         )* };
     }
     vectors! {
         __m512 f32 16 _mm512_set1_ps _mm512_loadu_ps _mm512_maskz_loadu_ps _mm512_storeu_ps
-            _mm512_mask_storeu_ps first_16 _mm512_add_ps _mm512_mul_ps;
+            _mm512_mask_storeu_ps first_16 _mm512_add_ps _mm512_mul_ps
+            _mm512_max_ps _mm512_min_ps nans_512_ps;
         __m512d f64 8 _mm512_set1_pd _mm512_loadu_pd _mm512_maskz_loadu_pd _mm512_storeu_pd
-            _mm512_mask_storeu_pd first_8 _mm512_add_pd _mm512_mul_pd;
+            _mm512_mask_storeu_pd first_8 _mm512_add_pd _mm512_mul_pd
+            _mm512_max_pd _mm512_min_pd nans_512_pd;
         __m256 f32 8 _mm256_set1_ps _mm256_loadu_ps maskz_loadu_ps _mm256_storeu_ps
-            _mm256_maskstore_ps first_words _mm256_add_ps _mm256_mul_ps;
+            _mm256_maskstore_ps first_words _mm256_add_ps _mm256_mul_ps
+            _mm256_max_ps _mm256_min_ps nans_256_ps;
         __m256d f64 4 _mm256_set1_pd _mm256_loadu_pd maskz_loadu_pd _mm256_storeu_pd
-            _mm256_maskstore_pd first_longs _mm256_add_pd _mm256_mul_pd;
+            _mm256_maskstore_pd first_longs _mm256_add_pd _mm256_mul_pd
+            _mm256_max_pd _mm256_min_pd nans_256_pd;
+    }
+
+    /// What is 0 where none is NaN.
+    #[inline(always)]
+    unsafe fn nans_512_ps(x: __m512) -> u32 {
+        // SAFETY: the caller's.
+        u32::from(unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x) })
+    }
+
+    /// The same.
+    #[inline(always)]
+    unsafe fn nans_512_pd(x: __m512d) -> u32 {
+        // SAFETY: the caller's.
+        u32::from(unsafe { _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(x, x) })
+    }
+
+    /// The same.
+    #[inline(always)]
+    unsafe fn nans_256_ps(x: __m256) -> u32 {
+        // SAFETY: the caller's.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x)) as u32 }
+    }
+
+    /// The same.
+    #[inline(always)]
+    unsafe fn nans_256_pd(x: __m256d) -> u32 {
+        // SAFETY: the caller's.
+        unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(x, x)) as u32 }
     }
 
     /// The mask of the first of 16 lanes.

@@ -1,13 +1,13 @@
 //! The whole-program forms on rows of elements in host memory, of any dtype.
 //!
-//! Owns [`scanned`], [`sorted`] and [`product`]. They are short and plainly right, and so slow: they serve
-//! where a device has no room for the rows at once.
+//! Owns [`scanned`], [`sorted`], [`product`] and [`reduced`]. They are short and plainly right, and so slow: they
+//! serve where a device has no room for the rows at once, or where there are few elements.
 //!
 //! Not here: which rows these are (the core's `whole.rs`).
 
 use super::{Function, function, order};
 use crate::dtype::DType;
-use crate::ir::REDUCE_CHUNK;
+use crate::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use crate::op::Op;
 use std::cmp::Ordering;
 
@@ -50,6 +50,26 @@ fn combining(op: Op, dtype: DType) -> Option<impl Fn(Words, Words) -> Words> {
         ],
         _ => [by(a[0], b[0], 0), by(a[1], b[1], 0)],
     })
+}
+
+/// What at most a chunk of elements are reduced to, by the canonical tree, in its first bytes; `None` where the
+/// operation does not combine the dtype.
+pub fn reduced(op: Op, dtype: DType, chunk: &[u8]) -> Option<[u8; 16]> {
+    let combine = combining(op, dtype)?;
+    let elements = chunk.chunks_exact(dtype.size());
+    let (n, mut lanes) = (elements.len(), [Words::default(); REDUCE_LANES]);
+    for (at, element) in elements.enumerate() {
+        let (lane, element) = (&mut lanes[at % REDUCE_LANES], load(dtype, element));
+        *lane = if at < REDUCE_LANES { element } else { combine(*lane, element) };
+    }
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half.min(n.saturating_sub(half)) {
+            lanes[lane] = combine(lanes[lane], lanes[lane + half]);
+        }
+    }
+    let mut result = [0; 16];
+    store(dtype, lanes[0], &mut result);
+    Some(result)
 }
 
 /// A row's running results from its chunks' starts; `None` where the operation does not combine the
