@@ -9,6 +9,7 @@
 //! Not here: maps and reductions (`compile.rs`, `work.rs`).
 
 mod product;
+mod quick;
 mod radix;
 mod scan;
 mod sort;

@@ -1,24 +1,31 @@
 //! Sorting unsigned integers.
 //!
 //! Owns [`sort`] and [`Key`]. Many keys are parted by their highest digit that differs, into parts that
-//! are near in the cache, which threads share; fewer are sorted digit by digit where these are few, and
-//! otherwise compared.
+//! are near in the cache, which threads share; fewer are sorted digit by digit where these are few, or else by
+//! vectors where the processor can, and otherwise compared.
 //!
-//! Not here: which elements the keys stand for (`sort.rs`).
+//! Not here: which elements the keys stand for (`sort.rs`), vectors (`quick.rs`).
 
+use super::quick::Quick;
 use std::ops::Range;
 
 /// The fewest keys that are sorted digit by digit.
 const ENOUGH: usize = 160;
+/// The fewest keys that are sorted by vectors.
+const SOME: usize = 100;
 /// The fewest keys that are parted first.
 const MANY: usize = 1 << 14;
+/// The fewest keys that are parted for several threads rather than sorted by one thread's vectors.
+const FOR_ONE: usize = 1 << 17;
 /// Bits of a digit.
 const DIGIT: u32 = 8;
+/// The most digits that take less time than vectors.
+const FEW_DIGITS: u32 = 2;
 /// The most digits that are sorted by, rather than comparing.
 const DIGITS: u32 = 4;
 
 /// An unsigned integer.
-pub trait Key: Copy + Ord + Default + Send + Sync {
+pub trait Key: Quick + Copy + Ord + Default + Send + Sync {
     /// The digit from this bit on.
     fn digit(self, from: u32) -> usize;
     /// The bits in which two keys differ.
@@ -58,12 +65,17 @@ pub type Share<'a> = &'a mut dyn FnMut(usize, u64, &(dyn Fn(Range<usize>) + Sync
 
 /// Sorts keys, in whose bits below `low` equal keys rise already.
 pub fn sort<K: Key>(keys: &mut [K], low: u32, share: Share<'_>) {
-    let mut spare = vec![K::default(); if keys.len() < ENOUGH { 0 } else { keys.len() }];
-    sort_by(keys, &mut spare, low, share);
+    if keys.len() < SOME {
+        return keys.sort_unstable();
+    }
+    if !keys.is_sorted() {
+        sort_by(keys, &mut vec![K::default(); keys.len()], low, FOR_ONE, share);
+    }
 }
 
-fn sort_by<K: Key>(keys: &mut [K], spare: &mut [K], low: u32, share: Share<'_>) {
-    if keys.len() < ENOUGH {
+/// The same, where fewer than `for_one` keys may be sorted by vectors.
+fn sort_by<K: Key>(keys: &mut [K], spare: &mut [K], low: u32, for_one: usize, share: Share<'_>) {
+    if keys.len() < SOME {
         return keys.sort_unstable();
     }
     let differ = |differ: K, key: &K| differ.either(keys[0].difference(*key));
@@ -71,7 +83,8 @@ fn sort_by<K: Key>(keys: &mut [K], spare: &mut [K], low: u32, share: Share<'_>) 
     if high <= low {
         return;
     }
-    if keys.len() < MANY {
+    let vectors = K::is_possible() && (high - low).div_ceil(DIGIT) > FEW_DIGITS;
+    if keys.len() < if vectors { for_one } else { MANY } {
         return few(keys, spare, low..high);
     }
     let from = high.saturating_sub(DIGIT).max(low);
@@ -90,7 +103,7 @@ fn sort_by<K: Key>(keys: &mut [K], spare: &mut [K], low: u32, share: Share<'_>) 
             let len = ends[number] as usize - start;
             // SAFETY: parts do not overlap, and lie inside both.
             let (keys, spare) = unsafe { (all.part(start, len), spare.part(start, len)) };
-            sort_by(keys, spare, low, &mut |items, _, run| run(0..items));
+            sort_by(keys, spare, low, usize::MAX, &mut |items, _, run| run(0..items));
         }
     });
 }
@@ -113,8 +126,15 @@ impl<K> Apart<K> {
 
 /// Sorts keys that differ in these bits.
 fn few<K: Key>(keys: &mut [K], spare: &mut [K], bits: Range<u32>) {
-    if (bits.end - bits.start).div_ceil(DIGIT) > DIGITS {
-        return keys.sort_unstable();
+    let digits = (bits.end - bits.start).div_ceil(DIGIT);
+    let by_digits = keys.len() >= ENOUGH && digits <= DIGITS;
+    if digits > FEW_DIGITS || !by_digits {
+        if Quick::sort(keys, spare) {
+            return;
+        }
+        if !by_digits {
+            return keys.sort_unstable();
+        }
     }
     let mut there = false;
     for from in bits.step_by(DIGIT as usize) {
@@ -157,7 +177,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             state >> 20
         };
-        for n in [0, 1, 2, ENOUGH - 1, ENOUGH, 3000, MANY, 70_000] {
+        for n in [0, 1, 2, SOME, ENOUGH - 1, ENOUGH, 257, 3000, MANY, FOR_ONE] {
             for mask in [0, 1, 0xff, 0xf0_0000, 0xffff_ffff, u64::MAX] {
                 let keys: Vec<u64> =
                     (0..n).map(|_| random().wrapping_mul(0x9e37_79b9) & mask).collect();
@@ -166,6 +186,11 @@ mod tests {
                 let mut got = keys.clone();
                 sort(&mut got, 0, &mut |items, _, run| run(0..items));
                 assert_eq!(got, want, "{n} {mask:x}");
+                let mut narrow: Vec<u32> = keys.iter().map(|key| *key as u32).collect();
+                let mut want = narrow.clone();
+                want.sort();
+                sort(&mut narrow, 0, &mut |items, _, run| run(0..items));
+                assert_eq!(narrow, want, "{n} {mask:x}");
                 // With positions below, which rise.
                 let both: Vec<u128> =
                     keys.iter().zip(0..).map(|(key, at)| u128::from(*key) << 32 | at).collect();

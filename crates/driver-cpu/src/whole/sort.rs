@@ -114,6 +114,23 @@ unsafe fn write<T: Copy>(row: Walk, elements: Vec<T>) {
     }
 }
 
+/// Runs loops as vector code for the processor at hand.
+#[inline(always)]
+fn widely<R>(run: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        unsafe fn with_avx2<R>(run: impl FnOnce() -> R) -> R {
+            run()
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: just looked.
+            return unsafe { with_avx2(run) };
+        }
+    }
+    run()
+}
+
 /// The bits of a dtype's elements, and how they are ordered.
 struct Ordered<T> {
     /// The bit of the sign; 0 where there is none.
@@ -163,17 +180,24 @@ macro_rules! ordered {
                 // SAFETY: the caller's.
                 let mut keys: Vec<$t> = unsafe { gathered(from, n) };
                 let mut nans = Vec::new();
-                // Loops without an early end are vector code.
-                if keys.iter().fold(false, |any, bits| any | self.is_nan(*bits)) {
+                let float = self.infinity != 0;
+                // Words, as they are as wide as the keys, and no early end.
+                let seen = |(nan, zero): ($t, $t), bits: &$t| {
+                    (nan | self.is_nan(*bits) as $t, zero | (*bits == self.sign) as $t)
+                };
+                let (nan, zeros) = match float {
+                    true => widely(|| keys.iter().fold((0, 0), seen)),
+                    false => (0, 0),
+                };
+                if nan != 0 {
                     nans = keys.extract_if(.., |bits| self.is_nan(*bits)).collect();
                 }
-                let negative_zero = |any, bits: &$t| any | (*bits == self.sign);
-                let zeros = self.infinity != 0 && keys.iter().fold(false, negative_zero);
-                keys.iter_mut().for_each(|bits| *bits = self.key(*bits));
+                widely(|| keys.iter_mut().for_each(|bits| *bits = self.key(*bits)));
                 radix::sort(&mut keys, 0, share);
-                let first = keys.partition_point(|key| *key < self.key(self.sign));
-                keys.iter_mut().for_each(|key| *key = self.bits(*key));
-                if zeros {
+                let zeros = (zeros != 0)
+                    .then(|| keys.partition_point(|key| *key < self.key(self.sign)));
+                widely(|| keys.iter_mut().for_each(|key| *key = self.bits(*key)));
+                if let Some(first) = zeros {
                     // Zeros of both signs stay in the order in which they stood.
                     // SAFETY: the caller's.
                     let stood = unsafe { read::<$t>(from, n) }.filter(|bits| bits & !self.sign == 0);
