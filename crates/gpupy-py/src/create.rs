@@ -1,6 +1,7 @@
 //! Arrays from nothing: constants and index values, which take no memory until something needs it.
 //!
-//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation.py` builds on.
+//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation.py` builds on, and of NumPy's own those
+//! that are called most: they do what is said plainly, and leave the rest to that file.
 //!
 //! Not here: NumPy's signatures and defaults (there).
 
@@ -12,7 +13,7 @@ use crate::session::{self, holds, ready};
 use gpupy_core::{Arg, Array, DType, Op, Scalar, op_eval};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::{SmallVec, smallvec};
 
 fn known_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<DType> {
@@ -43,23 +44,73 @@ pub fn full(
     Ok(NdArray::lazy(Array::full(&shape, scalar(value, dtype)?).map_err(to_py)?))
 }
 
+/// NumPy's `zeros`.
+pub fn zeros<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    constant_of("zeros", 0.0, args, kwargs)
+}
+
+/// NumPy's `ones`.
+pub fn ones<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    constant_of("ones", 1.0, args, kwargs)
+}
+
+/// NumPy's `empty`.
+pub fn empty<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    constant_of("empty", 0.0, args, kwargs)
+}
+
+/// An array of one value, as the function of this name makes it.
+fn constant_of<'py>(
+    name: &str,
+    value: f64,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    let given = |at| if at < args.len() { args.get_item(at).map(Some) } else { Ok(None) };
+    let (shape, dtype, order) = (given(0)?, given(1)?, given(2)?);
+    let (dtype, is_plain) = match kwargs {
+        None => (dtype, args.len() <= 3),
+        Some(kwargs) => {
+            let named = kwargs.get_item(pyo3::intern!(py, "dtype"))?;
+            let is_plain = args.len() == 1 && kwargs.len() == 1 && named.is_some();
+            (named, is_plain)
+        }
+    };
+    if let Some(shape) = shape.filter(|_| is_plain)
+        && let Some(array) = constant(&shape, value, dtype.as_ref(), order.as_ref())?
+    {
+        return Ok(Bound::new(py, array)?.into_any());
+    }
+    let longer = py.import("gpupy._creation")?.getattr("CONSTANTS")?.get_item(name)?;
+    longer.call(args, kwargs)
+}
+
 /// An array of one value, where shape and dtype are said as plainly as most are and the order is C;
 /// `None` leaves it to the longer way.
-#[pyfunction]
-pub fn constant(
+fn constant(
     shape: &Bound<'_, PyAny>,
     value: f64,
-    dtype: &Bound<'_, PyAny>,
-    order: &Bound<'_, PyAny>,
+    dtype: Option<&Bound<'_, PyAny>>,
+    order: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<NdArray>> {
     let (Some(shape), Some((context, _))) = (plain_shape(shape), session::open()) else {
         return Ok(None);
     };
-    let in_order = order.cast_exact::<PyString>().is_ok_and(|order| order == "C");
-    let Some(dtype) = dtypes::from_any(dtype)?.filter(|dtype| in_order && !dtype.is_complex())
-    else {
+    if order.is_some_and(|it| !it.cast_exact::<PyString>().is_ok_and(|it| it == "C")) {
         return Ok(None);
-    };
+    }
+    let dtype = dtype.map_or(Ok(Some(DType::F64)), dtypes::from_any)?;
+    let Some(dtype) = dtype.filter(|dtype| !dtype.is_complex()) else { return Ok(None) };
     match op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)]) {
         Some(scalar) if holds(dtype)? => {
             context.full(&shape, scalar).map(NdArray::lazy).map(Some).map_err(to_py)
@@ -82,10 +133,22 @@ fn plain_shape(shape: &Bound<'_, PyAny>) -> Option<SmallVec<[usize; 4]>> {
 /// The most numbers that are made one by one.
 const FEW: usize = 1 << 10;
 
+/// NumPy's `arange`.
+pub fn arange<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    if kwargs.is_none()
+        && let Some(array) = count(args)?
+    {
+        return Ok(Bound::new(py, array)?.into_any());
+    }
+    py.import("gpupy._creation")?.getattr("arange")?.call(args, kwargs)
+}
+
 /// NumPy's `arange` of ints, where it gives few numbers; `None` leaves it to the longer way.
-#[pyfunction]
-#[pyo3(signature = (*args))]
-pub fn count(args: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
+fn count(args: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
     let int = |arg: Bound<'_, PyAny>| arg.cast_exact::<PyInt>().ok()?.extract::<i64>().ok();
     let Some(given) = args.iter().map(int).collect::<Option<SmallVec<[i64; 3]>>>() else {
         return Ok(None);
@@ -111,9 +174,24 @@ pub fn count(args: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
     Ok(Some(NdArray::lazy(array)))
 }
 
+/// NumPy's `array`.
+pub fn array<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    if kwargs.is_none()
+        && args.len() == 1
+        && let Ok(list) = args.get_item(0)?.cast_into_exact::<PyList>()
+        && let Some(array) = of_list(&list)?
+    {
+        return Ok(Bound::new(py, array)?.into_any());
+    }
+    py.import("gpupy._creation")?.getattr("array")?.call(args, kwargs)
+}
+
 /// An array of a list of Python's floats alone, or of its ints alone; `None` for other lists.
-#[pyfunction]
-pub fn of_list(list: &Bound<'_, PyList>) -> PyResult<Option<NdArray>> {
+fn of_list(list: &Bound<'_, PyList>) -> PyResult<Option<NdArray>> {
     if list.is_empty() {
         return Ok(None);
     }

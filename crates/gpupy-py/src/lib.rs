@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 mod array;
 mod assign;
 mod attributes;
+mod builtin;
 mod complex;
 mod compose;
 mod conversion;
@@ -116,9 +117,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(array::numpy_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;
     module.add_function(wrap_pyfunction!(create::full, module)?)?;
-    module.add_function(wrap_pyfunction!(create::constant, module)?)?;
-    module.add_function(wrap_pyfunction!(create::count, module)?)?;
-    module.add_function(wrap_pyfunction!(create::of_list, module)?)?;
+    builtin::add(module)?;
     module.add_function(wrap_pyfunction!(create::index, module)?)?;
     module.add_function(wrap_pyfunction!(create::ramp, module)?)?;
     module.add_function(wrap_pyfunction!(pick::put, module)?)?;

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _gpupy
 from ._fallback import call, to_host, wrapped
-from ._gpupy import assign_all, constant, count, hold, is_lazy, ndarray, of_list, scalar, wrap
+from ._gpupy import assign_all, empty, hold, is_lazy, ndarray, scalar, wrap, zeros
 
 
 def shape_of(shape):
@@ -70,34 +70,26 @@ def _given_like(function, *args, like, **kwargs):
     return getattr(np, function.__name__)(*args, like=like, **kwargs)
 
 
-def zeros(shape, dtype=float, order="C", *, device=None, like=None):
-    if device is like is None:
-        made = constant(shape, 0.0, dtype, order)
-        if made is not None:
-            return made
-    if like is not None:
-        return _given_like(zeros, shape, dtype, order, device=device, like=like)
-    return _constant("zeros", 0.0, shape, dtype, order, _on(device))
+def _otherwise(ours):
+    """``zeros``, ``ones`` or ``empty`` where what is said is not as plain as most is."""
+    name = ours.__name__
+
+    def make(shape, dtype=float, order="C", *, device=None, like=None):
+        if like is not None:
+            return _given_like(ours, shape, dtype, order, device=device, like=like)
+        return _constant(name, float(name == "ones"), shape, dtype, order, _on(device))
+
+    # Python names it where it does not take an argument.
+    make.__qualname__ = name
+    return make
 
 
-def ones(shape, dtype=None, order="C", *, device=None, like=None):
-    if device is like is None:
-        made = constant(shape, 1.0, float if dtype is None else dtype, order)
-        if made is not None:
-            return made
-    if like is not None:
-        return _given_like(ones, shape, dtype, order, device=device, like=like)
-    return _constant("ones", 1.0, shape, float if dtype is None else dtype, order, _on(device))
+CONSTANTS = {ours.__name__: _otherwise(ours) for ours in (zeros, _gpupy.ones, empty)}
 
 
-def empty(shape, dtype=float, order="C", *, device=None, like=None):
-    if device is like is None:
-        made = constant(shape, 0.0, dtype, order)
-        if made is not None:
-            return made
-    if like is not None:
-        return _given_like(empty, shape, dtype, order, device=device, like=like)
-    return _constant("empty", 0.0, shape, dtype, order, _on(device))
+def ones(shape, dtype=None, order="C", **kwargs):
+    # In NumPy it is a function in Python, which binds to instances.
+    return _gpupy.ones(shape, dtype, order, **kwargs)
 
 
 def full(shape, fill_value, dtype=None, order="C", **kwargs):
@@ -139,10 +131,6 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kw
 
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **kwargs):
-    if type(object) is list and dtype is None and copy is True and ndmin == 0 and not kwargs:
-        made = of_list(object)
-        if made is not None:
-            return made
     if "like" in kwargs:
         given = {"copy": copy, "order": order, "subok": subok, "ndmin": ndmin}
         return _given_like(array, object, dtype, **given, **kwargs)
@@ -227,10 +215,6 @@ def copy(a, order="K", subok=False):
 
 
 def arange(*args, dtype=None, device=None, like=None, **kwargs):
-    if dtype is like is None and not kwargs:
-        made = count(*args)
-        if made is not None:
-            return made
     if like is not None:
         return _given_like(arange, *args, dtype=dtype, like=like, **kwargs)
     if len(args) > 3 and dtype is None:
@@ -389,7 +373,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        *(arange, array, asarray, ascontiguousarray, asfortranarray, astype, copy),
+        *(_gpupy.arange, _gpupy.array, asarray, ascontiguousarray, asfortranarray, astype, copy),
         *(empty, eye, fromfunction, full, full_like, identity, indices, linspace, meshgrid, ones),
         *(require, tri, zeros),
     )
