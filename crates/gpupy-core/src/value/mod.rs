@@ -6,7 +6,8 @@
 //! somewhere; equal expressions are one value (`intern.rs`); dropping a graph of any depth takes a
 //! loop, not recursion.
 //!
-//! Not here: what an expression is (`expression.rs`), who may change what an array shows (`array.rs`), where blocks are (`cache/`).
+//! Not here: what an expression is (`expression.rs`), who may change what an array shows (`array.rs`), where
+//! blocks are (`cache/`).
 
 mod expression;
 
