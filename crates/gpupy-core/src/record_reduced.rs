@@ -14,8 +14,8 @@ use crate::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use crate::op::Op;
 use crate::record::Recorder;
 use crate::scalar::Scalar;
-use crate::value::{Input, Kind, NodeOp};
-use crate::view::Shape;
+use crate::value::{Input, Kind, NodeOp, Operand};
+use crate::view::{Shape, View};
 use smallvec::{SmallVec, smallvec};
 
 /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
@@ -135,7 +135,7 @@ impl Recorder {
         if !is_lanes {
             return Ok(None);
         }
-        if n <= REDUCE_CHUNK {
+        if n <= REDUCE_CHUNK && array.constant().is_none() {
             return self.lanes_by_rows(op, array, &outer, inner).map(Some);
         }
         // Chunks of whole rows: first each of them, then what comes of them.
@@ -176,26 +176,35 @@ impl Recorder {
         pieces = pieces.iter().flat_map(parts).collect();
         // Neighbouring axes as one, where a view says it, so that rows are long.
         let shape = Shape::from(pieces[0].shape());
-        let merged = pieces[0].layout().merged();
-        let merged = |piece: &Array| piece.reshape(&merged).unwrap_or_else(|| piece.clone());
+        let merged = pieces[0].reshape(&pieces[0].layout().merged());
+        let layout = merged.as_ref().unwrap_or(&pieces[0]).layout().clone();
+        // Pieces differ in where they begin.
+        let value = array.value()?;
+        let read = |piece: &Array| -> Operand {
+            let view = View { offset: piece.layout().offset, ..layout.clone() };
+            (Input::new(value.id(), &view), Some(value.clone()))
+        };
         let side_by_side = REDUCE_LANES / width;
-        let mut lanes: Vec<Array> = pieces.iter().take(side_by_side).map(merged).collect();
-        let combine = |lane: &mut Array, with: &Array| -> Result<()> {
-            *lane = self.apply(op, &[Arg::Array(lane), Arg::Array(with)])?;
-            Ok(())
+        let mut lanes: Vec<Operand> = pieces.iter().take(side_by_side).map(read).collect();
+        let combine = |lane: &mut Operand, with: Operand| {
+            let (shape, operands) = (layout.shape.clone(), smallvec![lane.clone(), with]);
+            let both = self.value(array.dtype(), shape, NodeOp::Apply(op), operands);
+            *lane = (Input::Whole(both.id()), Some(both));
         };
         for (number, piece) in pieces.iter().skip(side_by_side).enumerate() {
-            combine(&mut lanes[number % side_by_side], &merged(piece))?;
+            combine(&mut lanes[number % side_by_side], read(piece));
         }
         let mut half = side_by_side / 2;
         while half > 0 {
-            let count = lanes.len();
-            let (lower, upper) = lanes.split_at_mut(half.min(count));
-            lower.iter_mut().zip(upper).try_for_each(|(lane, above)| combine(lane, above))?;
-            lanes.truncate(half);
+            let above = lanes.split_off(half.min(lanes.len()));
+            lanes.iter_mut().zip(above).for_each(|(lane, above)| combine(lane, above));
             half /= 2;
         }
-        let row = lanes[0].reshape(&shape).unwrap_or_else(|| lanes[0].clone());
+        let row = match lanes.swap_remove(0) {
+            (Input::Whole(_), Some(row)) if pieces.len() > 1 => Array::from_value(row),
+            _ => pieces.swap_remove(0),
+        };
+        let row = row.reshape(&shape).unwrap_or(row);
         self.reduce(op, &row, &[along], false)
     }
 
