@@ -92,6 +92,7 @@ impl Evaluation<'_> {
             let operands = std::mem::take(&mut value.state().operands);
             let (value, heir) = (candidate.clone(), value.clone());
             let taken = Taken { operand, value, heir, tile: tile.clone(), operands };
+            self.look_up();
             if self.is_only_here(&taken, kernel, *root) {
                 return Ok(Some(taken));
             }

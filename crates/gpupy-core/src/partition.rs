@@ -62,18 +62,6 @@ pub(crate) struct Evaluation<'e> {
 impl<'e> Evaluation<'e> {
     pub fn new(engine: &'e mut Engine, device: usize, walk: Walk) -> Evaluation<'e> {
         let count = walk.nodes.len();
-        let mut parents = vec![SmallVec::new(); count];
-        for (n, node) in walk.nodes.iter().enumerate() {
-            if let Role::Apply(_, children) = &node.role {
-                for child in nodes_of(children) {
-                    parents[child as usize].push(n as u32);
-                }
-            }
-        }
-        let mut uses: Vec<u32> = parents.iter().map(|parents| parents.len() as u32).collect();
-        for root in nodes_of(&walk.roots) {
-            uses[root as usize] += 1;
-        }
         let last_cut = engine.slice.cut.take();
         Evaluation {
             engine,
@@ -83,15 +71,36 @@ impl<'e> Evaluation<'e> {
             size: vec![0; count],
             structure: None,
             marks: Marks::default(),
-            need: vec![Resources::default(); count],
+            need: Vec::new(),
             last_cut,
-            parents,
-            uses,
+            parents: Vec::new(),
+            uses: Vec::new(),
             nothing: Value::constant(&[], Scalar::bool(false)),
         }
     }
 
-    /// The nodes that read a node, one for each use.
+    /// Finds out who reads whom, which a walk whose plan is known mostly need not be asked.
+    pub fn look_up(&mut self) {
+        let count = self.walk.nodes.len();
+        if self.uses.len() == count {
+            return;
+        }
+        self.need = vec![Resources::default(); count];
+        self.parents = vec![SmallVec::new(); count];
+        for (n, node) in self.walk.nodes.iter().enumerate() {
+            if let Role::Apply(_, children) = &node.role {
+                for child in nodes_of(children) {
+                    self.parents[child as usize].push(n as u32);
+                }
+            }
+        }
+        self.uses = self.parents.iter().map(|parents| parents.len() as u32).collect();
+        for root in nodes_of(&self.walk.roots) {
+            self.uses[root as usize] += 1;
+        }
+    }
+
+    /// The nodes that read a node, one for each use, once they were looked up.
     pub fn parents(&self, node: u32) -> &[u32] {
         &self.parents[node as usize]
     }
@@ -102,6 +111,7 @@ impl<'e> Evaluation<'e> {
     /// - `Unsupported`: the driver lacks an operation of the walk.
     /// - `Refused`: one operation alone exceeds the driver's limits.
     pub fn partition(&mut self) -> Result<Flow> {
+        self.look_up();
         let mut order: Vec<u32> = (0..self.walk.nodes.len() as u32).collect();
         order.sort_unstable_by_key(|n| self.walk.nodes[*n as usize].value.order());
         for node in order {

@@ -94,7 +94,9 @@ impl Structure {
         if !device.plans.allowed || walk.nodes.len() > MOST_NODES {
             return None;
         }
-        let mut words = Structure(SmallVec::new());
+        /// Words of a node, mostly at most.
+        const WORDS: usize = 8;
+        let mut words = Structure(SmallVec::with_capacity(WORDS * (walk.nodes.len() + 2)));
         words.form(form);
         words.push(dests.len() as u64);
         for dest in dests {
