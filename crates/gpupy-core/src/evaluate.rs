@@ -75,7 +75,18 @@ impl Engine {
     }
 
     /// Evaluates the tiles of `value` that meet `range` on these devices, each where it lives.
+    ///
+    /// # Errors
+    /// - `Interrupted`: the slice is over. What was computed is kept, halos too, though others may let them go.
     pub fn evaluate(&mut self, value: &Value, range: Range<usize>, order: &Order) -> Result<()> {
+        let done = self.evaluate_tiles(value, range, order);
+        if !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
+            self.devices.iter_mut().flatten().for_each(|device| device.halos.clear());
+        }
+        done
+    }
+
+    fn evaluate_tiles(&mut self, value: &Value, range: Range<usize>, order: &Order) -> Result<()> {
         self.devices.iter_mut().flatten().for_each(Device::begin);
         let mut homes = Homes::new(order);
         // What is needed first, the last one before the others, with the rank that asks.
@@ -92,7 +103,9 @@ impl Engine {
                 Ok(Flow::Done) => {
                     self.counts[position].blocks_evaluated += 1;
                     self.stats.driver_fallbacks += u64::from(homes.has_moved(&asked));
-                    self.slice.keep();
+                    if !self.device(position)?.halos.has(&asked) {
+                        self.slice.keep();
+                    }
                 }
                 Ok(Flow::Needs(needs)) => {
                     self.device(position)?.tracer.event(|| {

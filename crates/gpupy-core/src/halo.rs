@@ -6,8 +6,8 @@
 //! several computers do: there, every rotation by no more than the margin is an affine access. So one copy
 //! serves all shifts of a search.
 //!
-//! Owns [`Rotation`] and [`Halos`]. Invariants: a halo lives no longer than the evaluation that made it; it is
-//! one tile.
+//! Owns [`Rotation`] and [`Halos`]. Invariants: a halo lives no longer than the next evaluation that ends; it is
+//! one tile; no pause follows it before something is computed from it, which the next slice finds.
 //!
 //! Not here: where a walk meets a join (`walk.rs`), boxes (`boxes.rs`).
 
@@ -92,7 +92,7 @@ struct Halo {
     margins: Shape,
 }
 
-/// The halos of one evaluation.
+/// The halos of an evaluation, and of those that pause.
 #[derive(Default)]
 pub(crate) struct Halos(RefCell<Vec<Halo>>);
 

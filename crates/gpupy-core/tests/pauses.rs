@@ -93,6 +93,40 @@ fn an_interrupted_evaluation_loses_nothing_and_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn what_reductions_read_of_rotations_survives_pauses() {
+    const N: usize = 64;
+    let values: Vec<f32> = (0..N * N).map(|k| (k * k % 31) as f32).collect();
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+    PATIENCE.set(u32::MAX);
+    let results = |pauses: bool| {
+        let registry = Registry::new().register(driver_soft::NAME, driver_soft::new);
+        let slice = Duration::ZERO;
+        let settings = Settings { driver: driver_soft::NAME.into(), slice, ..Settings::default() };
+        let context = Context::new(registry, settings);
+        if pauses {
+            context.set_interrupt(impatient);
+        }
+        let field = Array::from_bytes(DType::F32, &[N, N], &bytes).unwrap();
+        let rows = |by: usize| {
+            let end = field.slice_axis(1, N - by, by, 1);
+            let rolled = context.join(1, &[end, field.slice_axis(1, 0, N - by, 1)]).unwrap();
+            context.reduce(Op::Max, &rolled, &[0], false).unwrap()
+        };
+        let all = context.join(0, &[rows(1), rows(2), rows(N - 3)]).unwrap();
+        (read(&context, &all), context.stats().blocks_evaluated)
+    };
+    let (wanted, blocks) = results(false);
+    for (number, by) in [1, 2, N - 3].into_iter().enumerate() {
+        for x in 0..N {
+            let column = (0..N).map(|y| values[y * N + (x + N - by) % N]);
+            assert_eq!(wanted[number * N + x], column.fold(0.0, f32::max), "{by}, {x}");
+        }
+    }
+    assert_eq!(blocks, 5, "one halo, three reductions, and what joins them");
+    assert_eq!(results(true), (wanted, blocks));
+}
+
+#[test]
 fn reductions_and_writes_survive_pauses_and_other_drivers_help_as_before() {
     PATIENCE.set(u32::MAX);
     let results = |pauses: bool| {

@@ -392,12 +392,10 @@ impl Device {
     pub fn begin(&mut self) {
         self.spoiled = 0;
         self.elsewhere.clear();
-        self.halos.clear();
     }
 
     /// Gives free blocks back that nobody has wanted for long.
     pub fn rest(&mut self) {
-        self.halos.clear();
         self.sweep();
         for block in self.pool.rest() {
             self.driver.block_free(block);
