@@ -4,6 +4,15 @@
 
 use driver_vulkan::Trial;
 use gpupy_core::driver::Config;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One test at a time has the validation layers: they keep tables for the whole process, and those of Vulkan
+/// 1.3.239 once crashed in one while two tests had instances of their own.
+static LAYERS: Mutex<()> = Mutex::new(());
+
+fn layers() -> MutexGuard<'static, ()> {
+    LAYERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Whether such a driver starts here; if not, the reason is printed.
 fn starts(trial: Trial) -> bool {
@@ -26,6 +35,7 @@ fn assert_no_complaints() {
 
 #[test]
 fn the_contract_is_kept_and_the_validation_layers_are_silent() {
+    let _layers = layers();
     let trial = watched(Trial::default());
     gpupy_conformance::check_if_it_starts(move || driver_vulkan::new_trial(trial));
     assert_no_complaints();
@@ -48,6 +58,7 @@ fn integers_of_64_bits_are_computed_in_pairs_where_the_device_has_none() {
 /// Faults are about the core, and take most of the suite's time.
 #[test]
 fn the_contract_is_kept_by_addresses_and_the_validation_layers_are_silent() {
+    let _layers = layers();
     let trial = watched(Trial { addressed: true, ..Trial::default() });
     if starts(trial) {
         gpupy_conformance::check_some(
