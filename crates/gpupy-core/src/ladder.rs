@@ -1,9 +1,9 @@
 //! The ladder: which driver evaluates, and which one when that cannot.
 //!
 //! Owns opening and choosing drivers. Invariants: no device is opened before something needs one;
-//! `auto` goes on to the next driver when one does not start; a driver that was asked for by name
-//! and does not start is an error, never another driver; each driver of the registry has a place
-//! among the devices.
+//! `auto` goes on to the next driver when one does not start, and opens no driver of GPUs where the
+//! machine shows none while another driver starts; a driver that was asked for by name and does not
+//! start is an error, never another driver; each driver of the registry has a place among the devices.
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 
@@ -18,6 +18,9 @@ use crate::settings::Placement;
 use crate::value::{Kind, Value};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
+
+/// The choice of the best driver that starts.
+const AUTO: &str = "auto";
 
 /// Whether an error says that elements are gone which may be computed again.
 fn is_loss(error: &Error) -> bool {
@@ -201,8 +204,13 @@ impl Context {
         if strict || !self.inner.driver_fallback.load(Ordering::Relaxed) {
             return Vec::new();
         }
+        let is_auto = state.wanted == AUTO;
         let all = (0..state.registry.len()).filter(|position| *position != first);
-        all.filter(|position| self.open(state, *position).is_ok()).collect()
+        all.filter(|position| {
+            let asked = !is_auto || state.registry.may_have_hardware(*position);
+            asked && self.open(state, *position).is_ok()
+        })
+        .collect()
     }
 
     /// The driver in use, opened at need, and the host driver beside it, where that takes part.
@@ -230,12 +238,14 @@ impl Context {
 
     /// Opens the driver of a name, or the best that starts.
     pub(crate) fn choose(&self, state: &mut State, name: &str) -> Result<usize> {
-        if name != "auto" {
+        if name != AUTO {
             return self.choose_named(state, name);
         }
-        // Hardware first, then the order of registration.
-        let all = 0..state.registry.len();
-        let hardware = all.clone().find(|position| {
+        // Hardware first, then the order of registration, software rasterisers last: opening one takes
+        // long, and where memory is short its libraries end the process.
+        let (seen, unseen): (Vec<usize>, Vec<usize>) =
+            (0..state.registry.len()).partition(|p| state.registry.may_have_hardware(*p));
+        let hardware = seen.iter().copied().find(|position| {
             let opened = self.open_as(state, *position, true);
             opened.is_ok() && state.engine.device(*position).is_ok_and(|d| d.caps.hardware)
         });
@@ -243,7 +253,7 @@ impl Context {
             return Ok(position);
         }
         let mut reasons = Vec::new();
-        for position in all {
+        for position in seen.into_iter().chain(unseen) {
             match self.open(state, position) {
                 Ok(()) => return Ok(position),
                 Err(error) => reasons.push(error.to_string()),

@@ -17,7 +17,8 @@
 //! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
 //!               says which lie inside; positions.rs finds a mask's; dense.rs computes everywhere
 //!               what a mask picks and puts back
-//! context.rs    something is read (read.rs): the driver is opened (ladder.rs), the engine asked;
+//! context.rs    something is read (read.rs): the driver is opened (ladder.rs; device_nodes.rs says
+//!               whether there may be a GPU), the engine asked;
 //!               what that driver cannot do is the host driver's (placement.rs)
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
 //!               slice.rs says when to pause
@@ -52,6 +53,7 @@ mod cache;
 mod choice;
 mod context;
 mod dense;
+pub mod device_nodes;
 pub mod driver;
 mod dtype;
 mod error;

@@ -15,10 +15,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Makes a driver that is not yet open.
 pub type Constructor = Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>;
 
+/// Tells whether a driver can have hardware on this machine, without loading any library.
+type Sight = Arc<dyn Fn() -> bool + Send + Sync>;
+
+#[derive(Clone)]
+struct Entry {
+    name: &'static str,
+    constructor: Constructor,
+    /// `None` where only opening the driver tells.
+    sight: Option<Sight>,
+}
+
 /// Named constructors, in order of preference.
 #[derive(Clone, Default)]
 pub struct Registry {
-    entries: Vec<(&'static str, Constructor)>,
+    entries: Vec<Entry>,
     host: Option<usize>,
 }
 
@@ -34,7 +45,23 @@ impl Registry {
         name: &'static str,
         constructor: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     ) -> Registry {
-        self.entries.push((name, Arc::new(constructor)));
+        let constructor: Constructor = Arc::new(constructor);
+        self.entries.push(Entry { name, constructor, sight: None });
+        self
+    }
+
+    /// Adds a driver of GPUs, which loads the libraries of a graphics API when it opens: `auto` opens it only
+    /// where `sight` says that there may be hardware (`device_nodes`). By its name it opens always.
+    pub fn register_gpu(
+        mut self,
+        name: &'static str,
+        constructor: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
+        sight: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Registry {
+        self = self.register(name, constructor);
+        if let Some(entry) = self.entries.last_mut() {
+            entry.sight = Some(Arc::new(sight));
+        }
         self
     }
 
@@ -62,7 +89,8 @@ impl Registry {
     /// Adds the plug-in of a path, unless it is there; loads nothing yet. Other names add nothing.
     pub fn register_path(&mut self, name: &str) {
         if plugin::is_path(name) && !self.names().any(|known| known == name) {
-            self.entries.push((lasting(name), plugin::driver(name.as_ref())));
+            let (name, constructor) = (lasting(name), plugin::driver(name.as_ref()));
+            self.entries.push(Entry { name, constructor, sight: None });
         }
     }
 
@@ -73,7 +101,7 @@ impl Registry {
 
     /// The names, best first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.entries.iter().map(|(name, _)| *name)
+        self.entries.iter().map(|entry| entry.name)
     }
 
     /// The position of a driver.
@@ -81,7 +109,7 @@ impl Registry {
     /// # Errors
     /// - `Unknown`: nothing has that name; the message lists those that exist.
     pub fn find(&self, name: &str) -> Result<usize> {
-        self.entries.iter().position(|(n, _)| *n == name).ok_or_else(|| {
+        self.entries.iter().position(|entry| entry.name == name).ok_or_else(|| {
             let known: Vec<_> = self.names().chain(["auto"]).map(|n| format!("`{n}`")).collect();
             Error::new(ErrorKind::Unknown, "use").says(format!(
                 "there is no driver `{name}`; choose one of {}, or the path of a plug-in",
@@ -92,7 +120,14 @@ impl Registry {
 
     /// The name and constructor at a position.
     pub fn get(&self, position: usize) -> Option<(&'static str, Constructor)> {
-        self.entries.get(position).cloned()
+        let entry = self.entries.get(position)?;
+        Some((entry.name, entry.constructor.clone()))
+    }
+
+    /// Whether the driver at a position may have hardware, as far as can be told without opening it.
+    pub(crate) fn may_have_hardware(&self, position: usize) -> bool {
+        let sight = self.entries.get(position).and_then(|entry| entry.sight.as_ref());
+        sight.is_none_or(|sight| sight())
     }
 
     /// How many drivers there are.

@@ -7,7 +7,9 @@
 use crate::dtypes;
 use crate::errors::to_py;
 use crate::waiting::{interrupted, wait, without_gil};
-use gpupy_core::{Capabilities, Context, DType, Op, Placement, Registry, Settings, Stats};
+use gpupy_core::{
+    Capabilities, Context, DType, Op, Placement, Registry, Settings, Stats, device_nodes,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -52,9 +54,9 @@ impl Answer {
 fn registry() -> Registry {
     Registry::new()
         .register_host(driver_cpu::NAME, driver_cpu::new)
-        .register(driver_vulkan::NAME, driver_vulkan::new)
-        .register(driver_wgpu::NAME, driver_wgpu::new)
-        .register(driver_gl::NAME, driver_gl::new)
+        .register_gpu(driver_vulkan::NAME, driver_vulkan::new, device_nodes::are_there)
+        .register_gpu(driver_wgpu::NAME, driver_wgpu::new, device_nodes::are_there)
+        .register_gpu(driver_gl::NAME, driver_gl::new, device_nodes::are_there)
         .register(driver_soft::NAME, driver_soft::new)
 }
 

@@ -1,5 +1,6 @@
 """Choosing a driver, by name, for a while, and by the environment."""
 
+import glob
 import os
 import pathlib
 import subprocess
@@ -63,6 +64,30 @@ def test_import_opens_no_device():
     )
     if sys.platform == "linux":
         assert run(code).stdout.strip() == "1 []"
+
+
+GRAPHICS = ("libEGL", "libGL", "libvulkan", "libgallium", "libLLVM", "_icd", "lvp", "swrast")
+SHOWS_GPU = bool(glob.glob("/dev/dri/*") + glob.glob("/dev/nvidia*") + glob.glob("/dev/dxg"))
+
+
+@pytest.mark.skipif(sys.platform != "linux" or SHOWS_GPU, reason="only Linux tells, and here is no GPU")
+@pytest.mark.parametrize("setup", ["", "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)); "])
+def test_auto_loads_no_graphics_library_where_the_machine_shows_no_gpu(setup):
+    code = (
+        f"import resource; {setup}import gpupy; a = gpupy.arange(100000.) + 1; print((a * a)[3]); "
+        "print(gpupy._gpupy.current_driver()); maps = open('/proc/self/maps').read(); "
+        f"print([name for name in {GRAPHICS} if name in maps])"
+    )
+    assert run(code, GPUPY_DRIVER="auto").stdout.split() == ["16.0", "cpu", "[]"]
+
+
+@pytest.mark.parametrize("name", STARTING)
+def test_what_auto_does_not_open_is_told_of_and_opens_by_its_name(name):
+    code = (
+        "import gpupy; names = [row['name'] for row in gpupy.drivers() if row['starts']]; "
+        f"gpupy.use({name!r}); print({name!r} in names, gpupy._gpupy.current_driver())"
+    )
+    assert run(code, GPUPY_DRIVER="auto").stdout.split() == ["True", name]
 
 
 def test_with_driver_returns_to_the_one_before(driver):
