@@ -102,9 +102,10 @@ fn arrays(table: Table, way: u8) -> Result<Reached, Error> {
     let c = context.apply(Op::Sqrt, &[Arg::Array(&b.transpose(&[1, 0]))])?;
     let less = context.apply(Op::Lt, &[Arg::Array(&c), Arg::Array(&a.transpose(&[1, 0]))])?;
     let sum = context.reduce(Op::Add, &c, &[1], false)?;
-    let outcomes = [&sum, &less].map(|array| context.read(array).map(|read| read.to_vec().len()));
+    let outcomes =
+        [&sum, &less].map(|array| context.read(array).and_then(|read| Ok(read.to_vec()?.len())));
     // Whatever went wrong, what was there before is there still.
-    let kept = context.read(&a)?.to_vec();
+    let kept = context.read(&a)?.to_vec()?;
     assert!(kept == numbers);
     let [summed, compared] = outcomes;
     assert!(summed? == 32 && compared? == 24);

@@ -195,7 +195,7 @@ fn what_a_careless_device_denies_is_computed_right_by_the_next() {
     let x = Array::from_bytes(DType::F32, &[3], &bytes).unwrap();
     let third = context.apply(Op::Div, &[Arg::Array(&x), Arg::Scalar(Scalar::f32(3.0))]).unwrap();
     let more = context.apply(Op::Add, &[Arg::Array(&third), Arg::Array(&x)]).unwrap();
-    let got = context.read(&more).unwrap().to_vec();
+    let got = context.read(&more).unwrap().to_vec().unwrap();
     let wanted: Vec<u8> =
         [1f32, 2.0, 10.0].iter().flat_map(|x| (x / 3.0 + x).to_ne_bytes()).collect();
     assert_eq!(got, wanted);

@@ -56,7 +56,7 @@ impl Ours {
     /// All elements of the first result.
     pub fn result(&self, work: Work, side: usize, inputs: &[Array]) -> Result<Vec<f32>> {
         let results = self.record(work, side, inputs)?;
-        let bytes = self.context.read(&results[0])?.to_vec();
+        let bytes = self.context.read(&results[0])?.to_vec()?;
         Ok(bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect())
     }
 

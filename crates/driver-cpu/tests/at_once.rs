@@ -42,7 +42,7 @@ fn ramp(len: usize) -> Array {
 }
 
 fn bytes(context: &Context, array: &Array) -> Vec<u8> {
-    context.read(array).unwrap().to_vec()
+    context.read(array).unwrap().to_vec().unwrap()
 }
 
 fn add(context: &Context, a: &Array, b: &Array) -> Array {
@@ -253,11 +253,11 @@ fn small_work_is_neither_recorded_nor_evaluated_later() {
 fn what_lies_in_memory_is_read_without_the_engine() {
     let context = auto();
     let z = scaled(&context, &ramp(10), 2.0);
-    assert_eq!(z.in_memory().unwrap().to_vec(), bytes(&context, &z));
+    assert_eq!(z.in_memory().unwrap().to_vec().unwrap(), bytes(&context, &z));
     let large = scaled(&context, &ramp(100_000), 2.0);
     assert!(large.in_memory().is_none(), "it is not computed yet");
     context.evaluate(&[&large]).unwrap();
-    assert_eq!(large.in_memory().unwrap().to_vec(), bytes(&context, &large));
+    assert_eq!(large.in_memory().unwrap().to_vec().unwrap(), bytes(&context, &large));
 }
 
 #[test]

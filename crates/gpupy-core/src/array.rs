@@ -10,6 +10,7 @@
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::face::Face;
+use crate::memory::{of_array, refused};
 use crate::own::Own;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Operand, Origin, Value};
@@ -49,6 +50,8 @@ struct Base {
 pub(crate) struct Current {
     held: Held,
     pub version: u64,
+    /// Why there is nothing, where the elements of a face could not be had.
+    lack: Option<Error>,
 }
 
 /// What a base has.
@@ -79,6 +82,7 @@ impl Current {
     /// Puts other elements in the place of what the base has.
     pub fn replace(&mut self, held: Held) {
         self.held = held;
+        self.lack = None;
         self.version += 1;
     }
 
@@ -89,15 +93,24 @@ impl Current {
 
     /// The value, for reading or for putting another in its place. Own elements become one.
     pub fn value(&mut self) -> Result<&mut Value> {
-        if let Held::Own(_) = self.held
-            && let Held::Own(own) = std::mem::replace(&mut self.held, Held::Nothing)
-        {
-            self.held = Held::Value(own.into_value());
+        if let Held::Own(own) = &mut self.held {
+            self.held = Held::Value(own.take_value()?);
         }
         match &mut self.held {
             Held::Value(value) => Ok(value),
-            Held::Own(_) | Held::Nothing => Err(disposed()),
+            Held::Own(_) | Held::Nothing => Err(self.lack.clone().unwrap_or_else(disposed)),
         }
+    }
+
+    /// Notes that there is nothing, and why.
+    pub fn lose(&mut self, error: Error) {
+        self.replace(Held::Nothing);
+        self.lack = Some(error);
+    }
+
+    /// Why there is nothing.
+    fn why(&self) -> Error {
+        self.lack.clone().unwrap_or_else(disposed)
     }
 }
 
@@ -136,19 +149,19 @@ impl Array {
     /// A new base with this value, seen through a view.
     pub(crate) fn with_view(value: Value, view: View) -> Array {
         let (dtype, len) = (value.dtype(), value.len());
-        let current = Mutex::new(Current { held: Held::Value(value), version: 0 });
+        let current = Mutex::new(Current { held: Held::Value(value), version: 0, lack: None });
         Array { base: Arc::new(Base { dtype, len, current, face: None }), view }
     }
 
     /// A new base that shows another one's elements.
     pub(crate) fn of_face(dtype: DType, len: usize, face: Face) -> Array {
-        let current = Mutex::new(Current { held: Held::Nothing, version: 0 });
+        let current = Mutex::new(Current { held: Held::Nothing, version: 0, lack: None });
         let base = Base { dtype, len, current, face: Some(Box::new(face)) };
         Array { base: Arc::new(base), view: View::contiguous(&[len]) }
     }
 
     /// A new base with a copy of these elements for its own, in C order; seen whole. `None` where they are
-    /// too few.
+    /// too few, or there is no room.
     #[inline(always)]
     pub(crate) fn own(
         dtype: DType,
@@ -164,7 +177,8 @@ impl Array {
     }
 
     /// A new base with room for elements of its own, which the caller puts where it is told, in C order,
-    /// before anybody else gets the array. `depth` is the length of the chain that led to them.
+    /// before anybody else gets the array; `None` where there is none. `depth` is the length of the chain that
+    /// led to them.
     #[inline(always)]
     pub(crate) fn blank(
         dtype: DType,
@@ -180,10 +194,10 @@ impl Array {
         let held = Held::Own(Own::blank(dtype, origin, depth));
         // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
         unsafe {
-            let current = Mutex::new(Current { held, version: 0 });
+            let current = Mutex::new(Current { held, version: 0, lack: None });
             place.write(Base { dtype, len, current, face: None });
             let current = (*place).current.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let start = current.own_mut()?.make_room(shape);
+            let start = current.own_mut()?.make_room(shape).ok()?;
             Some((Array { base: base.assume_init(), view }, start))
         }
     }
@@ -192,6 +206,7 @@ impl Array {
     ///
     /// # Errors
     /// - `Shape`: the bytes are not exactly the elements of the shape.
+    /// - `OutOfMemory`: there is no room for them.
     pub fn from_bytes(dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
         let wanted = checked_size(shape)?.checked_mul(dtype.size());
         if wanted != Some(bytes.len()) {
@@ -201,7 +216,8 @@ impl Array {
                 .with("shape", format!("{shape:?}"))
                 .with("dtype", dtype));
         }
-        Array::own(dtype, shape, Origin::Given, bytes).ok_or_else(disposed)
+        let refused = || of_array(refused(bytes.len()), shape, dtype);
+        Array::own(dtype, shape, Origin::Given, bytes).ok_or_else(refused)
     }
 
     /// An array whose elements are all `scalar`; it takes no memory.
@@ -455,6 +471,7 @@ impl Array {
     pub fn dispose(&self) {
         let mut current = self.current();
         let held = std::mem::replace(&mut current.held, Held::Nothing);
+        current.lack = None;
         current.version += 1;
         // What goes with it takes other locks.
         drop(current);
@@ -466,8 +483,9 @@ impl Array {
     /// # Errors
     /// - `Disposed`: nothing.
     pub(crate) fn into_held(self) -> Result<Held> {
-        match std::mem::replace(&mut self.current().held, Held::Nothing) {
-            Held::Nothing => Err(disposed()),
+        let mut current = self.current();
+        match std::mem::replace(&mut current.held, Held::Nothing) {
+            Held::Nothing => Err(current.why()),
             held => Ok(held),
         }
     }
@@ -498,8 +516,9 @@ impl Array {
     /// # Errors
     /// - `Disposed`: it has no elements any more.
     pub(crate) fn check_there(&self) -> Result<()> {
-        match self.current().held() {
-            Held::Nothing => Err(disposed()),
+        let current = self.current();
+        match current.held() {
+            Held::Nothing => Err(current.why()),
             Held::Own(_) | Held::Value(_) => Ok(()),
         }
     }

@@ -108,7 +108,7 @@ impl Engine {
             (self.operand_block(device, &old, &part)?, None)
         } else {
             let (open, stats) = self.device_and_stats(device)?;
-            let spec = open.spec(value, &tile.range);
+            let spec = open.spec(value, &tile.range)?;
             (open.alloc(spec, stats)?, Some(spec))
         };
         if in_place {
@@ -187,10 +187,10 @@ impl Engine {
         }
         let size = value.dtype().size();
         let data = match (input, source) {
-            (Input::Scalar(scalar), _) => scalar.bytes()[..size].repeat(size_of(shape)),
+            (Input::Scalar(scalar), _) => scalar.bytes()[..size].to_vec(),
             (input, Some(source)) => {
                 self.bring_to_host(source, 0..source.len())?;
-                let host = source.host_buffer();
+                let host = source.host_buffer()?;
                 // SAFETY: all of the source is in its evaluated map, so nobody writes it.
                 let bytes = unsafe { host.bytes(0..source.len() * size) };
                 strided::gather(bytes, size, &input.access(shape), shape)?
@@ -199,7 +199,7 @@ impl Engine {
         };
         for gap in missing {
             self.bring_to_host(old, gap.clone())?;
-            let (from, to) = (old.host_buffer(), value.host_buffer());
+            let (from, to) = (old.host_buffer()?, value.host_buffer()?);
             let bytes = gap.start * size..gap.end * size;
             // SAFETY: the gap is in the old value's evaluated map, so nobody writes it there, and
             // not in the new one's, so nobody reads it there; we hold the engine's lock.
@@ -207,7 +207,10 @@ impl Engine {
             to.copy_from_slice(from);
             let mut within = access::access(*offset, strides);
             within.offset -= gap.start as i64;
-            strided::scatter(to, size, &within, shape, &data);
+            match input {
+                Input::Scalar(_) => strided::spread(to, &within, shape, &data),
+                _ => strided::scatter(to, size, &within, shape, &data),
+            }
             value.state().on_host.insert(gap.clone());
             value.mark_computed(gap);
         }

@@ -98,7 +98,7 @@ impl AtOnce {
             return None;
         }
         let mut made = Own::blank(task.dtype(), Origin::AtOnce, loan.depth + 1);
-        compute(state, &task, made.make_room(&shape))?;
+        compute(state, &task, made.make_room(&shape).ok()?)?;
         drop(loan);
         self.tell(&task, &shape);
         let mut current = dest.current_to_write()?;
@@ -222,9 +222,9 @@ impl AtOnce {
         }
         let task = Task::of(dtype, shape, op, operands)?;
         let mut made = Own::blank(dtype, Origin::AtOnce, 0);
-        compute(state, &task, made.make_room(shape))?;
+        compute(state, &task, made.make_room(shape).ok()?)?;
         self.tell(&task, shape);
-        Some(made.into_value())
+        made.take_value().ok()
     }
 
     /// Tells who wants to know what was computed.

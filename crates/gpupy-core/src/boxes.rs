@@ -76,7 +76,7 @@ impl Engine {
             return Ok(Flow::Needs(needs));
         }
         let (open, stats) = self.device_and_stats(device)?;
-        let spec = open.spec(value, &tile.range);
+        let spec = open.spec(value, &tile.range)?;
         let block = open.alloc(spec, stats)?;
         let mut done = Ok(Flow::Done);
         for (walk, access) in walks {

@@ -13,6 +13,7 @@ use crate::cache::{Device, Part};
 use crate::driver::{Access, BlockId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{Form, REDUCE_CHUNK};
+use crate::memory;
 use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
 use crate::placement::{Homes, Order};
@@ -165,6 +166,7 @@ impl Engine {
             self.lose_device(position);
         }
         let other_may = match error.kind() {
+            _ if memory::is_refusal(&error) => false,
             // What a driver cannot do at all is no failure where another shares its work.
             ErrorKind::Unsupported => homes.order.falls || homes.order.shares,
             ErrorKind::Refused | ErrorKind::OutOfMemory | ErrorKind::DeviceLost => {
@@ -178,7 +180,8 @@ impl Engine {
     /// Cuts values smaller on a device that had no room for one launch, so that it can be tried
     /// again; the error, or a worse one, where that is no help.
     fn cut_smaller(&mut self, error: Error, wanted: usize, device: usize) -> Result<()> {
-        if error.kind() != ErrorKind::OutOfMemory {
+        // Smaller tiles of a value take as much host memory together.
+        if error.kind() != ErrorKind::OutOfMemory || memory::is_refusal(&error) {
             return Err(error);
         }
         let (device, stats) = self.device_and_stats(device)?;
@@ -324,7 +327,7 @@ impl Engine {
         let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(Flow::Done) };
         let (open, stats) = self.device_and_stats(device)?;
         let pieces = Tiling::new(&tile.shape, open.reach_len() / REDUCE_CHUNK);
-        let spec = open.spec(value, &tile.range);
+        let spec = open.spec(value, &tile.range)?;
         let block = open.alloc(spec, stats)?;
         let mut piece_at = 0;
         let done = loop {

@@ -224,12 +224,14 @@ impl Face {
     fn follow_since(&self, version: u64, dtype: DType, current: &mut Current) {
         if self.seen.swap(version, Ordering::Relaxed) != version {
             let made = self.context.reinterpreted(&self.whole, dtype);
-            let held = made.and_then(Array::into_held).unwrap_or_else(|_| {
-                // Where the whole was not disposed of, it may succeed the next time.
-                self.seen.store(NEVER, Ordering::Relaxed);
-                Held::Nothing
-            });
-            current.replace(held);
+            match made.and_then(Array::into_held) {
+                Ok(held) => current.replace(held),
+                Err(error) => {
+                    // Where the whole was not disposed of, it may succeed the next time.
+                    self.seen.store(NEVER, Ordering::Relaxed);
+                    current.lose(error);
+                }
+            }
         }
     }
 

@@ -89,8 +89,8 @@ impl Engine {
         self.bring_to_host(positions, reach.clone())?;
         self.bring_to_host(table, 0..table.len())?;
         let (size, width) = (table.dtype().size(), DType::I32.size());
-        let (from, to) = (table.host_buffer(), value.host_buffer());
-        let numbers = positions.host_buffer();
+        let (from, to) = (table.host_buffer()?, value.host_buffer()?);
+        let numbers = positions.host_buffer()?;
         // SAFETY: both ranges are in evaluated maps, so nobody writes them.
         let (from, numbers) =
             unsafe { (from.bytes(0..table.len() * size), numbers.bytes(0..reach.end * width)) };

@@ -4,16 +4,18 @@
 //! on it, so buffers go back to a bounded pool instead of to the system. Small ones stay with their thread
 //! for a while.
 //! Invariants: a buffer's bytes are always initialised; the pool never keeps more than
-//! [`POOL_BYTES`].
+//! [`POOL_BYTES`], and gives all of it back before a buffer is refused.
 //!
-//! Not here: small buffers that a thread just dropped (`shelves.rs`), which parts of a value are in its
+//! Not here: what a refusal is (`memory.rs`), small buffers that a thread just dropped (`shelves.rs`), which parts of a value are in its
 //! buffer (`value/`).
 
 use crate::driver::HostMemory;
+use crate::error::Result;
+use crate::memory;
 use crate::shelves;
 use memmap2::MmapMut;
 use rustc_hash::FxHashMap;
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
@@ -56,21 +58,20 @@ pub(crate) enum Owned {
 unsafe impl Send for Owned {}
 
 impl Owned {
-    /// Zeroed memory.
-    fn new(capacity: usize) -> Owned {
+    /// Zeroed memory; `None` where the system has none.
+    fn new(capacity: usize) -> Option<Owned> {
         if capacity >= MAPPED_FROM
             && let Ok(map) = MmapMut::map_anon(capacity)
         {
             // Small pages do too, but take longer to touch for the first time.
             #[cfg(target_os = "linux")]
             let _ = map.advise(memmap2::Advice::HugePage);
-            return Owned::Mapped(map);
+            return Some(Owned::Mapped(map));
         }
-        let layout = layout(capacity);
+        let layout = layout(capacity)?;
         // SAFETY: `class` never gives zero, so the layout's size is not zero.
-        let memory = unsafe { alloc_zeroed(layout) };
-        let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
-        Owned::Allocated { memory, capacity }
+        let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Owned::Allocated { memory, capacity })
     }
 
     pub fn capacity(&self) -> usize {
@@ -91,9 +92,11 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if let Owned::Allocated { memory, capacity } = self {
+        if let Owned::Allocated { memory, capacity } = self
+            && let Some(layout) = layout(*capacity)
+        {
             // SAFETY: allocated in `new` with this layout, and freed only here.
-            unsafe { dealloc(memory.as_ptr(), layout(*capacity)) };
+            unsafe { dealloc(memory.as_ptr(), layout) };
         }
     }
 }
@@ -108,20 +111,25 @@ static POOL: Mutex<Pool> = Mutex::new(Pool { free: None, bytes: 0 });
 
 impl HostBuffer {
     /// A buffer of `len` bytes whose contents are unspecified but initialised.
-    pub fn new(len: usize) -> HostBuffer {
-        let capacity = class(len);
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has no more memory, also after it got back what was free.
+    pub fn new(len: usize) -> Result<HostBuffer> {
+        let capacity = class(len).ok_or_else(|| memory::refused(len))?;
         if let Some(owned) = shelves::take(capacity) {
-            return HostBuffer::of(owned, len);
+            memory::ask(len)?;
+            return Ok(HostBuffer::of(owned, len));
         }
         if capacity >= POOLED_FROM {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
             let free = pool.free.as_mut().and_then(|free| free.get_mut(&capacity));
             if let Some(owned) = free.and_then(Vec::pop) {
                 pool.bytes -= capacity;
-                return HostBuffer::of(owned, len);
+                memory::ask(len)?;
+                return Ok(HostBuffer::of(owned, len));
             }
         }
-        HostBuffer::of(Owned::new(capacity), len)
+        memory::granted(len, || Owned::new(capacity)).map(|owned| HostBuffer::of(owned, len))
     }
 
     fn of(mut owned: Owned, len: usize) -> HostBuffer {
@@ -129,11 +137,14 @@ impl HostBuffer {
     }
 
     /// A copy of these bytes.
-    pub fn from_bytes(bytes: &[u8]) -> HostBuffer {
-        let buffer = HostBuffer::new(bytes.len());
+    ///
+    /// # Errors
+    /// As of `new`.
+    pub fn from_bytes(bytes: &[u8]) -> Result<HostBuffer> {
+        let buffer = HostBuffer::new(bytes.len())?;
         // SAFETY: nobody else has the new buffer.
         unsafe { buffer.bytes_mut(0..bytes.len()) }.copy_from_slice(bytes);
-        buffer
+        Ok(buffer)
     }
 
     /// Bytes in the buffer.
@@ -231,24 +242,24 @@ pub(crate) fn trim() {
 }
 
 /// Rounds a size up so that buffers of nearly equal size can stand in for each other: at most one
-/// eighth is wasted.
-fn class(len: usize) -> usize {
+/// eighth is wasted. `None` for what no address counts.
+#[inline]
+fn class(len: usize) -> Option<usize> {
     if len < POOLED_FROM {
-        return len.max(16).next_multiple_of(16);
+        return Some(len.max(16).next_multiple_of(16));
     }
     let least = if len < PAGED_FROM { 64 } else { 4096 };
-    len.next_multiple_of((len.next_power_of_two() / 16).max(least))
+    len.checked_next_multiple_of((len.checked_next_power_of_two()? / 16).max(least))
 }
 
-fn layout(capacity: usize) -> Layout {
+/// How memory of a capacity is allocated; `None` for what no allocator serves.
+fn layout(capacity: usize) -> Option<Layout> {
     let align = match capacity {
         PAGED_FROM.. => 4096,
         POOLED_FROM.. => 64,
         _ => 16,
     };
-    // Only a size near isize::MAX fails, which no allocator serves either.
-    Layout::from_size_align(capacity, align)
-        .unwrap_or_else(|_| handle_alloc_error(Layout::new::<u8>()))
+    Layout::from_size_align(capacity, align).ok()
 }
 
 #[cfg(test)]
@@ -256,12 +267,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dropped_large_buffer_is_reused() {
-        let first = HostBuffer::new(1 << 20);
+    fn a_dropped_large_buffer_is_reused() -> Result<()> {
+        let first = HostBuffer::new(1 << 20)?;
         let address = first.as_ptr();
         drop(first);
-        let again = HostBuffer::new((1 << 20) - 100);
+        let again = HostBuffer::new((1 << 20) - 100)?;
         assert_eq!(again.as_ptr(), address);
         assert_eq!(again.len(), (1 << 20) - 100);
+        Ok(())
     }
 }

@@ -41,7 +41,7 @@ impl Device {
         if !self.would_import(dtype, len) {
             return Ok(None);
         }
-        let buffer = value.host_buffer();
+        let buffer = value.host_buffer()?;
         let bytes = tile.start * dtype.size()..tile.end * dtype.size();
         let memory = buffer.aligned(bytes, self.caps.import_alignment);
         let Some(memory) = memory else { return Ok(None) };

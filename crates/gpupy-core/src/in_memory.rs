@@ -15,9 +15,10 @@ use crate::dtype::DType;
 use crate::host::HostBuffer;
 use crate::join::Join;
 use crate::lent::{Lent, Loan, Shown};
+use crate::memory;
 use crate::own::{Memory, Own};
 use crate::scalar::Scalar;
-use crate::strided::{gather, gather_into, scatter};
+use crate::strided::{gather, gather_into, scatter, spread};
 use crate::value::{Input, Kind, Operand, Origin, Value};
 use crate::view::{Shape, View, contiguous_strides, size_of};
 use smallvec::SmallVec;
@@ -38,20 +39,15 @@ pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, small: bo
     let Some(host) = renewed(value, most) else { return false };
     // SAFETY: nobody else reads or has the buffer, as the value was just made anew.
     let bytes = unsafe { host.bytes_mut(0..value.len() * dest.dtype().size()) };
-    place(bytes, dest.dtype().size(), dest.layout(), &data);
+    put(bytes, dest.dtype().size(), dest.layout(), &data);
     true
 }
 
-/// What a write writes, in C order.
+/// What a write writes, in C order; of a scalar, one element.
 fn data(dest: &Array, source: &Operand, small: bool) -> Option<Elements> {
     match source {
         (Input::Scalar(scalar), _) => {
-            let bytes = scalar.bytes();
-            let element = bytes.get(..dest.dtype().size())?;
-            Some(match dest.size() {
-                1 => Elements::from_slice(element),
-                many => Elements::from_vec(element.repeat(many)),
-            })
+            Some(Elements::from_slice(scalar.bytes().get(..dest.dtype().size())?))
         }
         (input, Some(value)) if small && dest.size() <= MOST_POINTS => {
             elements(value, &input.access(dest.shape()), dest.shape())
@@ -70,7 +66,7 @@ pub(crate) fn renewed(value: &mut Value, most: usize) -> Option<Arc<HostBuffer>>
         Some(host) => host,
         None if value.len() <= most => {
             let whole = access::access(0, &[1]);
-            Arc::new(HostBuffer::from_bytes(&elements(value, &whole, &[value.len()])?))
+            Arc::new(HostBuffer::from_bytes(&elements(value, &whole, &[value.len()])?).ok()?)
         }
         None => return None,
     };
@@ -125,14 +121,11 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
 /// Puts the elements that one view of these bytes shows where another one does, as they were before; `None`
 /// where the former leaves them.
 fn move_within(bytes: &mut [u8], size: usize, from: &View, to: &View) -> Option<()> {
-    let (mut few, mut many) = ([0; FEW], Vec::new());
+    let (mut few, mut many) = ([0; FEW], None);
     let len = from.size() * size;
     let copy = match few.get_mut(..len) {
         Some(few) => few,
-        None => {
-            many.resize(len, 0);
-            &mut many[..]
-        }
+        None => many.insert(memory::zeroed(len).ok()?),
     };
     copy_seen(copy, bytes, size, from)?;
     put(bytes, size, to, copy);
@@ -161,20 +154,25 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
         let few = value.len() <= most;
         let memory = match value.0.kind {
             Kind::Constant(scalar) if few => {
-                Memory::full(scalar.bytes().get(..dtype.size())?, value.len())
+                Memory::full(scalar.bytes().get(..dtype.size())?, value.len()).ok()?
             }
             Kind::Constant(_) => return None,
             Kind::Host(_) | Kind::Expr { .. } => match taken(value).map(Arc::try_unwrap) {
                 Some(Ok(buffer)) => Memory::in_buffer(buffer),
-                // SAFETY: elements in host memory are never written while somebody has them.
-                Some(Err(shared)) => Memory::of(unsafe { shared.bytes(0..bytes) }),
+                Some(Err(shared)) => {
+                    // SAFETY: elements in host memory are never written while somebody has them.
+                    let copied = Memory::of(unsafe { shared.bytes(0..bytes) }).ok();
+                    // Without a copy the value has its memory again.
+                    value.state().host = Some(shared);
+                    copied?
+                }
                 None => {
                     let state = value.state();
                     if !few || !state.on_host.covers(0..value.len()) {
                         return None;
                     }
                     // SAFETY: as above.
-                    Memory::of(unsafe { state.host.as_ref()?.bytes(0..bytes) })
+                    Memory::of(unsafe { state.host.as_ref()?.bytes(0..bytes) }).ok()?
                 }
             },
         };
@@ -344,14 +342,14 @@ fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Elements> {
     // SAFETY: a computed element in host memory is never written while somebody holds its value.
     let bytes = unsafe { state.host.as_ref()?.bytes(0..reach.end * size) };
     if contiguous_strides(shape).iter().zip(&walk.strides).all(|(a, b)| *a as i64 == *b) {
-        return Some(Elements::from_slice(&bytes[reach.start * size..]));
+        return memory::few_copied(&bytes[reach.start * size..]).ok();
     }
     gather(bytes, size, walk, shape).ok().map(Elements::from_vec)
 }
 
 /// The elements that a view shows of these bytes, in C order; `None` where it leaves them.
 pub(crate) fn seen(bytes: &[u8], size: usize, view: &View) -> Option<Elements> {
-    let mut found = Elements::from_elem(0, view.size() * size);
+    let mut found: Elements = memory::few(0, view.size() * size).ok()?;
     copy_seen(&mut found, bytes, size, view).map(|()| found)
 }
 
@@ -376,10 +374,9 @@ pub(crate) fn put(bytes: &mut [u8], size: usize, view: &View, data: &[u8]) {
 
 /// Writes one element wherever a view shows.
 fn fill(bytes: &mut [u8], view: &View, element: &[u8]) {
-    let size = element.len();
     match view.size() {
-        1 => place(bytes, size, view, element),
-        many => place(bytes, size, view, &element.repeat(many)),
+        1 => place(bytes, element.len(), view, element),
+        _ => spread(bytes, &access::access(view.offset, &view.strides), &view.shape, element),
     }
 }
 

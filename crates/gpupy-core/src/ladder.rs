@@ -13,6 +13,7 @@ use crate::driver::Config;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
+use crate::memory;
 use crate::placement::Order;
 use crate::settings::Placement;
 use crate::value::{Kind, Value};
@@ -52,7 +53,8 @@ impl Context {
     }
 
     /// Computes positions of a value and does something with them. When a device is lost meanwhile,
-    /// all that can be computed again is: on the same driver, and then on another.
+    /// all that can be computed again is: on the same driver, and then on another. When the system has no
+    /// more memory, it gets back what is kept for reuse, and all is tried once more.
     pub(crate) fn compute_and<T>(
         &self,
         value: &Value,
@@ -61,6 +63,13 @@ impl Context {
     ) -> Result<T> {
         value.keep_operands(true);
         let mut done = self.try_once(value, range.clone(), false, &then);
+        if let Err(first) = &done
+            && memory::is_refusal(first)
+        {
+            self.give_back();
+            let again = self.try_once(value, range.clone(), false, &then);
+            done = again.map_err(|error| memory::of_array(error, value.shape(), value.dtype()));
+        }
         for elsewhere in [false, true] {
             match done {
                 Err(first) if is_loss(&first) => {
@@ -72,6 +81,14 @@ impl Context {
         }
         value.keep_operands(false);
         done
+    }
+
+    /// Gives the system all memory that is kept for reuse, or holds what can be copied again.
+    fn give_back(&self) {
+        self.state().engine.devices.iter_mut().flatten().for_each(|device| {
+            device.give_back();
+        });
+        self.trim();
     }
 
     fn try_once<T>(
@@ -124,8 +141,10 @@ impl Context {
     ) -> Result<()> {
         let name = state.registry.get(first).map_or("", |(name, _)| name);
         let told = |error: Error| error.with_default("driver", name);
-        let is_final =
-            |error: &Error| matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted);
+        let is_final = |error: &Error| {
+            matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted)
+                || memory::is_refusal(error)
+        };
         let order = self.order(state, first);
         let Err(mut error) = state.engine.evaluate(value, range.clone(), &order).map_err(told)
         else {

@@ -14,6 +14,7 @@ use crate::evaluate::{Destination, Engine};
 use crate::in_place::Taken;
 use crate::ir::{Form, REDUCE_CHUNK};
 use crate::kernel::{self, Kernel, Target};
+use crate::memory;
 use crate::partition::{Evaluation, Flow};
 use crate::plans::Plan;
 use crate::trace::{Event, KernelEvent, subject};
@@ -56,7 +57,8 @@ impl Evaluation<'_> {
     /// Whether only fewer operands at a time can be the remedy of an error.
     fn is_cramped(&self, error: &Error, form: Form) -> bool {
         let small = size_of(&self.walk.space) <= REDUCE_CHUNK;
-        error.kind() == ErrorKind::OutOfMemory && form == Form::Map && small
+        let cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
+        cramped && form == Form::Map && small
     }
 
     /// The kernel of the piece below `roots` for these destinations.
@@ -168,9 +170,12 @@ impl Engine {
         }
         for (dest, block) in dests.iter().zip(blocks) {
             let Destination::Tile { value, tile } = dest else { continue };
-            if launched.is_ok() {
+            // A block that was evaluated has its memory.
+            if launched.is_ok()
+                && let Ok(spec) = device.spec(value, &tile.range)
+            {
                 let part = Part::Tile(tile.number);
-                let block = (block, device.spec(value, &tile.range));
+                let block = (block, spec);
                 device.insert(value, part.clone(), block, tile.range.clone());
                 device.follow(value.id(), &part, &pinned);
                 value.mark_computed(tile.range.clone());
@@ -232,7 +237,7 @@ impl Engine {
                 Destination::Block { block, whole, .. } => (*block, *whole),
                 Destination::Tile { value, tile } => match taken {
                     Some(taken) => (operands[taken.operand], true),
-                    None => (device.alloc(device.spec(value, &tile.range), stats)?, true),
+                    None => (device.alloc(device.spec(value, &tile.range)?, stats)?, true),
                 },
             };
             blocks.push(block);
@@ -251,7 +256,8 @@ impl Engine {
         loop {
             match device.driver.eval_ir(&launch) {
                 Err(error)
-                    if error.kind() == ErrorKind::OutOfMemory && device.make_room(stats)? => {}
+                    if error.kind() == ErrorKind::OutOfMemory
+                        && device.relieve(&error, stats)? => {}
                 other => {
                     let time = began.map_or(Duration::ZERO, |began| began.elapsed());
                     return Ok((other?, time));

@@ -11,7 +11,8 @@
 //!               steps (record_reduced.rs), whole-program forms (record_whole.rs)
 //! at_once.rs    … or what is small is computed now, as one launch (task.rs, programs.rs) on operands
 //!               that are lent (lent.rs), or moved in host memory (in_memory.rs, settle.rs); what that
-//!               takes of memory, a thread keeps (shelves.rs)
+//!               takes of memory, a thread keeps (shelves.rs); what the system refuses is an error
+//!               (memory.rs)
 //! order.rs      … either way with the axes of operands as they lie in memory
 //! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
 //! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
@@ -79,6 +80,7 @@ mod layered;
 mod lent;
 mod lowering;
 mod masked;
+pub mod memory;
 pub mod op;
 pub mod op_eval;
 mod order;

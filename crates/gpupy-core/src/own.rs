@@ -8,7 +8,9 @@
 //! Not here: when own elements become a value (`array.rs`).
 
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::host::HostBuffer;
+use crate::memory::{of_array, refused};
 use crate::value::{Origin, Value};
 use crate::view::{Shape, size_of};
 use std::mem::MaybeUninit;
@@ -42,9 +44,9 @@ struct Here(MaybeUninit<[u8; HERE]>);
 
 impl Memory {
     /// Memory of so many bytes, which the caller writes before anybody reads them.
-    fn new(len: usize) -> Memory {
-        let buffer = if len <= HERE { None } else { Some(HostBuffer::new(len)) };
-        Memory { buffer, here: Here(MaybeUninit::uninit()) }
+    fn new(len: usize) -> Result<Memory> {
+        let buffer = if len <= HERE { None } else { Some(HostBuffer::new(len)?) };
+        Ok(Memory { buffer, here: Here(MaybeUninit::uninit()) })
     }
 
     /// The bytes of a buffer.
@@ -53,19 +55,19 @@ impl Memory {
     }
 
     /// A copy of these bytes.
-    pub fn of(bytes: &[u8]) -> Memory {
-        let mut memory = Memory::new(bytes.len());
+    pub fn of(bytes: &[u8]) -> Result<Memory> {
+        let mut memory = Memory::new(bytes.len())?;
         // SAFETY: the memory is as long as the bytes, and nobody else has it.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.start().as_ptr(), bytes.len())
         };
-        memory
+        Ok(memory)
     }
 
     /// So many elements that are all the same one.
-    pub fn full(element: &[u8], len: usize) -> Memory {
-        let bytes = len * element.len();
-        let mut memory = Memory::new(bytes);
+    pub fn full(element: &[u8], len: usize) -> Result<Memory> {
+        let bytes = len.checked_mul(element.len()).ok_or_else(|| refused(usize::MAX))?;
+        let mut memory = Memory::new(bytes)?;
         // SAFETY: so many bytes are the memory's, and nobody else has it; they are initialised first.
         let room = unsafe {
             let start = memory.start().as_ptr();
@@ -75,7 +77,7 @@ impl Memory {
         if element.iter().any(|byte| *byte != 0) {
             room.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element));
         }
-        memory
+        Ok(memory)
     }
 
     /// The first byte, for writing; it stays there as long as the memory is not moved.
@@ -113,12 +115,15 @@ impl Own {
 
     /// Makes room for elements in C order, in the place of those that were there; the caller writes them
     /// before anybody reads them.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no room; nothing changed.
     #[inline(always)]
-    pub fn make_room(&mut self, shape: &[usize]) -> NonNull<u8> {
+    pub fn make_room(&mut self, shape: &[usize]) -> Result<NonNull<u8>> {
         let bytes = size_of(shape) * self.dtype.size();
+        self.memory.buffer = if bytes <= HERE { None } else { Some(HostBuffer::new(bytes)?) };
         self.shape = Shape::from_slice(shape);
-        self.memory.buffer = if bytes <= HERE { None } else { Some(HostBuffer::new(bytes)) };
-        self.memory.start()
+        Ok(self.memory.start())
     }
 
     /// How many elements there are.
@@ -148,12 +153,19 @@ impl Own {
         unsafe { std::slice::from_raw_parts_mut(self.memory.start().as_ptr(), len) }
     }
 
-    /// A value with these elements.
-    pub fn into_value(self) -> Value {
-        let buffer = match self.memory.buffer {
-            None => HostBuffer::from_bytes(self.bytes()),
+    /// A value with these elements, of which nothing is left here.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no room for a value's memory; the elements are here as they were.
+    pub fn take_value(&mut self) -> Result<Value> {
+        let buffer = match self.memory.buffer.take() {
+            None => {
+                let copied = HostBuffer::from_bytes(self.bytes());
+                copied.map_err(|error| of_array(error, &self.shape, self.dtype))?
+            }
             Some(buffer) => buffer,
         };
-        Value::in_memory(self.dtype, self.shape, self.origin, self.depth, Arc::new(buffer))
+        let shape = std::mem::take(&mut self.shape);
+        Ok(Value::in_memory(self.dtype, shape, self.origin, self.depth, Arc::new(buffer)))
     }
 }

@@ -202,8 +202,8 @@ impl Context {
 
     /// The error that names the first index outside, in NumPy's words.
     fn outside(&self, index: &Array, extent: usize, axis: usize) -> Error {
-        let read = match self.read(index) {
-            Ok(read) => read.to_vec(),
+        let read = match self.read(index).and_then(|read| read.to_vec()) {
+            Ok(read) => read,
             Err(error) => return error,
         };
         let inside = Bounds::Whole { low: -(extent as i128), high: extent as i128 - 1 };

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
+use crate::memory;
 use crate::partition::Flow;
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::walk::lost;
@@ -44,7 +45,7 @@ impl Context {
         let (operand, bytes) = (mask.operand(mask.shape())?, read.bytes());
         let is_large = mask.size() >= FEW && mask.is_whole() && operand.1.is_some();
         let Some(bytes) = bytes.filter(|_| is_large) else {
-            return Array::where_true(&read.to_vec());
+            return Array::where_true(&read.to_vec()?);
         };
         let count = count(bytes);
         if count == 0 {
@@ -66,7 +67,7 @@ impl Array {
     /// - any error of memory that has no room for them.
     pub fn where_true(mask: &[u8]) -> Result<Array> {
         let count = count(mask);
-        let mut bytes = vec![0; count * NUMBER];
+        let mut bytes = memory::zeroed(count * NUMBER)?;
         find(mask, &mut bytes);
         Array::from_bytes(DType::I32, &[count], &bytes)
     }
@@ -85,7 +86,7 @@ impl Engine {
             return Ok(Flow::Needs(vec![(mask.clone(), all)]));
         }
         self.bring_to_host(mask, all.clone())?;
-        let (from, to) = (mask.host_buffer(), value.host_buffer());
+        let (from, to) = (mask.host_buffer()?, value.host_buffer()?);
         let len = value.len();
         // SAFETY: all of the mask is in its evaluated map, so nobody writes it; nothing of the positions
         // is, so nobody reads them; we hold the engine's lock.

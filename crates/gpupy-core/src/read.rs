@@ -13,6 +13,7 @@ use crate::evaluate::Engine;
 use crate::host::HostBuffer;
 use crate::in_memory;
 use crate::lent::{Lent, Loan};
+use crate::memory::{self, of_array};
 use crate::order;
 use crate::scalar::Scalar;
 use crate::strided::gather;
@@ -64,19 +65,22 @@ impl HostArray {
     }
 
     /// A copy of the elements in C order.
-    pub fn to_vec(&self) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no room for them.
+    pub fn to_vec(&self) -> Result<Vec<u8>> {
         if self.view.size() == 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
+        let told = |error| of_array(error, self.shape(), self.dtype);
         if let Some(bytes) = self.bytes() {
-            return bytes.to_vec();
+            return memory::copied(bytes).map_err(told);
         }
         let walk = access::access(self.view.offset, &self.view.strides);
         let end = self.view.extent().map_or(0, |(_, high)| high as usize + 1);
         // SAFETY: as in `bytes`.
         let bytes = unsafe { self.buffer.bytes(0..end * self.dtype.size()) };
-        // The view is inside the bytes by construction.
-        gather(bytes, self.dtype.size(), &walk, &self.view.shape).unwrap_or_default()
+        gather(bytes, self.dtype.size(), &walk, &self.view.shape).map_err(told)
     }
 }
 
@@ -106,7 +110,7 @@ impl Array {
         let loan = Loan::of(&[Arg::Array(self)])?;
         match loan.operands.first()? {
             lent @ Lent::Memory(..) => {
-                lent.elements(self.dtype().size()).map(|elements| SmallVec::from_slice(&elements))
+                memory::few_copied(&lent.elements(self.dtype().size())?).ok()
             }
             Lent::Scalar(_) => None,
         }
@@ -138,7 +142,8 @@ impl Array {
 }
 
 /// A copy of the elements that a view shows of these bytes, as they lie; without what is between them
-/// where that is more than they are. `None` where the view leaves the bytes.
+/// where that is more than they are. `None` where the view leaves the bytes, or there is
+/// no room.
 fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
     let size = dtype.size();
     if let Some((low, high)) = view.extent()
@@ -147,12 +152,16 @@ fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
         let range = bytes.get(low as usize * size..(high as usize + 1) * size)?;
         let mut view = view.clone();
         view.offset -= low;
-        return Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(range)), dtype, view });
+        return Some(HostArray {
+            buffer: Arc::new(HostBuffer::from_bytes(range).ok()?),
+            dtype,
+            view,
+        });
     }
     let (moved, back) = order::descending(view);
     let elements = in_memory::seen(bytes, size, &moved)?;
     let view = View::contiguous(&moved.shape).transpose(&back);
-    Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(&elements)), dtype, view })
+    Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(&elements).ok()?), dtype, view })
 }
 
 impl Context {
@@ -168,7 +177,7 @@ impl Context {
         let view = array.layout().clone();
         let dtype = array.dtype();
         let Some((low, high)) = view.extent() else {
-            return Ok(HostArray { buffer: Arc::new(HostBuffer::new(0)), dtype, view });
+            return Ok(HostArray { buffer: Arc::new(HostBuffer::new(0)?), dtype, view });
         };
         let range = low as usize..high as usize + 1;
         if self.is_sparse(&value, &view)? {
@@ -178,7 +187,7 @@ impl Context {
             let bring = |engine: &mut Engine| engine.bring_to_host(&value, range.clone());
             self.compute_and(&value, range.clone(), bring)?;
         }
-        Ok(HostArray { buffer: value.host_buffer(), dtype, view })
+        Ok(HostArray { buffer: value.host_buffer()?, dtype, view })
     }
 
     /// One element; evaluates no more than its block and moves no more than it.

@@ -126,7 +126,7 @@ impl Engine {
         self.bring_to_host(&old, 0..old.len())?;
         let (len, size) = (value.len(), value.dtype().size());
         // What is held here is not the old value's only handle.
-        let copied = old.host_buffer();
+        let copied = old.host_buffer()?;
         let from = Arc::downgrade(&copied);
         drop((old, copied));
         let taken = take_memory(value);
@@ -138,7 +138,7 @@ impl Engine {
             }
             None => {
                 let from = from.upgrade().ok_or_else(|| lost(value.id()))?;
-                let to = value.host_buffer();
+                let to = value.host_buffer()?;
                 // SAFETY: all of the old value is in its evaluated map, so nobody writes it; nothing
                 // of the new one is, so nobody reads it; we hold the engine's lock.
                 let (from, all) =
@@ -178,7 +178,7 @@ impl Engine {
         let at = input.access(shape);
         let reach = access::reach(&at, shape);
         self.bring_to_host(operand, reach.clone())?;
-        let (buffer, size) = (operand.host_buffer(), operand.dtype().size());
+        let (buffer, size) = (operand.host_buffer()?, operand.dtype().size());
         if reach.len() == size_of(shape) && access::kind(&at, shape) == AccessKind::Contiguous {
             return Ok(Elements::Lying(buffer, reach.start));
         }

@@ -1,18 +1,22 @@
 //! Elements between C order and positions a stride apart, in host memory.
 //!
-//! Owns [`gather`], [`gather_into`] and [`scatter`]. Invariant: what is moved goes row by row, each row
+//! Owns [`gather`], [`gather_into`], [`scatter`] and [`spread`]. Invariant: what is moved goes row by row, each row
 //! with one loop over elements of a known size, or as one copy.
 //!
 //! Not here: what is moved, and why (`transfer.rs`, `in_memory.rs`, `assign.rs`).
 
 use crate::driver::Access;
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory;
 use crate::view::size_of;
 use smallvec::SmallVec;
 
 /// The elements of an access over a space, in C order, out of a value's host memory.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them. `Invalid`: the access leaves the value.
 pub(crate) fn gather(bytes: &[u8], size: usize, walk: &Access, space: &[usize]) -> Result<Vec<u8>> {
-    let mut out = vec![0u8; size_of(space) * size];
+    let mut out = memory::zeroed(size_of(space).saturating_mul(size))?;
     match gather_into(&mut out, bytes, size, walk, space) {
         Some(()) => Ok(out),
         None => Err(Error::new(ErrorKind::Invalid, "gather").says("an access leaves its value")),
@@ -95,6 +99,34 @@ fn scatter_row<const N: usize>(bytes: &mut [u8], start: i64, step: i64, row: &[u
         let to = usize::try_from(start + step * n as i64).ok();
         if let Some(place) = to.and_then(|to| bytes.get_mut(to * N..to * N + N)) {
             place.copy_from_slice(element);
+        }
+    }
+}
+
+/// Writes one element to all positions of an access over a space, as far as these are in `bytes`.
+pub(crate) fn spread(bytes: &mut [u8], walk: &Access, space: &[usize], element: &[u8]) {
+    rows(walk, space, |start, step, n| match element.len() {
+        1 => spread_row::<1>(bytes, start, step, n, element),
+        2 => spread_row::<2>(bytes, start, step, n, element),
+        4 => spread_row::<4>(bytes, start, step, n, element),
+        8 => spread_row::<8>(bytes, start, step, n, element),
+        _ => spread_row::<16>(bytes, start, step, n, element),
+    });
+}
+
+fn spread_row<const N: usize>(bytes: &mut [u8], start: i64, step: i64, n: usize, element: &[u8]) {
+    let Ok(element) = <[u8; N]>::try_from(element) else { return };
+    let (places, _) = bytes.as_chunks_mut::<N>();
+    let first = usize::try_from(start).ok();
+    if step == 1
+        && let Some(row) = first.and_then(|start| places.get_mut(start..start.checked_add(n)?))
+    {
+        return row.fill(element);
+    }
+    for k in 0..n as i64 {
+        let to = usize::try_from(start + step * k).ok();
+        if let Some(place) = to.and_then(|to| places.get_mut(to)) {
+            *place = element;
         }
     }
 }

@@ -41,7 +41,7 @@ impl Engine {
             Part::View(view) => (access::reach(&view.0, &view.1), Some(&**view)),
         };
         self.bring_to_host(value, range.clone())?;
-        let buffer = value.host_buffer();
+        let buffer = value.host_buffer()?;
         let (device, stats) = self.device_and_stats(position)?;
         match gathered {
             None => {
@@ -66,7 +66,7 @@ impl Engine {
     /// - `Poisoned`: the same, because the evaluation that should have given them failed.
     pub fn bring_to_host(&mut self, value: &Value, range: Range<usize>) -> Result<()> {
         if let Kind::Constant(scalar) = value.0.kind {
-            self.fill_host(value, scalar);
+            self.fill_host(value, scalar)?;
         }
         if value.state().on_host.covers(range.clone()) {
             return Ok(());
@@ -132,18 +132,19 @@ impl Engine {
     }
 
     /// Writes a constant's elements out.
-    fn fill_host(&mut self, value: &Value, scalar: Scalar) {
+    fn fill_host(&mut self, value: &Value, scalar: Scalar) -> Result<()> {
         let (len, size) = (value.len(), value.dtype().size());
         if value.state().on_host.covers(0..len) {
-            return;
+            return Ok(());
         }
-        let buffer = value.host_buffer();
+        let buffer = value.host_buffer()?;
         // SAFETY: the evaluated map is empty, so nobody reads; we hold the engine's lock.
         let bytes = unsafe { buffer.bytes_mut(0..len * size) };
         for chunk in bytes.chunks_exact_mut(size) {
             chunk.copy_from_slice(&scalar.bytes()[..size]);
         }
         value.state().on_host.insert(0..len);
+        Ok(())
     }
 
     /// One computed element, moving no more than it; after some of these from one value, its tile.
@@ -183,7 +184,7 @@ impl Engine {
             }
         }
         self.bring_to_host(value, position..position + 1)?;
-        let (buffer, size) = (value.host_buffer(), dtype.size());
+        let (buffer, size) = (value.host_buffer()?, dtype.size());
         // SAFETY: the position is in the evaluated map.
         let bytes = unsafe { buffer.bytes(position * size..(position + 1) * size) };
         Scalar::read(dtype, bytes).ok_or_else(bad)

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
 use crate::ir::{Builder, Form, Program, REDUCE_CHUNK};
 use crate::kernel::Kernel;
+use crate::memory;
 use crate::op::Op;
 use crate::op_eval::whole::{product, scanned, sorted};
 use crate::partition::Flow;
@@ -151,7 +152,7 @@ impl Engine {
         self.device(device)?.driver.check_ir(&kernel.program)?;
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
         match self.launch(device, &kernel, &[dest], None, Vec::new()) {
-            Err(error) if error.kind() == ErrorKind::OutOfMemory => {
+            Err(error) if error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(&error) => {
                 self.whole_on_host(value, whole, (&origin, &extents), &reads)
             }
             done => done.map(|()| Flow::Done),
@@ -218,7 +219,7 @@ impl Engine {
         for (which, read) in reads.iter().enumerate() {
             let reach = access::reach(&read.access, &read.space);
             self.bring_to_host(&read.value, reach.clone())?;
-            let (buffer, size) = (read.value.host_buffer(), read.value.dtype().size());
+            let (buffer, size) = (read.value.host_buffer()?, read.value.dtype().size());
             // SAFETY: the reach is in the evaluated map, so nobody writes the elements that are read.
             let bytes = unsafe { buffer.bytes(0..reach.end * size) };
             let mut space = read.space.clone();
@@ -241,7 +242,7 @@ impl Engine {
         let first: usize = steps.iter().zip(origin).map(|(s, o)| *s as usize * o).sum();
         let size = value.dtype().size();
         let all = first..first + bytes.len() / size;
-        let to = value.host_buffer();
+        let to = value.host_buffer()?;
         let missing = value.state().computed.gaps(all);
         for gap in missing {
             // SAFETY: the gap is not in the evaluated map, so nobody reads it; we hold the engine's

@@ -23,7 +23,7 @@ fn floats(shape: &[usize], values: &[f32]) -> Array {
 }
 
 fn read(context: &Context, array: &Array) -> Vec<f32> {
-    let bytes = context.read(array).unwrap().to_vec();
+    let bytes = context.read(array).unwrap().to_vec().unwrap();
     bytes.chunks_exact(4).map(|c| f32::from_ne_bytes(c.try_into().unwrap())).collect()
 }
 

@@ -19,7 +19,7 @@ fn floats(count: usize, first: f32) -> (Array, Vec<f32>) {
 }
 
 fn read(context: &Context, array: &Array) -> Vec<f32> {
-    let bytes = context.read(array).unwrap().to_vec();
+    let bytes = context.read(array).unwrap().to_vec().unwrap();
     bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_ne_bytes(*bytes)).collect()
 }
 
@@ -123,7 +123,7 @@ fn a_large_masks_positions_are_counted_at_once_and_found_when_they_are_needed() 
         assert_eq!(positions.shape(), known.shape());
         assert!(positions.in_memory().is_none(), "nobody asked for them");
         // A mask that is written later has other positions.
-        let bytes = |array: &Array| context.read(array).unwrap().to_vec();
+        let bytes = |array: &Array| context.read(array).unwrap().to_vec().unwrap();
         context.assign(&mask, Arg::Scalar(Scalar::bool(false))).unwrap();
         assert_eq!(bytes(&positions), bytes(&known));
         let none = context.where_true(&mask).unwrap();

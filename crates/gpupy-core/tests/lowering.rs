@@ -37,7 +37,7 @@ fn floats(shape: &[usize], values: &[f32]) -> Array {
 }
 
 fn read(context: &Context, array: &Array) -> Vec<u32> {
-    let bytes = context.read(array).unwrap().to_vec();
+    let bytes = context.read(array).unwrap().to_vec().unwrap();
     bytes.chunks_exact(4).map(|c| u32::from_ne_bytes(c.try_into().unwrap())).collect()
 }
 

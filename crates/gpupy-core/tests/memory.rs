@@ -206,7 +206,7 @@ impl Machine {
     fn read(&self, array: &Array) -> Vec<f32> {
         self.context.evaluate(&[array]).unwrap();
         self.log.lock().unwrap().reading = true;
-        let bytes = self.context.read(array).unwrap().to_vec();
+        let bytes = self.context.read(array).unwrap().to_vec().unwrap();
         self.log.lock().unwrap().reading = false;
         bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
     }

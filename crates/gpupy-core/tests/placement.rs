@@ -53,12 +53,12 @@ fn given(count: usize) -> (Array, Vec<f32>) {
 }
 
 fn singles(context: &Context, array: &Array) -> Vec<f32> {
-    let bytes = context.read(array).unwrap().to_vec();
+    let bytes = context.read(array).unwrap().to_vec().unwrap();
     bytes.chunks_exact(4).map(|c| f32::from_ne_bytes(c.try_into().unwrap())).collect()
 }
 
 fn doubles(context: &Context, array: &Array) -> Vec<f64> {
-    let bytes = context.read(array).unwrap().to_vec();
+    let bytes = context.read(array).unwrap().to_vec().unwrap();
     bytes.chunks_exact(8).map(|c| f64::from_ne_bytes(c.try_into().unwrap())).collect()
 }
 

@@ -48,8 +48,8 @@ fn a_loop_plans_its_body_once() {
     for host in [true, false] {
         let (context, log) = context(true, host, 1000);
         let (y, mut x) = (array(DType::F32, &[3, 40], 1), array(DType::F32, &[3, 40], 2));
-        let mut wanted = context.read(&x).unwrap().to_vec();
-        let plus = context.read(&y).unwrap().to_vec();
+        let mut wanted = context.read(&x).unwrap().to_vec().unwrap();
+        let plus = context.read(&y).unwrap().to_vec().unwrap();
         for number in 0..1000 {
             let factor = 0.5 + (number % 7) as f32 / 16.0;
             x = step(&context, &x, &y, factor);
@@ -57,7 +57,7 @@ fn a_loop_plans_its_body_once() {
                 *x = (f32::from_ne_bytes(*x) * factor + f32::from_ne_bytes(*y)).to_ne_bytes();
             }
         }
-        assert_eq!(context.read(&x).unwrap().to_vec(), wanted);
+        assert_eq!(context.read(&x).unwrap().to_vec().unwrap(), wanted);
         let Stats { launches, plans_replayed, .. } = context.stats();
         // Of the two operands of a sum, the first is the one that was a value first.
         assert_eq!(launches, 1000);
@@ -120,7 +120,9 @@ fn values_that_are_computed_together_are_planned_once() {
             let factor = |k: usize| Arg::Scalar(Scalar::f32((5 * turn + k) as f32));
             let channels: Vec<Array> =
                 (2..5).map(|k| two(&context, Op::Mul, &common, factor(k))).collect();
-            read.extend(channels.iter().map(|channel| context.read(channel).unwrap().to_vec()));
+            read.extend(
+                channels.iter().map(|channel| context.read(channel).unwrap().to_vec().unwrap()),
+            );
         }
         let launches = log.lock().unwrap().launches.clone();
         ((read, launches), context.stats().plans_replayed)
@@ -200,7 +202,7 @@ fn random(context: &Context, seed: u64) -> Vec<Vec<u8>> {
             let place = random.below(all.len() + 1);
             if place < all.len() { all[place] = next } else { all.push(next) }
         }
-        read.extend(all.iter().map(|array| context.read(array).unwrap().to_vec()));
+        read.extend(all.iter().map(|array| context.read(array).unwrap().to_vec().unwrap()));
     }
     read
 }

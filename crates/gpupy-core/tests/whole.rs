@@ -23,7 +23,7 @@ fn numbers(shape: &[usize]) -> (Vec<i32>, Array) {
 }
 
 fn read(context: &Context, array: &Array) -> Vec<i32> {
-    let bytes = context.read(array).unwrap().to_vec();
+    let bytes = context.read(array).unwrap().to_vec().unwrap();
     bytes.chunks_exact(4).map(|c| i32::from_ne_bytes(c.try_into().unwrap())).collect()
 }
 

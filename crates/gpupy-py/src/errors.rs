@@ -6,7 +6,7 @@
 //! Not here: mistakes that NumPy itself is asked to word (`standin.rs`).
 
 use crate::waiting;
-use gpupy_core::{DType, Error, ErrorKind};
+use gpupy_core::{DType, Error, ErrorKind, memory};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -32,6 +32,9 @@ pub fn to_py(error: Error) -> PyErr {
         }
         ErrorKind::Index => PyIndexError::new_err(error.message().to_owned()),
         ErrorKind::DType => PyTypeError::new_err(error.message().to_owned()),
+        ErrorKind::OutOfMemory if memory::is_refusal(&error) => {
+            PyMemoryError::new_err(error.message().to_owned())
+        }
         ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
         _ => DriverError::new_err(words),
     }

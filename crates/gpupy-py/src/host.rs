@@ -140,7 +140,7 @@ pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Array> {
 /// The elements of an int32 array, evaluated if need be.
 pub fn numbers(py: Python<'_>, array: &Array) -> PyResult<Vec<i32>> {
     let context = ready(py)?;
-    let bytes = wait(py, || context.read(array)).map_err(to_py)?.to_vec();
+    let bytes = wait(py, || context.read(array)).and_then(|read| read.to_vec()).map_err(to_py)?;
     Ok(bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_ne_bytes(*bytes)).collect())
 }
 

@@ -45,7 +45,7 @@ fn function(context: &Context, row: &OpInfo, columns: Vec<Vec<Scalar>>) -> Outco
     }
     let arguments: Vec<_> = arrays.iter().map(Arg::Array).collect();
     let result = fine(context.apply(row.op, &arguments), row.name)?;
-    let bytes = fine(context.read(&result), row.name)?.to_vec();
+    let bytes = fine(fine(context.read(&result), row.name)?.to_vec(), row.name)?;
     // As if the driver had the operation itself.
     let run = map(columns, |b, values| Ok(b.op(row.op, values)))?;
     let elements = expected(&run).remove(0);

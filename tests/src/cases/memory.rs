@@ -59,7 +59,7 @@ fn apply(context: &Context, op: Op, a: &Array, b: &Array) -> Outcome<Array> {
 }
 
 fn compare(context: &Context, array: &Array, wanted: impl Iterator<Item = f32>) -> Outcome {
-    let bytes = fine(context.read(array), "read")?.to_vec();
+    let bytes = fine(fine(context.read(array), "read")?.to_vec(), "read")?;
     let wanted: Vec<_> = wanted.map(Scalar::f32).collect();
     same(&from_bytes(DType::F32, &bytes), &wanted, "an array")
 }

@@ -88,7 +88,7 @@ fn apply(context: &Context, op: Op, a: &Array, b: Arg<'_>) -> Outcome<Array> {
 }
 
 fn compare(context: &Context, array: &Array, wanted: &[i32]) -> Outcome {
-    let bytes = fine(context.read(array), "read")?.to_vec();
+    let bytes = fine(fine(context.read(array), "read")?.to_vec(), "read")?;
     let wanted: Vec<_> = wanted.iter().map(|x| Scalar::i32(*x)).collect();
     same(&from_bytes(DType::I32, &bytes), &wanted, "an array")
 }

@@ -6,8 +6,9 @@
 //! Not here: where a block goes that comes (`mod.rs`).
 
 use super::{Device, Entry, Key, Part};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ir::REDUCE_CHUNK;
+use crate::memory;
 use crate::rhythm::Rhythm;
 use crate::stats::Stats;
 use crate::trace::{Event, subject};
@@ -23,6 +24,28 @@ impl Device {
             return Ok(true);
         }
         self.evict_one(stats)
+    }
+
+    /// Does what there is to do about memory that was not to be had: gives the driver room, or the system what
+    /// is free or can be copied again. False when there is nothing.
+    ///
+    /// # Errors
+    /// As of saving a block that is evicted.
+    pub fn relieve(&mut self, error: &Error, stats: &mut Stats) -> Result<bool> {
+        match memory::is_refusal(error) {
+            true => Ok(self.give_back()),
+            false => self.make_room(stats),
+        }
+    }
+
+    /// Frees the blocks that nobody needs, and those that can be copied again. False when there are none.
+    pub fn give_back(&mut self) -> bool {
+        let before = self.blocks.len();
+        self.sweep();
+        self.discard_copies();
+        let less = self.pool.len() > 0 || self.blocks.len() < before;
+        self.empty_pool();
+        less
     }
 
     /// Takes the block that is expected back last, and is not pinned, from the device. False when
@@ -123,7 +146,7 @@ impl Device {
             return Ok(());
         }
         let size = value.dtype().size();
-        let buffer = value.host_buffer();
+        let buffer = value.host_buffer()?;
         let bytes = range.start * size..range.end * size;
         stats.bytes_downloaded += bytes.len() as u64;
         // SAFETY: the range is not in the evaluated map, so nobody reads it; only the holder of the

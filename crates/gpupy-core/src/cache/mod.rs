@@ -199,9 +199,12 @@ impl Device {
     }
 
     /// The block of a value's tile: in the value's own host memory where the driver works on that.
-    pub fn spec(&self, value: &Value, tile: &Range<usize>) -> BlockSpec {
-        let memory = self.caps.host_memory.then(|| value.host_memory(tile)).flatten();
-        BlockSpec { memory, ..BlockSpec::new(value.dtype(), tile.len()) }
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has no memory for all of the value.
+    pub fn spec(&self, value: &Value, tile: &Range<usize>) -> Result<BlockSpec> {
+        let memory = if self.caps.host_memory { value.host_memory(tile)? } else { None };
+        Ok(BlockSpec { memory, ..BlockSpec::new(value.dtype(), tile.len()) })
     }
 
     /// Allocates a block, evicting others while there is no room.
@@ -223,7 +226,7 @@ impl Device {
             }
             match self.driver.block_alloc(spec) {
                 Err(error) if error.kind() == ErrorKind::OutOfMemory => {
-                    if !self.make_room(stats)? {
+                    if !self.relieve(&error, stats)? {
                         return Err(error.with_default("driver", self.name));
                     }
                 }
@@ -332,7 +335,7 @@ impl Device {
     ) -> Result<BlockId> {
         let len = data.len() / value.dtype().size();
         if self.caps.host_memory && matches!(part, Part::Tile(_)) {
-            let spec = self.spec(value, &range);
+            let spec = self.spec(value, &range)?;
             let block = self.alloc(spec, stats)?;
             self.insert(value, part, (block, spec), range);
             return Ok(block);

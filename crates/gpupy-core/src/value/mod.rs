@@ -16,9 +16,11 @@ pub(crate) use expression::{Input, Kind, Layout, NodeOp, Operand, Origin};
 use crate::bounds::Bounds;
 use crate::driver::HostMemory;
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::functions;
 use crate::host::HostBuffer;
 use crate::intern::Interner;
+use crate::memory::of_array;
 use crate::ranges::Ranges;
 use crate::scalar::Scalar;
 use crate::settle;
@@ -335,19 +337,30 @@ impl Value {
     }
 
     /// The value's host memory, allocated at the first need.
-    pub(crate) fn host_buffer(&self) -> Arc<HostBuffer> {
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has none for it.
+    pub(crate) fn host_buffer(&self) -> Result<Arc<HostBuffer>> {
         let mut state = self.state();
-        let bytes = self.len() * self.dtype().size();
-        state.host.get_or_insert_with(|| Arc::new(HostBuffer::new(bytes))).clone()
+        if let Some(host) = &state.host {
+            return Ok(host.clone());
+        }
+        let bytes = self.len().saturating_mul(self.dtype().size());
+        let made = HostBuffer::new(bytes);
+        let host = made.map_err(|error| of_array(error, self.shape(), self.dtype()))?;
+        Ok(state.host.insert(Arc::new(host)).clone())
     }
 
     /// Where positions lie in the value's host memory, allocated at the first need.
-    pub(crate) fn host_memory(&self, range: &std::ops::Range<usize>) -> Option<HostMemory> {
-        let buffer = self.host_buffer();
+    ///
+    /// # Errors
+    /// As of `host_buffer`.
+    pub(crate) fn host_memory(&self, range: &std::ops::Range<usize>) -> Result<Option<HostMemory>> {
+        let buffer = self.host_buffer()?;
         let size = self.dtype().size();
         let inside = range.start <= range.end && range.end * size <= buffer.len();
         let address = buffer.as_ptr().wrapping_add(range.start * size).cast_mut();
-        NonNull::new(address).filter(|_| inside).map(HostMemory::new)
+        Ok(NonNull::new(address).filter(|_| inside).map(HostMemory::new))
     }
 
     /// The first element in host memory, if that has all elements of a range.

@@ -191,7 +191,7 @@ impl<'a> User<'a> {
     /// Reads an array and compares it with its model.
     pub fn read(&mut self, name: Name) -> Outcome {
         let before = self.look();
-        let got = self.stage.context.read(&self.item(name)?.array).map(|array| array.to_vec());
+        let got = self.stage.context.read(&self.item(name)?.array).and_then(|array| array.to_vec());
         self.happened(name, before)?;
         match got {
             Ok(bytes) => self.compare(name, &bytes),

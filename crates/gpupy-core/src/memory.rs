@@ -1,0 +1,263 @@
+//! Memory whose size a program decides: granted, or refused with an error.
+//!
+//! Owns the fallible makers of vectors ([`filled`], [`zeroed`], [`copied`], [`with_room`]), [`refused`], the error of
+//! all of them, and [`fail_at`], by which a test has any one of these allocations refused. Invariants: what is
+//! refused was asked for twice, the second time after the free host memory went back to the system; a refusal
+//! leaves nothing behind.
+//!
+//! Not here: the elements of values and the free memory (`host.rs`), blocks (the drivers).
+
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::host;
+use smallvec::{Array, SmallVec};
+use std::alloc::{Layout, alloc_zeroed};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The operation of which a refusal speaks.
+const OPERATION: &str = "host_alloc";
+
+/// How many allocations are granted until one is refused, and that one; 0 while all are granted.
+static LEFT: AtomicU64 = AtomicU64::new(0);
+
+/// Has the `n`-th allocation from now on refused, once, as if there were no memory; with 0, none. Tells how many
+/// of those that were asked for last were still to come: 0 once one was refused. Made for tests of what
+/// happens then: the process has one count.
+#[doc(hidden)]
+pub fn fail_at(n: u64) -> u64 {
+    LEFT.swap(n, Ordering::Relaxed)
+}
+
+/// The error of an allocation of so many bytes that was refused.
+#[cold]
+pub fn refused(bytes: usize) -> Error {
+    Error::new(ErrorKind::OutOfMemory, OPERATION)
+        .says(format!("Unable to allocate {}", size_words(bytes)))
+        .with("bytes", bytes)
+}
+
+/// Whether host memory was refused, not a device's.
+pub fn is_refusal(error: &Error) -> bool {
+    error.kind() == ErrorKind::OutOfMemory && error.operation() == OPERATION
+}
+
+/// A refusal in NumPy's words, of an array for which memory was wanted; other errors as they are.
+#[cold]
+pub fn of_array(error: Error, shape: &[usize], dtype: DType) -> Error {
+    if !is_refusal(&error) || error.fact("shape").is_some() {
+        return error;
+    }
+    let bytes = shape.iter().fold(dtype.size(), |bytes, extent| bytes.saturating_mul(*extent));
+    let mut axes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    if shape.len() == 1 {
+        axes.push(',');
+    }
+    let (size, shape) = (size_words(bytes), format!("({axes})"));
+    error
+        .says(format!(
+            "Unable to allocate {size} for an array with shape {shape} and data type {dtype}"
+        ))
+        .with("shape", shape)
+}
+
+/// A size as NumPy says it: three digits in the unit that leaves least before the point.
+fn size_words(bytes: usize) -> String {
+    const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut unit = bytes.max(2).ilog2() as usize / 10;
+    let mut count = bytes as f64 / (1u64 << (10 * unit)) as f64;
+    if count.round() == 1024.0 && unit + 1 < UNITS.len() {
+        (unit, count) = (unit + 1, count / 1024.0);
+    }
+    let words = match count {
+        _ if unit == 0 => format!("{count:.0}"),
+        ..9.995 => format!("{count:.2}"),
+        ..99.95 => format!("{count:.1}"),
+        _ => format!("{count:.0}."),
+    };
+    format!("{words} {}", UNITS[unit])
+}
+
+/// Whether the next allocation is to be tried at all. Every allocation of a size that a program decides asks here.
+///
+/// # Errors
+/// - `OutOfMemory`: a test wants this one to be refused.
+#[inline]
+pub fn ask(bytes: usize) -> Result<()> {
+    match LEFT.load(Ordering::Relaxed) {
+        0 => Ok(()),
+        _ => counted(bytes),
+    }
+}
+
+#[cold]
+fn counted(bytes: usize) -> Result<()> {
+    let less = |left: u64| left.checked_sub(1);
+    match LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+        Ok(1) => Err(refused(bytes)),
+        _ => Ok(()),
+    }
+}
+
+/// What `allocate` gives; where that is nothing, the free host memory goes back to the system, and it is
+/// asked once more.
+///
+/// # Errors
+/// - `OutOfMemory`: it gives nothing again.
+#[inline]
+pub fn granted<T>(bytes: usize, mut allocate: impl FnMut() -> Option<T>) -> Result<T> {
+    ask(bytes)?;
+    if let Some(given) = allocate() {
+        return Ok(given);
+    }
+    host::trim();
+    allocate().ok_or_else(|| refused(bytes))
+}
+
+/// An empty vector with room for so many elements.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no such room.
+pub fn with_room<T>(len: usize) -> Result<Vec<T>> {
+    granted(len.saturating_mul(size_of::<T>()), || {
+        let mut room = Vec::new();
+        room.try_reserve_exact(len).ok().map(|()| room)
+    })
+}
+
+/// So many copies of an element.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them.
+pub fn filled<T: Clone>(element: T, len: usize) -> Result<Vec<T>> {
+    let mut room = with_room(len)?;
+    room.resize(len, element);
+    Ok(room)
+}
+
+/// So many zeros, which take no time where the system has zeroed pages.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them.
+pub fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
+    let bytes = len.saturating_mul(size_of::<T>());
+    let Some(layout) = Layout::array::<T>(len).ok().filter(|layout| layout.size() > 0) else {
+        return if bytes == 0 { filled_with_nothing(len) } else { Err(refused(bytes)) };
+    };
+    granted(bytes, || {
+        // SAFETY: the layout has at least one byte.
+        let memory = unsafe { alloc_zeroed(layout) }.cast::<T>();
+        // SAFETY: so many elements were allocated as a vector's are, and zeros are elements.
+        (!memory.is_null()).then(|| unsafe { Vec::from_raw_parts(memory, len, len) })
+    })
+}
+
+/// Elements that take no bytes.
+fn filled_with_nothing<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
+    let mut none = Vec::new();
+    none.resize_with(len, T::zeroed);
+    Ok(none)
+}
+
+/// A copy of these elements.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them.
+pub fn copied<T: Copy>(elements: &[T]) -> Result<Vec<T>> {
+    let mut room = with_room(elements.len())?;
+    room.extend_from_slice(elements);
+    Ok(room)
+}
+
+/// So many copies of an element, in place where they are few.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them.
+#[inline]
+pub fn few<A: Array>(element: A::Item, len: usize) -> Result<SmallVec<A>>
+where
+    A::Item: Clone,
+{
+    let mut room = SmallVec::new();
+    if len > room.inline_size() {
+        granted(len.saturating_mul(size_of::<A::Item>()), || room.try_reserve_exact(len).ok())?;
+    }
+    room.resize(len, element);
+    Ok(room)
+}
+
+/// A copy of these elements, in place where they are few.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them.
+#[inline]
+pub fn few_copied<A: Array>(elements: &[A::Item]) -> Result<SmallVec<A>>
+where
+    A::Item: Copy,
+{
+    let mut room = SmallVec::new();
+    if elements.len() > room.inline_size() {
+        let bytes = size_of_val(elements);
+        granted(bytes, || room.try_reserve_exact(elements.len()).ok())?;
+    }
+    room.extend_from_slice(elements);
+    Ok(room)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More than any machine has.
+    const MUCH: usize = 1 << 46;
+
+    #[test]
+    fn what_no_machine_has_is_refused_in_every_way_to_ask() {
+        let refusals = [
+            with_room::<u64>(MUCH).err(),
+            with_room::<u64>(usize::MAX).err(),
+            filled(7u8, MUCH).err(),
+            zeroed::<u64>(MUCH).err(),
+            zeroed::<u64>(usize::MAX).err(),
+            few::<[u8; 64]>(7, MUCH).err(),
+            host::HostBuffer::new(MUCH).err(),
+            host::HostBuffer::new(usize::MAX).err(),
+        ];
+        for (way, error) in refusals.into_iter().enumerate() {
+            assert!(error.is_some_and(|error| is_refusal(&error)), "way {way}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_said_as_numpy_says_them() {
+        for (bytes, words) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1024, "1.00 KiB"),
+            (10 << 10, "10.0 KiB"),
+            (80_000_000_000, "74.5 GiB"),
+            (800_000_000_000, "745. GiB"),
+            (1_048_575, "1.00 MiB"),
+            (1_040_000, "1016. KiB"),
+            (80_000_000_000_000, "72.8 TiB"),
+            (usize::MAX, "16.0 EiB"),
+        ] {
+            assert_eq!(size_words(bytes), words);
+        }
+        let error = of_array(refused(8), &[100_000, 100_000], DType::F64);
+        let words = "Unable to allocate 74.5 GiB for an array with shape (100000, 100000) and data type float64";
+        assert_eq!(error.message(), words);
+        assert!(of_array(refused(8), &[3], DType::Bool).message().contains("shape (3,) and"));
+    }
+
+    #[test]
+    fn what_is_granted_is_what_was_asked_for() -> Result<()> {
+        assert_eq!(filled(7u8, 3)?, [7; 3]);
+        assert_eq!(zeroed::<u64>(3)?, [0; 3]);
+        assert_eq!(zeroed::<u64>(0)?, []);
+        assert_eq!(zeroed::<()>(3)?.len(), 3);
+        assert_eq!(copied(&[1i16, 2])?, [1, 2]);
+        assert_eq!(few::<[u8; 4]>(7, 9)?[..], [7; 9]);
+        assert_eq!(few_copied::<[u8; 4]>(&[1, 2, 3, 4, 5])?[..], [1, 2, 3, 4, 5]);
+        Ok(())
+    }
+}
