@@ -439,7 +439,7 @@ impl<'a> World<'a> {
             return fail(format!("x{name} is {dtype} {shape:?}, not {wanted:?}"));
         }
         let Some(bytes) = self.insist(|context| context.read(array))? else { return Ok(()) };
-        let bytes = fine(bytes.to_vec(), "read")?;
+        let bytes = bytes.to_vec().map_err(failure)?;
         let size = model.dtype.size();
         let got = bytes.chunks_exact(size).filter_map(|bytes| Scalar::read(model.dtype, bytes));
         let wanted = model.elements();
