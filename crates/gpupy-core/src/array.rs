@@ -16,7 +16,7 @@ use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Operand, Origin, Value};
 use crate::view::{Shape, Strides, View, size_of};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 
 /// What the user holds: a view of a base.
 #[derive(Clone)]
@@ -42,8 +42,8 @@ struct Base {
     dtype: DType,
     len: usize,
     current: Mutex<Current>,
-    /// Where the elements are another base's.
-    face: Option<Box<Face>>,
+    /// Where the elements are another base's, from the beginning or from some time on.
+    face: OnceLock<Box<Face>>,
 }
 
 /// What a base has at present, and how often it was replaced.
@@ -150,13 +150,13 @@ impl Array {
     pub(crate) fn with_view(value: Value, view: View) -> Array {
         let (dtype, len) = (value.dtype(), value.len());
         let current = Mutex::new(Current { held: Held::Value(value), version: 0, lack: None });
-        Array { base: Arc::new(Base { dtype, len, current, face: None }), view }
+        Array { base: Arc::new(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base that shows another one's elements.
     pub(crate) fn of_face(dtype: DType, len: usize, face: Face) -> Array {
         let current = Mutex::new(Current { held: Held::Nothing, version: 0, lack: None });
-        let base = Base { dtype, len, current, face: Some(Box::new(face)) };
+        let base = Base { dtype, len, current, face: OnceLock::from(Box::new(face)) };
         Array { base: Arc::new(base), view: View::contiguous(&[len]) }
     }
 
@@ -195,7 +195,7 @@ impl Array {
         // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
         unsafe {
             let current = Mutex::new(Current { held, version: 0, lack: None });
-            place.write(Base { dtype, len, current, face: None });
+            place.write(Base { dtype, len, current, face: OnceLock::new() });
             let current = (*place).current.get_mut().unwrap_or_else(PoisonError::into_inner);
             let start = current.own_mut()?.make_room(shape).ok()?;
             Some((Array { base: base.assume_init(), view }, start))
@@ -288,7 +288,7 @@ impl Array {
     /// The base whose elements these are.
     fn owner(&self) -> &Arc<Base> {
         let mut base = &self.base;
-        while let Some(face) = &base.face {
+        while let Some(face) = base.face.get() {
             base = &face.whole().base;
         }
         base
@@ -306,13 +306,13 @@ impl Array {
     }
 
     /// How many elements the base has.
-    pub(crate) fn base_len(&self) -> usize {
+    pub fn base_len(&self) -> usize {
         self.base.len
     }
 
     /// What the base shows, if it has no elements of its own.
     pub(crate) fn face(&self) -> Option<&Face> {
-        self.base.face.as_deref()
+        self.base.face.get().map(|face| &**face)
     }
 
     /// True when this array shows its whole base in C order.
@@ -418,7 +418,7 @@ impl Array {
 
     pub(crate) fn current(&self) -> MutexGuard<'_, Current> {
         let mut current = self.base.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(face) = &self.base.face {
+        if let Some(face) = self.base.face.get() {
             face.follow(self.base.dtype, &mut current);
         }
         current
@@ -432,7 +432,7 @@ impl Array {
             Err(TryLockError::Poisoned(current)) => current.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        if let Some(face) = &self.base.face {
+        if let Some(face) = self.base.face.get() {
             face.follow_now(self.base.dtype, &mut current)?;
         }
         Some(current)
@@ -442,10 +442,23 @@ impl Array {
     /// them under another dtype.
     #[inline]
     pub(crate) fn current_to_write(&self) -> Option<MutexGuard<'_, Current>> {
-        match self.base.face {
-            None => self.current_now(),
-            Some(_) => None,
+        let current = self.current_now()?;
+        self.base.face.get().is_none().then_some(current)
+    }
+
+    /// Lets the base show the elements of another one from now on, which `make` is given its value to make
+    /// with. It changes nothing where the base shows another one's already.
+    ///
+    /// # Errors
+    /// - `Disposed`: it has none any more. Those of `make`.
+    pub(crate) fn become_face(&self, make: impl FnOnce(Value) -> Result<Face>) -> Result<()> {
+        let mut current = self.current();
+        if self.base.face.get().is_none() {
+            let face = make(current.value()?.clone())?;
+            // Nobody else sets it, with the lock held.
+            let _ = self.base.face.set(Box::new(face));
         }
+        Ok(())
     }
 
     /// The base's value now.

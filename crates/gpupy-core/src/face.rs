@@ -4,7 +4,8 @@
 //! Owns [`Face`], [`Context::face`] and [`LastFace`]. Elements of another size are made in steps, each of
 //! which halves them, pairs them, or keeps their size; a part of a complex array is every second element of
 //! its halves. A face's elements are recorded from those of the whole when they are asked for and the whole
-//! was written since; what is written to a face is written to the whole. Invariants: both show the same
+//! was written since; what is written to a face is written to the whole. Bools that are seen as integers become
+//! a face of their bytes, which say more. Invariants: both show the same
 //! bits after any write to either; a face's lock is taken before the whole's, never after it; nothing is
 //! evaluated under them.
 //!
@@ -81,6 +82,12 @@ pub fn steps(from: DType, to: DType) -> SmallVec<[DType; 8]> {
     steps
 }
 
+/// What makes elements of one dtype those of another of its size. Bits that are no bool's are true, and drivers
+/// know bools by their values.
+fn between(from: DType, to: DType) -> Op {
+    if from == DType::Bool || to == DType::Bool { Op::Cast } else { Op::Bitcast }
+}
+
 /// The unsigned integers of a size in bytes.
 fn unsigned(size: usize) -> DType {
     match size {
@@ -100,10 +107,29 @@ impl Context {
         let count = array.base_len() - start;
         let view = View::contiguous(&[count]);
         let mut shown = array.seen_as(View { offset: start as isize, ..view });
-        for dtype in steps(array.dtype(), dtype) {
+        if shown.dtype() == DType::Bool && dtype != DType::Bool {
+            // Integers say more than bools: these are their face, not the other way round. A base without
+            // elements has no use for either.
+            let _ = self.let_bools_show_bytes(&shown);
+            let bytes = shown.face().map(|face| face.whole.slice_axis(0, start, count, 1));
+            shown = bytes.unwrap_or(shown);
+        }
+        for dtype in steps(shown.dtype(), dtype) {
             shown = self.one_step(shown, dtype);
         }
         shown
+    }
+
+    /// Makes a base of bools, that is none yet, the face of one of bytes.
+    fn let_bools_show_bytes(&self, bools: &Array) -> Result<()> {
+        bools.become_face(|value| {
+            let len = value.len();
+            let shown = Array::with_view(value, View::contiguous(&[len]));
+            let whole = self.same(&shown, DType::U8)?;
+            let whole = Array::with_view(whole.value()?, View::contiguous(&[len]));
+            let seen = AtomicU64::new(whole.version());
+            Ok(Face { whole, context: self.clone(), seen })
+        })
     }
 
     fn one_step(&self, mut shown: Array, dtype: DType) -> Array {
@@ -132,9 +158,7 @@ impl Context {
 
     /// Elements of the same size under another dtype.
     fn same(&self, array: &Array, to: DType) -> Result<Array> {
-        // Bits that are no bool's are true.
-        let op = if to == DType::Bool { Op::Cast } else { Op::Bitcast };
-        self.made(op, &[array.into()], to)
+        self.made(between(array.dtype(), to), &[array.into()], to)
     }
 
     /// The lower or the upper half of each element: of a complex number, its real or imaginary part.
@@ -260,7 +284,7 @@ impl Face {
         let (have, want) = (whole.dtype().size(), dest.dtype().size());
         if have == want {
             let target = whole.within(&view.shape, &view.strides, view.offset)?;
-            let op = if whole.dtype() == DType::Bool { Op::Cast } else { Op::Bitcast };
+            let op = between(dest.dtype(), whole.dtype());
             return Ok(Some((target, self.context.made(op, &[source], whole.dtype())?)));
         }
         let mut steps = view.strides.iter().zip(&view.shape).filter(|(_, extent)| **extent > 1);

@@ -18,6 +18,15 @@ type Axes = SmallVec<[usize; 4]>;
 /// Axes from the outermost in memory to the innermost, where that is not C order.
 struct Order(Axes);
 
+/// Which axes tell where they lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Steps {
+    /// Those with a step.
+    Any,
+    /// Those without one as well: innermost.
+    OrNone,
+}
+
 /// What an elementwise operation gives for operands, with its elements in memory as near to theirs as can
 /// be.
 #[inline]
@@ -51,10 +60,25 @@ fn falls(strides: &[isize]) -> bool {
     strides.windows(2).all(|pair| pair[0].unsigned_abs() >= pair[1].unsigned_abs())
 }
 
-/// What an operation along an axis gives for arrays of one rank, which agree in their other extents.
+/// What a copy of an array gives, with its axes from the longest stride to the shortest. That is NumPy's `K`
+/// of copies and casts, where axes without a step lie innermost; to operations they lie anywhere.
+pub(crate) fn kept_by_strides<E>(
+    array: &Array,
+    compute: impl FnOnce(&Array) -> Result<Array, E>,
+) -> Result<Array, E> {
+    if falls(array.strides()) || array.is_contiguous() {
+        return compute(array);
+    }
+    let (view, back) = descending(array.layout());
+    compute(&array.seen_as(view)).map(|result| result.transpose(&back))
+}
+
+/// What an operation along an axis gives for arrays of one rank, which agree in their other extents. Axes
+/// without a step lie innermost where the result is made as copies are, and anywhere otherwise.
 pub(crate) fn kept_along<E>(
     arrays: &[Array],
     axis: usize,
+    steps: Steps,
     compute: impl FnOnce(&[Array], usize) -> Result<Array, E>,
 ) -> Result<Array, E> {
     let rank = arrays.first().map_or(0, Array::ndim);
@@ -62,7 +86,7 @@ pub(crate) fn kept_along<E>(
     if !is_one_rank || arrays.iter().all(Array::is_contiguous) {
         return compute(arrays, axis);
     }
-    match Order::of_arrays(&arrays.iter().collect::<SmallVec<[&Array; 3]>>(), rank) {
+    match Order::of_arrays(&arrays.iter().collect::<SmallVec<[&Array; 3]>>(), rank, steps) {
         None => compute(arrays, axis),
         Some(order) => {
             let moved: SmallVec<[Array; 3]> =
@@ -83,7 +107,7 @@ pub(crate) fn kept_but<E>(
     let rank = array.ndim();
     let order = match rank < gone.len() + 2 || array.is_contiguous() {
         true => None,
-        false => Order::of_arrays(&[array], rank),
+        false => Order::of_arrays(&[array], rank, Steps::Any),
     };
     let Some(Order(all)) = order else { return compute(array, gone) };
     let kept: Axes = all.into_iter().filter(|axis| !gone.contains(axis)).collect();
@@ -123,11 +147,14 @@ impl Order {
         let arrays: SmallVec<[&Array; 3]> = arrays.collect();
         let shapes: SmallVec<[&[usize]; 3]> = arrays.iter().map(|array| array.shape()).collect();
         let rank = broadcast_shapes(&shapes).ok()?.len();
-        Order::of_arrays(&arrays, rank)
+        Order::of_arrays(&arrays, rank, Steps::Any)
     }
 
     /// The order of results with `rank` axes; `None` where that is C order.
-    fn of_arrays(arrays: &[&Array], rank: usize) -> Option<Order> {
+    fn of_arrays(arrays: &[&Array], rank: usize, steps: Steps) -> Option<Order> {
+        if steps == Steps::OrNone {
+            return Order::of_copies(arrays, rank);
+        }
         // As NumPy's iterator sorts axes: from the innermost out, each as far in as nothing speaks
         // against it.
         let mut axes: Axes = (0..rank).rev().collect();
@@ -143,6 +170,33 @@ impl Order {
             axes[to..=k].rotate_right(1);
         }
         axes.reverse();
+        (!axes.is_sorted()).then_some(Order(axes))
+    }
+
+    /// The same of results that are made as copies are, of arrays of that rank: from the outermost in, each
+    /// axis as far out as nothing speaks against it, where axes without a step lie innermost.
+    fn of_copies(arrays: &[&Array], rank: usize) -> Option<Order> {
+        let goes_outside = |axis: usize, other: usize| {
+            let mut outside = None;
+            for array in arrays.iter().filter(|it| it.shape()[axis] != 1 && it.shape()[other] != 1)
+            {
+                let stride = |axis: usize| array.strides()[axis].unsigned_abs();
+                outside = Some(stride(axis) > stride(other) && outside != Some(false));
+            }
+            outside
+        };
+        let mut axes: Axes = (0..rank).collect();
+        for k in 1..rank {
+            let mut to = k;
+            for at in (0..k).rev() {
+                match goes_outside(axes[k], axes[at]) {
+                    Some(true) => to = at,
+                    Some(false) => break,
+                    None => {}
+                }
+            }
+            axes[to..=k].rotate_right(1);
+        }
         (!axes.is_sorted()).then_some(Order(axes))
     }
 

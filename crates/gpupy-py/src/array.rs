@@ -297,32 +297,45 @@ impl NdArray {
         Self::dispose(slf)
     }
 
-    /// A copy, lazy; the dtype may change. It lies in C order, or as the array does.
-    #[pyo3(signature = (dtype=None, as_it_lies=false))]
+    /// A copy, lazy; the dtype may change. It lies in C order, or with its axes by their strides.
+    #[pyo3(signature = (dtype=None, by_strides=false))]
     fn _copy<'py>(
         slf: &Bound<'py, Self>,
         dtype: Option<&Bound<'py, PyAny>>,
-        as_it_lies: bool,
+        by_strides: bool,
     ) -> PyResult<Option<NdArray>> {
         let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
         let Some(dtype) = dtype else {
             let context = context()?;
             let copied =
-                if as_it_lies { context.copy_as_it_lies(&array) } else { context.copy(&array) };
+                if by_strides { context.copy_by_strides(&array) } else { context.copy(&array) };
             return copied.map(NdArray::lazy).map(Some).map_err(to_py);
         };
         match dtypes::from_any(dtype)? {
             Some(dtype) => {
                 warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
                 let context = ready(slf.py())?;
-                let mut cast = context.cast(&array, dtype).map_err(to_py)?;
-                if !as_it_lies && !cast.is_contiguous() {
-                    cast = context.copy(&cast).map_err(to_py)?;
-                }
+                let cast = context.cast_by_strides(&array, dtype).map_err(to_py)?;
+                let as_asked = by_strides || cast.is_contiguous();
+                let cast = if as_asked { cast } else { context.copy(&cast).map_err(to_py)? };
                 Ok(Some(NdArray::lazy(cast)))
             }
             None => Ok(None),
         }
+    }
+
+    /// The elements of a view of an array that nobody else has, as an array that is no view.
+    fn _alone(slf: &Bound<'_, Self>) -> NdArray {
+        match elements(slf) {
+            Elements::Lazy(array) => NdArray::lazy(array),
+            Elements::Numpy(array) => NdArray::numpy(&array),
+        }
+    }
+
+    /// A copy in the order in which operations read the elements.
+    fn _copy_as_read<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<NdArray>> {
+        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        context()?.copy_as_it_lies(&array).map(NdArray::lazy).map(Some).map_err(to_py)
     }
 
     /// A copy with the elements as another dtype; `None` leaves it to the longer way.
@@ -332,7 +345,7 @@ impl NdArray {
         match dtypes::known(dtype)? {
             Some(dtype) if holds(dtype)? => {
                 warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
-                context.cast(array, dtype).map(NdArray::lazy).map(Some).map_err(to_py)
+                context.cast_by_strides(array, dtype).map(NdArray::lazy).map(Some).map_err(to_py)
             }
             _ => Ok(None),
         }

@@ -106,7 +106,7 @@ pub fn record(
             let Parts { re, im } = Parts::of(&f, *x)?.map(&f, op)?;
             f.two(if op == Op::IsFinite { Op::And } else { Op::Or }, &re, &im)?
         }
-        (Recipe::Same, [Arg::Array(array)]) => context.copy(array)?,
+        (Recipe::Same, [Arg::Array(array)]) => context.copy_as_it_lies(array)?,
         (Recipe::Conjugate, [x]) => {
             let Parts { re, im } = Parts::of(&f, *x)?;
             Parts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?

@@ -76,20 +76,53 @@ fn copy_in(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
         with_bytes(array, |shape, bytes| Array::from_bytes(dtype, shape, bytes).map_err(to_py))?
     };
     let strides = array.strides();
-    if array.is_c_contiguous() || strides.is_sorted_by(|a, b| a >= b) {
+    if array.is_c_contiguous() {
         return copy(array);
     }
     let mut order: SmallVec<[usize; 4]> = (0..strides.len()).collect();
     order.sort_by_key(|axis| std::cmp::Reverse(strides[*axis].abs()));
     let descending = ndarray(&array.call_method1("transpose", (order.as_slice(),))?)?;
     if !descending.is_c_contiguous() {
-        return copy(array);
+        return match with_gaps(array, dtype)? {
+            Some(view) => Ok(view),
+            None => copy(array),
+        };
     }
     let mut back: SmallVec<[usize; 4]> = order.iter().map(|_| 0).collect();
     for (place, axis) in order.iter().enumerate() {
         back[*axis] = place;
     }
     Ok(copy(&descending)?.transpose(&back))
+}
+
+/// How many times as long as an array's elements the memory may be that they lie in, for their gaps to be kept:
+/// that of the real parts of complex numbers is twice as long.
+const GAPS: usize = 2;
+/// The length in bytes up to which it may be any number of times as long.
+const LITTLE: usize = 1 << 16;
+
+/// A view of a copy of the memory in which an ndarray's elements lie, with gaps between them or with some at one
+/// place; `None` where that is much more than they are, or they lie between multiples of their size.
+fn with_gaps(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Option<Array>> {
+    let Some(span) = span(array) else { return Ok(None) };
+    let size = dtype.size() as isize;
+    let count = (span.end - span.start) / size;
+    let bytes = (count * size) as usize;
+    let apart = array.strides().iter().any(|stride| stride % size != 0);
+    let much = bytes > LITTLE && count as usize > GAPS * array.len();
+    // Bytes between bools may be none.
+    if apart || much || dtype == DType::Bool {
+        return Ok(None);
+    }
+    let offset = (address(array) as isize - span.start) / size;
+    // SAFETY: the first and the last byte belong to one block of memory, which the array keeps; what lies between
+    // its elements is bytes of that block, and whatever these are is an element of a number's dtype. Python's
+    // lock, held throughout, keeps other threads of Python from writing to them.
+    let bytes = unsafe { std::slice::from_raw_parts(span.start as *const u8, bytes) };
+    let memory = Array::from_bytes(dtype, &[count as usize], bytes).map_err(to_py)?;
+    let strides: SmallVec<[isize; 4]> =
+        array.strides().iter().map(|stride| stride / size).collect();
+    memory.view(array.shape(), &strides, offset).map(Some).map_err(to_py)
 }
 
 /// An ndarray of integers as an index array: int32, copied. `None` when one of them is none.

@@ -107,7 +107,8 @@ impl Exported {
             (*view).len = self.shape.iter().product::<isize>() * size as isize;
             (*view).itemsize = size as isize;
             (*view).readonly = 1;
-            (*view).ndim = self.shape.len() as c_int;
+            // Who asks for no extents sees bytes.
+            (*view).ndim = if asks(ffi::PyBUF_ND) { self.shape.len() as c_int } else { 1 };
             let format = format(host.dtype()).as_ptr().cast_mut();
             let wanted = |flag, pointer| if asks(flag) { pointer } else { std::ptr::null_mut() };
             (*view).format = if asks(ffi::PyBUF_FORMAT) { format } else { std::ptr::null_mut() };

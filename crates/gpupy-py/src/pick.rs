@@ -23,6 +23,7 @@ use gpupy_core::{Array, DType, ErrorKind, Op, Outside};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
+use std::cmp::Reverse;
 
 /// A part of a key.
 pub enum Part<'py> {
@@ -52,11 +53,14 @@ pub fn pick<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Boun
     let Some(parts) = parts(key)? else { return Ok(None) };
     let refused = || refusal(array, key, |standin, key| standin.get_item(key));
     let Some(picked) = place(py, array, &parts)? else { return refused().map(|()| None) };
+    let laid = Laid::of(&picked);
     let indices: SmallVec<[Option<&Array>; 4]> =
-        picked.indices.iter().map(Option::as_ref).collect();
-    let found = wait(py, || context.pick(&picked.view, &indices, picked.at, Outside::Refuse));
+        laid.axes.iter().map(|axis| picked.indices[*axis].as_ref()).collect();
+    let view = picked.view.transpose(&laid.axes);
+    let found = wait(py, || context.pick(&view, &indices, 0, Outside::Refuse));
     match found {
         Ok(found) => {
+            let found = laid.back(&found, picked.at);
             if found.size() == 0 {
                 // What NumPy says of indices outside, where they name nothing.
                 refused()?;
@@ -69,6 +73,41 @@ pub fn pick<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Boun
         }
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
         Err(error) => Err(to_py(error)),
+    }
+}
+
+/// How NumPy's results of index arrays lie in memory: the picked axes outermost, then the others from the
+/// longest stride to the shortest.
+struct Laid {
+    /// The axes of the view in that order.
+    axes: SmallVec<[usize; 4]>,
+    /// How many of them are indexed.
+    indexed: usize,
+}
+
+impl Laid {
+    fn of(picked: &Picked) -> Laid {
+        let (view, indices) = (&picked.view, &picked.indices);
+        let mut axes: SmallVec<[usize; 4]> = (0..indices.len()).collect();
+        axes.sort_by_key(|axis| match indices[*axis] {
+            Some(_) => (false, Reverse(0)),
+            None => (true, Reverse(view.strides()[*axis].unsigned_abs())),
+        });
+        Laid { axes, indexed: indices.iter().flatten().count() }
+    }
+
+    /// What was picked in this order, with its axes where the key puts them: the picked ones before the kept
+    /// axis `at`.
+    fn back(&self, found: &Array, at: usize) -> Array {
+        let kept = &self.axes[self.indexed..];
+        let picked = found.ndim() - kept.len();
+        let place = |axis: &usize| kept.iter().filter(|other| *other < axis).count();
+        let mut order: SmallVec<[usize; 6]> = SmallVec::from_elem(0, kept.len());
+        for (number, axis) in kept.iter().enumerate() {
+            order[place(axis)] = picked + number;
+        }
+        order.insert_many(at, 0..picked);
+        if order.is_sorted() { found.clone() } else { found.transpose(&order) }
     }
 }
 

@@ -158,12 +158,17 @@ impl<'py> Loan<'py> {
             return Ok(None);
         }
         if let Ok(items) = value.cast_exact::<PyTuple>() {
-            let lent = self.lent_all(items.iter(), depth - 1)?;
-            return lent.map(|lent| Ok(PyTuple::new(py, lent)?.into_any())).transpose();
+            let Some(lent) = self.lent_all(items.iter(), depth - 1)? else { return Ok(None) };
+            let is_same = items.iter_borrowed().zip(&lent).all(|(item, lent)| item.is(lent));
+            let all = if is_same { value } else { PyTuple::new(py, lent)?.into_any() };
+            return Ok(Some(all));
         }
         if let Ok(items) = value.cast_exact::<PyList>() {
-            let lent = self.lent_all(items.iter(), depth - 1)?;
-            return lent.map(|lent| Ok(PyList::new(py, lent)?.into_any())).transpose();
+            let Some(lent) = self.lent_all(items.iter(), depth - 1)? else { return Ok(None) };
+            // A list without arrays of ours stays itself: the function may be one that writes to it.
+            let is_same = items.iter().zip(&lent).all(|(item, lent)| item.is(lent));
+            let all = if is_same { value } else { PyList::new(py, lent)?.into_any() };
+            return Ok(Some(all));
         }
         Ok(None)
     }

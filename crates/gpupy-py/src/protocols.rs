@@ -46,7 +46,15 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     if object.get_type().is(&numpy(py)?.ndarray) {
         let array = match host::from_numpy(object)? {
-            Some(array) => NdArray::lazy(array),
+            Some(array) => {
+                // Elements that lie at one place are several in name only.
+                let overlaps = array.size() > array.base_len();
+                let made = NdArray::lazy(array);
+                if overlaps && !object.getattr("flags")?.getattr("writeable")?.is_truthy()? {
+                    made.set_writable(false);
+                }
+                made
+            }
             None => NdArray::numpy(object),
         };
         return Ok(Bound::new(py, array)?.into_any());

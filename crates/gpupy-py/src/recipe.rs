@@ -218,6 +218,7 @@ impl Recipe {
             args.iter().map(|arg| compose::cast(context, *arg, dtype)).collect::<Result<_>>()?;
         let args: SmallVec<[Arg<'_>; 3]> = cast.iter().map(Arg::Array).collect();
         match self.on(context, dtype, &args)? {
+            Some(array) if array.dtype() == plan.result => Ok(Some(array)),
             Some(array) => compose::cast(context, Arg::Array(&array), plan.result).map(Some),
             None => Ok(None),
         }
@@ -232,7 +233,7 @@ impl Recipe {
                 if dtype.is_float() {
                     context.apply(op, &[*x])?
                 } else {
-                    Array::full(array.shape(), Scalar::bool(op == Op::IsFinite))?
+                    context.full_as_it_lies(array, Scalar::bool(op == Op::IsFinite))?
                 }
             }
             (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,

@@ -19,7 +19,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyTuple};
 
 /// An immutable scalar, evaluated when its value is needed.
-#[pyclass(name = "scalar", module = "gpupy", frozen, weakref)]
+// A mapping, because C code takes a class with a sequence's slots for a sequence: of extents, of sizes, of axes.
+#[pyclass(name = "scalar", module = "gpupy", frozen, weakref, mapping)]
 pub struct LazyScalar {
     element: Element,
     /// How many operations on scalars alone led here since a value was known.
@@ -296,6 +297,34 @@ impl LazyScalar {
         kwargs.set_item("dtype", dtype)?;
         let _ = copy; // a scalar has no memory to share
         dtypes::numpy(py)?.array.bind(py).call((self.value(py)?,), Some(&kwargs))
+    }
+
+    /// The namespace of arrays, which is this package's.
+    #[pyo3(signature = (*, api_version=None))]
+    fn __array_namespace__<'py>(
+        &self,
+        py: Python<'py>,
+        api_version: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyModule>> {
+        let _ = api_version; // there is one
+        py.import("gpupy")
+    }
+
+    /// The element as DLPack's tensor without axes, over memory of its own.
+    #[pyo3(signature = (**kwargs))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array =
+            dtypes::numpy(slf.py())?.array.bind(slf.py()).call1((slf.get().value(slf.py())?,))?;
+        array.call_method("__dlpack__", (), kwargs)
+    }
+
+    /// Where DLPack finds the element.
+    fn __dlpack_device__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let array = dtypes::numpy(py)?.array.bind(py).call1((self.value(py)?,))?;
+        array.call_method0("__dlpack_device__")
     }
 
     #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]

@@ -36,6 +36,7 @@ pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usiz
     if !all_taken {
         return Err(refuse());
     }
+    // To NumPy any negative extent is the one that is left open.
     let open = wanted.iter().filter(|n| **n < 0).count();
     let known = wanted
         .iter()
@@ -47,7 +48,7 @@ pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usiz
         1 => known != 0 && array.size().is_multiple_of(known),
         _ => false,
     };
-    if !fits || wanted.iter().any(|n| *n < -1) {
+    if !fits {
         return Err(refuse());
     }
     let rest = array.size().checked_div(known).unwrap_or(0);

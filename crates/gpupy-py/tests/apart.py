@@ -20,7 +20,9 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has 
 
 # A program that hangs shows where, in each of its threads.
 PROLOGUE = f"""
-import faulthandler
+import faulthandler, signal
+# In the background of a script it is ignored, and what a program starts inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 faulthandler.dump_traceback_later({LIMIT}, exit=True)
 import gpupy, numpy
 """

@@ -145,3 +145,18 @@ def test_a_thread_that_is_not_the_main_one_goes_on_when_that_is_interrupted(name
         print(got[0] == 200 + (1 << 18) - 1)
         """
     assert run(code, name, setup=LONG, **SMALL) == ["interrupted", "True"]
+
+
+def test_programs_are_interrupted_also_where_the_tests_run_in_the_background():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        code = """
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(30)
+            except KeyboardInterrupt:
+                print("interrupted")
+            """
+        assert run(code, "cpu", setup=LONG) == ["interrupted"]
+    finally:
+        signal.signal(signal.SIGINT, before)

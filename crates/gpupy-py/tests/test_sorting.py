@@ -1,10 +1,11 @@
 """Sorts, and the places of extremes: to the bit, with NaN, zeros of both signs, and many equal elements."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
-from pairs import check
+from pairs import assert_same, check
 
 import gpupy
 
@@ -109,3 +110,51 @@ def test_these_are_no_fallbacks(driver):
     for result in (gpupy.sort(a), a.argsort(), a.cumsum(0), a.argmax(1), gpupy.minimum.accumulate(a)):
         np.asarray(result)
     assert gpupy.stats().fallbacks == 0
+
+
+KNOWS_DESCENDING = tuple(map(int, np.__version__.split(".")[:2])) >= (2, 5)
+
+
+def backwards(values, axis):
+    """The positions of a stable sort in descending order, with NaN behind all: by hand."""
+
+    def row(numbers):
+        key = [(math.isnan(x), 0 if math.isnan(x) else -x) for x in numbers.tolist()]
+        return np.array(sorted(range(len(key)), key=key.__getitem__), int)
+
+    return np.apply_along_axis(row, axis, values)
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d[0] != "c"])
+def test_sorts_in_descending_order_are_stable_with_nan_last(device, dtype):
+    from gpupy import _sorting
+
+    for shape in ((1,), (7,), (300,), (5, 6), (3, 4, 5)):
+        for axis in (-1, 0):
+            values = data(shape, dtype)
+            places = backwards(values.astype(int) if dtype == "bool" else values, axis)
+            wanted = np.take_along_axis(values, places, axis)
+            rows = (gpupy.array(values), axis)
+            recorded = _sorting._rows(*rows, None, None, {"descending": True})
+            for found, want in (
+                (_sorting._places(recorded, {"descending": True}), places),
+                (_sorting._sorted(recorded, {"descending": True}), wanted),
+            ):
+                # What a driver does not sort is NumPy's.
+                if found is not None:
+                    assert_same(found, want)
+            if KNOWS_DESCENDING:
+                assert_same(gpupy.argsort(rows[0], axis, descending=True), places)
+                assert_same(gpupy.sort(rows[0], axis, descending=True), wanted)
+                rows[0].sort(axis, descending=True)
+                assert_same(rows[0], wanted)
+
+
+def test_whether_descending_is_known_is_numpys_to_say():
+    for call in (
+        lambda xp, a: xp.sort(a, descending=False),
+        lambda xp, a: xp.argsort(a, descending=True),
+        lambda xp, a: xp.sort(a, descending=None),
+        lambda xp, a: xp.sort(a, kind="stable", descending=True),
+    ):
+        check(lambda xp: call(xp, xp.array([2.0, 3.0, 1.0])))

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::in_memory;
 use crate::masked;
 use crate::op::Op;
-use crate::order;
+use crate::order::{self, Steps};
 use crate::record::source_of;
 use crate::scalar::Scalar;
 use crate::settle::is_little;
@@ -83,7 +83,9 @@ impl Context {
     /// - `Shape`, `Index`, `DType`: the arrays or the axis do not fit.
     pub fn join(&self, axis: usize, arrays: &[Array]) -> Result<Array> {
         let recorder = &self.inner.recorder;
-        order::kept_along(arrays, axis, |arrays, axis| self.bounded(recorder.join(axis, arrays)?))
+        order::kept_along(arrays, axis, Steps::OrNone, |arrays, axis| {
+            self.bounded(recorder.join(axis, arrays)?)
+        })
     }
 
     /// A cast by value.
@@ -93,7 +95,7 @@ impl Context {
     pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
         let recorder = &self.inner.recorder;
         if array.dtype() == dtype {
-            return self.bounded(recorder.copy(array)?);
+            return self.bounded(self.copy_as_it_lies(array)?);
         }
         order::kept(&[Arg::Array(array)], |args| {
             match recorder.at_once.apply(Op::Cast, dtype, args) {
@@ -127,7 +129,7 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis. `DType`: the operation does not scan this dtype.
     pub fn scan(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
-        order::kept_along(slice::from_ref(array), axis, |arrays, axis| {
+        order::kept_along(slice::from_ref(array), axis, Steps::Any, |arrays, axis| {
             self.bounded(self.inner.recorder.scan(op, &arrays[0], axis)?)
         })
     }
@@ -137,7 +139,7 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
-        order::kept_along(slice::from_ref(array), axis, |arrays, axis| {
+        order::kept_along(slice::from_ref(array), axis, Steps::OrNone, |arrays, axis| {
             self.bounded(self.inner.recorder.sort(&arrays[0], axis)?)
         })
     }
@@ -218,7 +220,23 @@ impl Context {
         self.inner.recorder.copy(array)
     }
 
-    /// A new base with the same elements, whose axes lie in memory as they did.
+    /// A new base with the same elements, whose axes lie from the longest stride to the shortest.
+    ///
+    /// # Errors
+    /// - `Disposed`: the array has none any more.
+    pub fn copy_by_strides(&self, array: &Array) -> Result<Array> {
+        order::kept_by_strides(array, |array| self.copy(array))
+    }
+
+    /// A cast by value, whose axes lie from the longest stride to the shortest.
+    ///
+    /// # Errors
+    /// As `apply`.
+    pub fn cast_by_strides(&self, array: &Array, dtype: DType) -> Result<Array> {
+        order::kept_by_strides(array, |array| self.cast(array, dtype))
+    }
+
+    /// A new base with the same elements, whose axes lie in memory as an operation's result does.
     ///
     /// # Errors
     /// - `Disposed`: the array has none any more.
@@ -226,6 +244,17 @@ impl Context {
         order::kept(&[Arg::Array(array)], |args| match args {
             [Arg::Array(moved)] => self.copy(moved),
             _ => self.copy(array),
+        })
+    }
+
+    /// A constant that lies in memory as the result of an operation on an array would.
+    ///
+    /// # Errors
+    /// - `Shape`: it has too many elements.
+    pub fn full_as_it_lies(&self, array: &Array, scalar: Scalar) -> Result<Array> {
+        order::kept(&[Arg::Array(array)], |args| match args {
+            [Arg::Array(moved)] => Array::full(moved.shape(), scalar),
+            _ => Array::full(array.shape(), scalar),
         })
     }
 

@@ -17,7 +17,7 @@ def _part(a, name):
     if a.dtype.kind != "c":
         if name == "real":
             return a._views(np.real)
-        made = _creation.zeros(a.shape, a.dtype)
+        made = _creation.zeros_like(a, order="A")
         made._writable = False
         return made
     made = _gpupy.part_of(a, name == "imag")

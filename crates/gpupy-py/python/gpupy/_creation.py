@@ -37,30 +37,44 @@ def order_of(order):
     return letter
 
 
+def lies_in(array, order):
+    """Whether the elements lie as an order says, which is a capital letter or ``None``."""
+    return (order != "C" or array.flags.c_contiguous) and (order != "F" or array.flags.f_contiguous)
+
+
+def copied(array, order, dtype=None):
+    """A copy of a lazy array in an order, with its elements as a lazy dtype."""
+    if order == "F":
+        return array.T._copy(dtype).T._alone()
+    return array._copy(dtype, order in ("K", None) or (order == "A" and array.flags.fnc))
+
+
+def is_of_a_subclass(value):
+    """Whether it is of a subclass of NumPy's arrays, which know by themselves what becomes of them."""
+    return isinstance(value, np.ndarray) and type(value) is not np.ndarray
+
+
 def axes_as_they_lie(array):
     """The axes of an array from the outermost in memory to the innermost."""
     strides = array.strides
     return sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
 
 
-def _constant(name, value, shape, dtype, order, kwargs):
+def _constant(name, value, shape, dtype, order):
     """A lazy constant, or NumPy's array where that cannot be."""
     given, dtype = dtype, np.dtype(dtype)
     extents, order = shape_of(shape), order_of(order)
-    if extents is None or not is_lazy(dtype) or kwargs or order not in ("C", "F"):
-        function = getattr(np, name)
-        return wrap(function(to_host(shape), given, order, **to_host(kwargs)))
+    if extents is None or not is_lazy(dtype) or order not in ("C", "F"):
+        return wrap(getattr(np, name)(to_host(shape), given, order))
     if order == "F" and len(extents) > 1:
-        return _gpupy.full(extents[::-1], value, dtype).T
+        return _gpupy.full(extents[::-1], value, dtype).T._alone()
     return _gpupy.full(extents, value, dtype)
 
 
-def _on(device):
-    return {} if device is None else {"device": device}
-
-
-def _without_device(kwargs):
-    return {k: v for k, v in kwargs.items() if not (k == "device" and v is None)}
+def _refuse(device):
+    """Refuses a device that NumPy has not, which is any but its own: drivers are chosen otherwise."""
+    if device is not None:
+        np.empty(0, device=device)
 
 
 def _given_like(function, *args, like, **kwargs):
@@ -77,7 +91,8 @@ def _otherwise(ours):
     def make(shape, dtype=float, order="C", *, device=None, like=None):
         if like is not None:
             return _given_like(ours, shape, dtype, order, device=device, like=like)
-        return _constant(name, float(name == "ones"), shape, dtype, order, _on(device))
+        _refuse(device)
+        return _constant(name, float(name == "ones"), shape, dtype, order)
 
     # Python names it where it does not take an argument.
     make.__qualname__ = name
@@ -92,31 +107,44 @@ def ones(shape, dtype=None, order="C", **kwargs):
     return _gpupy.ones(shape, dtype, order, **kwargs)
 
 
-def full(shape, fill_value, dtype=None, order="C", **kwargs):
-    if "like" in kwargs:
-        return _given_like(full, shape, fill_value, dtype, order, **kwargs)
+def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+    if like is not None:
+        return _given_like(full, shape, fill_value, dtype, order, device=device, like=like)
+    _refuse(device)
     if dtype is None:
         dtype = getattr(fill_value, "dtype", None) or np.asarray(fill_value).dtype
     given, dtype = dtype, np.dtype(dtype)
     extents = shape_of(shape)
-    if extents is None or not is_lazy(dtype) or _without_device(kwargs):
+    if extents is None or not is_lazy(dtype):
         return wrap(np.full(to_host(shape), to_host(fill_value), given, order))
-    made = _constant("empty", 0.0, extents, dtype, order, {})
+    made = _constant("empty", 0.0, extents, dtype, order)
     _fill(made, fill_value)
     return made
 
 
 def _fill(made, value):
     """Casts as NumPy does here, where only Python's ints have to fit."""
+    if not made.size:
+        # NumPy looks at little more than the shape then.
+        np.copyto(np.empty(made.shape, made.dtype), to_host(value), casting="unsafe")
+        return
     assign_all(made, value if type(value) in (int, ndarray, scalar) else np.asarray(to_host(value)))
 
 
 def _like(make):
     def like(a, dtype=None, order="K", subok=True, shape=None, **kwargs):
-        a, order = asanyarray(a), order_of(order)
+        if subok and is_of_a_subclass(a):
+            return wrap(getattr(np, f"{make.__name__}_like")(a, dtype, order, shape=to_host(shape), **kwargs))
+        a, order = asarray(a), order_of(order)
         wanted = a.dtype if dtype is None else dtype
+        shape = a.shape if shape is None else shape
         fortran = order == "F" or (order in "KA" and a.flags.fnc)
-        return make(a.shape if shape is None else shape, wanted, "F" if fortran else "C", **kwargs)
+        if order == "K" and not fortran and not a.flags.c_contiguous:
+            extents, axes = shape_of(shape), axes_as_they_lie(a)
+            if extents is not None and len(extents) == len(axes):
+                made = make([extents[axis] for axis in axes], wanted, **kwargs)
+                return made.transpose([axes.index(axis) for axis in range(len(axes))])._alone()
+        return make(shape, wanted, "F" if fortran else "C", **kwargs)
 
     return like
 
@@ -125,6 +153,9 @@ zeros_like, ones_like, empty_like = _like(zeros), _like(ones), _like(empty)
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kwargs):
+    if subok and is_of_a_subclass(a):
+        given = {"shape": to_host(shape), **kwargs}
+        return wrap(np.full_like(a, to_host(fill_value), dtype, order, **given))
     made = empty_like(a, dtype, order, subok, shape, **kwargs)
     _fill(made, fill_value)
     return made
@@ -137,19 +168,22 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **k
     if isinstance(copy, np._CopyMode):
         copy = _COPIES[copy]
     if isinstance(object, scalar):
+        if copy is False:
+            # A scalar has no memory to share, and NumPy has the words.
+            np.array(object._value(), copy=False)
         object = object._array()
     if isinstance(object, ndarray) and object._lazy:
+        if order == "K" and dtype is None and copy and ndmin <= object.ndim:
+            return object._copy(None, True)
         made, order = object, order_of(order)
-        if order == "F":
-            made = made if made.flags.f_contiguous and not copy else made.T._copy().T
-        if dtype is not None and np.dtype(dtype) != object.dtype:
+        if (dtype is not None and np.dtype(dtype) != object.dtype) or not lies_in(object, order):
             if copy is False:
-                raise ValueError(_COPY_WORDS)
-            made = made.astype(dtype, order="K" if order == "F" else order)
-        elif copy and order != "F":
-            made = object._copy(None, order == "K" or (order == "A" and object.flags.fnc))
-        elif order == "C" and not object.flags.c_contiguous:
-            made = object._copy()
+                # NumPy has the words for an array that does not lie so.
+                lies = "C" if order == "F" else "F"
+                np.array(np.empty((2, 2), object.dtype, lies), dtype, copy=False, order=order)
+            made = object.astype(object.dtype if dtype is None else dtype, order or "K")
+        elif copy:
+            made = copied(object, order)
         extra = ndmin - made.ndim
         return made if extra <= 0 else made.reshape((1,) * extra + made.shape)
     given = to_host(object)
@@ -159,12 +193,13 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **k
 
 
 _COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.IF_NEEDED: None, np._CopyMode.NEVER: False}
-_COPY_WORDS = "Unable to avoid copy while creating an array as requested."
 
 
 def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     if like is not None:
-        return _given_like(asarray, a, dtype, order, copy=copy, like=like)
+        return _given_like(asarray, a, dtype, order, device=device, copy=copy, like=like)
+    if device is not None:
+        _refuse(device)
     if type(a) is ndarray and copy is None and order in (None, "K", "A"):
         if dtype is None or np.dtype(dtype) == a.dtype:
             return a
@@ -173,17 +208,24 @@ def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
 
 def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     """An array of ours. One of a subclass of NumPy's is held as it is, for NumPy to work on."""
-    if isinstance(a, np.ndarray) and type(a) is not np.ndarray and dtype is order is copy is None:
+    if is_of_a_subclass(a) and dtype is order is copy is None:
         return hold(a)
     return asarray(a, dtype, order, copy=copy)
 
 
 def _asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     if like is not None:
-        return _given_like(asanyarray, a, dtype, order, copy=copy, like=like)
+        return _given_like(asanyarray, a, dtype, order, device=device, copy=copy, like=like)
+    _refuse(device)
     if isinstance(a, np.ndarray):
         return wrap(np.asanyarray(a, dtype, order, copy=copy))
     return asarray(a, dtype, order, copy=copy)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    # An element of ours is a tensor without axes, which NumPy's own scalar is not.
+    given = x._array() if type(x) is scalar else x
+    return call("from_dlpack", np.from_dlpack, (given,), {"device": device, "copy": copy})
 
 
 def ascontiguousarray(a, dtype=None, *, like=None):
@@ -198,7 +240,7 @@ def asfortranarray(a, dtype=None, *, like=None):
     a = asarray(a, dtype)
     if a.ndim == 0:
         return a.reshape(1)
-    return a if a.flags.f_contiguous else a.T._copy().T if a._lazy else a.copy("F")
+    return a if a.flags.f_contiguous else a.copy("F")
 
 
 def require(a, dtype=None, requirements=None, *, like=None):
@@ -216,7 +258,8 @@ def copy(a, order="K", subok=False):
 
 def arange(*args, dtype=None, device=None, like=None, **kwargs):
     if like is not None:
-        return _given_like(arange, *args, dtype=dtype, like=like, **kwargs)
+        return _given_like(arange, *args, dtype=dtype, device=device, like=like, **kwargs)
+    _refuse(device)
     if len(args) > 3 and dtype is None:
         args, dtype = args[:3], args[3]
     if not kwargs and 1 <= len(args) <= 3:
@@ -260,6 +303,7 @@ def _arange(dtype, start, stop=None, step=1):
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    _refuse(device)
     given = [to_host(x) for x in (start, stop)]
     if all(type(x) in (int, float) for x in given) and is_lazy(float) and axis in (0, -1):
         made = _linspace(*map(float, given), operator.index(num), endpoint, dtype)
@@ -290,8 +334,13 @@ def _linspace(start, stop, num, endpoint, dtype):
 def tri(N, M=None, k=0, dtype=float, *, like=None):
     if like is not None:
         return _given_like(tri, N, M, k, dtype, like=like)
-    rows, columns = operator.index(N), operator.index(N if M is None else M)
-    k, dtype = operator.index(k), np.dtype(dtype)
+    try:
+        rows, columns = operator.index(N), operator.index(N if M is None else M)
+        diagonal = operator.index(k)
+    except TypeError:
+        # NumPy takes a diagonal between two others.
+        return call("tri", np.tri, (N, M, k, dtype), {})
+    k, dtype = diagonal, np.dtype(dtype)
     if not (is_lazy(dtype) and max(rows, columns, abs(k)) < 2**30 and min(rows, columns) >= 0):
         return call("tri", np.tri, (N, M, k, dtype), {})
     row, column = (_gpupy.index((rows, columns), axis, np.int32) for axis in (0, 1))
@@ -300,7 +349,8 @@ def tri(N, M=None, k=0, dtype=float, *, like=None):
 
 def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     if like is not None:
-        return _given_like(eye, N, M, k, dtype, order, like=like)
+        return _given_like(eye, N, M, k, dtype, order, device=device, like=like)
+    _refuse(device)
     rows, columns = operator.index(N), operator.index(N if M is None else M)
     k, dtype, order = operator.index(k), np.dtype(dtype), order_of(order)
     if not (is_lazy(dtype) and max(rows, columns, abs(k)) < 2**30 and min(rows, columns) >= 0):
@@ -308,7 +358,7 @@ def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
     shape, k = ((rows, columns), k) if order != "F" else ((columns, rows), -k)
     row, column = (_gpupy.index(shape, axis, np.int32) for axis in (0, 1))
     made = (row + k == column).astype(dtype)
-    return made.T if order == "F" else made
+    return made.T._alone() if order == "F" else made
 
 
 def identity(n, dtype=None, *, like=None):
@@ -366,7 +416,8 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 def astype(x, dtype, /, *, copy=True, device=None):
     if not isinstance(x, (ndarray, np.ndarray)):
         # NumPy has the words.
-        return call("astype", np.astype, (x, dtype), {"copy": copy, **_on(device)})
+        return call("astype", np.astype, (x, dtype), {"copy": copy, "device": device})
+    _refuse(device)
     return asanyarray(x).astype(dtype, copy=copy)
 
 
@@ -374,7 +425,19 @@ FUNCTIONS = {
     function.__name__: function
     for function in (
         *(_gpupy.arange, _gpupy.array, asarray, ascontiguousarray, asfortranarray, astype, copy),
-        *(empty, eye, fromfunction, full, full_like, identity, indices, linspace, meshgrid, ones),
+        *(
+            empty,
+            eye,
+            from_dlpack,
+            fromfunction,
+            full,
+            full_like,
+            identity,
+            indices,
+            linspace,
+            meshgrid,
+            ones,
+        ),
         *(require, tri, zeros),
     )
 } | {"asanyarray": _asanyarray, "zeros_like": zeros_like, "ones_like": ones_like, "empty_like": empty_like}

@@ -4,6 +4,7 @@ Owns the policy (``GPUPY_FALLBACK``), and the longer way of arguments to NumPy a
 ``call``, which is in Rust, finds not plain. Not here: which calls fall back (the modules that call ``call``).
 """
 
+import operator
 import os
 import sys
 import warnings
@@ -110,7 +111,9 @@ def to_host(value, seen=None, pick=None):
     if kind in _PLAIN:
         return value
     if kind is tuple or kind is list:
-        return kind([to_host(item, seen, pick) for item in value])
+        items = [to_host(item, seen, pick) for item in value]
+        # One without arrays of ours stays itself: the function may be one that writes to it.
+        return value if all(map(operator.is_, items, value)) else kind(items)
     if kind is scalar:
         return value._value()
     if isinstance(value, ndarray):
@@ -186,6 +189,23 @@ def _comparable(args):
     return args
 
 
+def through_numpy(name, function):
+    """A function of NumPy's, with arrays of ours going in and coming out."""
+    if name == "shuffle":
+        return _shuffling(function)
+    return lambda *args, **kwargs: call(name, function, args, kwargs)
+
+
+def _shuffling(function):
+    def shuffle(x, *args, **kwargs):
+        if isinstance(x, list):
+            # It moves the items of the list itself, whatever they are.
+            return function(x, *to_host(args), **to_host(kwargs))
+        return call("shuffle", function, (x, *args), kwargs)
+
+    return shuffle
+
+
 def _longer_call(name, function, args, kwargs):
     """``call`` for what is not plain: outputs, masks, views, other classes."""
     outputs = isinstance(function, np.ufunc) and len(args) > function.nin
@@ -193,7 +213,9 @@ def _longer_call(name, function, args, kwargs):
         # NumPy has the words.
         return function(*to_host(tuple(args)), **to_host(kwargs))
     if outputs and "out" not in kwargs:
-        kwargs = {**kwargs, "out": tuple(args[function.nin :])}
+        given = tuple(args[function.nin :])
+        # NumPy makes those that are not given.
+        kwargs = {**kwargs, "out": given + (None,) * (function.nout - len(given))}
         args = args[: function.nin]
     if "where" in kwargs and name in _COMPARISONS:
         args = _comparable(args)
@@ -223,12 +245,13 @@ def _longer_call(name, function, args, kwargs):
     outs = out if isinstance(out, tuple) else (out,)
     seen.extend(o for o in outs if isinstance(o, ndarray))
     count_fallback(name, seen)
+    befores = [o._host() if isinstance(o, ndarray) else None for o in outs]
     copies = [_to_write(o) for o in outs]
     host_out = tuple(copies) if isinstance(out, tuple) else copies[0]
     result = function(*host_args, **host_kwargs, out=host_out)
-    for target, copy in zip(outs, copies, strict=True):
+    for target, copy, before in zip(outs, copies, befores, strict=True):
         if isinstance(target, ndarray) and target._lazy:
-            assign_all(target, copy)
+            give_back(target, copy, before)
     if isinstance(result, tuple):
         return tuple(_originals(r, copies, outs) for r in result)
     return _originals(result, copies, outs)
@@ -351,6 +374,25 @@ def _originals(result, copies, outs):
     return wrap(result)
 
 
+def give_back(array, copy, before):
+    """Writes to an array what a function of NumPy's made of a copy of it, which was ``before``.
+
+    What code of the user's wrote to the array meanwhile, in an ``__index__`` say, stays where the function
+    wrote nothing.
+    """
+    now = array._host()
+    if now.shape == copy.shape and now.tobytes() != before.tobytes():
+        copy = np.where(_changed(copy, before), copy, now)
+    assign_all(array, copy)
+
+
+def _changed(array, before):
+    """Where the elements of two arrays of one shape and dtype differ in a bit."""
+    pairs = (np.ascontiguousarray(a).reshape(-1).view(np.uint8) for a in (array, before))
+    differ = np.not_equal(*pairs).reshape(array.size, -1)
+    return differ.any(axis=1).reshape(array.shape)
+
+
 def call_writing(name, function, args, kwargs):
     """``function(*args, **kwargs)`` by NumPy, which writes to its first argument."""
     if not isinstance(args[0] if args else None, ndarray):
@@ -358,13 +400,13 @@ def call_writing(name, function, args, kwargs):
     seen = []
     host_args, host_kwargs = to_host(tuple(args[1:]), seen), to_host(kwargs, seen)
     count_fallback(name, [args[0], *seen])
-    copy = _to_write(args[0])
+    before, copy = args[0]._host(), _to_write(args[0])
     try:
         return function(copy, *host_args, **host_kwargs)
     finally:
         # What was written before an error stays written, as in NumPy.
         if _writable(args[0]):
-            assign_all(args[0], copy)
+            give_back(args[0], copy, before)
 
 
 def _write_back(function, args, kwargs):
@@ -382,7 +424,7 @@ def _write_back(function, args, kwargs):
     result = function(*to_host(tuple(args), None, pick), **to_host(kwargs, None, pick))
     for array, host, copy in written:
         if host.shape != copy.shape or host.tobytes() != copy.tobytes():
-            assign_all(array, copy)
+            give_back(array, copy, host)
     for array, _, copy in written:
         if result is copy:
             return array
@@ -391,8 +433,6 @@ def _write_back(function, args, kwargs):
 
 def in_place(operator_name, ufunc_name, target, value):
     """``target op= value`` by NumPy."""
-    import operator
-
     function = getattr(operator, "i" + operator_name.rstrip("_"))
     if _decides(value):
         return getattr(np, ufunc_name)(target, value, out=(target,))

@@ -7,8 +7,8 @@ import operator
 
 import numpy as np
 
-from ._fallback import call, to_host
-from ._gpupy import assign_all, wrap
+from ._fallback import call, give_back, to_host
+from ._gpupy import wrap
 
 
 class flatiter:
@@ -89,9 +89,10 @@ class flatiter:
             place = self._at(operator.index(key))
         except TypeError:
             # The elements named repeat `value` as often as they need it, which NumPy does.
-            copy = np.array(array._host())
+            before = array._host()
+            copy = np.array(before)
             copy.flat[to_host(key)] = to_host(value)
-            assign_all(array, copy)
+            give_back(array, copy, before)
             return
         # NumPy refuses here what it takes elsewhere, and wraps what it says.
         array._hollow().flat[0] = to_host(value)

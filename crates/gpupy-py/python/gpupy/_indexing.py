@@ -9,20 +9,54 @@ import operator
 import numpy as np
 
 from . import _gpupy
-from ._creation import asanyarray
+from ._creation import asanyarray, is_of_a_subclass
 from ._fallback import call, to_host
-from ._gpupy import ndarray
+from ._gpupy import ndarray, scalar
 
 
 def getitem(array, key):
+    plain = _plain(key) if array._lazy else key
+    if plain is not key:
+        return array[plain]
     return call("__getitem__", operator.getitem, (array, key), {})
 
 
 def setitem(array, key, value):
+    plain = _plain(key) if array._lazy else key
+    if plain is not key:
+        array[plain] = value
+        return
     if array._lazy and isinstance(key, ndarray) and key._lazy and _mask(array, key, value):
         return
     if not _gpupy.put(array, key, value):
         call("__setitem__", operator.setitem, (array, key, value), {})
+
+
+def _plain(key):
+    """The key with numbers and arrays in the place of objects that have code of their own to give them.
+
+    That code may write to the array, so it runs before anything is read.
+    """
+    if type(key) is tuple:
+        parts = tuple([_plain(part) for part in key])
+        return key if all(map(operator.is_, parts, key)) else parts
+    if isinstance(key, _KEYS):
+        return key
+    try:
+        return operator.index(key)
+    except Exception:
+        # NumPy goes on in the same way.
+        pass
+    try:
+        made = np.asarray(key)
+    except Exception:
+        return key
+    if not made.size:
+        return made.astype(np.intp)
+    return made if made.dtype.kind in "iub" else key
+
+
+_KEYS = (int, slice, list, str, bytes, type(None), type(...), np.generic, np.ndarray, ndarray, scalar)
 
 
 def _mask(array, key, value):
@@ -82,6 +116,8 @@ def compress(condition, a, axis=None, out=None):
 
 
 def extract(condition, arr):
+    if is_of_a_subclass(arr):
+        return call("extract", np.extract, (condition, arr), {})
     return take(arr, np.flatnonzero(to_host(condition)))
 
 

@@ -8,11 +8,11 @@ import operator
 
 import numpy as np
 
-from ._creation import asanyarray, axes_as_they_lie, full, is_lazy, zeros
+from ._creation import array, asanyarray, axes_as_they_lie, full, is_lazy, zeros
 from ._fallback import call
 from ._gpupy import join, join_alike, ndarray, padded, roll_alike, rolled
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
-from ._shape import atleast_1d, atleast_2d, atleast_3d
+from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel
 
 
 def _parts(arrays):
@@ -105,7 +105,7 @@ def column_stack(tup):
 
 def append(arr, values, axis=None):
     if axis is None:
-        return concatenate([asanyarray(arr).ravel(), asanyarray(values).ravel()])
+        return concatenate([ravel(arr), ravel(values)])
     return concatenate([arr, values], axis)
 
 
@@ -222,6 +222,8 @@ def tile(A, reps):
     a = asanyarray(A)
     if not a._lazy or not all(type(n) is int and n >= 0 for n in times):
         return call("tile", np.tile, (A, reps), {})
+    if all(n == 1 for n in times):
+        return array(a, copy=True, ndmin=len(times))
     rank = max(a.ndim, len(times))
     times = (1,) * (rank - len(times)) + times
     extents = (1,) * (rank - a.ndim) + a.shape

@@ -13,6 +13,7 @@ from ._creation import asanyarray
 from ._fallback import call
 from ._gpupy import ndarray
 from ._reduce import _given
+from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
 
 
 def _operands(*given):
@@ -128,11 +129,18 @@ def _axes(a, b, axes):
     return found if alike and all(len(set(each)) == len(each) for each in found) else None
 
 
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    if out is None and isinstance(a, ndarray) and a._lazy:
+        return FUNCTIONS_OF_VIEWS["diagonal"](a, offset, axis1, axis2).sum(-1, dtype)
+    given = {"dtype": dtype} if out is None else {"dtype": dtype, "out": out}
+    return call("trace", np.trace, (a, offset, axis1, axis2), given)
+
+
 def einsum(*operands, out=None, optimize=False, **kwargs):
     result = None
     if len(operands) == 3 and isinstance(operands[0], str) and not kwargs:
         arrays = _operands(*operands[1:])
-        result = None if arrays is None else _summed(operands[0], *arrays)
+        result = None if arrays is None else _summed(operands[0], *arrays, bool(optimize))
     if len(operands) == 2 and out is None and not kwargs:
         result = _turned(*operands)
     return _finished("einsum", result, out, operands, {"optimize": optimize, **kwargs})
@@ -149,8 +157,12 @@ def _turned(subscripts, a):
     return a.transpose([given.index(label) for label in wanted])
 
 
-def _summed(subscripts, a, b):
-    """A sum of products of two operands that is a product of stacks of matrices, or ``None``."""
+def _summed(subscripts, a, b, optimize):
+    """A sum of products of two operands that is a product of stacks of matrices, or ``None``.
+
+    Its axes lie in memory as those of NumPy's: where that is to be fast, as in a product of matrices, and
+    otherwise as near to those of the operands as can be.
+    """
     inputs, arrow, given = subscripts.replace(" ", "").partition("->")
     first, comma, second = inputs.partition(",")
     labels = first + second
@@ -169,6 +181,11 @@ def _summed(subscripts, a, b):
     rows = [label for label in first if label not in second]
     columns = [label for label in second if label not in first]
 
+    laid = None if optimize else _laid(wanted, sorted(summed), (first, a), (second, b))
+    if laid == stack + columns + rows:
+        # The same product, turned.
+        first, second, a, b, rows, columns = second, first, b, a, columns, rows
+
     def matrices(array, own, *parts):
         order = [own.index(label) for label in stack + parts[0] + parts[1]]
         shape = [extents[label] for label in stack]
@@ -180,7 +197,35 @@ def _summed(subscripts, a, b):
     product = product.reshape([extents[label] for label in order])
     if not order:
         return product[()]
-    return product.transpose(*[order.index(label) for label in wanted])
+    if laid is not None and laid != order:
+        product, order = product.transpose([order.index(label) for label in laid])._copy(), laid
+    return product.transpose([order.index(label) for label in wanted])
+
+
+def _laid(wanted, summed, *operands):
+    """The labels of a result from the outermost in memory to the innermost, as NumPy's iterator sorts them:
+    from the innermost out, each as far in as no operand's strides speak against it.
+    """
+    steps = []
+    for labels, array in operands:
+        axes = zip(labels, array.strides, array.shape, strict=True)
+        steps.append({label: abs(stride) for label, stride, n in axes if stride and n > 1})
+
+    def goes_inside(label, other):
+        told = [found[label] < found[other] for found in steps if label in found and other in found]
+        return all(told) if told else None
+
+    labels = [*reversed([*wanted, *summed])]
+    for k in range(1, len(labels)):
+        to = k
+        for at in reversed(range(k)):
+            inside = goes_inside(labels[k], labels[at])
+            if inside is False:
+                break
+            if inside:
+                to = at
+        labels.insert(to, labels.pop(k))
+    return [label for label in reversed(labels) if label in wanted]
 
 
 FUNCTIONS = {
@@ -189,5 +234,6 @@ FUNCTIONS = {
     "inner": inner,
     "outer": outer,
     "tensordot": tensordot,
+    "trace": trace,
     "vdot": vdot,
 }

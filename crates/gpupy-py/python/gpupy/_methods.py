@@ -55,7 +55,7 @@ def _view_method(name):
     theirs = getattr(np.ndarray, name)
 
     def method(self, /, *args, **kwargs):
-        return self._views(theirs, *args, **kwargs)
+        return self._views(theirs, *to_host(args), **to_host(kwargs))
 
     return _described(method, theirs)
 
@@ -71,12 +71,13 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         if made is not None:
             return made
     given, dtype = dtype, np.dtype(dtype)
-    if self._lazy and order in ("K", "C", "A") and _creation.is_lazy(dtype):
-        if dtype == self.dtype and not copy and (order != "C" or self.flags.c_contiguous):
+    if self._lazy and _creation.is_lazy(dtype):
+        letter = order if order == "K" else _creation.order_of(order)
+        if dtype == self.dtype and not copy and _creation.lies_in(self, letter):
             return self
         # `same_value` looks at the elements.
         if casting == "unsafe" or (casting != "same_value" and np.can_cast(self.dtype, dtype, casting)):
-            return self._copy(dtype, order == "K" or (order == "A" and self.flags.fnc))
+            return self._copy(dtype, True) if letter == "K" else _creation.copied(self, letter, dtype)
     if isinstance(given, type) and issubclass(given, np.dtype):
         # The elements decide about the rest of the dtype, such as the length of strings.
         dtype = given
@@ -97,18 +98,24 @@ def ravel(self, order="C"):
     if not self._lazy:
         return call("ravel", lambda array, order: array.ravel(order), (self, order), {})
     order = _creation.order_of(order)
-    if order == "K":
-        return ravel(self.transpose(_creation.axes_as_they_lie(self)), "C")
+    flags = self.flags
+    if order == "K" and not flags.c_contiguous:
+        turned = self.transpose(_creation.axes_as_they_lie(self))
+        if turned.flags.c_contiguous:
+            return turned.reshape(-1)
+        made = self._copy_as_read()
+        return made.transpose(_creation.axes_as_they_lie(made)).reshape(-1)
     if order == "A":
-        order = "F" if self.flags.fnc else "C"
-    if order == "C" and not self.flags.c_contiguous:
-        # A view of other strides could be one axis as well, but NumPy's ravel copies.
-        return self._copy().reshape(-1)
-    return self.reshape(-1, order=order)
+        order = "F" if flags.fnc else "C"
+    # A view of other strides could be one axis as well, but NumPy's ravel copies.
+    if order == "F":
+        return self.T.reshape(-1) if flags.f_contiguous else self.T._copy().reshape(-1)
+    return self.reshape(-1) if flags.c_contiguous else self._copy().reshape(-1)
 
 
 def flatten(self, order="C"):
-    return self.ravel(order).copy()
+    made = ravel(self, order)
+    return made if made.base is None and made is not self else made.copy()
 
 
 def fill(self, value):
@@ -197,7 +204,9 @@ def resize(self, *new_shape, refcheck=True):
 
 def squeeze(self, axis=None):
     # Where no axis goes, NumPy gives the array itself; it takes 0 and -1 for axes of an array without any.
-    if (axis is None and 1 not in self.shape) or axis == () or (not self.ndim and axis in (0, -1)):
+    axis = to_host(axis)
+    nothing = axis is None and 1 not in self.shape
+    if nothing or (type(axis) is tuple and not axis) or (not self.ndim and axis in (0, -1)):
         return self
     return self._views(np.ndarray.squeeze, axis)
 
@@ -216,7 +225,14 @@ def contains(self, value):
 
 
 def reduce(self):
-    return _rebuild, (np.array(self._host()),)
+    return _rebuild, (self._host(),)
+
+
+def setstate(self, state, /):
+    """NumPy's state of an array: its version, shape, dtype, order and elements."""
+    made = np.empty(0)
+    made.__setstate__(state)
+    self._replace(wrap(made))
 
 
 def _rebuild(array):
@@ -269,6 +285,7 @@ _OWN = {
     "__dlpack__": dlpack,
     "__dlpack_device__": _reader("__dlpack_device__"),
     "__reduce__": reduce,
+    "__setstate__": setstate,
     "__reduce_ex__": lambda self, protocol: reduce(self),
     "_place": _place,
     "all": _reduce.all_,
@@ -313,7 +330,7 @@ _OWN = {
 _READERS = "__sizeof__ dump dumps tobytes tofile".split()
 _VIEWS = "diagonal swapaxes".split()
 # What an object of any class has, and what would give out addresses without an owner.
-_SKIPPED = {"__array_struct__", "__array_finalize__", "__setstate__", "__hash__"}
+_SKIPPED = {"__array_struct__", "__array_finalize__", "__hash__"}
 
 
 def _attribute(name):

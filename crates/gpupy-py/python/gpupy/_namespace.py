@@ -4,6 +4,7 @@ Owns ``lookup``. Types and constants are NumPy's own objects. Not here: what the
 """
 
 import functools
+import sys
 import types
 
 import numpy as np
@@ -17,6 +18,7 @@ from . import (
     _indexing,
     _iteration,
     _joining,
+    _linalg,
     _linear,
     _proxy,
     _reduce,
@@ -25,7 +27,7 @@ from . import (
     _sorting,
     _ufunc,
 )
-from ._gpupy import ndarray, ufunc
+from ._gpupy import ufunc
 
 OWN = {
     **_complex.FUNCTIONS,
@@ -43,24 +45,41 @@ OWN = {
 
 _adapted = {}
 
+# What is ours in NumPy's submodules.
+OWN_INSIDE = {"gpupy.linalg": _linalg.FUNCTIONS}
+
 
 def lookup(name):
     """The object that gpupy's namespace has under a name of NumPy's."""
     if name in OWN:
-        return _own(OWN[name], getattr(np, name))
+        return _own(name, OWN[name], getattr(np, name), "gpupy")
     if name in _CLASSES:
         return _CLASSES[name]()
-    return adapt(name, getattr(np, name))
+    return adapt(name, getattr(np, name), "gpupy")
 
 
-def _own(own, theirs):
+def lookup_inside(module, name, theirs):
+    """The object that a submodule of ours has under a name of NumPy's."""
+    own = OWN_INSIDE.get(module, {}).get(name)
+    if own is not None:
+        return _own(name, own, theirs, module)
+    # Some names are those of functions of NumPy's namespace.
+    known = getattr(theirs, "__name__", "")
+    if known in OWN and getattr(np, known, None) is theirs:
+        return getattr(sys.modules["gpupy"], known)
+    return adapt(name, theirs, module)
+
+
+def _own(name, own, theirs, module):
     """A function of ours as programs see it."""
     if not isinstance(own, type(_own)):
         return own
     # Ours do what NumPy's page of the name says.
     own.__doc__ = own.__doc__ or theirs.__doc__
-    # So `inspect` shows NumPy's signature, and pickles find the name.
-    own.__wrapped__, own.__module__ = theirs, "gpupy"
+    # So `inspect` shows NumPy's signature, and pickles find the name: one of those that it has here.
+    if OWN_INSIDE.get(module, OWN).get(own.__name__) is not own:
+        own.__name__ = own.__qualname__ = name
+    own.__wrapped__, own.__module__ = theirs, module
     return _Unbound(own) if isinstance(theirs, types.BuiltinFunctionType) else own
 
 
@@ -74,8 +93,11 @@ class _Unbound(staticmethod):
         return self.__name__
 
 
-def adapt(name, value):
-    """Ours in place of an object of NumPy's: ufuncs and functions wrapped, others as they are."""
+def adapt(name, value, module):
+    """Ours in place of what a module of NumPy's has under a name: ufuncs and functions wrapped, others as is.
+
+    ``module`` is the name of ours that stands for it.
+    """
     if isinstance(value, np.ufunc):
         return ufunc_of(value)
     if isinstance(value, types.ModuleType):
@@ -86,10 +108,13 @@ def adapt(name, value):
         if name in _GENERATORS:
             return _proxy.giving_ours(value)
         return _proxy.called_giving_ours(value) if name in _POLYNOMIALS else value
-    if isinstance(value, (np.generic, *_CONSTANTS)) or _runs_code_of_callers(name, value):
+    # One of a subclass is compared by identity, as ``ma.masked`` is; what types are named by is subscripted.
+    if isinstance(value, (np.generic, np.ndarray, *_CONSTANTS)) or type(value).__module__ in _OF_TYPES:
+        return value
+    if _runs_code_of_callers(name, value):
         return value
     if callable(value):
-        return function_of(name, value)
+        return function_of(name, value, module)
     return _proxy.Proxy(value)
 
 
@@ -107,6 +132,7 @@ _COMPARISONS = frozenset(
 # Classes of NumPy's whose methods give arrays.
 _GENERATORS = ("Generator", "RandomState")
 _POLYNOMIALS = frozenset("Chebyshev Hermite HermiteE Laguerre Legendre Polynomial poly1d".split())
+_OF_TYPES = ("types", "typing")
 _CONSTANTS = (
     *(int, float, complex, str, bytes, tuple, list, dict, set, frozenset),
     *(type(None), type(np._NoValue)),
@@ -122,38 +148,52 @@ def ufunc_of(value):
     return found[0]
 
 
-def function_of(name, value):
+def function_of(name, value, module):
     """A function of NumPy's, with arrays of ours going in and coming out."""
     found = _adapted.get(id(value))
     if found is None:
-        found = _adapted[id(value)] = (_wrapped(name, value), value)
+        found = _adapted[id(value)] = (_wrapped(name, value, _home(name, value, module)), value)
     return found[0]
+
+
+def _home(name, value, module):
+    """The module of ours that a pickle finds a function in: NumPy's own choice where that has it."""
+    theirs = getattr(value, "__module__", None) or ""
+    if theirs.split(".")[0] == "numpy" and getattr(sys.modules.get(theirs), name, None) is value:
+        ours = "gpupy" + theirs.removeprefix("numpy")
+        return ours if ours in sys.modules else module
+    return module
 
 
 # Functions that look at dtypes and shapes alone: they need no elements.
 _SHAPES_ALONE = frozenset(
-    "broadcast_shapes can_cast common_type iscomplexobj isrealobj isfortran issubdtype "
-    "min_scalar_type ndim promote_types result_type shape size".split()
+    "can_cast common_type iscomplexobj isrealobj isfortran issubdtype ndim promote_types result_type "
+    "shape size".split()
 )
 
 
-def _wrapped(name, value):
+def _hollow(array):
+    """A stand-in for an array; one without axes may be a number, such as an axis, and stays itself."""
+    return array._hollow() if array.ndim else array._host()
+
+
+def _wrapped(name, value, module):
     if name in _SHAPES_ALONE:
 
         def function(*args, **kwargs):
-            hollow = _fallback.to_host((args, kwargs), None, ndarray._hollow)
+            hollow = _fallback.to_host((args, kwargs), None, _hollow)
             return value(*hollow[0], **hollow[1])
 
     else:
-
-        def function(*args, **kwargs):
-            return _fallback.call(name, value, args, kwargs)
+        function = _fallback.through_numpy(name, value)
 
     try:
         functools.update_wrapper(function, value)
     except (AttributeError, TypeError):
-        function.__name__ = name
-    function.__module__ = "gpupy"
+        pass
+    # By these names pickles find it.
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = module
     return function
 
 
@@ -164,6 +204,9 @@ def _overrides():
         theirs = getattr(np, name, None)
         if theirs is not None:
             found[theirs] = own
+    for module, functions in OWN_INSIDE.items():
+        source = getattr(np, module.removeprefix("gpupy."))
+        found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
     return found
 
 
@@ -171,7 +214,7 @@ def override(function):
     """Our implementation of a function of NumPy's, if there is one."""
     own = _overrides().get(function)
     if own is None and getattr(function, "__name__", "") in _SHAPES_ALONE:
-        return function_of(function.__name__, function)
+        return function_of(function.__name__, function, "gpupy")
     return own
 
 

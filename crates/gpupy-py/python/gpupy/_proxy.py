@@ -7,7 +7,7 @@ Owns ``Proxy``, which is the object but for wrapping what comes out. Not here: f
 import collections.abc
 import functools
 
-from ._fallback import call, to_host
+from ._fallback import call, through_numpy, to_host
 from ._gpupy import wrap
 
 
@@ -19,7 +19,7 @@ def giving_ours(kind):
         value = kind.__getattribute__(self, name)
         if name.startswith("_") or not callable(value):
             return value
-        return lambda *args, **kwargs: call(name, value, args, kwargs)
+        return through_numpy(name, value)
 
     members = {"__getattribute__": get, "__module__": "gpupy.random", "__doc__": kind.__doc__}
     return type(kind.__name__, (kind,), members)
@@ -62,10 +62,7 @@ class Proxy:
     def __getattr__(self, name):
         value = getattr(self._object, name)
         if callable(value) and not isinstance(value, type):
-
-            def method(*args, **kwargs):
-                return call(name, value, args, kwargs)
-
+            method = through_numpy(name, value)
             method.__name__ = name
             return method
         return wrap(value)

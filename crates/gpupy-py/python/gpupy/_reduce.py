@@ -274,7 +274,10 @@ def _running(name, ufunc):
         if not a.ndim and out is not None:
             # NumPy 2.4 crashes where it writes the running sum of an array without axes into another.
             a = a.reshape(1)
-        result = _scanned(ufunc, a.ravel(), 0, dtype) if axis is None else _scanned(ufunc, a, axis, dtype)
+        result = None
+        if a._lazy:
+            rows, along = (a.ravel(), 0) if axis is None else (a, axis)
+            result = _scanned(ufunc, rows, along, dtype)
         if result is not None:
             result = _given(out, result)
         if result is not None:

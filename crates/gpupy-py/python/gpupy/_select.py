@@ -79,7 +79,10 @@ def _rounded(a, decimals):
     if decimals == 0:
         return np.rint(a)
     power = 10.0 ** abs(decimals)
-    return np.rint(a * power) / power if decimals > 0 else np.rint(a / power) * power
+    made = np.rint(a * power) / power if decimals > 0 else np.rint(a / power) * power
+    # In C order, or in Fortran's: other orders of axes are not kept.
+    fits = not made.ndim or made.flags.c_contiguous or a.flags.fnc
+    return made if fits else made.copy()
 
 
 def tril(m, k=0):

@@ -6,8 +6,8 @@ methods in Rust.
 
 import numpy as np
 
-from ._creation import asanyarray, order_of
-from ._fallback import call
+from ._creation import asanyarray, is_of_a_subclass, order_of
+from ._fallback import call, to_host
 from ._gpupy import ndarray
 
 # NumPy's functions whose result is always a view of their first argument.
@@ -30,7 +30,8 @@ def _view(name):
         a = asanyarray(args[0])
         if not a._lazy:
             return call(name, theirs, (a, *args[1:]), kwargs)
-        return a._views(theirs, *args[1:], **kwargs)
+        # NumPy's own number or array in place of one of ours, which would ask for this function again.
+        return a._views(theirs, *to_host(args[1:]), **to_host(kwargs))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = theirs.__doc__
@@ -42,10 +43,14 @@ def _at_least(rank):
 
     def function(*arys):
         found = [asanyarray(a) for a in arys]
-        found = [a if a.ndim >= rank else _grown(a) for a in found]
+        found = [_grown(a, given) for a, given in zip(found, arys, strict=True)]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _grown(a):
+    def _grown(a, given):
+        if is_of_a_subclass(given):
+            return theirs(given)
+        if a.ndim >= rank:
+            return a
         return a._views(theirs) if a._lazy else call(theirs.__name__, theirs, (a,), {})
 
     function.__name__ = function.__qualname__ = f"atleast_{rank}d"
@@ -70,10 +75,15 @@ def reshape(a, /, shape, order="C", *, copy=None):
 
 
 def squeeze(a, axis=None):
+    if is_of_a_subclass(a):
+        return call("squeeze", np.squeeze, (a, axis), {})
     return asanyarray(a).squeeze(axis)
 
 
 def ravel(a, order="C"):
+    if is_of_a_subclass(a):
+        # Of a matrix it makes an array, of others an array of their class.
+        return call("ravel", np.ravel, (a, order), {})
     return asanyarray(a).ravel(order)
 
 
@@ -87,7 +97,8 @@ def reshape_as(a, shape, order, copy):
         return a.reshape(shape, copy=copy)
     # In Fortran's order the axes are read and written backwards.
     wanted = a._hollow().reshape(shape).shape
-    return a.T.reshape(wanted[::-1], copy=copy).T
+    made = a.T.reshape(wanted[::-1], copy=copy)
+    return made.T if made.base is not None else made.T._alone()
 
 
 def broadcast_arrays(*args, subok=False):

@@ -15,9 +15,12 @@ from ._gpupy import assign_all, ndarray
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
 
-def _rows(a, axis, kind, order, stable):
+_UNSET = np._NoValue
+
+
+def _rows(a, axis, kind, order, given):
     """A lazy array and its axis to sort along, or ``None`` where NumPy has to judge the arguments."""
-    known = kind in _KINDS and (kind is None or stable is None) and order is None
+    known = kind in _KINDS and (kind is None or not given) and order is None
     if not known or not isinstance(a, ndarray) or not a._lazy:
         return None
     if axis is None:
@@ -33,35 +36,68 @@ def _rows(a, axis, kind, order, stable):
     return a, axis
 
 
-def _given(kind, order, stable):
-    given = {"kind": kind, "order": order, "stable": stable}
+def _given(theirs, stable, descending):
+    """What is said of the order, by name. Before NumPy 2.5 it knows one of the names, and has the words."""
+    if descending is _UNSET:
+        return {"stable": stable}
+    theirs(np.empty(0), descending=descending)
+    given = {"stable": stable, "descending": descending}
     return {name: value for name, value in given.items() if value is not None}
 
 
-def sort(a, axis=-1, kind=None, order=None, *, stable=None):
+# Nothing is said.
+_PLAIN = {}
+
+
+def _more(kind, order):
+    return {name: value for name, value in (("kind", kind), ("order", order)) if value is not None}
+
+
+def _backwards(a):
+    """Numbers in the opposite order, of which NaN stays the last; or ``None``. Twice, they are the same."""
+    if a.dtype.kind == "f":
+        return -a
+    return ~a if a.dtype.kind in "biu" else None
+
+
+def _sorted(rows, given):
+    """The sorted rows, or ``None``."""
+    if rows is None or not given.get("descending"):
+        return None if rows is None else _gpupy.sort(*rows)
+    turned = _backwards(rows[0])
+    result = None if turned is None else _gpupy.sort(turned, rows[1])
+    return None if result is None else _backwards(result)
+
+
+def _places(rows, given):
+    """The positions that sort the rows, or ``None``."""
+    if rows is not None and given.get("descending"):
+        turned = _backwards(rows[0])
+        rows = None if turned is None else (turned, rows[1])
+    return None if rows is None else _gpupy.argsort(*rows)
+
+
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
     a = a if type(a) is ndarray else asanyarray(a)
-    rows = _rows(a, axis, kind, order, stable)
-    result = None if rows is None else _gpupy.sort(*rows)
-    if result is not None:
-        return result
-    return call("sort", np.sort, (a, axis), _given(kind, order, stable))
+    given = _PLAIN if stable is None and descending is _UNSET else _given(np.sort, stable, descending)
+    result = _sorted(_rows(a, axis, kind, order, given), given)
+    return call("sort", np.sort, (a, axis), _more(kind, order) | given) if result is None else result
 
 
-def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
     a = a if type(a) is ndarray else asanyarray(a)
-    rows = _rows(a, axis, kind, order, stable)
-    result = None if rows is None else _gpupy.argsort(*rows)
-    if result is not None:
-        return result
-    return call("argsort", np.argsort, (a, axis), _given(kind, order, stable))
+    given = _PLAIN if stable is None and descending is _UNSET else _given(np.argsort, stable, descending)
+    result = _places(_rows(a, axis, kind, order, given), given)
+    return call("argsort", np.argsort, (a, axis), _more(kind, order) | given) if result is None else result
 
 
-def sort_in_place(self, axis=-1, kind=None, order=None, *, stable=None):
+def sort_in_place(self, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
     """The method: the array keeps its identity."""
-    rows = None if axis is None or not self._writable else _rows(self, axis, kind, order, stable)
-    result = None if rows is None else _gpupy.sort(*rows)
+    given = _PLAIN if stable is None and descending is _UNSET else _given(np.ndarray.sort, stable, descending)
+    rows = None if axis is None or not self._writable else _rows(self, axis, kind, order, given)
+    result = _sorted(rows, given)
     if result is None:
-        call("sort", np.ndarray.sort, (self, axis), _given(kind, order, stable))
+        call("sort", np.ndarray.sort, (self, axis), _more(kind, order) | given)
     else:
         assign_all(self, result)
 

@@ -32,7 +32,7 @@ class _Module(types.ModuleType):
         source = _source(self)
         if name == "__all__":
             return source.__all__
-        value = _namespace.adapt(name, getattr(source, name))
+        value = _namespace.lookup_inside(self.__name__, name, getattr(source, name))
         self.__dict__[name] = value
         return value
 

@@ -66,6 +66,14 @@ for _which in ("accumulate", "at", "outer", "reduce", "reduceat", "resolve_dtype
     setattr(ufunc_class, _which, _method(_which))
 
 
+def _of_numpys(ufunc):
+    return lookup_ufunc(ufunc)
+
+
+# NumPy's own knows in which module pickles find it.
+ufunc_class.__reduce__ = lambda self: (_of_numpys, (self._numpy,))
+
+
 def lookup_ufunc(ufunc):
     """Our ufunc for NumPy's; set by the namespace, which imports this module."""
     raise NotImplementedError(ufunc)

@@ -1,0 +1,171 @@
+"""What every public function has: a name that pickles find, NumPy's parameters, its devices."""
+
+import functools
+import importlib
+import inspect
+import pickle
+import subprocess
+import sys
+import types
+
+import numpy
+import pytest
+
+import gpupy
+from gpupy import _namespace, _submodules
+
+MODULES = ["gpupy", *(f"gpupy.{name}" for name in _submodules._NAMES)]
+
+
+def source(module):
+    return functools.reduce(getattr, module.split(".")[1:], numpy)
+
+
+def public(module):
+    """The names that a module of ours has, with what they name."""
+    importlib.import_module(module)
+    if module != "gpupy.emath":
+        # That one is no module in NumPy but a name of one.
+        importlib.import_module("numpy" + module.removeprefix("gpupy"))
+    theirs = source(module)
+    names = getattr(theirs, "__all__", None) or [n for n in dir(theirs) if not n.startswith("_")]
+    ours = sys.modules[module]
+    return {name: getattr(ours, name) for name in names}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_function_can_be_pickled(module):
+    for name, value in public(module).items():
+        is_function = isinstance(value, (types.FunctionType, gpupy.ufunc, _namespace._Unbound))
+        if is_function and not getattr(value, "__module__", "").startswith("numpy"):
+            assert pickle.loads(pickle.dumps(value)) is value, name
+
+
+def test_a_function_of_a_submodule_is_found_in_another_process():
+    program = "import pickle, sys; print(pickle.load(sys.stdin.buffer)([3.0, 4.0]))"
+    for function in (gpupy.linalg.norm, gpupy.linalg.vector_norm):
+        done = subprocess.run(
+            [sys.executable, "-c", program], input=pickle.dumps(function), capture_output=True, check=True
+        )
+        assert done.stdout == b"5.0\n"
+
+
+def own_functions():
+    for name, own in _namespace.OWN.items():
+        if hasattr(numpy, name):
+            yield name, own, getattr(numpy, name)
+    for name, own in _namespace.OWN_INSIDE["gpupy.linalg"].items():
+        if hasattr(numpy.linalg, name):
+            yield f"linalg.{name}", own, getattr(numpy.linalg, name)
+
+
+def test_functions_of_ours_take_every_parameter_of_numpys():
+    for name, own, theirs in own_functions():
+        try:
+            wanted = inspect.signature(theirs).parameters
+            found = inspect.signature(own, follow_wrapped=False).parameters
+        except ValueError:
+            continue
+        if not any(p.kind is p.VAR_KEYWORD for p in found.values()):
+            names = {p for p in wanted if p not in ("args", "kwargs")}
+            assert names <= found.keys() or any(p.kind is p.VAR_POSITIONAL for p in found.values()), name
+
+
+DEVICES = (
+    {
+        "full": lambda xp, device: xp.full(3, 1.0, device=device),
+        "full_like": lambda xp, device: xp.full_like(xp.zeros(3), 1.0, device=device),
+        "linspace": lambda xp, device: xp.linspace(0, 1, device=device),
+        "astype": lambda xp, device: xp.astype(xp.zeros(3), "f4", device=device),
+        "from_dlpack": lambda xp, device: xp.from_dlpack(xp.zeros(3), device=device),
+        "fft.fftfreq": lambda xp, device: xp.fft.fftfreq(3, device=device),
+        "fft.rfftfreq": lambda xp, device: xp.fft.rfftfreq(3, device=device),
+        "to_device": lambda xp, device: xp.zeros(3).to_device(device),
+    }
+    | {
+        name: lambda xp, device, name=name: getattr(xp, name)(3, device=device)
+        for name in "arange asanyarray asarray empty eye ones zeros".split()
+    }
+    | {
+        name: lambda xp, device, name=name: getattr(xp, name)(xp.zeros(3), device=device)
+        for name in "empty_like ones_like zeros_like".split()
+    }
+)
+
+
+def test_every_function_with_a_device_is_here():
+    taking = set()
+    for module in (numpy, numpy.fft):
+        for name in dir(module):
+            try:
+                parameters = inspect.signature(getattr(module, name)).parameters
+            except (TypeError, ValueError):
+                continue
+            if "device" in parameters:
+                taking.add(name if module is numpy else f"fft.{name}")
+    assert taking <= DEVICES.keys()
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_other_devices_than_numpys_are_refused_in_its_words(name):
+    assert DEVICES[name](gpupy, "cpu") is not None
+    for device in ("gpu", "cuda:0", ""):
+        with pytest.raises(Exception) as wanted:
+            DEVICES[name](numpy, device)
+        with pytest.raises(type(wanted.value)) as found:
+            DEVICES[name](gpupy, device)
+        assert str(found.value) == str(wanted.value)
+
+
+def test_types_are_subscripted_as_in_typed_programs():
+    from gpupy.typing import ArrayLike, DTypeLike, NBitBase, NDArray
+
+    assert NDArray[gpupy.float64] == numpy.typing.NDArray[numpy.float64]
+    assert (ArrayLike, DTypeLike, NBitBase) == (
+        numpy.typing.ArrayLike,
+        numpy.typing.DTypeLike,
+        numpy.typing.NBitBase,
+    )
+
+
+def test_what_is_masked_is_told_by_identity():
+    x = gpupy.ma.array([1, 2, 3], mask=[0, 1, 0])
+    assert x[1] is gpupy.ma.masked is numpy.ma.masked
+    assert gpupy.ma.nomask is numpy.ma.nomask
+
+
+SUBCLASSES = {
+    "matrix": lambda: numpy.matrix([[1.0, 2.0], [3.0, 4.0]]),
+    "masked": lambda: numpy.ma.masked_array([[1.0, 2.0], [3.0, 4.0]], [[0, 1], [0, 0]]),
+}
+
+
+def kinds(result):
+    if isinstance(result, (list, tuple)):
+        return [kinds(each) for each in result]
+    is_array = isinstance(result, (numpy.ndarray, gpupy.ndarray))
+    return type(result).__name__ if is_array else "no array"
+
+
+@pytest.mark.parametrize("kind", SUBCLASSES)
+def test_functions_give_arrays_of_the_classes_that_numpys_give(kind):
+    for name in sorted(numpy.__all__):
+        theirs = getattr(numpy, name)
+        # NumPy itself writes beside its memory where it stacks matrices.
+        if not callable(theirs) or isinstance(theirs, type) or name in ("stack", "expand_dims", "info"):
+            continue
+        for call in (
+            lambda f, a: f(a),
+            lambda f, a: f(a, a),
+            lambda f, a: f(a, axis=0),
+            lambda f, a: f([a, a]),
+            lambda f, a: f(a, 1),
+            lambda f, a: f(a, dtype="f4"),
+            lambda f, a: f(a > 2, a),
+        ):
+            with numpy.errstate(all="ignore"):
+                try:
+                    wanted = kinds(call(theirs, SUBCLASSES[kind]()))
+                except Exception:
+                    continue
+                assert kinds(call(getattr(gpupy, name), SUBCLASSES[kind]())) == wanted, name
