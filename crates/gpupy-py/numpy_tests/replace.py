@@ -63,7 +63,7 @@ class _InC:
     """A function in C with gpupy's arrays going in and coming out. As C's, it binds to no instance."""
 
     def __init__(self, name, function):
-        self._function = gpupy._namespace.adapt(name, function)
+        self._function = gpupy._namespace.adapt(name, function, f"gpupy._core.{_IN_C}")
 
     def __call__(self, *args, **kwargs):
         return self._function(*args, **kwargs)
