@@ -28,7 +28,11 @@ pub fn run(arguments: &[String]) -> Result<()> {
         return script("simulations", "benches/simulations.py", &others);
     }
     if let Some(place) = arguments.iter().position(|word| word == "--kernels") {
-        demo::check(arguments, &["--kernels", "--preset", "--programs", "--seconds"], &[])?;
+        demo::check(
+            arguments,
+            &["--dtype", "--kernels", "--preset", "--programs", "--seconds"],
+            &[],
+        )?;
         let mut others = arguments.to_vec();
         others.remove(place);
         return script("published kernels", "benches/kernels.py", &others);
