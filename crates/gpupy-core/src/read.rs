@@ -107,10 +107,15 @@ impl Array {
 
     /// The bytes of few elements in C order, if they are in host memory already; waits for nobody.
     pub fn known_elements(&self) -> Option<SmallVec<[u8; 64]>> {
+        self.of_known_elements(|bytes| memory::few_copied(bytes).ok())?
+    }
+
+    /// What a function makes of these bytes where they lie. It must not look at this array again.
+    pub fn of_known_elements<R>(&self, function: impl FnOnce(&[u8]) -> R) -> Option<R> {
         let loan = Loan::of(&[Arg::Array(self)])?;
         match loan.operands.first()? {
             lent @ Lent::Memory(..) => {
-                memory::few_copied(&lent.elements(self.dtype().size())?).ok()
+                lent.elements(self.dtype().size()).map(|elements| function(&elements))
             }
             Lent::Scalar(_) => None,
         }

@@ -25,6 +25,7 @@ use crate::scalar::LazyScalar;
 use crate::session::{context, holds, open, ready};
 use crate::slot::{Reading, Slot};
 use crate::standin;
+use crate::unfit;
 use crate::waiting::wait;
 use gpupy_core::{Array, DType, LastFace};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -314,6 +315,7 @@ impl NdArray {
         match dtypes::from_any(dtype)? {
             Some(dtype) => {
                 warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
+                unfit::warn_of(slf.py(), &array, dtype)?;
                 let context = ready(slf.py())?;
                 let cast = context.cast_by_strides(&array, dtype).map_err(to_py)?;
                 let as_asked = by_strides || cast.is_contiguous();
@@ -345,6 +347,7 @@ impl NdArray {
         match dtypes::known(dtype)? {
             Some(dtype) if holds(dtype)? => {
                 warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
+                unfit::warn_of(slf.py(), array, dtype)?;
                 context.cast_by_strides(array, dtype).map(NdArray::lazy).map(Some).map_err(to_py)
             }
             _ => Ok(None),

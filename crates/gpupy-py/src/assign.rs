@@ -14,6 +14,7 @@ use crate::lend;
 use crate::operand::{Held, Operand, classify, int_scalar};
 use crate::session::{context, ready};
 use crate::standin::hollow;
+use crate::unfit;
 use gpupy_core::{Arg, Array, DType, Op, Scalar, op_eval};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -100,6 +101,7 @@ pub fn source(
                 let number = scalar.value(py)?;
                 return source(py, dtype, ndim, &number);
             }
+            unfit::warn_of(py, array, dtype)?;
             return Ok(Source::Array(ready(py)?.cast(array, dtype).map_err(to_py)?));
         }
         if let Some(scalar) = plain(&operand, dtype) {

@@ -51,6 +51,7 @@ mod sites;
 mod slot;
 mod standin;
 mod ufunc;
+mod unfit;
 mod waiting;
 
 /// Evaluates arrays on their driver and waits; nothing is read back.

@@ -109,6 +109,8 @@ impl Operand<'_> {
             (Held::Float(v), _) => return float_scalar(*v, dtype),
             (Held::Int(v), _) if dtype.is_int() => return int_scalar(*v, dtype),
             (Held::Int(v), DType::Bool) => Scalar::bool(*v != 0),
+            // NumPy warns of those beyond.
+            (Held::Int(v), DType::F16) if v.unsigned_abs() > 65504 => return None,
             (Held::Int(v), _) => Scalar::f64(*v as f64),
             (Held::Bool(v), _) => Scalar::bool(*v),
             _ => return None,

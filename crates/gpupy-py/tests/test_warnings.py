@@ -1,0 +1,90 @@
+"""Warnings are NumPy's, of numbers that are few and known when they are cast."""
+
+import warnings
+
+import numpy
+import numpy as np
+import pytest
+
+import gpupy
+
+WAYS = {
+    "astype": lambda xp, x, to: x.astype(to),
+    "astype of F order": lambda xp, x, to: x.astype(to, order="F"),
+    "assignment": lambda xp, x, to: xp.zeros(x.shape, to).__setitem__(..., x),
+    "a part": lambda xp, x, to: xp.zeros((3, *x.shape), to).__setitem__(1, x),
+    "copyto": lambda xp, x, to: xp.copyto(xp.zeros(x.shape, to), x, casting="unsafe"),
+    "copyto where": lambda xp, x, to: xp.copyto(
+        xp.zeros(x.shape, to), x, casting="unsafe", where=xp.ones(x.shape, bool)
+    ),
+    "flat": lambda xp, x, to: xp.zeros(x.shape, to).flat.__setitem__(slice(None), x),
+    "index array": lambda xp, x, to: xp.zeros(x.shape, to).__setitem__(xp.arange(len(x)), x),
+    "mask": lambda xp, x, to: xp.zeros(x.shape, to).__setitem__(xp.ones(x.shape, bool), x.ravel()),
+}
+
+NUMBERS = {
+    "nothing": ([1.0, -0.0, 3.5], ("i1", "i8", "f2", "c8")),
+    "NaN": ([1.0, np.nan, 2.0], ("i1", "i4", "i8", "u8", "f2", "f4", "?")),
+    "infinity": ([-np.inf, 0.0], ("i2", "i8", "f2", "f4", "c8")),
+    "next to the limit": (np.array([2**31, 1], "f4"), ("i4", "u4", "i8")),
+    "far above": (np.array([2.0**64, 1], "f4"), ("i8", "u8", "i4")),
+    "large": ([1e300, 1.0], ("i4", "i8", "f2", "f4", "c8", "f8", "c16")),
+    "above float16": (np.array([70000, 1], "i4"), ("f2", "f4", "i2")),
+    "large parts": (np.array([1 + 1e300j, 2]), ("c8",)),
+    "complex NaN": (np.array([np.nan + 2j, 2]), ("c8", "i4")),
+    "strided": (np.array([[1e300, 1.0], [2.0, np.nan]])[:, ::-1], ("f4", "i4")),
+    "none": (np.zeros((0, 2)), ("i4", "f2")),
+}
+
+
+def told(xp, way, numbers, to):
+    """What is warned of, but for complex numbers that lose a part."""
+    x = xp.array(numbers) if isinstance(numbers, list) else xp.asarray(numbers)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        way(xp, x, to)
+    return {str(each.message) for each in found if each.category is RuntimeWarning}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("way", WAYS)
+def test_casts_of_numbers_that_do_not_fit_warn_as_numpys(driver, way, name):
+    numbers, dtypes = NUMBERS[name]
+    for to in dtypes:
+        wanted, got = (told(xp, WAYS[way], numbers, to) for xp in (numpy, gpupy))
+        assert got == wanted, to
+
+
+def test_casts_warn_once_and_by_the_modes_in_force(driver):
+    x = gpupy.array([np.nan, np.inf, np.nan])
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in cast") as found:
+        x.astype("i4")
+    assert len(found) == 1
+    with warnings.catch_warnings(), gpupy.errstate(invalid="ignore"):
+        warnings.simplefilter("error")
+        x.astype("i4")
+    with gpupy.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+        x.astype("i4")
+
+
+def test_a_warning_computes_nothing(driver):
+    x = gpupy.full(100000, np.nan, "f4") * gpupy.arange(100000, dtype="f4")
+    before = gpupy.stats().blocks_evaluated
+    x.astype("i4")
+    assert gpupy.stats().blocks_evaluated == before
+
+
+def test_python_integers_beyond_float16_warn_as_numpys(driver):
+    for write in (
+        lambda a: a.__setitem__(0, 70000),
+        lambda a: a.fill(-70000),
+        lambda a: a.__setitem__(..., 65504),
+    ):
+        told_of = []
+        for xp in (numpy, gpupy):
+            a = xp.zeros(3, "f2")
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                write(a)
+            told_of.append(([str(each.message) for each in found], a.tolist()))
+        assert told_of[0] == told_of[1]
