@@ -166,6 +166,9 @@ def test_polynomials_give_our_arrays(device, name):
     theirs = operator.attrgetter(name)(np)([1, 2, 3])
     ours = operator.attrgetter(name)(gpupy)([1, 2, 3])
     again = pickle.loads(pickle.dumps(ours))
+    roots, wanted = (p.roots if name == "poly1d" else p.roots() for p in (ours, theirs))
+    assert type(roots) is gpupy.ndarray
+    np.testing.assert_array_equal(roots, wanted)
     for p, q in ((ours, theirs), (ours * ours + 1, theirs * theirs + 1), (again.deriv(), theirs.deriv())):
         assert type(p(x)) is gpupy.ndarray
         np.testing.assert_array_equal(p(x), q(np.arange(5, dtype=np.float32)))

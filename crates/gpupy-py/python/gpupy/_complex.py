@@ -16,7 +16,7 @@ def _part(a, name):
         return numpy_attribute(a, name)
     if a.dtype.kind != "c":
         if name == "real":
-            return a._views(np.real)
+            return a
         made = _creation.zeros_like(a, order="A")
         made._writable = False
         return made

@@ -25,6 +25,7 @@ from ._gpupy import (
     tell_of_fallbacks,
     wrap,
 )
+from ._through import Through
 
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
@@ -250,7 +251,7 @@ def _longer_call(name, function, args, kwargs):
     host_out = tuple(copies) if isinstance(out, tuple) else copies[0]
     result = function(*host_args, **host_kwargs, out=host_out)
     for target, copy, before in zip(outs, copies, befores, strict=True):
-        if isinstance(target, ndarray) and target._lazy:
+        if isinstance(target, ndarray) and _writable(target):
             give_back(target, copy, before)
     if isinstance(result, tuple):
         return tuple(_originals(r, copies, outs) for r in result)
@@ -322,11 +323,20 @@ def _view_of_one(name, result, arrays, hosts):
     for n, host in enumerate(hosts):
         if result is host:
             return arrays[n]
-    if result.base is None or not result.size:
+    if result.base is None:
         return None
     for array, host in zip(arrays, hosts, strict=True):
+        if not result.size:
+            # Addresses tell nothing of what has no elements.
+            if result.base is not host or array.dtype != result.dtype:
+                continue
+            if not array._lazy:
+                return hold(result, array)
+            return array._views(np.lib.stride_tricks.as_strided, result.shape, result.strides)
         if not np.may_share_memory(result, host):
             continue
+        if type(array) is Through and host.flags.c_contiguous:
+            return _part_of(array, host, result)
         if not array._lazy:
             # A field of records, say: NumPy's view, whatever its dtype, so that writes reach them.
             return hold(result, array)
@@ -341,6 +351,13 @@ def _view_of_one(name, result, arrays, hosts):
     return None
 
 
+def _part_of(array, host, result):
+    """The part of what is written through that ``result`` is of ``host``, its elements."""
+    first, there = (a.__array_interface__["data"][0] for a in (host, result))
+    place = result.shape, result.dtype, there - first, result.strides
+    return array._part(lambda copy: np.ndarray(place[0], place[1], copy, *place[2:]))
+
+
 def _placed(standin, host, result):
     """The part of a stand-in for ``host``'s array that ``result`` is of ``host``."""
     as_strided, size = np.lib.stride_tricks.as_strided, host.itemsize
@@ -352,7 +369,15 @@ def _placed(standin, host, result):
 
 
 def _writable(array):
-    return array._lazy and array._writable
+    """Whether what is written to a copy of it has to be written to the array, and may be."""
+    return array._open if type(array) is Through else array._lazy and array._writable
+
+
+def _assign(array, copy):
+    if type(array) is Through:
+        array[...] = copy
+    else:
+        assign_all(array, copy)
 
 
 def _to_write(target):
@@ -360,10 +385,10 @@ def _to_write(target):
         raise TypeError("return arrays must be of ArrayType")
     if not isinstance(target, ndarray):
         return target
-    if not target._lazy:
+    if not target._lazy and type(target) is not Through:
         return target._host()
     copy = np.array(target._host())
-    copy.flags.writeable = target._writable
+    copy.flags.writeable = _writable(target)
     return copy
 
 
@@ -383,7 +408,7 @@ def give_back(array, copy, before):
     now = array._host()
     if now.shape == copy.shape and now.tobytes() != before.tobytes():
         copy = np.where(_changed(copy, before), copy, now)
-    assign_all(array, copy)
+    _assign(array, copy)
 
 
 def _changed(array, before):

@@ -39,8 +39,25 @@ def called_giving_ours(kind):
 
     package = "gpupy" if kind.__module__ == "numpy" else "gpupy.polynomial"
     members = {"__call__": __call__, "__module__": package, "__doc__": kind.__doc__}
+    members |= {name: _wrapped(getattr(kind, name)) for name in _ROOTS if hasattr(kind, name)}
     made = Kind(kind.__name__, (kind,), members)
     return made
+
+
+# What is computed from a polynomial, as a method or an attribute.
+_ROOTS = ("linspace", "r", "roots")
+
+
+def _wrapped(theirs):
+    """A method or an attribute of NumPy's that gives arrays of ours."""
+    if isinstance(theirs, property):
+        return property(lambda self: wrap(theirs.fget(self)), doc=theirs.__doc__)
+
+    @functools.wraps(theirs)
+    def method(self, *args, **kwargs):
+        return call(theirs.__name__, theirs, (self, *args), kwargs)
+
+    return method
 
 
 class Proxy:

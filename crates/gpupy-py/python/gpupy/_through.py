@@ -1,15 +1,16 @@
 """Views under dtypes that are NumPy's own, and of elements that do not lie at multiples of their size.
 
-Owns ``through``. The elements are computed from the source's, so the array is no view of it in the core.
-Item assignment, ``fill`` and in-place operators still reach the source, also of parts that integers and
-slices name: they take its elements as they are then, write, and give them back. Every other way of writing
-is refused as to a read-only array.
-Not here: which elements they are (``_methods.py``).
+Owns ``through`` and ``Through``. The elements are computed from the source's, so the array is no view of it
+in the core. Item assignment, ``fill``, in-place operators and NumPy's functions still reach the source,
+also of views of such views: they take its elements as they are then, write, and give them back. Every other
+way of writing is refused as to a read-only array. Not here: which elements they are (``_methods.py``).
 """
 
 import operator
 
-from ._gpupy import assign_all, ndarray
+import numpy as np
+
+from ._gpupy import assign_all, hold, ndarray, wrap
 
 
 def through(source, made, read, write):
@@ -24,7 +25,7 @@ def through(source, made, read, write):
 
 
 def _over(source, made, read, write):
-    array = ndarray.__new__(_Through, (0,))
+    array = ndarray.__new__(Through, (0,))
     array._replace(made)
     _seal(array)
     array._source, array._read, array._write = source, read, write
@@ -38,8 +39,32 @@ def _seal(array):
         array._host().flags.writeable = False
 
 
-class _Through(ndarray):
+class Through(ndarray):
     """An array of elements that belong to another."""
+
+    @property
+    def _open(self):
+        """Whether what is written to it reaches an array that may be written to."""
+        return self._source._open if type(self._source) is Through else self._source._writable
+
+    def _part(self, view_of):
+        """The view of this that a function gives of a copy of its elements in host memory."""
+
+        def write(array, part):
+            array._written(lambda fresh: change(fresh, part))
+
+        def change(fresh, part):
+            copy = np.array(fresh._host(), order="C")
+            view_of(copy)[...] = part._host()
+            assign_all(fresh, copy)
+
+        def read(array):
+            view = view_of(np.array(array._read(array._source)._host(), order="C"))
+            made = wrap(np.array(view))
+            # NumPy's own dtypes lie as the view does.
+            return made if made._lazy else hold(view)
+
+        return _over(self, read(self), read, write)
 
     def _written(self, change):
         fresh = self._read(self._source)
@@ -82,6 +107,6 @@ def _in_place(name):
 
 
 for _name in "iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift".split():
-    setattr(_Through, f"__{_name}__", _in_place(_name))
-_Through.__name__ = _Through.__qualname__ = "ndarray"
-_Through.__module__ = "gpupy"
+    setattr(Through, f"__{_name}__", _in_place(_name))
+Through.__name__ = Through.__qualname__ = "ndarray"
+Through.__module__ = "gpupy"
