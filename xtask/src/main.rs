@@ -44,7 +44,7 @@ const COMMANDS: &[Task] = &[
     },
     Task {
         name: "test",
-        arguments: "[rust] [conformance] [python] [numpy]",
+        arguments: "[rust] [conformance] [python] [numpy] | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
         does: "set up, build, and run every test, or only the named parts",
         run: test::run,
     },

@@ -6,7 +6,7 @@
 
 use crate::failure::{self, Failure, Result};
 use crate::process::{announce, capture, cargo, command, run as start};
-use crate::{develop, features, workspace};
+use crate::{develop, features, venv, workspace};
 
 /// One line for each driver: its name, whether it starts, its device or the reason.
 const DRIVERS: &str = "
@@ -19,19 +19,49 @@ for d in gpupy.drivers():
 /// The parts, in the order in which they run.
 const PARTS: [&str; 4] = ["rust", "conformance", "python", "numpy"];
 
-/// The part that takes a folder, and runs only when it is named.
-const ARRAY_API: &str = "array-api";
+/// A suite of tests of which the user has a checkout; it runs only when it is named.
+struct Suite {
+    name: &'static str,
+    title: &'static str,
+    checkout: &'static str,
+    script: &'static str,
+}
+
+const SUITES: [Suite; 2] = [
+    Suite {
+        name: "array-api",
+        title: "the Array API's tests",
+        checkout: "array-api-tests",
+        script: "crates/gpupy-py/numpy_tests/array_api.py",
+    },
+    Suite {
+        name: "cupy",
+        title: "CuPy's own tests",
+        checkout: "cupy",
+        script: "crates/gpupy-py/numpy_tests/run_cupy.py",
+    },
+];
+
+/// The script of NumPy's own tests.
+const NUMPYS: &str = "crates/gpupy-py/numpy_tests/run.py";
 
 /// Sets up, builds, and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
-    if let Some((first, rest)) = arguments.split_first()
-        && first == ARRAY_API
-    {
-        return array_api(rest);
+    if let Some((first, rest)) = arguments.split_first() {
+        if let Some(suite) = SUITES.iter().find(|suite| first == suite.name) {
+            return checkout(suite, rest);
+        }
+        if let [option, interpreter, rest @ ..] = rest
+            && (first.as_str(), option.as_str()) == ("numpy", "--python")
+        {
+            failure::no_arguments("test numpy --python PYTHON", rest)?;
+            return numpy_on(interpreter);
+        }
     }
     if let Some(word) = arguments.iter().find(|word| !PARTS.contains(&word.as_str())) {
-        let parts = PARTS.join(", ");
-        return Err(Failure::new(format!("no part `{word}`; there are {parts}, {ARRAY_API}")));
+        let parts = PARTS.into_iter().chain(SUITES.iter().map(|suite| suite.name));
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        return Err(Failure::new(format!("no part `{word}`; there are {parts}")));
     }
     let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|word| word == part);
     let mut results = Vec::new();
@@ -129,23 +159,32 @@ fn python() -> Result<()> {
 /// Runs the tests that NumPy's wheel brings along, with gpupy in NumPy's place.
 fn numpy() -> Result<()> {
     announce("NumPy's own tests");
-    start(command(workspace::python()).arg("crates/gpupy-py/numpy_tests/run.py"))
+    start(command(workspace::python()).arg(NUMPYS))
 }
 
-/// Runs the Array API's tests, of which the user has a checkout.
-fn array_api(arguments: &[String]) -> Result<()> {
-    let folder = match arguments {
-        [option, folder] if option == "--folder" => folder,
-        _ => {
-            let words =
-                format!("`{ARRAY_API}` takes `--folder DIR`, a checkout of array-api-tests");
-            return Err(Failure::new(words));
-        }
-    };
+/// The same with another interpreter, and the newest NumPy that there is for it.
+fn numpy_on(interpreter: &str) -> Result<()> {
     develop::prepare()?;
-    announce("the Array API's tests");
-    let mut tests = command(workspace::python());
-    start(tests.args(["crates/gpupy-py/numpy_tests/array_api.py", folder]))
+    let python = venv::beside(interpreter)?;
+    announce("NumPy's own tests");
+    start(command(python).arg(NUMPYS))
+}
+
+/// Runs the tests of a suite, of which the user has a checkout.
+fn checkout(suite: &Suite, arguments: &[String]) -> Result<()> {
+    let [option, folder] = arguments else {
+        return Err(without_folder(suite));
+    };
+    if option != "--folder" {
+        return Err(without_folder(suite));
+    }
+    develop::prepare()?;
+    announce(suite.title);
+    start(command(workspace::python()).args([suite.script, folder]))
+}
+
+fn without_folder(suite: &Suite) -> Failure {
+    Failure::new(format!("`{}` takes `--folder DIR`, a checkout of {}", suite.name, suite.checkout))
 }
 
 #[cfg(test)]
@@ -170,16 +209,19 @@ mod tests {
         let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
         assert_eq!(
             refused,
-            Err("no part `rusty`; there are rust, conformance, python, numpy, array-api".to_owned())
+            Err("no part `rusty`; there are rust, conformance, python, numpy, array-api, cupy"
+                .to_owned())
         );
     }
 
     #[test]
-    fn the_array_apis_tests_want_a_folder() {
-        let refused = run(&["array-api".to_owned()]).map_err(|failure| failure.to_string());
-        assert_eq!(
-            refused,
-            Err("`array-api` takes `--folder DIR`, a checkout of array-api-tests".to_owned())
-        );
+    fn tests_of_other_projects_want_a_folder() {
+        for (name, checkout) in [("array-api", "array-api-tests"), ("cupy", "cupy")] {
+            let wanted = format!("`{name}` takes `--folder DIR`, a checkout of {checkout}");
+            for words in [vec![name], vec![name, "here"], vec![name, "--where", "here"]] {
+                let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+                assert_eq!(run(&words).map_err(|failure| failure.to_string()), Err(wanted.clone()));
+            }
+        }
     }
 }

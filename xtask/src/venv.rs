@@ -14,6 +14,9 @@ use crate::{process, workspace};
 const PACKAGES: [&str; 6] =
     ["numpy>=2", "pillow", "matplotlib", "maturin>=1.8,<2", "pytest", "hypothesis"];
 
+/// What NumPy's own tests need beside NumPy.
+const FOR_TESTS: [&str; 3] = ["numpy>=2", "pytest", "hypothesis"];
+
 /// The oldest Python that the module is built for.
 const OLDEST: (u32, u32) = (3, 11);
 
@@ -44,9 +47,41 @@ pub fn prepare() -> Result<()> {
     fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))
 }
 
+/// Makes an environment for tests with another interpreter, and gives its own.
+///
+/// Our module is found there as it lies in the sources: built once, it serves every Python.
+pub fn beside(interpreter: &str) -> Result<PathBuf> {
+    let library = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    let answer =
+        process::capture(process::command(interpreter).args(["-c", PROBE])).unwrap_or_default();
+    let words: Vec<&str> = answer.split_whitespace().collect();
+    let [major, minor, "good"] = words[..] else {
+        let words = format!("`{interpreter}` is no Python with venv and pip");
+        return Err(Failure::new(words));
+    };
+    let folder = workspace::beside(&format!("{major}.{minor}"));
+    let python = folder.join("bin").join("python");
+    process::announce(&format!("Python environment {}", folder.display()));
+    if !process::succeeds(process::command(&python).args(["-m", "pip", "--version"])) {
+        let mut venv = process::command(interpreter);
+        process::run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
+    }
+    install_into(&python, &FOR_TESTS)?;
+    let answer = process::capture(process::command(&python).args(["-c", library]))?;
+    let link = PathBuf::from(answer.trim()).join("gpupy.pth");
+    let sources = workspace::root().join("crates/gpupy-py/python");
+    fs::write(&link, sources.display().to_string())
+        .map_err(|error| Failure::file("write", &link, &error))?;
+    Ok(python)
+}
+
 /// Installs packages by pip into the environment.
 pub fn install(packages: &[&str]) -> Result<()> {
-    let mut pip = process::command(workspace::python());
+    install_into(&workspace::python(), packages)
+}
+
+fn install_into(python: &PathBuf, packages: &[&str]) -> Result<()> {
+    let mut pip = process::command(python);
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
     process::run(pip.args(packages))
 }

@@ -26,8 +26,17 @@ pub fn python() -> PathBuf {
     venv().join("bin").join("python")
 }
 
+/// An environment with another interpreter, for tests alone.
+pub fn beside(version: &str) -> PathBuf {
+    target().join(format!("python-{version}"))
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
 /// A shared library of the release profile.
 pub fn library(name: &str) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root().join(target).join("release").join(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"))
+    target().join("release").join(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"))
 }

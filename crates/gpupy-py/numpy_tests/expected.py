@@ -1,40 +1,41 @@
-"""The tests of NumPy's that gpupy is known to fail, each with a reason.
+"""The tests of another project's that gpupy is known to fail, each with a reason.
 
-Owns the reading of ``expected.toml`` and the comparison. The list is strict: a listed test that passes
-is a surprise, as is one that fails unlisted, and an entry that names no test. An entry is a test, a
+Owns the reading of a list, such as ``expected.toml``, and the comparison. A list says for which versions it
+is; what fails with some of them only stands under their words. The list is strict: a listed test that
+passes is a surprise, as is one that fails unlisted, and an entry that names no test. An entry is a test, a
 class or a file, and stands for all of its parameters. Tests that pass or fail by chance, or by the machine,
 are counted, but nothing is expected of them. Not here: running them (``run.py``).
 """
 
 import collections
 import dataclasses
-import pathlib
 import tomllib
-
-_FILE = pathlib.Path(__file__).with_name("expected.toml")
 
 
 @dataclasses.dataclass
 class Expected:
-    """What ``expected.toml`` says: for which versions, the reasons of entries, those that go by chance."""
+    """What a list says: its versions, whether these are among them, reasons, and those by chance."""
 
-    numpy: str
-    python: str
+    lists: list
+    strict: bool
     reasons: dict
     by_chance: dict
 
 
-def load():
-    """Reads the list."""
-    data = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+def load(path, versions):
+    """Reads the list of a file for versions, as ``NumPy 2.5.5, Python 3.12``."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
     reasons, by_chance = {}, {}
     for kind, found in (("group", reasons), ("by_chance", by_chance)):
         for group in data.get(kind, ()):
-            for test in group["tests"]:
+            unknown = group.get("only", {}).keys() - set(data["versions"])
+            if unknown:
+                raise ValueError(f"{path.name} has tests of `{unknown.pop()}`, which its `versions` lack")
+            for test in (*group.get("tests", ()), *group.get("only", {}).get(versions, ())):
                 if test in reasons or test in by_chance:
-                    raise ValueError(f"expected.toml lists `{test}` twice")
+                    raise ValueError(f"{path.name} lists `{test}` twice")
                 found[test] = group["reason"]
-    return Expected(data["numpy"], data["python"], reasons, by_chance)
+    return Expected(data["versions"], versions in data["versions"], reasons, by_chance)
 
 
 def entry_of(test, reasons):
@@ -60,7 +61,7 @@ def compare(expected, outcomes, files):
         met.add(entry)
         if outcome == "passed":
             if entry is not None:
-                surprises.append(f"passes, though expected.toml lists it: {test}")
+                surprises.append(f"passes, though the list has it: {test}")
         elif entry is None:
             last = text.strip().splitlines()[-1:] or [""]
             surprises.append(f"{outcome}: {test}: {last[0]}")

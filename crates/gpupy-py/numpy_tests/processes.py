@@ -21,7 +21,7 @@ LIMIT = 240
 _WORKER = pathlib.Path(__file__).with_name("worker.py")
 
 
-def outcomes(package, groups, jobs, only=()):
+def outcomes(suite, package, groups, jobs, only=()):
     """A dictionary from test to (outcome, text).
 
     ``groups`` are lists of files, each for one process; ``only`` names the tests to run, or is empty
@@ -30,20 +30,20 @@ def outcomes(package, groups, jobs, only=()):
     """
     found = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for part in pool.map(lambda files: _group(package, files, only), groups):
+        for part in pool.map(lambda files: _group(suite, package, files, only), groups):
             found.update(part)
     return found
 
 
-def _group(package, files, only):
+def _group(suite, package, files, only):
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder, "outcomes.jsonl")
         log.touch()
         while True:
-            status = _process(
-                package, files, log, folder, [*("-" + t for t in found), *("+" + t for t in only)]
-            )
+            # Names may have ends of lines in them.
+            selection = [*("-" + json.dumps(t) for t in found), *("+" + json.dumps(t) for t in only)]
+            status = _process((suite, package), files, log, folder, selection)
             running = _read(log, found)
             if running is None:
                 if status:
@@ -54,9 +54,11 @@ def _group(package, files, only):
             log.write_text("", encoding="utf-8")
 
 
-def _process(package, files, log, folder, selection):
+def _process(what, files, log, folder, selection):
     """Runs a worker; its exit status, or ``None`` if it hung."""
-    command = [sys.executable, "-X", "faulthandler", str(_WORKER), package, str(log), *files]
+    suite, package = what
+    command = [sys.executable, "-X", "faulthandler", str(_WORKER), suite.name, str(suite.root)]
+    command += [package, str(log), *files]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "NPY_AVAILABLE_MEM": "1 GB"}
     output = pathlib.Path(folder, "output.txt")
     with output.open("a", encoding="utf-8") as out:

@@ -7,6 +7,7 @@ all this. Not here: how imports are replaced (gpupy's ``_script.py``), the runni
 (``worker.py``).
 """
 
+import functools
 import importlib
 import pathlib
 import sys
@@ -23,6 +24,9 @@ _NAMESPACES = ("umath", "numeric")
 _IN_C = "_multiarray_tests"
 """The module of ``numpy._core`` with tests in C. Its functions take what C extensions take, NumPy's arrays,
 and some crash on anything else; so they get host memory, as NumPy's other functions do."""
+
+_CASTS = "_multiarray_umath"
+"""The module of ``numpy._core`` that gives the loops of casts to tests; their arguments are C's, too."""
 
 
 def install():
@@ -53,6 +57,12 @@ def _core():
     module.__dict__.update({k: _InC(k, v) for k, v in vars(tests).items() if k[0] != "_" and callable(v)})
     setattr(core, _IN_C, module)
     sys.modules[module.__name__] = module
+    theirs = importlib.import_module(f"numpy._core.{_CASTS}")
+    module = types.ModuleType(f"gpupy._core.{_CASTS}")
+    module.__getattr__ = functools.partial(getattr, theirs)
+    module._get_castingimpl = lambda *dtypes: _Cast(theirs._get_castingimpl(*dtypes))
+    setattr(core, _CASTS, module)
+    sys.modules[module.__name__] = module
     # Modules that NumPy has not imported so far.
     core.__getattr__ = lambda name: getattr(numpy._core, name)
     sys.modules[core.__name__] = core
@@ -69,6 +79,23 @@ class _InC:
         return self._function(*args, **kwargs)
 
 
+class _Cast:
+    """A loop of NumPy's that casts, with the elements of gpupy's arrays going in and coming out."""
+
+    def __init__(self, theirs):
+        self._theirs = theirs
+
+    def __getattr__(self, name):
+        return getattr(self._theirs, name)
+
+    def _simple_strided_call(self, args):
+        hosts = tuple(numpy.array(a) if isinstance(a, gpupy.ndarray) else a for a in args)
+        self._theirs._simple_strided_call(hosts)
+        for array, before, host in zip(args, map(numpy.asarray, args), hosts, strict=True):
+            if before.tobytes() != host.tobytes():
+                array[...] = host
+
+
 def _is_test(file):
     """Whether a file is a test module of NumPy's."""
     root = pathlib.Path(numpy.__file__).resolve().parent
@@ -78,6 +105,6 @@ def _is_test(file):
 def _ours(module):
     """gpupy's module for one of NumPy's; ``None`` where gpupy has none."""
     package, _, name = module.rpartition(".")
-    if package == "numpy._core" and name in (*_NAMESPACES, _IN_C):
+    if package == "numpy._core" and name in (*_NAMESPACES, _IN_C, _CASTS):
         return f"gpupy._core.{name}"
     return _script.ours(module)
