@@ -2,22 +2,29 @@
 //!
 //! Owns [`remember`] and [`Shelf`], a folder `$XDG_CACHE_HOME/gpupy/<driver>` (or `~/.cache/gpupy/<driver>`) of files
 //! named by a hash of their key. Invariants: a content is taken only when the key stored beside it is
-//! equal, not just its hash; a reader finds a whole file or none; nothing fails because of the disk.
+//! equal, not just its hash; a reader finds a whole file or none; what is no file, or a large one, is not read;
+//! nothing fails because of the disk.
 //!
 //! Not here: kernels of this run (`cache.rs`), what a content means (drivers).
 
-use gpupy_core::Result;
+use gpupy_core::{Result, memory};
 use rustc_hash::FxHashMap;
 use std::fs;
 use std::hash::{Hash, Hasher};
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The most files: a cache must not fill a disk. When there are so many, a quarter of them goes, those
 /// that were written longest ago.
 const MOST_FILES: usize = 4096;
+
+/// The most bytes of a file: what is larger is not written, and not read.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Bytes of a file beside key and content.
+const HEAD: u64 = 12;
 
 /// How many files this process has begun.
 static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -82,7 +89,7 @@ impl Shelf {
 
     /// What lies here under this key.
     pub fn take(&self, key: &str) -> Option<Vec<u8>> {
-        let bytes = fs::read(self.path(key)).ok()?;
+        let bytes = read(&self.path(key))?;
         let (length, rest) = bytes.split_first_chunk()?;
         let (found, content) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
         let (check, content) = content.split_first_chunk()?;
@@ -97,6 +104,9 @@ impl Shelf {
     }
 
     fn write(&self, key: &str, content: &[u8]) -> std::io::Result<()> {
+        if (key.len() + content.len()) as u64 + HEAD > MOST_BYTES {
+            return Ok(());
+        }
         let path = self.path(key);
         fs::create_dir_all(&self.folder)?;
         if !path.exists() && fs::read_dir(&self.folder)?.count() >= self.most {
@@ -105,7 +115,8 @@ impl Shelf {
         // Written aside and renamed, so that no reader finds half of it.
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let aside = path.with_extension(format!("{}-{number}", std::process::id()));
-        let mut file = fs::File::create(&aside)?;
+        // Only a file that is new is a file for sure.
+        let mut file = fs::File::create_new(&aside)?;
         let written = file
             .write_all(&(key.len() as u32).to_le_bytes())
             .and_then(|()| file.write_all(key.as_bytes()))
@@ -131,6 +142,23 @@ impl Shelf {
     fn path(&self, key: &str) -> PathBuf {
         self.folder.join(format!("{:016x}{:016x}", hash(&("gpupy", key)), hash(&key)))
     }
+}
+
+/// The bytes of a file of moderate size; `None` for all else, which may have no end, or let a reader wait for its
+/// beginning, as a device and a pipe do.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let moderate = |about: fs::Metadata| {
+        let fits = about.is_file() && about.len() <= MOST_BYTES;
+        fits.then_some(about.len())
+    };
+    // Looked at before it is opened, and again as it is open: it may be another one then.
+    moderate(fs::metadata(path).ok()?)?;
+    let file = fs::File::open(path).ok()?;
+    let len = moderate(file.metadata().ok()?)?;
+    let mut bytes = memory::with_room(len as usize).ok()?;
+    // Of a file that grows meanwhile the beginning will do: it is no whole one.
+    file.take(len).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// A short name for a text, for files that people look at.
@@ -183,6 +211,41 @@ mod tests {
         let kept: Vec<bool> = (0..9).map(|k| shelf.take(&format!("key {k}")).is_some()).collect();
         assert_eq!(kept, [false, false, true, true, true, true, true, true, true]);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_or_a_large_one_is_not_read() {
+        let folder = std::env::temp_dir().join(format!("gpupy-odd-test-{}", std::process::id()));
+        let shelf = Shelf::at(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let path = shelf.path("a key");
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        assert_eq!(shelf.take("a key"), None);
+        // Writing replaces the link.
+        shelf.put("a key", b"a content");
+        assert_eq!(shelf.take("a key").as_deref(), Some(&b"a content"[..]));
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        if made.is_ok_and(|made| made.success()) {
+            assert_eq!(shelf.take("a key"), None);
+            fs::remove_file(&path).unwrap();
+        }
+        fs::create_dir(&path).unwrap();
+        assert_eq!(shelf.take("a key"), None);
+        fs::remove_dir(&path).unwrap();
+        fs::File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        assert_eq!(shelf.take("a key"), None);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_would_not_be_read_is_not_written() {
+        let folder = std::env::temp_dir().join(format!("gpupy-large-test-{}", std::process::id()));
+        let shelf = Shelf::at(&folder);
+        shelf.put("a key", &vec![0; MOST_BYTES as usize]);
+        assert!(!shelf.path("a key").exists());
+        let _ = fs::remove_dir_all(folder);
     }
 
     #[test]
