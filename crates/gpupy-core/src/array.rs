@@ -14,7 +14,7 @@ use crate::memory::{of_array, refused};
 use crate::own::Own;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, Operand, Origin, Value};
-use crate::view::{Shape, Strides, View, size_of};
+use crate::view::{MAX_RANK, Shape, Strides, View, size_of};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 
@@ -554,8 +554,14 @@ impl Array {
     }
 }
 
-/// The number of elements, when memory could ever count them.
+/// The number of elements, when memory could ever count them, and there are not too many axes.
 pub(crate) fn checked_size(shape: &[usize]) -> Result<usize> {
+    if shape.len() > MAX_RANK {
+        return Err(Error::new(ErrorKind::Shape, "array").says(format!(
+            "maximum supported dimension for an ndarray is currently {MAX_RANK}, found {}",
+            shape.len()
+        )));
+    }
     let mut size = 1usize;
     for extent in shape.iter().filter(|e| **e != 0) {
         size = size.checked_mul(*extent).filter(|s| *s <= isize::MAX as usize / 16).ok_or_else(

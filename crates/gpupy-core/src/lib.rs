@@ -137,4 +137,4 @@ pub use scalar::Scalar;
 pub use settings::{Placement, Settings};
 pub use stats::Stats;
 pub use value::Value;
-pub use view::{Shape, Strides, View, broadcast_shapes};
+pub use view::{MAX_RANK, Shape, Strides, View, broadcast_shapes};

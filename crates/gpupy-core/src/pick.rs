@@ -15,7 +15,7 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Op;
 use crate::scalar::Scalar;
-use crate::view::{Shape, broadcast_shapes, size_of};
+use crate::view::{MAX_RANK, Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;
 
 /// What becomes of an index that is outside its axis.
@@ -263,6 +263,12 @@ impl Layout {
             return Err(wrong("there are not so many kept axes").with("at", at));
         }
         shape.insert_many(at, picked.iter().copied());
+        if shape.len() > MAX_RANK {
+            return Err(Error::new(ErrorKind::Index, "pick").says(format!(
+                "number of dimensions must be within [0, {MAX_RANK}], indexing result would have {}",
+                shape.len()
+            )));
+        }
         checked_size(&shape)?;
         Ok(Layout { shape, at, picked: picked.len() })
     }

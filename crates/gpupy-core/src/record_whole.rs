@@ -13,12 +13,9 @@ use crate::op::Op;
 use crate::op_eval::element::{Element, Half, Wide};
 use crate::record::Recorder;
 use crate::value::NodeOp;
-use crate::view::{Shape, broadcast_shapes};
+use crate::view::{MAX_RANK, Shape, broadcast_shapes};
 use crate::whole::Whole;
 use smallvec::SmallVec;
-
-/// The most axes of a launch.
-pub(crate) const MAX_RANK: usize = 64;
 
 impl Recorder {
     /// Running results along an axis: element `i` combines the elements up to `i`.

@@ -9,6 +9,9 @@
 use crate::error::{Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
 
+/// The most axes of an array and of a launch, as NumPy's.
+pub const MAX_RANK: usize = 64;
+
 /// Extents, one for each axis.
 pub type Shape = SmallVec<[usize; 4]>;
 /// Elements a step of each axis.

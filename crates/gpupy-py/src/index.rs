@@ -9,7 +9,7 @@ use crate::dtypes::numpy;
 use crate::errors::to_py;
 use crate::scalar::LazyScalar;
 use crate::standin::explain;
-use gpupy_core::Array;
+use gpupy_core::{Array, MAX_RANK};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use smallvec::SmallVec;
@@ -21,9 +21,6 @@ pub enum Item<'py> {
     Ellipsis,
     NewAxis,
 }
-
-/// NumPy's arrays have no more axes.
-pub const MOST_AXES: usize = 64;
 
 /// What a key selects.
 pub struct Selection {
@@ -131,7 +128,7 @@ fn walk(array: &Array, items: &[Item<'_>]) -> PyResult<Option<Selection>> {
     }
     shape.extend_from_slice(&array.shape()[axis..]);
     strides.extend_from_slice(&array.strides()[axis..]);
-    if shape.len() > MOST_AXES {
+    if shape.len() > MAX_RANK {
         return Ok(None);
     }
     let view = array.view(&shape, &strides, offset).map_err(to_py)?;

@@ -5,9 +5,8 @@
 //!
 //! Not here: keys of other sorts, and the words for mistakes (`index.rs`).
 
-use crate::index::MOST_AXES;
 use crate::scalar::LazyScalar;
-use gpupy_core::{Array, Shape, Strides, View};
+use gpupy_core::{Array, MAX_RANK, Shape, Strides, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -119,6 +118,6 @@ impl Key {
         }
         shape.extend_from_slice(&extents[axis..]);
         strides.extend_from_slice(&steps[axis..]);
-        (shape.len() <= MOST_AXES).then_some(View { offset, shape, strides })
+        (shape.len() <= MAX_RANK).then_some(View { offset, shape, strides })
     }
 }

@@ -9,7 +9,7 @@ use crate::errors::to_py;
 use crate::protocols::wrap_of;
 use crate::session::{context, open, ready};
 use crate::standin::explain;
-use gpupy_core::Array;
+use gpupy_core::{Array, MAX_RANK};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
@@ -48,7 +48,7 @@ pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usiz
         1 => known != 0 && array.size().is_multiple_of(known),
         _ => false,
     };
-    if !fits {
+    if !fits || wanted.len() > MAX_RANK {
         return Err(refuse());
     }
     let rest = array.size().checked_div(known).unwrap_or(0);

@@ -11,9 +11,7 @@ use super::{Form, Inst, Program};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Op, Rule};
-
-/// The most axes of an iteration space, as NumPy's.
-const MAX_RANK: u32 = 64;
+use crate::view::MAX_RANK;
 
 impl Program {
     /// Checks everything that a driver relies on.
@@ -22,7 +20,7 @@ impl Program {
     /// - `Invalid`: the program is malformed; the message says how, and the number of the
     ///   instruction stands beside it.
     pub fn verify(&self) -> Result<()> {
-        if self.rank == 0 || self.rank > MAX_RANK {
+        if self.rank == 0 || self.rank as usize > MAX_RANK {
             let rank = self.rank;
             return Err(invalid(format!("rank `{rank}` is not between 1 and {MAX_RANK}")));
         }

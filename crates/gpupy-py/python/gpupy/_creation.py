@@ -184,6 +184,9 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **k
             made = object.astype(object.dtype if dtype is None else dtype, order or "K")
         elif copy:
             made = copied(object, order)
+        if ndmin > 1:
+            # NumPy has the words for too many axes.
+            np.array(0, ndmin=ndmin)
         extra = ndmin - made.ndim
         return made if extra <= 0 else made.reshape((1,) * extra + made.shape)
     given = to_host(object)
@@ -390,6 +393,8 @@ def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
     if extents is None or not is_lazy(dtype) or any(n >= 2**31 for n in extents):
         rows = wrap(np.indices(to_host(shape), dtype))
         return function(*[rows[axis] for axis in range(len(rows))], **kwargs)
+    # The coordinates are rows of one array in NumPy, which has the words for too many axes.
+    np.broadcast_shapes((1,) * (len(extents) + 1))
     rows = [_gpupy.index(extents, axis, dtype) for axis in range(len(extents))]
     return function(*rows, **kwargs)
 

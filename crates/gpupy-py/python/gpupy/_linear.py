@@ -16,6 +16,10 @@ from ._reduce import _given
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
 
 
+# Arrays have no more axes.
+_MOST_AXES = 64
+
+
 def _operands(*given):
     """The operands as lazy arrays with elements, or ``None``."""
     arrays = [asanyarray(a) if isinstance(a, (np.ndarray, list, tuple)) else a for a in given]
@@ -66,7 +70,7 @@ def dot(a, b, out=None):
             result = np.multiply(x, y)
         elif y.ndim <= 2:
             result = x @ y if x.shape[-1] == y.shape[0] else None
-        else:
+        elif x.ndim + y.ndim - 2 <= _MOST_AXES:
             result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 2]))
     return _finished("dot", result, out, (a, b))
 
@@ -77,7 +81,7 @@ def inner(a, b, /):
         x, y = arrays
         if not x.ndim or not y.ndim:
             result = np.multiply(x, y)
-        else:
+        elif x.ndim + y.ndim - 2 <= _MOST_AXES:
             result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 1]))
     return _finished("inner", result, None, (a, b))
 
