@@ -12,6 +12,7 @@ use crate::array::{Arg, Array};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use crate::op::Op;
+use crate::op_eval::whole;
 use crate::record::Recorder;
 use crate::scalar::Scalar;
 use crate::value::{Input, Kind, NodeOp, Operand};
@@ -46,11 +47,13 @@ impl Recorder {
                 .says("nothing to reduce")
                 .with("operation", op.info().name));
         }
-        // The least, the greatest and so on of equal elements is one of them.
-        let same = matches!(op, Op::Min | Op::Max | Op::And | Op::Or);
-        if same && let Kind::Constant(scalar) = array.value()?.0.kind {
+        // However many equal elements there are, they are combined in few steps.
+        if n > 0
+            && let Kind::Constant(scalar) = array.value()?.0.kind
+            && let Some(reduced) = of_equals(op, scalar, n)
+        {
             let shape = if keepdims { kept_dims(array.shape(), axes) } else { out };
-            return Array::full(&shape, scalar);
+            return Array::full(&shape, reduced);
         }
         // Kept axes first, reduced axes merged into one last axis.
         let order: Axes = kept.iter().chain(&gone).copied().collect();
@@ -90,11 +93,6 @@ impl Recorder {
         let n = shape.pop().unwrap_or(1);
         shape.push(n.div_ceil(REDUCE_CHUNK));
         let step = NodeOp::Reduce { op, n };
-        if let Some(scalar) = rows.constant() {
-            // It still has to be combined as often as it has elements.
-            let elements = self.materialised_constant(scalar, rows.shape())?;
-            return self.array(rows.dtype(), &shape, step, &[Arg::Array(&elements)]);
-        }
         self.array(rows.dtype(), &shape, step, &[Arg::Array(rows)])
     }
 
@@ -207,15 +205,39 @@ impl Recorder {
         let row = row.reshape(&shape).unwrap_or(row);
         self.reduce(op, &row, &[along], false)
     }
+}
 
-    /// An expression all of whose elements are `scalar`, which is chosen whatever the index.
-    fn materialised_constant(&self, scalar: Scalar, shape: &[usize]) -> Result<Array> {
-        let index = self.index(shape, 0)?;
-        let never = self.apply(Op::Lt, &[Arg::Array(&index), Arg::Scalar(Scalar::i32(0))])?;
-        let known = (Input::Scalar(scalar), None);
-        let operands = smallvec![never.operand(shape)?, known.clone(), known];
-        let op = NodeOp::Apply(Op::Select);
-        Ok(Array::from_value(self.value(scalar.dtype, shape.into(), op, operands)))
+/// What the canonical tree gives of so many equal elements, at least one; `None` where the operation does not
+/// combine them. All chunks of a step but the last are equal, so each step combines two.
+fn of_equals(op: Op, scalar: Scalar, n: usize) -> Option<Scalar> {
+    let (dtype, size) = (scalar.dtype, scalar.dtype.size());
+    let chunk = |count: usize, element: Scalar, end: Option<Scalar>| -> Option<Scalar> {
+        let mut bytes = [0; 8 * REDUCE_CHUNK];
+        let elements = std::iter::repeat_n(element, count).chain(end);
+        let mut len = 0;
+        for (place, element) in bytes.chunks_exact_mut(size).zip(elements) {
+            place.copy_from_slice(element.bytes().get(..size)?);
+            len += size;
+        }
+        Scalar::read(dtype, &whole::reduced(op, dtype, &bytes[..len])?)
+    };
+    // So many equal elements, and one behind them.
+    let (mut count, mut element, mut end) = (n, scalar, None);
+    loop {
+        let (full, rest) = (count / REDUCE_CHUNK, count % REDUCE_CHUNK);
+        let behind = match (rest, end) {
+            (0, None) => None,
+            _ => Some(chunk(rest, element, end)?),
+        };
+        if full > 0 {
+            element = chunk(REDUCE_CHUNK, element, None)?;
+        }
+        (count, end) = (full, behind);
+        match (count, end) {
+            (0, Some(one)) => return Some(one),
+            (1, None) => return Some(element),
+            _ => {}
+        }
     }
 }
 
