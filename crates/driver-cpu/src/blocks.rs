@@ -8,7 +8,7 @@
 //! Not here: when a block is evicted to make room (the core's cache).
 
 use gpupy_core::driver::{BlockId, BlockSpec, HostMemory};
-use gpupy_core::{DType, Error, ErrorKind, Result};
+use gpupy_core::{DType, Error, ErrorKind, Result, memory};
 use rustc_hash::FxHashMap;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
@@ -119,7 +119,7 @@ impl Blocks {
         }
         let memory = match memory {
             Some(given) => Memory::Given(given),
-            None => Memory::own(bytes).ok_or_else(none)?,
+            None => memory::granted(bytes as usize, || Memory::own(bytes))?,
         };
         self.room -= bytes;
         let id = self.handle();

@@ -26,6 +26,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Programs whose plans are kept.
 const KEPT: usize = 1024;
@@ -145,7 +146,7 @@ impl Evaluator {
         };
         let time = (points as u64).saturating_mul(work.cost()) / 1000;
         let mut crew = Crew { threads: self.threads, pool: &mut self.pool };
-        crew.share(work.rows.items(), time, &|items| work.run(items));
+        crew.share(work.rows.items(), time, &|items| work.run(items))?;
         Ok(Evaluated { launches: 1, ..done })
     }
 }
@@ -159,17 +160,31 @@ pub struct Crew<'a> {
 
 impl Crew<'_> {
     /// Runs all items of a work of so many nanoseconds, on several threads where that pays.
-    pub fn share(&mut self, items: usize, time: u64, run: &(dyn Fn(Range<usize>) + Sync)) {
+    ///
+    /// # Errors
+    /// The first of `run`; then other items may not have been run.
+    pub fn share(
+        &mut self,
+        items: usize,
+        time: u64,
+        run: &(dyn Fn(Range<usize>) -> Result<()> + Sync),
+    ) -> Result<()> {
         if self.threads == 1 || items <= 1 || time < SHARED {
             return run(0..items);
         }
         let least = (items as u128 * u128::from(LEAST) / u128::from(time)) as usize;
         let pool = self.pool.get_or_insert_with(|| Pool::new(self.threads));
         let turns = Turns::new(items, self.threads, least, pool.worked() % 2 == 1);
+        let failed = OnceLock::new();
         pool.run(&|number| {
             while let Some(items) = turns.take(number) {
-                run(items);
+                if let Err(error) = run(items) {
+                    // The first one is told.
+                    let _ = failed.set(error);
+                    break;
+                }
             }
         });
+        failed.into_inner().map_or(Ok(()), Err)
     }
 }

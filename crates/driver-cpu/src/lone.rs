@@ -107,7 +107,7 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
     }
     work::with_scratch(|scratch| {
         let dests = leaves.dests.len();
-        let mut frame = Frame::new(plan, scratch, (count, dests), &[], launch.params, 0);
+        let mut frame = Frame::new(plan, scratch, (count, dests), &[], launch.params, 0)?;
         each_row(outer, &lines, &mut walks, |walks| {
             frame.leaves.copy_from_slice(&walks[..count]);
             frame.dests.copy_from_slice(&walks[count..count + dests]);
@@ -115,8 +115,8 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
             // SAFETY: as above, of a plan.
             unsafe { frame.run(&plan.steps, *n) };
         });
-    });
-    Ok(true)
+        Ok(true)
+    })
 }
 
 /// The leaves and then the destinations of a launch that has few.

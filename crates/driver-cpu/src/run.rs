@@ -8,6 +8,7 @@
 
 use crate::plan::{Choice, Loop, Place, Plan, Slot, Step};
 use crate::rows;
+use gpupy_core::{Result, memory};
 use gpupy_jit::Walk;
 
 /// What a thread keeps for its rows, from launch to launch.
@@ -26,12 +27,17 @@ struct Line(#[allow(dead_code)] [u8; 64]);
 
 impl Scratch {
     /// So many bytes, which hold some values.
-    pub fn bytes(&mut self, count: usize) -> *mut u8 {
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there are not so many.
+    pub fn bytes(&mut self, count: usize) -> Result<*mut u8> {
         let lines = count.div_ceil(64);
         if self.lines.len() < lines {
+            let more = lines - self.lines.len();
+            memory::reserve(&mut self.lines, more)?;
             self.lines.resize(lines, Line([0; 64]));
         }
-        self.lines.as_mut_ptr().cast()
+        Ok(self.lines.as_mut_ptr().cast())
     }
 }
 
@@ -51,6 +57,9 @@ pub struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// A frame in a thread's memory, with some bytes of scratch memory beyond the plan's.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the thread has no such memory.
     pub fn new(
         plan: &'a Plan,
         scratch: &'a mut Scratch,
@@ -58,10 +67,10 @@ impl<'a> Frame<'a> {
         operands: &'a [(*mut u8, usize)],
         params: &'a [u64],
         beyond: usize,
-    ) -> Frame<'a> {
+    ) -> Result<Frame<'a>> {
         let nowhere = Walk { ptr: std::ptr::null_mut(), step: 0 };
         let own = plan.scratch.next_multiple_of(64);
-        let base = scratch.bytes(own + beyond);
+        let base = scratch.bytes(own + beyond)?;
         scratch.slots.clear();
         scratch.slots.extend(plan.slots.iter().map(|place| match *place {
             Place::Scratch(at) => base.wrapping_add(at),
@@ -73,14 +82,14 @@ impl<'a> Frame<'a> {
         scratch.leaves.resize(leaves, nowhere);
         scratch.dests.clear();
         scratch.dests.resize(dests, nowhere);
-        Frame {
+        Ok(Frame {
             plan,
             slots: &mut scratch.slots,
             leaves: &mut scratch.leaves,
             dests: &mut scratch.dests,
             operands,
             beyond: base.wrapping_add(own),
-        }
+        })
     }
 
     /// Notes where leaves, destinations and the results of a reduction lie for the next row.

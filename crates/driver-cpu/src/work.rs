@@ -12,8 +12,8 @@ use crate::plan::{Plan, Reduction};
 use crate::rows::{self, RowFn};
 use crate::run::{Frame, Scratch};
 use crate::space::{Line, Point, Rows};
-use gpupy_core::DType;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
+use gpupy_core::{DType, Result};
 use gpupy_jit::{Kernel, Row, Walk};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -84,17 +84,21 @@ pub fn longest(
 }
 
 /// Lends this thread's memory for rows.
-pub fn with_scratch(run: impl FnOnce(&mut Scratch)) {
-    SCRATCH.with_borrow_mut(run);
+pub fn with_scratch<T>(run: impl FnOnce(&mut Scratch) -> T) -> T {
+    SCRATCH.with_borrow_mut(run)
 }
 
 impl Work<'_> {
     /// Runs some items.
-    pub fn run(&self, items: Range<usize>) {
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no scratch memory for them.
+    pub fn run(&self, items: Range<usize>) -> Result<()> {
         if let (Some(kernel), None) = (self.kernel, &self.plan.reduction) {
             return SCRATCH.with_borrow_mut(|scratch| {
-                let beyond = scratch.bytes(self.copied_bytes());
+                let beyond = scratch.bytes(self.copied_bytes())?;
                 self.run_compiled(kernel, items, beyond);
+                Ok(())
             });
         }
         SCRATCH.with_borrow_mut(|scratch| {
@@ -106,7 +110,7 @@ impl Work<'_> {
             let beyond = self.computed_bytes() + beyond;
             let walks = (self.leaves.len(), self.dests.len());
             let mut frame =
-                Frame::new(self.plan, scratch, walks, self.operands, self.params, beyond);
+                Frame::new(self.plan, scratch, walks, self.operands, self.params, beyond)?;
             let mut point = Point::new();
             let mut filled: SmallVec<[Filled; 4]> = SmallVec::from_elem(None, self.spread.len());
             for item in items {
@@ -125,7 +129,8 @@ impl Work<'_> {
                     self.results(&mut frame, &point, n, &mut filled);
                 }
             }
-        });
+            Ok(())
+        })
     }
 
     /// Picoseconds for a point, roughly.

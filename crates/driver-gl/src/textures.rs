@@ -8,6 +8,7 @@
 use glow::{HasContext, PixelPackData, PixelUnpackData};
 use gpupy_core::DType;
 use gpupy_core::Error;
+use gpupy_core::memory;
 use std::ops::Range;
 
 /// The format and size of a texture.
@@ -230,7 +231,7 @@ impl Texture {
         if !self.shape.is_padded() && !target.shape.is_padded() {
             return self.copy_texels(gl, target);
         }
-        let mut bytes = vec![0; len * self.shape.dtype.size()];
+        let Ok(mut bytes) = memory::zeroed(len * self.shape.dtype.size()) else { return false };
         self.read(gl, 0..len, &mut bytes);
         target.write(gl, 0..len, &bytes, true);
         true

@@ -7,7 +7,7 @@
 //! Not here: when a block is evicted to make room (the core's cache).
 
 use gpupy_core::driver::{BlockId, BlockSpec};
-use gpupy_core::{DType, Error, ErrorKind, Result};
+use gpupy_core::{DType, Error, ErrorKind, Result, memory};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,11 +47,10 @@ impl Blocks {
         if !(1..=self.longest).contains(&len) || !crate::DTYPES.contains(&dtype) {
             return Err(invalid("no block is like this").with("len", len).with("dtype", dtype));
         }
-        let mut bits = Vec::new();
-        if len > self.room || bits.try_reserve_exact(len).is_err() {
+        if len > self.room {
             return Err(Error::new(ErrorKind::OutOfMemory, crate::NAME).with("elements", len));
         }
-        bits.resize(len, 0);
+        let bits = memory::zeroed(len)?;
         self.room -= len;
         let id = BlockId(1 + COUNT.fetch_add(1, Ordering::Relaxed));
         self.live.insert(id, Block { dtype, bits });

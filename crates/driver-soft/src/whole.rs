@@ -9,7 +9,7 @@ use gpupy_core::driver::{Access, Launch};
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::{Function, function, order};
-use gpupy_core::{DType, Result};
+use gpupy_core::{DType, Result, memory};
 
 /// Evaluates a launch of a whole-program form.
 pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
@@ -27,19 +27,21 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
         let mut read = Vec::new();
         for ((operand, access), shape) in loads.iter().zip(&shapes) {
             let block = &blocks.get(launch.operands[*operand])?.bits;
-            let places = row(&launch.accesses[*access], rows, number, shape[rows.len()]);
-            let bits = places.into_iter().map(|at| block.get(at).copied().map(u64::from));
-            let bits: Option<Vec<u64>> = bits.collect();
-            read.push(bits.ok_or_else(|| invalid("an access leaves its block"))?);
+            let mut bits = memory::with_room(shape[rows.len()])?;
+            for at in row(&launch.accesses[*access], rows, number, shape[rows.len()]) {
+                let element = block.get(at).ok_or_else(|| invalid("an access leaves its block"))?;
+                bits.push(u64::from(*element));
+            }
+            read.push(bits);
         }
         let given = match form {
-            Form::Scan { op } => scanned(&combining(op, dtype)?, &read[0], &read[1]),
+            Form::Scan { op } => scanned(&combining(op, dtype)?, &read[0], &read[1])?,
             Form::MatMul => vec![product(dtype, &read[0], &read[1])?],
-            _ => sorted(dtype, &read[0], op == Op::ArgSort),
+            _ => sorted(dtype, &read[0], op == Op::ArgSort)?,
         };
         let dest = &launch.dests[0];
         let block = &mut blocks.get(dest.block)?.bits;
-        for (at, bits) in row(&dest.access, rows, number, *last).into_iter().zip(given) {
+        for (at, bits) in row(&dest.access, rows, number, *last).zip(given) {
             block[at] = bits as u32;
         }
     }
@@ -47,34 +49,41 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
 }
 
 /// The places of `n` points along the last axis of a row, which is number `number` of these rows.
-fn row(access: &Access, rows: &[usize], mut number: usize, n: usize) -> Vec<usize> {
+fn row(
+    access: &Access,
+    rows: &[usize],
+    mut number: usize,
+    n: usize,
+) -> impl Iterator<Item = usize> + use<> {
     let mut at = access.offset;
     for (extent, stride) in rows.iter().zip(&access.strides).rev() {
         at += stride * (number % extent) as i64;
         number /= extent;
     }
     let step = access.strides.last().copied().unwrap_or(0);
-    (0..n as i64).map(|k| (at + step * k) as usize).collect()
+    (0..n as i64).map(move |k| (at + step * k) as usize)
 }
 
 fn combining(op: Op, dtype: DType) -> Result<Function> {
     function(op, dtype, dtype).ok_or_else(|| invalid("an operation that `check_ir` refuses"))
 }
 
-fn scanned(combine: &Function, row: &[u64], starts: &[u64]) -> Vec<u64> {
+fn scanned(combine: &Function, row: &[u64], starts: &[u64]) -> Result<Vec<u64>> {
     let mut now = 0;
     let result = |(k, x): (usize, &u64)| {
         let left = if k % REDUCE_CHUNK == 0 { starts[k / REDUCE_CHUNK] } else { now };
         now = combine(left, *x, 0);
         now
     };
-    row.iter().enumerate().map(result).collect()
+    memory::collected(row.len(), row.iter().enumerate().map(result))
 }
 
-fn sorted(dtype: DType, row: &[u64], positions: bool) -> Vec<u64> {
-    let mut places: Vec<usize> = (0..row.len()).collect();
-    places.sort_by(|a, b| order(dtype, row[*a], row[*b]));
-    places.into_iter().map(|at| if positions { at as u64 } else { row[at] }).collect()
+fn sorted(dtype: DType, row: &[u64], positions: bool) -> Result<Vec<u64>> {
+    let mut places = memory::collected(row.len(), 0..row.len())?;
+    // Equal ones stay in their order; a sort that keeps it by itself takes memory of its own.
+    places.sort_unstable_by(|a, b| order(dtype, row[*a], row[*b]).then(a.cmp(b)));
+    let given = places.into_iter().map(|at| if positions { at as u64 } else { row[at] });
+    memory::collected(row.len(), given)
 }
 
 fn product(dtype: DType, a: &[u64], b: &[u64]) -> Result<u64> {

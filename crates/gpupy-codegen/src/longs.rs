@@ -10,7 +10,7 @@ use crate::pairs;
 use crate::planes::{Plane, Planes, has_planes};
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Launch};
 use gpupy_core::ir::{Fingerprint, Program};
-use gpupy_core::{DType, Error, ErrorKind, Result};
+use gpupy_core::{DType, Error, ErrorKind, Result, memory};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -192,7 +192,7 @@ pub fn read(
     out: &mut [u8],
     mut read: impl FnMut(BlockId, &mut [u8]) -> Result<()>,
 ) -> Result<()> {
-    let mut bytes = [(); 2].map(|()| vec![0; out.len() / 2]);
+    let mut bytes = [memory::zeroed(out.len() / 2)?, memory::zeroed(out.len() / 2)?];
     for (half, bytes) in halves.into_iter().zip(&mut bytes) {
         read(half, bytes)?;
     }
@@ -217,7 +217,7 @@ pub fn write(
     for (half, shift) in halves.into_iter().zip([0, 32]) {
         let elements = data.as_chunks::<8>().0.iter();
         let words = elements.map(|element| (u64::from_ne_bytes(*element) >> shift) as u32);
-        let bytes: Vec<[u8; 4]> = words.map(u32::to_ne_bytes).collect();
+        let bytes = memory::collected(data.len() / 8, words.map(u32::to_ne_bytes))?;
         write(half, bytes.as_flattened())?;
     }
     Ok(())

@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::in_memory::Elements;
 use crate::ir::REDUCE_CHUNK;
 use crate::lent::{Lent, Loan};
+use crate::memory;
 use crate::op::Op;
 use crate::op_eval;
 use crate::record::Recorder;
@@ -121,7 +122,8 @@ fn place_at_once(op: Op, array: &Array, axis: usize) -> Option<Array> {
     let loan = Loan::of(&[Arg::Array(&rows)])?;
     let elements = loan.operands.first().filter(|lent| matches!(lent, Lent::Memory(..)))?;
     let elements = elements.elements(dtype.size())?;
-    let mut places = Elements::new();
+    let mut places: Elements = memory::few(0, array.size() / n * DType::I32.size()).ok()?;
+    places.clear();
     macro_rules! rows {
         ($read:expr) => {
             each_row(&elements, n, op == Op::Max, &mut places, $read)

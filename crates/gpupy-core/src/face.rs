@@ -262,8 +262,18 @@ impl Face {
     /// Gives the whole the elements that were written to the face's base.
     ///
     /// # Errors
-    /// - `Disposed`: either has none any more.
+    /// - `Disposed`: either has none any more. `OutOfMemory`: there is no room for them. What was written
+    ///   to the face is undone then.
     pub fn pass_on(&self, current: &mut Current) -> Result<()> {
+        let passed = self.pass(current);
+        if passed.is_err() {
+            // The face shows what the whole has, once it is looked at again.
+            self.seen.store(NEVER, Ordering::Relaxed);
+        }
+        passed
+    }
+
+    fn pass(&self, current: &mut Current) -> Result<()> {
         let value = current.value()?.clone();
         let len = value.len();
         let shown = Array::with_view(value, View::contiguous(&[len]));

@@ -91,6 +91,18 @@ impl Context {
         self.trim();
     }
 
+    /// Gives a value its host memory, so that nothing is computed that has no room.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has none for it.
+    pub(crate) fn make_room_for(&self, value: &Value) -> Result<()> {
+        if value.host_buffer().is_err() {
+            self.give_back();
+            value.host_buffer()?;
+        }
+        Ok(())
+    }
+
     fn try_once<T>(
         &self,
         value: &Value,

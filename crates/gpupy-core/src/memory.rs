@@ -1,6 +1,6 @@
 //! Memory whose size a program decides: granted, or refused with an error.
 //!
-//! Owns the fallible makers of vectors ([`filled`], [`zeroed`], [`copied`], [`with_room`]), [`refused`], the error of
+//! Owns the fallible makers of vectors ([`filled`], [`zeroed`], [`copied`], [`collected`], [`with_room`]), [`refused`], the error of
 //! all of them, and [`fail_at`], by which a test has any one of these allocations refused. Invariants: what is
 //! refused was asked for twice, the second time after the free host memory went back to the system; a refusal
 //! leaves nothing behind.
@@ -122,6 +122,28 @@ pub fn with_room<T>(len: usize) -> Result<Vec<T>> {
         let mut room = Vec::new();
         room.try_reserve_exact(len).ok().map(|()| room)
     })
+}
+
+/// Gives a vector room for so many more elements.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no such room; the vector is as it was.
+pub fn reserve<T>(elements: &mut Vec<T>, more: usize) -> Result<()> {
+    if elements.capacity() - elements.len() >= more {
+        return Ok(());
+    }
+    let bytes = more.saturating_mul(size_of::<T>());
+    granted(bytes, || elements.try_reserve_exact(more).ok())
+}
+
+/// What an iterator gives, of which there are at most so many.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them.
+pub fn collected<T>(len: usize, elements: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut room = with_room(len)?;
+    room.extend(elements.take(len));
+    Ok(room)
 }
 
 /// So many copies of an element.

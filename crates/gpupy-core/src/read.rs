@@ -13,7 +13,7 @@ use crate::evaluate::Engine;
 use crate::host::HostBuffer;
 use crate::in_memory;
 use crate::lent::{Lent, Loan};
-use crate::memory::{self, of_array};
+use crate::memory::{self, of_array, refused};
 use crate::order;
 use crate::scalar::Scalar;
 use crate::strided::gather;
@@ -24,6 +24,9 @@ use std::sync::Arc;
 
 /// The most elements that a read copies rather than to share them.
 const FEW: usize = 1 << 10;
+
+/// Bytes from which a value's host memory is asked for before anything is computed.
+const LARGE: u64 = 64 << 20;
 
 /// Elements in host memory, as a read gives them: immutable, shared with the value where possible.
 #[derive(Clone)]
@@ -175,6 +178,16 @@ impl Context {
     /// # Errors
     /// Any error of the driver; no value is lost.
     pub fn read(&self, array: &Array) -> Result<HostArray> {
+        self.read_there(array).map_err(|error| {
+            // Of all elements the caller knows the shape that they are seen in.
+            match memory::is_refusal(&error) && array.size() == array.base_len() {
+                true => of_array(refused(0), array.shape(), array.dtype()),
+                false => error,
+            }
+        })
+    }
+
+    fn read_there(&self, array: &Array) -> Result<HostArray> {
         if let Some(there) = array.in_memory() {
             return Ok(there);
         }
@@ -186,9 +199,12 @@ impl Context {
         };
         let range = low as usize..high as usize + 1;
         if self.is_sparse(&value, &view)? {
-            return self.read(&self.copy(array)?);
+            return self.read_there(&self.copy(array)?);
         }
         if !value.state().on_host.covers(range.clone()) {
+            if value.byte_len() >= LARGE {
+                self.make_room_for(&value)?;
+            }
             let bring = |engine: &mut Engine| engine.bring_to_host(&value, range.clone());
             self.compute_and(&value, range.clone(), bring)?;
         }

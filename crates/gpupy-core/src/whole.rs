@@ -232,8 +232,8 @@ impl Engine {
         }
         let dtype = reads[0].value.dtype();
         let bytes = match whole {
-            Whole::MatMul(k) => products(dtype, extents, &given, k),
-            _ => in_rows(whole, dtype, extents, &given),
+            Whole::MatMul(k) => products(dtype, extents, &given, k)?,
+            _ => in_rows(whole, dtype, extents, &given)?,
         };
         let bytes = bytes.ok_or_else(|| {
             Error::new(ErrorKind::Unsupported, whole.op().info().name).with("dtype", dtype)
@@ -273,32 +273,48 @@ fn rows(value: &[usize], tile: &Tile) -> (Shape, Shape) {
     (origin, extents)
 }
 
-fn in_rows(whole: Whole, dtype: DType, extents: &[usize], given: &[Vec<u8>]) -> Option<Vec<u8>> {
+/// The results of rows; `None` where the operation does not combine the dtype.
+fn in_rows(
+    whole: Whole,
+    dtype: DType,
+    extents: &[usize],
+    given: &[Vec<u8>],
+) -> Result<Option<Vec<u8>>> {
     let n = extents.last().copied().unwrap_or(1);
     let size = dtype.size();
-    let mut bytes = Vec::new();
+    let result = if let Whole::ArgSort = whole { DType::I32.size() } else { size };
+    let mut bytes = memory::with_room(given[0].len() / size * result)?;
     for (number, row) in given[0].chunks_exact(n * size).enumerate() {
         bytes.extend(match whole {
             Whole::Scan(op) => {
                 let count = n.div_ceil(REDUCE_CHUNK) * size;
-                scanned(op, dtype, row, &given[1][number * count..][..count])?
+                let starts = &given[1][number * count..][..count];
+                let Some(row) = scanned(op, dtype, row, starts)? else { return Ok(None) };
+                row
             }
-            _ => sorted(dtype, row, whole == Whole::ArgSort),
+            _ => sorted(dtype, row, whole == Whole::ArgSort)?,
         });
     }
-    Some(bytes)
+    Ok(Some(bytes))
 }
 
-/// The products of a stack of matrices, gathered one behind the other for each operand.
-fn products(dtype: DType, extents: &[usize], given: &[Vec<u8>], k: usize) -> Option<Vec<u8>> {
+/// The products of a stack of matrices, gathered one behind the other for each operand; `None` where the dtype
+/// has none.
+fn products(
+    dtype: DType,
+    extents: &[usize],
+    given: &[Vec<u8>],
+    k: usize,
+) -> Result<Option<Vec<u8>>> {
     let (stack, matrix) = extents.split_at(extents.len() - 2);
-    let mut bytes = Vec::new();
+    let mut bytes = memory::with_room(size_of(extents) * dtype.size())?;
     for number in 0..size_of(stack) {
         let part = |which: usize| {
             let len = matrix[which] * k * dtype.size();
             &given[which][number * len..][..len]
         };
-        bytes.extend(product(dtype, (part(0), part(1)), k)?);
+        let Some(product) = product(dtype, (part(0), part(1)), k)? else { return Ok(None) };
+        bytes.extend(product);
     }
-    Some(bytes)
+    Ok(Some(bytes))
 }

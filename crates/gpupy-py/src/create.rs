@@ -10,7 +10,7 @@ use crate::dtypes;
 use crate::errors::to_py;
 use crate::operand::{classify, complex_array};
 use crate::session::{self, holds, ready};
-use gpupy_core::{Arg, Array, DType, Op, Scalar, op_eval};
+use gpupy_core::{Arg, Array, DType, Op, Scalar, memory, op_eval};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -195,7 +195,7 @@ fn of_list(list: &Bound<'_, PyList>) -> PyResult<Option<NdArray>> {
     if list.is_empty() {
         return Ok(None);
     }
-    let mut bytes: Vec<u8> = Vec::with_capacity(8 * list.len());
+    let mut bytes: Vec<u8> = memory::with_room(8 * list.len()).map_err(to_py)?;
     let floats = list.get_item(0)?.cast_exact::<PyFloat>().is_ok();
     for item in list.iter() {
         if floats {

@@ -9,7 +9,7 @@ use crate::errors::to_py;
 use crate::lend::to_numpy;
 use crate::session::{holds, ready};
 use crate::waiting::wait;
-use gpupy_core::{Array, DType, Op, Scalar, op_eval};
+use gpupy_core::{Array, DType, Op, Scalar, memory, op_eval};
 use numpy::npyffi::_PyArray_GET_ITEM_DATA;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBufferError;
@@ -144,20 +144,23 @@ pub fn indices(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
             }
             _ => narrow(bytes, i64::from_ne_bytes),
         };
-        narrowed.map(|numbers| index_array(shape, &numbers)).transpose()
+        narrowed?.map(|numbers| index_array(shape, &numbers)).transpose()
     })?
 }
 
 /// Integers as those of int32; `None` when one of them does not fit.
-fn narrow<const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> i64) -> Option<Vec<i32>> {
+fn narrow<const N: usize>(
+    bytes: &[u8],
+    read: impl Fn([u8; N]) -> i64,
+) -> PyResult<Option<Vec<i32>>> {
     let mut fits = true;
     let narrowed = bytes.as_chunks::<N>().0.iter().map(|bytes| {
         let wide = read(*bytes);
         fits &= i64::from(wide as i32) == wide;
         wide as i32
     });
-    let narrowed = narrowed.collect();
-    fits.then_some(narrowed)
+    let narrowed = memory::collected(bytes.len() / N, narrowed).map_err(to_py)?;
+    Ok(fits.then_some(narrowed))
 }
 
 /// An index array of these numbers.
@@ -174,7 +177,8 @@ pub fn true_positions(mask: &Bound<'_, PyAny>) -> PyResult<Array> {
 pub fn numbers(py: Python<'_>, array: &Array) -> PyResult<Vec<i32>> {
     let context = ready(py)?;
     let bytes = wait(py, || context.read(array)).and_then(|read| read.to_vec()).map_err(to_py)?;
-    Ok(bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_ne_bytes(*bytes)).collect())
+    let numbers = bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_ne_bytes(*bytes));
+    memory::collected(bytes.len() / 4, numbers).map_err(to_py)
 }
 
 /// What NumPy makes an array of; an array is that itself.

@@ -95,6 +95,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::reset_counters, module)?)?;
     module.add_function(wrap_pyfunction!(session::trim, module)?)?;
+    module.add_function(wrap_pyfunction!(session::_fail_allocation, module)?)?;
     module.add_function(wrap_pyfunction!(session::is_lazy, module)?)?;
     module.add_function(wrap_pyfunction!(session::eager, module)?)?;
     module.add_function(wrap_pyfunction!(session::set_eager, module)?)?;

@@ -19,7 +19,7 @@ use crate::protocols::wrap_array;
 use crate::session::{ready, supports};
 use crate::standin::hollow;
 use crate::waiting::wait;
-use gpupy_core::{Array, DType, ErrorKind, Op, Outside};
+use gpupy_core::{Array, DType, ErrorKind, Op, Outside, memory};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
@@ -377,7 +377,8 @@ impl View<'_> {
             let mut taken: SmallVec<[_; 4]> = SmallVec::new();
             for (k, n) in mask.iter().enumerate().rev() {
                 let n = *n as i32;
-                let along: Vec<i32> = positions.iter().map(|p| p / step % n.max(1)).collect();
+                let along = positions.iter().map(|p| p / step % n.max(1));
+                let along = memory::collected(positions.len(), along).map_err(to_py)?;
                 taken.push((
                     shape[k],
                     strides[k],

@@ -8,7 +8,7 @@ use crate::dtypes;
 use crate::errors::to_py;
 use crate::waiting::{interrupted, wait, without_gil};
 use gpupy_core::{
-    Capabilities, Context, DType, Op, Placement, Registry, Settings, Stats, device_nodes,
+    Capabilities, Context, DType, Op, Placement, Registry, Settings, Stats, device_nodes, memory,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -331,6 +331,13 @@ pub fn trim(py: Python<'_>) -> PyResult<()> {
     let context = context()?;
     wait(py, || context.trim());
     Ok(())
+}
+
+/// Has the `n`-th allocation of ours from now on refused, for tests of what happens then; gives what is left of
+/// the number that was given last, which is 0 once one was refused.
+#[pyfunction]
+pub fn _fail_allocation(n: u64) -> u64 {
+    memory::fail_at(n)
 }
 
 /// Sets the core's counters to zero.

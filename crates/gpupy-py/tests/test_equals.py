@@ -1,4 +1,4 @@
-"""Reductions of arrays whose elements are all the same one: of any length, with the bits of any other array's."""
+"""Reductions of arrays of equal elements: of any length, with the bits of any other array's."""
 
 import numpy
 import pytest

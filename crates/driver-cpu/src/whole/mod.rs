@@ -80,8 +80,8 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>, crew: &mut Crew<'_>) -> 
     let whole = Whole { shape: launch.shape, dtype: loads[0].dtype, reads, dest };
     match (rest[0].op, program.form) {
         (_, Form::Scan { op }) => scan::run(&whole, op, crew)?,
-        (_, Form::MatMul) => product::run(&whole, crew),
-        (op, _) => sort::run(&whole, op == Op::ArgSort, crew),
+        (_, Form::MatMul) => product::run(&whole, crew)?,
+        (op, _) => sort::run(&whole, op == Op::ArgSort, crew)?,
     }
     Ok(Evaluated { launches: 1, ..Evaluated::default() })
 }

@@ -10,8 +10,8 @@ use super::{Whole, thin, unravelled};
 use crate::eval::Crew;
 use crate::rows::{self, RowFn};
 use gemm::{Parallelism, c32, c64};
-use gpupy_core::DType;
 use gpupy_core::op_eval::element::Half;
+use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
 
 /// Multiplications in a nanosecond, roughly, where an element has 4 bytes.
@@ -42,13 +42,16 @@ pub struct Piece {
 }
 
 /// Evaluates a launch of the matrix product.
-pub fn run(whole: &Whole<'_>, crew: &mut Crew<'_>) {
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for packed operands.
+pub fn run(whole: &Whole<'_>, crew: &mut Crew<'_>) -> Result<()> {
     let axes = whole.shape.len();
     let (stack, [m, n, k]) = (&whole.shape[..axes - 3], [axes - 3, axes - 2, axes - 1]);
     let extents = [m, n, k].map(|axis| whole.shape[axis]);
     let matrices: usize = stack.iter().product();
     if matrices == 0 || extents.contains(&0) {
-        return;
+        return Ok(());
     }
     let (dtype, size) = (whole.dtype, whole.dtype.size());
     let [rows, columns, terms] = extents;
@@ -98,10 +101,11 @@ pub fn run(whole: &Whole<'_>, crew: &mut Crew<'_>) {
             if !rows.is_empty() && !columns.is_empty() {
                 let piece = product(number / boxes).part(size, rows, columns);
                 // SAFETY: the core promises that accesses name elements that exist.
-                unsafe { multiply(dtype, &piece) }
+                unsafe { multiply(dtype, &piece)? }
             }
         }
-    });
+        Ok(())
+    })
 }
 
 impl Piece {
@@ -124,7 +128,7 @@ impl Piece {
 ///
 /// # Safety
 /// Its elements exist, and nobody writes them but this.
-unsafe fn multiply(dtype: DType, piece: &Piece) {
+unsafe fn multiply(dtype: DType, piece: &Piece) -> Result<()> {
     // SAFETY: the caller's.
     unsafe {
         match dtype {
@@ -144,7 +148,7 @@ unsafe fn multiply(dtype: DType, piece: &Piece) {
 
 /// # Safety
 /// As of [`multiply`], for elements of this type.
-unsafe fn by_crate<T: Copy + 'static>(piece: &Piece, one: T) {
+unsafe fn by_crate<T: Copy + 'static>(piece: &Piece, one: T) -> Result<()> {
     let [m, n, k] = piece.extents;
     let ([a_rs, a_cs], [b_cs, b_rs], [c_rs, c_cs]) =
         (piece.a_strides, piece.b_strides, piece.c_strides);
@@ -173,6 +177,7 @@ unsafe fn by_crate<T: Copy + 'static>(piece: &Piece, one: T) {
             Parallelism::None,
         );
     }
+    Ok(())
 }
 
 /// The elements of a matrix, row by row.
@@ -197,7 +202,7 @@ unsafe fn packed<T: Copy>(
 ///
 /// # Safety
 /// As of [`multiply`].
-unsafe fn halves(piece: &Piece) {
+unsafe fn halves(piece: &Piece) -> Result<()> {
     let [m, n, k] = piece.extents;
     // SAFETY: the caller's, here and below.
     let (a, b) = unsafe {
@@ -207,8 +212,9 @@ unsafe fn halves(piece: &Piece) {
         )
     };
     let wide = |x: u16| f32::from(Half(x));
-    let (a, b): (Vec<f32>, Vec<f32>) = (a.map(wide).collect(), b.map(wide).collect());
-    let mut c = vec![0f32; m * n];
+    let a = memory::collected(m * k, a.map(wide))?;
+    let b = memory::collected(n * k, b.map(wide))?;
+    let mut c = memory::zeroed::<f32>(m * n)?;
     let inner = Piece {
         extents: piece.extents,
         a: a.as_ptr().cast(),
@@ -219,26 +225,27 @@ unsafe fn halves(piece: &Piece) {
         c_strides: [n as isize, 1],
     };
     // SAFETY: the matrices are those above.
-    unsafe { by_crate(&inner, 1f32) };
+    unsafe { by_crate(&inner, 1f32)? };
     for (number, x) in c.into_iter().enumerate() {
         let [row, column] = piece.c_strides;
         let at = (number / n) as isize * row + (number % n) as isize * column;
         // SAFETY: the caller's.
         unsafe { piece.c.cast::<u16>().wrapping_offset(at).write_unaligned(Half::from(x).0) }
     }
+    Ok(())
 }
 
 /// Integers and bool: rows of `b` times elements of `a`, added up.
 ///
 /// # Safety
 /// As of [`multiply`], for elements of this type's size.
-unsafe fn whole_numbers<T: Copy + Default>(piece: &Piece, multiply: RowFn) {
+unsafe fn whole_numbers<T: Copy + Default>(piece: &Piece, multiply: RowFn) -> Result<()> {
     let [m, n, k] = piece.extents;
     // A product with nothing changes no sum.
     let padded = k.next_multiple_of(rows::TOGETHER);
     let [b_column, b_sum] = piece.b_strides;
     let mut sums = vec![T::default(); n.min(COLUMNS)];
-    let mut a: Vec<T> = Vec::with_capacity(m * padded);
+    let mut a: Vec<T> = memory::with_room(m * padded)?;
     for row in 0..m {
         let from = piece.a.cast::<T>().wrapping_offset(row as isize * piece.a_strides[0]);
         // SAFETY: the caller's.
@@ -249,8 +256,9 @@ unsafe fn whole_numbers<T: Copy + Default>(piece: &Piece, multiply: RowFn) {
         let columns = COLUMNS.min(n - first);
         let from = piece.b.cast::<T>().wrapping_offset(first as isize * b_column);
         // SAFETY: the caller's.
-        let mut b: Vec<T> =
-            unsafe { packed(from.cast(), (k, columns), [b_sum, b_column]) }.collect();
+        let elements = unsafe { packed::<T>(from.cast(), (k, columns), [b_sum, b_column]) };
+        let mut b: Vec<T> = memory::with_room(padded * columns)?;
+        b.extend(elements);
         b.resize(padded * columns, T::default());
         for row in 0..m {
             sums[..columns].fill(T::default());
@@ -270,4 +278,5 @@ unsafe fn whole_numbers<T: Copy + Default>(piece: &Piece, multiply: RowFn) {
             }
         }
     }
+    Ok(())
 }

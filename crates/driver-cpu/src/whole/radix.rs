@@ -7,6 +7,8 @@
 //! Not here: which elements the keys stand for (`sort.rs`), vectors (`quick.rs`).
 
 use super::quick::Quick;
+use bytemuck::Zeroable;
+use gpupy_core::{Result, memory};
 use std::ops::Range;
 
 /// The fewest keys that are sorted digit by digit.
@@ -25,7 +27,7 @@ const FEW_DIGITS: u32 = 2;
 const DIGITS: u32 = 4;
 
 /// An unsigned integer.
-pub trait Key: Quick + Copy + Ord + Default + Send + Sync {
+pub trait Key: Quick + Copy + Ord + Default + Zeroable + Send + Sync {
     /// The digit from this bit on.
     fn digit(self, from: u32) -> usize;
     /// The bits in which two keys differ.
@@ -61,37 +63,50 @@ macro_rules! keys {
 keys!(u8 u16 u32 u64 u128);
 
 /// Runs items, of which each may be run on another thread, in so many nanoseconds.
-pub type Share<'a> = &'a mut dyn FnMut(usize, u64, &(dyn Fn(Range<usize>) + Sync));
+pub type Share<'a> = &'a mut dyn FnMut(usize, u64, &(dyn Fn(Range<usize>) + Sync)) -> Result<()>;
 
 /// Sorts keys, in whose bits below `low` equal keys rise already.
-pub fn sort<K: Key>(keys: &mut [K], low: u32, share: Share<'_>) {
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for as many again; the keys stand in some order then.
+pub fn sort<K: Key>(keys: &mut [K], low: u32, share: Share<'_>) -> Result<()> {
     if keys.len() < SOME {
-        return keys.sort_unstable();
+        keys.sort_unstable();
+        return Ok(());
     }
-    if !keys.is_sorted() {
-        sort_by(keys, &mut vec![K::default(); keys.len()], low, FOR_ONE, share);
+    match keys.is_sorted() {
+        true => Ok(()),
+        false => sort_by(keys, &mut memory::zeroed(keys.len())?, low, FOR_ONE, share),
     }
 }
 
 /// The same, where fewer than `for_one` keys may be sorted by vectors.
-fn sort_by<K: Key>(keys: &mut [K], spare: &mut [K], low: u32, for_one: usize, share: Share<'_>) {
+fn sort_by<K: Key>(
+    keys: &mut [K],
+    spare: &mut [K],
+    low: u32,
+    for_one: usize,
+    share: Share<'_>,
+) -> Result<()> {
     if keys.len() < SOME {
-        return keys.sort_unstable();
+        keys.sort_unstable();
+        return Ok(());
     }
     let differ = |differ: K, key: &K| differ.either(keys[0].difference(*key));
     let high = keys.iter().fold(K::default(), differ).length();
     if high <= low {
-        return;
+        return Ok(());
     }
     let vectors = K::is_possible() && (high - low).div_ceil(DIGIT) > FEW_DIGITS;
     if keys.len() < if vectors { for_one } else { MANY } {
-        return few(keys, spare, low..high);
+        few(keys, spare, low..high);
+        return Ok(());
     }
     let from = high.saturating_sub(DIGIT).max(low);
     let ends = part(keys, spare, from);
     keys.copy_from_slice(spare);
     if from == low {
-        return;
+        return Ok(());
     }
     let (all, spare) = (Apart(keys.as_mut_ptr()), Apart(spare.as_mut_ptr()));
     /// Nanoseconds for a key, roughly.
@@ -103,9 +118,13 @@ fn sort_by<K: Key>(keys: &mut [K], spare: &mut [K], low: u32, for_one: usize, sh
             let len = ends[number] as usize - start;
             // SAFETY: parts do not overlap, and lie inside both.
             let (keys, spare) = unsafe { (all.part(start, len), spare.part(start, len)) };
-            sort_by(keys, spare, low, usize::MAX, &mut |items, _, run| run(0..items));
+            // It asks for no memory, so nothing fails.
+            let _ = sort_by(keys, spare, low, usize::MAX, &mut |items, _, run| {
+                run(0..items);
+                Ok(())
+            });
         }
-    });
+    })
 }
 
 /// Memory of which different threads take different parts.
@@ -171,7 +190,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_any_number_and_spread_are_sorted() {
+    fn keys_of_any_number_and_spread_are_sorted() -> Result<()> {
+        fn alone<K: Key>(keys: &mut [K], low: u32) -> Result<()> {
+            sort(keys, low, &mut |items, _, run| {
+                run(0..items);
+                Ok(())
+            })
+        }
         let mut state = 1u64;
         let mut random = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -184,12 +209,12 @@ mod tests {
                 let mut want = keys.clone();
                 want.sort();
                 let mut got = keys.clone();
-                sort(&mut got, 0, &mut |items, _, run| run(0..items));
+                alone(&mut got, 0)?;
                 assert_eq!(got, want, "{n} {mask:x}");
                 let mut narrow: Vec<u32> = keys.iter().map(|key| *key as u32).collect();
                 let mut want = narrow.clone();
                 want.sort();
-                sort(&mut narrow, 0, &mut |items, _, run| run(0..items));
+                alone(&mut narrow, 0)?;
                 assert_eq!(narrow, want, "{n} {mask:x}");
                 // With positions below, which rise.
                 let both: Vec<u128> =
@@ -197,9 +222,10 @@ mod tests {
                 let mut want = both.clone();
                 want.sort();
                 let mut got = both;
-                sort(&mut got, 32, &mut |items, _, run| run(0..items));
+                alone(&mut got, 32)?;
                 assert_eq!(got, want, "{n} {mask:x}");
             }
         }
+        Ok(())
     }
 }

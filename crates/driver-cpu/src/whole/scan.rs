@@ -56,6 +56,6 @@ pub fn run(whole: &Whole<'_>, op: Op, crew: &mut Crew<'_>) -> Result<()> {
             // SAFETY: the core promises that accesses name elements that exist.
             unsafe { scan(&group, len) }
         }
-    });
-    Ok(())
+        Ok(())
+    })
 }

@@ -9,15 +9,18 @@
 use super::Whole;
 use super::radix::{self, Key, Share};
 use crate::eval::Crew;
-use gpupy_core::DType;
 use gpupy_core::op_eval::order;
+use gpupy_core::{DType, Result, memory};
 use gpupy_jit::Walk;
 
 /// Picoseconds for an element, roughly.
 const COST: u64 = 8000;
 
 /// Evaluates a launch of a sort.
-pub fn run(whole: &Whole<'_>, positions: bool, crew: &mut Crew<'_>) {
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for the keys of a row.
+pub fn run(whole: &Whole<'_>, positions: bool, crew: &mut Crew<'_>) -> Result<()> {
     let last = whole.shape.len() - 1;
     let n = whole.shape[last];
     let time = (whole.rows() as u64 * n as u64).saturating_mul(COST) / 1000;
@@ -35,26 +38,43 @@ pub fn run(whole: &Whole<'_>, positions: bool, crew: &mut Crew<'_>) {
         }
     };
     if whole.rows() == 1 {
-        return row(0, &mut |items, time, run| crew.share(items, time, run));
+        return row(0, &mut |items, time, run| {
+            crew.share(items, time, &|items| {
+                run(items);
+                Ok(())
+            })
+        });
     }
-    crew.share(whole.rows(), time, &|rows| {
-        rows.for_each(|number| row(number, &mut |items, _, run| run(0..items)));
-    });
+    crew.share(whole.rows(), time, &|mut rows| {
+        rows.try_for_each(|number| {
+            row(number, &mut |items, _, run| {
+                run(0..items);
+                Ok(())
+            })
+        })
+    })
 }
 
 /// # Safety
 /// The rows have `n` elements of the dtype; the results', if they are `positions`, of int32.
-unsafe fn real(dtype: DType, to: Walk, from: Walk, n: usize, positions: bool, share: Share<'_>) {
+unsafe fn real(
+    dtype: DType,
+    to: Walk,
+    from: Walk,
+    n: usize,
+    positions: bool,
+    share: Share<'_>,
+) -> Result<()> {
     macro_rules! by {
         ($t:ident, $both:ident) => {
             // SAFETY: the caller's.
             unsafe {
                 if positions {
                     let with = |key: $t, at| $both::from(key) << 32 | $both::from(at);
-                    let keys = Ordered::<$t>::of(dtype).indices(from, n, with, share);
-                    write(to, keys.into_iter().map(|both: $both| both as u32).collect());
+                    let keys = Ordered::<$t>::of(dtype).indices(from, n, with, share)?;
+                    write_each(to, keys.into_iter().map(|both: $both| both as u32));
                 } else {
-                    write(to, Ordered::<$t>::of(dtype).elements(from, n, share));
+                    write(to, &Ordered::<$t>::of(dtype).elements(from, n, share)?);
                 }
             }
         };
@@ -65,6 +85,7 @@ unsafe fn real(dtype: DType, to: Walk, from: Walk, n: usize, positions: bool, sh
         4 => by!(u32, u64),
         _ => by!(u64, u128),
     }
+    Ok(())
 }
 
 /// The elements of a row.
@@ -82,35 +103,51 @@ unsafe fn read<T: Copy>(row: Walk, n: usize) -> impl ExactSizeIterator<Item = T>
 ///
 /// # Safety
 /// It has `n` of this type.
-unsafe fn gathered<T: Copy>(row: Walk, n: usize) -> Vec<T> {
+unsafe fn gathered<T: Copy>(row: Walk, n: usize) -> Result<Vec<T>> {
+    let mut all: Vec<T> = memory::with_room(n)?;
     // SAFETY: the caller's.
     unsafe {
         if row.step != size_of::<T>() as isize {
-            return read(row, n).collect();
+            all.extend(read::<T>(row, n));
+            return Ok(all);
         }
-        let mut all: Vec<T> = Vec::with_capacity(n);
         std::ptr::copy_nonoverlapping(row.ptr, all.as_mut_ptr().cast::<u8>(), n * size_of::<T>());
         all.set_len(n);
-        all
     }
+    Ok(all)
 }
 
 /// Writes the elements of a row.
 ///
 /// # Safety
 /// It has as many of this type.
-unsafe fn write<T: Copy>(row: Walk, elements: Vec<T>) {
+unsafe fn write<T: Copy>(row: Walk, elements: &[T]) {
     // SAFETY: the caller's.
     unsafe {
         if row.step == size_of::<T>() as isize {
-            let bytes = elements.len() * size_of::<T>();
-            return std::ptr::copy_nonoverlapping(elements.as_ptr().cast(), row.ptr, bytes);
+            return std::ptr::copy_nonoverlapping(
+                elements.as_ptr().cast(),
+                row.ptr,
+                size_of_val(elements),
+            );
         }
-        let mut at = row.ptr;
-        for element in elements {
-            at.cast::<T>().write_unaligned(element);
-            at = at.wrapping_offset(row.step);
-        }
+        write_each(row, elements.iter().copied());
+    }
+}
+
+/// The same of elements that are made one after the other.
+///
+/// # Safety
+/// As of [`write`].
+unsafe fn write_each<T: Copy>(row: Walk, elements: impl Iterator<Item = T>) {
+    let side_by_side = row.step == size_of::<T>() as isize;
+    for (k, element) in elements.enumerate() {
+        let at = match side_by_side {
+            true => row.ptr.cast::<T>().wrapping_add(k),
+            false => row.ptr.wrapping_offset(k as isize * row.step).cast(),
+        };
+        // SAFETY: the caller's.
+        unsafe { at.write_unaligned(element) }
     }
 }
 
@@ -176,9 +213,9 @@ macro_rules! ordered {
             ///
             /// # Safety
             /// As of [`real`].
-            unsafe fn elements(&self, from: Walk, n: usize, share: Share<'_>) -> Vec<$t> {
+            unsafe fn elements(&self, from: Walk, n: usize, share: Share<'_>) -> Result<Vec<$t>> {
                 // SAFETY: the caller's.
-                let mut keys: Vec<$t> = unsafe { gathered(from, n) };
+                let mut keys: Vec<$t> = unsafe { gathered(from, n) }?;
                 let mut nans = Vec::new();
                 let float = self.infinity != 0;
                 // Words, as they are as wide as the keys, and no early end.
@@ -190,10 +227,12 @@ macro_rules! ordered {
                     false => (0, 0),
                 };
                 if nan != 0 {
-                    nans = keys.extract_if(.., |bits| self.is_nan(*bits)).collect();
+                    let count = keys.iter().filter(|bits| self.is_nan(**bits)).count();
+                    memory::reserve(&mut nans, count)?;
+                    nans.extend(keys.extract_if(.., |bits| self.is_nan(*bits)));
                 }
                 widely(|| keys.iter_mut().for_each(|bits| *bits = self.key(*bits)));
-                radix::sort(&mut keys, 0, share);
+                radix::sort(&mut keys, 0, share)?;
                 let zeros = (zeros != 0)
                     .then(|| keys.partition_point(|key| *key < self.key(self.sign)));
                 widely(|| keys.iter_mut().for_each(|key| *key = self.bits(*key)));
@@ -203,8 +242,9 @@ macro_rules! ordered {
                     let stood = unsafe { read::<$t>(from, n) }.filter(|bits| bits & !self.sign == 0);
                     keys[first..].iter_mut().zip(stood).for_each(|(to, bits)| *to = bits);
                 }
+                // There is room where they were.
                 keys.extend(nans);
-                keys
+                Ok(keys)
             }
 
             /// Keys with positions, in order.
@@ -217,7 +257,7 @@ macro_rules! ordered {
                 n: usize,
                 with: impl Fn($t, u32) -> K,
                 share: Share<'_>,
-            ) -> Vec<K> {
+            ) -> Result<Vec<K>> {
                 // SAFETY: the caller's.
                 let row = unsafe { read::<$t>(from, n) };
                 let key = |bits: $t| match bits {
@@ -225,10 +265,11 @@ macro_rules! ordered {
                     _ if self.infinity != 0 && bits & !self.sign == 0 => self.key(0),
                     _ => self.key(bits),
                 };
-                let mut keys: Vec<K> =
-                    row.zip(0..).map(|(bits, at)| with(key(bits), at)).collect();
-                radix::sort(&mut keys, 32, share);
-                keys
+                let both = row.zip(0..).map(|(bits, at)| with(key(bits), at));
+                let mut keys: Vec<K> = memory::with_room(n)?;
+                keys.extend(both);
+                radix::sort(&mut keys, 32, share)?;
+                Ok(keys)
             }
         }
     )* };
@@ -240,24 +281,33 @@ ordered!(u8 u16 u32 u64);
 ///
 /// # Safety
 /// As of [`real`].
-unsafe fn complex<W: Word>(part: DType, to: Walk, from: Walk, n: usize, positions: bool) {
+unsafe fn complex<W: Word>(
+    part: DType,
+    to: Walk,
+    from: Walk,
+    n: usize,
+    positions: bool,
+) -> Result<()> {
     // SAFETY: the caller's.
-    let row: Vec<W> = unsafe { gathered(from, n) };
-    let mut places: Vec<u32> = (0..n as u32).collect();
+    let row: Vec<W> = unsafe { gathered(from, n) }?;
+    let mut places = memory::collected(n, 0..n as u32)?;
     // Nothing but NaN is behind infinity.
     let nan = |x: u64| order(part, x, W::INFINITY).is_gt();
-    places.sort_by(|a, b| {
+    // Equal ones stay in their order; a sort that keeps it by itself takes memory of its own.
+    places.sort_unstable_by(|a, b| {
+        let stood = a.cmp(b);
         let ([a, c], [b, d]) = (row[*a as usize].parts(), row[*b as usize].parts());
         let classes = (nan(a), nan(c)).cmp(&(nan(b), nan(d)));
-        classes.then_with(|| order(part, a, b)).then_with(|| order(part, c, d))
+        classes.then_with(|| order(part, a, b)).then_with(|| order(part, c, d)).then(stood)
     });
     // SAFETY: the caller's.
     unsafe {
         match positions {
-            true => write(to, places),
-            false => write(to, places.into_iter().map(|at| row[at as usize]).collect()),
+            true => write(to, &places),
+            false => write_each(to, places.into_iter().map(|at| row[at as usize])),
         }
     }
+    Ok(())
 }
 
 /// A word that holds a complex number.

@@ -11,7 +11,7 @@
 use super::product::Piece;
 use crate::eval::Crew;
 use crate::rows::{Real, Strip};
-use gpupy_core::DType;
+use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
 
 /// The most vectors of a thin product.
@@ -79,13 +79,16 @@ pub fn suits(dtype: DType, piece: &Piece) -> bool {
 }
 
 /// Evaluates thin products, which differ only in where they lie, in so many nanoseconds.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for the sums of strips.
 pub fn run(
     dtype: DType,
     matrices: usize,
     piece: &(dyn Fn(usize) -> Piece + Sync),
     crew: &mut Crew<'_>,
     time: u64,
-) {
+) -> Result<()> {
     match dtype {
         DType::F32 => run_on::<f32, 1>(matrices, piece, crew, time),
         DType::C64 => run_on::<f32, 2>(matrices, piece, crew, time),
@@ -151,13 +154,13 @@ fn run_on<T: Real, const PARTS: usize>(
     piece: &(dyn Fn(usize) -> Piece + Sync),
     crew: &mut Crew<'_>,
     time: u64,
-) {
+) -> Result<()> {
     let cuts = Cuts::of(&Thin::of(&piece(0)), size_of::<T>() * PARTS);
     let [row_strips, term_strips] = cuts.strips();
     let strips = row_strips * term_strips;
     let each = cuts.sums::<PARTS>(cuts.rows_each.min(cuts.rows));
     let shared = if term_strips > 1 { matrices * strips * each } else { 0 };
-    let mut all = vec![T::default(); shared];
+    let mut all = memory::filled(T::default(), shared)?;
     let to = Sums(all.as_mut_ptr());
     crew.share(matrices * strips, time.saturating_mul(matrices as u64), &|items| {
         let to = &to;
@@ -174,21 +177,22 @@ fn run_on<T: Real, const PARTS: usize>(
                     // Strips that are taken together are one.
                     let last = cuts.rows_of((end - 1) % strips);
                     let rows = cuts.rows_of(next % strips).start..last.end;
-                    thin.whole_rows::<T, PARTS>(&cuts, rows, &mut packed, &mut own);
+                    thin.whole_rows::<T, PARTS>(&cuts, rows, &mut packed, &mut own)?;
                 } else {
                     for number in next..end {
                         let rows = cuts.rows_of(number % strips / term_strips);
                         let terms = cuts.terms_of(number % term_strips);
                         let sums = to.0.add(number * each);
-                        thin.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums);
+                        thin.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums)?;
                     }
                 }
             }
             next = end;
         }
-    });
+        Ok(())
+    })?;
     if term_strips == 1 {
-        return;
+        return Ok(());
     }
     for (number, sums) in all.chunks_exact_mut(term_strips * each).enumerate() {
         let (first, others) = sums.split_at_mut(each);
@@ -201,6 +205,7 @@ fn run_on<T: Real, const PARTS: usize>(
             thin.put::<T, PARTS>(&cuts, cuts.rows_of(number % row_strips), first.as_ptr());
         }
     }
+    Ok(())
 }
 
 impl Thin {
@@ -214,7 +219,7 @@ impl Thin {
         rows: Range<usize>,
         packed: &mut Vec<T>,
         own: &mut Vec<T>,
-    ) {
+    ) -> Result<()> {
         let first = self.results.cast::<T>().wrapping_add(rows.start);
         let sums_are_results = PARTS == 1 && self.vectors == 1 && self.result_strides[0] == 1;
         // SAFETY: the caller's; there is room for the sums.
@@ -222,11 +227,14 @@ impl Thin {
             if sums_are_results && first.is_aligned() {
                 return self.strip::<T, PARTS>(cuts, rows, 0..self.terms, packed, first);
             }
-            own.resize(cuts.sums::<PARTS>(rows.len()), T::default());
+            let count = cuts.sums::<PARTS>(rows.len());
+            memory::reserve(own, count.saturating_sub(own.len()))?;
+            own.resize(count, T::default());
             let sums = own.as_mut_ptr();
-            self.strip::<T, PARTS>(cuts, rows.clone(), 0..self.terms, packed, sums);
+            self.strip::<T, PARTS>(cuts, rows.clone(), 0..self.terms, packed, sums)?;
             self.put::<T, PARTS>(cuts, rows, sums);
         }
+        Ok(())
     }
 
     /// Computes the sums of a strip: those of each real vector stand behind those of the one before.
@@ -240,13 +248,14 @@ impl Thin {
         terms: Range<usize>,
         packed: &mut Vec<T>,
         sums: *mut T,
-    ) {
+    ) -> Result<()> {
         let [row, term] = self.matrix_strides.map(|stride| stride * PARTS as isize);
         let matrix = self.matrix.cast::<T>();
         let mut matrix =
             matrix.wrapping_offset(rows.start as isize * row + terms.start as isize * term);
         let mut beside_each_other = Vec::new();
         if cuts.along_terms && self.matrix_strides[1] != 1 {
+            memory::reserve(&mut beside_each_other, terms.len() * PARTS)?;
             for at in 0..terms.len() * PARTS {
                 let from =
                     matrix.wrapping_offset((at / PARTS) as isize * term + (at % PARTS) as isize);
@@ -261,6 +270,7 @@ impl Thin {
             (first, self.vector_strides[0])
         } else {
             packed.clear();
+            memory::reserve(packed, self.vectors * PARTS * terms.len() * PARTS)?;
             // SAFETY: the caller's.
             unsafe { self.pack::<T, PARTS>(cuts.along_terms, terms.clone(), packed) };
             (packed.as_ptr(), (packed.len() / (self.vectors * PARTS)) as isize)
@@ -276,6 +286,7 @@ impl Thin {
                 Strip { rows, terms, matrix, stride: term, vectors, pitch, count, sums }.columns();
             }
         }
+        Ok(())
     }
 
     /// Packs terms of the vectors, complex ones so that they are multiplied with reals: for rows, as

@@ -7,7 +7,9 @@
 
 use super::{Function, function, order};
 use crate::dtype::DType;
+use crate::error::Result;
 use crate::ir::{REDUCE_CHUNK, REDUCE_LANES};
+use crate::memory;
 use crate::op::Op;
 use std::cmp::Ordering;
 
@@ -74,9 +76,13 @@ pub fn reduced(op: Op, dtype: DType, chunk: &[u8]) -> Option<[u8; 16]> {
 
 /// A row's running results from its chunks' starts; `None` where the operation does not combine the
 /// dtype.
-pub fn scanned(op: Op, dtype: DType, row: &[u8], starts: &[u8]) -> Option<Vec<u8>> {
-    let (combine, size) = (combining(op, dtype)?, dtype.size());
-    let mut out = vec![0; row.len()];
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them.
+pub fn scanned(op: Op, dtype: DType, row: &[u8], starts: &[u8]) -> Result<Option<Vec<u8>>> {
+    let Some(combine) = combining(op, dtype) else { return Ok(None) };
+    let size = dtype.size();
+    let mut out = memory::zeroed(row.len())?;
     let chunks = row.chunks(REDUCE_CHUNK * size).zip(out.chunks_mut(REDUCE_CHUNK * size));
     for ((from, to), start) in chunks.zip(starts.chunks_exact(size)) {
         let mut now = load(dtype, start);
@@ -85,18 +91,27 @@ pub fn scanned(op: Op, dtype: DType, row: &[u8], starts: &[u8]) -> Option<Vec<u8
             store(dtype, now, to);
         }
     }
-    Some(out)
+    Ok(Some(out))
 }
 
 /// A row in order, or the positions (int32) that put it there.
-pub fn sorted(dtype: DType, row: &[u8], positions: bool) -> Vec<u8> {
-    let size = dtype.size();
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them.
+pub fn sorted(dtype: DType, row: &[u8], positions: bool) -> Result<Vec<u8>> {
+    let (size, n) = (dtype.size(), row.len() / dtype.size());
     let element = |at: u32| &row[at as usize * size..][..size];
-    let mut places: Vec<u32> = (0..(row.len() / size) as u32).collect();
-    places.sort_by(|a, b| compare(dtype, load(dtype, element(*a)), load(dtype, element(*b))));
+    let mut places = memory::collected(n, 0..n as u32)?;
+    // Equal ones stay in their order; a sort that keeps it by itself takes memory of its own.
+    places.sort_unstable_by(|a, b| {
+        let order = compare(dtype, load(dtype, element(*a)), load(dtype, element(*b)));
+        order.then(a.cmp(b))
+    });
     match positions {
-        true => places.iter().flat_map(|at| at.to_le_bytes()).collect(),
-        false => places.iter().flat_map(|at| element(*at).iter().copied()).collect(),
+        true => memory::collected(4 * n, places.iter().flat_map(|at| at.to_le_bytes())),
+        false => {
+            memory::collected(row.len(), places.iter().flat_map(|at| element(*at).iter().copied()))
+        }
     }
 }
 
@@ -117,10 +132,15 @@ fn compare(dtype: DType, a: Words, b: Words) -> Ordering {
 
 /// The product of a matrix of `m` rows of `k` elements and one of `n` columns of `k`, one behind the
 /// other; `None` where the dtype has none.
-pub fn product(dtype: DType, (a, b): (&[u8], &[u8]), k: usize) -> Option<Vec<u8>> {
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for it.
+pub fn product(dtype: DType, (a, b): (&[u8], &[u8]), k: usize) -> Result<Option<Vec<u8>>> {
     // Half floats are summed in float32, as NumPy's.
     let sum = if dtype == DType::F16 { DType::F32 } else { dtype };
-    let (add, mul) = (combining(Op::Add, sum)?, combining(Op::Mul, sum)?);
+    let Some((add, mul)) = combining(Op::Add, sum).zip(combining(Op::Mul, sum)) else {
+        return Ok(None);
+    };
     let size = dtype.size();
     let convert = |from, to| function(Op::Cast, from, to);
     let (widen, narrow) = (convert(dtype, sum), convert(sum, dtype));
@@ -128,7 +148,8 @@ pub fn product(dtype: DType, (a, b): (&[u8], &[u8]), k: usize) -> Option<Vec<u8>
         Some(convert) if sum != dtype => [convert(x[0], 0, 0), 0],
         _ => x,
     };
-    let mut out = Vec::new();
+    let results = (a.len() / (k * size)) * (b.len() / (k * size));
+    let mut out = memory::with_room(results * size)?;
     for row in a.chunks_exact(k * size) {
         for column in b.chunks_exact(k * size) {
             let mut now = None;
@@ -141,5 +162,5 @@ pub fn product(dtype: DType, (a, b): (&[u8], &[u8]), k: usize) -> Option<Vec<u8>
             store(dtype, via(narrow, now.unwrap_or_default()), &mut out[at..]);
         }
     }
-    Some(out)
+    Ok(Some(out))
 }

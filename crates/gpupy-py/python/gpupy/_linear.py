@@ -15,7 +15,6 @@ from ._gpupy import ndarray
 from ._reduce import _given
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
 
-
 # Arrays have no more axes.
 _MOST_AXES = 64
 
