@@ -167,3 +167,13 @@ def test_integers_over_bools_keep_what_no_bool_says(driver, bits):
             said += [seen.tolist(), b.view("i1").tolist(), (~b)[1:7].tolist(), b.copy().tolist()]
             outcomes.append(said)
         assert outcomes[1] == outcomes[0]
+
+
+def test_a_key_of_a_subclass_of_tuples_names_an_element_for_each_axis():
+    class Pair(tuple):
+        pass
+
+    a = gpupy.arange(25).reshape(5, 5)
+    assert a[Pair([[1], [2]])].tolist() == [7]
+    a[Pair([[1], [2]])] = -1
+    assert (int(a[1, 2]), int((a < 0).sum())) == (-1, 1)

@@ -56,7 +56,7 @@ def _plain(key):
     return made if made.dtype.kind in "iub" else key
 
 
-_KEYS = (int, slice, list, str, bytes, type(None), type(...), np.generic, np.ndarray, ndarray, scalar)
+_KEYS = (int, slice, list, tuple, str, bytes, type(None), type(...), np.generic, np.ndarray, ndarray, scalar)
 
 
 def _mask(array, key, value):
