@@ -56,6 +56,11 @@ fn reach(extents: [usize; 2], strides: [i64; 2]) -> usize {
 impl Case {
     /// Computes the products and checks every sum; gives the results' bytes.
     fn check(&self, driver: &mut dyn Driver, dtype: DType) -> Vec<u8> {
+        self.check_some(driver, dtype, 1)
+    }
+
+    /// Computes the products and checks the last sum, and one of so many others.
+    fn check_some(&self, driver: &mut dyn Driver, dtype: DType, every: usize) -> Vec<u8> {
         let [m, n, k] = self.extents;
         let parts = parts(dtype);
         let size = [reach([m, k], self.a), reach([n, k], self.b), reach([m, n], self.c)];
@@ -104,7 +109,13 @@ impl Case {
         let mut got = vec![0; 2 * size[2] * dtype.size()];
         driver.block_read(dest, 0, &mut got).expect("a read");
         operands.into_iter().chain([dest]).for_each(|block| driver.block_free(block));
-        self.compare(dtype, &elements, &accesses, &to, &reals(dtype, &got));
+        self.compare(
+            dtype,
+            &elements,
+            [&accesses[0], &accesses[1], &to],
+            &reals(dtype, &got),
+            every,
+        );
         got
     }
 
@@ -113,9 +124,9 @@ impl Case {
         &self,
         dtype: DType,
         elements: &[Vec<f64>; 2],
-        accesses: &[Access; 2],
-        to: &Access,
+        [left, right, to]: [&Access; 3],
         got: &[f64],
+        every: usize,
     ) {
         let [m, n, k] = self.extents;
         let parts = parts(dtype);
@@ -130,11 +141,15 @@ impl Case {
         for (stack, row, column) in
             (0..2).flat_map(|s| (0..m).flat_map(move |r| (0..n).map(move |c| (s, r, c))))
         {
+            let number = row * n + column;
+            if number % every != 0 && number + 1 != m * n {
+                continue;
+            }
             let (mut sum, mut size) = ([0.0, 0.0], 0.0);
             for term in 0..k {
                 let point = [stack, row, column, term];
                 let [x, y] = [0, 1].map(|operand| {
-                    let from = at(&accesses[operand], point);
+                    let from = at([left, right][operand], point);
                     let all = &elements[operand];
                     [all[from], if parts == 2 { all[from + 1] } else { 0.0 }]
                 });
@@ -204,6 +219,49 @@ fn thin_products_are_within_their_bound_however_they_lie() {
     for dtype in FLOATS {
         for case in EXTENTS.into_iter().flat_map(ways) {
             case.check(&mut *driver, dtype);
+        }
+    }
+}
+
+/// Rows and terms on both sides of where loops change and strips are cut, for numbers of so many
+/// bytes: a last strip of one term is a vector of any stride.
+fn around_thresholds(size: usize) -> Vec<[usize; 2]> {
+    let near = (16 << 10) / size;
+    let mut all = vec![[600, 128], [600, 129], [513, 257]];
+    all.extend([near, near + 1].map(|rows| [rows, 3]));
+    all.extend([near - 1, near, near + 1, 2 * near + 1].map(|terms| [2, terms]));
+    all.extend([1, near + 1, 4 * near + 1].map(|terms| [1, terms]));
+    all.extend([1, 3, 4, 5, 15, 16, 17, 33, 63, 64, 65].map(|terms| [9, terms]));
+    all
+}
+
+/// How many vectors there are, and the elements from a term of one to the next.
+const VECTORS: [(usize, i64); 9] =
+    [(1, 1), (1, -1), (1, 2), (1, -3), (1, 0), (2, -2), (3, 3), (4, -1), (5, 2)];
+
+#[test]
+fn thin_products_take_vectors_of_every_stride_around_every_threshold() {
+    let mut driver = open(1);
+    for dtype in FLOATS {
+        for [rows, terms] in around_thresholds(dtype.size()) {
+            let (m, k) = (rows as i64, terms as i64);
+            for (number, (n, step)) in VECTORS.into_iter().enumerate() {
+                let far = if n == 3 { 0 } else { k * step.abs().max(1) + 2 };
+                let vectors = if n == 2 { [-far, step] } else { [far, step] };
+                let turned_too = [[1, m], [k, 1], [-m, -1]];
+                let matrices = [[k, 1], [1, m], turned_too[number % 3]];
+                for (which, matrix) in matrices.into_iter().enumerate() {
+                    // The vectors from the left, in the last case: rows of them times a matrix.
+                    let case = match which {
+                        2 => Case { extents: [n, rows, terms], a: vectors, b: matrix, c: [m, 1] },
+                        _ => {
+                            let c = [n as i64, 1];
+                            Case { extents: [rows, n, terms], a: matrix, b: vectors, c }
+                        }
+                    };
+                    case.check_some(&mut *driver, dtype, 31);
+                }
+            }
         }
     }
 }

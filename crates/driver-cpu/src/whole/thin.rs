@@ -266,8 +266,9 @@ impl Thin {
         }
         let beside = PARTS == 1 && (self.vector_strides[1] == 1 || terms.len() == 1);
         let (vectors, pitch) = if beside {
-            let first = self.vector.cast::<T>().wrapping_add(terms.start);
-            (first, self.vector_strides[0])
+            // Of a single term the stride is any.
+            let first = terms.start as isize * self.vector_strides[1];
+            (self.vector.cast::<T>().wrapping_offset(first), self.vector_strides[0])
         } else {
             packed.clear();
             memory::reserve(packed, self.vectors * PARTS * terms.len() * PARTS)?;
