@@ -6,7 +6,7 @@
 
 use crate::blocks::{Blocks, invalid};
 use gpupy_core::driver::{Access, Launch};
-use gpupy_core::ir::{Form, REDUCE_CHUNK};
+use gpupy_core::ir::{Form, PRODUCT_CHUNK, REDUCE_CHUNK};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::{Function, function, order};
 use gpupy_core::{DType, Result, memory};
@@ -88,6 +88,11 @@ fn sorted(dtype: DType, row: &[u64], positions: bool) -> Result<Vec<u64>> {
 
 fn product(dtype: DType, a: &[u64], b: &[u64]) -> Result<u64> {
     let (add, mul) = (combining(Op::Add, dtype)?, combining(Op::Mul, dtype)?);
-    let products = a.iter().zip(b).map(|(a, b)| mul(*a, *b, 0));
-    Ok(products.reduce(|sum, x| add(sum, x, 0)).unwrap_or(0))
+    // One sum of all would lose what is too small beside it.
+    let chunks = a.chunks(PRODUCT_CHUNK).zip(b.chunks(PRODUCT_CHUNK));
+    let sums = chunks.filter_map(|(a, b)| {
+        let products = a.iter().zip(b).map(|(a, b)| mul(*a, *b, 0));
+        products.reduce(|sum, x| add(sum, x, 0))
+    });
+    Ok(sums.reduce(|sum, x| add(sum, x, 0)).unwrap_or(0))
 }

@@ -10,6 +10,7 @@ use super::{Whole, thin, unravelled};
 use crate::eval::Crew;
 use crate::rows::{self, RowFn};
 use gemm::{Parallelism, c32, c64};
+use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::op_eval::element::Half;
 use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
@@ -146,36 +147,43 @@ unsafe fn multiply(dtype: DType, piece: &Piece) -> Result<()> {
     }
 }
 
+/// Terms are taken in chunks, whose sums are added: the crate adds up all of them one by one where a
+/// product is a vector's.
+///
 /// # Safety
 /// As of [`multiply`], for elements of this type.
 unsafe fn by_crate<T: Copy + 'static>(piece: &Piece, one: T) -> Result<()> {
     let [m, n, k] = piece.extents;
     let ([a_rs, a_cs], [b_cs, b_rs], [c_rs, c_cs]) =
         (piece.a_strides, piece.b_strides, piece.c_strides);
-    let (a, b, c) = (piece.a.cast::<T>(), piece.b.cast::<T>(), piece.c.cast::<T>());
-    // SAFETY: the caller's. The old results are not read, so nothing is multiplied with them.
-    unsafe {
-        gemm::gemm(
-            m,
-            n,
-            k,
-            c,
-            c_cs,
-            c_rs,
-            false,
-            a,
-            a_cs,
-            a_rs,
-            b,
-            b_cs,
-            b_rs,
-            one,
-            one,
-            false,
-            false,
-            false,
-            Parallelism::None,
-        );
+    for first in (0..k).step_by(PRODUCT_CHUNK) {
+        let at =
+            |from: *const u8, step: isize| from.cast::<T>().wrapping_offset(first as isize * step);
+        let (a, b, c) = (at(piece.a, a_cs), at(piece.b, b_rs), piece.c.cast::<T>());
+        // SAFETY: the caller's. The old results are read where a chunk has written them.
+        unsafe {
+            gemm::gemm(
+                m,
+                n,
+                PRODUCT_CHUNK.min(k - first),
+                c,
+                c_cs,
+                c_rs,
+                first > 0,
+                a,
+                a_cs,
+                a_rs,
+                b,
+                b_cs,
+                b_rs,
+                one,
+                one,
+                false,
+                false,
+                false,
+                Parallelism::None,
+            );
+        }
     }
     Ok(())
 }

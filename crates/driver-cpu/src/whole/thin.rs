@@ -11,6 +11,7 @@
 use super::product::Piece;
 use crate::eval::Crew;
 use crate::rows::{Real, Strip};
+use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
 
@@ -116,7 +117,7 @@ impl Cuts {
             ((ROWS / terms).next_multiple_of(4), terms)
         } else {
             let rows = thin.rows.min(near);
-            (rows, (STRIP / rows).max(TERMS))
+            (rows, (STRIP / rows).clamp(TERMS, PRODUCT_CHUNK))
         };
         let Thin { rows, terms, vectors, .. } = *thin;
         Cuts { along_terms, rows, rows_each, terms, terms_each, vectors }

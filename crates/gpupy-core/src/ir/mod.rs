@@ -30,6 +30,11 @@ use serde::{Deserialize, Serialize};
 pub const REDUCE_CHUNK: usize = 256;
 /// Running results that a step of a reduction keeps side by side; see [`Form::Reduce`].
 pub const REDUCE_LANES: usize = 16;
+/// The most products that are added up one after another; their sums may be, too. See [`Form::MatMul`].
+pub const PRODUCT_CHUNK: usize = 4096;
+/// The most iterations of the loops that one point goes through, where beginning a loop counts as one:
+/// devices end loops that run for longer. See [`Op::Loop`].
+pub const LOOP_STEPS: u32 = 8192;
 
 /// How an access walks over the iteration space; the numbers come with the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

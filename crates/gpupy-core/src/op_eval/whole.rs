@@ -8,7 +8,7 @@
 use super::{Function, function, order};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::ir::{REDUCE_CHUNK, REDUCE_LANES};
+use crate::ir::{PRODUCT_CHUNK, REDUCE_CHUNK, REDUCE_LANES};
 use crate::memory;
 use crate::op::Op;
 use std::cmp::Ordering;
@@ -152,14 +152,18 @@ pub fn product(dtype: DType, (a, b): (&[u8], &[u8]), k: usize) -> Result<Option<
     let mut out = memory::with_room(results * size)?;
     for row in a.chunks_exact(k * size) {
         for column in b.chunks_exact(k * size) {
-            let mut now = None;
-            for (x, y) in row.chunks_exact(size).zip(column.chunks_exact(size)) {
-                let x = mul(via(widen, load(dtype, x)), via(widen, load(dtype, y)));
-                now = Some(now.map_or(x, |now| add(now, x)));
-            }
+            // One sum of all would lose what is too small beside it.
+            let chunks = row.chunks(PRODUCT_CHUNK * size).zip(column.chunks(PRODUCT_CHUNK * size));
+            let sums = chunks.filter_map(|(row, column)| {
+                let pairs = row.chunks_exact(size).zip(column.chunks_exact(size));
+                let products =
+                    pairs.map(|(x, y)| mul(via(widen, load(dtype, x)), via(widen, load(dtype, y))));
+                products.reduce(&add)
+            });
+            let sum = sums.reduce(&add).unwrap_or_default();
             let at = out.len();
             out.resize(at + size, 0);
-            store(dtype, via(narrow, now.unwrap_or_default()), &mut out[at..]);
+            store(dtype, via(narrow, sum), &mut out[at..]);
         }
     }
     Ok(Some(out))
