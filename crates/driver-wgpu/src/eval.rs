@@ -54,24 +54,39 @@ impl Evaluator<'_> {
                 .map(|store| &launch.dests[*store as usize])
                 .map(|dest| (&dest.access, dest.whole))
                 .collect();
-            let request = Request::of(launch, &lengths, &stores, &targets);
-            let planned = compute::plan(self.shaping, &request).map_err(declined)?;
-            let mut maker = Making {
-                request: &request,
-                gpu: self.gpu,
-                shaping: self.shaping,
-                compiler: self.compiler,
-            };
-            let (kernel, planned) =
-                self.kernels.provide(&mut maker, launch, planned, &mut evaluated)?;
-            evaluated.code = Some(kernel.code.clone());
-            prepared.push((kernel, planned, stores));
+            let mut request = Request::of(launch, &lengths, &stores, &targets);
+            let slices = compute::slices(self.shaping, launch);
+            for (shape, accesses) in slices.as_deref().unwrap_or_default() {
+                (request.shape, request.accesses) = (shape, accesses);
+                let (kernel, planned) = self.prepare(launch, &request, &mut evaluated)?;
+                prepared.push((kernel, planned, stores.clone()));
+                request.adds = true;
+            }
+            if slices.is_none() {
+                let (kernel, planned) = self.prepare(launch, &request, &mut evaluated)?;
+                prepared.push((kernel, planned, stores));
+            }
         }
         evaluated.launches = prepared.len() as u32;
         for (kernel, planned, stores) in prepared {
             self.dispatch(launch, &kernel, &planned, &stores)?;
         }
         Ok(evaluated)
+    }
+
+    /// Plans a dispatch, and finds or compiles its kernel.
+    fn prepare(
+        &mut self,
+        launch: &Launch<'_>,
+        request: &Request<'_>,
+        evaluated: &mut Evaluated,
+    ) -> Result<(Kernel, Planned)> {
+        let planned = compute::plan(self.shaping, request).map_err(declined)?;
+        let (gpu, shaping) = (self.gpu, self.shaping);
+        let mut maker = Making { request, gpu, shaping, compiler: self.compiler };
+        let (kernel, planned) = self.kernels.provide(&mut maker, launch, planned, evaluated)?;
+        evaluated.code = Some(kernel.code.clone());
+        Ok((kernel, planned))
     }
 
     fn dispatch(

@@ -9,6 +9,7 @@
 
 use crate::dialect::{Dialect, Width};
 use crate::kinds::{self, Kinds};
+use crate::loops::{Each, MOST_STEPS, Steps, of_regions};
 use crate::operations::{extreme_in_order, spell};
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
@@ -43,6 +44,8 @@ pub struct Body<'a> {
     pub text: String,
     /// How deep the next statement is indented.
     pub depth: usize,
+    /// What the loops so far make of an invocation.
+    steps: Steps,
 }
 
 impl<'a> Body<'a> {
@@ -55,7 +58,16 @@ impl<'a> Body<'a> {
     ) -> Body<'a> {
         let names = vec![String::new(); program.insts.len()];
         let kinds = kinds::of_program(program, finite);
-        Body { program, dialect, live, names, kinds, text: String::new(), depth: 1 }
+        Body {
+            program,
+            dialect,
+            live,
+            names,
+            kinds,
+            text: String::new(),
+            depth: 1,
+            steps: Steps::default(),
+        }
     }
 
     /// Adds one statement or line as it is.
@@ -67,12 +79,27 @@ impl<'a> Body<'a> {
     pub fn open(&mut self, line: &str) {
         self.line(line);
         self.depth += 1;
+        self.steps.enter(1);
+    }
+
+    /// Opens a loop.
+    pub fn open_loop(&mut self, each: &Each<'_>) {
+        self.line(&each.head(self.dialect));
+        self.depth += 1;
+        self.steps.enter_loop(each);
     }
 
     /// Closes a block.
     pub fn close(&mut self) {
         self.depth -= 1;
+        self.steps.leave();
         self.line("}");
+    }
+
+    /// The text, once all blocks are closed.
+    pub fn finish(self) -> String {
+        debug_assert!(self.steps.all() <= MOST_STEPS, "{}", self.text);
+        self.text
     }
 
     /// The expression that names an instruction's value.
@@ -87,6 +114,8 @@ impl<'a> Body<'a> {
 
     /// Writes the live instructions in `range`.
     pub fn instructions(&mut self, range: Range<usize>, width: Width, leaves: &dyn Leaves) {
+        // A region is named by where it is, and counted with all others of its point.
+        self.steps.add(of_regions(self.program, range.clone()));
         for at in range {
             if self.live[at] {
                 self.instruction(at, width, leaves);
@@ -161,7 +190,9 @@ impl<'a> Body<'a> {
                     self.line(&format!("{line};"));
                 }
                 let count = self.name(inst.args[0]).to_owned();
-                let line = self.dialect.repeat(&format!("r{at}_i"), &count);
+                let counter = format!("r{at}_i");
+                // The steps have been added.
+                let line = Each::below(&counter, &count, 0).head(self.dialect);
                 self.open(&line);
             }
             Op::If => {
@@ -224,6 +255,7 @@ impl<'a> Body<'a> {
         }
         if then_else {
             self.depth -= 1;
+            self.steps.leave();
             self.open("} else {");
         } else {
             self.close();

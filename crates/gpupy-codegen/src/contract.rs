@@ -7,6 +7,7 @@
 
 use crate::Abilities;
 use crate::longs::Split;
+use crate::loops::{self, MOST_STEPS};
 use gpupy_core::driver::{BlockSpec, Check, Config, Resources};
 use gpupy_core::ir::Program;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -67,7 +68,7 @@ pub fn named(names: &[&'static str], limits: &Resources) -> Vec<(Cow<'static, st
 /// What a program needs that a device can do; 64-bit elements are split as the device wants them.
 ///
 /// # Errors
-/// - `Unsupported`: it cannot do it; the error names the operation.
+/// - `Unsupported`: it cannot do it; the error names the operation, or the steps of its loops.
 pub fn check(
     driver: &'static str,
     abilities: &Abilities,
@@ -78,7 +79,16 @@ pub fn check(
 ) -> Result<Check> {
     abilities.check(program, driver)?;
     let halved = split.program(program);
-    let resources = need(halved.as_ref().map_or(program, |halved| &halved.program));
+    let program = halved.as_ref().map_or(program, |halved| &halved.program);
+    let steps = loops::of_program(program);
+    if steps > MOST_STEPS {
+        return Err(Error::new(ErrorKind::Unsupported, "check_ir")
+            .says("the loops may make more steps than a device takes")
+            .with("driver", driver)
+            .with("steps", steps)
+            .with("most", MOST_STEPS));
+    }
+    let resources = need(program);
     Ok(Check { fits: fits(&resources, limits), resources })
 }
 

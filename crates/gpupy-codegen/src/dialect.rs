@@ -75,8 +75,8 @@ pub trait Dialect {
     /// Declares a variable with a first value, with the same promise.
     fn start(&self, dtype: DType, width: Width, name: &str, value: &str) -> String;
 
-    /// Opens a loop whose int `counter` runs from 0 to below `count`.
-    fn repeat(&self, counter: &str, count: &str) -> String;
+    /// Declares the int that counts a loop's iterations.
+    fn counter(&self, name: &str) -> String;
 
     /// Opens a function of the width; parameters are names and dtypes.
     fn function(&self, name: &str, params: &[(&str, DType)], to: DType, width: Width) -> String;

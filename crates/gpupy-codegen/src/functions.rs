@@ -66,7 +66,7 @@ fn define(d: &dyn Dialect, name: &str, program: &Program, width: Width) -> Strin
     }
     body.instructions(params.len()..program.insts.len(), width, &Arguments(d));
     body.close();
-    body.text
+    body.finish()
 }
 
 /// The names of parameters.

@@ -49,8 +49,8 @@ impl Dialect for Glsl {
         self.declare(dtype, width, name, value)
     }
 
-    fn repeat(&self, counter: &str, count: &str) -> String {
-        format!("for (int {counter} = 0; {counter} < {count}; ++{counter}) {{")
+    fn counter(&self, name: &str) -> String {
+        format!("int {name}")
     }
 
     fn function(&self, name: &str, params: &[(&str, DType)], to: DType, width: Width) -> String {

@@ -7,7 +7,7 @@
 //! address textures, [`compute`] whole compute kernels, in GLSL and WGSL; [`cache`] knows the kernels
 //! that drivers have compiled, [`disk`] what they keep between runs; [`probe`] finds out what a device
 //! gets wrong, [`exact`] has programs for operations that some devices round wrongly, and `abilities`
-//! says what is left; [`planes`], [`pairs`] and [`longs`] are for devices that lack 64-bit elements; [`contract`]
+//! says what is left; `loops` bounds them; [`planes`], [`pairs`] and [`longs`] are for devices that lack 64-bit elements; [`contract`]
 //! has what drivers answer alike.
 //!
 //! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
@@ -32,6 +32,7 @@ mod glsl;
 mod kinds;
 mod liveness;
 pub mod longs;
+mod loops;
 mod numbers;
 mod operations;
 pub mod pairs;
@@ -44,5 +45,6 @@ mod wgsl;
 pub use abilities::Abilities;
 pub use glsl::Glsl;
 pub use liveness::{live_instructions, most_live_values};
+pub use loops::MOST_STEPS;
 pub use operations::supports;
 pub use wgsl::Wgsl;

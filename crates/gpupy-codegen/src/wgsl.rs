@@ -44,8 +44,8 @@ impl Dialect for Wgsl {
         format!("{} = {value}", self.variable(dtype, width, name))
     }
 
-    fn repeat(&self, counter: &str, count: &str) -> String {
-        format!("for (var {counter}: i32 = 0; {counter} < {count}; {counter}++) {{")
+    fn counter(&self, name: &str) -> String {
+        format!("var {name}: i32")
     }
 
     fn function(&self, name: &str, params: &[(&str, DType)], to: DType, width: Width) -> String {

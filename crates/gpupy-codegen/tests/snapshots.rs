@@ -77,6 +77,7 @@ impl Case {
             lengths: &lengths,
             stores,
             targets: &vec![(access, *whole); stores.len()],
+            adds: false,
             specialise: self.specialise,
         };
         let planned = compute::plan(device, &request).unwrap();

@@ -39,20 +39,42 @@ impl Open {
         let binds = self.binds(buffers.len(), largest);
         let stores: Vec<u32> = (0..launch.dests.len() as u32).collect();
         let targets: Vec<_> = launch.dests.iter().map(|dest| (&dest.access, dest.whole)).collect();
-        let request = Request::of(launch, &lengths, &stores, &targets);
-        let planned = plan(&self.gpu.traits, &request, binds)?;
-        let mut evaluated = Evaluated { launches: 1, ..Evaluated::default() };
+        let mut evaluated = Evaluated::default();
+        let mut request = Request::of(launch, &lengths, &stores, &targets);
+        let mut prepared = Vec::with_capacity(1);
+        let slices = compute::slices(&self.gpu.traits.kernels, launch);
+        for (shape, accesses) in slices.as_deref().unwrap_or_default() {
+            (request.shape, request.accesses) = (shape, accesses);
+            prepared.push(self.prepare(launch, &request, binds, &mut evaluated)?);
+            request.adds = true;
+        }
+        if slices.is_none() {
+            prepared.push(self.prepare(launch, &request, binds, &mut evaluated)?);
+        }
+        evaluated.launches = prepared.len() as u32;
+        for (kernel, planned) in prepared {
+            self.dispatch(launch, &kernel, &planned, &buffers)?;
+            evaluated.code = Some(kernel.code);
+        }
+        Ok(evaluated)
+    }
+
+    /// Plans a dispatch, and finds or compiles its kernel.
+    fn prepare(
+        &mut self,
+        launch: &Launch<'_>,
+        request: &Request<'_>,
+        binds: bool,
+        evaluated: &mut Evaluated,
+    ) -> Result<(Kernel, Planned)> {
+        let planned = plan(&self.gpu.traits, request, binds)?;
         let mut maker = Making {
-            request: &request,
+            request,
             traits: &self.gpu.traits,
             compiler: &mut self.compiler,
             queue: &mut self.queue,
         };
-        let (kernel, planned) =
-            self.kernels.provide(&mut maker, launch, planned, &mut evaluated)?;
-        self.dispatch(launch, &kernel, &planned, &buffers)?;
-        evaluated.code = Some(kernel.code);
-        Ok(evaluated)
+        self.kernels.provide(&mut maker, launch, planned, evaluated)
     }
 
     /// Whether so many blocks, the largest of so many bytes, are bound to a kernel.

@@ -44,7 +44,7 @@ pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
         body.line(&line);
     }
     body.instructions(0..text.program.insts.len(), plan.width, &reader);
-    body.text + "}\n"
+    body.finish() + "}\n"
 }
 
 /// Declares the coordinates of the points (`i<axis>`) of the invocation of this number, and where something

@@ -33,6 +33,7 @@ mod walks;
 pub use device::{ALIGNMENT, Device, Language};
 pub use elements::{narrow, widen};
 pub use plan::{Declined, Plan, Planned, Request, plan};
+pub use product::slices;
 
 use gpupy_core::ir::{Form, Program};
 

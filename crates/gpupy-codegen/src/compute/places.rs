@@ -163,6 +163,7 @@ fn check(shape: &[usize], from: &Access, to: &Access, whole: bool, specialise: b
         lengths: &[1 << 20],
         stores: &[0],
         targets: &[(to, whole)],
+        adds: false,
         specialise,
     };
     let planned = plan(&DEVICE, &request).unwrap();

@@ -39,6 +39,8 @@ pub struct Request<'a> {
     pub targets: &'a [(&'a Access, bool)],
     /// True to make literals of the parameters, and of what depends on the shape alone.
     pub specialise: bool,
+    /// True where results are added to what is there, as those of a product's later [`slices`](super::slices).
+    pub adds: bool,
 }
 
 impl<'a> Request<'a> {
@@ -50,7 +52,8 @@ impl<'a> Request<'a> {
         targets: &'a [(&'a Access, bool)],
     ) -> Request<'a> {
         let Launch { program, shape, accesses, params, .. } = *launch;
-        Request { program, shape, accesses, params, lengths, stores, targets, specialise: false }
+        let (specialise, adds) = (false, false);
+        Request { program, shape, accesses, params, lengths, stores, targets, specialise, adds }
     }
 }
 
@@ -59,7 +62,7 @@ impl<'a> Request<'a> {
 pub enum Declined {
     /// Kernels of this form are not made for this device.
     Form,
-    /// More points than are counted in 31 bits.
+    /// More points than are counted in 31 bits, or more terms of a product than one dispatch takes.
     Large,
 }
 

@@ -13,6 +13,7 @@ use super::reader::{Coordinate, Reader};
 use super::text::Text;
 use crate::body::Body;
 use crate::dialect::{COMPONENTS, Dialect, Width};
+use crate::loops::{Each, FOURS_OF_LANES, POINTS_OF_A_LANE};
 use crate::operations::spell;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
@@ -50,7 +51,7 @@ pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
     if reduction.shared {
         body.close();
     }
-    body.text + "}\n"
+    body.finish() + "}\n"
 }
 
 /// A reduction in a kernel.
@@ -138,8 +139,7 @@ impl Tree<'_> {
         for k in 0..REDUCE_LANES / 4 {
             body.line(&self.vector(&format!("lanes{k}"), &self.zeros()));
         }
-        let part = self.dialect().variable(DType::I32, Width::One, "part");
-        body.open(&format!("for ({part} = 0; part < {REDUCE_LANES}; part += 4) {{"));
+        body.open_loop(&FOURS_OF_LANES);
         self.walk(body);
         for k in 0..REDUCE_LANES / 4 {
             body.line(&format!("if (part == {}) {{ lanes{k} = lanes; }}", 4 * k));
@@ -151,8 +151,7 @@ impl Tree<'_> {
     fn walk(&self, body: &mut Body<'_>) {
         let (text, d) = (self.text, self.dialect());
         body.line(&self.vector("lanes", &self.zeros()));
-        let n = d.variable(DType::I32, Width::One, "n");
-        body.open(&format!("for ({n} = part; n < count; n += {REDUCE_LANES}) {{"));
+        body.open_loop(&POINTS_OF_A_LANE);
         let value = match text.plan.width {
             Width::Four => {
                 self.int(body, "at", "base + n");
@@ -166,8 +165,7 @@ impl Tree<'_> {
             }
             Width::One => {
                 body.line(&self.vector("value", &self.zeros()));
-                let e = d.variable(DType::I32, Width::One, "e");
-                body.open(&format!("for ({e} = 0; e < min(4, count - n); e += 1) {{"));
+                body.open_loop(&Each::below("e", "min(4, count - n)", 4));
                 self.int(body, "at", "base + n + e");
                 let value = self.prologue(body);
                 for (c, component) in COMPONENTS.iter().enumerate() {

@@ -8,8 +8,8 @@ use super::reader::{Coordinate, Reader};
 use super::text::Text;
 use crate::body::{Body, Leaves};
 use crate::dialect::Width;
+use crate::loops::Each;
 use crate::operations::spell;
-use gpupy_core::DType;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::Op;
 
@@ -50,8 +50,7 @@ pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
     body.line(&int("base", &base));
     let count = format!("min({} - base, {REDUCE_CHUNK})", text.number(*points));
     body.line(&int("count", &count));
-    let n = d.variable(DType::I32, Width::One, "n");
-    body.open(&format!("for ({n} = 0; n < count; n += 1) {{"));
+    body.open_loop(&Each::below("n", "count", REDUCE_CHUNK as u64));
     body.line(&int("at", "base + n"));
     (reader.fetches, reader.targets, reader.prefix) = (&plan.fetches, &plan.targets, "a");
     reader.coordinates[rank - 1] =
@@ -65,5 +64,5 @@ pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
     body.line(&format!("running = {};", combined.unwrap_or_default()));
     body.line(&reader.store(plan.stores[0], "running"));
     body.close();
-    body.text + "}\n"
+    body.finish() + "}\n"
 }

@@ -14,6 +14,7 @@ use super::reduce::{prologue, zero};
 use crate::body::Body;
 use crate::dialect::{Dialect, Width};
 use crate::glsl::Glsl;
+use crate::loops::{EACH_LANE, POINTS_OF_A_LANE};
 use crate::operations::spell;
 use gpupy_core::ir::{Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
@@ -53,9 +54,9 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
     for lane in 0..REDUCE_LANES {
         body.line(&format!("{} = {zero};", vector(&format!("lanes{lane}"))));
     }
-    body.open(&format!("for (int part = 0; part < {REDUCE_LANES}; ++part) {{"));
+    body.open_loop(&EACH_LANE);
     body.line(&format!("{} = {zero};", vector("lanes")));
-    body.open(&format!("for (int n = part; n < count; n += {REDUCE_LANES}) {{"));
+    body.open_loop(&POINTS_OF_A_LANE);
     body.line("int at = base + n;");
     prologue(&mut body, &early, reduce);
     let value = body.name(inst.args[0]).to_owned();
@@ -82,5 +83,5 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
         body.line(&line);
     }
     body.instructions(reduce + 1..program.insts.len(), Width::Four, &late);
-    body.text + "}\n"
+    body.finish() + "}\n"
 }

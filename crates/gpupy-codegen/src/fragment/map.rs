@@ -10,6 +10,7 @@ use super::raw;
 use crate::body::{Body, Leaves};
 use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::glsl::Glsl;
+use crate::loops::Each;
 use crate::numbers::Given;
 use gpupy_core::ir::Program;
 use gpupy_core::{DType, Scalar};
@@ -49,7 +50,7 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool]) -> String {
         }
         body.instructions(all, width, &reader);
     }
-    body.text + "}\n"
+    body.finish() + "}\n"
 }
 
 /// Fetches what the fragment's texel held, where some of it stays.
@@ -71,7 +72,7 @@ pub(super) fn open_elements(body: &mut Body<'_>, program: &Program, plan: &Plan)
         };
         body.line(&format!("{name} q{location} = {start};"));
     }
-    body.open("for (int c = 0; c < 4; ++c) {");
+    body.open_loop(&Each::below("c", "4", 4));
 }
 
 /// Closes it, and writes the collected values.

@@ -13,6 +13,7 @@ use super::plan::Plan;
 use crate::body::{Body, Leaves};
 use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::glsl::Glsl;
+use crate::loops::{Each, FOURS_OF_LANES, POINTS_OF_A_LANE};
 use crate::operations::spell;
 use gpupy_core::ir::{Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
@@ -62,16 +63,16 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
     for k in 0..REDUCE_LANES / 4 {
         body.line(&format!("{} = {zero};", vector(&format!("lanes{k}"))));
     }
-    body.open(&format!("for (int part = 0; part < {REDUCE_LANES}; part += 4) {{"));
+    body.open_loop(&FOURS_OF_LANES);
     body.line(&format!("{} = {zero};", vector("lanes")));
-    body.open(&format!("for (int n = part; n < count; n += {REDUCE_LANES}) {{"));
+    body.open_loop(&POINTS_OF_A_LANE);
     let value = if inner == Width::Four {
         body.line("ivec4 at = base + n + ivec4(0, 1, 2, 3);");
         prologue(&mut body, &early, reduce);
         body.name(inst.args[0]).to_owned()
     } else {
         body.line(&format!("{} = {zero};", vector("value")));
-        body.open("for (int e = 0; e < 4; ++e) {");
+        body.open_loop(&Each::below("e", "4", 4));
         body.line("int at = base + n + e;");
         prologue(&mut body, &early, reduce);
         let value = body.name(inst.args[0]).to_owned();
@@ -113,7 +114,7 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool], op: Op) -> Str
     }
     body.instructions(reduce + 1..program.insts.len(), Width::One, &late);
     close_elements(&mut body, plan);
-    body.text + "}\n"
+    body.finish() + "}\n"
 }
 
 pub(super) fn prologue(body: &mut Body<'_>, reader: &Reader<'_>, reduce: usize) {

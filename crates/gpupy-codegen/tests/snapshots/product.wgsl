@@ -14,60 +14,136 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let h4 = k[4];
     let local: i32 = i32(index);
     let t: i32 = 256 * i32(group.x) + local;
-    zero = bitcast<u32>(h4.z);
+    zero = bitcast<u32>(h4.w);
     let tiles: i32 = i32(group.x);
     let tile: i32 = tiles % h1.x;
     let column: i32 = 64 * tile;
     let above: i32 = tiles / h1.x;
     let row: i32 = 64 * (above % h0.w);
     let stack0: i32 = above / h0.w;
-    let i0: i32 = stack0 % h1.y;
+    let i0: i32 = stack0 % h1.z;
     let x: i32 = local % 16;
     let y: i32 = local / 16;
-    var sum0: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
-    var sum1: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
-    var sum2: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
-    var sum3: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
-    for (var base: i32 = 0; base < h0.z; base += 16) {
-        for (var e: i32 = local; e < 1024; e += 256) {
-            let r: i32 = e / 16;
-            let c: i32 = e % 16;
-            var value: f32 = bitcast<f32>(0x00000000u);
-            if (row + r < h0.x && base + c < h0.z) { value = b0[(h1.z + h2.y * i0 + h1.w * (row + r) + h2.x * (base + c))]; }
-            left[c * 16 + r / 4][r % 4] = value;
+    var total0: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
+    var total1: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
+    var total2: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
+    var total3: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
+    let terms: i32 = h0.z;
+    for (var first: i32 = 0; first < terms; first += 4096) {
+        var sum0: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
+        var sum1: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
+        var sum2: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
+        var sum3: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
+        let until: i32 = min(terms, first + 4096);
+        for (var base: i32 = first; base < until; base += 16) {
+            for (var e: i32 = local; e < 1024; e += 256) {
+                let r: i32 = e / 16;
+                let c: i32 = e % 16;
+                var value: f32 = bitcast<f32>(0x00000000u);
+                if (row + r < h0.x && base + c < terms) { value = b0[(h1.w + h2.z * i0 + h2.x * (row + r) + h2.y * (base + c))]; }
+                left[c * 16 + r / 4][r % 4] = value;
+            }
+            for (var e: i32 = local; e < 1024; e += 256) {
+                let r: i32 = e / 64;
+                let c: i32 = e % 64;
+                var value: f32 = bitcast<f32>(0x00000000u);
+                if (base + r < terms && column + c < h0.y) { value = b1[(h2.w + h3.z * i0 + h3.x * (base + r) + h3.y * (column + c))]; }
+                right[r * 16 + c / 4][c % 4] = value;
+            }
+            workgroupBarrier();
+            for (var z: i32 = 0; z < 16; z += 1) {
+                let a = left[z * 16 + y];
+                let b = right[z * 16 + x];
+                sum0 = sum0 + vec4<f32>(a.x) * b;
+                sum1 = sum1 + vec4<f32>(a.y) * b;
+                sum2 = sum2 + vec4<f32>(a.z) * b;
+                sum3 = sum3 + vec4<f32>(a.w) * b;
+            }
+            workgroupBarrier();
         }
-        for (var e: i32 = local; e < 1024; e += 256) {
-            let r: i32 = e / 64;
-            let c: i32 = e % 64;
-            var value: f32 = bitcast<f32>(0x00000000u);
-            if (base + r < h0.z && column + c < h0.y) { value = b1[(h2.z + h3.y * i0 + h2.w * (base + r) + h3.x * (column + c))]; }
-            right[r * 16 + c / 4][c % 4] = value;
-        }
-        workgroupBarrier();
-        for (var z: i32 = 0; z < 16; z += 1) {
-            let a = left[z * 16 + y];
-            let b = right[z * 16 + x];
-            sum0 = sum0 + vec4<f32>(a.x) * b;
-            sum1 = sum1 + vec4<f32>(a.y) * b;
-            sum2 = sum2 + vec4<f32>(a.z) * b;
-            sum3 = sum3 + vec4<f32>(a.w) * b;
-        }
-        workgroupBarrier();
+        total0 = bitcast<vec4<f32>>((bitcast<vec4<u32>>((total0 + sum0)) ^ vec4<u32>(zero)));
+        total1 = bitcast<vec4<f32>>((bitcast<vec4<u32>>((total1 + sum1)) ^ vec4<u32>(zero)));
+        total2 = bitcast<vec4<f32>>((bitcast<vec4<u32>>((total2 + sum2)) ^ vec4<u32>(zero)));
+        total3 = bitcast<vec4<f32>>((bitcast<vec4<u32>>((total3 + sum3)) ^ vec4<u32>(zero)));
     }
-    if (row + 4 * y + 0 < h0.x && column + 4 * x + 0 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 0) + h4.x * (column + 4 * x + 0))] = sum0.x; }
-    if (row + 4 * y + 0 < h0.x && column + 4 * x + 1 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 0) + h4.x * (column + 4 * x + 1))] = sum0.y; }
-    if (row + 4 * y + 0 < h0.x && column + 4 * x + 2 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 0) + h4.x * (column + 4 * x + 2))] = sum0.z; }
-    if (row + 4 * y + 0 < h0.x && column + 4 * x + 3 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 0) + h4.x * (column + 4 * x + 3))] = sum0.w; }
-    if (row + 4 * y + 1 < h0.x && column + 4 * x + 0 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 1) + h4.x * (column + 4 * x + 0))] = sum1.x; }
-    if (row + 4 * y + 1 < h0.x && column + 4 * x + 1 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 1) + h4.x * (column + 4 * x + 1))] = sum1.y; }
-    if (row + 4 * y + 1 < h0.x && column + 4 * x + 2 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 1) + h4.x * (column + 4 * x + 2))] = sum1.z; }
-    if (row + 4 * y + 1 < h0.x && column + 4 * x + 3 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 1) + h4.x * (column + 4 * x + 3))] = sum1.w; }
-    if (row + 4 * y + 2 < h0.x && column + 4 * x + 0 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 2) + h4.x * (column + 4 * x + 0))] = sum2.x; }
-    if (row + 4 * y + 2 < h0.x && column + 4 * x + 1 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 2) + h4.x * (column + 4 * x + 1))] = sum2.y; }
-    if (row + 4 * y + 2 < h0.x && column + 4 * x + 2 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 2) + h4.x * (column + 4 * x + 2))] = sum2.z; }
-    if (row + 4 * y + 2 < h0.x && column + 4 * x + 3 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 2) + h4.x * (column + 4 * x + 3))] = sum2.w; }
-    if (row + 4 * y + 3 < h0.x && column + 4 * x + 0 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 3) + h4.x * (column + 4 * x + 0))] = sum3.x; }
-    if (row + 4 * y + 3 < h0.x && column + 4 * x + 1 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 3) + h4.x * (column + 4 * x + 1))] = sum3.y; }
-    if (row + 4 * y + 3 < h0.x && column + 4 * x + 2 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 3) + h4.x * (column + 4 * x + 2))] = sum3.z; }
-    if (row + 4 * y + 3 < h0.x && column + 4 * x + 3 < h0.y) { b2[(h3.z + h4.y * i0 + h3.w * (row + 4 * y + 3) + h4.x * (column + 4 * x + 3))] = sum3.w; }
+    if (row + 4 * y + 0 < h0.x && column + 4 * x + 0 < h0.y) {
+        var value: f32 = total0.x;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 0) + h4.y * (column + 4 * x + 0))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 0) + h4.y * (column + 4 * x + 0))] = value;
+    }
+    if (row + 4 * y + 0 < h0.x && column + 4 * x + 1 < h0.y) {
+        var value: f32 = total0.y;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 0) + h4.y * (column + 4 * x + 1))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 0) + h4.y * (column + 4 * x + 1))] = value;
+    }
+    if (row + 4 * y + 0 < h0.x && column + 4 * x + 2 < h0.y) {
+        var value: f32 = total0.z;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 0) + h4.y * (column + 4 * x + 2))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 0) + h4.y * (column + 4 * x + 2))] = value;
+    }
+    if (row + 4 * y + 0 < h0.x && column + 4 * x + 3 < h0.y) {
+        var value: f32 = total0.w;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 0) + h4.y * (column + 4 * x + 3))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 0) + h4.y * (column + 4 * x + 3))] = value;
+    }
+    if (row + 4 * y + 1 < h0.x && column + 4 * x + 0 < h0.y) {
+        var value: f32 = total1.x;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 1) + h4.y * (column + 4 * x + 0))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 1) + h4.y * (column + 4 * x + 0))] = value;
+    }
+    if (row + 4 * y + 1 < h0.x && column + 4 * x + 1 < h0.y) {
+        var value: f32 = total1.y;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 1) + h4.y * (column + 4 * x + 1))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 1) + h4.y * (column + 4 * x + 1))] = value;
+    }
+    if (row + 4 * y + 1 < h0.x && column + 4 * x + 2 < h0.y) {
+        var value: f32 = total1.z;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 1) + h4.y * (column + 4 * x + 2))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 1) + h4.y * (column + 4 * x + 2))] = value;
+    }
+    if (row + 4 * y + 1 < h0.x && column + 4 * x + 3 < h0.y) {
+        var value: f32 = total1.w;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 1) + h4.y * (column + 4 * x + 3))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 1) + h4.y * (column + 4 * x + 3))] = value;
+    }
+    if (row + 4 * y + 2 < h0.x && column + 4 * x + 0 < h0.y) {
+        var value: f32 = total2.x;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 2) + h4.y * (column + 4 * x + 0))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 2) + h4.y * (column + 4 * x + 0))] = value;
+    }
+    if (row + 4 * y + 2 < h0.x && column + 4 * x + 1 < h0.y) {
+        var value: f32 = total2.y;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 2) + h4.y * (column + 4 * x + 1))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 2) + h4.y * (column + 4 * x + 1))] = value;
+    }
+    if (row + 4 * y + 2 < h0.x && column + 4 * x + 2 < h0.y) {
+        var value: f32 = total2.z;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 2) + h4.y * (column + 4 * x + 2))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 2) + h4.y * (column + 4 * x + 2))] = value;
+    }
+    if (row + 4 * y + 2 < h0.x && column + 4 * x + 3 < h0.y) {
+        var value: f32 = total2.w;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 2) + h4.y * (column + 4 * x + 3))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 2) + h4.y * (column + 4 * x + 3))] = value;
+    }
+    if (row + 4 * y + 3 < h0.x && column + 4 * x + 0 < h0.y) {
+        var value: f32 = total3.x;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 3) + h4.y * (column + 4 * x + 0))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 3) + h4.y * (column + 4 * x + 0))] = value;
+    }
+    if (row + 4 * y + 3 < h0.x && column + 4 * x + 1 < h0.y) {
+        var value: f32 = total3.y;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 3) + h4.y * (column + 4 * x + 1))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 3) + h4.y * (column + 4 * x + 1))] = value;
+    }
+    if (row + 4 * y + 3 < h0.x && column + 4 * x + 2 < h0.y) {
+        var value: f32 = total3.z;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 3) + h4.y * (column + 4 * x + 2))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 3) + h4.y * (column + 4 * x + 2))] = value;
+    }
+    if (row + 4 * y + 3 < h0.x && column + 4 * x + 3 < h0.y) {
+        var value: f32 = total3.w;
+        if (h1.y != 0) { value = bitcast<f32>((bitcast<u32>((value + b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 3) + h4.y * (column + 4 * x + 3))])) ^ zero)); }
+        b2[(h3.w + h4.z * i0 + h4.x * (row + 4 * y + 3) + h4.y * (column + 4 * x + 3))] = value;
+    }
 }

@@ -2,7 +2,7 @@
 #extension GL_EXT_shader_8bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int8 : require
 layout(local_size_x = 256) in;
-layout(push_constant, std430) uniform Launch { int k[18]; };
+layout(push_constant, std430) uniform Launch { int k[19]; };
 layout(binding = 1, std430) readonly buffer Bb0 { uint8_t e[]; } b0;
 layout(binding = 2, std430) readonly buffer Bb1 { uint8_t e[]; } b1;
 layout(binding = 3, std430) buffer Bb2 { uint8_t e[]; } b2;
@@ -29,6 +29,7 @@ void main() {
     int h15 = k[15];
     int h16 = k[16];
     int h17 = k[17];
+    int h18 = k[18];
     int local = int(gl_LocalInvocationIndex);
     int t = 256 * int(gl_WorkGroupID.x) + local;
     int tiles = int(gl_WorkGroupID.x);
@@ -37,53 +38,129 @@ void main() {
     int above = tiles / h4;
     int row = 64 * (above % h3);
     int stack0 = above / h3;
-    int i0 = stack0 % h5;
+    int i0 = stack0 % h6;
     int x = local % 16;
     int y = local / 16;
-    bvec4 sum0 = bvec4(false);
-    bvec4 sum1 = bvec4(false);
-    bvec4 sum2 = bvec4(false);
-    bvec4 sum3 = bvec4(false);
-    for (int base = 0; base < h2; base += 16) {
-        for (int e = local; e < 1024; e += 256) {
-            int r = e / 16;
-            int c = e % 16;
-            bool value = false;
-            if (row + r < h0 && base + c < h2) { value = (uint(b0.e[(h6 + h9 * i0 + h7 * (row + r) + h8 * (base + c))]) != 0u); }
-            left[c * 16 + r / 4][r % 4] = value;
+    bvec4 total0 = bvec4(false);
+    bvec4 total1 = bvec4(false);
+    bvec4 total2 = bvec4(false);
+    bvec4 total3 = bvec4(false);
+    int terms = h2;
+    for (int first = 0; first < terms; first += 4096) {
+        bvec4 sum0 = bvec4(false);
+        bvec4 sum1 = bvec4(false);
+        bvec4 sum2 = bvec4(false);
+        bvec4 sum3 = bvec4(false);
+        int until = min(terms, first + 4096);
+        for (int base = first; base < until; base += 16) {
+            for (int e = local; e < 1024; e += 256) {
+                int r = e / 16;
+                int c = e % 16;
+                bool value = false;
+                if (row + r < h0 && base + c < terms) { value = (uint(b0.e[(h7 + h10 * i0 + h8 * (row + r) + h9 * (base + c))]) != 0u); }
+                left[c * 16 + r / 4][r % 4] = value;
+            }
+            for (int e = local; e < 1024; e += 256) {
+                int r = e / 64;
+                int c = e % 64;
+                bool value = false;
+                if (base + r < terms && column + c < h1) { value = (uint(b1.e[(h11 + h14 * i0 + h12 * (base + r) + h13 * (column + c))]) != 0u); }
+                right[r * 16 + c / 4][c % 4] = value;
+            }
+            memoryBarrierShared(); barrier();
+            for (int z = 0; z < 16; z += 1) {
+                bvec4 a = left[z * 16 + y];
+                bvec4 b = right[z * 16 + x];
+                sum0 = either(sum0, both(bvec4(a.x), b));
+                sum1 = either(sum1, both(bvec4(a.y), b));
+                sum2 = either(sum2, both(bvec4(a.z), b));
+                sum3 = either(sum3, both(bvec4(a.w), b));
+            }
+            memoryBarrierShared(); barrier();
         }
-        for (int e = local; e < 1024; e += 256) {
-            int r = e / 64;
-            int c = e % 64;
-            bool value = false;
-            if (base + r < h2 && column + c < h1) { value = (uint(b1.e[(h10 + h13 * i0 + h11 * (base + r) + h12 * (column + c))]) != 0u); }
-            right[r * 16 + c / 4][c % 4] = value;
-        }
-        memoryBarrierShared(); barrier();
-        for (int z = 0; z < 16; z += 1) {
-            bvec4 a = left[z * 16 + y];
-            bvec4 b = right[z * 16 + x];
-            sum0 = either(sum0, both(bvec4(a.x), b));
-            sum1 = either(sum1, both(bvec4(a.y), b));
-            sum2 = either(sum2, both(bvec4(a.z), b));
-            sum3 = either(sum3, both(bvec4(a.w), b));
-        }
-        memoryBarrierShared(); barrier();
+        total0 = either(total0, sum0);
+        total1 = either(total1, sum1);
+        total2 = either(total2, sum2);
+        total3 = either(total3, sum3);
     }
-    if (row + 4 * y + 0 < h0 && column + 4 * x + 0 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 0) + h16 * (column + 4 * x + 0))] = uint8_t(uint(sum0.x)); }
-    if (row + 4 * y + 0 < h0 && column + 4 * x + 1 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 0) + h16 * (column + 4 * x + 1))] = uint8_t(uint(sum0.y)); }
-    if (row + 4 * y + 0 < h0 && column + 4 * x + 2 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 0) + h16 * (column + 4 * x + 2))] = uint8_t(uint(sum0.z)); }
-    if (row + 4 * y + 0 < h0 && column + 4 * x + 3 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 0) + h16 * (column + 4 * x + 3))] = uint8_t(uint(sum0.w)); }
-    if (row + 4 * y + 1 < h0 && column + 4 * x + 0 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 1) + h16 * (column + 4 * x + 0))] = uint8_t(uint(sum1.x)); }
-    if (row + 4 * y + 1 < h0 && column + 4 * x + 1 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 1) + h16 * (column + 4 * x + 1))] = uint8_t(uint(sum1.y)); }
-    if (row + 4 * y + 1 < h0 && column + 4 * x + 2 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 1) + h16 * (column + 4 * x + 2))] = uint8_t(uint(sum1.z)); }
-    if (row + 4 * y + 1 < h0 && column + 4 * x + 3 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 1) + h16 * (column + 4 * x + 3))] = uint8_t(uint(sum1.w)); }
-    if (row + 4 * y + 2 < h0 && column + 4 * x + 0 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 2) + h16 * (column + 4 * x + 0))] = uint8_t(uint(sum2.x)); }
-    if (row + 4 * y + 2 < h0 && column + 4 * x + 1 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 2) + h16 * (column + 4 * x + 1))] = uint8_t(uint(sum2.y)); }
-    if (row + 4 * y + 2 < h0 && column + 4 * x + 2 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 2) + h16 * (column + 4 * x + 2))] = uint8_t(uint(sum2.z)); }
-    if (row + 4 * y + 2 < h0 && column + 4 * x + 3 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 2) + h16 * (column + 4 * x + 3))] = uint8_t(uint(sum2.w)); }
-    if (row + 4 * y + 3 < h0 && column + 4 * x + 0 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 3) + h16 * (column + 4 * x + 0))] = uint8_t(uint(sum3.x)); }
-    if (row + 4 * y + 3 < h0 && column + 4 * x + 1 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 3) + h16 * (column + 4 * x + 1))] = uint8_t(uint(sum3.y)); }
-    if (row + 4 * y + 3 < h0 && column + 4 * x + 2 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 3) + h16 * (column + 4 * x + 2))] = uint8_t(uint(sum3.z)); }
-    if (row + 4 * y + 3 < h0 && column + 4 * x + 3 < h1) { b2.e[(h14 + h17 * i0 + h15 * (row + 4 * y + 3) + h16 * (column + 4 * x + 3))] = uint8_t(uint(sum3.w)); }
+    if (row + 4 * y + 0 < h0 && column + 4 * x + 0 < h1) {
+        bool value = total0.x;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 0))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 0))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 0 < h0 && column + 4 * x + 1 < h1) {
+        bool value = total0.y;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 1))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 1))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 0 < h0 && column + 4 * x + 2 < h1) {
+        bool value = total0.z;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 2))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 2))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 0 < h0 && column + 4 * x + 3 < h1) {
+        bool value = total0.w;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 3))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 3))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 1 < h0 && column + 4 * x + 0 < h1) {
+        bool value = total1.x;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 0))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 0))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 1 < h0 && column + 4 * x + 1 < h1) {
+        bool value = total1.y;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 1))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 1))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 1 < h0 && column + 4 * x + 2 < h1) {
+        bool value = total1.z;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 2))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 2))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 1 < h0 && column + 4 * x + 3 < h1) {
+        bool value = total1.w;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 3))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 3))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 2 < h0 && column + 4 * x + 0 < h1) {
+        bool value = total2.x;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 0))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 0))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 2 < h0 && column + 4 * x + 1 < h1) {
+        bool value = total2.y;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 1))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 1))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 2 < h0 && column + 4 * x + 2 < h1) {
+        bool value = total2.z;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 2))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 2))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 2 < h0 && column + 4 * x + 3 < h1) {
+        bool value = total2.w;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 3))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 3))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 3 < h0 && column + 4 * x + 0 < h1) {
+        bool value = total3.x;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 0))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 0))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 3 < h0 && column + 4 * x + 1 < h1) {
+        bool value = total3.y;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 1))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 1))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 3 < h0 && column + 4 * x + 2 < h1) {
+        bool value = total3.z;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 2))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 2))] = uint8_t(uint(value));
+    }
+    if (row + 4 * y + 3 < h0 && column + 4 * x + 3 < h1) {
+        bool value = total3.w;
+        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 3))]) != 0u)); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 3))] = uint8_t(uint(value));
+    }
 }

@@ -27,7 +27,7 @@ void main() {
     precise vec4 lanes13 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes14 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes15 = vec4(uintBitsToFloat(0x00000000u));
-    for (int part = 0; part < 16; ++part) {
+    for (int part = 0; part < 16; part += 1) {
         precise vec4 lanes = vec4(uintBitsToFloat(0x00000000u));
         for (int n = part; n < count; n += 16) {
             int at = base + n;

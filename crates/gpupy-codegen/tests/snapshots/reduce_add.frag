@@ -14,7 +14,7 @@ void main() {
     int i0 = restq0;
     int run = rest1;
     vec4 q0 = vec4(0);
-    for (int c = 0; c < 4; ++c) {
+    for (int c = 0; c < 4; c += 1) {
         int i1 = run + c;
         int base = 256 * i1;
         int count = min(k[1].w - base, 256);

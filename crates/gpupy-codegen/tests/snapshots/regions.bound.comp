@@ -13,7 +13,7 @@ void main() {
     int v0 = b0.e[a0];
     precise float r2_0 = uintBitsToFloat(0x40000000u);
     int r2_1 = v0;
-    for (int r2_i = 0; r2_i < v0; ++r2_i) {
+    for (int r2_i = 0; r2_i < v0; r2_i += 1) {
         precise float v5 = b1.e[clamp(r2_1, 0, k[1])];
         precise float v6 = (r2_0 + v5);
         int v8 = (r2_1 + r2_i);

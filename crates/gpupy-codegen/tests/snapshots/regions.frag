@@ -14,14 +14,14 @@ void main() {
     int texel = pos.y * k[0].x + pos.x;
     ivec4 f0 = texelFetch(t0, pos, 0);
     vec4 q0 = vec4(0);
-    for (int c = 0; c < 4; ++c) {
+    for (int c = 0; c < 4; c += 1) {
         int number = 4 * texel + c;
         bool valid = ((number >= 0) && (number < k[0].y));
         if (!valid) continue;
         int v0 = lane(f0, c);
         precise float r2_0 = uintBitsToFloat(0x40000000u);
         int r2_1 = v0;
-        for (int r2_i = 0; r2_i < v0; ++r2_i) {
+        for (int r2_i = 0; r2_i < v0; r2_i += 1) {
             precise float v5 = flat1(clamp(r2_1, 0, k[1].x));
             precise float v6 = (r2_0 + v5);
             int v8 = (r2_1 + r2_i);

@@ -14,7 +14,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let v0: i32 = b0[a0];
     var r2_0: f32 = bitcast<f32>(0x40000000u);
     var r2_1: i32 = v0;
-    for (var r2_i: i32 = 0; r2_i < v0; r2_i++) {
+    for (var r2_i: i32 = 0; r2_i < v0; r2_i += 1) {
         let v5: f32 = b1[clamp(r2_1, 0, k[0].y)];
         let v6: f32 = bitcast<f32>((bitcast<u32>((r2_0 + v5)) ^ zero));
         let v8: i32 = (r2_1 + r2_i);
