@@ -78,7 +78,7 @@ pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "matmul of float32 within its bound", within_bound);
 }
 
-fn need(device: &Device, op: Op, dtype: DType) -> Outcome {
+pub(super) fn need(device: &Device, op: Op, dtype: DType) -> Outcome {
     if !op.form().is_some_and(|form| device.caps.has(form)) {
         return skip(format!("no form of `{}`", op.info().name));
     }
@@ -92,7 +92,7 @@ fn reach(access: &Access, shape: &[usize]) -> usize {
     (access.offset + access.strides.iter().zip(shape).map(far).sum::<i64>() + 1) as usize
 }
 
-fn scan(
+pub(super) fn scan(
     device: &mut Device,
     op: Op,
     dtype: DType,
@@ -191,20 +191,20 @@ fn into_part(device: &mut Device) -> Outcome {
 }
 
 /// The numbers of a matrix product.
-struct Product {
+pub(super) struct Product {
     shape: Vec<usize>,
     accesses: [Access; 2],
 }
 
 impl Product {
     /// C-contiguous matrices.
-    fn plain(m: usize, n: usize, k: usize) -> Product {
+    pub(super) fn plain(m: usize, n: usize, k: usize) -> Product {
         let (n_, k_) = (n as i64, k as i64);
         Product { shape: vec![m, n, k], accesses: [affine(0, &[k_, 0, 1]), affine(0, &[0, 1, n_])] }
     }
 
     /// The first transposed, the second transposed and from its end.
-    fn turned(m: usize, n: usize, k: usize) -> Product {
+    pub(super) fn turned(m: usize, n: usize, k: usize) -> Product {
         let (m_, n_, k_) = (m as i64, n as i64, k as i64);
         Product {
             shape: vec![m, n, k],
@@ -213,7 +213,7 @@ impl Product {
     }
 
     /// A stack of first matrices, with the same second one for all.
-    fn stacked(stack: usize, m: usize, n: usize, k: usize) -> Product {
+    pub(super) fn stacked(stack: usize, m: usize, n: usize, k: usize) -> Product {
         let (m_, n_, k_) = (m as i64, n as i64, k as i64);
         Product {
             shape: vec![stack, m, n, k],
@@ -223,7 +223,7 @@ impl Product {
 }
 
 /// A product of small numbers other than 0, so that every sum is exact.
-fn product_run(dtype: DType, product: &Product) -> Run {
+pub(super) fn product_run(dtype: DType, product: &Product) -> Run {
     let mut b = Builder::new(Form::MatMul, product.shape.len() as u32);
     let operands = [b.operand(dtype), b.operand(dtype)];
     let loads = operands.map(|operand| {
@@ -250,7 +250,7 @@ fn product_run(dtype: DType, product: &Product) -> Run {
     run
 }
 
-fn product(device: &mut Device, dtype: DType, product: Product) -> Outcome {
+pub(super) fn product(device: &mut Device, dtype: DType, product: Product) -> Outcome {
     need(device, Op::MatMul, dtype)?;
     device.check_one(&product_run(dtype, &product), 0.0)
 }

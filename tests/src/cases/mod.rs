@@ -15,6 +15,7 @@ mod forms;
 mod functions;
 mod large;
 pub mod leaks;
+mod long;
 mod memory;
 mod partitioning;
 mod random;
@@ -63,6 +64,7 @@ pub const LEVELS: &[Group] = &[
     (functions::GROUP, functions::run),
     (partitioning::GROUP, partitioning::run),
     (large::GROUP, large::run),
+    (long::GROUP, long::run),
     (memory::GROUP, memory::run),
     (random::GROUP, random::run),
     (arrays::GROUP, arrays::run),

@@ -54,7 +54,13 @@ fn need_reduce(device: &Device, dtype: DType) -> Outcome {
     device.need_method(Op::Reduce, dtype).map(|_| ())
 }
 
-fn reduce(device: &mut Device, op: Op, dtype: DType, shape: &[usize], access: Access) -> Outcome {
+pub(super) fn reduce(
+    device: &mut Device,
+    op: Op,
+    dtype: DType,
+    shape: &[usize],
+    access: Access,
+) -> Outcome {
     need_reduce(device, dtype)?;
     let mut b = Builder::new(Form::Reduce { op }, shape.len() as u32);
     let kind = match access.strides == contiguous(shape).strides {

@@ -33,7 +33,7 @@ pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "counts beside what a freed block held", beside_old_counts);
 }
 
-fn need_regions(device: &Device) -> Outcome {
+pub(super) fn need_regions(device: &Device) -> Outcome {
     let absent = |op| device.driver.get_method(op, DType::Bool) == Method::Absent;
     if absent(Op::Loop) && absent(Op::If) {
         return skip("no loops and choices");
