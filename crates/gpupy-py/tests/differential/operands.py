@@ -9,6 +9,7 @@ import numpy as np
 
 from .keys import any_key, basic, indices, key, mask, mixed
 from .literals import CASTINGS, COMPLEX, DTYPES, ORDERS, counted, literal, scalar, tuple_of
+from .products import product
 from .words import WORDS
 
 
@@ -213,6 +214,7 @@ GAPS = {
     "permutation": _permutation,
     # Which zero is the greater one depends on how NumPy walks.
     "positive": lambda draft: draft.array(lambda a: a.size < 100 and _ordered(a)),
+    "product": product,
     "real": _array("b", "i", "u", "f"),
     # NumPy 2.4 crashes where it writes the running sum of an array without axes into another.
     "rows": lambda draft: draft.array(lambda a: a.ndim and a.dtype.kind in "iub"),

@@ -213,6 +213,8 @@ EXPRESSIONS = {
         np.trace(<integral>, <n>)
         np.cross(<few>, <few>)
         np.matmul(<few>, <few>, out=<b>)
+        <product>
+        <product>
     """,
 }
 
