@@ -20,7 +20,7 @@ use crate::view::{Shape, contiguous_strides};
 use crate::walk::{Cut, Obstacle, Start, Walk};
 
 /// The most boxes of one tile of anything but a join: with more, joins are computed first.
-const MOST: usize = 256;
+pub(crate) const MOST: usize = 256;
 
 /// A walk over the first points of a space, with the cuts that leave these, or why there is none.
 pub(crate) type Found = std::result::Result<(Walk, Vec<Cut>), Obstacle>;

@@ -10,6 +10,7 @@
 use crate::access;
 use crate::array::{Arg, Array, Current, Held};
 use crate::at_once::MOST_POINTS;
+use crate::boxes;
 use crate::driver::Access;
 use crate::dtype::DType;
 use crate::host::HostBuffer;
@@ -249,12 +250,18 @@ pub(crate) fn filled(shape: &[usize], scalar: Scalar) -> Option<Array> {
     Some(array)
 }
 
-/// Few elements of arrays in host memory, one behind the other; `None` where they have to be read
-/// where they lie.
+/// Elements of a part, on average, up to which many parts are moved together: a launch for each of them takes as
+/// long as to move so many (driver cpu, float64).
+const PART: usize = 4 << 10;
+
+/// Few elements of arrays in host memory, or many small parts, one behind the other; `None` where they have to be
+/// read where they lie.
 pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<Array> {
     let dtype = arrays.first()?.dtype();
     let (len, size) = (size_of(shape), dtype.size());
-    if len == 0 || len > MOST_POINTS {
+    // What reads more parts than a tile has boxes would compute the joined value first.
+    let many = if arrays.len() > boxes::MOST { arrays.len() * PART } else { 0 };
+    if len == 0 || len > MOST_POINTS.max(many) {
         return None;
     }
     let (joined, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;

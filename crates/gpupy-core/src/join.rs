@@ -12,7 +12,7 @@ use crate::driver::Access;
 use crate::error::{Error, ErrorKind, Result};
 use crate::in_memory;
 use crate::record::Recorder;
-use crate::value::{NodeOp, Value};
+use crate::value::{Input, Kind, NodeOp, Operand, Value};
 use crate::view::Shape;
 use smallvec::SmallVec;
 
@@ -36,6 +36,26 @@ pub(crate) enum Found {
 }
 
 impl Join {
+    /// Adds a part. Of one that is a pending join along the same axis its parts are added: reading what was made
+    /// by joining again and again would go through all joins for each part.
+    fn push(&mut self, part: Operand, shape: &[usize], operands: &mut SmallVec<[Operand; 3]>) {
+        let end = self.ends.last().copied().unwrap_or(0);
+        if let (Input::Whole(_), Some(value)) = &part
+            && let Kind::Expr { op: NodeOp::Join(inner), inputs } = &value.0.kind
+            && inner.axis == self.axis
+            && value.shape() == shape
+        {
+            let state = value.state();
+            if !value.is_computed() && state.operands.len() == inputs.len() {
+                self.ends.extend(inner.ends.iter().map(|inner_end| end + inner_end));
+                operands.extend(inputs.iter().cloned().zip(state.operands.iter().cloned()));
+                return;
+            }
+        }
+        self.ends.push(end + shape[self.axis as usize]);
+        operands.push(part);
+    }
+
     fn part_at(&self, coordinate: i64) -> usize {
         self.ends.partition_point(|end| *end as i64 <= coordinate)
     }
@@ -125,8 +145,11 @@ impl Recorder {
         {
             return Ok(joined);
         }
-        let parts = arrays.iter().filter(|array| array.shape()[axis] > 0);
-        let operands = parts.map(|array| array.operand(array.shape())).collect::<Result<_>>()?;
+        let mut operands = SmallVec::new();
+        let mut join = Join { axis: axis as u32, ends: SmallVec::new() };
+        for array in arrays.iter().filter(|array| array.shape()[axis] > 0) {
+            join.push(array.operand(array.shape())?, array.shape(), &mut operands);
+        }
         let op = NodeOp::Join(Box::new(join));
         Ok(Array::from_value(Value::expr(&self.interner, first.dtype(), shape, op, operands)))
     }

@@ -82,18 +82,21 @@ impl Device {
         inputs: &[Input],
         operands: &[Option<Value>],
     ) -> Option<Error> {
-        if operands.len() != inputs.len() {
+        let parts_alike = matches!(op, NodeOp::Join(_));
+        if operands.len() != inputs.len() && !parts_alike {
             // Lost, which is told where it is looked for its operands.
             return None;
         }
-        let given = inputs.iter().zip(operands).filter_map(|operand| match operand {
+        // Parts have the joined value's dtype, and there may be thousands.
+        let asked = if parts_alike { 0 } else { inputs.len() };
+        let given = inputs[..asked].iter().zip(operands).filter_map(|operand| match operand {
             (Input::Scalar(scalar), _) => Some(scalar.dtype),
             (_, operand) => operand.as_ref().map(Value::dtype),
         });
         let own = value.dtype();
         let first = given.clone().next();
         let strange = given.chain([own]).find(|dtype| !self.caps.dtypes.contains(dtype));
-        let (asked, form) = match op {
+        let (method, form) = match op {
             // A copy, which no driver has to be able to do.
             NodeOp::Apply(Op::Cast | Op::Bitcast) if first == Some(own) => (None, FormKind::Map),
             NodeOp::Apply(op) => (Some((*op, method_dtype(*op, own, first))), FormKind::Map),
@@ -106,11 +109,11 @@ impl Device {
             | NodeOp::WhereTrue
             | NodeOp::Join(_) => (None, FormKind::Map),
         };
-        let absent = || asked.is_some_and(|(op, dtype)| self.is_absent(op, dtype));
+        let absent = || method.is_some_and(|(op, dtype)| self.is_absent(op, dtype));
         if strange.is_none() && self.caps.has(form) && !absent() {
             return None;
         }
-        let dtype = strange.or(asked.map(|(_, dtype)| dtype)).unwrap_or(own);
+        let dtype = strange.or(method.map(|(_, dtype)| dtype)).unwrap_or(own);
         let said = match self.caps.has(form) {
             true => "the driver cannot do this operation on this dtype".to_string(),
             false => format!("the driver has no {form} form"),

@@ -270,12 +270,16 @@ impl<'d> Walker<'d> {
             open.iter().for_each(|node| self.need(*node));
             return Ok(());
         }
-        let operands = state.operands.clone();
-        drop(state);
-        let mut rotation = None;
-        if operands.len() != inputs.len() {
+        if state.operands.len() != inputs.len() {
             return Err(lost(id));
         }
+        let operands = match op {
+            // Of thousands of parts a walk mostly reads one, and there is a walk for each.
+            NodeOp::Join(_) => SmallVec::new(),
+            _ => state.operands.clone(),
+        };
+        drop(state);
+        let mut rotation = None;
         let by_itself = match op {
             NodeOp::Gather => !operands[1].as_ref().is_some_and(|t| self.device.gathers_from(t)),
             _ => op.stands_alone(),
@@ -329,7 +333,7 @@ impl<'d> Walker<'d> {
                     }
                     match part {
                         Found::Part(part, start) => {
-                            let child = self.part(&value, join, (part, start), &operands, found)?;
+                            let child = self.part(&value, join, (part, start), found)?;
                             Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
                         }
                         Found::Cut { axis, at } if self.joins == Joins::Cut => {
@@ -499,14 +503,14 @@ impl<'d> Walker<'d> {
         value: &Value,
         join: &Join,
         (part, start): (usize, usize),
-        operands: &[Option<Value>],
         mut coordinates: Coordinates,
     ) -> Result<Child> {
         let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
         coordinates[join.axis as usize].offset -= start as i64;
         let shape = join.shape(part, value.shape());
         let nowhere = access::access(0, &[]);
-        self.child(&inputs[part], operands[part].as_ref(), &shape, &nowhere, Some(&coordinates))
+        let operand = value.state().operands.get(part).cloned().flatten();
+        self.child(&inputs[part], operand.as_ref(), &shape, &nowhere, Some(&coordinates))
     }
 
     /// The halo in which a joined value lies that is needed at these coordinates, and the access to it, if this

@@ -1,5 +1,7 @@
 """Joining, shifting and padding: lazy, and as NumPy does it."""
 
+import functools
+
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
@@ -117,3 +119,44 @@ def test_a_search_over_shifts_copies_what_is_shifted_once(driver):
     if driver != "soft":
         # The copy, the sums, and what joins them: no difference is stored.
         assert gp.stats()["blocks_evaluated"] == 1 + len(shifts) + 1
+
+
+def _pieces(n, each=7):
+    """As many small arrays, some of them pending."""
+    given = [np.arange(each, dtype="f4") + i for i in range(n)]
+    ours = [gp.asarray(part) for part in given]
+    pending = [part + 1 for part in ours]
+    return given, ours, [part + 1 for part in given], pending
+
+
+JOINS = {
+    "concatenate": lambda m, parts: m.concatenate(parts),
+    "stack": lambda m, parts: m.stack(parts),
+    "columns": lambda m, parts: m.stack(parts, axis=1),
+    "hstack": lambda m, parts: m.hstack(parts),
+    "vstack": lambda m, parts: m.vstack(parts),
+    "dstack": lambda m, parts: m.dstack(parts),
+    "array": lambda m, parts: m.array(parts),
+    "block": lambda m, parts: m.block(parts),
+    "scalars": lambda m, parts: m.array([part.sum() for part in parts]),
+    "nested": lambda m, parts: m.concatenate(
+        [m.concatenate(parts[k : k + 10]) for k in range(0, len(parts), 10)]
+    ),
+    "appended": lambda m, parts: functools.reduce(m.append, parts),
+    "split again": lambda m, parts: m.concatenate(m.split(m.concatenate(parts) * 2, len(parts))),
+}
+
+
+@pytest.mark.parametrize("join", JOINS)
+def test_the_launches_of_many_parts_grow_as_the_parts_do(driver, join):
+    def launches(n):
+        results = []
+        for given, parts in zip(*[iter(_pieces(n))] * 2, strict=True):
+            gp.reset_stats()
+            found = JOINS[join](gp, parts)
+            assert np.array_equal(np.asarray(found), JOINS[join](np, given))
+            results.append(gp.stats()["launches"])
+        return results
+
+    for few, many in zip(launches(50), launches(400), strict=True):
+        assert many <= max(few, 10) * 9
