@@ -38,6 +38,11 @@ pub struct World<'a> {
     log: Vec<String>,
 }
 
+/// Asked in each pause: nothing has to stop.
+fn go_on() -> bool {
+    false
+}
+
 fn failure(error: Error) -> Stop {
     match error.kind() {
         ErrorKind::OutOfMemory => Stop::Skip("too little memory for one launch".into()),
@@ -46,8 +51,10 @@ fn failure(error: Error) -> Stop {
 }
 
 impl<'a> World<'a> {
-    /// A user of this context, who tries again so often what fails.
+    /// A user of this context, who tries again so often what fails. Evaluations pause, as those of a front end do
+    /// that looks after signals.
     pub fn new(context: &'a Context, seed: u64, tries: usize) -> Outcome<World<'a>> {
+        context.set_interrupt(go_on);
         let caps = context.driver().map_err(failure)?.1;
         let (flushes, reduces) = (caps.flushes_subnormals, caps.has(FormKind::Reduce));
         let (rng, pairs, log, forgiven) = (Rng::new(seed), Vec::new(), Vec::new(), None);

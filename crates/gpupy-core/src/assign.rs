@@ -67,7 +67,12 @@ impl Engine {
         } else {
             let open = self.device(device)?;
             match source_walk(open, &inputs[1], source.as_ref(), shape, &first, &extents)? {
-                Ok(walk) => Some(walk),
+                Ok(walk) => {
+                    if let Some(needs) = self.stored_first(&walk, value, device) {
+                        return Ok(Flow::Needs(needs));
+                    }
+                    Some(walk)
+                }
                 Err(needs) => return Ok(Flow::Needs(needs)),
             }
         };

@@ -66,6 +66,7 @@ impl Engine {
                         before
                     };
                     let (_, place, _) = cuts.into_iter().fold(piece, cut_off);
+                    needs.extend(self.stored_first(&walk, value, device).into_iter().flatten());
                     walks.push((walk, place));
                 }
                 Err(Obstacle::Needs(more)) => needs.extend(more),
@@ -79,13 +80,16 @@ impl Engine {
         let spec = open.spec(value, &tile.range)?;
         let block = open.alloc(spec, stats)?;
         let mut done = Ok(Flow::Done);
-        for (walk, access) in walks {
+        for (number, (walk, access)) in walks.into_iter().enumerate() {
+            // What is in the block would be lost in a pause.
+            self.slice.hold(number > 0);
             let dest = Destination::Block { block, access, whole: false };
             done = self.run(walk, Form::Map, dest, device);
             if !matches!(done, Ok(Flow::Done)) {
                 break;
             }
         }
+        self.slice.hold(false);
         let open = self.device(device)?;
         if let Ok(Flow::Done) = done {
             open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());

@@ -9,10 +9,13 @@
 //! (`transfer.rs`).
 
 use crate::access;
+use crate::again::{Again, Passes};
 use crate::cache::{Device, Part};
 use crate::driver::{Access, BlockId};
 use crate::error::{Error, ErrorKind, Result};
+use crate::halo::Halos;
 use crate::ir::{Form, REDUCE_CHUNK};
+use crate::lowering::Steps;
 use crate::memory;
 use crate::op::Op;
 use crate::partition::{Evaluation, Flow};
@@ -25,7 +28,7 @@ use crate::tiling::{Tile, Tiling};
 use crate::trace::{Event, subject};
 use crate::value::{Input, Kind, NodeOp, Value};
 use crate::view::{MAX_RANK, Shape, contiguous_strides, size_of};
-use crate::walk::{Needs, Obstacle, Start, Walk};
+use crate::walk::{Child, Needs, Obstacle, Start, Walk};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -38,7 +41,12 @@ pub(crate) struct Engine {
     /// What belongs to no device.
     pub stats: Stats,
     pub slice: Slice,
+    /// What may be stored because it would be computed again.
+    pub again: Again,
 }
+
+/// What a paused evaluation goes on with, by device.
+pub(crate) struct Aside(Vec<(Halos, Steps)>);
 
 /// Where the last piece of a walk goes.
 pub(crate) enum Destination {
@@ -77,13 +85,30 @@ impl Engine {
     /// Evaluates the tiles of `value` that meet `range` on these devices, each where it lives.
     ///
     /// # Errors
-    /// - `Interrupted`: the slice is over. What was computed is kept, halos too, though others may let them go.
+    /// - `Interrupted`: the slice is over. What was computed is kept; what no value outside holds, until the
+    ///   next evaluation ends, unless it is laid aside.
     pub fn evaluate(&mut self, value: &Value, range: Range<usize>, order: &Order) -> Result<()> {
         let done = self.evaluate_tiles(value, range, order);
         if !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
-            self.devices.iter_mut().flatten().for_each(|device| device.halos.clear());
+            self.lay_aside();
         }
         done
+    }
+
+    /// What an evaluation that pauses goes on with and nothing else holds: for each device its halos, and the steps
+    /// of what is expanded there. Others may evaluate meanwhile.
+    pub fn lay_aside(&mut self) -> Aside {
+        let devices = self.devices.iter_mut().map(Option::as_mut);
+        Aside(devices.map(|device| device.map(Device::lay_aside).unwrap_or_default()).collect())
+    }
+
+    /// Takes up again what was laid aside, where the device is still open.
+    pub fn take_up(&mut self, aside: Aside) {
+        for (device, (halos, steps)) in self.devices.iter_mut().zip(aside.0) {
+            if let Some(device) = device {
+                (device.halos, device.steps) = (halos, steps);
+            }
+        }
     }
 
     fn evaluate_tiles(&mut self, value: &Value, range: Range<usize>, order: &Order) -> Result<()> {
@@ -294,6 +319,9 @@ impl Engine {
         {
             return Ok(Flow::Needs(vec![shared]));
         }
+        if let Some(needs) = self.stored_first(&walk, value, device) {
+            return Ok(Flow::Needs(needs));
+        }
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
         if form == Form::Map && self.device(device)?.caps.max_dests > 1 {
             return self.run_with_siblings(walk, value, tile, device);
@@ -340,11 +368,16 @@ impl Engine {
             // The piece's coordinates in the value, not in the tile.
             piece.origin.iter_mut().zip(&tile.origin).for_each(|(o, first)| *o += first);
             let (at, space) = reduced_tile(&inputs[0], value.shape(), &piece, n);
+            // As in boxes.
+            self.slice.hold(piece_at > piece.range.len());
             let done = match Walk::new(self.device(device)?, &[start], at, space) {
-                Ok(Ok(walk)) => {
-                    let dest = Destination::Block { block, access: dest, whole };
-                    self.run(walk, Form::Reduce { op }, dest, device)
-                }
+                Ok(Ok(walk)) => match self.stored_first(&walk, value, device) {
+                    Some(needs) => Ok(Flow::Needs(needs)),
+                    None => {
+                        let dest = Destination::Block { block, access: dest, whole };
+                        self.run(walk, Form::Reduce { op }, dest, device)
+                    }
+                },
                 Ok(Err(needs)) => Ok(Flow::Needs(needs)),
                 Err(error) => Err(error),
             };
@@ -352,6 +385,7 @@ impl Engine {
                 break done;
             }
         };
+        self.slice.hold(false);
         let open = self.device(device)?;
         if let Ok(Flow::Done) = done {
             open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());
@@ -370,7 +404,9 @@ impl Engine {
         dest: Destination,
         device: usize,
     ) -> Result<Flow> {
+        let passes = Passes::of(&walk);
         let open = self.device(device)?;
+        open.steps.leave_to(&walk);
         let dests = [dest];
         let structure = Structure::of(open, &walk, form, &dests);
         let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
@@ -379,17 +415,18 @@ impl Engine {
         if let Some(plan) = plan
             && evaluation.replay(&plan, &dests, form)?
         {
+            passes.note();
             return Ok(Flow::Done);
         }
-        if let Flow::Needs(needs) = evaluation.partition()? {
-            return Ok(Flow::Needs(needs));
+        let flow = evaluation.in_pieces(&roots, &dests, form, structure);
+        match flow {
+            Ok(Flow::Done) => {
+                evaluation.release_roots()?;
+                passes.note();
+            }
+            _ => evaluation.keep_steps(),
         }
-        evaluation.structure = structure.filter(|_| !evaluation.collapsed.contains(&true));
-        let flow = evaluation.launch(&roots, &dests, form)?;
-        if let Flow::Done = flow {
-            evaluation.release_roots()?;
-        }
-        Ok(flow)
+        flow
     }
 }
 
@@ -451,6 +488,28 @@ fn in_rows(at: &Access, space: &[usize], shape: &[usize]) -> Option<(Access, Sha
 }
 
 impl Evaluation<'_> {
+    /// Cuts the walk into pieces, and launches them.
+    fn in_pieces(
+        &mut self,
+        roots: &[Child],
+        dests: &[Destination],
+        form: Form,
+        structure: Option<Structure>,
+    ) -> Result<Flow> {
+        if let Flow::Needs(needs) = self.partition()? {
+            return Ok(Flow::Needs(needs));
+        }
+        self.structure = structure.filter(|_| !self.collapsed.contains(&true));
+        self.launch(roots, dests, form)
+    }
+
+    /// Keeps the steps of what was expanded, for the next walk.
+    fn keep_steps(&mut self) {
+        if let Ok(device) = self.engine.device(self.device) {
+            device.steps.keep(&self.walk);
+        }
+    }
+
     /// The tile of the node's own value that the walk's space is, if it is one.
     pub fn own_tile(&mut self, node: u32) -> Result<Option<Tile>> {
         let node = &self.walk.nodes[node as usize];

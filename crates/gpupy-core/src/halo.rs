@@ -6,7 +6,7 @@
 //! several computers do: there, every rotation by no more than the margin is an affine access. So one copy
 //! serves all shifts of a search.
 //!
-//! Owns [`Rotation`] and [`Halos`]. Invariants: a halo lives no longer than the next evaluation that ends; it is
+//! Owns [`Rotation`] and [`Halos`]. Invariants: a halo lives no longer than the evaluation that made it; it is
 //! one tile; no pause follows it before something is computed from it, which the next slice finds.
 //!
 //! Not here: where a walk meets a join (`walk.rs`), boxes (`boxes.rs`).
@@ -137,11 +137,6 @@ impl Halos {
     /// Whether a value is a halo.
     pub fn has(&self, value: &Value) -> bool {
         self.0.borrow().iter().any(|halo| halo.copy.id() == value.id())
-    }
-
-    /// Lets all go.
-    pub fn clear(&mut self) {
-        self.0.get_mut().clear();
     }
 }
 

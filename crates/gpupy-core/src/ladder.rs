@@ -111,8 +111,12 @@ impl Context {
         then: impl Fn(&mut Engine) -> Result<T>,
     ) -> Result<T> {
         let interrupt = self.inner.interrupt.get();
+        let mut aside = None;
         loop {
             let mut state = self.state();
+            if let Some(aside) = aside.take() {
+                state.engine.take_up(aside);
+            }
             if is_there(value, &range) {
                 return then(&mut state.engine);
             }
@@ -128,6 +132,7 @@ impl Context {
             match (done, interrupt) {
                 // A pause; with the engine free, whoever asks may use it.
                 (Err(error), Some(interrupt)) if error.kind() == ErrorKind::Interrupted => {
+                    aside = Some(state.engine.lay_aside());
                     drop(state);
                     if interrupt() {
                         return Err(error);

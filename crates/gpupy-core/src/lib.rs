@@ -26,7 +26,8 @@
 //! walk.rs       from a tile down to what is computed, views composed on the way (access.rs); cut into
 //!               boxes (boxes.rs) where joined parts end
 //! partition.rs  the walk is cut into kernels within the driver's limits
-//! siblings.rs   values that the same kernel can give almost for free
+//! siblings.rs   values that the same kernel can give almost for free; again.rs, values that one would
+//!               compute again
 //! lowering.rs   operations that a driver lacks, by programs: its own, or those of functions/
 //! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch; plans.rs keeps
 //!               those of walks that come again
@@ -45,6 +46,7 @@
 //! those that are made of others, in `functions`.
 
 mod access;
+mod again;
 mod array;
 mod assign;
 mod at_once;

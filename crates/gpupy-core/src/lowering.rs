@@ -19,7 +19,8 @@ use crate::op::Op;
 use crate::op_eval;
 use crate::scalar::Scalar;
 use crate::trace::operation;
-use crate::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::value::{Input, Kind, NodeOp, Operand, Order, Value};
+use crate::walk::Walk;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
@@ -45,6 +46,34 @@ pub(crate) struct Lowered {
     pub need: Resources,
     /// How many operations it has.
     pub operations: u32,
+}
+
+/// Steps of expanded operations that were under way when a pause came, or when something else had to be computed
+/// first, by their places. A walk that comes to the operation again goes on with them.
+#[derive(Default)]
+pub(crate) struct Steps(FxHashMap<Order, Value>);
+
+impl Steps {
+    /// Keeps what a walk leaves.
+    pub fn keep(&mut self, walk: &Walk) {
+        self.0.extend(steps_of(walk).map(|step| (step.order(), step.clone())));
+    }
+
+    /// Leaves the steps of a walk to that walk, which lets each go when nothing needs it any more.
+    pub fn leave_to(&mut self, walk: &Walk) {
+        if !self.0.is_empty() {
+            steps_of(walk).for_each(|step| drop(self.0.remove(&step.order())));
+        }
+    }
+}
+
+/// The steps among a walk's values.
+fn steps_of(walk: &Walk) -> impl Iterator<Item = &Value> {
+    let is_step = |value: &&Value| {
+        let is_operation = matches!(value.0.kind, Kind::Expr { op: NodeOp::Apply(_), .. });
+        value.order().1 != u32::MAX && is_operation
+    };
+    walk.nodes.iter().map(|node| &node.value).filter(is_step)
 }
 
 /// The ways that were found.
@@ -228,8 +257,13 @@ pub(crate) fn method_dtype(op: Op, result: DType, first: Option<DType>) -> DType
 }
 
 /// The last operation of a straight-line program on a value's operands, with the others as values
-/// before it. They belong to the one walk that asks: another makes them again.
-pub(crate) fn expand(whole: &Value, program: &Program, operands: &[Operand]) -> (Op, Operands) {
+/// before it. They belong to the one walk that asks: another makes them again, but for those that are kept.
+pub(crate) fn expand(
+    whole: &Value,
+    program: &Program,
+    operands: &[Operand],
+    kept: &Steps,
+) -> (Op, Operands) {
     let mut known: Vec<Operand> = Vec::with_capacity(program.insts.len());
     let last = program.insts.iter().find(|inst| inst.op == Op::Store).map(|inst| inst.args[1]);
     for (at, inst) in program.insts.iter().enumerate() {
@@ -243,7 +277,8 @@ pub(crate) fn expand(whole: &Value, program: &Program, operands: &[Operand]) -> 
                 None if last == Some(at as u32) => return (op, args),
                 None => {
                     let (order, shape) = ((whole.id(), at as u32), whole.shape().into());
-                    let value = Value::within(order, inst.dtype, shape, NodeOp::Apply(op), args);
+                    let new = || Value::within(order, inst.dtype, shape, NodeOp::Apply(op), args);
+                    let value = kept.0.get(&order).cloned().unwrap_or_else(new);
                     (Input::Whole(value.id()), Some(value))
                 }
             },

@@ -12,6 +12,7 @@
 //! Not here: values that the wanted one itself needs (`walk.rs`).
 
 use crate::access;
+use crate::again::Passes;
 use crate::cache::Device;
 use crate::error::{ErrorKind, Result};
 use crate::evaluate::{Destination, Engine};
@@ -51,7 +52,7 @@ impl Engine {
 
     /// Launches a walk with several roots as one kernel; false when it does not fit in one.
     fn run_together(&mut self, walk: Walk, dests: &[Destination], device: usize) -> Result<bool> {
-        let roots = walk.roots.clone();
+        let (roots, passes) = (walk.roots.clone(), Passes::of(&walk));
         let open = self.device(device)?;
         let structure = Structure::of(open, &walk, Form::Map, dests);
         let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
@@ -69,7 +70,12 @@ impl Engine {
             }
         };
         match launched {
-            Ok(launched) => Ok(launched),
+            Ok(launched) => {
+                if launched {
+                    passes.note();
+                }
+                Ok(launched)
+            }
             Err(error)
                 if matches!(
                     error.kind(),

@@ -18,6 +18,8 @@ pub(crate) struct Slice {
     end: Option<Instant>,
     /// Whether something was computed in this slice that is kept.
     kept: bool,
+    /// Whether what was computed last is kept only where it goes on.
+    held: bool,
     /// Operations on elements that were launched since the device was last waited for.
     queued: u64,
     /// How many of these before it is waited for.
@@ -30,13 +32,27 @@ pub(crate) struct Slice {
 impl Slice {
     /// No slice yet.
     pub fn new(length: Duration) -> Slice {
-        Slice { length, end: None, kept: false, queued: 0, allowed: 1 << 28, cut: None }
+        Slice {
+            length,
+            end: None,
+            kept: false,
+            held: false,
+            queued: 0,
+            allowed: 1 << 28,
+            cut: None,
+        }
     }
 
     /// Begins a slice, or work that is never paused.
     pub fn begin(&mut self, pauses: bool) {
         self.end = pauses.then(|| Instant::now() + self.length);
         self.kept = false;
+        self.held = false;
+    }
+
+    /// Says that a pause would lose what was computed, or no longer.
+    pub fn hold(&mut self, held: bool) {
+        self.held = held;
     }
 
     /// Notes that something was computed that is kept.
@@ -62,7 +78,7 @@ impl Slice {
     }
 
     fn check_against(&self, end: Option<Instant>) -> Result<()> {
-        if self.kept && end.is_some_and(|end| Instant::now() >= end) {
+        if self.kept && !self.held && end.is_some_and(|end| Instant::now() >= end) {
             return Err(Error::new(ErrorKind::Interrupted, "evaluate"));
         }
         Ok(())
@@ -100,6 +116,9 @@ mod tests {
         slice.begin(true);
         assert!(slice.check().is_ok(), "nothing is kept");
         slice.keep();
+        slice.hold(true);
+        assert!(slice.check().is_ok(), "it would be lost");
+        slice.hold(false);
         assert_eq!(slice.check().map_err(|e| e.kind()), Err(ErrorKind::Interrupted));
         slice.begin(false);
         slice.keep();

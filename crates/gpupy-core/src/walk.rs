@@ -430,7 +430,7 @@ impl<'d> Walker<'d> {
             inputs.iter().cloned().zip(operands.iter().cloned()).collect();
         // Instructions need a tile of the value's own, and half of one is none.
         self.joins = Joins::First;
-        let (op, last) = lowering::expand(value, &lowered.program, &given);
+        let (op, last) = lowering::expand(value, &lowered.program, &given, &self.device.steps);
         let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
         let children = self.children(value, operands, &at, found.as_deref())?;
         self.nodes[open[0] as usize].role = Role::Apply(op, children);

@@ -126,6 +126,74 @@ fn what_reductions_read_of_rotations_survives_pauses() {
     assert_eq!(results(true), (wanted, blocks));
 }
 
+/// What a read gives with a pause wherever there can be one, or without any, on the reference driver; another
+/// context's evaluations, or this one's of something else, may come in between.
+fn on_soft(pauses: bool, block_bytes: u64, made: impl Fn(&Context) -> Array) -> (Vec<f32>, Stats) {
+    let registry = Registry::new().register(driver_soft::NAME, driver_soft::new);
+    let (driver, slice) = (driver_soft::NAME.into(), Duration::ZERO);
+    let context =
+        Context::new(registry, Settings { driver, slice, block_bytes, ..Settings::default() });
+    if pauses {
+        context.set_interrupt(reads_beside_always);
+        BESIDE_ALWAYS.set(Some(context.clone()));
+    }
+    let array = made(&context);
+    let found = read(&context, &array);
+    BESIDE_ALWAYS.set(None);
+    (found, context.stats())
+}
+
+thread_local! {
+    static BESIDE_ALWAYS: RefCell<Option<Context>> = const { RefCell::new(None) };
+}
+
+/// Evaluates something small in the same context, which ends without a pause.
+fn reads_beside_always() -> bool {
+    ASKED.set(ASKED.get() + 1);
+    if let Some(context) = BESIDE_ALWAYS.take() {
+        let one = context.cast(&context.index(&[1], 0).unwrap(), DType::F32).unwrap();
+        assert_eq!(read(&context, &one), [0.0]);
+        BESIDE_ALWAYS.set(Some(context));
+    }
+    false
+}
+
+#[test]
+fn a_pause_loses_no_piece_of_what_is_expanded_into_several() {
+    PATIENCE.set(u32::MAX);
+    let numbers: Vec<u8> = (0..300).flat_map(|i| (i as f32 * 0.37 - 50.0).to_ne_bytes()).collect();
+    let given = || Array::from_bytes(DType::F32, &[300], &numbers).unwrap();
+    let one = |op: Op| move |context: &Context| context.apply(op, &[Arg::Array(&given())]).unwrap();
+    for block_bytes in [0, 256] {
+        for op in [Op::Cos, Op::Exp, Op::Tan, Op::Atan] {
+            let (wanted, whole) = on_soft(false, block_bytes, one(op));
+            ASKED.set(0);
+            let (found, paused) = on_soft(true, block_bytes, one(op));
+            let pauses = u64::from(ASKED.get());
+            assert!(pauses > 20, "{op:?} is made of many operations");
+            assert_eq!(found, wanted, "{op:?}");
+            // Beside it, an index is made a float in each pause.
+            assert!(
+                paused.launches - whole.launches <= 2 * pauses,
+                "{op:?}: {paused:?}, {whole:?}"
+            );
+            assert!(paused.instructions <= whole.instructions + 2 * pauses, "{op:?}");
+        }
+        // Of an expression, and of parts behind each other.
+        let sums = |context: &Context| {
+            let half = context.apply(Op::Sin, &[Arg::Array(&given().slice_axis(0, 0, 150, 1))]);
+            let both = [half.unwrap(), context.apply(Op::Cos, &[Arg::Array(&given())]).unwrap()];
+            let joined = context.join(0, &both).unwrap();
+            with(context, Op::Add, &joined, 1.0)
+        };
+        let (wanted, whole) = on_soft(false, block_bytes, sums);
+        ASKED.set(0);
+        let (found, paused) = on_soft(true, block_bytes, sums);
+        assert_eq!(found, wanted);
+        assert!(paused.launches <= whole.launches + 2 * u64::from(ASKED.get()));
+    }
+}
+
 #[test]
 fn reductions_and_writes_survive_pauses_and_other_drivers_help_as_before() {
     PATIENCE.set(u32::MAX);

@@ -12,6 +12,7 @@ use crate::outcome::{Outcome, ensure};
 use crate::watch::Watched;
 use crate::world::World;
 use gpupy_core::{Constructor, Context, Registry, Settings};
+use std::time::Duration;
 
 pub const GROUP: &str = "arrays";
 
@@ -26,6 +27,7 @@ pub fn run(suite: &mut Suite<'_>) {
                 .register("one", move || Watched::boxed(one()))
                 .register("other", move || Watched::boxed(other()));
             let settings = Settings { driver: "one".into(), ..Settings::default() };
+            let settings = pausing(settings, seed);
             World::new(&Context::new(registry, settings), seed, 0)?.live(40)
         });
     }
@@ -45,9 +47,15 @@ fn beside_host(one: Constructor, other: Constructor, seed: u64) -> Outcome {
         .register_host("host", move || Watched::boxed(other()));
     let driver_fallback = false;
     let settings = Settings { driver: "one".into(), driver_fallback, ..Settings::default() };
-    let context = Context::new(registry, settings);
+    let context = Context::new(registry, pausing(settings, seed));
     World::new(&context, seed, 0)?.live(40)?;
     ensure(context.stats().driver_fallbacks == 0, || "a fallback is counted".into())
+}
+
+/// Settings with which every other seed's evaluations pause wherever they can.
+pub fn pausing(settings: Settings, seed: u64) -> Settings {
+    let slice = if seed.is_multiple_of(2) { settings.slice } else { Duration::ZERO };
+    Settings { slice, ..settings }
 }
 
 /// A case for each seed: a random user of the driver under test with these settings.
@@ -61,7 +69,8 @@ pub fn live(
     for seed in 0..seeds {
         let make = suite.constructor();
         suite.apart(group, &format!("{name}, seed {seed}"), || {
-            World::new(&context(make, settings.clone()), seed, 0)?.live(25)
+            let settings = pausing(settings.clone(), seed);
+            World::new(&context(make, settings), seed, 0)?.live(25)
         });
     }
 }

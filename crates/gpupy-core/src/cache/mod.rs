@@ -17,7 +17,7 @@ use crate::halo::Halos;
 use crate::host::HostBuffer;
 use crate::ir::AccessKind;
 use crate::ir::REDUCE_CHUNK;
-use crate::lowering::Ways;
+use crate::lowering::{Steps, Ways};
 use crate::plans::Plans;
 use crate::pool::Pool;
 use crate::programs::Programs;
@@ -98,6 +98,8 @@ pub(crate) struct Device {
     pub elsewhere: FxHashSet<ValueId>,
     /// Copies that the present evaluation reads in place of rotated values.
     pub(crate) halos: Halos,
+    /// What the present evaluation goes on with where it expands operations.
+    pub(crate) steps: Steps,
     dead: DeadList,
     /// Host memory of blocks that nobody freed, for as long as the driver is open.
     kept: Vec<Arc<HostBuffer>>,
@@ -127,10 +129,16 @@ impl Device {
             programs: Programs::default(),
             plans: Plans::default(),
             halos: Halos::default(),
+            steps: Steps::default(),
             elsewhere: FxHashSet::default(),
             dead: DeadList::default(),
             kept: Vec::new(),
         }
+    }
+
+    /// What the present evaluation goes on with after a pause.
+    pub fn lay_aside(&mut self) -> (Halos, Steps) {
+        (std::mem::take(&mut self.halos), std::mem::take(&mut self.steps))
     }
 
     /// The tile of a value that an access over a space is, in C order, if it is one.

@@ -8,6 +8,7 @@
 
 mod recording;
 
+use crate::again::Again;
 use crate::array::Array;
 use crate::at_once::AtOnce;
 use crate::driver::Capabilities;
@@ -73,6 +74,7 @@ impl Context {
             counts: Vec::new(),
             stats: Stats::default(),
             slice: Slice::new(settings.slice),
+            again: Again::new(settings.flush_bytes),
         };
         engine.resize(registry.len());
         let state = State { registry, engine, wanted: settings.driver.clone(), chosen: None };

@@ -13,6 +13,7 @@ mod expression;
 
 pub(crate) use expression::{Input, Kind, Layout, NodeOp, Operand, Origin};
 
+use crate::again::Passed;
 use crate::bounds::Bounds;
 use crate::driver::HostMemory;
 use crate::dtype::DType;
@@ -95,6 +96,8 @@ pub(crate) struct State {
     pub host: Option<Arc<HostBuffer>>,
     /// Between which numbers the elements lie, once somebody asked (`bounds`).
     pub bounds: Option<Box<Bounds>>,
+    /// Where it was computed for others while it was pending (`again.rs`).
+    pub passed: Option<Box<Passed>>,
     /// Who must hear that the value is gone.
     pub watchers: SmallVec<[DeadList; 1]>,
 }
@@ -306,6 +309,7 @@ impl Value {
         let mut state = self.state();
         state.computed.insert(range);
         let operands = if state.computed.covers(0..self.len()) {
+            state.passed = None;
             if self.0.pending.swap(false, Ordering::AcqRel) {
                 self.0.count(true);
             }

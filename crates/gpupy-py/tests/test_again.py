@@ -1,0 +1,86 @@
+"""Pending values that live on are not computed again for each use, whatever uses them."""
+
+import numpy
+import pytest
+
+import gpupy
+
+N = 20_000
+LONG = 120
+
+
+def chain(n=N):
+    y = gpupy.asarray(numpy.linspace(0.0, 2.0, n, dtype="f4"))
+    want = numpy.linspace(0.0, 2.0, n, dtype="f4")
+    for i in range(LONG):
+        number = numpy.float32(1 + (i % 7) / 64)
+        y, want = (y * number, want * number) if i % 2 else (y - number, want - number)
+    return y, want
+
+
+def masked(n=N):
+    y = gpupy.asarray(numpy.linspace(0.0, 200.0, n, dtype="f4"))
+    want = numpy.linspace(0.0, 200.0, n, dtype="f4")
+    for i in range(LONG // 2):
+        y[y > 190 - i] = 3 + i / 8
+        want[want > 190 - i] = 3 + i / 8
+    return y, want
+
+
+MADE = {"operations": chain, "masked writes": masked}
+
+POSITIONS = numpy.arange(0, N, 3)
+VECTOR = numpy.linspace(-1, 1, N).astype("f4")
+
+USES = {
+    "an element": lambda m, y, i: float((y + i)[3]),
+    "another element": lambda m, y, i: float((y + i)[N - 1 - i]),
+    "a slice": lambda m, y, i: (y * i)[5 : N // 2].copy(),
+    "a step": lambda m, y, i: (y - i)[::2].copy(),
+    "a sum": lambda m, y, i: (y > i).sum(),
+    "rows": lambda m, y, i: (y + i).reshape(100, -1).max(axis=1),
+    "a masked write": lambda m, y, i: _written(m, y, i, lambda z: z > 2),
+    "a write": lambda m, y, i: _written(m, y, i, lambda z: slice(3, N - 7)),
+    "an index array": lambda m, y, i: (y + i)[m.asarray(POSITIONS)],
+    "a product": lambda m, y, i: (y * (i + 1)) @ m.asarray(VECTOR),
+    "a join": lambda m, y, i: m.concatenate([y + i, y[:5]]),
+    "a sort": lambda m, y, i: m.sort(y - i),
+}
+
+
+def _written(m, y, i, where):
+    z = y + i
+    z[where(z)] = 1
+    return z
+
+
+def _work():
+    """Operations that were launched since the last call."""
+    done = gpupy.stats()
+    gpupy.reset_stats()
+    return done["instructions"], done["launches"]
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("made", MADE)
+def test_from_the_third_use_on_nothing_is_computed_again(driver, made, use):
+    y, want = MADE[made]()
+    work = []
+    _work()
+    for i in range(5):
+        found = USES[use](gpupy, y, i)
+        wanted = USES[use](numpy, want, i)
+        numpy.testing.assert_allclose(numpy.asarray(found), wanted, rtol=2e-3, atol=1e-3)
+        work.append(_work())
+    # An operation may be a dozen of a device's, and a sort or a sum some launches.
+    assert all(operations <= LONG // 2 for operations, _ in work[2:]), work
+    assert work[3] == work[4], work
+
+
+def test_a_result_that_is_dropped_is_not_stored(driver):
+    gpupy.reset_stats()
+    for _ in range(4):
+        y, _want = chain()
+        assert abs(float((y + 1)[3])) < 1e9
+        del y
+    assert gpupy.stats()["blocks"] <= 2
