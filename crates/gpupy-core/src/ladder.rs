@@ -125,6 +125,7 @@ impl Context {
                 first = *other;
                 state.engine.stats.driver_fallbacks += 1;
             }
+            self.tell_counts(&state);
             state.engine.slice.begin(interrupt.is_some());
             self.inner.tracer.begin(value, &range, false);
             let done = self.compute_from(&mut state, first, value, range.clone());
@@ -133,6 +134,7 @@ impl Context {
                 // A pause; with the engine free, whoever asks may use it.
                 (Err(error), Some(interrupt)) if error.kind() == ErrorKind::Interrupted => {
                     aside = Some(state.engine.lay_aside());
+                    self.tell_all(&mut state);
                     drop(state);
                     if interrupt() {
                         return Err(error);

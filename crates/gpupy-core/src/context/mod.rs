@@ -3,11 +3,13 @@
 //! Owns [`Context`]: the registry, the chosen driver, and the engine behind a lock. Invariant:
 //! recording takes no lock of the engine, unless so much is pending that it has to run.
 //!
-//! Not here: what a front end records (`recording.rs`), choosing a driver (`ladder.rs`), reading (`read.rs`),
+//! Not here: what a front end records (`recording.rs`), what it is told of drivers and counts (`told.rs`), choosing a driver (`ladder.rs`), reading (`read.rs`),
 //! when a front end need not ask for an evaluation (`pending.rs`), evaluation itself (`evaluate.rs`).
 
 mod recording;
+mod told;
 
+use self::told::Told;
 use crate::again::Again;
 use crate::array::Array;
 use crate::at_once::AtOnce;
@@ -50,6 +52,7 @@ pub(crate) struct Inner {
     pub waiter: OnceLock<Waiter>,
     pub interrupt: OnceLock<Interrupt>,
     pub(crate) tracer: Tracer,
+    told: Told,
     state: Arc<Mutex<State>>,
 }
 
@@ -87,7 +90,7 @@ impl Context {
             (Placement::Auto, true) => AtOnce::by(state.clone(), tracer.clone()),
             _ => AtOnce::default(),
         };
-        Context {
+        let context = Context {
             inner: Arc::new(Inner {
                 tracer,
                 driver_fallback: AtomicBool::new(settings.driver_fallback),
@@ -95,9 +98,12 @@ impl Context {
                 recorder: Recorder::new(at_once),
                 waiter: OnceLock::new(),
                 interrupt: OnceLock::new(),
+                told: Told::default(),
                 state,
             }),
-        }
+        };
+        context.tell_all(&mut context.state());
+        context
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
@@ -137,18 +143,6 @@ impl Context {
         let position = self.current(&mut state)?;
         let device = state.engine.device(position)?;
         Ok((device.name, device.caps.clone()))
-    }
-
-    /// Every driver with what it can, or why it does not start. Opens those that are not open.
-    pub fn drivers(&self) -> Vec<(&'static str, Result<Capabilities>)> {
-        let mut state = self.state();
-        (0..state.registry.len())
-            .filter_map(|position| {
-                let (name, _) = state.registry.get(position)?;
-                let found = self.open(&mut state, position);
-                Some((name, found.and_then(|()| Ok(state.engine.device(position)?.caps.clone()))))
-            })
-            .collect()
     }
 
     /// Whether an operation on operands of this dtype (of a cast or select: giving it) can be
@@ -196,36 +190,6 @@ impl Context {
     pub fn set_interrupt(&self, interrupt: Interrupt) {
         // As for a second waiter.
         let _ = self.inner.interrupt.set(interrupt);
-    }
-
-    /// Counts since the context was made or they were reset, and what there is now.
-    pub fn stats(&self) -> Stats {
-        let mut stats = self.state().engine.stats;
-        self.driver_stats().iter().for_each(|(_, driver)| stats += *driver);
-        stats.values = self.inner.recorder.living() as u64;
-        stats
-    }
-
-    /// The same for each driver, by name; what belongs to none of them is 0.
-    pub fn driver_stats(&self) -> Vec<(&'static str, Stats)> {
-        let mut state = self.state();
-        let State { registry, engine, .. } = &mut *state;
-        let all = registry.names().zip(&mut engine.devices).zip(&engine.counts);
-        all.map(|((name, device), counts)| {
-            let mut stats = *counts;
-            if let Some(device) = device {
-                device.sweep();
-                device.count(&mut stats);
-            }
-            (name, stats)
-        })
-        .collect()
-    }
-
-    /// Sets all counts to zero; what is on the devices stays.
-    pub fn reset_stats(&self) {
-        let Engine { counts, stats, .. } = &mut self.state().engine;
-        counts.iter_mut().chain([stats]).for_each(|counts| *counts = Stats::default());
     }
 
     /// Gives memory that is kept for reuse back: blocks to their drivers, host memory and that of plans to
