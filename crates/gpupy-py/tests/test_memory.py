@@ -3,6 +3,8 @@
 Not here: how many bytes move when it is short (the core's `tests/memory.rs`).
 """
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -140,3 +142,18 @@ def test_writes_go_on_over_a_cut(driver):
     x[:, ::3] += total[:, ::3]
     want[:, ::3] += wanted[:, ::3]
     np.testing.assert_array_equal(x, want)
+
+
+def test_the_size_of_an_array_is_numpys_and_evaluates_nothing(driver):
+    given = np.arange(6000, dtype="f4")
+    pairs = [(given, gp.asarray(given))]
+    pairs += [(a.reshape(60, 100), b.reshape(60, 100)) for a, b in pairs]
+    pairs += [(a[1:], b[1:]) for a, b in pairs] + [(a * 2, b * 2) for a, b in pairs]
+    pairs += [((a + 1).T, (b + 1).T) for a, b in pairs[:2]]
+    pairs.append((np.array(["a", "b"]), gp.array(["a", "b"])))
+    gp.reset_stats()
+    for theirs, ours in pairs:
+        assert sys.getsizeof(ours) == sys.getsizeof(theirs)
+        assert ours.__sizeof__() == theirs.__sizeof__()
+    sys.getsizeof(pairs[0][1].sum())
+    assert gp.stats()["launches"] == 0

@@ -4,6 +4,9 @@ Array operations on numbers and bools are recorded and evaluated on a driver whe
 everything else of NumPy's namespace is here too, and is NumPy's.
 """
 
+from . import _interpreter as _interpreter
+
+# isort: split
 import numpy as _numpy
 
 from . import _methods as _methods

@@ -274,7 +274,15 @@ def _namespace(self, *, api_version=None):
     return gpupy
 
 
+def sizeof(self):
+    """The bytes of the object, and of the elements if it owns them, evaluated or not."""
+    hollow = self._hollow()
+    own = self.nbytes if self._lazy and self.base is None else 0
+    return np.ndarray.__sizeof__(hollow) + own
+
+
 _OWN = {
+    "__sizeof__": sizeof,
     "__array_namespace__": _namespace,
     "__array_priority__": 0.0,
     "__array_wrap__": array_wrap,
@@ -327,7 +335,7 @@ _OWN = {
     "var": _reduce.var,
     "view": view,
 }
-_READERS = "__sizeof__ dump dumps tobytes tofile".split()
+_READERS = "dump dumps tobytes tofile".split()
 _VIEWS = "diagonal swapaxes".split()
 # What an object of any class has, and what would give out addresses without an owner.
 _SKIPPED = {"__array_struct__", "__array_finalize__", "__hash__"}
