@@ -153,7 +153,8 @@ def test_the_size_of_an_array_is_numpys_and_evaluates_nothing(driver):
     pairs.append((np.array(["a", "b"]), gp.array(["a", "b"])))
     gp.reset_stats()
     for theirs, ours in pairs:
-        assert sys.getsizeof(ours) == sys.getsizeof(theirs)
         assert ours.__sizeof__() == theirs.__sizeof__()
+        # What Python's collector of garbage keeps beside an object comes on top.
+        assert 0 <= sys.getsizeof(ours) - sys.getsizeof(theirs) <= 16
     sys.getsizeof(pairs[0][1].sum())
     assert gp.stats()["launches"] == 0
