@@ -145,3 +145,14 @@ def test_vectors_that_lie_apart_multiply(dtype, strict):
     for left in views.values():
         for right in views.values():
             check(lambda xp: [left(xp) @ right(xp), xp.dot(left(xp), right(xp))])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_products_that_einsum_does_not_sum_have_numpys_zeros(device, dtype):
+    # NumPy adds each of them to a zero.
+    signs = np.array([-1, 0, -0.0, 2]).astype(dtype)
+    for subscripts in ("i,j->ij", "i,j->ji", "i,i->i", "ij,j->ij", "ij,ik->ijk", "ij,ij->ji"):
+        first, second = subscripts.split("->")[0].split(",")
+        shape = {1: (4,), 2: (4, 4)}
+        operands = [np.resize(signs[::step], shape[len(part)]) for part, step in ((first, 1), (second, -1))]
+        check(lambda xp: xp.einsum(subscripts, *map(xp.asarray, operands)), subscripts)

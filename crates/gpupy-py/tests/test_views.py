@@ -382,15 +382,30 @@ VIEW_FUNCTIONS = {
     "require": lambda xp, a: xp.require(a, requirements="W"),
     "sliding window": lambda xp, a: xp.lib.stride_tricks.sliding_window_view(a, 2, axis=1),
     "diag": lambda xp, a: xp.diag(a[:, :3]),
+    "linalg.diagonal": lambda xp, a: xp.linalg.diagonal(a, offset=1),
+    "require C": lambda xp, a: xp.require(a, requirements=["C", "W"]),
+    "require F": lambda xp, a: xp.require(a, requirements=["F_CONTIGUOUS"]),
+    "trim_zeros": lambda xp, a: xp.trim_zeros(a[1]),
+    "ix_": lambda xp, a: xp.ix_(a[1], a[:, 1])[0],
+}
+
+# How an array of 6 by 8 is seen before a function sees it.
+SEEN = {
+    "plain": lambda a: a,
+    "flipped": lambda a: a[::-1, ::-1],
+    "across": lambda a: a.T,
+    "stepped": lambda a: a[::2, ::2],
+    "inside": lambda a: a[1:4, 2:6],
+    "backwards": lambda a: a[::-2, 7:0:-2],
 }
 
 
 @pytest.mark.parametrize("name", VIEW_FUNCTIONS)
-@pytest.mark.parametrize("flip", [False, True])
-def test_views_that_numpys_functions_give_are_views_of_ours(device, name, flip):
+@pytest.mark.parametrize("seen", SEEN)
+def test_views_that_numpys_functions_give_are_views_of_ours(device, name, seen):
     def function(xp):
-        a = xp.arange(12, dtype=xp.float32).reshape(3, 4)
-        view = VIEW_FUNCTIONS[name](xp, a[::-1, ::-1] if flip else a)
+        a = xp.arange(48, dtype=xp.int32).reshape(6, 8)
+        view = VIEW_FUNCTIONS[name](xp, SEEN[seen](a))
         a[1] = 50
         after = view + 0
         words = ""

@@ -249,10 +249,20 @@ def asfortranarray(a, dtype=None, *, like=None):
 def require(a, dtype=None, requirements=None, *, like=None):
     if like is not None:
         return _given_like(require, a, dtype, requirements, like=like)
-    if isinstance(a, ndarray) and a._lazy and a._writable and requirements:
-        # Ours can be written to, though NumPy sees them read-only.
-        requirements = [r for r in requirements if str(r).upper() not in ("W", "WRITEABLE")]
+    if isinstance(a, ndarray) and a._lazy and requirements:
+        return _required(a, dtype, requirements)
     return call("require", np.require, (a, dtype, requirements), {})
+
+
+def _required(a, dtype, requirements):
+    """``require`` of an array of ours, of whose memory NumPy sees a copy."""
+    # NumPy names what it does not know.
+    np.require(np.empty(0), None, requirements)
+    wanted = {str(flag).upper()[0] for flag in requirements}
+    order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
+    made = array(a, dtype, copy=None, order=order)
+    met = ("W" not in wanted or made._writable) and ("O" not in wanted or made.flags.owndata)
+    return made if met else made.copy(order)
 
 
 def copy(a, order="K", subok=False):

@@ -315,7 +315,7 @@ def _others_out(out):
 
 
 # Functions whose views NumPy lets nobody write to.
-_READ_ONLY = frozenset({"diag", "frombuffer", "sliding_window_view"})
+_READ_ONLY = frozenset({"diag", "diagonal", "frombuffer", "sliding_window_view"})
 
 
 def _view_of_one(name, result, arrays, hosts):
@@ -340,11 +340,12 @@ def _view_of_one(name, result, arrays, hosts):
         if not array._lazy:
             # A field of records, say: NumPy's view, whatever its dtype, so that writes reach them.
             return hold(result, array)
-        if array.dtype == result.dtype and array.strides == host.strides:
-            view = array._views(_placed, host, result)
-        else:
-            # A copy: what would be written to it would not reach the array.
-            view = wrap(result)
+        place = None
+        if array.dtype == result.dtype:
+            alike = array.strides == host.strides
+            place = _place(host, result) if alike else _placed_in(array, host, result)
+        # Otherwise a copy: what would be written to it would not reach the array.
+        view = wrap(result) if place is None else array._views(_placed, *place)
         if name in _READ_ONLY or not view._shares(array):
             view._writable = False
         return view
@@ -358,14 +359,44 @@ def _part_of(array, host, result):
     return array._part(lambda copy: np.ndarray(place[0], place[1], copy, *place[2:]))
 
 
-def _placed(standin, host, result):
-    """The part of a stand-in for ``host``'s array that ``result`` is of ``host``."""
-    as_strided, size = np.lib.stride_tricks.as_strided, host.itemsize
+def _place(host, result):
+    """The distance of ``result`` from ``host``, of whose memory it is, in elements; its shape and strides."""
     first, there = (a.__array_interface__["data"][0] for a in (host, result))
-    away = (there - first) // size
+    return (there - first) // host.itemsize, result.shape, result.strides
+
+
+def _placed(standin, away, shape, strides):
+    """The part of a stand-in that begins so many elements away."""
+    as_strided, size = np.lib.stride_tricks.as_strided, standin.itemsize
     step = -size if away < 0 else size
     start = as_strided(standin, (abs(away) + 1,), (step,))[abs(away) :]
-    return as_strided(start, result.shape, result.strides)
+    return as_strided(start, shape, strides)
+
+
+def _placed_in(array, host, result):
+    """Where ``result``, a view of ``host``, lies in the array that ``host`` is a copy of, in C order.
+
+    That is the distance of its first element from the array's, in elements, and its strides; ``None`` where
+    its elements are those of no view of the array, as all in one axis may be.
+    """
+    at = [(a.__array_interface__["data"][0]) // host.itemsize for a in (host, result)]
+    if not host.flags.c_contiguous or not 0 <= at[1] - at[0] < host.size:
+        return None
+    steps = [stride // host.itemsize for stride in result.strides]
+    first = np.array(np.unravel_index(at[1] - at[0], host.shape), dtype=int)
+    low, high, strides = first.copy(), first.copy(), []
+    for extent, step in zip(result.shape, steps, strict=True):
+        # An axis goes where its second element lies.
+        second = at[1] - at[0] + step
+        if extent > 1 and not 0 <= second < host.size:
+            return None
+        along = np.array(np.unravel_index(second, host.shape)) - first if extent > 1 else 0 * first
+        low += np.minimum(along, 0) * (extent - 1)
+        high += np.maximum(along, 0) * (extent - 1)
+        strides.append(int(along @ np.array(array.strides, dtype=int)))
+    if low.min(initial=0) < 0 or (high >= host.shape).any():
+        return None
+    return int(first @ np.array(array.strides, dtype=int)) // host.itemsize, result.shape, strides
 
 
 def _writable(array):

@@ -196,6 +196,9 @@ def _summed(subscripts, a, b, optimize):
         return (array.transpose(*order) if order else array).reshape(shape)
 
     product = matrices(a, first, rows, summed) @ matrices(b, second, summed, columns)
+    if not summed and product.dtype.kind in "fc":
+        # NumPy adds the one product to a zero, which leaves no zero negative.
+        product = product + product.dtype.type(0)
     order = stack + rows + columns
     product = product.reshape([extents[label] for label in order])
     if not order:

@@ -10,6 +10,9 @@ import gpupy
 _OURS = (gpupy.ndarray, gpupy.scalar)
 # Units in the last place that functions may be off, and what each element of a sum adds to its error.
 _ULP = 8
+# Elements whose sum is as far off as that of any number: chunks of so many are summed one by one at most, and
+# their sums in chunks again (docs/ir.md).
+CHUNKED = 600
 
 
 def difference(got, want, context=""):
@@ -94,6 +97,23 @@ def settle(got, want, scale):
     return None, a[()] if isinstance(want, np.generic) else np.array(a)
 
 
+def astray(got, exact, scale):
+    """Where a long sum is farther from one in wider numbers than one in chunks can be, in words, or ``None``.
+
+    NumPy's own sums one by one where an axis is not the innermost, so it says nothing of a long one.
+    """
+    a, b = np.asarray(got), np.asarray(exact)
+    if a.dtype.kind not in "fc" or a.dtype.itemsize >= b.dtype.itemsize or a.shape != b.shape:
+        return None
+    with np.errstate(all="ignore"):
+        bound = 2 * CHUNKED * np.finfo(a.dtype).eps * np.abs(np.asarray(scale[1]))
+        far = (np.abs(a - b) > bound + np.finfo(a.dtype).tiny) & np.isfinite(a) & np.isfinite(b)
+    if not far.any():
+        return None
+    at = tuple(map(int, np.argwhere(far)[0])) if far.ndim else ()
+    return f"result: at {at} {a[at]!r}, exactly {b[at]!r}: not summed in chunks"
+
+
 def _near(a, b, scale):
     eps = np.finfo(b.dtype).eps
     wide = np.complex128 if b.dtype.kind == "c" else np.float64
@@ -106,6 +126,10 @@ def _near(a, b, scale):
         bound = (_ULP + 2 * count) * eps * np.abs(np.asarray(magnitude)) + least
     # Where magnitudes overflow, infinities and NaN may come and go with the order.
     beyond = ~np.isfinite(bound) & ~np.isfinite(a) & ~np.isfinite(b)
+    if not isinstance(scale, str):
+        # So may those of sums that overflow in one order alone.
+        over = np.abs(np.asarray(magnitude)) > np.finfo(b.dtype).max / 2
+        beyond |= over & ~(np.isfinite(a) & np.isfinite(b))
     return np.asarray(
         (distance <= bound) & np.isfinite(distance) | (a == b) | np.isnan(a) & np.isnan(b) | beyond
     )

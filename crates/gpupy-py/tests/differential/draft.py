@@ -4,6 +4,7 @@ Owns ``Draft``, ``Line`` and ``Program``. Invariant: a program depends on nothin
 draws, so the same numbers are the same program. Not here: gpupy, of which a draft knows nothing.
 """
 
+import math
 import re
 import warnings
 from dataclasses import dataclass
@@ -20,8 +21,12 @@ _GAP = re.compile(r"<(\w+)>")
 _CRASHES = re.compile(
     r"np\.(?:not_equal|equal|less|less_equal|greater|greater_equal)\((?:.*, )?-?\d+, .*\bwhere="
 )
+# Which of two zeros is the greater one depends on how NumPy walks.
+_EXTREMES = re.compile(r"np\.(?:fmin|fmax|minimum|maximum)\(")
+# NumPy's loop over vectors of float16 has a NaN where the exponent is zero, its other loops a one.
+_POWERS = re.compile(r"np\.power\(|\*\*")
 # What later steps may take as operands.
-_MOST_ELEMENTS, _MOST_AXES = 30_000, 6
+_MOST_AXES = 6
 
 
 @dataclass
@@ -59,15 +64,22 @@ _SUMS, _FUNCTIONS = _lines(templates.SUMS), _lines(templates.FUNCTIONS)
 
 
 class Draft:
-    """Draws a program by ``below``, a function that gives a whole number below its argument."""
+    """Draws a program by ``below``, a function that gives a whole number below its argument.
 
-    def __init__(self, below):
-        self.below = below
+    Its first arrays have at most ``most`` elements, and what is computed of them three times as many.
+    """
+
+    def __init__(self, below, most=30_000):
+        self.below, self.most = below, most
         self.lines = []
         self.space = {"np": np}
         self.count = 0
         # The array that a gap was filled with last, of which the next gaps speak.
         self.last, self.last_name = None, None
+        # The shapes of all that gaps of this line were filled with.
+        self.shapes = []
+
+    unsuitable = _Unsuitable()
 
     def choose(self, choices):
         return choices[self.below(len(choices))]
@@ -81,28 +93,41 @@ class Draft:
         return [
             n
             for n, v in self.space.items()
-            if type(v) is np.ndarray and v.dtype.kind in "biufc" and allowed(v)
+            if n[0] == "v" and type(v) is np.ndarray and v.dtype.kind in "biufc" and allowed(v)
         ]
+
+    def _fits(self, array):
+        """Whether it and the line's other arrays, spread over each other, are not too large."""
+        try:
+            shape = np.broadcast_shapes(array.shape, *self.shapes)
+        except ValueError:
+            return True
+        return math.prod(shape) <= 3 * self.most
 
     def array(self, allowed=lambda array: True):
         """The name of such an array; it is what the next gaps speak of."""
-        names = self.names(allowed)
+        names = self.names(lambda a: allowed(a) and self._fits(a))
         if not names:
             raise _Unsuitable
         # What came last is what most steps go on with.
         name = names[-1 - self.below(len(names))]
         self.last, self.last_name = self.space[name], name
+        self.shapes.append(self.last.shape)
         return name
 
     def program(self, most):
         """A program of at most so many steps after its first arrays."""
         for _ in range(1 + self.below(3)):
-            self._add("<literal>" if self.below(12) else "<counted>", makes=True)
+            self._add(self._first(), makes=True)
         eager, backwards = self.chance(2), self.chance(4)
         for _ in range(1 + self.below(most)):
             if not self._step():
                 break
         return Program(self.lines, eager, backwards)
+
+    def _first(self):
+        kind = self.below(24)
+        return "<sized>" if kind > 20 else "<literal>" if kind else "<counted>"
 
     def _step(self):
         """Adds a line; false where no more may follow."""
@@ -113,15 +138,16 @@ class Draft:
             if kind < 13:
                 return self._add(self.choose(self.choose(_STATEMENTS)), makes=False)
             if kind < 14:
-                return self._add("<literal>", makes=True)
+                return self._add(self._first(), makes=True)
             return self._add(self.choose(_SUMS if kind < 15 else _FUNCTIONS), makes=True, loose=kind)
         except _Unsuitable:
             return True
 
     def _add(self, template, makes, loose=None):
         self.last = self.last_name = None
+        self.shapes = []
         text = _GAP.sub(lambda gap: GAPS[gap[1]](self), template)
-        if _CRASHES.search(text):
+        if _CRASHES.search(text) or self._is_open(text):
             raise _Unsuitable
         scale = None
         if loose:
@@ -139,6 +165,13 @@ class Draft:
             return self._add(f"{made}[{self.below(len(value))}]", makes=True)
         return True
 
+    def _is_open(self, text):
+        """Whether NumPy's result depends on which of its loops computes it."""
+        arrays = [self.space.get(name) for name in _NAME.findall(text)]
+        floats = [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.kind == "f"]
+        zeros = _EXTREMES.search(text) and any(np.signbit(a[a == 0]).any() for a in floats)
+        return zeros or (_POWERS.search(text) and any(a.dtype == "e" and np.isnan(a).any() for a in floats))
+
     def _defined(self, line):
         """Runs a line; false where NumPy does not define what it gives, or it is too large."""
         with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore", invalid="warn"):
@@ -148,7 +181,7 @@ class Draft:
             except Exception:
                 return True
         value = self.space.get(line.made)
-        large = type(value) is np.ndarray and (value.size > _MOST_ELEMENTS or value.ndim > _MOST_AXES)
+        large = type(value) is np.ndarray and (value.size > 3 * self.most or value.ndim > _MOST_AXES)
         if large or undefined(said):
             self.space.pop(line.made, None)
             return False

@@ -1,9 +1,11 @@
-"""What is written out in a statement: dtypes, scalars, arrays of a few elements.
+"""What is written out in a statement: dtypes, scalars, arrays of a few elements or of a threshold's size.
 
-Not here: what names a variable (``operands.py``).
+Not here: what names a variable (``operands.py``); where thresholds are from (``thresholds.py``).
 """
 
 import numpy as np
+
+from .thresholds import SIZES, up_to
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 COMPLEX = "complex64 complex128".split()
@@ -46,6 +48,54 @@ def counted(draft):
     """More elements than fit into a tiny block, counted."""
     rows, dtype = draft.choose([3, 20, 40]), draft.choose(["int32", "float32", "float64", "int64"])
     return f"np.arange({rows * 70}, dtype=np.{dtype}).reshape({rows}, 70)"
+
+
+# How far a size goes, and how often in a hundred: what takes longer comes less often.
+_REACHES = [(70, 70), (300, 90), (2_100, 97), (17_000, 99), (1 << 22, 100)]
+_SPREADS = ["", "", " % 101", " * 37 % 101 - 50", " % 7 - 3", " // 3 % 97"]
+
+
+def near(draft):
+    """A size at a threshold of the code, or one beside it, that the draft has room for."""
+    drawn = draft.below(100)
+    reach = next(reach for reach, below in _REACHES if drawn < below)
+    return SIZES[draft.below(up_to(min(reach, draft.most)))]
+
+
+def sized(draft):
+    """An array one of whose extents, or all of whose elements, are as many as a threshold says."""
+    n, kind = near(draft), draft.below(10)
+    few = draft.choose([2, 3, 1, 5])
+    if kind == 4:
+        shape = (n, few)
+    elif kind == 5:
+        shape = (few, n)
+    elif kind == 6:
+        shape = (2, n, few)
+    elif kind == 7:
+        row = draft.choose([2, 3, 7, 8, 16, 17, 64, 65])
+        shape = (max(n // row, 1), row)
+    else:
+        shape = (n,)
+    size = int(np.prod(shape))
+    if size > draft.most:
+        shape, size = (n,), n
+    dtype = draft.choose(DTYPES if not draft.chance(8) else COMPLEX)
+    kind = draft.below(6)
+    if kind == 5:
+        start = draft.choose(["0", "1", "2.5", "True"])
+        return f"np.full({tuple_of(shape)}, {start}, dtype=np.{dtype})"
+    numbers = f"np.arange({size})"
+    if kind == 4:
+        numbers = f"np.arange({size - 1}, -1, -1)"
+    numbers = f"({numbers}{draft.choose(_SPREADS)})"
+    if dtype.startswith("bool"):
+        made = f"({numbers} % 3 == 1)"
+    elif dtype[0] in "fc":
+        made = f"({numbers} * 0.25).astype(np.{dtype})"
+    else:
+        made = f"{numbers}.astype(np.{dtype})"
+    return made if len(shape) == 1 else f"{made}.reshape({tuple_of(shape)})"
 
 
 def scalar(draft):

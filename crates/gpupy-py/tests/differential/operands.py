@@ -8,7 +8,7 @@ names of variables, so that a program is its own script. Not here: literals (``l
 import numpy as np
 
 from .keys import any_key, basic, indices, key, mask, mixed
-from .literals import CASTINGS, COMPLEX, DTYPES, ORDERS, counted, literal, scalar, tuple_of
+from .literals import CASTINGS, COMPLEX, DTYPES, ORDERS, counted, literal, scalar, sized, tuple_of
 from .products import product
 from .words import WORDS
 
@@ -25,6 +25,15 @@ def _small(*kinds):
 
     def gap(draft):
         return draft.array(lambda a: a.size < 100 and (not kinds or a.dtype.kind in kinds))
+
+    return gap
+
+
+def _brief(*kinds):
+    """An array that may be made a list, or a factor of a product."""
+
+    def gap(draft):
+        return draft.array(lambda a: a.size < 3000 and (not kinds or a.dtype.kind in kinds))
 
     return gap
 
@@ -136,6 +145,31 @@ def _wide(draft):
     return tuple_of(draft.choose([(2, *shape), (3, *shape), grown, (1, *shape), shape]))
 
 
+def _turned(draft):
+    """A view of the last array with its shape, whose elements lie backwards, across, or are all one."""
+    array, name = draft.last, draft.last_name
+    if not array.ndim:
+        return name
+    colons = ", ".join(draft.choose(["::-1", ":"]) for _ in array.shape)
+    axis = draft.below(array.ndim)
+    one = ", ".join([":"] * axis + [f"{max(array.shape[axis] - 1, 0)}:"])
+    forms = [f"{name}[::-1]", f"{name}[{colons}]", f"np.broadcast_to({name}[{one}], {tuple_of(array.shape)})"]
+    if array.ndim > 1 and array.shape == array.shape[::-1]:
+        forms.append(f"{name}.T")
+    return draft.choose(forms)
+
+
+def _alike(draft):
+    return f"np.{draft.choose(['', 'u'])}int{8 * draft.last.dtype.itemsize}"
+
+
+def _twin(draft):
+    """A dtype of whole numbers to look at the last array's elements as."""
+    whole = [np.dtype(d) for d in DTYPES if np.dtype(d).kind in "iu"]
+    same = [d for d in whole if d.itemsize == draft.last.dtype.itemsize]
+    return f"np.{draft.choose(same if draft.below(3) else whole)}"
+
+
 def _word(words):
     words = words.split()
     return lambda draft: draft.choose(words)
@@ -174,6 +208,14 @@ GAPS = {
     "b": _array(),
     "any": any_key,
     "apart": _apart,
+    "brief": _brief(),
+    "briefint": _brief("i", "u", "b"),
+    "briefinexact": _brief("f", "c"),
+    # Every pattern of bits is a number of these, and computing keeps it.
+    # Writes to a view of a view of another dtype may be refused.
+    "bits": lambda draft: draft.array(
+        lambda a: a.dtype.kind in "iu" and a.flags.c_contiguous and a.size and a.base is None
+    ),
     "axes": _axes,
     # BLAS takes zero times infinity for zero where an operand is one element without axes.
     "axial": lambda draft: draft.array(lambda a: a.ndim and a.size < 100),
@@ -199,7 +241,14 @@ GAPS = {
     "keywords": _keywords,
     "light": _small("f", "c"),
     "like": _like,
+    # Of more factors, the order decides whether they overflow before a zero comes.
+    "handful": lambda draft: draft.array(lambda a: a.size <= 20 and a.dtype.kind in "fc"),
     "literal": literal,
+    "sized": sized,
+    "turned": _turned,
+    # Where elements of a view become larger ones, writes may be refused.
+    "alike": _alike,
+    "twin": _twin,
     "little": _small(),
     "modest": _small("b", "i", "u", "f"),
     "loose": lambda draft: (
@@ -208,6 +257,8 @@ GAPS = {
     "mask": mask,
     "n": _number(0, 1, -1, 2, -2, 3),
     "number": _array("i", "u", "f"),
+    # What does not look whether it may write.
+    "open": lambda draft: draft.array(lambda a: a.flags.writeable and a.dtype.kind in "iub"),
     "order": lambda draft: draft.choose(ORDERS),
     "ordered": lambda draft: draft.array(_ordered),
     "out": _out,

@@ -4,13 +4,14 @@ Owns ``replay``. Where a line's result depends on an order of summation or on a 
 its bound, and both go on with gpupy's. Not here: what counts as the same (``closeness.py``).
 """
 
+import re
 import warnings
 
 import numpy as np
 
 import gpupy
 
-from .closeness import difference, kind_difference, settle
+from .closeness import CHUNKED, astray, difference, kind_difference, settle
 from .draft import undefined
 from .script import script
 
@@ -39,6 +40,7 @@ def replay(program, opening="", flushes=False):
     theirs, ours = {"np": np, "mag": magnitude}, {"np": gpupy}
     for at, line in enumerate(program.lines):
         scale = _scale(line, theirs)
+        exact = _exact(line, theirs, scale)
         refused, said = _run(line, theirs)
         if undefined(said):
             return
@@ -54,6 +56,7 @@ def replay(program, opening="", flushes=False):
             words = kind_difference(got, want, line.made)
             if line.scale and not words:
                 words, theirs[line.made] = settle(got, want, scale)
+                words = words or (exact is not None and astray(got, exact, scale)) or None
         words = (
             words or _settle_products(ours, theirs) or (program.eager and _differences(program, ours, theirs))
         )
@@ -90,6 +93,8 @@ def _refusals(refusal, refused):
     got, want = (None if e is None else f"{type(e).__name__}: {e}" for e in (refusal, refused))
     if got is not None:
         got = got.replace("gpupy.ndarray", "numpy.ndarray")
+        # A scalar of ours does not know whether its operator stands in an assignment.
+        got, want = (re.sub(r"(operand type\(s\) for \S+)=:", r"\1:", words or "") for words in (got, want))
     return None if got == want else f"refused as `{got}`, want `{want}`"
 
 
@@ -113,6 +118,30 @@ def _scale(line, theirs):
             return max(sizes, default=1), eval(line.scale, theirs)
         except Exception:
             return "ulp"
+
+
+def _exact(line, theirs, scale):
+    """What a long sum of few bits gives in wider numbers, or ``None``."""
+    if not isinstance(scale, tuple) or scale[0] <= CHUNKED:
+        return None
+    names = [name for name in line.code.co_names if name[0] == "v"]
+    wide = {name: _widened(theirs[name]) for name in names if name in theirs}
+    text = _NARROW.sub(lambda name: _WIDER[name[0]], line.text.partition(" = ")[2])
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return eval(text, {**wide, "np": np})
+        except Exception:
+            return None
+
+
+_WIDER = {"np.float16": "np.float64", "np.float32": "np.float64", "np.complex64": "np.complex128"}
+_NARROW = re.compile(r"np\.(float16|float32|complex64)\b")
+
+
+def _widened(value):
+    kind = getattr(value, "dtype", np.dtype(int)).kind
+    return value.astype({"f": np.float64, "c": np.complex128}[kind]) if kind in "fc" else value
 
 
 def _differences(program, ours, theirs):

@@ -77,6 +77,39 @@ EXPRESSIONS = {
         np.require(<a>, requirements=["C"])
         np.lib.stride_tricks.sliding_window_view(<a>, <k>, axis=<axis>)
     """,
+    "strides": """
+        <a>[::-1]
+        <a>[..., ::-1]
+        <a>[::-2]
+        <a>[::3]
+        <a>[..., ::-3]
+        <a>[:1] <operator> <same>
+        <a> <operator> <turned>
+        <a>[1:] <operator> <same>[:-1]
+        <a>[::-1][1:] <operator> <same>[:-1]
+        <a>[..., 1:] <operator> <same>[..., :-1]
+        np.<exact2>(<a>, <turned>)
+        np.<exact2>(<a>[::-1], <turned>)
+        np.<exact1>(<real>[::-2])
+        np.where(<mask>, <same>, <turned>)
+        np.concatenate([<a>, <turned>], axis=<axis>)
+        np.stack([<a>, <turned>], axis=<axis>)
+        <a>[<key>][::-1]
+        <a>[<key>][<n>:]
+        <a>.T[<n>:]
+        <a>[::-1].astype(<dtype>)
+        <a>[::-1].copy(<order>)
+        np.<monotone>.reduce(<integral>[::-1], axis=<axes>)
+        np.<monotone>.accumulate(<integral>[..., ::-2], axis=<axis>)
+        np.sort(<ordered>[::-1], axis=<axes>)
+        <real>[..., ::-2].<extreme>(axis=<axes>)
+        np.take(<a>[::-1], <indices>, mode="wrap")
+        <bits>.view(<twin>)
+        <bits>[::-1].view(<alike>)
+        <complex>.real
+        <complex>.imag
+        <complex>[::-1].real
+    """,
     "reading": """
         <a>[<any>]
         <a>[<fancy>]
@@ -95,9 +128,9 @@ EXPRESSIONS = {
         <a>.flat[<n>]
         <a>.flat[<key>]
         <a>.item(<n>)
-        <a>.tolist()
-        list(<a>)
-        np.ix_(<integral>, [0, 1])
+        <brief>.tolist()
+        list(<brief>)
+        np.ix_(<briefint>, [0, 1])
         <a>.tobytes()
         len(<a>)
         <a>.byteswap()
@@ -203,12 +236,12 @@ EXPRESSIONS = {
         np.unique_counts(<ordered>)
     """,
     "products": """
-        <integral> @ <integral>
+        <briefint> @ <briefint>
         np.outer(<few>, <few>)
         np.outer(<modest>, <modest>)
         np.einsum("ij->ji", <a>)
         np.einsum("i,j->ij", <few>, <few>)
-        np.einsum("ij,jk->ik", <integral>, <integral>)
+        np.einsum("ij,jk->ik", <briefint>, <briefint>)
         np.einsum("...i->...", <integral>)
         np.trace(<integral>, <n>)
         np.cross(<few>, <few>)
@@ -267,6 +300,43 @@ STATEMENTS = {
         np.matmul(<few>, <few>, out=<b>)
         np.compress([True, False, True], <a>, out=<b>)
     """,
+    "overlaps": """
+        <a>[1:] = <same>[:-1]
+        <a>[:-1] = <same>[1:]
+        <a>[1:] <update> <same>[:-1]
+        <a>[:-1] <update> <same>[1:]
+        <a>[..., 1:] <update> <same>[..., :-1]
+        <a>[...] = <turned>
+        <a>[::-1] = <turned>
+        <a> <update> <turned>
+        <a>[::-1] <update> <turned>
+        <a>[::2] = <same>[1::2]
+        <a>[::-2] <update> <scalar>
+        <a>[..., ::-3] = <scalar>
+        <a>.T[...] <update> <scalar>
+        <a>[<key>][<n>:] <update> <scalar>
+        np.<same2>(<a>, <turned>, out=<same>)
+        np.<same2>(<a>, <x>, out=<turned>)
+        np.<same2>(<a>, <turned>, out=<turned>)
+        np.<same2>(<a>[1:], <same>[:-1], out=<same>[1:])
+        np.<same2>(<a>[:-1], <same>[1:], out=<same>[:0:-1])
+        np.<same1>(<real>[::-1], out=<same>)
+        np.<same1>(<real>[1:], out=<same>[:-1])
+        np.copyto(<writable>[1:], <same>[:-1])
+        np.copyto(<writable>, <turned>, where=<mask>)
+        np.clip(<real>[1:], <n>, <k>, out=<same>[:-1])
+        np.<monotone>.accumulate(<integral>, axis=<axis>, out=<same>)
+        np.<monotone>.accumulate(<integral>[::-1], axis=<axis>, out=<same>)
+        np.<monotone>.at(<open>[::-1], <indices>, <scalar>)
+        <bits>.view(<twin>)[...] = <k>
+        <bits>.view(<twin>)[<n>:] <update> <k>
+        <complex>.real[...] = <scalar>
+        <complex>.imag[<n>:] <update> <k>
+        <ordered>[::-1].sort()
+        <ordered>.T.sort(axis=<axis>)
+        <dense>.reshape(-1)[<n>] = <scalar>
+        <dense>.ravel("K")[<n>] = <scalar>
+    """,
     "functions": """
         np.copyto(<writable>, <into>)
         np.copyto(<writable>, <value>, casting=<casting>)
@@ -286,7 +356,7 @@ STATEMENTS = {
         <owner>.setflags(write=<keep>)
         np.nan_to_num(<float>, copy=False)
         <a>.setfield(<scalar>, <dtype>)
-        np.random.default_rng(1).shuffle(<a>)
+        np.random.default_rng(1).shuffle(<brief>)
     """,
 }
 
@@ -304,11 +374,11 @@ SUMS = """
     np.nanmean(<real>, axis=<axes>)
     np.cumsum(<inexact>, axis=<axes>)
     np.add.accumulate(<inexact>, axis=<axis>)
-    np.prod(<light>, axis=<axes>)
-    np.cumprod(<light>, axis=<axes>)
-    np.matmul(<integral>, <integral>)
-    np.matmul(<inexact>, <a>)
-    <a> @ <inexact>
+    np.prod(<handful>, axis=<axes>)
+    np.cumprod(<handful>, axis=<axes>)
+    np.matmul(<briefint>, <briefint>)
+    np.matmul(<briefinexact>, <brief>)
+    <brief> @ <briefinexact>
     np.dot(<few>, <few>)
     np.dot(<light>, <axial>)
     np.vecdot(<integral>, <integral>)
@@ -318,7 +388,7 @@ SUMS = """
     np.inner(<little>, <light>)
     np.vdot(<float>, <real>)
     np.tensordot(<light>, <little>, axes=<k>)
-    np.einsum("ij,jk->ik", <inexact>, <a>)
+    np.einsum("ij,jk->ik", <briefinexact>, <brief>)
     np.einsum("i,i", <inexact>, <a>)
     np.trace(<inexact>)
     np.average(<number>, axis=<axes>)
