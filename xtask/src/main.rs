@@ -6,6 +6,7 @@
 //! (`examples/`, `benches/`).
 
 mod bench;
+mod checked;
 mod demo;
 mod develop;
 mod failure;
@@ -74,8 +75,8 @@ const COMMANDS: &[Task] = &[
     },
     Task {
         name: "sanitize",
-        arguments: "",
-        does: "run the core's unsafe code under address sanitizer and Miri, where a nightly Rust has them",
+        arguments: "[core | python]",
+        does: "run the core's unsafe code under address sanitizer and Miri, where a nightly Rust has them, and Python's tests on a module between guard pages",
         run: sanitize::run,
     },
     Task {

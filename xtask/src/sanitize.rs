@@ -1,16 +1,18 @@
-//! The command `sanitize`: the core's unsafe code under address sanitizer and Miri.
+//! The command `sanitize`: the core's unsafe code under address sanitizer and Miri, and Python's tests on a
+//! module whose accesses are checked.
 //!
 //! Owns the list of checks. Invariants: what the nightly toolchain here lacks is named with the command that
 //! installs it, and is no failure; what is built lies apart from other builds. Not here: the other tests
-//! (`test`).
+//! (`test`), how the module is checked (`checked`).
 
 use std::process::Command;
 
-use crate::failure::{self, Result};
+use crate::checked;
+use crate::failure::{self, Failure, Result};
 use crate::process::{announce, command, run as start, succeeds};
 
 /// The one target for which these checks are known to work.
-const TARGET: &str = "x86_64-unknown-linux-gnu";
+pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Tests of the core for Miri, which takes seconds for what else takes milliseconds: the C table, host
 /// memory, and arrays that are computed, moved and read.
@@ -20,9 +22,17 @@ const FOR_MIRI: [&[&str]; 3] = [
     &["--test", "arrays", "--", "operations_broadcast", "a_view_of"],
 ];
 
-/// Runs what the nightly toolchain offers.
+/// Runs what the nightly toolchain offers, then Python's tests; or one of them.
 pub fn run(arguments: &[String]) -> Result<()> {
-    failure::no_arguments("sanitize", arguments)?;
+    match arguments {
+        [] => failure::all_of([("core", core()), ("python", checked::run())]),
+        [word] if word == "core" => core(),
+        [word] if word == "python" => checked::run(),
+        [word, ..] => Err(Failure::new(format!("no part `{word}`; there are core, python"))),
+    }
+}
+
+fn core() -> Result<()> {
     if !succeeds(nightly().arg("--version")) {
         println!("left out: there is no nightly toolchain; `rustup toolchain install nightly`");
         return Ok(());
@@ -77,4 +87,15 @@ fn miri() -> Result<()> {
         start(test.args(words).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
     };
     failure::all_of(FOR_MIRI.map(|words| (words[1], check(words))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_part_is_refused_before_anything_is_built() {
+        let refused = run(&["rust".to_owned()]).map_err(|failure| failure.to_string());
+        assert_eq!(refused, Err("no part `rust`; there are core, python".to_owned()));
+    }
 }

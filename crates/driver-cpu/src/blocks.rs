@@ -36,12 +36,18 @@ enum Memory {
     /// The core's, which outlives the block.
     Given(HostMemory),
     Own(NonNull<u8>, Layout),
+    #[cfg(feature = "guard")]
+    Guarded(gpupy_core::guard::Guarded),
 }
 
 impl Memory {
     /// So many bytes, more than none; zeros, so that all elements are some value.
     fn own(bytes: u64) -> Option<Memory> {
         let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT).ok()?;
+        #[cfg(feature = "guard")]
+        if let Some(guarded) = gpupy_core::guard::Guarded::new(layout.size(), 16) {
+            return Some(Memory::Guarded(guarded));
+        }
         // SAFETY: the layout has at least one byte.
         let address = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         Some(Memory::Own(address, layout))
@@ -68,6 +74,8 @@ impl Block {
         match self.memory {
             Memory::Given(memory) => memory.as_ptr(),
             Memory::Own(address, _) => address.as_ptr(),
+            #[cfg(feature = "guard")]
+            Memory::Guarded(ref guarded) => guarded.start().as_ptr(),
         }
     }
 

@@ -50,8 +50,13 @@ unsafe impl Sync for HostBuffer {}
 
 /// Memory that goes back where it is from when it is dropped.
 pub(crate) enum Owned {
-    Allocated { memory: NonNull<u8>, capacity: usize },
+    Allocated {
+        memory: NonNull<u8>,
+        capacity: usize,
+    },
     Mapped(MmapMut),
+    #[cfg(feature = "guard")]
+    Guarded(crate::guard::Guarded),
 }
 
 // SAFETY: allocated memory belongs to no thread.
@@ -78,6 +83,8 @@ impl Owned {
         match self {
             Owned::Allocated { capacity, .. } => *capacity,
             Owned::Mapped(map) => map.len(),
+            #[cfg(feature = "guard")]
+            Owned::Guarded(guarded) => guarded.len(),
         }
     }
 
@@ -86,6 +93,8 @@ impl Owned {
             Owned::Allocated { memory, .. } => *memory,
             // A map is not empty, and nowhere but at an address.
             Owned::Mapped(map) => NonNull::from(&mut **map).cast(),
+            #[cfg(feature = "guard")]
+            Owned::Guarded(guarded) => guarded.start(),
         }
     }
 }
@@ -115,6 +124,11 @@ impl HostBuffer {
     /// # Errors
     /// - `OutOfMemory`: the system has no more memory, also after it got back what was free.
     pub fn new(len: usize) -> Result<HostBuffer> {
+        #[cfg(feature = "guard")]
+        if let Some(guarded) = crate::guard::of_elements(len) {
+            memory::ask(len)?;
+            return Ok(HostBuffer::of(Owned::Guarded(guarded), len));
+        }
         let capacity = class(len).ok_or_else(|| memory::refused(len))?;
         if let Some(owned) = shelves::take(capacity) {
             memory::ask(len)?;
@@ -217,6 +231,10 @@ impl HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
+        // Where accesses are checked, memory goes back to what checks them.
+        if cfg!(feature = "guard") {
+            return;
+        }
         let Some(owned) = self.owned.take().and_then(shelves::put) else { return };
         let capacity = owned.capacity();
         if capacity >= POOLED_FROM {
@@ -245,6 +263,9 @@ pub(crate) fn trim() {
 /// eighth is wasted. `None` for what no address counts.
 #[inline]
 fn class(len: usize) -> Option<usize> {
+    if cfg!(feature = "guard") {
+        return Some(len.max(1));
+    }
     if len < POOLED_FROM {
         return Some(len.max(16).next_multiple_of(16));
     }

@@ -67,6 +67,8 @@ mod face;
 mod fill;
 pub mod functions;
 mod gather;
+#[cfg(feature = "guard")]
+pub mod guard;
 mod halo;
 mod host;
 mod import;

@@ -1,36 +1,79 @@
-//! Memory aligned to cache lines.
+//! Memory aligned to cache lines, for constants, frames and scratch rows.
 //!
-//! Owns [`Lines`].
+//! Owns [`Lines`]. Not here: guarded memory (the core's `guard.rs`).
+
+#[cfg(feature = "guard")]
+use gpupy_core::guard::Guarded;
 
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct Line([u8; 64]);
 
 /// Zeroed bytes that start at a cache line.
-pub struct Lines(Vec<Line>);
+#[derive(Default)]
+pub struct Lines {
+    lines: Vec<Line>,
+    /// Instead of the lines, where memory is guarded.
+    #[cfg(feature = "guard")]
+    guarded: Option<Guarded>,
+}
 
 impl Lines {
     /// At least `len` bytes.
     pub fn new(len: usize) -> Lines {
-        Lines(vec![Line([0; 64]); len.div_ceil(64)])
+        let count = len.div_ceil(64);
+        #[cfg(feature = "guard")]
+        if let Some(guarded) = Guarded::new(count * 64, 64) {
+            // SAFETY: so many bytes are its own.
+            unsafe { guarded.start().as_ptr().write_bytes(0, count * 64) };
+            return Lines { lines: Vec::new(), guarded: Some(guarded) };
+        }
+        Lines {
+            lines: vec![Line([0; 64]); count],
+            #[cfg(feature = "guard")]
+            guarded: None,
+        }
     }
 
     /// Grows to at least `len` bytes.
     pub fn reserve(&mut self, len: usize) {
-        if self.0.len() * 64 < len {
+        // Memory that is longer than asked for would hide what goes beyond it.
+        let exactly = cfg!(feature = "guard") && self.len() != len.next_multiple_of(64);
+        if self.len() < len || exactly {
             *self = Lines::new(len);
         }
     }
 
+    fn len(&self) -> usize {
+        #[cfg(feature = "guard")]
+        if let Some(guarded) = &self.guarded {
+            return guarded.len();
+        }
+        self.lines.len() * 64
+    }
+
     /// The bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
-        let (start, len) = (self.0.as_mut_ptr(), self.0.len() * 64);
-        // SAFETY: lines are arrays of bytes without padding, one after another.
-        unsafe { std::slice::from_raw_parts_mut(start.cast(), len) }
+        let (start, len) = (self.start_mut(), self.len());
+        // SAFETY: lines are arrays of bytes without padding, one after another; they are borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
+    }
+
+    /// Where they start, for writing.
+    pub fn start_mut(&mut self) -> *mut u8 {
+        #[cfg(feature = "guard")]
+        if let Some(guarded) = &self.guarded {
+            return guarded.start().as_ptr();
+        }
+        self.lines.as_mut_ptr().cast()
     }
 
     /// Where they start.
     pub fn start(&self) -> *const u8 {
-        self.0.as_ptr().cast()
+        #[cfg(feature = "guard")]
+        if let Some(guarded) = &self.guarded {
+            return guarded.start().as_ptr();
+        }
+        self.lines.as_ptr().cast()
     }
 }

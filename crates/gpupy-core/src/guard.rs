@@ -1,0 +1,179 @@
+//! Guarded memory, for builds that look for wrong accesses: pages of its own between pages that may not be
+//! touched, which machine code of ours cannot pass either.
+//!
+//! Owns [`Guarded`]. Invariants: where [`side`] says `End`, the byte behind the last one is not accessible, where
+//! it says `Start`, the one before the first; dropped memory is not accessible until [`KEPT`] others were
+//! dropped. Only built with the feature `guard` (`cargo xtask sanitize python`).
+//!
+//! Not here: which memory is guarded (`host.rs`, and the frames of machine code).
+
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+/// How many dropped pieces stay without access, so that nothing new takes their addresses.
+const KEPT: usize = 4096;
+
+/// Where memory lies in its pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Up to the last byte of a page: what goes beyond its end is caught.
+    End,
+    /// From the first byte of a page on: what begins before it is caught.
+    Start,
+}
+
+/// What the variable `GPUPY_GUARD` says: `end`, `start`, or that nothing is guarded.
+pub fn side() -> Option<Side> {
+    static SIDE: OnceLock<Option<Side>> = OnceLock::new();
+    *SIDE.get_or_init(|| match std::env::var("GPUPY_GUARD").as_deref() {
+        Ok("end") => Some(Side::End),
+        Ok("start") => Some(Side::Start),
+        _ => None,
+    })
+}
+
+/// Bytes of which each is 1: a number of every dtype, and no zero.
+pub struct Guarded {
+    mapped: Mapped,
+    start: NonNull<u8>,
+    len: usize,
+}
+
+/// Pages, the first and the last of which nobody may touch.
+struct Mapped {
+    first: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the pages are owned by this alone, and belong to no thread.
+unsafe impl Send for Mapped {}
+// SAFETY: as above; who has the address follows the contracts of what the memory is part of.
+unsafe impl Send for Guarded {}
+// SAFETY: as above.
+unsafe impl Sync for Guarded {}
+
+/// Memory for elements that take so many bytes together, each at a multiple of its size.
+pub fn of_elements(len: usize) -> Option<Guarded> {
+    Guarded::new(len, 1 << len.max(1).trailing_zeros().min(4))
+}
+
+static DROPPED: Mutex<VecDeque<Mapped>> = Mutex::new(VecDeque::new());
+
+impl Guarded {
+    /// Memory of so many bytes at a multiple of `alignment`, a power of two that is at most a page; `None` where
+    /// nothing is guarded, or the system has no more.
+    pub fn new(len: usize, alignment: usize) -> Option<Guarded> {
+        Guarded::at(side()?, len, alignment)
+    }
+
+    fn at(side: Side, len: usize, alignment: usize) -> Option<Guarded> {
+        let room = len.max(1).checked_next_multiple_of(PAGE)?;
+        let bytes = room.checked_add(2 * PAGE)?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping, at an address that the system chooses.
+        let first =
+            unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+        if first == libc::MAP_FAILED {
+            return None;
+        }
+        let mapped = Mapped { first: NonNull::new(first.cast())?, bytes };
+        let offset = match side {
+            Side::End => (room - len) & !(alignment - 1),
+            Side::Start => 0,
+        };
+        // SAFETY: `PAGE + room` bytes are mapped, and the offset is at most `room`.
+        let (pages, start) = unsafe { (mapped.first.add(PAGE), mapped.first.add(PAGE + offset)) };
+        // SAFETY: whole pages of the mapping, which nobody else has.
+        let opened = unsafe {
+            libc::mprotect(pages.as_ptr().cast(), room, libc::PROT_READ | libc::PROT_WRITE)
+        };
+        if opened != 0 {
+            return None;
+        }
+        // SAFETY: these bytes were just made accessible.
+        unsafe { start.as_ptr().write_bytes(1, len) };
+        Some(Guarded { mapped, start, len })
+    }
+
+    /// The first byte.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True for memory of no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let Mapped { first, bytes } = self.mapped;
+        // SAFETY: the mapping is this one's, and nobody has an address in it any more: mapping it afresh without
+        // access gives its memory back.
+        unsafe {
+            let flags =
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+            libc::mmap(first.as_ptr().cast(), bytes, libc::PROT_NONE, flags, -1, 0);
+        }
+        let mut dropped = DROPPED.lock().unwrap_or_else(PoisonError::into_inner);
+        dropped.push_back(Mapped { first, bytes });
+        let oldest = if dropped.len() > KEPT { dropped.pop_front() } else { None };
+        drop(dropped);
+        drop(oldest.map(Unmapped));
+    }
+}
+
+/// A mapping on its way back to the system.
+struct Unmapped(Mapped);
+
+impl Drop for Unmapped {
+    fn drop(&mut self) {
+        // SAFETY: nobody has had access to it for long, and it is dropped once.
+        unsafe { libc::munmap(self.0.first.as_ptr().cast(), self.0.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the system lets us read a byte: it copies it into a pipe, or says that it cannot.
+    fn readable(address: *const u8) -> bool {
+        let mut ends = [0; 2];
+        // SAFETY: the system checks the address that it reads from.
+        unsafe {
+            assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+            let written = libc::write(ends[1], address.cast(), 1);
+            libc::close(ends[0]);
+            libc::close(ends[1]);
+            written == 1
+        }
+    }
+
+    #[test]
+    fn a_byte_beyond_the_guarded_side_is_not_accessible_nor_is_dropped_memory() {
+        for len in [0, 1, 7, 8, 63, 64, 4095, 4096, 4097, 100_000] {
+            for alignment in [1, 8, 64] {
+                let end = Guarded::at(Side::End, len, alignment).expect("memory");
+                let start = end.start().as_ptr();
+                assert_eq!(start as usize % alignment, 0);
+                assert!((0..len).all(|i| readable(start.wrapping_add(i)) || i % 997 != 0));
+                assert!(!readable(start.wrapping_add(len.next_multiple_of(alignment))));
+                drop(end);
+                assert!(!readable(start));
+
+                let from = Guarded::at(Side::Start, len, alignment).expect("memory");
+                assert!(!readable(from.start().as_ptr().wrapping_sub(1)));
+            }
+        }
+    }
+}
