@@ -79,6 +79,12 @@ impl Current {
         }
     }
 
+    /// The version, for whoever looks at the elements now.
+    pub fn seen(&mut self) -> u64 {
+        self.version += u64::from(self.is_pinned());
+        self.version
+    }
+
     /// Puts other elements in the place of what the base has.
     pub fn replace(&mut self, held: Held) {
         self.held = held;
@@ -91,9 +97,30 @@ impl Current {
         self.held = Held::Own(own);
     }
 
-    /// The value, for reading or for putting another in its place. Own elements become one.
-    pub fn value(&mut self) -> Result<&mut Value> {
+    /// Whether exports show the elements.
+    pub fn is_pinned(&self) -> bool {
+        matches!(&self.held, Held::Own(own) if own.is_pinned())
+    }
+
+    /// A value with the elements of now: own elements become one; pinned ones are copied.
+    pub fn value(&mut self) -> Result<Value> {
+        match &self.held {
+            Held::Own(own) if own.is_pinned() => own.copied(),
+            _ => self.value_mut().cloned(),
+        }
+    }
+
+    /// The value, for putting another in its place. Own elements become one.
+    ///
+    /// # Errors
+    /// - `Disposed`: there is none any more. `Invalid`: the elements are pinned, and have to be written where
+    ///   they lie.
+    pub fn value_mut(&mut self) -> Result<&mut Value> {
         if let Held::Own(own) = &mut self.held {
+            if own.is_pinned() {
+                return Err(Error::new(ErrorKind::Invalid, "array")
+                    .says("pinned elements are written where they lie"));
+            }
             self.held = Held::Value(own.take_value()?);
         }
         match &mut self.held {
@@ -151,6 +178,13 @@ impl Array {
         let (dtype, len) = (value.dtype(), value.len());
         let current = Mutex::new(Current { held: Held::Value(value), version: 0, lack: None });
         Array { base: Arc::new(Base { dtype, len, current, face: OnceLock::new() }), view }
+    }
+
+    /// A new base with these elements for its own, seen whole.
+    pub(crate) fn of_own(own: Own) -> Array {
+        let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
+        let current = Mutex::new(Current { held: Held::Own(own), version: 0, lack: None });
+        Array { base: Arc::new(Base { dtype, len, current, face: None }), view }
     }
 
     /// A new base that shows another one's elements.
@@ -294,10 +328,19 @@ impl Array {
         base
     }
 
+    /// What the base has whose elements these are.
+    pub(crate) fn owner_current(&self) -> MutexGuard<'_, Current> {
+        self.owner().current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Bytes from the first element of the base whose elements these are to the first one shown.
     pub fn byte_offset(&self) -> isize {
-        let behind = self.face().map_or(0, |face| face.whole().byte_offset());
-        self.view.offset * self.dtype().size() as isize + behind
+        self.view.offset * self.dtype().size() as isize + self.base_offset()
+    }
+
+    /// Bytes from the first element of the base whose elements these are to the first one of this base.
+    pub(crate) fn base_offset(&self) -> isize {
+        self.face().map_or(0, |face| face.whole().byte_offset())
     }
 
     /// The array without what would keep its base.
@@ -320,9 +363,9 @@ impl Array {
         self.view.offset == 0 && self.size() == self.base.len && self.is_contiguous()
     }
 
-    /// How often the base was written.
+    /// How often the base was written. Of a pinned one nothing tells, so it is another number each time.
     pub fn version(&self) -> u64 {
-        self.current().version
+        self.current().seen()
     }
 
     /// The view itself.
@@ -466,7 +509,7 @@ impl Array {
     /// # Errors
     /// - `Disposed`: it has none any more.
     pub fn value(&self) -> Result<Value> {
-        self.current().value().cloned()
+        self.current().value()
     }
 
     /// The same elements as they are now, which later writes to this base do not change: a base of
@@ -540,11 +583,10 @@ impl Array {
     pub(crate) fn operand(&self, shape: &[usize]) -> Result<Operand> {
         let mut current = self.current();
         let value = current.value()?;
+        drop(current);
         if let Kind::Constant(scalar) = value.0.kind {
             return Ok((Input::Scalar(scalar), None));
         }
-        let value = value.clone();
-        drop(current);
         let input = if self.view.shape[..] == *shape {
             Input::new(value.id(), &self.view)
         } else {

@@ -104,7 +104,7 @@ impl AtOnce {
         let mut current = dest.current_to_write()?;
         let own = current.own_mut()?;
         match dest.is_whole() {
-            true => *own = made,
+            true => own.replace(made),
             false => {
                 in_memory::put(own.bytes_mut(), dest.dtype().size(), dest.layout(), made.bytes())
             }

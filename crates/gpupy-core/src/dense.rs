@@ -47,6 +47,7 @@ impl Context {
         let count = positions.size();
         let fits = array.is_whole()
             && array.face().is_none()
+            && !array.is_pinned()
             && source.is_whole()
             && source.shape() == [count]
             && source.dtype() == array.dtype()
@@ -58,7 +59,7 @@ impl Context {
         let Some(written) = written else { return Ok(false) };
         if !source.shares_base(array) {
             let picked = self.inner.recorder.gather(array, positions)?.value()?;
-            *source.current().value()? = picked;
+            *source.current().value_mut()? = picked;
         }
         self.while_others_run(|| self.compute(&written, 0..written.len()))?;
         Ok(true)
@@ -95,7 +96,7 @@ impl Context {
         };
         let test = mask.operand(mask.shape())?;
         let mut current = array.current();
-        let value = current.value()?;
+        let value = current.value_mut()?;
         let operands = smallvec![test, new, (Input::Whole(value.id()), Some(value.clone()))];
         *value = everywhere.apply(Op::Select, value.dtype(), operands);
         let written = value.clone();

@@ -240,7 +240,7 @@ impl Face {
 
     /// The same, if nobody has the whole just now.
     pub fn follow_now(&self, dtype: DType, current: &mut Current) -> Option<()> {
-        let version = self.whole.current_now()?.version;
+        let version = self.whole.current_now()?.seen();
         self.follow_since(version, dtype, current);
         Some(())
     }
@@ -274,7 +274,7 @@ impl Face {
     }
 
     fn pass(&self, current: &mut Current) -> Result<()> {
-        let value = current.value()?.clone();
+        let value = current.value()?;
         let len = value.len();
         let shown = Array::with_view(value, View::contiguous(&[len]));
         let written = self.context.reinterpreted(&shown, self.whole.dtype())?;

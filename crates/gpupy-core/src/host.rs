@@ -57,9 +57,14 @@ pub(crate) enum Owned {
     Mapped(MmapMut),
     #[cfg(feature = "guard")]
     Guarded(crate::guard::Guarded),
+    /// Memory of another owner, which this keeps alive.
+    Lent {
+        memory: NonNull<u8>,
+        _owner: Box<dyn Send + Sync>,
+    },
 }
 
-// SAFETY: allocated memory belongs to no thread.
+// SAFETY: allocated memory belongs to no thread, and owners of lent memory can be sent.
 unsafe impl Send for Owned {}
 
 impl Owned {
@@ -85,12 +90,14 @@ impl Owned {
             Owned::Mapped(map) => map.len(),
             #[cfg(feature = "guard")]
             Owned::Guarded(guarded) => guarded.len(),
+            // Nothing behind the elements may be touched, nor the memory be reused.
+            Owned::Lent { .. } => 0,
         }
     }
 
     fn memory(&mut self) -> NonNull<u8> {
         match self {
-            Owned::Allocated { memory, .. } => *memory,
+            Owned::Allocated { memory, .. } | Owned::Lent { memory, .. } => *memory,
             // A map is not empty, and nowhere but at an address.
             Owned::Mapped(map) => NonNull::from(&mut **map).cast(),
             #[cfg(feature = "guard")]
@@ -148,6 +155,18 @@ impl HostBuffer {
 
     fn of(mut owned: Owned, len: usize) -> HostBuffer {
         HostBuffer { memory: owned.memory(), owned: Some(owned), len }
+    }
+
+    /// Memory of another owner, which is kept alive as long as the buffer; it is never reused.
+    ///
+    /// # Safety
+    /// From `memory` on, `len` bytes are initialised and may be read and written as long as `owner` lives.
+    pub(crate) unsafe fn lent(
+        memory: NonNull<u8>,
+        len: usize,
+        owner: Box<dyn Send + Sync>,
+    ) -> HostBuffer {
+        HostBuffer { memory, owned: Some(Owned::Lent { memory, _owner: owner }), len }
     }
 
     /// A copy of these bytes.
@@ -235,7 +254,11 @@ impl Drop for HostBuffer {
         if cfg!(feature = "guard") {
             return;
         }
-        let Some(owned) = self.owned.take().and_then(shelves::put) else { return };
+        let Some(owned) = self.owned.take() else { return };
+        if let Owned::Lent { .. } = owned {
+            return;
+        }
+        let Some(owned) = shelves::put(owned) else { return };
         let capacity = owned.capacity();
         if capacity >= POOLED_FROM {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);

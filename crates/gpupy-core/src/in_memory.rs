@@ -63,7 +63,7 @@ pub(crate) fn renewed(value: &mut Value, most: usize) -> Option<Arc<HostBuffer>>
     if let Some(host) = value.renew() {
         return Some(host);
     }
-    let host = match taken(value) {
+    let host = match taken(value, false) {
         Some(host) => host,
         None if value.len() <= most => {
             let whole = access::access(0, &[1]);
@@ -75,13 +75,15 @@ pub(crate) fn renewed(value: &mut Value, most: usize) -> Option<Arc<HostBuffer>>
     Some(host)
 }
 
-/// The memory of a value that nobody else holds, if it is all there and nowhere else.
-fn taken(value: &Value) -> Option<Arc<HostBuffer>> {
+/// The memory of a value that nobody else holds, if it is all there and nowhere else; with `anywhere`, also if
+/// devices have blocks of it, which nothing asks for when the value is gone.
+fn taken(value: &Value, anywhere: bool) -> Option<Arc<HostBuffer>> {
     if !value.is_sole() {
         return None;
     }
     let mut state = value.state();
-    let complete = state.on_host.covers(0..value.len()) && state.watchers.is_empty();
+    let nowhere_else = anywhere || state.watchers.is_empty();
+    let complete = state.on_host.covers(0..value.len()) && nowhere_else;
     if !complete || state.host.as_ref().is_none_or(|host| Arc::strong_count(host) != 1) {
         return None;
     }
@@ -106,7 +108,7 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
         Arg::Array(array) if array.shares_base(dest) => Data::Within(array.layout()),
         Arg::Array(_) => {
             lent = Loan::of(&[*source])?;
-            Data::Of(lent.operands.first()?.elements(size)?)
+            Data::Of(lent.operands.first()?.elements(size)?.apart())
         }
     };
     let mut current = dest.current_to_write()?;
@@ -158,24 +160,26 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
                 Memory::full(scalar.bytes().get(..dtype.size())?, value.len()).ok()?
             }
             Kind::Constant(_) => return None,
-            Kind::Host(_) | Kind::Expr { .. } => match taken(value).map(Arc::try_unwrap) {
-                Some(Ok(buffer)) => Memory::in_buffer(buffer),
-                Some(Err(shared)) => {
-                    // SAFETY: elements in host memory are never written while somebody has them.
-                    let copied = Memory::of(unsafe { shared.bytes(0..bytes) }).ok();
-                    // Without a copy the value has its memory again.
-                    value.state().host = Some(shared);
-                    copied?
-                }
-                None => {
-                    let state = value.state();
-                    if !few || !state.on_host.covers(0..value.len()) {
-                        return None;
+            Kind::Host(_) | Kind::Expr { .. } => {
+                match taken(value, most == usize::MAX).map(Arc::try_unwrap) {
+                    Some(Ok(buffer)) => Memory::in_buffer(buffer),
+                    Some(Err(shared)) => {
+                        // SAFETY: elements in host memory are never written while somebody has them.
+                        let copied = Memory::of(unsafe { shared.bytes(0..bytes) }).ok();
+                        // Without a copy the value has its memory again.
+                        value.state().host = Some(shared);
+                        copied?
                     }
-                    // SAFETY: as above.
-                    Memory::of(unsafe { state.host.as_ref()?.bytes(0..bytes) }).ok()?
+                    None => {
+                        let state = value.state();
+                        if !few || !state.on_host.covers(0..value.len()) {
+                            return None;
+                        }
+                        // SAFETY: as above.
+                        Memory::of(unsafe { state.host.as_ref()?.bytes(0..bytes) }).ok()?
+                    }
                 }
-            },
+            }
         };
         current.make_own(Own::new(dtype, shape, Origin::AtOnce, memory));
     }

@@ -7,6 +7,7 @@
 
 use crate::array::{Arg, Array, Current, Held};
 use crate::in_memory::{Elements, seen};
+use crate::pin;
 use crate::scalar::Scalar;
 use crate::value::Kind;
 use smallvec::SmallVec;
@@ -29,6 +30,18 @@ pub(crate) enum Shown<'a> {
     There(&'a [u8]),
     /// Those that lie otherwise, or that are one number.
     Copied(Elements),
+}
+
+impl Shown<'_> {
+    /// The elements, apart from any memory that a write to another base may change.
+    pub fn apart(self) -> Self {
+        match self {
+            Shown::There(bytes) if pin::bases_may_overlap() => {
+                Shown::Copied(Elements::from_slice(bytes))
+            }
+            other => other,
+        }
+    }
 }
 
 impl Deref for Shown<'_> {

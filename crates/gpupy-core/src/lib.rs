@@ -6,6 +6,7 @@
 //! ```text
 //! array.rs      a view of a base; a base has a current value, which writing replaces, or elements
 //!               that nobody else has (own.rs)
+//! pin.rs        … or that exports show as well, for other code to read and write
 //! face.rs       … or shows the elements of another base under another dtype
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs); reductions in
 //!               steps (record_reduced.rs), whole-program forms (record_whole.rs)
@@ -93,6 +94,7 @@ mod partition;
 mod pending;
 mod pick;
 mod picture;
+mod pin;
 mod placement;
 mod plans;
 pub mod plugin;
@@ -135,6 +137,7 @@ pub use face::{LastFace, steps as face_steps};
 pub use host::HostBuffer;
 pub use op::Op;
 pub use pick::Outside;
+pub use pin::Pin;
 pub use read::HostArray;
 pub use registry::{Constructor, Registry};
 pub use scalar::Scalar;

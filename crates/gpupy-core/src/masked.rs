@@ -114,7 +114,7 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> 
     // None of them is of the destination's base, whose lock is taken below.
     let loan = Loan::of(&[Arg::Array(mask), *source])?;
     let [Lent::Memory(..), given] = &loan.operands[..] else { return None };
-    let (chosen, data) = (loan.operands[0].elements(1)?, given.elements(size)?);
+    let (chosen, data) = (loan.operands[0].elements(1)?.apart(), given.elements(size)?.apart());
     let count = count_true(&chosen);
     let step = match data.len() {
         one if one == size => 0,

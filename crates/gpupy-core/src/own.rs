@@ -2,8 +2,8 @@
 //!
 //! Owns [`Own`]. Most small arrays are computed, read and dropped; a value would cost them an identity,
 //! maps of what is where, and three allocations. Few elements lie in the base itself. Invariants: all
-//! elements are there, in C order; nobody else has the memory, so that whoever has the base's lock may
-//! read and write it.
+//! elements are there, in C order; no value has the memory, so that the holder of the base's lock may
+//! read and write it. Exports of a pinned base may, too (`pin.rs`).
 //!
 //! Not here: when own elements become a value (`array.rs`).
 
@@ -11,6 +11,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::host::HostBuffer;
 use crate::memory::{of_array, refused};
+use crate::pin::Pinned;
 use crate::value::{Origin, Value};
 use crate::view::{Shape, size_of};
 use std::mem::MaybeUninit;
@@ -29,14 +30,39 @@ pub(crate) struct Own {
 
 /// Bytes, aligned for every dtype.
 pub(crate) struct Memory {
-    /// Where they are, if they are many.
-    buffer: Option<HostBuffer>,
+    /// Where they are, if they are many or pinned.
+    buffer: Option<Buffer>,
     /// Otherwise they are here; none beyond those that were asked for is ever read.
     here: Here,
 }
 
+/// A buffer for the base alone, or for exports too.
+enum Buffer {
+    Alone(HostBuffer),
+    Pinned(Arc<Pinned>),
+}
+
+impl Buffer {
+    #[inline]
+    fn start(&self) -> NonNull<u8> {
+        match self {
+            Buffer::Alone(buffer) => buffer.start(),
+            Buffer::Pinned(pinned) => pinned.start(),
+        }
+    }
+}
+
 /// The most bytes that lie in the base.
 const HERE: usize = 64;
+
+/// A buffer of so many bytes, if they do not lie in the base.
+#[inline]
+fn many(bytes: usize) -> Result<Option<Buffer>> {
+    match bytes {
+        ..=HERE => Ok(None),
+        _ => HostBuffer::new(bytes).map(Buffer::Alone).map(Some),
+    }
+}
 
 /// Few bytes. Not initialised, because moving what is nothing costs nothing.
 #[repr(align(16))]
@@ -45,13 +71,12 @@ struct Here(MaybeUninit<[u8; HERE]>);
 impl Memory {
     /// Memory of so many bytes, which the caller writes before anybody reads them.
     fn new(len: usize) -> Result<Memory> {
-        let buffer = if len <= HERE { None } else { Some(HostBuffer::new(len)?) };
-        Ok(Memory { buffer, here: Here(MaybeUninit::uninit()) })
+        Ok(Memory { buffer: many(len)?, here: Here(MaybeUninit::uninit()) })
     }
 
     /// The bytes of a buffer.
     pub fn in_buffer(buffer: HostBuffer) -> Memory {
-        Memory { buffer: Some(buffer), here: Here(MaybeUninit::uninit()) }
+        Memory { buffer: Some(Buffer::Alone(buffer)), here: Here(MaybeUninit::uninit()) }
     }
 
     /// A copy of these bytes.
@@ -121,7 +146,7 @@ impl Own {
     #[inline(always)]
     pub fn make_room(&mut self, shape: &[usize]) -> Result<NonNull<u8>> {
         let bytes = size_of(shape) * self.dtype.size();
-        self.memory.buffer = if bytes <= HERE { None } else { Some(HostBuffer::new(bytes)?) };
+        self.memory.buffer = many(bytes)?;
         self.shape = Shape::from_slice(shape);
         Ok(self.memory.start())
     }
@@ -153,7 +178,50 @@ impl Own {
         unsafe { std::slice::from_raw_parts_mut(self.memory.start().as_ptr(), len) }
     }
 
-    /// A value with these elements, of which nothing is left here.
+    /// Puts other elements, as many and of the same dtype, in the place of these.
+    pub fn replace(&mut self, other: Own) {
+        match self.is_pinned() {
+            true => self.bytes_mut().copy_from_slice(other.bytes()),
+            false => *self = other,
+        }
+    }
+
+    /// The memory for an export; the elements stay there until the export is gone, or with `for_life` as long
+    /// as the base has them.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no room for few elements, which lay in the base.
+    pub fn pin(&mut self, for_life: bool) -> Result<Arc<Pinned>> {
+        let pinned = match self.memory.buffer.take() {
+            None => Pinned::new(HostBuffer::from_bytes(self.bytes())?),
+            Some(Buffer::Alone(buffer)) => Pinned::new(buffer),
+            Some(Buffer::Pinned(pinned)) => pinned,
+        };
+        if for_life {
+            pinned.stay();
+        }
+        self.memory.buffer = Some(Buffer::Pinned(pinned.clone()));
+        Ok(pinned)
+    }
+
+    /// Whether exports show the elements.
+    #[inline]
+    pub fn is_pinned(&self) -> bool {
+        matches!(&self.memory.buffer, Some(Buffer::Pinned(pinned)) if Pinned::is_shared(pinned))
+    }
+
+    /// A value with a copy of the elements.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no room for it.
+    pub fn copied(&self) -> Result<Value> {
+        let buffer = HostBuffer::from_bytes(self.bytes());
+        let buffer = buffer.map_err(|error| of_array(error, &self.shape, self.dtype))?;
+        let (shape, buffer) = (self.shape.clone(), Arc::new(buffer));
+        Ok(Value::in_memory(self.dtype, shape, self.origin, self.depth, buffer))
+    }
+
+    /// A value with these elements, which are not pinned, of which nothing is left here.
     ///
     /// # Errors
     /// - `OutOfMemory`: there is no room for a value's memory; the elements are here as they were.
@@ -163,7 +231,14 @@ impl Own {
                 let copied = HostBuffer::from_bytes(self.bytes());
                 copied.map_err(|error| of_array(error, &self.shape, self.dtype))?
             }
-            Some(buffer) => buffer,
+            Some(Buffer::Alone(buffer)) => buffer,
+            Some(Buffer::Pinned(pinned)) => match Arc::try_unwrap(pinned) {
+                Ok(pinned) => pinned.into_buffer(),
+                Err(shared) => {
+                    self.memory.buffer = Some(Buffer::Pinned(shared));
+                    return self.copied();
+                }
+            },
         };
         let shape = std::mem::take(&mut self.shape);
         Ok(Value::in_memory(self.dtype, shape, self.origin, self.depth, Arc::new(buffer)))

@@ -54,7 +54,7 @@ impl Context {
             return Array::full(&shape, Scalar::zero(array.dtype()));
         }
         let positions = self.picked_positions(array, indices, at, outside)?;
-        self.bounded(self.inner.recorder.gather(array, &positions)?)
+        self.recorded_of(array, |array| self.inner.recorder.gather(array, &positions))
     }
 
     /// The extents of what index arrays name.

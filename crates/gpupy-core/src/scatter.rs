@@ -50,9 +50,14 @@ impl Context {
         }
         let positions = self.picked_positions(array, indices, at, outside)?;
         let positions = positions.operand(&target.shape)?;
+        if array.is_pinned() {
+            let old = array.value()?;
+            let new = self.inner.recorder.scattered(old, &target.shape, positions, source);
+            return self.overwrite_pinned(array, new);
+        }
         let written = {
             let mut current = array.current();
-            let value = current.value()?;
+            let value = current.value_mut()?;
             let old = value.clone();
             *value = self.inner.recorder.scattered(old, &target.shape, positions, source);
             let written = value.clone();

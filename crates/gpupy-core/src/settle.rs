@@ -125,7 +125,7 @@ impl Context {
     }
 
     /// Computes all elements and brings them to host memory; of a constant there is nothing to compute.
-    fn bring(&self, value: &Value) -> Result<()> {
+    pub(crate) fn bring(&self, value: &Value) -> Result<()> {
         if matches!(value.0.kind, Kind::Constant(_)) {
             return Ok(());
         }

@@ -55,6 +55,8 @@ pub struct Stats {
     pub pool_bytes: u64,
     /// Recorded operations that an array, or another operation, still needs.
     pub values: u64,
+    /// Exports of arrays' memory that are alive.
+    pub pins: u64,
 }
 
 impl AddAssign for Stats {
@@ -82,5 +84,6 @@ impl AddAssign for Stats {
         self.pool_blocks += other.pool_blocks;
         self.pool_bytes += other.pool_bytes;
         self.values += other.values;
+        self.pins += other.pins;
     }
 }

@@ -56,8 +56,6 @@ impl Repr {
 /// What few arrays keep besides their elements.
 #[derive(Default)]
 pub struct Kept {
-    /// Exports whose addresses were given out by number.
-    pub exports: Mutex<Vec<Py<PyAny>>>,
     /// Where the true elements of a mask are, once somebody asked.
     pub positions: Mutex<Option<Positions>>,
     /// The parts of complex elements, as they were read last.
@@ -191,6 +189,29 @@ pub fn host_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
+/// The elements as a NumPy array over the memory that the array's base has, which stays pinned while that is
+/// used, or for its life.
+pub fn pinned_host_of<'py>(
+    slf: &Bound<'py, NdArray>,
+    for_life: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    match elements(slf) {
+        Elements::Lazy(array) => {
+            lend::to_numpy_pinned(slf.py(), &array, slf.get().is_writable(), for_life)
+        }
+        Elements::Numpy(array) => Ok(array),
+    }
+}
+
+/// Whether all elements of the base had better come to host memory where these are gone through one by one.
+fn is_much_of_base(array: &Array) -> bool {
+    /// Bases of so many elements come at once.
+    const FEW: usize = 1 << 16;
+    /// Of others, if it is not more than so many times what is read.
+    const TIMES: usize = 8;
+    array.base_len() <= array.size().saturating_mul(TIMES).max(FEW)
+}
+
 /// A view of `parent`'s elements.
 pub fn view_of<'py>(
     parent: &Bound<'py, NdArray>,
@@ -222,7 +243,7 @@ impl NdArray {
         let writable = made.getattr("flags")?.getattr("writeable")?.is_truthy()?;
         if writable && !made.getattr("base")?.is_none() {
             // Its memory is somebody else's, who may write to it and read what is written here.
-            return Ok(NdArray::numpy(&made));
+            return host::adopt(&made);
         }
         Ok(match host::from_numpy(&made)? {
             Some(array) => NdArray { writable: writable.into(), ..NdArray::lazy(array) },
@@ -414,7 +435,10 @@ impl NdArray {
         let py = slf.py();
         match Self::ndim(slf)? {
             0 => Err(PyTypeError::new_err("iteration over a 0-d array")),
-            1 => Ok(host_of(slf)?.try_iter()?.into_any()),
+            // Python's loop sees what it writes meanwhile.
+            1 if slf.get().read(py).as_lazy().is_none_or(is_much_of_base) => {
+                Ok(pinned_host_of(slf, false)?.try_iter()?.into_any())
+            }
             _ => Ok(Bound::new(py, Rows::of(slf))?.into_any()),
         }
     }

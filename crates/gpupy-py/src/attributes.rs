@@ -7,6 +7,7 @@
 use crate::array::{Elements, NdArray, Repr, elements, host_of, view_of};
 use crate::dtypes;
 use crate::protocols::wrap_of;
+use gpupy_core::Array;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -149,6 +150,12 @@ impl NdArray {
             (Elements::Lazy(a), Elements::Lazy(b)) => a.aliases(&b),
             _ => false,
         }
+    }
+
+    /// True while others show the elements of the base.
+    #[getter]
+    fn _is_pinned(&self, py: Python<'_>) -> bool {
+        self.read(py).as_lazy().is_some_and(Array::is_pinned)
     }
 
     /// The first element's place in its owner, in bytes.

@@ -1,12 +1,13 @@
 //! Arrays as something else: text, Python numbers, NumPy's arrays, buffers.
 //!
-//! Owns what Python and NumPy call for that. Invariant: what is given out is read-only, or a copy.
+//! Owns what Python and NumPy call for that. Invariant: what is given out to other code is the memory of a
+//! pinned base, or a copy.
 //!
 //! Not here: the exchange of memory behind it (`host.rs`).
 
-use crate::array::{Elements, NdArray, elements, host_of};
+use crate::array::{Elements, NdArray, elements, host_of, pinned_host_of};
 use crate::errors::to_py;
-use crate::lend::Exported;
+use crate::lend::{self, Exported};
 use crate::session::context;
 use crate::{dtypes, protocols, standin};
 use gpupy_core::DType;
@@ -17,7 +18,6 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::PoisonError;
 
 thread_local! {
     /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
@@ -27,9 +27,16 @@ thread_local! {
 
 #[pymethods]
 impl NdArray {
-    /// The elements as a NumPy array, to read.
+    /// The elements as a NumPy array, to read while nobody writes.
     fn _host<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         host_of(slf)
+    }
+
+    /// The elements as a NumPy array over the base's own memory, which others may read and write as long as they
+    /// have it, or as long as there is the base.
+    #[pyo3(signature = (for_life=false))]
+    fn _pinned<'py>(slf: &Bound<'py, Self>, for_life: bool) -> PyResult<Bound<'py, PyAny>> {
+        pinned_host_of(slf, for_life)
     }
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -100,7 +107,7 @@ impl NdArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let host = host_of(slf)?;
+        let host = if copy == Some(true) { host_of(slf)? } else { pinned_host_of(slf, false)? };
         if dtype.is_none() && copy != Some(true) {
             return Ok(host);
         }
@@ -117,23 +124,18 @@ impl NdArray {
         {
             return Err(error);
         }
-        let host = host_of(slf)?;
+        // The address is a bare number: nobody knows who uses it.
+        let host = pinned_host_of(slf, true)?;
         if hides_memory(&host)? {
             return Err(PyAttributeError::new_err("__array_interface__"));
         }
-        let interface = host.getattr("__array_interface__")?;
-        if slf.get().read(slf.py()).as_lazy().is_some() {
-            // The address is a bare number: what it points to has to outlive whoever reads it.
-            let exports = &slf.get().keep().exports;
-            exports.lock().unwrap_or_else(PoisonError::into_inner).push(host.unbind());
-        }
-        Ok(interface)
+        host.getattr("__array_interface__")
     }
 
     /// The elements as a memoryview.
     #[getter]
     fn data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        host_of(slf)?.getattr("data")
+        pinned_host_of(slf, false)?.getattr("data")
     }
 
     // SAFETY: the caller gives a buffer description to fill in.
@@ -148,8 +150,8 @@ impl NdArray {
         };
         match elements(&slf) {
             Elements::Lazy(array) => {
-                let exported = Exported::of(slf.py(), &array).inspect_err(refused)?;
-                let exported = Box::new(exported);
+                let pin = lend::pin(slf.py(), &array, false).inspect_err(refused)?;
+                let exported = Box::new(Exported::pinned(pin, slf.get().is_writable()));
                 // SAFETY: `view` is a description to fill in. What it points to is its own, until
                 // `__releasebuffer__`.
                 unsafe {

@@ -1,9 +1,11 @@
 //! From NumPy to us: arrays copied, index arrays, the memory of ndarrays; and elements as NumPy's scalars.
 //!
-//! Owns [`from_numpy`] and [`bytes`]. Invariant: what is taken is a copy, so nobody writes to memory of the core.
+//! Owns [`from_numpy`], [`adopt`] and [`bytes`]. Invariant: what is taken is a copy, so nobody writes to memory of
+//! the core, or it is a base that is pinned for its life.
 //!
 //! Not here: the way to NumPy (`lend.rs`); what NumPy functions do with the arrays (`plain.rs`).
 
+use crate::array::NdArray;
 use crate::dtypes::{self, numpy};
 use crate::errors::to_py;
 use crate::lend::to_numpy;
@@ -17,6 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::ptr::NonNull;
 
 /// The element of a lazy array without axes as a NumPy scalar, evaluated if need be.
 pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
@@ -68,6 +71,37 @@ pub fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         Some(dtype) if holds(dtype)? => copy_in(&array, dtype).map(Some),
         _ => Ok(None),
     }
+}
+
+/// An array whose elements are those of an ndarray: both show what is written to either. Where no driver in use
+/// holds such elements, or they do not lie at multiples of their size, it is one that NumPy works on.
+#[pyfunction]
+pub fn adopt(object: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+    let array = ndarray(object)?;
+    let Some(lazy) = over(&array)? else { return Ok(NdArray::numpy(array.as_any())) };
+    let made = NdArray::lazy(lazy);
+    made.set_writable(array.getattr("flags")?.getattr("writeable")?.is_truthy()?);
+    Ok(made)
+}
+
+/// A lazy array over the memory of an ndarray, which it keeps; `None` where there cannot be one.
+fn over(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
+    let Some(dtype) = dtypes::from_numpy(&array.dtype())? else { return Ok(None) };
+    let (size, Some(span)) = (dtype.size() as isize, span(array)) else { return Ok(None) };
+    let is_multiple = array.strides().iter().all(|stride| stride % size == 0);
+    if !holds(dtype)? || !is_multiple || span.start % size != 0 {
+        return Ok(None);
+    }
+    let away = address(array) as isize - span.start;
+    let Some(first) = NonNull::new(address(array).cast_mut().wrapping_offset(-away)) else {
+        return Ok(None);
+    };
+    let len = ((span.end - span.start) / size) as usize;
+    // SAFETY: the ndarray's elements lie there, aligned, as long as it lives. Python's lock orders who reads and
+    // writes them, as it does for NumPy; an array that is not to be written to is not by the caller.
+    let whole = unsafe { Array::over(dtype, &[len], first, Box::new(array.clone().unbind())) };
+    let strides: SmallVec<[isize; 4]> = array.strides().iter().map(|s| s / size).collect();
+    whole.view(array.shape(), &strides, away / size).map(Some).map_err(to_py)
 }
 
 /// Copies an ndarray of this dtype. The copy's axes lie in memory as the ndarray's do.

@@ -115,6 +115,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sites::reset_fallback_counts, module)?)?;
     module.add_function(wrap_pyfunction!(sites::tell_of_fallbacks, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::hold, module)?)?;
+    module.add_function(wrap_pyfunction!(host::adopt, module)?)?;
     module.add_function(wrap_pyfunction!(protocols::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(array::numpy_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;

@@ -291,6 +291,7 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     row.set_item("automatic_flushes", stats.automatic_flushes)?;
     row.set_item("driver_fallbacks", stats.driver_fallbacks)?;
     row.set_item("values", stats.values)?;
+    row.set_item("pins", stats.pins)?;
     let split = PyDict::new(py);
     for (name, stats) in drivers {
         split.set_item(name, work(py, &stats)?)?;

@@ -45,7 +45,7 @@ impl Context {
             Some(array) => Ok(array),
             None => match self.ripen(args)?.then(|| at_once(args)).flatten() {
                 Some(array) => Ok(array),
-                None => self.bounded(recorder.apply(op, args)?),
+                None => self.recorded(args, |args| recorder.apply(op, args)),
             },
         })
     }
@@ -74,7 +74,7 @@ impl Context {
     /// # Errors
     /// - `DType`: they are no integers. Otherwise as `apply`.
     pub fn integer_power(&self, array: &Array, exponent: u64) -> Result<Array> {
-        self.bounded(self.inner.recorder.integer_power(array, exponent)?)
+        self.recorded_of(array, |array| self.inner.recorder.integer_power(array, exponent))
     }
 
     /// Arrays one behind the other along an axis; a view of each is read where it is needed.
@@ -84,7 +84,7 @@ impl Context {
     pub fn join(&self, axis: usize, arrays: &[Array]) -> Result<Array> {
         let recorder = &self.inner.recorder;
         order::kept_along(arrays, axis, Steps::OrNone, |arrays, axis| {
-            self.bounded(recorder.join(axis, arrays)?)
+            self.recorded_of_all(arrays, |arrays| recorder.join(axis, arrays))
         })
     }
 
@@ -95,12 +95,12 @@ impl Context {
     pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
         let recorder = &self.inner.recorder;
         if array.dtype() == dtype {
-            return self.bounded(self.copy_as_it_lies(array)?);
+            return self.copy_as_it_lies(array);
         }
         order::kept(&[Arg::Array(array)], |args| {
             match recorder.at_once.apply(Op::Cast, dtype, args) {
                 Some(array) => Ok(array),
-                None => self.bounded(recorder.convert(Op::Cast, args, dtype)?),
+                None => self.recorded(args, |args| recorder.convert(Op::Cast, args, dtype)),
             }
         })
     }
@@ -119,7 +119,7 @@ impl Context {
         self.ripen(&[Arg::Array(array)])?;
         let recorder = &self.inner.recorder;
         order::kept_but(array, axes, keepdims, |array, axes| {
-            self.bounded(recorder.reduce(op, array, axes, keepdims)?)
+            self.recorded_of(array, |array| recorder.reduce(op, array, axes, keepdims))
         })
     }
 
@@ -130,7 +130,7 @@ impl Context {
     /// - `Index`: there is no such axis. `DType`: the operation does not scan this dtype.
     pub fn scan(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
         order::kept_along(slice::from_ref(array), axis, Steps::Any, |arrays, axis| {
-            self.bounded(self.inner.recorder.scan(op, &arrays[0], axis)?)
+            self.recorded_of(&arrays[0], |array| self.inner.recorder.scan(op, array, axis))
         })
     }
 
@@ -140,7 +140,7 @@ impl Context {
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
         order::kept_along(slice::from_ref(array), axis, Steps::OrNone, |arrays, axis| {
-            self.bounded(self.inner.recorder.sort(&arrays[0], axis)?)
+            self.recorded_of(&arrays[0], |array| self.inner.recorder.sort(array, axis))
         })
     }
 
@@ -149,7 +149,7 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis, or it is too long for an int32.
     pub fn argsort(&self, array: &Array, axis: usize) -> Result<Array> {
-        self.bounded(self.inner.recorder.argsort(array, axis)?)
+        self.recorded_of(array, |array| self.inner.recorder.argsort(array, axis))
     }
 
     /// The place along an axis, int32, of the first element that `op` (the minimum or maximum) gives of
@@ -159,7 +159,7 @@ impl Context {
     /// - `Index`: there is no such axis, or it is too long for an int32. `Shape`: the rows have no
     ///   elements. `DType`: the operation does not reduce this dtype.
     pub fn place(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
-        self.bounded(self.inner.recorder.place(op, array, axis)?)
+        self.recorded_of(array, |array| self.inner.recorder.place(op, array, axis))
     }
 
     /// The matrix product of stacks of matrices, `(…, m, k)` and `(…, k, n)`, whose stacks broadcast
@@ -169,8 +169,12 @@ impl Context {
     /// - `Shape`: the extents do not fit, or an array has fewer than two axes. `DType`: the dtypes
     ///   differ.
     pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
-        self.ripen(&[Arg::Array(left), Arg::Array(right)])?;
-        self.bounded(self.inner.recorder.matmul(left, right)?)
+        let args = [Arg::Array(left), Arg::Array(right)];
+        self.ripen(&args)?;
+        self.recorded(&args, |args| match args {
+            [Arg::Array(left), Arg::Array(right)] => self.inner.recorder.matmul(left, right),
+            _ => self.inner.recorder.matmul(left, right),
+        })
     }
 
     /// An array whose elements are all `scalar`. Few elements take memory at once; many, when
@@ -217,7 +221,7 @@ impl Context {
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy(&self, array: &Array) -> Result<Array> {
-        self.inner.recorder.copy(array)
+        self.recorded_of(array, |array| self.inner.recorder.copy(array))
     }
 
     /// A new base with the same elements, whose axes lie from the longest stride to the shortest.
@@ -277,6 +281,7 @@ impl Context {
         let source = source_of(dest, given)?;
         match dest.size() {
             0 => return Ok(()),
+            _ if dest.is_pinned() => return self.write_pinned(dest, source),
             _ if let Some(face) = dest.face()
                 && let Some((target, source)) = face.through(dest, given)? =>
             {
@@ -301,7 +306,7 @@ impl Context {
     /// Puts an operand in the place of what a view shows; gives the base's new value.
     fn put_operand(&self, dest: &Array, source: Operand) -> Result<Value> {
         let mut current = dest.current();
-        let value = current.value()?;
+        let value = current.value_mut()?;
         if !in_memory::write(value, dest, &source, self.inner.recorder.at_once.is_allowed()) {
             let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
             let old = std::mem::replace(value, empty);

@@ -9,6 +9,7 @@ use super::{Context, State};
 use crate::driver::Capabilities;
 use crate::error::Result;
 use crate::evaluate::Engine;
+use crate::pin;
 use crate::stats::Stats;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
@@ -101,6 +102,7 @@ impl Context {
         let mut stats = counts.whole;
         counts.each().for_each(|(_, driver)| stats += driver);
         stats.values = self.inner.recorder.living() as u64;
+        stats.pins = pin::living();
         stats
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _creation, _gpupy
 from ._fallback import call, to_host
-from ._gpupy import assign_all, ndarray, numpy_attribute
+from ._gpupy import assign_all, hold, ndarray, numpy_attribute
 
 
 def _part(a, name):
@@ -21,11 +21,7 @@ def _part(a, name):
         made._writable = False
         return made
     made = _gpupy.part_of(a, name == "imag")
-    if made is None:
-        # A copy: what would be written to it would not reach the array.
-        made = numpy_attribute(a, name)
-        made._writable = False
-    return made
+    return hold(getattr(a._pinned(), name), a) if made is None else made
 
 
 def _set_part(a, name, value):

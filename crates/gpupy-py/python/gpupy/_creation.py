@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _gpupy
 from ._fallback import call, to_host, wrapped
-from ._gpupy import assign_all, empty, hold, is_lazy, ndarray, scalar, wrap, zeros
+from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, scalar, wrap, zeros
 
 
 def shape_of(shape):
@@ -191,6 +191,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **k
         return made if extra <= 0 else made.reshape((1,) * extra + made.shape)
     given = to_host(object)
     made = np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs)
+    if copy is False:
+        return adopt(made)
     # Without a copy it is the array itself or a view of it.
     return wrapped("array", made, [object], [given]) if isinstance(object, ndarray) else wrap(made)
 
@@ -225,12 +227,6 @@ def _asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None)
     return asarray(a, dtype, order, copy=copy)
 
 
-def from_dlpack(x, /, *, device=None, copy=None):
-    # An element of ours is a tensor without axes, which NumPy's own scalar is not.
-    given = x._array() if type(x) is scalar else x
-    return call("from_dlpack", np.from_dlpack, (given,), {"device": device, "copy": copy})
-
-
 def ascontiguousarray(a, dtype=None, *, like=None):
     if like is not None:
         return _given_like(ascontiguousarray, a, dtype, like=like)
@@ -263,6 +259,15 @@ def _required(a, dtype, requirements):
     made = array(a, dtype, copy=None, order=order)
     met = ("W" not in wanted or made._writable) and ("O" not in wanted or made.flags.owndata)
     return made if met else made.copy(order)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    if isinstance(x, ndarray) and x._lazy and device in (None, "cpu"):
+        return x.copy() if copy else x[...]
+    # An element of ours is a tensor without axes, which NumPy's own scalar is not.
+    given = to_host(x._array() if type(x) is scalar else x)
+    made = np.from_dlpack(given, device=device, copy=copy)
+    return adopt(made) if copy is False else wrap(made)
 
 
 def copy(a, order="K", subok=False):

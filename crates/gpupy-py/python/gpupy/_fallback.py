@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 from ._gpupy import (
-    assign_all,
+    adopt,
     call,
     count_fallback,
     current_driver,
@@ -25,7 +25,6 @@ from ._gpupy import (
     tell_of_fallbacks,
     wrap,
 )
-from ._through import Through
 
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
@@ -246,16 +245,12 @@ def _longer_call(name, function, args, kwargs):
     outs = out if isinstance(out, tuple) else (out,)
     seen.extend(o for o in outs if isinstance(o, ndarray))
     count_fallback(name, seen)
-    befores = [o._host() if isinstance(o, ndarray) else None for o in outs]
-    copies = [_to_write(o) for o in outs]
-    host_out = tuple(copies) if isinstance(out, tuple) else copies[0]
+    targets = [_to_write(o) for o in outs]
+    host_out = tuple(targets) if isinstance(out, tuple) else targets[0]
     result = function(*host_args, **host_kwargs, out=host_out)
-    for target, copy, before in zip(outs, copies, befores, strict=True):
-        if isinstance(target, ndarray) and _writable(target):
-            give_back(target, copy, before)
     if isinstance(result, tuple):
-        return tuple(_originals(r, copies, outs) for r in result)
-    return _originals(result, copies, outs)
+        return tuple(_originals(r, targets, outs) for r in result)
+    return _originals(result, targets, outs)
 
 
 def _called(name, function, args, kwargs, arrays, hosts, host_args, host_kwargs):
@@ -269,7 +264,7 @@ def _called(name, function, args, kwargs, arrays, hosts, host_args, host_kwargs)
 
 
 def _refused(error, function, args, kwargs, arrays):
-    """What comes of a call that failed: where it was to write to its arguments, it may, on copies."""
+    """What comes of a call that failed: where it was to write to its arguments, it may."""
     # NumPy's own arrays raise it too, and then nothing of ours would be changed.
     if "read-only" not in str(error) or not any(_writable(a) for a in arrays):
         raise error
@@ -291,7 +286,7 @@ def wrapped(name, result, arrays, hosts):
         return kind([made[id(r)] for r in result])
     if name == "frombuffer" and result.flags.writeable:
         # Its memory is somebody else's, who may write to it and read what is written here.
-        return hold(result)
+        return adopt(result)
     view = _view_of_one(name, result, arrays, hosts)
     if view is None:
         view = wrap(result)
@@ -335,8 +330,6 @@ def _view_of_one(name, result, arrays, hosts):
             return array._views(np.lib.stride_tricks.as_strided, result.shape, result.strides)
         if not np.may_share_memory(result, host):
             continue
-        if type(array) is Through and host.flags.c_contiguous:
-            return _part_of(array, host, result)
         if not array._lazy:
             # A field of records, say: NumPy's view, whatever its dtype, so that writes reach them.
             return hold(result, array)
@@ -350,13 +343,6 @@ def _view_of_one(name, result, arrays, hosts):
             view._writable = False
         return view
     return None
-
-
-def _part_of(array, host, result):
-    """The part of what is written through that ``result`` is of ``host``, its elements."""
-    first, there = (a.__array_interface__["data"][0] for a in (host, result))
-    place = result.shape, result.dtype, there - first, result.strides
-    return array._part(lambda copy: np.ndarray(place[0], place[1], copy, *place[2:]))
 
 
 def _place(host, result):
@@ -400,15 +386,7 @@ def _placed_in(array, host, result):
 
 
 def _writable(array):
-    """Whether what is written to a copy of it has to be written to the array, and may be."""
-    return array._open if type(array) is Through else array._lazy and array._writable
-
-
-def _assign(array, copy):
-    if type(array) is Through:
-        array[...] = copy
-    else:
-        assign_all(array, copy)
+    return array._lazy and array._writable
 
 
 def _to_write(target):
@@ -416,37 +394,14 @@ def _to_write(target):
         raise TypeError("return arrays must be of ArrayType")
     if not isinstance(target, ndarray):
         return target
-    if not target._lazy and type(target) is not Through:
-        return target._host()
-    copy = np.array(target._host())
-    copy.flags.writeable = _writable(target)
-    return copy
+    return target._pinned()
 
 
-def _originals(result, copies, outs):
-    for target, copy in zip(outs, copies, strict=True):
-        if result is copy:
-            return target
+def _originals(result, targets, outs):
+    for out, target in zip(outs, targets, strict=True):
+        if result is target:
+            return out
     return wrap(result)
-
-
-def give_back(array, copy, before):
-    """Writes to an array what a function of NumPy's made of a copy of it, which was ``before``.
-
-    What code of the user's wrote to the array meanwhile, in an ``__index__`` say, stays where the function
-    wrote nothing.
-    """
-    now = array._host()
-    if now.shape == copy.shape and now.tobytes() != before.tobytes():
-        copy = np.where(_changed(copy, before), copy, now)
-    _assign(array, copy)
-
-
-def _changed(array, before):
-    """Where the elements of two arrays of one shape and dtype differ in a bit."""
-    pairs = (np.ascontiguousarray(a).reshape(-1).view(np.uint8) for a in (array, before))
-    differ = np.not_equal(*pairs).reshape(array.size, -1)
-    return differ.any(axis=1).reshape(array.shape)
 
 
 def call_writing(name, function, args, kwargs):
@@ -456,33 +411,22 @@ def call_writing(name, function, args, kwargs):
     seen = []
     host_args, host_kwargs = to_host(tuple(args[1:]), seen), to_host(kwargs, seen)
     count_fallback(name, [args[0], *seen])
-    before, copy = args[0]._host(), _to_write(args[0])
-    try:
-        return function(copy, *host_args, **host_kwargs)
-    finally:
-        # What was written before an error stays written, as in NumPy.
-        if _writable(args[0]):
-            give_back(args[0], copy, before)
+    return function(_to_write(args[0]), *host_args, **host_kwargs)
 
 
 def _write_back(function, args, kwargs):
-    """Calls a function that changes its arguments, on copies, and writes back what it changed."""
+    """Calls a function that changes its arguments, on the arrays' own memory."""
     written = []
 
     def pick(array):
-        host = array._host()
         if not _writable(array):
-            return host
-        copy = np.array(host)
-        written.append((array, host, copy))
-        return copy
+            return array._host()
+        written.append((array, array._pinned()))
+        return written[-1][1]
 
     result = function(*to_host(tuple(args), None, pick), **to_host(kwargs, None, pick))
-    for array, host, copy in written:
-        if host.shape != copy.shape or host.tobytes() != copy.tobytes():
-            give_back(array, copy, host)
-    for array, _, copy in written:
-        if result is copy:
+    for array, host in written:
+        if result is host:
             return array
     return wrap(result)
 
@@ -495,10 +439,7 @@ def in_place(operator_name, ufunc_name, target, value):
     seen = [target]
     host_value = to_host(value, seen)
     count_fallback(ufunc_name, seen)
-    copy = _to_write(target)
-    result = function(copy, host_value)
-    if target._lazy:
-        assign_all(target, result)
+    function(_to_write(target), host_value)
 
 
 def array_ufunc(ufunc, method, inputs, kwargs):

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from ._fallback import call, give_back, to_host
+from ._fallback import call, to_host
 from ._gpupy import wrap
 
 
@@ -51,9 +51,9 @@ class flatiter:
         return self._array.size
 
     def __iter__(self):
-        # NumPy's own iterator, which costs no call of Python for each element.
+        # NumPy's own iterator, which costs no call of Python for each element and sees what is written.
         if self._iterator is None:
-            self._iterator = self._array._host().flat
+            self._iterator = self._array._pinned().flat
         return self._iterator
 
     def __next__(self):
@@ -89,10 +89,7 @@ class flatiter:
             place = self._at(operator.index(key))
         except TypeError:
             # The elements named repeat `value` as often as they need it, which NumPy does.
-            before = array._host()
-            copy = np.array(before)
-            copy.flat[to_host(key)] = to_host(value)
-            give_back(array, copy, before)
+            array._pinned().flat[to_host(key)] = to_host(value)
             return
         # NumPy refuses here what it takes elsewhere, and wraps what it says.
         array._hollow().flat[0] = to_host(value)

@@ -1,7 +1,6 @@
 """``nditer`` and ``nested_iters`` over arrays of ours.
 
-Owns both, which are NumPy's own over host memory. Operands that they may write to are copies, which go
-back to their arrays when an iteration ends, is closed, leaves its context, or is written to as a whole.
+Owns both, which are NumPy's own over the arrays' memory, which stays pinned as long as there is the iterator.
 What NumPy allocates or casts for an operand is shared with the iterator. Not here: iteration over one array
 (in Rust), ``flat`` (``_flat.py``).
 """
@@ -9,10 +8,9 @@ What NumPy allocates or casts for an operand is shared with the iterator. Not he
 import numpy as np
 
 from ._fallback import to_host
-from ._gpupy import assign_all, hold, ndarray
+from ._gpupy import hold, ndarray
 
-_WRITES = frozenset(("readwrite", "writeonly"))
-_OWN = ("_given", "_hosts", "_iterator", "_written")
+_OWN = ("_given", "_hosts", "_iterator")
 
 
 class nditer:
@@ -20,67 +18,35 @@ class nditer:
     __slots__ = _OWN
 
     def __init__(self, op, flags=None, op_flags=None, *args, **kwargs):
-        hosts = self._take(op, op_flags)
-        self._iterator = np.nditer(hosts, flags, op_flags, *to_host(args), **to_host(kwargs))
+        self._iterator = np.nditer(self._take(op), flags, op_flags, *to_host(args), **to_host(kwargs))
 
-    def _take(self, op, op_flags):
+    def _take(self, op):
         """Operands for NumPy, as these were given."""
         several = isinstance(op, (tuple, list))
-        self._given, self._written = tuple(op) if several else (op,), []
-        self._hosts = [self._operand(each, _flags_of(op_flags, n)) for n, each in enumerate(self._given)]
+        self._given = tuple(op) if several else (op,)
+        # An operand that is given twice is one.
+        hosts = {id(each): _operand(each) for each in self._given}
+        self._hosts = [hosts[id(each)] for each in self._given]
         return self._hosts if several else self._hosts[0]
 
     def _over(self, iterator):
         """The same operands with another iterator of NumPy's."""
         made = object.__new__(nditer)
-        made._given, made._hosts, made._written = self._given, self._hosts, self._written
-        made._iterator = iterator
+        made._given, made._hosts, made._iterator = self._given, self._hosts, iterator
         return made
-
-    def _operand(self, array, flags):
-        if not isinstance(array, ndarray):
-            return to_host(array)
-        if not (array._lazy and array._writable and not _WRITES.isdisjoint(flags)):
-            return array._host()
-        # The copy of an array that is an operand twice is one, as the array is.
-        for other, copy in self._written:
-            if other is array:
-                return copy
-        copy = np.array(array._host())
-        self._written.append((array, copy))
-        return copy
-
-    def _write_back(self):
-        for array, copy in self._written:
-            assign_all(array, copy)
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        try:
-            return next(self._iterator)
-        except StopIteration:
-            self._write_back()
-            raise
-
-    def iternext(self):
-        more = self._iterator.iternext()
-        if not more:
-            self._write_back()
-        return more
-
-    def close(self):
-        self._iterator.close()
-        self._write_back()
+        return next(self._iterator)
 
     def __enter__(self):
         self._iterator.__enter__()
         return self
 
     def __exit__(self, *failure):
-        self._iterator.__exit__(*failure)
-        self._write_back()
+        return self._iterator.__exit__(*failure)
 
     @property
     def operands(self):
@@ -101,7 +67,6 @@ class nditer:
 
     def __setitem__(self, key, value):
         self._iterator[key] = to_host(value)
-        self._write_back()
 
     def __delitem__(self, key):
         del self._iterator[key]
@@ -121,18 +86,13 @@ class nditer:
 
 def nested_iters(op, axes, flags=None, op_flags=None, *args, **kwargs):
     outer = object.__new__(nditer)
-    hosts = outer._take(op, op_flags)
-    found = np.nested_iters(hosts, axes, flags, op_flags, *to_host(args), **to_host(kwargs))
+    found = np.nested_iters(outer._take(op), axes, flags, op_flags, *to_host(args), **to_host(kwargs))
     return tuple(outer._over(iterator) for iterator in found)
 
 
 FUNCTIONS = {"nested_iters": nested_iters}
 
 
-def _flags_of(op_flags, n):
-    """The flags of one operand, given for each or once for all."""
-    if not op_flags:
-        return ()
-    if all(isinstance(flag, str) for flag in op_flags):
-        return op_flags
-    return op_flags[n] if n < len(op_flags) else ()
+def _operand(array):
+    """NumPy's array for an operand."""
+    return array._pinned() if isinstance(array, ndarray) else to_host(array)

@@ -11,8 +11,7 @@ import numpy as np
 from . import _complex, _creation, _indexing, _linear, _reduce, _select, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
-from ._gpupy import assign_all, hold, ndarray, numpy_attribute, wrap
-from ._through import through
+from ._gpupy import assign_all, count_fallback, hold, ndarray, numpy_attribute, wrap
 
 
 def _described(function, theirs):
@@ -169,20 +168,14 @@ def view(self, dtype=None, type=None):
         made = self._under(dtype)
         if made is not None:
             return made
-        return through(self, _as_bits(self, dtype), lambda a: _as_bits(a, dtype), _set_bits)
+        # A dtype that is NumPy's own, or elements that lie at no multiples of their size.
+        host = self._pinned()
+        count_fallback("view", [self])
+        return hold(host.view(dtype), self)
     given = [x for x in (dtype, type) if x is not None]
     if any(isinstance(x, _CLASS) and issubclass(x, ndarray) for x in given):
         raise TypeError(f"arrays of gpupy do not become subclasses: `{given[-1].__name__}`")
     return call("view", np.ndarray.view, (self, *given), {})
-
-
-def _as_bits(array, dtype):
-    """A copy of the elements under a dtype that is NumPy's own."""
-    return wrap(np.array(call("view", np.ndarray.view, (array, dtype), {})))
-
-
-def _set_bits(array, value):
-    assign_all(array, value._host().view(array.dtype))
 
 
 def resize(self, *new_shape, refcheck=True):
@@ -252,8 +245,7 @@ def deepcopy(self, memo):
 
 
 def dlpack(self, **kwargs):
-    # NumPy gives out no read-only memory that way.
-    return np.array(self._host()).__dlpack__(**kwargs)
+    return self._pinned().__dlpack__(**kwargs)
 
 
 def array_wrap(self, array, context=None, return_scalar=False, /):
@@ -262,10 +254,8 @@ def array_wrap(self, array, context=None, return_scalar=False, /):
 
 
 def ctypes(self):
-    if self._lazy and self.base is None:
-        # C may write to the memory at the address, so the array is NumPy's from here on.
-        self._replace(hold(np.array(self._host())))
-    return self._host().ctypes
+    # The address is a bare number: C may read and write there as long as there is the memory.
+    return self._pinned(for_life=True).ctypes
 
 
 def _namespace(self, *, api_version=None):
@@ -284,6 +274,7 @@ def sizeof(self):
 _OWN = {
     "__sizeof__": sizeof,
     "__array_namespace__": _namespace,
+    "__array_struct__": property(lambda self: self._pinned().__array_struct__),
     "__array_priority__": 0.0,
     "__array_wrap__": array_wrap,
     "__class_getitem__": classmethod(types.GenericAlias),
@@ -337,8 +328,8 @@ _OWN = {
 }
 _READERS = "dump dumps tobytes tofile".split()
 _VIEWS = "diagonal swapaxes".split()
-# What an object of any class has, and what would give out addresses without an owner.
-_SKIPPED = {"__array_struct__", "__array_finalize__", "__hash__"}
+# What an object of any class has.
+_SKIPPED = {"__array_finalize__", "__hash__"}
 
 
 def _attribute(name):

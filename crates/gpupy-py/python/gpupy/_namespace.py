@@ -25,6 +25,7 @@ from . import (
     _select,
     _shape,
     _sorting,
+    _strides,
     _ufunc,
 )
 from ._gpupy import ufunc
@@ -46,7 +47,7 @@ OWN = {
 _adapted = {}
 
 # What is ours in NumPy's submodules.
-OWN_INSIDE = {"gpupy.linalg": _linalg.FUNCTIONS}
+OWN_INSIDE = {"gpupy.lib.stride_tricks": _strides.FUNCTIONS, "gpupy.linalg": _linalg.FUNCTIONS}
 
 
 def lookup(name):
@@ -205,7 +206,7 @@ def _overrides():
         if theirs is not None:
             found[theirs] = own
     for module, functions in OWN_INSIDE.items():
-        source = getattr(np, module.removeprefix("gpupy."))
+        source = functools.reduce(getattr, module.split(".")[1:], np)
         found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
     return found
 

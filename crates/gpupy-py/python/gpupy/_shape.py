@@ -112,9 +112,10 @@ def _sharing(theirs):
 
     def function(a, b, /, max_work=None):
         a, b = _array_of(a), _array_of(b)
-        if isinstance(a, ndarray) and isinstance(b, ndarray) and a._lazy and b._lazy:
-            return a._shares(b) and _touch(theirs, a, b, max_work)
-        if any(isinstance(x, ndarray) and x._lazy for x in (a, b)):
+        if isinstance(a, ndarray) and isinstance(b, ndarray) and a._lazy and b._lazy and a._shares(b):
+            return _touch(theirs, a, b, max_work)
+        if any(isinstance(x, ndarray) and x._lazy and not x._is_pinned for x in (a, b)):
+            # Nothing else shows its memory.
             return False
         return call(theirs.__name__, theirs, (a, b, max_work), {})
 
