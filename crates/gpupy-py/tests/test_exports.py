@@ -1,4 +1,4 @@
-"""Exports are pointers into the memory of a pinned base: what is written on either side is seen on the other."""
+"""Exports are pointers into the memory of a pinned base: a write on either side is seen on the other."""
 
 import ctypes
 import gc
@@ -33,9 +33,7 @@ VIEWS = {
     "halves": lambda a: a.view("u4"),
     "pairs": lambda a: a[: a.size // 2 * 2].view("c16"),
     "new axes": lambda a: a[None, :, None],
-    "spread": lambda a: (
-        np.broadcast_to(a, (2, a.size)) if isinstance(a, np.ndarray) else gpupy.broadcast_to(a, (2, a.size))
-    ),
+    "spread": lambda a: (np if isinstance(a, np.ndarray) else gpupy).broadcast_to(a, (2, a.size)),
     "nothing": lambda a: a[:0],
 }
 EXPORTS = {
