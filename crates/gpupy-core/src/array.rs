@@ -102,6 +102,20 @@ impl Current {
         matches!(&self.held, Held::Own(own) if own.is_pinned())
     }
 
+    /// Pinned elements, which are another base's from now on; `None` for others.
+    pub fn take_pinned(&mut self) -> Option<Own> {
+        if !self.is_pinned() {
+            return None;
+        }
+        match std::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Own(own) => Some(own),
+            held => {
+                self.held = held;
+                None
+            }
+        }
+    }
+
     /// A value with the elements of now: own elements become one; pinned ones are copied.
     pub fn value(&mut self) -> Result<Value> {
         match &self.held {
@@ -184,7 +198,7 @@ impl Array {
     pub(crate) fn of_own(own: Own) -> Array {
         let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
         let current = Mutex::new(Current { held: Held::Own(own), version: 0, lack: None });
-        Array { base: Arc::new(Base { dtype, len, current, face: None }), view }
+        Array { base: Arc::new(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base that shows another one's elements.
@@ -489,15 +503,18 @@ impl Array {
         self.base.face.get().is_none().then_some(current)
     }
 
-    /// Lets the base show the elements of another one from now on, which `make` is given its value to make
+    /// Lets the base show the elements of another one from now on, which `make` is given what it has to make
     /// with. It changes nothing where the base shows another one's already.
     ///
     /// # Errors
     /// - `Disposed`: it has none any more. Those of `make`.
-    pub(crate) fn become_face(&self, make: impl FnOnce(Value) -> Result<Face>) -> Result<()> {
+    pub(crate) fn become_face(
+        &self,
+        make: impl FnOnce(&mut Current) -> Result<Face>,
+    ) -> Result<()> {
         let mut current = self.current();
         if self.base.face.get().is_none() {
-            let face = make(current.value()?.clone())?;
+            let face = make(&mut current)?;
             // Nobody else sets it, with the lock held.
             let _ = self.base.face.set(Box::new(face));
         }

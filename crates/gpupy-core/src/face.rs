@@ -122,7 +122,15 @@ impl Context {
 
     /// Makes a base of bools, that is none yet, the face of one of bytes.
     fn let_bools_show_bytes(&self, bools: &Array) -> Result<()> {
-        bools.become_face(|value| {
+        bools.become_face(|current| {
+            if let Some(mut own) = current.take_pinned() {
+                // Exports show the very bytes.
+                own.dtype = DType::U8;
+                let bytes = Array::of_own(own);
+                let whole = bytes.seen_as(View::contiguous(&[bytes.base_len()]));
+                return Ok(Face { whole, context: self.clone(), seen: AtomicU64::new(NEVER) });
+            }
+            let value = current.value()?;
             let len = value.len();
             let shown = Array::with_view(value, View::contiguous(&[len]));
             let whole = self.same(&shown, DType::U8)?;

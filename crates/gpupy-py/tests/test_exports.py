@@ -82,6 +82,22 @@ def test_an_export_is_the_memory_itself_with_numpys_strides(owner, view, export)
         assert np.may_share_memory(np.asarray(a), v) and gpupy.may_share_memory(np.asarray(v), a)
 
 
+@pytest.mark.parametrize("n", [5, 3000])
+def test_bools_and_their_bytes_are_one_memory(n):
+    for first in (True, False):
+        results = []
+        for xp in (gpupy, np):
+            b = xp.zeros(n, bool)
+            export = np.asarray(b) if first else None
+            v = b.view("i1")
+            export = np.asarray(b) if export is None else export
+            v[0] = 5
+            b[1] = True
+            export[2] = True
+            results.append((v.tolist(), b[1:].tolist(), export[1:].tolist(), np.asarray(v).tolist()))
+        assert results[0] == results[1]
+
+
 def test_two_exports_are_one_memory(device):
     a = gpupy.arange(100.0) + 1
     assert np.shares_memory(np.asarray(a), np.asarray(a[3:]))
