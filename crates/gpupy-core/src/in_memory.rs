@@ -150,12 +150,13 @@ pub(crate) fn settled(current: &mut Current) {
 /// `most` would have to be copied.
 fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
     if let Held::Value(value) = current.held()
-        && !value.is_empty()
+        && (!value.is_empty() || most == usize::MAX)
     {
         let (dtype, shape) = (value.dtype(), value.0.shape.clone());
         let bytes = value.len() * dtype.size();
         let few = value.len() <= most;
         let memory = match value.0.kind {
+            _ if value.is_empty() => Memory::of(&[]).ok()?,
             Kind::Constant(scalar) if few => {
                 Memory::full(scalar.bytes().get(..dtype.size())?, value.len()).ok()?
             }

@@ -207,14 +207,14 @@ def test_pending_expressions_keep_the_elements_of_small_arrays(auto):
     assert list(view) == [98, 99, want[2]] and x[3] == 99
 
 
-def test_what_was_given_out_stays_as_it_was(auto):
+def test_what_was_given_out_is_the_array_itself(auto):
     x = gpupy.array(small(1))
-    before, lent = numpy.asarray(x), memoryview(x)
+    shown, lent = numpy.asarray(x), memoryview(x)
     x[:] = 0
-    assert (before == small(1)).all() and lent.tolist() == small(1).tolist()
-    assert lent.readonly and lent.format == "f" and lent.shape == (10,)
-    with pytest.raises((BufferError, ValueError)):
-        numpy.frombuffer(x, "f4").flags.writeable = True
+    assert not shown.any() and not any(lent)
+    assert not lent.readonly and lent.format == "f" and lent.shape == (10,)
+    numpy.frombuffer(x, "f4")[3] = 5
+    assert x[3] == shown[3] == lent[3] == 5
 
 
 def test_dtypes_given_out_are_numpys_own(auto):
@@ -228,7 +228,7 @@ def test_buffers_tell_shape_strides_and_dtype(auto, dtype):
     x = gpupy.array(want)
     for of in (lambda a: a, lambda a: a.T, lambda a: a[::2, ::-1], lambda a: a[1], lambda a: a[:0]):
         found = numpy.asarray(of(x))
-        assert found.dtype == want.dtype and found.flags.writeable is False
+        assert found.dtype == want.dtype and found.flags.writeable
         numpy.testing.assert_array_equal(found, of(want))
         assert (
             bytes(numpy.ascontiguousarray(memoryview(of(x)))) == numpy.ascontiguousarray(of(want)).tobytes()
