@@ -168,3 +168,68 @@ pub fn product(dtype: DType, (a, b): (&[u8], &[u8]), k: usize) -> Result<Option<
     }
     Ok(Some(out))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A float64 as the first bytes of an element; of a complex number the real part.
+    fn element(dtype: DType, x: f64) -> Vec<u8> {
+        let (part, count) = parts(dtype);
+        let bits = match function(Op::Cast, DType::F64, part) {
+            Some(cast) if part != DType::F64 => cast(x.to_bits(), 0, 0),
+            _ => x.to_bits(),
+        };
+        let mut bytes = vec![0; dtype.size()];
+        bytes[..dtype.size() / count].copy_from_slice(&bits.to_le_bytes()[..part.size()]);
+        bytes
+    }
+
+    fn number(dtype: DType, bytes: &[u8]) -> f64 {
+        let (part, bits) = (parts(dtype).0, load(dtype, bytes)[0]);
+        match function(Op::Cast, part, DType::F64) {
+            Some(cast) if part != DType::F64 => f64::from_bits(cast(bits, 0, 0)),
+            _ => f64::from_bits(bits),
+        }
+    }
+
+    #[test]
+    fn long_products_are_within_the_bound_that_the_specification_states() {
+        let units = [
+            (DType::F16, 2f64.powi(-11)),
+            (DType::F32, 2f64.powi(-24)),
+            (DType::C64, 2f64.powi(-24)),
+            (DType::F64, 2f64.powi(-53)),
+        ];
+        for (dtype, unit) in units {
+            for k in [1, 255, PRODUCT_CHUNK, PRODUCT_CHUNK + 1, 3 * PRODUCT_CHUNK + 5, 100_003] {
+                // A number in which ones get lost, then ones; and numbers that rounding drifts with.
+                let least = if dtype == DType::F16 { 0.01 } else { 1.0 };
+                let large = if dtype == DType::F16 { 64.0 } else { 0.5 / unit * 4.0 };
+                for (first, others) in [(large, least), (0.1, 0.1)] {
+                    let (first, others) = (element(dtype, first), element(dtype, others));
+                    let row = [first.clone(), others.repeat(k - 1)].concat();
+                    let ones = element(dtype, 1.0).repeat(k);
+                    let sum = number(dtype, &first) + (k - 1) as f64 * number(dtype, &others);
+                    let got = product(dtype, (&row, &ones), k).unwrap().unwrap();
+                    let error = (number(dtype, &got) - sum).abs();
+                    let terms = match k {
+                        0..=PRODUCT_CHUNK => k,
+                        _ => PRODUCT_CHUNK + k / PRODUCT_CHUNK,
+                    };
+                    let bound = terms as f64 * unit * sum;
+                    assert!(error <= bound, "{dtype}, {k}: {error:e} from {sum}, bound {bound:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_product_of_more_ones_than_float32_counts_is_their_number() {
+        let k = (1 << 24) + 70_000;
+        let ones = element(DType::F32, 1.0).repeat(k);
+        let got = product(DType::F32, (&ones, &ones), k).unwrap().unwrap();
+        assert_eq!(number(DType::F32, &got), k as f64);
+    }
+}
