@@ -20,7 +20,7 @@ fn results(threads: u32) -> Vec<u8> {
     let mut bits = Vec::new();
     for array in [&root, &reduce(&[0]), &reduce(&[1]), &reduce(&[0, 1])] {
         let host = context.read(array).expect("elements");
-        bits.extend(host.to_vec().unwrap());
+        bits.extend(host.to_vec().expect("there is memory"));
     }
     bits
 }

@@ -17,6 +17,9 @@ fn more(context: &Context, x: &Array) -> Array {
     context.apply(Op::Add, &[Arg::Array(x), Arg::Scalar(Scalar::f32(1.0))]).unwrap()
 }
 
+/// Counts of the whole, those of each driver, and how many drivers there are.
+type Told = (Stats, Vec<(&'static str, Stats)>, usize);
+
 #[test]
 fn counts_and_drivers_are_told_while_another_thread_evaluates() {
     let log = Arc::new(Mutex::new(Log::default()));
@@ -42,7 +45,7 @@ fn counts_and_drivers_are_told_while_another_thread_evaluates() {
             sender.send((asking.stats(), asking.driver_stats(), asking.drivers().len())).unwrap();
         }
     });
-    let mut all: Vec<(Stats, Vec<(&str, Stats)>, usize)> = Vec::new();
+    let mut all: Vec<Told> = Vec::new();
     while let Ok(found) = told.recv_timeout(LIMIT) {
         all.push(found);
     }

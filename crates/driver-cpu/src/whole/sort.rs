@@ -138,7 +138,7 @@ unsafe fn write<T: Copy>(row: Walk, elements: &[T]) {
 /// The same of elements that are made one after the other.
 ///
 /// # Safety
-/// As of [`write`].
+/// As of [`write()`].
 unsafe fn write_each<T: Copy>(row: Walk, elements: impl Iterator<Item = T>) {
     let side_by_side = row.step == size_of::<T>() as isize;
     for (k, element) in elements.enumerate() {
