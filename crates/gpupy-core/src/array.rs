@@ -79,9 +79,11 @@ impl Current {
         }
     }
 
-    /// The version, for whoever looks at the elements now.
+    /// The version, for whoever looks at the elements now: another one where exports may have changed them.
     pub fn seen(&mut self) -> u64 {
-        self.version += u64::from(self.is_pinned());
+        if let Held::Own(own) = &mut self.held {
+            self.version += u64::from(own.was_pinned());
+        }
         self.version
     }
 
@@ -135,6 +137,7 @@ impl Current {
                 return Err(Error::new(ErrorKind::Invalid, "array")
                     .says("pinned elements are written where they lie"));
             }
+            self.version += u64::from(own.was_pinned());
             self.held = Held::Value(own.take_value()?);
         }
         match &mut self.held {

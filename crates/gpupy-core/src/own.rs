@@ -204,6 +204,27 @@ impl Own {
         Ok(pinned)
     }
 
+    /// Whether exports may have changed the elements since this was asked last.
+    pub fn was_pinned(&mut self) -> bool {
+        match self.memory.buffer.take() {
+            Some(Buffer::Pinned(pinned)) => {
+                // Without exports it is asked for the last time.
+                self.memory.buffer = Some(match Pinned::is_shared(&pinned) {
+                    true => Buffer::Pinned(pinned),
+                    false => match Arc::try_unwrap(pinned) {
+                        Ok(alone) => Buffer::Alone(alone.into_buffer()),
+                        Err(shared) => Buffer::Pinned(shared),
+                    },
+                });
+                true
+            }
+            other => {
+                self.memory.buffer = other;
+                false
+            }
+        }
+    }
+
     /// Whether exports show the elements.
     #[inline]
     pub fn is_pinned(&self) -> bool {

@@ -98,6 +98,22 @@ def test_bools_and_their_bytes_are_one_memory(n):
         assert results[0] == results[1]
 
 
+def test_a_face_shows_what_an_export_wrote_before_it_went(device):
+    for n in (6, 3000):
+        results = []
+        for xp in (gpupy, np):
+            a = xp.arange(2.0 * n).view("c16")
+            parts, bits = a.imag, a.view("u8")
+            seen = [parts.tolist(), bits.tolist()]
+            np.asarray(a)[1] = 5 + 7j
+            seen += [(parts * 2).tolist(), bits[::-1].tolist()]
+            np.place(parts, parts > 3, [1, 2])
+            parts *= 2
+            seen += [parts.tolist(), bits.tolist(), a.real.tolist()]
+            results.append(seen)
+        assert results[0] == results[1]
+
+
 def test_two_exports_are_one_memory(device):
     a = gpupy.arange(100.0) + 1
     assert np.shares_memory(np.asarray(a), np.asarray(a[3:]))

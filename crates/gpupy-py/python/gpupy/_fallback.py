@@ -327,7 +327,10 @@ def _view_of_one(name, result, arrays, hosts):
                 continue
             if not array._lazy:
                 return hold(result, array)
-            return array._views(np.lib.stride_tricks.as_strided, result.shape, result.strides)
+            view = array._views(np.lib.stride_tricks.as_strided, result.shape, result.strides)
+            if name in _READ_ONLY:
+                view._writable = False
+            return view
         if not np.may_share_memory(result, host):
             continue
         if not array._lazy:
