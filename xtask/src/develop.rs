@@ -35,6 +35,7 @@ pub fn prepare() -> Result<()> {
     if fs::read_to_string(&stamp).is_ok_and(|built| built == state()) {
         return Ok(());
     }
+    let built = sources();
     process::announce("Python module (optimised)");
     let mut maturin = process::command(workspace::python());
     maturin.args(["-m", "maturin", "develop", "--release", "--locked"]);
@@ -42,25 +43,34 @@ pub fn prepare() -> Result<()> {
     // Maturin takes the environment from here; one that is active in the caller's shell must not win.
     maturin.env("VIRTUAL_ENV", workspace::venv()).env_remove("CONDA_PREFIX");
     process::run(&mut maturin)?;
+    if built != sources() {
+        // What changed during the build may not be in the module.
+        return Ok(());
+    }
     fs::write(&stamp, state()).map_err(|error| Failure::file("write", &stamp, &error))
 }
 
 /// One line for the features, then one for each file that the module is made of, and for the module.
 fn state() -> String {
+    let package = fs::read_dir(workspace::root().join(PACKAGE));
+    let modules = package.into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut modules: Vec<PathBuf> = modules.filter(|path| has_extension(path, "so")).collect();
+    if modules.is_empty() {
+        // Not built: a state that no stamp equals, because the stamp is written after the build.
+        return String::from("no module");
+    }
+    modules.sort();
+    modules.iter().map(|path| description(path)).fold(sources(), |state, line| state + &line)
+}
+
+/// The same without the module.
+fn sources() -> String {
     let root = workspace::root();
     let mut files = Vec::new();
     for source in SOURCES {
         list(&root.join(source), &mut files);
     }
     files.retain(|path| is_source(path));
-    let package = fs::read_dir(root.join(PACKAGE));
-    let modules = package.into_iter().flatten().flatten().map(|entry| entry.path());
-    let modules: Vec<PathBuf> = modules.filter(|path| has_extension(path, "so")).collect();
-    if modules.is_empty() {
-        // Not built: a state that no stamp equals, because the stamp is written after the build.
-        return String::from("no module");
-    }
-    files.extend(modules);
     files.sort();
     let features = format!("{}\n", features::of_module().join(" "));
     std::iter::once(features).chain(files.iter().map(|path| description(path))).collect()
