@@ -107,9 +107,7 @@ impl Recorder {
 
     /// A new base with the same elements.
     pub fn copy(&self, array: &Array) -> Result<Array> {
-        if self.at_once.is_allowed()
-            && let Some(copied) = in_memory::copied(array)
-        {
+        if let Some(copied) = self.copy_at_once(array) {
             return Ok(copied);
         }
         let value = array.value()?;
@@ -121,6 +119,11 @@ impl Recorder {
             return Ok(Array::with_view(value, array.layout().clone()));
         }
         Ok(Array::from_value(self.seen(value, array.layout().clone())))
+    }
+
+    /// The same of few elements that only the base has; `None` for others.
+    pub fn copy_at_once(&self, array: &Array) -> Option<Array> {
+        if self.at_once.is_allowed() { in_memory::copied(array) } else { None }
     }
 
     /// A value of the view's own shape with the elements that it shows.

@@ -221,7 +221,11 @@ impl Context {
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy(&self, array: &Array) -> Result<Array> {
-        self.recorded_of(array, |array| self.inner.recorder.copy(array))
+        let recorder = &self.inner.recorder;
+        match recorder.copy_at_once(array) {
+            Some(copied) => Ok(copied),
+            None => self.recorded_of(array, |array| recorder.copy(array)),
+        }
     }
 
     /// A new base with the same elements, whose axes lie from the longest stride to the shortest.
