@@ -117,13 +117,16 @@ impl NdArray {
         dtypes::numpy(py)?.array.bind(py).call((host,), Some(&kwargs))
     }
 
+    /// The memory as a capsule, which keeps it.
+    #[getter(__array_struct__)]
+    fn array_struct<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        raise_refusal(slf)?;
+        pinned_host_of(slf, false)?.getattr("__array_struct__")
+    }
+
     #[getter(__array_interface__)]
     fn array_interface<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some((array, error)) = REFUSED.take()
-            && array == slf.as_ptr() as usize
-        {
-            return Err(error);
-        }
+        raise_refusal(slf)?;
         // The address is a bare number: nobody knows who uses it.
         let host = pinned_host_of(slf, true)?;
         if hides_memory(&host)? {
@@ -201,6 +204,14 @@ impl NdArray {
         kwargs: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         protocols::array_function(func, types, args, kwargs)
+    }
+}
+
+/// Raises why the array gave no buffer, where it was the last that gave none.
+fn raise_refusal(slf: &Bound<'_, NdArray>) -> PyResult<()> {
+    match REFUSED.take() {
+        Some((array, error)) if array == slf.as_ptr() as usize => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -61,6 +61,7 @@ def same(ours, theirs):
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("owner", OWNERS)
 def test_an_export_is_the_memory_itself_with_numpys_strides(owner, view, export):
+    gpupy._gpupy.reconfigure("cpu")
     for n in SIZES:
         a, b = OWNERS[owner](gpupy, n), OWNERS[owner](np, n)
         v, w = VIEWS[view](a), VIEWS[view](b)
@@ -84,6 +85,7 @@ def test_an_export_is_the_memory_itself_with_numpys_strides(owner, view, export)
 
 @pytest.mark.parametrize("n", [5, 3000])
 def test_bools_and_their_bytes_are_one_memory(n):
+    gpupy._gpupy.reconfigure("cpu")
     for first in (True, False):
         results = []
         for xp in (gpupy, np):

@@ -274,7 +274,6 @@ def sizeof(self):
 _OWN = {
     "__sizeof__": sizeof,
     "__array_namespace__": _namespace,
-    "__array_struct__": property(lambda self: self._pinned().__array_struct__),
     "__array_priority__": 0.0,
     "__array_wrap__": array_wrap,
     "__class_getitem__": classmethod(types.GenericAlias),
