@@ -147,7 +147,12 @@ def kinds(result):
     return type(result).__name__ if is_array else "no array"
 
 
-@pytest.mark.parametrize("kind", SUBCLASSES)
+_CRASHES = pytest.mark.skip(reason="crashes now and then, as NumPy writes beside its memory for matrices")
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=_CRASHES if kind == "matrix" else ()) for kind in SUBCLASSES]
+)
 def test_functions_give_arrays_of_the_classes_that_numpys_give(kind):
     for name in sorted(numpy.__all__):
         theirs = getattr(numpy, name)
