@@ -109,7 +109,7 @@ fn guards(text: &str) -> BTreeSet<&str> {
     text.split('`')
         .skip(1)
         .step_by(2)
-        .filter(|code| code.matches('_').count() >= 3)
+        .filter(|code| code.matches('_').count() >= 3 && !code.starts_with('_'))
         .filter(|code| code.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
         .collect()
 }

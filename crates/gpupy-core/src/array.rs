@@ -582,6 +582,14 @@ impl Array {
         matches!(self.current().held(), Held::Own(_))
     }
 
+    /// Whether the base's value is an expression of which something is not computed yet.
+    pub(crate) fn is_pending(&self) -> bool {
+        match self.current().held() {
+            Held::Value(value) => matches!(value.0.kind, Kind::Expr { .. }) && !value.is_computed(),
+            Held::Own(_) | Held::Nothing => false,
+        }
+    }
+
     /// Whether the base has elements that nobody else has, as far as can be told without waiting.
     pub fn is_there(&self) -> bool {
         self.current_now().is_some_and(|current| matches!(current.held(), Held::Own(_)))

@@ -106,7 +106,9 @@ impl Engine {
             _ => None,
         };
         let open = self.device(device)?;
-        let in_place = sole && !covered && constant.is_none() && open.may_take(&old, tile);
+        // All of a value is replaced by an assignment only where its memory is wanted.
+        let wanted = !covered || open.caps.host_memory;
+        let in_place = sole && wanted && constant.is_none() && open.may_take(&old, tile);
         self.device(device)?.tracer.event(|| Event::Assigned(subject(value), in_place));
         let part = Part::Tile(tile.number);
         let (block, spec) = if in_place {
@@ -139,7 +141,8 @@ impl Engine {
         }
         match written {
             Ok(Flow::Done) => {
-                let open = self.device(device)?;
+                let (open, stats) = self.device_and_stats(device)?;
+                stats.in_place += u64::from(in_place);
                 if let Some(spec) = spec {
                     open.insert(value, part, (block, spec), tile.range.clone());
                 } else {

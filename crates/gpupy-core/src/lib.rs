@@ -7,6 +7,7 @@
 //! array.rs      a view of a base; a base has a current value, which writing replaces, or elements
 //!               that nobody else has (own.rs)
 //! pin.rs        … or that exports show as well, for other code to read and write
+//! leases.rs     … and operations on those
 //! face.rs       … or shows the elements of another base under another dtype
 //! record.rs     operations become values (value.rs); equal ones are one (intern.rs); reductions in
 //!               steps (record_reduced.rs), whole-program forms (record_whole.rs)
@@ -82,6 +83,7 @@ mod kernel;
 mod ladder;
 mod launch;
 mod layered;
+mod leases;
 mod lent;
 mod lowering;
 mod masked;

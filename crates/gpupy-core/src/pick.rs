@@ -76,7 +76,7 @@ impl Context {
         outside: Outside,
     ) -> Result<Array> {
         let layout = Layout::new(array, indices, at)?;
-        let most = array.shape().iter().copied().fold(array.value()?.len(), usize::max);
+        let most = array.shape().iter().copied().fold(array.base_len(), usize::max);
         if most > i32::MAX as usize {
             return Err(Error::new(ErrorKind::Unsupported, "pick")
                 .says("there are more elements than an int32 counts")

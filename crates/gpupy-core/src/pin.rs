@@ -7,19 +7,19 @@
 //! address was given out as a number. Invariants: no value, expression or device block refers to pinned
 //! memory after an operation has returned; while a base is pinned, its elements do not move.
 //!
-//! Not here: the private buffer itself (`own.rs`), exports to Python (`gpupy-py/src/lend.rs`).
+//! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`own.rs`), exports to Python
+//! (`gpupy-py/src/lend.rs`).
 
-use crate::array::{Arg, Array};
+use crate::array::Array;
 use crate::context::Context;
 use crate::dtype::DType;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::host::HostBuffer;
 use crate::in_memory;
 use crate::memory::{of_array, refused};
 use crate::own::{Memory, Own};
-use crate::value::{Input, Layout, Operand, Origin, Value};
+use crate::value::Origin;
 use crate::view::{Shape, View, size_of};
-use smallvec::{SmallVec, smallvec};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -188,145 +188,4 @@ impl Context {
         let bytes = array.size().saturating_mul(array.dtype().size());
         Err(of_array(refused(bytes), array.shape(), array.dtype()))
     }
-
-    /// Gives a pinned base, or a face of one, the elements of a value, which is evaluated.
-    pub(crate) fn overwrite_pinned(&self, array: &Array, value: Value) -> Result<()> {
-        let whole = array.seen_as(View::contiguous(&[array.base_len()]));
-        let layout = Layout { offset: 0, strides: smallvec![1] };
-        self.write_pinned(&whole, (Input::View(value.id(), Box::new(layout)), Some(value)))
-    }
-
-    /// Writes an operand into a view of a pinned base.
-    ///
-    /// # Errors
-    /// Any error of the operand's evaluation; nothing is written then.
-    pub(crate) fn write_pinned(&self, dest: &Array, source: Operand) -> Result<()> {
-        let size = dest.dtype().size();
-        match source {
-            (Input::Scalar(scalar), _) => put(dest, &scalar.bytes()[..size]),
-            (input, Some(value)) => {
-                let Layout { offset, strides } = input.layout(dest.shape());
-                let shown = View { offset, shape: dest.shape().into(), strides };
-                let shown = Array::with_view(value, shown);
-                let mut read = None;
-                self.while_others_run(|| {
-                    read = Some(self.read(&shown)?);
-                    Ok(())
-                })?;
-                match read.as_ref().map(|read| (read.bytes(), read)) {
-                    Some((Some(bytes), _)) => put(dest, bytes),
-                    Some((None, read)) => put(dest, &read.to_vec()?),
-                    None => Err(Error::new(ErrorKind::Lost, "write")),
-                }
-            }
-            // Only a scalar lacks a value.
-            (_, None) => Err(Error::new(ErrorKind::Invalid, "write")),
-        }
-    }
-
-    /// Records an operation on arrays. Where one of them is pinned, the operation is computed before this
-    /// returns: on drivers that work in host memory from the pinned elements, on others from a copy.
-    pub(crate) fn recorded(
-        &self,
-        args: &[Arg<'_>],
-        record: impl Fn(&[Arg<'_>]) -> Result<Array>,
-    ) -> Result<Array> {
-        let is_pinned = |arg: &Arg<'_>| matches!(arg, Arg::Array(array) if array.is_pinned());
-        if !args.iter().any(is_pinned) {
-            return self.bounded(record(args)?);
-        }
-        let mut in_place = false;
-        self.while_others_run(|| {
-            in_place = self.evaluates_in_host_memory()?;
-            Ok(())
-        })?;
-        if !in_place {
-            return self.bounded(record(args)?);
-        }
-        let mut leases: SmallVec<[Value; 3]> = SmallVec::new();
-        let leased: SmallVec<[Option<Array>; 3]> = args
-            .iter()
-            .map(|arg| match arg {
-                Arg::Array(array) => leased(array, &mut leases),
-                Arg::Scalar(_) => None,
-            })
-            .collect();
-        let given = args.iter().zip(&leased);
-        let given: SmallVec<[Arg<'_>; 3]> =
-            given.map(|(arg, leased)| leased.as_ref().map_or(*arg, Arg::Array)).collect();
-        let made = record(&given)?;
-        self.while_others_run(|| self.evaluate(&[&made]))?;
-        drop(given);
-        drop(leased);
-        // A result that is an operand itself, as x * 1 is, still refers to the pinned memory.
-        if leases.iter().all(Value::is_sole) { Ok(made) } else { self.bounded(record(args)?) }
-    }
-}
-
-impl Context {
-    /// The same for an operation on one array.
-    pub(crate) fn recorded_of(
-        &self,
-        array: &Array,
-        record: impl Fn(&Array) -> Result<Array>,
-    ) -> Result<Array> {
-        self.recorded(&[Arg::Array(array)], |args| match args {
-            [Arg::Array(array)] => record(array),
-            _ => record(array),
-        })
-    }
-
-    /// The same for an operation on any number of arrays.
-    pub(crate) fn recorded_of_all(
-        &self,
-        arrays: &[Array],
-        record: impl Fn(&[Array]) -> Result<Array>,
-    ) -> Result<Array> {
-        if !arrays.iter().any(Array::is_pinned) {
-            return self.bounded(record(arrays)?);
-        }
-        let args: Vec<Arg<'_>> = arrays.iter().map(Arg::Array).collect();
-        self.recorded(&args, |args| {
-            let arrays = args.iter().filter_map(|arg| match arg {
-                Arg::Array(array) => Some((*array).clone()),
-                Arg::Scalar(_) => None,
-            });
-            record(&arrays.collect::<Vec<_>>())
-        })
-    }
-}
-
-/// The array over its pinned memory itself, whose value goes to `leases`; `None` where it is not pinned, or
-/// memory does not show its elements as they are.
-fn leased(array: &Array, leases: &mut SmallVec<[Value; 3]>) -> Option<Array> {
-    let (dtype, start) = (array.dtype(), usize::try_from(array.base_offset()).ok()?);
-    // As a face, every other number than 0 is true.
-    let is_there =
-        array.face().is_none() || dtype != DType::Bool && start.is_multiple_of(dtype.size());
-    let mut current = array.owner_current();
-    let own = current.own_mut().filter(|own| is_there && own.is_pinned())?;
-    let pinned = own.pin(false).ok()?;
-    drop(current);
-    let memory = NonNull::new(pinned.start().as_ptr().wrapping_add(start))?;
-    // SAFETY: the bytes are the pinned buffer's, which the lease keeps. They are only read: the list of
-    // leases holds the value, so that no evaluation takes its memory.
-    let buffer =
-        unsafe { HostBuffer::lent(memory, array.base_len() * dtype.size(), Box::new(pinned)) };
-    let value = Value::host(dtype, &[array.base_len()], Arc::new(buffer));
-    leases.push(value.clone());
-    Some(Array::with_view(value, array.layout().clone()))
-}
-
-/// Writes elements in C order, or one everywhere, where a view of a pinned base shows.
-fn put(dest: &Array, data: &[u8]) -> Result<()> {
-    let (size, start) = (dest.dtype().size(), dest.base_offset() as usize);
-    let mut current = dest.owner_current();
-    in_memory::settled(&mut current);
-    let all = current.own_mut().map(Own::bytes_mut);
-    let Some(bytes) = all.and_then(|all| all.get_mut(start..start + dest.base_len() * size)) else {
-        return dest.check_there();
-    };
-    in_memory::put(bytes, size, dest.layout(), data);
-    current.version += 1;
-    Ok(())
 }

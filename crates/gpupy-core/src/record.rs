@@ -214,6 +214,11 @@ impl Recorder {
                 (_, None) => return old,
             }
         }
+        self.written(old, dest, source)
+    }
+
+    /// The same as an assignment, also where it replaces the whole value.
+    pub(crate) fn written(&self, old: Value, dest: &Array, source: Operand) -> Value {
         let source = match source {
             // Elements of the base itself are a value of their own, which can be computed first.
             (input, Some(value)) if value.id() == old.id() => {

@@ -51,9 +51,9 @@ impl Context {
         let positions = self.picked_positions(array, indices, at, outside)?;
         let positions = positions.operand(&target.shape)?;
         if array.is_pinned() {
-            let old = array.value()?;
-            let new = self.inner.recorder.scattered(old, &target.shape, positions, source);
-            return self.overwrite_pinned(array, new);
+            return self.rewrite_pinned(array, |old| {
+                self.inner.recorder.scattered(old, &target.shape, positions, source)
+            });
         }
         let written = {
             let mut current = array.current();
@@ -135,7 +135,9 @@ impl Engine {
         let from = Arc::downgrade(&copied);
         drop((old, copied));
         let taken = take_memory(value);
-        self.device(device)?.tracer.event(|| Event::Assigned(subject(value), taken.is_some()));
+        let (open, stats) = self.device_and_stats(device)?;
+        stats.in_place += u64::from(taken.is_some());
+        open.tracer.event(|| Event::Assigned(subject(value), taken.is_some()));
         let memory = match taken {
             Some(memory) => {
                 value.state().host = Some(memory.clone());

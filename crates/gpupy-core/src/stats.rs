@@ -19,7 +19,7 @@ pub struct Stats {
     pub instructions: u64,
     /// Walks that were launched by the plan of an earlier one.
     pub plans_replayed: u64,
-    /// Launches that wrote into the block of an operand that nobody needed any more.
+    /// Launches, and writes by index arrays, that changed the memory of an operand that nobody needed any more.
     pub in_place: u64,
     /// Bytes from host to device.
     pub bytes_uploaded: u64,

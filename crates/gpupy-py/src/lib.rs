@@ -128,6 +128,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pick::take_along, module)?)?;
     module.add_function(wrap_pyfunction!(faces::part_of, module)?)?;
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
+    module.add_function(wrap_pyfunction!(select::write_where, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
     module.add_function(wrap_pyfunction!(forms::scan, module)?)?;
     module.add_function(wrap_pyfunction!(forms::place, module)?)?;

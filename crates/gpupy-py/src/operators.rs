@@ -207,7 +207,7 @@ fn in_place<'py>(
         if ufunc.result_dtype(py, &operands)? == Some(dest.dtype()) {
             // Before the shapes, as NumPy looks at them.
             target.get().check_writable(py)?;
-            let result = ufunc.record_operator(py, op, &operands, Some(dest.shape()))?;
+            let result = ufunc.record_operator(py, op, &operands, Some(&dest))?;
             if let Some(result) = result {
                 return assign::output(&dest, &result);
             }

@@ -11,7 +11,7 @@ use crate::errors::to_py;
 use crate::forms;
 use crate::operand::{Held, Kind, Operand, range};
 use crate::session::{context, holds, supports};
-use crate::ufunc::{Plan, Prepared};
+use crate::ufunc::Plan;
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{Arg, Array, Context, DType, Result, Scalar};
 use pyo3::PyResult;
@@ -194,25 +194,19 @@ impl Recipe {
     }
 
     /// Records the recipe; `None` when these values are NumPy's after all.
-    pub fn record(
-        self,
-        context: &Context,
-        plan: Plan,
-        operands: &[Prepared<'_>],
-    ) -> Result<Option<Array>> {
-        let args: SmallVec<[Arg<'_>; 3]> = operands.iter().map(Prepared::arg).collect();
+    pub fn record(self, context: &Context, plan: Plan, args: &[Arg<'_>]) -> Result<Option<Array>> {
         let Some(operand) = plan.operand() else {
-            return match (self, args.as_slice()) {
+            return match (self, args) {
                 (Recipe::Op(op), [x, y]) => compose::mixed(context, op, *x, *y).map(Some),
                 _ => Ok(None),
             };
         };
         if operand.is_complex() {
-            return complex::record(context, self, operand, &args);
+            return complex::record(context, self, operand, args);
         }
         let dtype = self.compute(operand);
         if dtype == operand {
-            return self.on(context, dtype, &args);
+            return self.on(context, dtype, args);
         }
         let cast: Vec<Array> =
             args.iter().map(|arg| compose::cast(context, *arg, dtype)).collect::<Result<_>>()?;

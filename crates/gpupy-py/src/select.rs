@@ -1,17 +1,18 @@
-//! `where` and `clip`: three operands of one dtype.
+//! `where`, `clip`, and writes by masks: three operands of one dtype.
 //!
 //! Owns their promotion, which is `numpy.result_type`'s, asked once for each combination of kinds.
 //!
 //! Not here: calls that NumPy has to serve (`python/gpupy/_select.py`).
 
 use crate::array::NdArray;
+use crate::assign;
 use crate::dtypes::{self, numpy};
 use crate::errors::{not_broadcastable, to_py};
 use crate::operand::{Kind, Operand, classify};
 use crate::protocols::wrap_array;
 use crate::session::{ready, supports};
 use crate::ufunc::Prepared;
-use gpupy_core::{Arg, Array, DType, ErrorKind, Op};
+use gpupy_core::{Arg, Array, DType, Error, ErrorKind, Op};
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyTuple};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -39,11 +40,11 @@ fn common(py: Python<'_>, a: Kind, b: Kind) -> PyResult<Option<DType>> {
     Ok(dtype)
 }
 
-fn recorded(result: gpupy_core::Result<Array>, operands: &[&Operand<'_>]) -> PyResult<Array> {
-    result.map_err(|error| match error.kind() {
+fn in_words(error: Error, operands: &[&Operand<'_>]) -> PyErr {
+    match error.kind() {
         ErrorKind::Shape => not_broadcastable(operands.iter().map(|operand| operand.shape())),
         _ => to_py(error),
-    })
+    }
 }
 
 /// `where(condition, x, y)`; `None` leaves it to NumPy.
@@ -53,10 +54,42 @@ pub fn select(
     x: &Bound<'_, PyAny>,
     y: &Bound<'_, PyAny>,
 ) -> PyResult<Option<NdArray>> {
-    let py = condition.py();
     let (Some(c), Some(x), Some(y)) = (classify(condition)?, classify(x)?, classify(y)?) else {
         return Ok(None);
     };
+    Ok(chosen(condition.py(), [&c, &x, &y], None)?.map(NdArray::lazy))
+}
+
+/// Writes a value where a mask of the array's shape is true; false, with nothing done, leaves it to NumPy.
+#[pyfunction]
+pub fn write_where(
+    array: &Bound<'_, NdArray>,
+    mask: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let py = mask.py();
+    let (Some(a), Some(c), Some(x)) = (classify(array)?, classify(mask)?, classify(value)?) else {
+        return Ok(false);
+    };
+    let Some(dest) = a.as_array().cloned() else { return Ok(false) };
+    if common(py, x.kind, a.kind)? != Some(dest.dtype()) {
+        return Ok(false);
+    }
+    array.get().check_writable(py)?;
+    // It is a choice between the value and the old element.
+    match chosen(py, [&c, &x, &a], Some(&dest))? {
+        Some(chosen) => assign::output(&dest, &chosen).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// The elements of the second operand where the first one is true, of the third elsewhere; maybe put straight
+/// into the memory of `dest`, which is given back then.
+fn chosen(
+    py: Python<'_>,
+    [c, x, y]: [&Operand<'_>; 3],
+    dest: Option<&Array>,
+) -> PyResult<Option<Array>> {
     if !(c.as_array().is_some() || x.as_array().is_some() || y.as_array().is_some()) {
         return Ok(None);
     }
@@ -66,13 +99,18 @@ pub fn select(
         return Ok(None);
     }
     let prepared = (
-        Prepared::new(context, &c, DType::Bool)?,
-        Prepared::new(context, &x, dtype)?,
-        Prepared::new(context, &y, dtype)?,
+        Prepared::new(context, c, DType::Bool)?,
+        Prepared::new(context, x, dtype)?,
+        Prepared::new(context, y, dtype)?,
     );
     let (Some(pc), Some(px), Some(py_)) = prepared else { return Ok(None) };
-    let chosen = context.apply(Op::Select, &[pc.arg(), px.arg(), py_.arg()]);
-    Ok(Some(NdArray::lazy(recorded(chosen, &[&c, &x, &y])?)))
+    let args = [pc.arg(), px.arg(), py_.arg()];
+    let record = |args: &[Arg<'_>]| context.apply(Op::Select, args);
+    let made = match dest {
+        Some(dest) => context.recorded_into(dest, &args, |args| record(args).map(Some)),
+        None => record(&args).map(Some),
+    };
+    made.map_err(|error| in_words(error, &[c, x, y]))
 }
 
 /// `clip(a, low, high)`, either limit of which may be `None`; `None` leaves it to NumPy.
@@ -122,7 +160,7 @@ pub fn clip<'py>(
         } else {
             context.apply(*op, &[Arg::Array(&current), prepared.arg()])
         };
-        current = recorded(next, &operands)?;
+        current = next.map_err(|error| in_words(error, &operands))?;
     }
     wrap_array(py, current).map(Some)
 }

@@ -191,7 +191,7 @@ impl Ufunc {
         py: Python<'_>,
         op: Operator,
         operands: &[Operand<'_>],
-        out: Option<&[usize]>,
+        out: Option<&Array>,
     ) -> PyResult<Option<Array>> {
         if op == Operator::Pow
             && let [base, exponent] = operands
@@ -202,13 +202,13 @@ impl Ufunc {
         self.record(py, operands, out)
     }
 
-    /// Records the operation; `None` leaves it to NumPy. `out` is the shape of an output that was
-    /// given, which NumPy mentions when operands do not broadcast.
+    /// Records the operation; `None` leaves it to NumPy. `out` is an output that was given: NumPy mentions its
+    /// shape when operands do not broadcast. Where it is pinned it may be what comes back, with the result.
     pub fn record(
         &self,
         py: Python<'_>,
         operands: &[Operand<'_>],
-        out: Option<&[usize]>,
+        out: Option<&Array>,
     ) -> PyResult<Option<Array>> {
         // Scalars of ours alone are recorded as arrays: operations need one.
         if operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
@@ -372,7 +372,7 @@ fn run(
     recipe: Recipe,
     plan: Plan,
     operands: &[Operand<'_>],
-    out: Option<&[usize]>,
+    out: Option<&Array>,
 ) -> PyResult<Option<Array>> {
     let context = ready(py)?;
     if operands.iter().all(|operand| operand.as_array().is_none())
@@ -387,14 +387,20 @@ fn run(
             None => return recipe::beyond(recipe, plan, operands),
         }
     }
-    match recipe.record(context, plan, &prepared) {
+    let args: SmallVec<[Arg<'_>; 3]> = prepared.iter().map(Prepared::arg).collect();
+    let record = |args: &[Arg<'_>]| recipe.record(context, plan, args);
+    let recorded = match out {
+        Some(out) => context.recorded_into(out, &args, record),
+        None => record(&args),
+    };
+    match recorded {
         // NumPy has the words for a product that does not fit its output.
         Ok(Some(array)) if matches!(recipe, Recipe::MatMul) => {
-            Ok(out.is_none_or(|out| out == array.shape()).then_some(array))
+            Ok(out.is_none_or(|out| out.shape() == array.shape()).then_some(array))
         }
         Ok(array) => Ok(array),
         Err(error) if error.kind() == ErrorKind::Shape => {
-            Err(not_broadcastable(operands.iter().map(Operand::shape).chain(out)))
+            Err(not_broadcastable(operands.iter().map(Operand::shape).chain(out.map(Array::shape))))
         }
         Err(error) => Err(to_py(error)),
     }
@@ -447,7 +453,7 @@ impl Ufunc {
             }
         };
         let recorded = if operands.len() == objects.len() {
-            self.record(py, &operands, target.as_ref().map(|t| t.shape()))?
+            self.record(py, &operands, target.as_ref())?
         } else {
             let objects: SmallVec<[&Bound<'_, PyAny>; 2]> = objects.iter().collect();
             self.record_mixed(py, &objects)?

@@ -176,6 +176,57 @@ def test_every_way_of_writing_reaches_the_exports_and_no_earlier_expression(devi
         np.testing.assert_array_equal(got, want)
 
 
+INTO = {
+    "itself": lambda xp, a, v: v.__iadd__(1),
+    "itself twice": lambda xp, a, v: xp.add(v, v, out=v),
+    "several operations": lambda xp, a, v: xp.hypot(v, v, out=v),
+    "others": lambda xp, a, v: xp.multiply(xp.arange(float(v.size)), 2, out=v),
+    "by a scalar of the base": lambda xp, a, v: xp.multiply(v, a[0], out=v),
+    "reversed": lambda xp, a, v: xp.add(v, v[::-1], out=v),
+    "moved": lambda xp, a, v: xp.add(v[1:], v[:-1], out=v[1:]),
+    "moved back": lambda xp, a, v: xp.add(v[1:], v[:-1], out=v[:-1]),
+    "spread": lambda xp, a, v: xp.add(v, v[:1], out=v),
+    "other elements": lambda xp, a, v: xp.add(v[: v.size // 2], 1, out=v[v.size // 2 :][: v.size // 2]),
+    "bits": lambda xp, a, v: v.view("i8").__iand__(-2) if v.strides == (8,) else v.__imul__(3),
+    "bits of what is written": lambda xp, a, v: xp.add(v, a.view("i8")[: v.size], out=v),
+    "a mask": lambda xp, a, v: v.__setitem__(v > 5, 3),
+    "a mask, by the base": lambda xp, a, v: v.__setitem__(a[: v.size] > 5, a[1]),
+    "places": lambda xp, a, v: v.__setitem__(xp.arange(0, v.size, 3), 8),
+    "places, by the base": lambda xp, a, v: v.__setitem__(xp.arange(0, v.size // 2), v[v.size // 2 :][: v.size // 2]),
+    "nothing to do": lambda xp, a, v: xp.multiply(v, 1, out=v),
+    "another dtype": lambda xp, a, v: xp.add(v, xp.arange(v.size), out=v),
+}
+
+
+@pytest.mark.parametrize("into", INTO)
+def test_an_operation_writes_into_pinned_memory_itself(driver, into):
+    views = ["whole", "slice", "strided", "reversed", "reversed strided", "second column"]
+    sizes = [40_000, 1026, 16_386]
+    for view, n in zip(views, sizes * 2, strict=True):
+        got = {}
+        for xp in (gpupy, np):
+            a = (xp.arange(float(n)) * 7) % 11 + 1
+            export = np.asarray(a)
+            where = export.__array_interface__["data"]
+            INTO[into](xp, a, VIEWS[view](a))
+            assert np.asarray(a).__array_interface__["data"] == where
+            got[xp] = [export.tolist(), a.tolist(), (a * 2).tolist()]
+        assert got[gpupy] == got[np], (view, n)
+
+
+@pytest.mark.parametrize("write", ["+=", "a mask", "out", "an index array"])
+def test_large_work_on_pinned_memory_makes_no_copy(write):
+    gpupy._gpupy.reconfigure("cpu")
+    a = gpupy.arange(1e6) * 2
+    b = gpupy.arange(1e6)
+    export = np.asarray(a)
+    gpupy.evaluate(b)
+    before = gpupy.stats().in_place
+    WRITES.get(write, lambda xp, a: xp.add(a, b, out=a))(gpupy, a)
+    assert gpupy.stats().in_place > before
+    assert export.tolist() == a.tolist()
+
+
 OPERATIONS = {
     "map": lambda xp, a: xp.sqrt(a) * 2 + a,
     "itself": lambda xp, a: a * 1,

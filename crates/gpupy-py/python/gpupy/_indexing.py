@@ -60,17 +60,10 @@ _KEYS = (int, slice, list, tuple, str, bytes, type(None), type(...), np.generic,
 
 
 def _mask(array, key, value):
-    """``a[mask] = scalar`` is a choice between the scalar and the old element."""
+    """``a[mask] = scalar``, where the mask has the array's shape."""
     if key.dtype != np.bool or key.shape != array.shape or np.ndim(value) or array.size == 0:
         return False
-    from ._gpupy import select
-
-    dtype = array.dtype
-    chosen = select(key, value, array)
-    if chosen is None or chosen.dtype != dtype:
-        return False
-    array[...] = chosen
-    return True
+    return _gpupy.write_where(array, key, value)
 
 
 def take(a, indices, axis=None, out=None, mode="raise"):
