@@ -1,12 +1,14 @@
 """What goes to NumPy is counted with the user's line, warned about, or forbidden."""
 
 import gc
+import math
 import subprocess
 import sys
 import warnings
 
 import numpy
 import pytest
+from pairs import check
 
 import gpupy
 
@@ -229,3 +231,16 @@ def test_comparisons_with_integers_that_the_dtype_has_not_take_a_mask(name, numb
         out = gpupy.zeros(3, dtype=bool)
         assert compare(*given, where=mask, out=out) is out
         numpy.testing.assert_array_equal(numpy.asarray(out), want)
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"), [((7,), (0,)), ((3, 4), (0, 8)), ((3, 4), (8, 0)), ((3, 4), (8, 8))]
+)
+def test_numpy_sees_that_an_output_shows_the_operand(driver, shape, strides):
+    def program(xp):
+        a = xp.arange(40.0)
+        out = xp.lib.stride_tricks.as_strided(a, shape, strides)
+        xp.add.reduce(a[: 2 * math.prod(shape)].reshape(2, *shape), axis=0, out=out)
+        return a
+
+    check(program)

@@ -230,8 +230,13 @@ def _longer_call(name, function, args, kwargs):
     if out is not None:
         kwargs = {key: value for key, value in kwargs.items() if key != "out"}
 
+    outs = () if out is None or out is ... else out if isinstance(out, tuple) else (out,)
+    targets = [_to_write(o) for o in outs]
+
     def pick(array):
-        hosts.append(array._host())
+        # NumPy has to see what it reads and writes in one memory.
+        read_there = any(isinstance(o, ndarray) and array._shares(o) for o in outs)
+        hosts.append(array._pinned() if read_there else array._host())
         return hosts[-1]
 
     host_args = to_host(tuple(args), seen, pick)
@@ -242,10 +247,8 @@ def _longer_call(name, function, args, kwargs):
         out = None
     if out is None:
         return _called(name, function, args, kwargs, seen, hosts, host_args, host_kwargs)
-    outs = out if isinstance(out, tuple) else (out,)
     seen.extend(o for o in outs if isinstance(o, ndarray))
     count_fallback(name, seen)
-    targets = [_to_write(o) for o in outs]
     host_out = tuple(targets) if isinstance(out, tuple) else targets[0]
     result = function(*host_args, **host_kwargs, out=host_out)
     if isinstance(result, tuple):
