@@ -121,7 +121,11 @@ impl NdArray {
     #[getter(__array_struct__)]
     fn array_struct<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         raise_refusal(slf)?;
-        pinned_host_of(slf, false)?.getattr("__array_struct__")
+        let host = pinned_host_of(slf, false)?;
+        if loses_units(&host)? {
+            return Err(PyAttributeError::new_err("__array_struct__"));
+        }
+        host.getattr("__array_struct__")
     }
 
     #[getter(__array_interface__)]
@@ -243,6 +247,15 @@ fn hides_memory(host: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
     Ok(dtype.getattr("names")?.is_none() || dtype.getattr("hasobject")?.is_truthy()?)
 }
+
+/// Whether a capsule would not tell all of the dtype: it has a letter and a size, and no unit of time.
+fn loses_units(host: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let number = host.getattr("dtype")?.getattr("num")?.extract::<i32>()?;
+    Ok(TIMES.contains(&number))
+}
+
+/// NumPy's numbers of the dtypes of times.
+const TIMES: [i32; 2] = [21, 22];
 
 /// NumPy's number of the dtypes of records.
 const VOID: i32 = 20;

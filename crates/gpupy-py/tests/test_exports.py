@@ -470,3 +470,19 @@ def test_threads_read_and_write_pinned_arrays(driver):
     for thread in threads:
         thread.join()
     assert not failed and export[0] == 20 and np.array_equal(np.array(a.tolist()), export)
+
+
+@pytest.mark.parametrize("dtype", ["M8[ms]", "m8[7s]", "M8[D]", "M8"])
+def test_an_export_of_times_keeps_their_unit(dtype):
+    for owner in (gpupy.zeros(3, dtype), gpupy.arange(3).view(dtype)):
+        for made in (np.array(owner), np.asarray(owner), np.array(owner[1:])):
+            assert made.dtype == np.dtype(dtype) and type(made) is np.ndarray
+
+
+def test_the_interface_of_times_tells_their_unit():
+    class Other:
+        def __init__(self, array):
+            self.__array_interface__ = array.__array_interface__
+
+    assert not hasattr(gpupy.zeros(3, "M8[ms]"), "__array_struct__")
+    assert np.asarray(Other(gpupy.zeros(3, "M8[ms]"))).dtype == "M8[ms]"
