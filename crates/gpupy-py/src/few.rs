@@ -8,7 +8,7 @@ use crate::assign::plain;
 use crate::errors::to_py;
 use crate::key::Key;
 use crate::operand::classify;
-use crate::scalar::LazyScalar;
+use crate::scalar::{self, LazyScalar};
 use crate::session;
 use gpupy_core::{Arg, Array, Context, DType, Scalar};
 use pyo3::prelude::*;
@@ -59,8 +59,7 @@ fn element<'py>(
     array: &Array,
     position: isize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let found = array.known_at(position).map(|element| Bound::new(py, LazyScalar::of(element)));
-    Ok(found.transpose()?.map(Bound::into_any))
+    array.known_at(position).map(|element| scalar::of(py, element)).transpose()
 }
 
 /// Writes a number to an element, or a number or an array to a part or by a mask; false, with nothing

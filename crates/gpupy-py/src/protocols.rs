@@ -9,7 +9,7 @@ use crate::dtypes::numpy;
 use crate::host;
 use crate::operand::Operand;
 use crate::plain::call;
-use crate::scalar::LazyScalar;
+use crate::scalar::{self, LazyScalar};
 use crate::ufunc::Ufunc;
 use gpupy_core::Array;
 use pyo3::BoundObject;
@@ -20,7 +20,10 @@ use pyo3::types::{PyDict, PyModule, PyString, PyTuple};
 /// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
 pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 {
-        Ok(Bound::new(py, LazyScalar::new(array))?.into_any())
+        match array.known_element() {
+            Some(known) => scalar::of(py, known),
+            None => Ok(Bound::new(py, LazyScalar::new(array))?.into_any()),
+        }
     } else {
         Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
     }

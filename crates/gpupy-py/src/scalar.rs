@@ -40,7 +40,8 @@ enum Element {
 /// would otherwise become ever larger kernels of one element.
 const MANY_OPERATIONS: u32 = 64;
 
-/// What an operation on known scalars gave: a truth value is NumPy's.
+/// A scalar that is known: a truth value is NumPy's, of which there are two, and programs ask which one
+/// it is.
 pub fn of(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
     match scalar.dtype {
         DType::Bool => Ok(dtypes::numpy(py)?.truth(py, scalar.as_bool())),
@@ -75,13 +76,16 @@ impl LazyScalar {
         one_of_many: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(element) = view.known_element() {
-            return Ok(Bound::new(py, LazyScalar::of(element))?.into_any());
+            return of(py, element);
         }
         let array = view.snapshot().map_err(to_py)?;
         let is_there = array.value().map_err(to_py)?.is_computed();
         let scalar = LazyScalar::new(array);
         if one_of_many || is_there {
-            scalar.value(py)?;
+            let value = scalar.value(py)?;
+            if scalar.dtype_of() == DType::Bool {
+                return Ok(value);
+            }
         }
         Ok(Bound::new(py, scalar)?.into_any())
     }
