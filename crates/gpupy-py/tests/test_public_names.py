@@ -147,17 +147,18 @@ def kinds(result):
     return type(result).__name__ if is_array else "no array"
 
 
-_CRASHES = pytest.mark.skip(reason="crashes now and then, as NumPy writes beside its memory for matrices")
+# A matrix takes away the third axis that it is given, and NumPy writes to the extent that is gone: of these
+# calls, that of `dstack` alone ends plain NumPy under `PYTHONMALLOC=debug`, each time.
+CRASHES = {("matrix", "dstack")}
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=_CRASHES if kind == "matrix" else ()) for kind in SUBCLASSES]
-)
+@pytest.mark.parametrize("kind", SUBCLASSES)
 def test_functions_give_arrays_of_the_classes_that_numpys_give(kind):
     for name in sorted(numpy.__all__):
         theirs = getattr(numpy, name)
-        # NumPy itself writes beside its memory where it stacks matrices.
-        if not callable(theirs) or isinstance(theirs, type) or name in ("stack", "expand_dims", "info"):
+        if not callable(theirs) or isinstance(theirs, type) or name == "info":
+            continue
+        if (kind, name) in CRASHES:
             continue
         for call in (
             lambda f, a: f(a),
