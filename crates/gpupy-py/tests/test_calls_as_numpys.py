@@ -237,3 +237,11 @@ def test_copies_of_copies_own_their_elements():
     ):
         assert made.base is None and made.flags.owndata and made.flags.f_contiguous
     assert copy.deepcopy(a).base is None
+
+
+def test_the_device_of_an_array_is_numpys_and_stays():
+    def moved(xp):
+        xp.zeros(3).device = "other"
+
+    check(lambda xp: xp.zeros(3).device)
+    check(moved)

@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import io
+import weakref
 
 import numpy as np
 import pytest
@@ -192,7 +193,9 @@ INTO = {
     "a mask": lambda xp, a, v: v.__setitem__(v > 5, 3),
     "a mask, by the base": lambda xp, a, v: v.__setitem__(a[: v.size] > 5, a[1]),
     "places": lambda xp, a, v: v.__setitem__(xp.arange(0, v.size, 3), 8),
-    "places, by the base": lambda xp, a, v: v.__setitem__(xp.arange(0, v.size // 2), v[v.size // 2 :][: v.size // 2]),
+    "places, by the base": lambda xp, a, v: v.__setitem__(
+        xp.arange(0, v.size // 2), v[v.size // 2 :][: v.size // 2]
+    ),
     "nothing to do": lambda xp, a, v: xp.multiply(v, 1, out=v),
     "another dtype": lambda xp, a, v: xp.add(v, xp.arange(v.size), out=v),
 }
@@ -486,3 +489,13 @@ def test_the_interface_of_times_tells_their_unit():
 
     assert not hasattr(gpupy.zeros(3, "M8[ms]"), "__array_struct__")
     assert np.asarray(Other(gpupy.zeros(3, "M8[ms]"))).dtype == "M8[ms]"
+
+
+def test_a_pointer_of_ctypes_keeps_the_array():
+    for array in (gpupy.arange(3.0), gpupy.array([["a", "b"]]), gpupy.zeros(0), gpupy.arange(9.0)[::2]):
+        kept, elements = weakref.ref(array), array.tolist()
+        pointer = array.ctypes.data_as(ctypes.c_void_p)
+        del array
+        gc.collect()
+        assert kept() is not None and kept().tolist() == elements
+        del pointer

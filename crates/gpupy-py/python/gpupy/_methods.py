@@ -255,7 +255,19 @@ def array_wrap(self, array, context=None, return_scalar=False, /):
 
 def ctypes(self):
     # The address is a bare number: C may read and write there as long as there is the memory.
-    return self._pinned(for_life=True).ctypes
+    made = self._pinned(for_life=True).ctypes
+    # The pointers that it gives keep the array, as NumPy's do.
+    made._arr = self
+    return made
+
+
+def device(self):
+    return "cpu"
+
+
+def set_device(self, value):
+    # NumPy has the words.
+    np.empty(0).device = value
 
 
 def _namespace(self, *, api_version=None):
@@ -299,7 +311,7 @@ _OWN = {
     "ctypes": property(ctypes),
     "cumprod": _reduce.cumprod,
     "cumsum": _reduce.cumsum,
-    "device": property(lambda self: "cpu"),
+    "device": property(device, set_device),
     "dot": _linear.dot,
     "fill": fill,
     "flat": property(flatiter, set_flat),
