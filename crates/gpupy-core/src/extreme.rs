@@ -17,7 +17,7 @@ use crate::op::Op;
 use crate::op_eval;
 use crate::record::Recorder;
 use crate::scalar::Scalar;
-use crate::value::{Kind, NodeOp, Origin};
+use crate::value::{NodeOp, Origin};
 use crate::view::Shape;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -54,11 +54,9 @@ impl Recorder {
         let rows = moved.reshape(moved.shape()).unwrap_or(moved);
         let extreme = self.reduce(op, &rows, &[last], true)?;
         let n = rows.shape()[last];
-        let constant = matches!(array.value()?.0.kind, Kind::Constant(_));
-        let base = array.value()?.len();
-        let found = if constant {
+        let found = if array.constant().is_some() {
             Array::full(extreme.shape(), Scalar::i32(0))?
-        } else if n <= SHORT || base > i32::MAX as usize {
+        } else if n <= SHORT || array.base_len() > i32::MAX as usize {
             self.first(&rows, &extreme, &self.index(rows.shape(), last)?, n)?
         } else {
             self.place_in_chunks(op, &rows, &extreme)?

@@ -92,6 +92,8 @@ impl Context {
         };
         for (axis, index) in indices.iter().enumerate() {
             let Some(index) = index else { continue };
+            // Its elements are looked at twice.
+            let index = if index.is_pinned() { &index.snapshot()? } else { *index };
             let index = self.inside(index, array.shape()[axis], axis, outside)?;
             add(self.times(&layout.lift(&index), array.strides()[axis])?)?;
         }

@@ -8,7 +8,9 @@
 //!
 //! Not here: other whole-program forms (`record_whole.rs`), how steps are evaluated (`evaluate.rs`).
 
-use crate::array::{Arg, Array};
+use crate::array::{Arg, Array, Held};
+use crate::at_once::MOST_POINTS;
+use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use crate::op::Op;
@@ -18,6 +20,7 @@ use crate::scalar::Scalar;
 use crate::value::{Input, Kind, NodeOp, Operand};
 use crate::view::{Shape, View};
 use smallvec::{SmallVec, smallvec};
+use std::cmp::Reverse;
 
 /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
 const SHORTEST: usize = 4;
@@ -49,18 +52,34 @@ impl Recorder {
         }
         // However many equal elements there are, they are combined in few steps.
         if n > 0
-            && let Kind::Constant(scalar) = array.value()?.0.kind
+            && let Some(scalar) = array.constant()
             && let Some(reduced) = of_equals(op, scalar, n)
         {
             let shape = if keepdims { kept_dims(array.shape(), axes) } else { out };
             return Array::full(&shape, reduced);
         }
+        if let Some(longest) = reduced_apart(array, &gone) {
+            let first = self.reduce(op, array, &[longest], true)?;
+            let rest: Axes = gone.iter().copied().filter(|axis| *axis != longest).collect();
+            let reduced = self.reduce(op, &first, &rest, true)?;
+            let shape = if keepdims { kept_dims(array.shape(), axes) } else { out };
+            return Ok(reduced.reshape(&shape).unwrap_or(reduced));
+        }
         // Kept axes first, reduced axes merged into one last axis.
-        let order: Axes = kept.iter().chain(&gone).copied().collect();
-        let moved = array.transpose(&order);
+        let behind = |gone: &Axes| -> Array {
+            let order: Axes = kept.iter().chain(gone).copied().collect();
+            array.transpose(&order)
+        };
+        let moved = behind(&gone);
         let mut flat: Shape = out.clone();
         flat.push(n.max(1));
-        let reduced = match moved.reshape(&flat) {
+        let merged = moved.reshape(&flat).or_else(|| {
+            // Exact results may be combined as the elements lie.
+            let mut as_they_lie = gone.clone();
+            as_they_lie.sort_by_key(|axis| Reverse(array.strides()[*axis].unsigned_abs()));
+            behind(&as_they_lie).reshape(&flat).filter(|_| is_exact(array.dtype()))
+        });
+        let reduced = match merged {
             Some(view) => self.steps(op, view)?,
             None if n == 0 => self.steps(op, Array::full(&flat, Scalar::zero(array.dtype()))?)?,
             None => match self.by_rows(op, array, &moved, &gone)? {
@@ -205,6 +224,29 @@ impl Recorder {
         let row = row.reshape(&shape).unwrap_or(row);
         self.reduce(op, &row, &[along], false)
     }
+}
+
+/// The axis that is reduced before the others, the longest: of many integers that are computed from operands which
+/// lie otherwise. As one axis they would be stored first, and the order in which integers are combined changes no
+/// bit. `None` where all axes go together.
+fn reduced_apart(array: &Array, gone: &[usize]) -> Option<usize> {
+    let mut several = gone.iter().filter(|axis| array.shape()[**axis] > 1);
+    if !is_exact(array.dtype()) || array.size() <= MOST_POINTS || several.nth(1).is_none() || !array.is_pending() {
+        return None;
+    }
+    let lies_otherwise = match array.current().held() {
+        Held::Value(value) => {
+            matches!(value.0.kind, Kind::Expr { op: NodeOp::Apply(_), .. }) && !value.0.linear
+        }
+        Held::Own(_) | Held::Nothing => false,
+    };
+    let longest = gone.iter().copied().max_by_key(|axis| array.shape()[*axis]);
+    longest.filter(|_| lies_otherwise)
+}
+
+/// Whether reductions give the same bits in whatever order elements are combined.
+fn is_exact(dtype: DType) -> bool {
+    !dtype.is_float() && !dtype.is_complex()
 }
 
 /// What the canonical tree gives of so many equal elements, at least one; `None` where the operation does not

@@ -44,3 +44,39 @@ def test_an_evaluation_takes_its_result_and_no_more_than_a_twentieth_more(formul
     (peak,) = apart.run(MEASURE.replace("FORMULA", formula), "cpu")
     result = 4 * SIZE
     assert result <= int(peak) <= 1.05 * result
+
+
+NARROW = f"""
+def status(name):
+    lines = open("{STATUS}").read().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(name + ":"))) * 1024
+
+row = gpupy.asarray((numpy.arange(1000) % 100).astype(numpy.int8))
+whole = gpupy.asarray(numpy.ones(100_000_000, numpy.int8))
+int(row.sum()), int(whole[:70_000].sum()), int(gpupy.broadcast_to(row, (70, 1000)).sum())
+gpupy.trim()
+open("/proc/self/clear_refs", "w").write("5")
+before = status("VmRSS")
+result = int(FORMULA)
+print(status("VmHWM") - before, result)
+"""
+
+
+@pytest.mark.skipif("cpu" not in apart.STARTING, reason="the driver on host memory does not start")
+@pytest.mark.parametrize(
+    ("formula", "wanted"),
+    [
+        ("gpupy.broadcast_to(gpupy.int8(1), (100_000, 1000)).sum()", 10**8),
+        ("gpupy.broadcast_to(row, (100_000, 1000)).sum()", 49_500 * 100_000),
+        ("gpupy.broadcast_to(row.reshape(1000, 1), (1000, 100_000)).sum()", 49_500 * 100_000),
+        ("gpupy.broadcast_to(row, (100_000, 1000)).sum(axis=0)[3]", 300_000),
+        ("whole.sum()", 10**8),
+        ("whole.reshape(100_000, 1000)[:, ::2].sum()", 5 * 10**7),
+        ("whole.reshape(100_000, 1000).T.sum()", 10**8),
+    ],
+)
+def test_a_sum_of_narrow_integers_makes_no_wide_copy_of_them(formula, wanted):
+    peak, result = apart.run(NARROW.replace("FORMULA", formula), "cpu")
+    assert int(result) == wanted
+    # A tenth of what they take as int64.
+    assert int(peak) < 80_000_000
