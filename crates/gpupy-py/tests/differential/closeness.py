@@ -1,6 +1,7 @@
 """Whether two values are the same: kind, dtype, shape, and elements to the bit or within a bound.
 
-Owns ``difference``, which says in words what differs, and ``settle``.
+Owns ``difference``, which says in words what differs, ``exported_difference``, the same of what foreign code
+sees, and ``settle``.
 """
 
 import numpy as np
@@ -42,6 +43,23 @@ def kind_difference(got, want, context=""):
     if got.dtype != want.dtype:
         return f"{context}: {got.dtype} for {want.dtype}"
     return None if got.shape == want.shape else f"{context}: shape {got.shape} for {want.shape}"
+
+
+def exported_difference(got, want, context):
+    """What differs between two arrays of NumPy's own, in words, or ``None``."""
+    if want is None or got is None:
+        return None if want is got else f"{context}: {got!r} for {want!r}"
+    for name in ("dtype", "shape"):
+        a, b = getattr(got, name), getattr(want, name)
+        if a != b:
+            return f"{context}: {name} {a} for {b}"
+    # Nothing is a stride of an axis of one element away.
+    steps = [step for step in zip(got.strides, want.strides, want.shape, strict=True) if step[2] > 1]
+    if want.size and any(a != b for a, b, _ in steps):
+        return f"{context}: strides {got.strides} for {want.strides}"
+    if got.flags.writeable != want.flags.writeable:
+        return f"{context}: writeable {got.flags.writeable} for {want.flags.writeable}"
+    return _elements(got, want, context)
 
 
 def _named(got, want):

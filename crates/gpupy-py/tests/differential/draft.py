@@ -61,6 +61,7 @@ def _lines(text):
 _EXPRESSIONS = [_lines(text) for text in templates.EXPRESSIONS.values()]
 _STATEMENTS = [_lines(text) for text in templates.STATEMENTS.values()]
 _SUMS, _FUNCTIONS = _lines(templates.SUMS), _lines(templates.FUNCTIONS)
+_EXPORTS, _FOREIGN = _lines(templates.EXPORTS), _lines(templates.FOREIGN)
 
 
 class Draft:
@@ -72,7 +73,8 @@ class Draft:
     def __init__(self, below, most=30_000):
         self.below, self.most = below, most
         self.lines = []
-        self.space = {"np": np}
+        # What foreign code works with is NumPy's on both sides.
+        self.space = {"np": np, "numpy": np}
         self.count = 0
         # The array that a gap was filled with last, of which the next gaps speak.
         self.last, self.last_name = None, None
@@ -95,6 +97,10 @@ class Draft:
             for n, v in self.space.items()
             if n[0] == "v" and type(v) is np.ndarray and v.dtype.kind in "biufc" and allowed(v)
         ]
+
+    def exports(self):
+        """The variables that hold arrays of NumPy's own on both sides."""
+        return [n for n, v in self.space.items() if n[0] == "e" and v is not None]
 
     def _fits(self, array):
         """Whether it and the line's other arrays, spread over each other, are not too large."""
@@ -131,7 +137,7 @@ class Draft:
 
     def _step(self):
         """Adds a line; false where no more may follow."""
-        kind = self.below(16)
+        kind = self.below(18)
         try:
             if kind < 8:
                 return self._add(self.choose(self.choose(_EXPRESSIONS)), makes=True)
@@ -139,11 +145,15 @@ class Draft:
                 return self._add(self.choose(self.choose(_STATEMENTS)), makes=False)
             if kind < 14:
                 return self._add(self._first(), makes=True)
+            if kind > 16:
+                return self._add(self.choose(_FOREIGN), makes=False)
+            if kind > 15:
+                return self._add(self.choose(_EXPORTS), makes=True, prefix="e")
             return self._add(self.choose(_SUMS if kind < 15 else _FUNCTIONS), makes=True, loose=kind)
         except _Unsuitable:
             return True
 
-    def _add(self, template, makes, loose=None):
+    def _add(self, template, makes, loose=None, prefix="v"):
         self.last = self.last_name = None
         self.shapes = []
         text = _GAP.sub(lambda gap: GAPS[gap[1]](self), template)
@@ -152,7 +162,7 @@ class Draft:
         scale = None
         if loose:
             scale = "ulp" if loose > 14 else _NAME.sub(r"mag(\g<0>)", text)
-        made = f"v{self.count}" if makes else None
+        made = f"{prefix}{self.count}" if makes else None
         statement = f"{made} = {text}" if makes else text
         line = Line(statement, compile(statement, "<program>", "exec"), made, scale)
         if not self._defined(line):

@@ -13,6 +13,14 @@ from .products import product
 from .words import WORDS
 
 
+_CTYPES = {
+    "bool": "bool",
+    "float32": "float",
+    "float64": "double",
+    **{f"{u}int{bits}": f"{u}int{bits}" for u in ("", "u") for bits in (8, 16, 32, 64)},
+}
+
+
 def _array(*kinds):
     def gap(draft):
         return draft.array(lambda a: not kinds or a.dtype.kind in kinds)
@@ -163,6 +171,17 @@ def _alike(draft):
     return f"np.{draft.choose(['', 'u'])}int{8 * draft.last.dtype.itemsize}"
 
 
+def _export(draft):
+    names = draft.exports()
+    if not names:
+        raise draft.unsuitable
+    return draft.choose(names)
+
+
+def _ctype(draft):
+    return f"numpy.ctypeslib.ctypes.c_{_CTYPES[draft.last.dtype.name]}"
+
+
 def _twin(draft):
     """A dtype of whole numbers to look at the last array's elements as."""
     whole = [np.dtype(d) for d in DTYPES if np.dtype(d).kind in "iu"]
@@ -229,6 +248,12 @@ GAPS = {
     "dtype": lambda draft: "np." + draft.choose(DTYPES if not draft.chance(9) else COMPLEX),
     "few": _small("i", "u", "b"),
     "float": _array("f"),
+    "ctype": _ctype,
+    "export": _export,
+    "native": lambda draft: draft.array(lambda a: a.flags.writeable),
+    "spread": lambda draft: draft.array(
+        lambda a: a.flags.c_contiguous and a.size and a.ndim and a.dtype.name in _CTYPES
+    ),
     "fancy": key(mixed),
     "indices": indices,
     "inexact": _array("f", "c"),

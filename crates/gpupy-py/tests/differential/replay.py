@@ -11,7 +11,7 @@ import numpy as np
 
 import gpupy
 
-from .closeness import CHUNKED, astray, difference, kind_difference, settle
+from .closeness import CHUNKED, astray, difference, exported_difference, kind_difference, settle
 from .draft import undefined
 from .script import script
 
@@ -37,7 +37,7 @@ def magnitude(value):
 def replay(program, opening="", flushes=False):
     """Runs a program on both. ``opening`` is Python that chose the driver, for the script that shows what
     fails; ``flushes`` says that a device takes subnormal numbers for zero."""
-    theirs, ours = {"np": np, "mag": magnitude}, {"np": gpupy}
+    theirs, ours = {"np": np, "numpy": np, "mag": magnitude}, {"np": gpupy, "numpy": np}
     for at, line in enumerate(program.lines):
         scale = _scale(line, theirs)
         exact = _exact(line, theirs, scale)
@@ -51,7 +51,7 @@ def replay(program, opening="", flushes=False):
             raise Mismatch(program, at, words, opening)
         if flushes and _subnormal(theirs):
             return
-        if refused is None and line.made:
+        if refused is None and line.made and line.made[0] == "v":
             got, want = ours[line.made], theirs[line.made]
             words = kind_difference(got, want, line.made)
             if line.scale and not words:
@@ -145,8 +145,13 @@ def _widened(value):
 
 
 def _differences(program, ours, theirs):
-    names = [name for name in theirs if name[0] == "v"]
+    names = [name for name in theirs if name[0] in "ve"]
     for name in names[::-1] if program.backwards else names:
+        if name[0] == "e":
+            words = exported_difference(ours[name], theirs[name], name)
+            if words:
+                return words
+            continue
         words = kind_difference(ours.get(name), theirs[name], name) or difference(
             ours[name], theirs[name], name
         )

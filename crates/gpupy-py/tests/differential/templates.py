@@ -1,7 +1,8 @@
 """The statements that programs are made of, with gaps in angle brackets (``operands.GAPS``).
 
 Owns ``EXPRESSIONS``, ``STATEMENTS``, and for what depends on an order of summation or on a library of
-functions, ``SUMS`` and ``FUNCTIONS``. A theme is drawn first, then one of its lines.
+functions, ``SUMS`` and ``FUNCTIONS``; and ``EXPORTS``, what foreign code sees of an array, with what it does
+there, ``FOREIGN``. A theme is drawn first, then one of its lines.
 """
 
 EXPRESSIONS = {
@@ -412,4 +413,28 @@ FUNCTIONS = """
     np.absolute(<complex>)
     <complex> / <x>
     np.angle(<complex>)
+"""
+
+# Arrays of NumPy's own in memory of an array, which stay while both go on to write. Each is a view, of which
+# nothing else changes the shape.
+EXPORTS = """
+    numpy.asarray(<a>)[...]
+    numpy.asarray(memoryview(<a>))
+    numpy.from_dlpack(<native>)[...]
+    numpy.asarray(type("Kept", (), {"__array_interface__": <a>.__array_interface__, "array": <same>})())
+    numpy.frombuffer(<dense>, dtype=<same>.dtype)
+    numpy.ctypeslib.as_array(<spread>.ctypes.data_as(numpy.ctypeslib.ctypes.POINTER(<ctype>)), <same>.shape)
+"""
+
+# What foreign code writes, and where it lets go.
+FOREIGN = """
+    <export>[...] = <k>
+    <export>[...] = <export>
+    <export>[::-1] += <k>
+    <export>[..., ::2] = <k>
+    <export>[1:] = <export>
+    <export>.T[...] *= <k>
+    <export>.fill(<k>)
+    <export>.sort()
+    <export> = None
 """
