@@ -122,21 +122,22 @@ impl Current {
     pub fn value(&mut self) -> Result<Value> {
         match &self.held {
             Held::Own(own) if own.is_pinned() => own.copied(),
-            _ => self.value_mut().cloned(),
+            _ => self.made_value().cloned(),
         }
     }
 
-    /// The value, for putting another in its place. Own elements become one.
+    /// The value, for putting another in its place. Own elements become one; `None` where they are pinned, and
+    /// have to be written where they lie.
     ///
     /// # Errors
-    /// - `Disposed`: there is none any more. `Invalid`: the elements are pinned, and have to be written where
-    ///   they lie.
-    pub fn value_mut(&mut self) -> Result<&mut Value> {
+    /// - `Disposed`: there is none any more. `OutOfMemory`: there is no room for a value's memory.
+    pub fn value_mut(&mut self) -> Result<Option<&mut Value>> {
+        if self.is_pinned() { Ok(None) } else { self.made_value().map(Some) }
+    }
+
+    /// The value; own elements, which are not pinned, become one.
+    fn made_value(&mut self) -> Result<&mut Value> {
         if let Held::Own(own) = &mut self.held {
-            if own.is_pinned() {
-                return Err(Error::new(ErrorKind::Invalid, "array")
-                    .says("pinned elements are written where they lie"));
-            }
             self.version += u64::from(own.was_pinned());
             self.held = Held::Value(own.take_value()?);
         }

@@ -59,7 +59,9 @@ impl Context {
         let Some(written) = written else { return Ok(false) };
         if !source.shares_base(array) {
             let picked = self.inner.recorder.gather(array, positions)?.value()?;
-            *source.current().value_mut()? = picked;
+            if let Some(value) = source.current().value_mut()? {
+                *value = picked;
+            }
         }
         self.while_others_run(|| self.compute(&written, 0..written.len()))?;
         Ok(true)
@@ -96,7 +98,7 @@ impl Context {
         };
         let test = mask.operand(mask.shape())?;
         let mut current = array.current();
-        let value = current.value_mut()?;
+        let Some(value) = current.value_mut()? else { return Ok(None) };
         let operands = smallvec![test, new, (Input::Whole(value.id()), Some(value.clone()))];
         *value = everywhere.apply(Op::Select, value.dtype(), operands);
         let written = value.clone();

@@ -267,29 +267,30 @@ impl Face {
         }
     }
 
-    /// Gives the whole the elements that were written to the face's base.
+    /// Gives the whole the elements that were written to the face's base; false where the whole is pinned, which
+    /// undoes what was written.
     ///
     /// # Errors
     /// - `Disposed`: either has none any more. `OutOfMemory`: there is no room for them. What was written
     ///   to the face is undone then.
-    pub fn pass_on(&self, current: &mut Current) -> Result<()> {
+    pub fn pass_on(&self, current: &mut Current) -> Result<bool> {
         let passed = self.pass(current);
-        if passed.is_err() {
+        if !matches!(passed, Ok(true)) {
             // The face shows what the whole has, once it is looked at again.
             self.seen.store(NEVER, Ordering::Relaxed);
         }
         passed
     }
 
-    fn pass(&self, current: &mut Current) -> Result<()> {
+    fn pass(&self, current: &mut Current) -> Result<bool> {
         let value = current.value()?;
         let len = value.len();
         let shown = Array::with_view(value, View::contiguous(&[len]));
         let written = self.context.reinterpreted(&shown, self.whole.dtype())?;
         let written = written.reshape(self.whole.shape()).unwrap_or(written);
-        self.context.put_value(&self.whole, &written)?;
+        let passed = self.context.put_value(&self.whole, &written)?;
         self.seen.store(self.whole.version(), Ordering::Relaxed);
-        Ok(())
+        Ok(passed)
     }
 
     /// The view of the whole, and what it has to be given, where that does what writing `source` to a view of

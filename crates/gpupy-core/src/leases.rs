@@ -14,11 +14,11 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::HostBuffer;
 use crate::in_memory;
-use crate::own::Own;
+use crate::read::HostArray;
 use crate::record::source_of;
 use crate::value::{Input, Layout, Operand, Value};
 use crate::view::View;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -133,7 +133,7 @@ impl Context {
             let source = source_of(dest, Arg::Array(&made))?;
             drop((made, leases));
             let new = self.inner.recorder.written(old, dest, source);
-            self.replace_pinned(dest, new)?;
+            self.take_over(dest, new)?;
             return Ok(Some(dest.clone()));
         }
         self.while_others_run(|| self.evaluate(&[&made]))?;
@@ -182,79 +182,73 @@ impl Context {
         })
     }
 
-    /// Gives a pinned base, or a face of one, the elements of the value that `make` makes of those it has.
-    ///
-    /// # Errors
-    /// Any error of the driver; the base has its old elements then.
-    pub(crate) fn rewrite_pinned(
-        &self,
-        array: &Array,
-        make: impl FnOnce(Value) -> Value,
-    ) -> Result<()> {
-        let lease = if self.leases()? { Leases::default().value(array) } else { None };
-        let old = lease.map_or_else(|| array.value(), Ok)?;
-        self.replace_pinned(array, make(old))
-    }
-
-    /// Gives a pinned base, or a face of one, the elements of a value, which is evaluated, maybe in the place of
-    /// what was there.
-    fn replace_pinned(&self, array: &Array, new: Value) -> Result<()> {
+    /// Evaluates the value that a pinned base, or a face of one, has after a write into a view, if may be in the
+    /// place of what was there.
+    fn take_over(&self, dest: &Array, new: Value) -> Result<()> {
         self.while_others_run(|| self.bring(&new))?;
-        let mut current = array.owner_current();
-        in_memory::settled(&mut current);
+        let mut current = dest.owner_current();
         let start = current.own_mut().map(|own| own.start().as_ptr());
         let place = start.and_then(|start| {
-            NonNull::new(start.wrapping_add(usize::try_from(array.base_offset()).ok()?))
+            NonNull::new(start.wrapping_add(usize::try_from(dest.base_offset()).ok()?))
         });
         if place.is_some_and(|place| lies_at(&new, place)) {
             current.version += 1;
             return Ok(());
         }
         drop(current);
-        let whole = array.seen_as(View::contiguous(&[array.base_len()]));
-        let layout = Layout { offset: 0, strides: smallvec![1] };
-        self.write_pinned(&whole, (Input::View(new.id(), Box::new(layout)), Some(new)))
+        // No more than what was written: others may write elsewhere meanwhile.
+        self.assign(dest, Arg::Array(&Array::with_view(new, dest.layout().clone())))
     }
 
-    /// Writes an operand into a view of a pinned base.
+    /// Writes an operand into a view of a pinned base; false, with nothing done, where it is pinned no longer.
     ///
     /// # Errors
     /// Any error of the operand's evaluation; nothing is written then.
-    pub(crate) fn write_pinned(&self, dest: &Array, source: Operand) -> Result<()> {
+    pub(crate) fn write_pinned(&self, dest: &Array, source: &Operand) -> Result<bool> {
         let size = dest.dtype().size();
-        match source {
-            (Input::Scalar(scalar), _) => put(dest, &scalar.bytes()[..size]),
-            (input, Some(value)) => {
-                let Layout { offset, strides } = input.layout(dest.shape());
-                let shown = View { offset, shape: dest.shape().into(), strides };
-                let shown = Array::with_view(value, shown);
-                let mut read = None;
-                self.while_others_run(|| {
-                    read = Some(self.read(&shown)?);
-                    Ok(())
-                })?;
-                match read.as_ref().map(|read| (read.bytes(), read)) {
-                    Some((Some(bytes), _)) => put(dest, bytes),
-                    Some((None, read)) => put(dest, &read.to_vec()?),
-                    None => Err(Error::new(ErrorKind::Lost, "write")),
-                }
-            }
-            // Only a scalar lacks a value.
-            (_, None) => Err(Error::new(ErrorKind::Invalid, "write")),
+        if let (Input::Scalar(scalar), _) = source {
+            return Ok(put(dest, &scalar.bytes()[..size]));
         }
+        let read = self.read_operand(source, dest.shape())?;
+        Ok(match read.bytes() {
+            Some(bytes) => put(dest, bytes),
+            None => put(dest, &read.to_vec()?),
+        })
+    }
+
+    /// The elements that an operand with a value has over a shape, in host memory.
+    pub(crate) fn read_operand(
+        &self,
+        (input, value): &Operand,
+        shape: &[usize],
+    ) -> Result<HostArray> {
+        // Only a scalar lacks a value.
+        let lacks = || Error::new(ErrorKind::Invalid, "read");
+        let value = value.clone().ok_or_else(lacks)?;
+        let Layout { offset, strides } = input.layout(shape);
+        let shown = Array::with_view(value, View { offset, shape: shape.into(), strides });
+        let mut read = None;
+        self.while_others_run(|| {
+            read = Some(self.read(&shown)?);
+            Ok(())
+        })?;
+        read.ok_or_else(lacks)
     }
 }
 
-/// Writes elements in C order, or one everywhere, where a view of a pinned base shows.
-fn put(dest: &Array, data: &[u8]) -> Result<()> {
-    let (size, start) = (dest.dtype().size(), dest.base_offset() as usize);
+/// What a function makes of the bytes of a base, or face, that has its own elements; `None` where it has not.
+pub(crate) fn of_own_bytes<R>(dest: &Array, write: impl FnOnce(&mut [u8]) -> R) -> Option<R> {
+    let start = usize::try_from(dest.base_offset()).ok()?;
     let mut current = dest.owner_current();
-    in_memory::settled(&mut current);
-    let all = current.own_mut().map(Own::bytes_mut);
-    let Some(bytes) = all.and_then(|all| all.get_mut(start..start + dest.base_len() * size)) else {
-        return dest.check_there();
-    };
-    in_memory::put(bytes, size, dest.layout(), data);
+    let bytes = current.own_mut()?.bytes_mut();
+    let written = write(bytes.get_mut(start..start + dest.base_len() * dest.dtype().size())?);
     current.version += 1;
-    Ok(())
+    Some(written)
+}
+
+/// Writes elements in C order, or one everywhere, where a view of a pinned base shows; false where it has no
+/// elements of its own.
+fn put(dest: &Array, data: &[u8]) -> bool {
+    let size = dest.dtype().size();
+    of_own_bytes(dest, |bytes| in_memory::put(bytes, size, dest.layout(), data)).is_some()
 }

@@ -57,9 +57,6 @@ impl Pinned {
     }
 }
 
-/// How often a base is looked at that other threads give other values; then there is no room for a copy.
-const TRIES: usize = 3;
-
 /// Exports that are alive.
 static PINS: AtomicU64 = AtomicU64::new(0);
 
@@ -177,15 +174,19 @@ impl Context {
     /// # Errors
     /// - `Disposed`: there are no elements any more. Any error of the driver; no value is lost.
     pub fn pin(&self, array: &Array, for_life: bool) -> Result<Pin> {
-        for _ in 0..TRIES {
+        let mut brought = None;
+        loop {
             if let Some(pin) = array.pin_now(for_life) {
                 return Ok(pin);
             }
-            // Another thread may give the base another value meanwhile.
             let value = array.owner_current().value()?;
+            // Other threads may give the base other values again and again; if this is the one that is there
+            // already, there is no room for it.
+            if brought.replace(value.id()) == Some(value.id()) {
+                let bytes = array.base_len().saturating_mul(array.dtype().size());
+                return Err(of_array(refused(bytes), array.shape(), array.dtype()));
+            }
             self.bring(&value)?;
         }
-        let bytes = array.size().saturating_mul(array.dtype().size());
-        Err(of_array(refused(bytes), array.shape(), array.dtype()))
     }
 }

@@ -231,7 +231,11 @@ impl Recorder {
 /// bit. `None` where all axes go together.
 fn reduced_apart(array: &Array, gone: &[usize]) -> Option<usize> {
     let mut several = gone.iter().filter(|axis| array.shape()[**axis] > 1);
-    if !is_exact(array.dtype()) || array.size() <= MOST_POINTS || several.nth(1).is_none() || !array.is_pending() {
+    if !is_exact(array.dtype())
+        || array.size() <= MOST_POINTS
+        || several.nth(1).is_none()
+        || !array.is_pending()
+    {
         return None;
     }
     let lies_otherwise = match array.current().held() {

@@ -11,10 +11,12 @@
 use crate::access;
 use crate::array::{Arg, Array};
 use crate::context::Context;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::evaluate::Engine;
 use crate::host::HostBuffer;
 use crate::ir::AccessKind;
+use crate::leases::of_own_bytes;
 use crate::partition::Flow;
 use crate::pick::Outside;
 use crate::ranges::Ranges;
@@ -50,24 +52,49 @@ impl Context {
         }
         let positions = self.picked_positions(array, indices, at, outside)?;
         let positions = positions.operand(&target.shape)?;
-        if array.is_pinned() {
-            return self.rewrite_pinned(array, |old| {
-                self.inner.recorder.scattered(old, &target.shape, positions, source)
-            });
-        }
-        let written = {
+        // Other threads may pin the base, or let go of it, at any time.
+        let written = loop {
+            if array.is_pinned() {
+                match self.put_pinned(array, &target.shape, &positions, &source)? {
+                    true => return Ok(()),
+                    false => continue,
+                }
+            }
             let mut current = array.current();
-            let value = current.value_mut()?;
-            let old = value.clone();
-            *value = self.inner.recorder.scattered(old, &target.shape, positions, source);
+            let Some(value) = current.value_mut()? else { continue };
+            let (old, operands) = (value.clone(), (positions.clone(), source.clone()));
+            *value = self.inner.recorder.scattered(old, &target.shape, operands.0, operands.1);
             let written = value.clone();
             current.version += 1;
-            if let Some(face) = array.face() {
-                face.pass_on(&mut current)?;
+            if let Some(face) = array.face()
+                && !face.pass_on(&mut current)?
+            {
+                continue;
             }
-            written
+            break written;
         };
+        drop((positions, source));
         self.bound_written(array, &written)
+    }
+
+    /// Writes an operand to positions in a pinned base, both of this shape; false, with nothing done, where it is
+    /// pinned no longer.
+    fn put_pinned(
+        &self,
+        array: &Array,
+        shape: &Shape,
+        positions: &Operand,
+        source: &Operand,
+    ) -> Result<bool> {
+        let elements = |operand: &Operand| match operand.0 {
+            Input::Scalar(scalar) => {
+                Ok(Elements::One(scalar.bytes()[..scalar.dtype.size()].into()))
+            }
+            _ => self.read_operand(operand, shape)?.to_vec().map(Elements::Gathered),
+        };
+        let (places, source) = (elements(positions)?, elements(source)?);
+        let write = |to: &mut [u8]| write(to, array.dtype(), &places, &source, size_of(shape));
+        Ok(of_own_bytes(array, write).is_some())
     }
 }
 
@@ -156,13 +183,7 @@ impl Engine {
         };
         // SAFETY: nothing of the new value is in its evaluated map, so nobody reads it.
         let to = unsafe { memory.bytes_mut(0..len * size) };
-        match size {
-            1 => write::<1>(to, &places, &source, size_of(shape)),
-            2 => write::<2>(to, &places, &source, size_of(shape)),
-            4 => write::<4>(to, &places, &source, size_of(shape)),
-            8 => write::<8>(to, &places, &source, size_of(shape)),
-            _ => write::<16>(to, &places, &source, size_of(shape)),
-        }
+        write(to, value.dtype(), &places, &source, size_of(shape));
         value.state().on_host.insert(0..len);
         value.mark_computed(0..len);
         Ok(Flow::Done)
@@ -195,8 +216,19 @@ impl Engine {
     }
 }
 
-/// Writes so many elements of `N` bytes to their places; those outside are left out.
-fn write<const N: usize>(to: &mut [u8], places: &Elements, source: &Elements, count: usize) {
+/// Writes so many elements to their places; those outside are left out.
+fn write(to: &mut [u8], dtype: DType, places: &Elements, source: &Elements, count: usize) {
+    match dtype.size() {
+        1 => write_sized::<1>(to, places, source, count),
+        2 => write_sized::<2>(to, places, source, count),
+        4 => write_sized::<4>(to, places, source, count),
+        8 => write_sized::<8>(to, places, source, count),
+        _ => write_sized::<16>(to, places, source, count),
+    }
+}
+
+/// The same of elements of `N` bytes.
+fn write_sized<const N: usize>(to: &mut [u8], places: &Elements, source: &Elements, count: usize) {
     for number in 0..count {
         let mut place = [0; 4];
         place.copy_from_slice(places.get(number, 4));

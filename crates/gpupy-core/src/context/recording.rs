@@ -283,34 +283,47 @@ impl Context {
         }
         let given = source;
         let source = source_of(dest, given)?;
-        match dest.size() {
-            0 => return Ok(()),
-            _ if dest.is_pinned() => return self.write_pinned(dest, source),
-            _ if let Some(face) = dest.face()
-                && let Some((target, source)) = face.through(dest, given)? =>
+        if dest.size() == 0 {
+            return Ok(());
+        }
+        let mut left = source;
+        // Other threads may pin the base, or let go of it, at any time.
+        loop {
+            if dest.is_pinned() {
+                match self.write_pinned(dest, &left)? {
+                    true => return Ok(()),
+                    false => continue,
+                }
+            }
+            if let Some(face) = dest.face()
+                && let Some((target, source)) = face.through(dest, given)?
             {
                 return self.assign(&target, Arg::Array(&source));
             }
-            n if small && is_little(n, dest.base_len()) => self.settle(dest, &source)?,
-            _ => {}
+            if small && is_little(dest.size(), dest.base_len()) {
+                self.settle(dest, &left)?;
+            }
+            left = match self.put_operand(dest, left)? {
+                Put::Done(replaced) => return self.bound_written(dest, &replaced),
+                Put::Pinned(source) => source,
+            };
         }
-        let replaced = self.put_operand(dest, source)?;
-        self.bound_written(dest, &replaced)
     }
 
-    /// Writes an array into a view, and evaluates nothing, however much is pending.
+    /// Writes an array into a view, and evaluates nothing, however much is pending; false, with nothing done,
+    /// where the base is pinned.
     ///
     /// # Errors
     /// As `assign`.
-    pub(crate) fn put_value(&self, dest: &Array, source: &Array) -> Result<()> {
+    pub(crate) fn put_value(&self, dest: &Array, source: &Array) -> Result<bool> {
         let source = source_of(dest, Arg::Array(source))?;
-        self.put_operand(dest, source).map(drop)
+        self.put_operand(dest, source).map(|put| matches!(put, Put::Done(_)))
     }
 
-    /// Puts an operand in the place of what a view shows; gives the base's new value.
-    fn put_operand(&self, dest: &Array, source: Operand) -> Result<Value> {
+    /// Puts an operand in the place of what a view shows.
+    fn put_operand(&self, dest: &Array, source: Operand) -> Result<Put> {
         let mut current = dest.current();
-        let value = current.value_mut()?;
+        let Some(value) = current.value_mut()? else { return Ok(Put::Pinned(source)) };
         if !in_memory::write(value, dest, &source, self.inner.recorder.at_once.is_allowed()) {
             let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
             let old = std::mem::replace(value, empty);
@@ -318,9 +331,22 @@ impl Context {
         }
         let value = value.clone();
         current.version += 1;
-        if let Some(face) = dest.face() {
-            face.pass_on(&mut current)?;
+        if let Some(face) = dest.face()
+            && !face.pass_on(&mut current)?
+        {
+            drop(current);
+            // The face has its old elements again, and its whole is written in the next turn.
+            let written = Array::with_view(value, dest.layout().clone());
+            return written.operand(dest.shape()).map(Put::Pinned);
         }
-        Ok(value)
+        Ok(Put::Done(value))
     }
+}
+
+/// What became of an operand that was to be put somewhere.
+enum Put {
+    /// It is there; this is the base's new value.
+    Done(Value),
+    /// It is not, as the base is pinned: its elements have to be written where they lie.
+    Pinned(Operand),
 }
