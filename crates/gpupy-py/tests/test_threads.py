@@ -161,6 +161,44 @@ def test_a_view_taken_before_a_write_of_another_thread_shows_one_state(device):
     together(write, write, read, read)
 
 
+def test_threads_that_export_write_and_let_go_leave_only_what_was_written(device):
+    sizes = [8, 50, 200, 20_000]
+    arrays = [gpupy.zeros(n, gpupy.float32) + 1 for n in sizes]
+
+    def worker(seed):
+        draw = random.Random(seed)
+
+        def replace(a):
+            arrays[draw.randrange(len(arrays))] = gpupy.zeros(draw.choice(sizes), "f4") + 1
+
+        def foreign_write(a):
+            numpy.asarray(a)[draw.randrange(a.size)] = draw.randrange(4)
+
+        def whole_copy(a):
+            assert set(numpy.asarray(a.copy()).tolist()) <= {0.0, 1.0, 2.0, 3.0}
+
+        works = [
+            replace,
+            foreign_write,
+            whole_copy,
+            lambda a: a.__setitem__(draw.randrange(a.size), draw.randrange(4)),
+            lambda a: a.__setitem__(slice(None, None, 2), a[::2] * 1),
+            lambda a: a.__setitem__(slice(1, None), a[:-1]),
+            lambda a: a.__setitem__(numpy.array([1, 5, 7]), draw.randrange(4)),
+            lambda a: a.__setitem__(a > 2, 1),
+            lambda a: a.view("i4").__setitem__(3, 0),
+            lambda a: gpupy.minimum(a, 3, out=a),
+            lambda a: memoryview(a)[0],
+            lambda a: a.ctypes.data,
+            lambda a: list(zip(a, range(20), strict=False)),
+            lambda a: float((a + 1).sum()),
+            lambda a: a.sort(),
+        ]
+        return lambda: draw.choice(works)(draw.choice(arrays))
+
+    together(*[worker(seed) for seed in range(4)])
+
+
 def test_one_value_that_all_threads_want_is_computed_once(driver):
     x = gpupy.arange(1 << 16, dtype=gpupy.float32)
     for _ in range(50):
