@@ -244,3 +244,15 @@ def test_numpy_sees_that_an_output_shows_the_operand(driver, shape, strides):
         return a
 
     check(program)
+
+
+@pytest.mark.parametrize("step", [-1, -2, 2])
+def test_parts_are_read_as_the_parts_before_them_left_the_output(driver, step):
+    def program(xp):
+        a = xp.arange(64, dtype=numpy.int32)
+        part = a[::step]
+        first = xp.full(64 - part.size, 7, dtype=numpy.int32)
+        xp.concatenate([first, part], out=a)
+        return a
+
+    check(program)
