@@ -12,7 +12,6 @@ from .literals import CASTINGS, COMPLEX, DTYPES, ORDERS, counted, literal, scala
 from .products import product
 from .words import WORDS
 
-
 _CTYPES = {
     "bool": "bool",
     "float32": "float",
@@ -217,6 +216,10 @@ def _condition(draft):
     return draft.choose([*draft.names(lambda a: a.dtype == bool and fits(a)), "True", "False"])
 
 
+def _is_lone_zero(a):
+    return a.size == 1 and not a.any()
+
+
 def _ordered(a):
     """Whether sorting has one result: where zeros of either sign end up depends on the algorithm."""
     return a.dtype.kind in "biu" or (a.dtype.kind == "f" and not np.signbit(a[a == 0]).any())
@@ -236,8 +239,11 @@ GAPS = {
         lambda a: a.dtype.kind in "iu" and a.flags.c_contiguous and a.size and a.base is None
     ),
     "axes": _axes,
-    # BLAS takes zero times infinity for zero where an operand is one element without axes.
-    "axial": lambda draft: draft.array(lambda a: a.ndim and a.size < 100),
+    # BLAS takes zero times infinity for zero where an operand is one element.
+    "factor": lambda draft: draft.array(lambda a: a.size < 100 and not _is_lone_zero(a)),
+    "lightfactor": lambda draft: draft.array(
+        lambda a: a.dtype.kind in "fc" and a.size < 100 and not _is_lone_zero(a)
+    ),
     "axis": _axis,
     "casting": lambda draft: draft.choose(CASTINGS),
     "complex": _array("c"),
