@@ -98,7 +98,11 @@ def equal(a, b):
 
 
 def settle(got, want, scale):
-    """What differs by more than the bound, in words, or ``None``; and the value for both to go on with."""
+    """What differs by more than the bound, in words, or ``None``; and the value for both to go on with.
+
+    A ``scale`` is a word (``Line.scale``), or of a sum or product its count of elements, the same of their
+    magnitudes, and what products of some of the factors may come to at most and at least.
+    """
     if isinstance(want, (list, tuple)) or not isinstance(want, (np.ndarray, np.generic)):
         return _elements(got, want, "result"), want
     a, b = np.asarray(got), np.asarray(want)
@@ -137,17 +141,21 @@ def _near(a, b, scale):
     wide = np.complex128 if b.dtype.kind == "c" else np.float64
     distance = np.abs(a.astype(wide) - b.astype(wide))
     least = _ULP * float(np.finfo(b.dtype).tiny)
-    if isinstance(scale, str):
+    if scale == "zeros":
+        return np.asarray((a == b) | np.isnan(a) & np.isnan(b))
+    if scale == "ulp":
         bound = _ULP * eps * np.abs(b.astype(wide)) + least
     else:
-        count, magnitude = scale
+        count, magnitude, grown, shrunk = scale
         bound = (_ULP + 2 * count) * eps * np.abs(np.asarray(magnitude)) + least
     # Where magnitudes overflow, infinities and NaN may come and go with the order.
     beyond = ~np.isfinite(bound) & ~np.isfinite(a) & ~np.isfinite(b)
-    if not isinstance(scale, str):
-        # So may those of sums that overflow in one order alone.
-        over = np.abs(np.asarray(magnitude)) > np.finfo(b.dtype).max / 2
+    if scale != "ulp":
+        # So may those of sums and products that overflow in one order alone, whatever comes of another.
+        over = np.maximum(np.abs(np.asarray(magnitude)), grown) > np.finfo(b.dtype).max / 2
         beyond |= over & ~(np.isfinite(a) & np.isfinite(b))
+        # And what a product of small factors lost, others do not bring back.
+        beyond |= np.asarray(shrunk) < np.finfo(b.dtype).tiny
     return np.asarray(
         (distance <= bound) & np.isfinite(distance) | (a == b) | np.isnan(a) & np.isnan(b) | beyond
     )

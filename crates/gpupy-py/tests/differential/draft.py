@@ -23,8 +23,14 @@ _CRASHES = re.compile(
 )
 # Which of two zeros is the greater one depends on how NumPy walks.
 _EXTREMES = re.compile(r"np\.(?:fmin|fmax|minimum|maximum)\(")
+_EXTREME = re.compile(r"\.(?:nan)?(?:min|max|ptp)\(")
 # NumPy's loop over vectors of float16 has a NaN where the exponent is zero, its other loops a one.
 _POWERS = re.compile(r"np\.power\(|\*\*")
+# NumPy writes over what it still reads where a mask of all elements picks what a view of them is written to.
+_PICKED = re.compile(r"(v\d+)\[(.+)\] = (v\d+)")
+# NumPy looks at no mask where a view is written to what it shows. It tells that by strides, which are chance
+# where there are no elements.
+_MASKED = re.compile(r"np\.copyto\((v\d+), (v\d+).*where=")
 # What later steps may take as operands.
 _MOST_AXES = 6
 
@@ -37,7 +43,8 @@ class Line:
     code: CodeType
     # The variable that it makes, or None.
     made: str | None
-    # An expression of the magnitudes that are summed; "ulp" for a function; None where every bit counts.
+    # An expression of the magnitudes that are summed; "ulp" for a function; "zeros" where all but the signs
+    # of zeros counts; None where every bit does.
     scale: str | None = None
 
 
@@ -161,7 +168,13 @@ class Draft:
             raise _Unsuitable
         scale = None
         if loose:
-            scale = "ulp" if loose > 14 else _NAME.sub(r"mag(\g<0>)", text)
+            # Which elements a mask picks does not go by their magnitudes.
+            summed, where, mask = text.partition("where=")
+            scale = "ulp" if loose > 14 else _NAME.sub(r"mag(\g<0>)", summed) + where + mask
+        elif _EXTREME.search(text) and any(map(_has_both_zeros, self._floats(text))):
+            if not makes:
+                raise _Unsuitable
+            scale = "zeros"
         made = f"{prefix}{self.count}" if makes else None
         statement = f"{made} = {text}" if makes else text
         line = Line(statement, compile(statement, "<program>", "exec"), made, scale)
@@ -175,12 +188,36 @@ class Draft:
             return self._add(f"{made}[{self.below(len(value))}]", makes=True)
         return True
 
-    def _is_open(self, text):
-        """Whether NumPy's result depends on which of its loops computes it."""
+    def _floats(self, text):
         arrays = [self.space.get(name) for name in _NAME.findall(text)]
-        floats = [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.kind == "f"]
+        return [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.kind == "f"]
+
+    def _is_open(self, text):
+        """Whether NumPy's result depends on which of its loops computes it, or on what it overwrites."""
+        floats = self._floats(text)
         zeros = _EXTREMES.search(text) and any(np.signbit(a[a == 0]).any() for a in floats)
-        return zeros or (_POWERS.search(text) and any(a.dtype == "e" and np.isnan(a).any() for a in floats))
+        powers = _POWERS.search(text) and any(a.dtype == "e" and np.isnan(a).any() for a in floats)
+        return zeros or powers or self._overwrites(text) or self._writes_nothing(text)
+
+    def _overwrites(self, text):
+        found = _PICKED.fullmatch(text)
+        if not found:
+            return False
+        array, value = self.space[found[1]], self.space[found[3]]
+        if not (isinstance(value, np.ndarray) and np.may_share_memory(array, value)):
+            return False
+        try:
+            key = eval(f"np.s_[{found[2]}]", self.space)
+        except Exception:
+            # Then so is the statement.
+            return False
+        return isinstance(key, np.ndarray) and key.dtype == bool and key.shape == array.shape
+
+    def _writes_nothing(self, text):
+        found = _MASKED.match(text)
+        if not found or self.space[found[1]].size:
+            return False
+        return _owner(self.space[found[1]]) is _owner(self.space[found[2]])
 
     def _defined(self, line):
         """Runs a line; false where NumPy does not define what it gives, or it is too large."""
@@ -188,14 +225,28 @@ class Draft:
             warnings.simplefilter("always")
             try:
                 exec(line.code, self.space)
-            except Exception:
-                return True
+            except Exception as error:
+                # NumPy's broadcasting stumbles over a view that may be written of an array that may not.
+                return "WRITEABLE" not in str(error) or ".setflags(" in line.text
         value = self.space.get(line.made)
         large = type(value) is np.ndarray and (value.size > 3 * self.most or value.ndim > _MOST_AXES)
         if large or undefined(said):
             self.space.pop(line.made, None)
             return False
         return True
+
+
+def _has_both_zeros(array):
+    """Whether zeros of either sign are in it, of which either may be found the least."""
+    signs = np.signbit(array[array == 0])
+    return signs.any() and not signs.all()
+
+
+def _owner(array):
+    """The array whose memory it shows."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def undefined(said):

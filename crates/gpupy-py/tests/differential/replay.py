@@ -34,6 +34,18 @@ def magnitude(value):
     return np.abs(value.astype(np.complex128 if value.dtype.kind == "c" else np.float64))
 
 
+def _above(value):
+    """Magnitudes that only make a product larger; what is no number stays one in every order."""
+    sizes = magnitude(value)
+    return np.where(np.isfinite(sizes), np.maximum(sizes, 1), 1)
+
+
+def _below(value):
+    """Magnitudes that only make a product smaller; a zero makes it one in every order."""
+    sizes = magnitude(value)
+    return np.where(sizes > 0, np.minimum(sizes, 1), 1)
+
+
 def replay(program, opening="", flushes=False):
     """Runs a program on both. ``opening`` is Python that chose the driver, for the script that shows what
     fails; ``flushes`` says that a device takes subnormal numbers for zero."""
@@ -108,14 +120,17 @@ def _warnings(heard, said):
 
 def _scale(line, theirs):
     """What the error of a line is measured by."""
-    if line.scale in (None, "ulp"):
+    if line.scale in (None, "ulp", "zeros"):
         return line.scale
     operands = [theirs.get(name) for name in line.code.co_names if name[0] == "v"]
     sizes = [operand.size for operand in operands if isinstance(operand, (np.ndarray, np.generic))]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            return max(sizes, default=1), eval(line.scale, theirs)
+            partial = [1, 1]
+            if _PRODUCT.match(line.scale):
+                partial = [eval(line.scale, {**theirs, "mag": some}) for some in (_above, _below)]
+            return max(sizes, default=1), eval(line.scale, theirs), *partial
         except Exception:
             return "ulp"
 
@@ -135,6 +150,7 @@ def _exact(line, theirs, scale):
             return None
 
 
+_PRODUCT = re.compile(r"np\.(?:prod|cumprod)\(")
 _WIDER = {"np.float16": "np.float64", "np.float32": "np.float64", "np.complex64": "np.complex128"}
 _NARROW = re.compile(r"np\.(float16|float32|complex64)\b")
 
