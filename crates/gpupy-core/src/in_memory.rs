@@ -220,21 +220,25 @@ pub(crate) fn write_element(array: &Array, position: isize, element: Scalar) -> 
     place.is_some()
 }
 
-/// A copy of few elements of a base that has its own; `None` for others.
+/// A copy of few elements in host memory; `None` for others, and for a whole value, which takes no copy.
 pub(crate) fn copied(array: &Array) -> Option<Array> {
     if array.size() > MOST_POINTS {
         return None;
     }
     let current = array.current_now()?;
-    let Held::Own(own) = current.held() else { return None };
-    let (bytes, dtype) = (own.bytes(), array.dtype());
+    let (dtype, view) = (array.dtype(), array.layout());
     let own = |elements: &[u8]| Array::own(dtype, array.shape(), Origin::AtOnce, elements);
-    match array.is_contiguous() {
-        true => {
+    match current.held() {
+        Held::Own(held) if array.is_contiguous() => {
             let start = array.offset() as usize * dtype.size();
-            own(bytes.get(start..start + array.size() * dtype.size())?)
+            own(held.bytes().get(start..start + array.size() * dtype.size())?)
         }
-        false => own(&seen(bytes, dtype.size(), array.layout())?),
+        Held::Own(held) => own(&seen(held.bytes(), dtype.size(), view)?),
+        Held::Value(value) if !array.is_whole() => {
+            let walk = access::access(view.offset, &view.strides);
+            own(&elements(value, &walk, &view.shape)?)
+        }
+        Held::Value(_) | Held::Nothing => None,
     }
 }
 
