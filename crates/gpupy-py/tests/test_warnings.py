@@ -8,6 +8,7 @@ import pytest
 
 import gpupy
 
+
 def known(x):
     """The same array; where it was recorded, its elements are in host memory now."""
     x.tolist()
