@@ -10,6 +10,7 @@
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::face::Face;
+use crate::held::{Current, Held};
 use crate::memory::{of_array, refused};
 use crate::own::Own;
 use crate::scalar::Scalar;
@@ -46,123 +47,6 @@ struct Base {
     face: OnceLock<Box<Face>>,
 }
 
-/// What a base has at present, and how often it was replaced.
-pub(crate) struct Current {
-    held: Held,
-    pub version: u64,
-    /// Why there is nothing, where the elements of a face could not be had.
-    lack: Option<Error>,
-}
-
-/// What a base has.
-pub(crate) enum Held {
-    /// Elements that nobody else has.
-    Own(Own),
-    /// A value, which expressions and other bases may have too.
-    Value(Value),
-    /// Nothing: it was disposed of.
-    Nothing,
-}
-
-impl Current {
-    /// What the base has, as it has it.
-    pub fn held(&self) -> &Held {
-        &self.held
-    }
-
-    /// Its own elements, for writing; `None` where others may have them.
-    #[inline]
-    pub fn own_mut(&mut self) -> Option<&mut Own> {
-        match &mut self.held {
-            Held::Own(own) => Some(own),
-            Held::Value(_) | Held::Nothing => None,
-        }
-    }
-
-    /// The version, for whoever looks at the elements now: another one where exports may have changed them.
-    pub fn seen(&mut self) -> u64 {
-        if let Held::Own(own) = &mut self.held {
-            self.version += u64::from(own.was_pinned());
-        }
-        self.version
-    }
-
-    /// Puts other elements in the place of what the base has.
-    pub fn replace(&mut self, held: Held) {
-        self.held = held;
-        self.lack = None;
-        self.version += 1;
-    }
-
-    /// Puts own elements in the place of what the base has; they are the same.
-    pub fn make_own(&mut self, own: Own) {
-        self.held = Held::Own(own);
-    }
-
-    /// Whether exports show the elements.
-    pub fn is_pinned(&self) -> bool {
-        matches!(&self.held, Held::Own(own) if own.is_pinned())
-    }
-
-    /// Pinned elements, which are another base's from now on; `None` for others.
-    pub fn take_pinned(&mut self) -> Option<Own> {
-        if !self.is_pinned() {
-            return None;
-        }
-        match std::mem::replace(&mut self.held, Held::Nothing) {
-            Held::Own(own) => Some(own),
-            held => {
-                self.held = held;
-                None
-            }
-        }
-    }
-
-    /// A value with the elements of now: own elements become one; pinned ones are copied.
-    pub fn value(&mut self) -> Result<Value> {
-        match &self.held {
-            Held::Own(own) if own.is_pinned() => own.copied(),
-            _ => self.made_value().cloned(),
-        }
-    }
-
-    /// The value, for putting another in its place. Own elements become one; `None` where they are pinned, and
-    /// have to be written where they lie.
-    ///
-    /// # Errors
-    /// - `Disposed`: there is none any more. `OutOfMemory`: there is no room for a value's memory.
-    pub fn value_mut(&mut self) -> Result<Option<&mut Value>> {
-        if self.is_pinned() { Ok(None) } else { self.made_value().map(Some) }
-    }
-
-    /// The value; own elements, which are not pinned, become one.
-    fn made_value(&mut self) -> Result<&mut Value> {
-        if let Held::Own(own) = &mut self.held {
-            self.version += u64::from(own.was_pinned());
-            self.held = Held::Value(own.take_value()?);
-        }
-        match &mut self.held {
-            Held::Value(value) => Ok(value),
-            Held::Own(_) | Held::Nothing => Err(self.lack.clone().unwrap_or_else(disposed)),
-        }
-    }
-
-    /// Notes that there is nothing, and why.
-    pub fn lose(&mut self, error: Error) {
-        self.replace(Held::Nothing);
-        self.lack = Some(error);
-    }
-
-    /// Why there is nothing.
-    fn why(&self) -> Error {
-        self.lack.clone().unwrap_or_else(disposed)
-    }
-}
-
-fn disposed() -> Error {
-    Error::new(ErrorKind::Disposed, "array").says("the array was disposed of")
-}
-
 /// An operand: an array, or a scalar that broadcasts to anything.
 #[derive(Clone, Copy)]
 pub enum Arg<'a> {
@@ -194,20 +78,20 @@ impl Array {
     /// A new base with this value, seen through a view.
     pub(crate) fn with_view(value: Value, view: View) -> Array {
         let (dtype, len) = (value.dtype(), value.len());
-        let current = Mutex::new(Current { held: Held::Value(value), version: 0, lack: None });
+        let current = Mutex::new(Current::new(Held::Value(value)));
         Array { base: Arc::new(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base with these elements for its own, seen whole.
     pub(crate) fn of_own(own: Own) -> Array {
         let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
-        let current = Mutex::new(Current { held: Held::Own(own), version: 0, lack: None });
+        let current = Mutex::new(Current::new(Held::Own(own)));
         Array { base: Arc::new(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base that shows another one's elements.
     pub(crate) fn of_face(dtype: DType, len: usize, face: Face) -> Array {
-        let current = Mutex::new(Current { held: Held::Nothing, version: 0, lack: None });
+        let current = Mutex::new(Current::new(Held::Nothing));
         let base = Base { dtype, len, current, face: OnceLock::from(Box::new(face)) };
         Array { base: Arc::new(base), view: View::contiguous(&[len]) }
     }
@@ -246,7 +130,7 @@ impl Array {
         let held = Held::Own(Own::blank(dtype, origin, depth));
         // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
         unsafe {
-            let current = Mutex::new(Current { held, version: 0, lack: None });
+            let current = Mutex::new(Current::new(held));
             place.write(Base { dtype, len, current, face: OnceLock::new() });
             let current = (*place).current.get_mut().unwrap_or_else(PoisonError::into_inner);
             let start = current.own_mut()?.make_room(shape).ok()?;
@@ -547,9 +431,7 @@ impl Array {
     /// recorded before keep the elements until they are computed.
     pub fn dispose(&self) {
         let mut current = self.current();
-        let held = std::mem::replace(&mut current.held, Held::Nothing);
-        current.lack = None;
-        current.version += 1;
+        let held = current.dispose();
         // What goes with it takes other locks.
         drop(current);
         drop(held);
@@ -561,7 +443,7 @@ impl Array {
     /// - `Disposed`: nothing.
     pub(crate) fn into_held(self) -> Result<Held> {
         let mut current = self.current();
-        match std::mem::replace(&mut current.held, Held::Nothing) {
+        match current.take() {
             Held::Nothing => Err(current.why()),
             held => Ok(held),
         }

@@ -10,12 +10,13 @@
 //! Not here: what is checked, folded and rewritten before (`record.rs`), one launch of an operation
 //! (`task.rs`), writes to host memory (`host_write.rs`).
 
-use crate::array::{Arg, Array, Held, checked_size};
+use crate::array::{Arg, Array, checked_size};
 use crate::context::State;
 use crate::dtype::DType;
 use crate::error::{ErrorKind, Result};
 use crate::evaluate::Engine;
 use crate::functions;
+use crate::held::Held;
 use crate::in_memory;
 use crate::ir::REDUCE_CHUNK;
 use crate::lent::Loan;

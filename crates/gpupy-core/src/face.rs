@@ -11,10 +11,11 @@
 //!
 //! Not here: which views of NumPy's these are (the front end's).
 
-use crate::array::{Arg, Array, Current, Held, WeakArray};
+use crate::array::{Arg, Array, WeakArray};
 use crate::context::Context;
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::held::{Current, Held};
 use crate::op::Op;
 use crate::scalar::Scalar;
 use crate::value::{Origin, Value};

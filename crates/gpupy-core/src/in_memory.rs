@@ -8,11 +8,12 @@
 //! Not here: masks (`masked.rs`); writes that are recorded (`record.rs`) and evaluated (`assign.rs`).
 
 use crate::access;
-use crate::array::{Arg, Array, Current, Held};
+use crate::array::{Arg, Array};
 use crate::at_once::MOST_POINTS;
 use crate::boxes;
 use crate::driver::Access;
 use crate::dtype::DType;
+use crate::held::{Current, Held};
 use crate::host::HostBuffer;
 use crate::join::Join;
 use crate::lent::{Lent, Loan, Shown};

@@ -5,7 +5,8 @@
 //!
 //! Not here: what is computed with them (`task.rs`).
 
-use crate::array::{Arg, Array, Current, Held};
+use crate::array::{Arg, Array};
+use crate::held::{Current, Held};
 use crate::in_memory::{Elements, seen};
 use crate::pin;
 use crate::scalar::Scalar;

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! array.rs      a view of a base; a base has a current value, which writing replaces, or elements
-//!               that nobody else has (own.rs)
+//!               that nobody else has (held.rs, own.rs)
 //! pin.rs        … or that exports show as well, for other code to read and write
 //! leases.rs     … and operations on those
 //! face.rs       … or shows the elements of another base under another dtype
@@ -72,6 +72,7 @@ mod gather;
 #[cfg(feature = "guard")]
 pub mod guard;
 mod halo;
+mod held;
 mod host;
 mod import;
 mod in_memory;

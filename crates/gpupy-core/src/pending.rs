@@ -8,10 +8,11 @@
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 
-use crate::array::{Array, Held};
+use crate::array::Array;
 use crate::context::Context;
 use crate::error::Result;
 use crate::face::Face;
+use crate::held::Held;
 use crate::value::{Kind, Value, ValueId, computed_bytes};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;

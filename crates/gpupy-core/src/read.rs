@@ -5,11 +5,12 @@
 //! Not here: how elements get there (`transfer.rs`).
 
 use crate::access;
-use crate::array::{Arg, Array, Held};
+use crate::array::{Arg, Array};
 use crate::context::Context;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::Engine;
+use crate::held::Held;
 use crate::host::HostBuffer;
 use crate::in_memory;
 use crate::lent::{Lent, Loan};

@@ -8,10 +8,11 @@
 //!
 //! Not here: other whole-program forms (`record_whole.rs`), how steps are evaluated (`evaluate.rs`).
 
-use crate::array::{Arg, Array, Held};
+use crate::array::{Arg, Array};
 use crate::at_once::MOST_POINTS;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
+use crate::held::Held;
 use crate::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use crate::op::Op;
 use crate::op_eval::whole;

@@ -8,10 +8,11 @@
 //!
 //! Not here: the writes themselves (`in_memory.rs`, `record.rs`), what is computed at once (`at_once.rs`).
 
-use crate::array::{Arg, Array, Held};
+use crate::array::{Arg, Array};
 use crate::at_once::MOST_POINTS;
 use crate::context::Context;
 use crate::error::Result;
+use crate::held::Held;
 use crate::in_memory;
 use crate::value::{Kind, Operand, Value};
 use crate::view::View;
