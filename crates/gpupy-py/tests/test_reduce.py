@@ -102,3 +102,19 @@ def test_what_two_reductions_read_at_great_cost_is_computed_once():
     power = values**-1.5
     for got, want in zip(both, [(power * values).sum(axis=1), (power + values).sum(axis=1)], strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name", ["sum", "prod", "max", "amin", "any", "all", "ptp", "mean", "argmax", "cumsum"]
+)
+@pytest.mark.parametrize("axis", [1, 1.5, (0, 0)])
+@pytest.mark.parametrize("kind", ["float", "int64", "list"])
+def test_what_cannot_be_written_is_refused_as_numpy_refuses_it(name, axis, kind):
+    def program(xp):
+        out = [1] if kind == "list" else xp.zeros(3, dtype=kind)
+        if kind != "list":
+            out.setflags(write=False)
+        return getattr(xp, name)(xp.arange(3), axis=axis, out=out)
+
+    assert outcome(program, np)[1] is not None
+    check(program)

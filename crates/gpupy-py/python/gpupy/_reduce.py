@@ -38,6 +38,11 @@ def _lazily(name, a, axis, keepdims, dtype=None):
     return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET, dtype)
 
 
+def _may_take(out):
+    """Whether a result may be written to it; NumPy refuses others before it looks at the axes."""
+    return out is None or (isinstance(out, ndarray) and out._writable)
+
+
 def _given(out, result):
     """The result, written to ``out`` if that can hold it as it is; otherwise ``None``."""
     if out is None:
@@ -69,7 +74,7 @@ def _reduction(name, ufunc):
             if result is not None:
                 return result
         a = _array(a)
-        if initial is _UNSET and (where is _UNSET or where is True):
+        if initial is _UNSET and (where is _UNSET or where is True) and _may_take(out):
             result = _lazily(ufunc, a, axis, keepdims, dtype)
             if result is not None:
                 result = _given(out, result)
@@ -91,7 +96,7 @@ def _extreme(name, ufunc):
             if result is not None:
                 return result
         a = _array(a)
-        if initial is _UNSET and (where is _UNSET or where is True):
+        if initial is _UNSET and (where is _UNSET or where is True) and _may_take(out):
             result = _lazily(ufunc, a, axis, keepdims)
             if result is not None:
                 result = _given(out, result)
@@ -218,9 +223,10 @@ def _variance(a, axis, dtype, ddof, keepdims):
 
 def ptp(a, axis=None, out=None, keepdims=_UNSET):
     a = _array(a)
-    most, least = _lazily("maximum", a, axis, keepdims), _lazily("minimum", a, axis, keepdims)
-    if out is None and most is not None and least is not None and a.dtype != np.bool:
-        return most - least
+    if out is None:
+        most, least = _lazily("maximum", a, axis, keepdims), _lazily("minimum", a, axis, keepdims)
+        if most is not None and least is not None and a.dtype != np.bool:
+            return most - least
     return _call("ptp", (a,), {"axis": axis, "out": out, "keepdims": keepdims})
 
 
