@@ -2,7 +2,7 @@
 //!
 //! Owns [`World`]. Invariant: whatever is read equals the model, to the bit.
 //!
-//! Not here: on which drivers and with what limits (`cases/arrays.rs`, `cases/faults.rs`).
+//! Not here: on which drivers and with what limits (`cases/arrays.rs`, `cases/faults/`).
 
 use crate::compare::{accepts, may_flush};
 use crate::model::{self, Model};

@@ -1,4 +1,5 @@
-//! Tests of what the pages say: every path, environment variable and command that a page names exists.
+//! Tests of what the pages say: every path, environment variable and command that a page names exists, and
+//! every file that the documentation of the code names.
 //!
 //! Owns nothing at run time. Pages are the Markdown files of the root and of `docs/`. Not here: the Python
 //! code of the README, which `examples/tests/` runs.
@@ -132,6 +133,55 @@ fn every_guard_of_an_invariant_is_a_test() {
     assert!(missing.is_empty(), "ARCHITECTURE.md names tests that do not exist: {missing:?}");
 }
 
+/// The files of the repository's kinds that a line of documentation names.
+fn named_files(line: &str) -> impl Iterator<Item = &str> {
+    let part = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+    let words = line.split(move |c| !part(c)).map(|word| word.trim_end_matches(['.', '/']));
+    words.filter(|word| {
+        let (path, extension) = word.rsplit_once('.').unwrap_or_default();
+        matches!(extension, "rs" | "py" | "h") && !path.is_empty() && !path.starts_with('/')
+    })
+}
+
+/// The crate, or the folder of the root, that a file belongs to.
+fn unit(file: &Path) -> PathBuf {
+    let depth = if file.starts_with("crates") || file.starts_with("benches") { 2 } else { 1 };
+    file.iter().take(depth).collect()
+}
+
+#[test]
+fn every_file_that_documentation_names_exists() {
+    let root = workspace::root();
+    let folders = ["crates", "benches", "tests", "xtask", "fuzz", "include", "examples"];
+    let all: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| files(&root.join(folder), &["rs", "py", "h"]))
+        .filter_map(|path| path.strip_prefix(&root).ok().map(Path::to_path_buf))
+        .collect();
+    let mut seen = 0;
+    let mut missing = Vec::new();
+    for file in all.iter().filter(|file| file.extension().is_some_and(|e| e == "rs")) {
+        let unit = unit(file);
+        let text = fs::read_to_string(root.join(file)).unwrap();
+        let docs = text.lines().map(str::trim_start).filter(|line| line.starts_with("//"));
+        let docs = docs.filter(|line| line.starts_with("//!") || line.starts_with("///"));
+        for name in docs.flat_map(named_files) {
+            seen += 1;
+            // A file of the crate by the end of its path; others by theirs, from the root or `crates/` on.
+            let is_there = all.iter().any(|path| {
+                path.starts_with(&unit) && path.ends_with(name)
+                    || path == Path::new(name)
+                    || path.strip_prefix("crates").is_ok_and(|path| path == Path::new(name))
+            });
+            if !is_there {
+                missing.push(format!("{} names `{name}`", file.display()));
+            }
+        }
+    }
+    assert!(seen > 500, "only {seen} names of files");
+    assert!(missing.is_empty(), "files that are not there: {missing:#?}");
+}
+
 #[test]
 fn every_xtask_command_in_a_page_exists() {
     let mut seen = 0;
@@ -151,4 +201,6 @@ fn what_a_page_names_is_found() {
     assert_eq!(variables(text), BTreeSet::from(["GPUPY_DRIVER"]));
     assert_eq!(paths(text), BTreeSet::from(["docs/a.md", "crates/gpupy-core/src"]));
     assert_eq!(commands(text), BTreeSet::from(["demo"]));
+    let line = "//! In `own.rs` and `gpupy-py/src/lend.rs`; see README.md, not `.rs` nor x.rsx.";
+    assert!(named_files(line).eq(["own.rs", "gpupy-py/src/lend.rs"]));
 }

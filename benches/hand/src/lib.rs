@@ -1,7 +1,7 @@
 //! The benchmark's programs as one would write them by hand: one loop each where that is possible, on all cores, in
 //! the widest vectors of the machine.
 //!
-//! Owns the functions that C can call, one a program, with the arithmetic of `gpupy/_bench/programs.py` in its order:
+//! Owns the functions that C can call, one a program, with the arithmetic of `gpupy-py/python/gpupy/_bench/programs.py` in its order:
 //! nothing is contracted or reordered that NumPy would round in between, but for sums, whose order NumPy leaves open.
 //! Exponentials, logarithms and sines are polynomials of our own (`functions.rs`). Threads are rayon's
 //! (`RAYON_NUM_THREADS`).

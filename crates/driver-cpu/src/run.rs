@@ -4,7 +4,7 @@
 //! written but the elements of the row, scratch memory of this thread, and operands by clamped
 //! numbers.
 //!
-//! Not here: which rows there are (`space.rs`), reductions (`reduce.rs`).
+//! Not here: which rows there are (`space.rs`), reductions (`fold.rs`).
 
 use crate::plan::{Choice, Loop, Place, Plan, Slot, Step};
 use crate::rows;

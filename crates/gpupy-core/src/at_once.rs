@@ -8,7 +8,7 @@
 //! device is opened; nobody waits for the engine.
 //!
 //! Not here: what is checked, folded and rewritten before (`record.rs`), one launch of an operation
-//! (`task.rs`), writes to host memory (`host_write.rs`).
+//! (`task.rs`), writes to host memory (`in_memory.rs`).
 
 use crate::array::{Arg, Array, checked_size};
 use crate::context::State;

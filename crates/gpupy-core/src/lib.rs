@@ -9,7 +9,7 @@
 //! pin.rs        … or that exports show as well, for other code to read and write
 //! leases.rs     … and operations on those
 //! face.rs       … or shows the elements of another base under another dtype
-//! record.rs     operations become values (value.rs); equal ones are one (intern.rs); reductions in
+//! record.rs     operations become values (value/); equal ones are one (intern.rs); reductions in
 //!               steps (record_reduced.rs), whole-program forms (record_whole.rs)
 //! at_once.rs    … or what is small is computed now, as one launch (task.rs, programs.rs) on operands
 //!               that are lent (lent.rs), or moved in host memory (in_memory.rs, settle.rs); what that
@@ -20,7 +20,7 @@
 //! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
 //!               says which lie inside; positions.rs finds a mask's; dense.rs computes everywhere
 //!               what a mask picks and puts back
-//! context.rs    something is read (read.rs): the driver is opened (ladder.rs; device_nodes.rs says
+//! context/      something is read (read.rs): the driver is opened (ladder.rs; device_nodes.rs says
 //!               whether there may be a GPU), the engine asked;
 //!               what that driver cannot do is the host driver's (placement.rs)
 //! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
@@ -38,7 +38,7 @@
 //!               which operand's block a destination may take
 //! driver.rs     14 functions: the contract; registry.rs names those who keep it, plugin/ loads
 //!               them from libraries; choice.rs says which of several devices is meant
-//! cache.rs      blocks on the device; rhythm.rs says which goes when it is full, pool.rs keeps free
+//! cache/        blocks on the device; rhythm.rs says which goes when it is full, pool.rs keeps free
 //!               ones; transfer.rs moves them, import.rs says which a device reads in host memory
 //! trace.rs      what all of these did, for people: explain.rs as text, picture.rs (with
 //!               layered.rs) as a graph

@@ -4,7 +4,7 @@
 //! every point. The first is the one that seldom counts: it is passed over where no point of a
 //! vector takes it.
 //!
-//! Not here: where the branches' instructions go (`plan.rs`, `writer.rs`).
+//! Not here: where the branches' instructions go (`plan/`, `writer.rs`).
 
 use gpupy_core::ir::{Inst, Program};
 use gpupy_core::op::Op;

@@ -14,7 +14,7 @@
 //! | `isa.rs` | what a machine can do |
 //! | `parts.rs` | complex numbers as their parts |
 //! | `choices.rs` | what `if` regions choose between |
-//! | `plan.rs` | what is computed once a row, what in each pass, and in which order |
+//! | `plan/` | what is computed once a row, what in each pass, and in which order |
 //! | `writer.rs` | the function around the code: its entry, loop and end |
 //! | `lower/` | the instructions of each operation |
 //! | `registers.rs` | which value is in which register |

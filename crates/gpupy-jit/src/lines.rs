@@ -1,6 +1,6 @@
 //! Memory aligned to cache lines, for constants, frames and scratch rows.
 //!
-//! Owns [`Lines`]. Not here: guarded memory (the core's `guard.rs`).
+//! Owns [`Lines`]. Not here: guarded memory (`gpupy-core/src/guard.rs`).
 
 #[cfg(feature = "guard")]
 use gpupy_core::guard::Guarded;

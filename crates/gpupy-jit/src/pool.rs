@@ -3,7 +3,7 @@
 //! Owns [`Pool`]. A constant is one element where instructions can broadcast it from memory, and a
 //! whole vector otherwise.
 //!
-//! Not here: scalars that come with a row (`frame.rs`).
+//! Not here: scalars that come with a row (`kernel.rs`).
 
 use crate::encode::{Mem, gpr};
 use crate::isa::Isa;

@@ -8,7 +8,7 @@
 //! Invariants: what a task has taken stays where it is until the task ends; at the start of the loop
 //! only residents are in registers, and they are never moved.
 //!
-//! Not here: the order of the code (`plan.rs`).
+//! Not here: the order of the code (`plan/`).
 
 use crate::encode::{Asm, Bits, Mem, Rm, gpr};
 use crate::isa::Isa;

@@ -4,7 +4,7 @@
 //! Owns [`live`]. What the core asks of the driver is watched on the way.
 //!
 //! Not here: what such a program does (`world.rs`), the same with lowered limits
-//! (`partitioning.rs`, `memory.rs`), drivers that fail (`faults.rs`).
+//! (`partitioning.rs`, `memory.rs`), drivers that fail (`faults/`).
 
 use super::Suite;
 use crate::lacking::Lacking;

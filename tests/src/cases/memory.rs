@@ -1,7 +1,7 @@
 //! Arrays larger than a device's memory, through the core: what does not fit is evicted and comes
 //! back.
 //!
-//! Not here: what happens when the device has no room where it should (`faults.rs`).
+//! Not here: what happens when the device has no room where it should (`faults/`).
 
 use super::Suite;
 use super::arrays::{context, live};

@@ -6,7 +6,7 @@
 //! are about elements; `ways.rs` tries how kernels reach them best; `trial.rs` and `validation.rs` are for
 //! tests.
 //!
-//! Not here: the driver of a build without a compiler (`../without.rs`).
+//! Not here: the driver of a build without a compiler (`without.rs`).
 
 mod blocks;
 mod compiler;

@@ -31,7 +31,7 @@ pub trait Plugin {
 #[macro_export]
 macro_rules! export_driver {
     ($name:expr, $new:path) => {
-        /// The driver's table; see `gpupy_driver.h`.
+        /// The driver's table; see `include/gpupy_driver.h`.
         #[unsafe(no_mangle)]
         pub extern "C" fn gpupy_driver() -> *const $crate::plugin::table::Table {
             struct Exported;
