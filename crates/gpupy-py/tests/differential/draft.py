@@ -206,11 +206,12 @@ class Draft:
         array, value = self.space[found[1]], self.space[found[3]]
         if not (isinstance(value, np.ndarray) and np.may_share_memory(array, value)):
             return False
-        try:
-            key = eval(f"np.s_[{found[2]}]", self.space)
-        except Exception:
-            # Then so is the statement.
-            return False
+        with np.errstate(all="ignore"):
+            try:
+                key = eval(f"np.s_[{found[2]}]", self.space)
+            except Exception:
+                # So NumPy refuses the statement.
+                return False
         return isinstance(key, np.ndarray) and key.dtype == bool and key.shape == array.shape
 
     def _writes_nothing(self, text):
