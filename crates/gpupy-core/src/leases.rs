@@ -19,6 +19,7 @@ use crate::record::source_of;
 use crate::value::{Input, Layout, Operand, Value};
 use crate::view::View;
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -60,6 +61,18 @@ impl Leases {
     fn array(&mut self, array: &Array) -> Option<Array> {
         let value = self.value(array)?;
         Some(Array::with_view(value, array.layout().clone()))
+    }
+
+    /// Whether no other lease has memory in common with this one, as one under another dtype has, or one of
+    /// foreign memory. What each element is computed from is known of one lease only.
+    fn is_apart(&self, value: &Value) -> bool {
+        let of = |value: &Value| {
+            let start = value.state().host.as_ref().map_or(0, |host| host.as_ptr() as usize);
+            start..start + value.byte_len() as usize
+        };
+        let own = of(value);
+        let meets = |other: Range<usize>| other.start < own.end && own.start < other.end;
+        !self.0.iter().any(|other| other.id() != value.id() && meets(of(other)))
     }
 
     /// Whether nothing refers to pinned memory but these.
@@ -129,6 +142,7 @@ impl Context {
         if let Some((dest, old)) = old
             && (made.dtype(), made.shape()) == (dest.dtype(), dest.shape())
             && made.is_pending()
+            && leases.is_apart(&old)
         {
             let source = source_of(dest, Arg::Array(&made))?;
             drop((made, leases));

@@ -190,6 +190,8 @@ INTO = {
     "other elements": lambda xp, a, v: xp.add(v[: v.size // 2], 1, out=v[v.size // 2 :][: v.size // 2]),
     "bits": lambda xp, a, v: v.view("i8").__iand__(-2) if v.strides == (8,) else v.__imul__(3),
     "bits of what is written": lambda xp, a, v: xp.add(v, a.view("i8")[: v.size], out=v),
+    "bits moved": lambda xp, a, v: xp.add(v[1:], a.view("i8")[: v.size - 1], out=v[1:]),
+    "halves moved": lambda xp, a, v: xp.add(v[1:], a.view("u4")[: v.size - 1], out=v[1:]),
     "a mask": lambda xp, a, v: v.__setitem__(v > 5, 3),
     "a mask, by the base": lambda xp, a, v: v.__setitem__(a[: v.size] > 5, a[1]),
     "places": lambda xp, a, v: v.__setitem__(xp.arange(0, v.size, 3), 8),
@@ -217,7 +219,21 @@ def test_an_operation_writes_into_pinned_memory_itself(driver, into):
         assert got[gpupy] == got[np], (view, n)
 
 
-@pytest.mark.parametrize("write", ["+=", "a mask", "out", "an index array"])
+def test_foreign_memory_that_overlaps_is_read_before_it_is_written(driver):
+    for n in (1026, 40_000):
+        for shift in (1, 700):
+            got = []
+            for xp in (gpupy, np):
+                memory = np.arange(float(n))
+                x = xp.asarray(memory[:-shift], copy=False)
+                y = xp.asarray(memory[shift:], copy=False)
+                xp.add(x, 1, out=y)
+                xp.multiply(y, 2, out=x)
+                got.append(memory.tolist())
+            assert got[0] == got[1], (n, shift)
+
+
+@pytest.mark.parametrize("write", ["+=", "a mask", "out"])
 def test_large_work_on_pinned_memory_makes_no_copy(write):
     gpupy._gpupy.reconfigure("cpu")
     a = gpupy.arange(1e6) * 2
