@@ -30,7 +30,9 @@ _POWERS = re.compile(r"np\.power\(|\*\*")
 _PICKED = re.compile(r"(v\d+)\[(.+)\] = (v\d+)")
 # NumPy looks at no mask where a view is written to what it shows. It tells that by strides, which are chance
 # where there are no elements.
-_MASKED = re.compile(r"np\.copyto\((v\d+), (v\d+).*where=")
+_MASKED = re.compile(r"np\.copyto\((v\d+), (?:np\.broadcast_to\()?(v\d+).*where=")
+# NaN that was computed has any bits.
+_BITS = re.compile(r"\.(?:tobytes|byteswap)\(")
 # What later steps may take as operands.
 _MOST_AXES = 6
 
@@ -188,16 +190,17 @@ class Draft:
             return self._add(f"{made}[{self.below(len(value))}]", makes=True)
         return True
 
-    def _floats(self, text):
+    def _floats(self, text, kinds="f"):
         arrays = [self.space.get(name) for name in _NAME.findall(text)]
-        return [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.kind == "f"]
+        return [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.kind in kinds]
 
     def _is_open(self, text):
         """Whether NumPy's result depends on which of its loops computes it, or on what it overwrites."""
         floats = self._floats(text)
         zeros = _EXTREMES.search(text) and any(np.signbit(a[a == 0]).any() for a in floats)
         powers = _POWERS.search(text) and any(a.dtype == "e" and np.isnan(a).any() for a in floats)
-        return zeros or powers or self._overwrites(text) or self._writes_nothing(text)
+        bits = _BITS.search(text) and any(map(_has_computed_nan, self._floats(text, "fc")))
+        return zeros or powers or bits or self._overwrites(text) or self._writes_nothing(text)
 
     def _overwrites(self, text):
         found = _PICKED.fullmatch(text)
@@ -241,6 +244,15 @@ def _has_both_zeros(array):
     """Whether zeros of either sign are in it, of which either may be found the least."""
     signs = np.signbit(array[array == 0])
     return signs.any() and not signs.all()
+
+
+def _has_computed_nan(array):
+    """Whether some NaN in it is not ``np.nan`` to the bit."""
+    for part in (array.real, array.imag) if array.dtype.kind == "c" else (array,):
+        found = part[np.isnan(part)]
+        if found.tobytes() != np.full_like(found, np.nan).tobytes():
+            return True
+    return False
 
 
 def _owner(array):

@@ -82,6 +82,7 @@ def test_only_masks_of_all_elements_write_over_what_numpy_still_reads(text, draw
     ("text", "drawn"),
     [
         ("np.copyto(v0, v0[::-1], where=v2)", False),
+        ("np.copyto(v0, np.broadcast_to(v0[:, 2:], (3, 0)), where=v2)", False),
         ("np.copyto(v0, v1, where=v2)", True),
         ("np.copyto(v0, v0[::-1])", True),
         ("np.copyto(v3, v3[::-1], where=v2)", True),
@@ -105,3 +106,12 @@ def test_only_what_numpys_broadcasting_stumbles_over_is_not_drawn():
     assert not _drafted(text, v1=view, v2=wide) and _drafted(text, v1=np.arange(3), v2=wide)
     owned = owner.view()
     assert _drafted("v0.setflags(write=True)", makes=False, v0=owned)
+
+
+@pytest.mark.parametrize(
+    ("bits", "drawn"), [(0x7E00, True), (0x3C00, True), (0xFE00, False), (0x7C01, False), (0x7C00, True)]
+)
+def test_only_bits_of_computed_nan_are_not_read(bits, drawn):
+    v0 = np.array([0x3C00, bits], dtype=np.uint16).view(np.float16)
+    assert bool(_drafted("v0.tobytes()", v0=v0)) == bool(_drafted("v0.byteswap()", v0=v0)) == drawn
+    assert _drafted("v0[::-1]", v0=v0)
