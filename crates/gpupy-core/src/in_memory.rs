@@ -351,6 +351,10 @@ pub(crate) type Elements = SmallVec<[u8; 64]>;
 /// The elements of a value that an access names, in C order, if they are in host memory.
 fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Elements> {
     let size = value.dtype().size();
+    if size_of(shape) == 0 {
+        // The access of nothing may lead anywhere.
+        return Some(Elements::new());
+    }
     let reach = access::reach(walk, shape);
     let state = value.state();
     if !state.on_host.covers(reach.clone()) {

@@ -528,3 +528,16 @@ def test_functions_write_through_no_view_of_a_read_only_array(driver):
         with pytest.raises(ValueError, match="read-only"):
             write()
     assert a.tolist() == list(range(24))
+
+
+@pytest.mark.parametrize("driver_name", ["cpu", "soft"])
+@pytest.mark.parametrize("strict", [True, False])
+def test_views_of_nothing_are_copied_wherever_they_begin(driver_name, strict):
+    gpupy._gpupy.reconfigure(driver_name, strict=strict)
+    given = np.arange(12.0).reshape(3, 4)
+    a = gpupy.asarray(given)
+    for key in [np.s_[3:], np.s_[:, 4:], np.s_[3:, 4:], np.s_[2:, 4:], np.s_[:0], np.s_[3:, ::-1]]:
+        for take in (lambda x: x.copy(), lambda x: x.T.ravel(), lambda x: x + 1, lambda x: x.astype("f4")):
+            got, want = take(a[key]), take(given[key])
+            assert got.shape == want.shape
+            assert got.tolist() == want.tolist()
