@@ -1,5 +1,7 @@
 """Creation and joining: NumPy's signatures, dtypes and values."""
 
+import types
+
 import numpy
 import pytest
 from pairs import check
@@ -163,3 +165,43 @@ def test_like_leaves_the_making_to_the_class_of_another_array(name, args):
     assert type(getattr(gpupy, name)(*args, like=gpupy.ones(1))) is gpupy.ndarray
     with pytest.raises(TypeError, match="like"):
         getattr(gpupy, name)(*args, like=3)
+
+
+class Choosy:
+    """An array whose class knows the functions of one module."""
+
+    def __init__(self, xp):
+        self.xp, self.asked = xp, []
+
+    def __array_function__(self, func, types, args, kwargs):
+        self.asked.append(func)
+        assert types == (Choosy,) and "like" not in kwargs
+        return func.__name__ if func is getattr(self.xp, func.__name__) else NotImplemented
+
+
+LIKE = {
+    "asarray": ([1],),
+    "zeros": (2,),
+    "ones": (2,),
+    "arange": (3,),
+    "eye": (2,),
+    "frombuffer": (bytes(8),),
+    "fromiter": (range(3), int),
+    "fromstring": ("1,2", int, -1),
+    "loadtxt": (["1 2"],),
+}
+
+
+@pytest.mark.parametrize("name", LIKE)
+def test_like_asks_for_the_function_that_a_program_knows_then_for_numpys(name):
+    ours, numpys, neither = Choosy(gpupy), Choosy(numpy), Choosy(object)
+    more = {"sep": ","} if name == "fromstring" else {}
+    assert getattr(gpupy, name)(*LIKE[name], **more, like=ours) == name
+    assert getattr(gpupy, name)(*LIKE[name], **more, like=numpys) == name
+    assert ours.asked == [getattr(gpupy, name)]
+    assert numpys.asked == [getattr(gpupy, name), getattr(numpy, name)]
+    made = getattr(gpupy, name)(*LIKE[name], **more, like=gpupy.ones(1))
+    assert type(made) is gpupy.ndarray
+    neither.xp = types.SimpleNamespace(**{name: None})
+    with pytest.raises(TypeError, match="no implementation found"):
+        getattr(gpupy, name)(*LIKE[name], **more, like=neither)

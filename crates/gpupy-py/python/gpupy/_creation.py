@@ -6,6 +6,7 @@ Constants and ranges of lazy dtypes are expressions and take no memory. Not here
 
 import math
 import operator
+import sys
 
 import numpy as np
 
@@ -81,7 +82,20 @@ def _given_like(function, *args, like, **kwargs):
     """The call, left to the class of ``like`` where that is not ours or NumPy's."""
     if like is None or type(like) is np.ndarray or isinstance(like, ndarray):
         return function(*args, **kwargs)
-    return getattr(np, function.__name__)(*args, like=like, **kwargs)
+    made = asked(like, function.__name__, args, kwargs)
+    return getattr(np, function.__name__)(*args, like=like, **kwargs) if made is NotImplemented else made
+
+
+def asked(like, name, args, kwargs):
+    """What the class of ``like`` makes of our function of this name, or ``NotImplemented``.
+
+    A class of the program knows functions by the names that it has them under, which are ours. One of another
+    library's knows NumPy's, and is asked for those afterwards.
+    """
+    decide = getattr(type(like), "__array_function__", None)
+    if decide is None or isinstance(like, np.ndarray):
+        return NotImplemented
+    return decide(like, getattr(sys.modules["gpupy"], name), (type(like),), args, kwargs)
 
 
 def _otherwise(ours):
@@ -161,10 +175,13 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kw
     return made
 
 
-def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **kwargs):
-    if "like" in kwargs:
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **kwargs):
+    if kwargs:
+        # NumPy knows what else there is.
+        np.array(0, **kwargs)
+    if like is not None:
         given = {"copy": copy, "order": order, "subok": subok, "ndmin": ndmin}
-        return _given_like(array, object, dtype, **given, **kwargs)
+        return _given_like(array, object, dtype, **given, **kwargs, like=like)
     if isinstance(copy, np._CopyMode):
         copy = _COPIES[copy]
     if isinstance(object, scalar):
@@ -172,7 +189,7 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, **k
             # A scalar has no memory to share, and NumPy has the words.
             np.array(object._value(), copy=False)
         object = object._array()
-    if isinstance(object, ndarray) and object._lazy:
+    if isinstance(object, ndarray) and object._lazy and not kwargs:
         if order == "K" and dtype is None and copy and ndmin <= object.ndim:
             return object._copy(None, True)
         made, order = object, order_of(order)

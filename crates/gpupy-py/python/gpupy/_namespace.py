@@ -28,7 +28,7 @@ from . import (
     _strides,
     _ufunc,
 )
-from ._gpupy import ufunc
+from ._gpupy import ndarray, ufunc
 
 OWN = {
     **_complex.FUNCTIONS,
@@ -173,6 +173,26 @@ _SHAPES_ALONE = frozenset(
 )
 
 
+# Functions of NumPy's alone that take ``like``.
+_LIKE = frozenset("fromfile frombuffer fromiter fromstring genfromtxt loadtxt".split())
+
+
+def _given_like(name, function):
+    """The function, which the class of ``like`` is asked for first."""
+
+    def given(*args, **kwargs):
+        if kwargs.get("like") is not None:
+            rest = {key: value for key, value in kwargs.items() if key != "like"}
+            if isinstance(kwargs["like"], ndarray):
+                return function(*args, **rest)
+            made = _creation.asked(kwargs["like"], name, args, rest)
+            if made is not NotImplemented:
+                return made
+        return function(*args, **kwargs)
+
+    return given
+
+
 def _hollow(array):
     """A stand-in for an array; one without axes may be a number, such as an axis, and stays itself."""
     return array._hollow() if array.ndim else array._host()
@@ -187,6 +207,8 @@ def _wrapped(name, value, module):
 
     else:
         function = _fallback.through_numpy(name, value)
+        if name in _LIKE:
+            function = _given_like(name, function)
 
     try:
         functools.update_wrapper(function, value)
