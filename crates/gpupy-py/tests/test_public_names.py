@@ -175,3 +175,30 @@ def test_functions_give_arrays_of_the_classes_that_numpys_give(kind):
                 except Exception:
                     continue
                 assert kinds(call(getattr(gpupy, name), SUBCLASSES[kind]())) == wanted, name
+
+
+@pytest.mark.parametrize("attribute", ["__signature__", "__text_signature__"])
+@pytest.mark.parametrize("module", MODULES)
+def test_functions_in_python_have_the_signatures_that_numpys_carry(module, attribute):
+    for name, value in public(module).items():
+        theirs = getattr(source(module), name)
+        if isinstance(value, (types.FunctionType, _namespace._Unbound)) and value is not theirs:
+            assert getattr(value, attribute, None) == getattr(theirs, attribute, None), name
+
+
+def test_iterators_have_the_parameters_of_numpys():
+    assert str(inspect.signature(gpupy.nditer)) == (
+        "(op, flags=None, op_flags=None, op_dtypes=None, order='K', casting='safe', op_axes=None, "
+        "itershape=None, buffersize=0)"
+    )
+    for method in (gpupy.nditer.copy, gpupy.flatiter.copy, gpupy.flatiter.__array__):
+        first = next(iter(inspect.signature(method).parameters.values()))
+        assert (first.name, first.kind) == ("self", inspect.Parameter.POSITIONAL_ONLY)
+
+
+def test_the_class_of_arrays_takes_as_many_types_as_numpys():
+    assert gpupy.ndarray[int, float].__origin__ is gpupy.ndarray
+    assert gpupy.ndarray[int].__args__ == (int,)
+    for types_ in ((), (int, int, int)):
+        with pytest.raises(TypeError, match="Too"):
+            gpupy.ndarray[types_]

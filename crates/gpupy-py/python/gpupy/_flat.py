@@ -37,10 +37,10 @@ class flatiter:
             return (0,) * self._array.ndim
         return self._iterator.coords
 
-    def copy(self):
+    def copy(self, /):
         return self._array.flatten()
 
-    def __array__(self, dtype=None, *, copy=None):
+    def __array__(self, /, dtype=None, *, copy=None):
         return self._array.flatten().__array__(dtype, copy=copy)
 
     def ravel(self):

@@ -17,8 +17,20 @@ class nditer:
     __doc__ = np.nditer.__doc__
     __slots__ = _OWN
 
-    def __init__(self, op, flags=None, op_flags=None, *args, **kwargs):
-        self._iterator = np.nditer(self._take(op), flags, op_flags, *to_host(args), **to_host(kwargs))
+    def __init__(
+        self,
+        op,
+        flags=None,
+        op_flags=None,
+        op_dtypes=None,
+        order="K",
+        casting="safe",
+        op_axes=None,
+        itershape=None,
+        buffersize=0,
+    ):
+        rest = to_host((flags, op_flags, op_dtypes, order, casting, op_axes, itershape, buffersize))
+        self._iterator = np.nditer(self._take(op), *rest)
 
     def _take(self, op):
         """Operands for NumPy, as these were given."""
@@ -54,7 +66,7 @@ class nditer:
         ours = {id(h): g for h, g in zip(self._hosts, self._given, strict=True) if isinstance(g, ndarray)}
         return tuple(ours[id(f)] if id(f) in ours else hold(f) for f in self._iterator.operands)
 
-    def copy(self):
+    def copy(self, /):
         return self._over(self._iterator.copy())
 
     __copy__ = copy

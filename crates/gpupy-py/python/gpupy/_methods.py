@@ -213,6 +213,12 @@ def setflags(self, write=None, align=None, uic=None):
         self._writable = bool(write)
 
 
+def class_getitem(cls, item):
+    # NumPy has the words for too few types and too many.
+    np.ndarray[item]
+    return types.GenericAlias(cls, item)
+
+
 def contains(self, value):
     return bool((self == value).any())
 
@@ -288,7 +294,7 @@ _OWN = {
     "__array_namespace__": _namespace,
     "__array_priority__": 0.0,
     "__array_wrap__": array_wrap,
-    "__class_getitem__": classmethod(types.GenericAlias),
+    "__class_getitem__": classmethod(class_getitem),
     "__contains__": contains,
     "__copy__": shallow_copy,
     "__deepcopy__": deepcopy,

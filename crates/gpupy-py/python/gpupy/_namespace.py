@@ -81,7 +81,17 @@ def _own(name, own, theirs, module):
     if OWN_INSIDE.get(module, OWN).get(own.__name__) is not own:
         own.__name__ = own.__qualname__ = name
     own.__wrapped__, own.__module__ = theirs, module
-    return _Unbound(own) if isinstance(theirs, types.BuiltinFunctionType) else own
+    made = _Unbound(own) if isinstance(theirs, types.BuiltinFunctionType) else own
+    _sign(made, theirs)
+    return made
+
+
+def _sign(own, theirs):
+    """Gives a function of ours what NumPy's carries of its signature."""
+    for name in ("__signature__", "__text_signature__"):
+        found = getattr(theirs, name, None)
+        if found is not None:
+            setattr(own, name, found)
 
 
 class _Unbound(staticmethod):
@@ -214,6 +224,7 @@ def _wrapped(name, value, module):
         functools.update_wrapper(function, value)
     except (AttributeError, TypeError):
         pass
+    _sign(function, value)
     # By these names pickles find it.
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
