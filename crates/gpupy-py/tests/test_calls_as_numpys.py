@@ -245,3 +245,59 @@ def test_the_device_of_an_array_is_numpys_and_stays():
 
     check(lambda xp: xp.zeros(3).device)
     check(moved)
+
+
+@pytest.mark.parametrize("name", ["all", "any"])
+def test_the_methods_of_truth_take_a_dtype(device, name):
+    for values in ([1, 0, 3], [[True, False], [True, True]], [0.5, 2.0]):
+        check(lambda xp: getattr(xp.asarray(values), name)(dtype=bool))
+        check(lambda xp: getattr(xp.asarray(values), name)(0, None, keepdims=True))
+        check(
+            lambda xp: getattr(xp.asarray(values), name)(0, bool, xp.ones(xp.asarray(values).shape[1:], bool))
+        )
+    objects = getattr(gpupy.asarray([1, 2], dtype=object), name)(dtype=object, keepdims=True)
+    assert objects.dtype == object
+
+
+@pytest.mark.parametrize("key", [True, False, [1.0], [0, 2.0], [[1, 2]], 5, [7]], ids=repr)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_flat_iterators_take_truth_values_for_masks_and_floats_for_places(device, key):
+    def written(xp):
+        array = xp.arange(6).reshape(2, 3)
+        array.flat[key] = 10
+        return array
+
+    check(written)
+    check(lambda xp: xp.arange(6).reshape(2, 3).flat[key])
+
+
+@pytest.mark.parametrize(
+    "values", [numpy.array([1, 3]), numpy.array([], "S"), numpy.array(["a"], "S")], ids=repr
+)
+def test_flat_iterators_take_others_for_keys(device, values):
+    check(lambda xp: xp.arange(6).reshape(2, 3).flat[xp.asarray(values).flat])
+
+
+OUTPUTS = {
+    "as it is to be": lambda xp: xp.zeros((4, 2)),
+    "turned": lambda xp: xp.zeros((2, 4)).T,
+    "every other column": lambda xp: xp.zeros((4, 4))[:, ::2],
+    "another dtype": lambda xp: xp.zeros((4, 2), "float32"),
+    "another shape": lambda xp: xp.zeros((4, 3)),
+}
+
+
+@pytest.mark.parametrize("out", OUTPUTS)
+def test_dot_writes_to_an_output_in_c_order_alone(device, out):
+    check(lambda xp: xp.dot(xp.ones((4, 3)), xp.ones((3, 2)), OUTPUTS[out](xp)))
+
+
+@pytest.mark.parametrize("keywords", [{"ndmax": 1}, {"ndmax": 2}, {"value": 1}], ids=repr)
+def test_array_takes_the_keywords_that_numpys_takes(device, keywords):
+    check(lambda xp: xp.array(xp.arange(6).reshape(2, 3), **keywords))
+    check(lambda xp: xp.array(xp.arange(6).reshape(2, 3), dtype=xp.float32, **keywords))
+
+
+def test_the_protocol_of_ufuncs_refuses_what_is_none(device):
+    check(lambda xp: xp.ones(2).__array_ufunc__(1, 2))
+    check(lambda xp: xp.ones(2).__array_ufunc__(numpy.add, "__call__", xp.ones(2), 2))

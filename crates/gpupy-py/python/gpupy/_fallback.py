@@ -452,6 +452,9 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     """NumPy's ufuncs called with arrays of ours."""
     from . import _namespace, _ufunc
 
+    if not isinstance(ufunc, (np.ufunc, _namespace.ufunc)):
+        # NumPy has the words.
+        return np.empty(0).__array_ufunc__(ufunc, method, *to_host(inputs))
     if any(_decides(x) for x in inputs) or _others_out(kwargs.get("out", ())):
         return NotImplemented
     if method == "__call__":

@@ -4,6 +4,7 @@ Owns ``flatiter``. Not here: ``ravel``, which is a method of arrays.
 """
 
 import operator
+import warnings
 
 import numpy as np
 
@@ -65,12 +66,20 @@ class flatiter:
         if isinstance(key, (bool, np.bool)):
             # A mask without axes, of which NumPy warns.
             return wrap(self._array._host().flat[key])
+        if isinstance(key, flatiter):
+            # NumPy takes one for a sequence, not for an array.
+            return wrap(self._array._host().flat[key._array._host().flat])
         try:
             place = operator.index(key)
         except TypeError:
             # A flat iterator takes fewer keys than an array.
             self._array._hollow().flat[to_host(key)]
-            found = self.ravel()[key]
+            try:
+                found = self.ravel()[key]
+            except (IndexError, TypeError):
+                # It casts keys of other dtypes, of which it has warned already.
+                with warnings.catch_warnings(action="ignore"):
+                    return wrap(self._array._host().flat[to_host(key)])
             return found.copy() if hasattr(found, "_copy") else found
         return self._array[self._at(place)]
 
@@ -86,7 +95,8 @@ class flatiter:
         if not array._writable:
             raise ValueError("underlying array is read-only")
         try:
-            place = self._at(operator.index(key))
+            # One of Python's truth values is a mask without axes, though Python has an index for it.
+            place = self._at(operator.index(None if isinstance(key, bool) else key))
         except TypeError:
             # The elements named repeat `value` as often as they need it, which NumPy does.
             array._pinned().flat[to_host(key)] = to_host(value)

@@ -71,6 +71,9 @@ def dot(a, b, out=None):
             result = x @ y if x.shape[-1] == y.shape[0] else None
         elif x.ndim + y.ndim - 2 <= _MOST_AXES:
             result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 2]))
+    if isinstance(out, ndarray) and not out.flags.c_contiguous:
+        # NumPy takes no other order, and has the words.
+        result = None
     return _finished("dot", result, out, (a, b))
 
 

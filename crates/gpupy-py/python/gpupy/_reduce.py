@@ -4,6 +4,8 @@ NumPy's.
 Not here: the reductions themselves.
 """
 
+import operator
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
@@ -110,6 +112,8 @@ def _extreme(name, ufunc):
 
 
 def _truth(name, ufunc):
+    """The function, and the method of arrays, which takes a dtype as NumPy's does."""
+
     def function(a, axis=None, out=None, keepdims=_UNSET, *, where=_UNSET):
         if type(a) is ndarray and out is None and keepdims is where is _UNSET:
             result = a._reduce_along(ufunc, axis)
@@ -117,9 +121,20 @@ def _truth(name, ufunc):
                 return result
         return extreme(a, axis, out, keepdims, _UNSET, where)
 
+    def method(self, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
+        if out is dtype is None and keepdims is where is _UNSET:
+            result = self._reduce_along(ufunc, axis)
+            if result is not None:
+                return result
+        if dtype is None:
+            return extreme(self, axis, out, keepdims, _UNSET, where)
+        given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims, "where": where}
+        given = {key: value for key, value in given.items() if value is not _UNSET}
+        return call(name, operator.methodcaller(name, **given), (self,), {})
+
     extreme = _extreme(name, ufunc)
     function.__name__ = function.__qualname__ = name
-    return function
+    return function, method
 
 
 def _count(a, axis):
@@ -312,7 +327,7 @@ sum_ = _reduction("sum", "add")
 prod = _reduction("prod", "multiply")
 max_, min_ = _extreme("max", "maximum"), _extreme("min", "minimum")
 amax, amin = _extreme("amax", "maximum"), _extreme("amin", "minimum")
-all_, any_ = _truth("all", "logical_and"), _truth("any", "logical_or")
+(all_, all_method), (any_, any_method) = _truth("all", "logical_and"), _truth("any", "logical_or")
 var = _spread("var", lambda x: x)
 std = _spread("std", np.sqrt)
 
