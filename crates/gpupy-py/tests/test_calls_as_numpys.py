@@ -1,5 +1,6 @@
 """Calls that NumPy takes, in forms that programs seldom use: the same results or the same refusals."""
 
+import collections.abc
 import copy
 import hashlib
 import pickle
@@ -245,6 +246,18 @@ def test_the_device_of_an_array_is_numpys_and_stays():
 
     check(lambda xp: xp.zeros(3).device)
     check(moved)
+
+
+def test_arrays_match_patterns_of_sequences_where_numpys_do(device):
+    def matched(xp):
+        match xp.arange(6).reshape(2, 3):
+            case [[a, b, c], second]:
+                return xp.asarray([a, b, c]) + second
+            case _:
+                return xp.zeros(0)
+
+    check(matched)
+    assert not isinstance(gpupy.zeros(2), collections.abc.Sequence)
 
 
 @pytest.mark.parametrize("name", ["all", "any"])

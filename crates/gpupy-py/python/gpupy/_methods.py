@@ -3,6 +3,7 @@
 Importing this module completes the class. Not here: what is fast or basic enough for Rust.
 """
 
+import abc
 import operator
 import types
 
@@ -373,3 +374,14 @@ def _complete():
 
 
 _complete()
+
+
+def _match_as_numpys():
+    """Arrays match patterns of sequences in ``match`` where NumPy's do, and stay no ``Sequence``."""
+    sequence = 1 << 5
+    if np.ndarray.__flags__ & sequence:
+        # The way of `collections.abc`, whose own classes would call arrays sequences.
+        abc.ABCMeta("Matched", (), {"__abc_tpflags__": sequence}).register(ndarray)
+
+
+_match_as_numpys()
