@@ -57,8 +57,13 @@ unsafe impl Sync for Guarded {}
 
 /// Memory for elements that take so many bytes together, each at a multiple of its size.
 pub fn of_elements(len: usize) -> Option<Guarded> {
-    Guarded::new(len, 1 << len.max(1).trailing_zeros().min(4))
+    // NumPy's masked assignment with a cast reads an element where there is none, of its own arrays, too.
+    let len = if len == 0 { NOTHING } else { len };
+    Guarded::new(len, 1 << len.trailing_zeros().min(4))
 }
+
+/// Bytes where there are no elements: the largest one.
+const NOTHING: usize = 16;
 
 static DROPPED: Mutex<VecDeque<Mapped>> = Mutex::new(VecDeque::new());
 
