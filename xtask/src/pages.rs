@@ -118,7 +118,7 @@ fn guards(text: &str) -> BTreeSet<&str> {
 #[test]
 fn every_guard_of_an_invariant_is_a_test() {
     let root = workspace::root();
-    let page = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let page = fs::read_to_string(root.join("docs/invariants.md")).unwrap();
     let sources: String = ["crates", "tests"]
         .iter()
         .flat_map(|folder| files(&root.join(folder), &["rs", "py"]))
@@ -130,7 +130,7 @@ fn every_guard_of_an_invariant_is_a_test() {
         sources.contains(&format!("fn {name}(")) || sources.contains(&format!("def {name}("))
     };
     let missing: Vec<_> = guards.iter().filter(|name| !is_there(name)).collect();
-    assert!(missing.is_empty(), "ARCHITECTURE.md names tests that do not exist: {missing:?}");
+    assert!(missing.is_empty(), "docs/invariants.md names tests that do not exist: {missing:?}");
 }
 
 /// The files of the repository's kinds that a line of documentation names.
