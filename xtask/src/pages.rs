@@ -133,6 +133,24 @@ fn every_guard_of_an_invariant_is_a_test() {
     assert!(missing.is_empty(), "docs/invariants.md names tests that do not exist: {missing:?}");
 }
 
+#[test]
+fn every_decision_is_in_the_index_and_has_its_headings() {
+    let folder = workspace::root().join("docs/decisions");
+    let index = fs::read_to_string(folder.join("README.md")).unwrap();
+    let pages: Vec<PathBuf> =
+        files(&folder, &["md"]).into_iter().filter(|page| !page.ends_with("README.md")).collect();
+    assert!(pages.len() > 20, "only {pages:?}");
+    for page in pages {
+        let name = page.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(index.contains(&format!("]({name})")), "the index of decisions lacks {name}");
+        let text = fs::read_to_string(&page).unwrap();
+        let headings: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let wanted = ["Context", "Decision", "Figures", "Alternatives", "Status"];
+        assert_eq!(headings, wanted, "headings of {name}");
+    }
+}
+
 /// The files of the repository's kinds that a line of documentation names.
 fn named_files(line: &str) -> impl Iterator<Item = &str> {
     let part = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
