@@ -5,7 +5,8 @@
 
 use std::time::Instant;
 
-use gpupy_core::{Arg, Array, Context, DType, Op, Registry, Result, Scalar, Settings};
+use gpupy_core::{DType, Op, Result, Scalar};
+use gpupy_engine::{Arg, Array, Context, Registry, Settings};
 
 /// Operations in one chain.
 const RECORDED: usize = 200;

@@ -10,9 +10,10 @@ use gpupy_core::driver::{BlockSpec, Config, Driver, Method, Part, Resources};
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::OPS;
 use gpupy_core::plugin::table::Table;
-use gpupy_core::plugin::{Imported, checked};
-use gpupy_core::registry::Registry;
-use gpupy_core::{Arg, Array, Context, DType, Error, Op, Settings};
+use gpupy_core::{DType, Error, Op};
+use gpupy_engine::plugin::{Imported, checked};
+use gpupy_engine::registry::Registry;
+use gpupy_engine::{Arg, Array, Context, Settings};
 
 /// Answers without sense or order, and some with lowered programs first.
 pub fn seeds() -> Vec<Vec<u8>> {

@@ -5,8 +5,9 @@
 //!
 //! Not here: what is done with them (`main.rs`).
 
-use gpupy_core::registry::Registry;
-use gpupy_core::{Constructor, plugin};
+use gpupy_engine::Constructor;
+use gpupy_engine::plugin;
+use gpupy_engine::registry::Registry;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 

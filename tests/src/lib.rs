@@ -37,8 +37,9 @@ mod world;
 pub use report::{Case, Report, Verdict};
 pub use suite::{Options, Wanted};
 
+use gpupy_core::Error;
 use gpupy_core::driver::{Config, Driver};
-use gpupy_core::{Constructor, Error, Settings, Stats};
+use gpupy_engine::{Constructor, Settings, Stats};
 use outcome::Stop;
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -9,8 +9,9 @@ mod arguments;
 
 use arguments::{Command, Wanted};
 use gpupy_conformance::{Case, Options, Report, Verdict};
-use gpupy_core::registry::Registry;
-use gpupy_core::{Constructor, Error};
+use gpupy_core::Error;
+use gpupy_engine::Constructor;
+use gpupy_engine::registry::Registry;
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

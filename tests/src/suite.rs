@@ -9,8 +9,9 @@
 use crate::device::Device;
 use crate::outcome::{Outcome, Stop, fine, guarded};
 use crate::report::{Case, Report, Verdict};
+use gpupy_core::Error;
 use gpupy_core::driver::Config;
-use gpupy_core::{Constructor, Error};
+use gpupy_engine::Constructor;
 use std::time::Instant;
 
 /// Tells by group and name whether a case is wanted.

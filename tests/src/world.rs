@@ -11,7 +11,8 @@ use crate::samples::Rng;
 use crate::story::tell;
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::{OPS, Op, Rule};
-use gpupy_core::{Arg, Array, Context, DType, Error, ErrorKind, Outside, Result, Scalar};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
+use gpupy_engine::{Arg, Array, Context, Outside};
 
 const DTYPES: [DType; 3] = [DType::F32, DType::I32, DType::Bool];
 

@@ -19,6 +19,6 @@ fn the_c_driver_passes_the_suite() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let make = gpupy_core::plugin::driver(&library);
+    let make = gpupy_engine::plugin::driver(&library);
     gpupy_conformance::check(move || make());
 }

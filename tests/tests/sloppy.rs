@@ -8,9 +8,8 @@ use gpupy_conformance::{Case, Options};
 use gpupy_core::driver::*;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
-use gpupy_core::{
-    Arg, Array, Context, DType, Error, ErrorKind, Registry, Result, Scalar, Settings,
-};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
+use gpupy_engine::{Arg, Array, Context, Registry, Settings};
 
 /// One way to be careless with float32.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -62,7 +62,7 @@ fn is_installed(component: &str) -> bool {
     there
 }
 
-/// The core's tests, and the fuzz targets' short runs.
+/// The tests of core and engine, and the fuzz targets' short runs.
 fn address() -> Result<()> {
     announce("address sanitizer");
     if !is_installed("rust-src") {
@@ -70,7 +70,17 @@ fn address() -> Result<()> {
     }
     let mut test = nightly();
     test.args(["test", "-Zbuild-std", "--target", TARGET, "--target-dir", "target/sanitize"]);
-    test.args(["-p", "gpupy-core", "-p", "gpupy-fuzz", "--lib", "--tests", "--no-fail-fast"]);
+    test.args([
+        "-p",
+        "gpupy-core",
+        "-p",
+        "gpupy-engine",
+        "-p",
+        "gpupy-fuzz",
+        "--lib",
+        "--tests",
+        "--no-fail-fast",
+    ]);
     test.env("RUSTFLAGS", "-Zsanitizer=address").env("ASAN_OPTIONS", "detect_leaks=1");
     start(&mut test)
 }
@@ -82,7 +92,7 @@ fn miri() -> Result<()> {
     }
     let check = |words: &[&str]| {
         let mut test = nightly();
-        test.args(["miri", "test", "--target-dir", "target/miri", "-p", "gpupy-core"]);
+        test.args(["miri", "test", "--target-dir", "target/miri", "-p", "gpupy-engine"]);
         // Settings are read from the environment.
         start(test.args(words).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
     };

@@ -4,7 +4,8 @@
 
 use crate::Outcome;
 use crate::work::{Scene, Work, points};
-use gpupy_core::{Arg, Array, Context, DType, Op, Placement, Registry, Result, Scalar, Settings};
+use gpupy_core::{DType, Op, Result, Scalar};
+use gpupy_engine::{Arg, Array, Context, Placement, Registry, Settings};
 
 /// A context whose work is all one driver's.
 pub struct Ours {

@@ -7,10 +7,8 @@ use gpupy_core::driver::{
     Resources,
 };
 use gpupy_core::ir::Program;
-use gpupy_core::{
-    Arg, Array, Context, DType, Error, ErrorKind, Op, Outside, Placement, Registry, Result, Scalar,
-    Settings,
-};
+use gpupy_core::{DType, Error, ErrorKind, Op, Result, Scalar};
+use gpupy_engine::{Arg, Array, Context, Outside, Placement, Registry, Settings};
 use std::sync::{Arc, Condvar, Mutex};
 
 /// A context with the CPU driver as host driver, open.

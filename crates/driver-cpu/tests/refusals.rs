@@ -2,10 +2,8 @@
 //! and the same work succeeds afterwards. On the driver that works on host memory and on the reference.
 #![allow(clippy::unwrap_used)]
 
-use gpupy_core::{
-    Arg, Array, Context, DType, ErrorKind, Op, Outside, Placement, Registry, Result, Scalar,
-    Settings, memory,
-};
+use gpupy_core::{DType, ErrorKind, Op, Result, Scalar, memory};
+use gpupy_engine::{Arg, Array, Context, Outside, Placement, Registry, Settings};
 
 /// What a program begins with.
 struct Given {

@@ -1,6 +1,7 @@
 //! The number of threads changes no bits.
 
-use gpupy_core::{Arg, Context, DType, Op, Registry, Scalar, Settings};
+use gpupy_core::{DType, Op, Scalar};
+use gpupy_engine::{Arg, Context, Registry, Settings};
 
 /// Bits of some arrays that are large enough to be shared between threads.
 fn results(threads: u32) -> Vec<u8> {

@@ -1,7 +1,8 @@
 //! Contexts come and go, in many threads at once.
 #![allow(clippy::unwrap_used)]
 
-use gpupy_core::{Arg, Array, Context, Op, Registry, Scalar, Settings};
+use gpupy_core::{Op, Scalar};
+use gpupy_engine::{Arg, Array, Context, Registry, Settings};
 
 /// Opens a device, computes with it and closes it; `None` where there is no OpenGL.
 fn one(seed: f32) -> Option<f32> {

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use gpupy_core::{Arg, Array, Context, DType, Op, Registry, Settings};
+use gpupy_core::{DType, Op};
+use gpupy_engine::{Arg, Array, Context, Registry, Settings};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 
 /// The library that Cargo built beside this test.

@@ -7,7 +7,8 @@ use gpupy_core::driver::{
 };
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
-use gpupy_core::{DType, ErrorKind, Result, plugin};
+use gpupy_core::{DType, ErrorKind, Result};
+use gpupy_engine::plugin;
 use std::collections::HashMap;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;

@@ -1,150 +1,40 @@
-//! The core of gpupy: arrays whose operations are recorded as expressions, and evaluated block by
-//! block on whatever driver is chosen.
-//!
-//! The way of the data, and the file of each step:
+//! The contract between gpupy's engine and its drivers: what a driver is, the programs that it is given, and
+//! what they mean.
 //!
 //! ```text
-//! array.rs      a view of a base; a base has a current value, which writing replaces, or elements
-//!               that nobody else has (held.rs, own.rs)
-//! pin.rs        … or that exports show as well, for other code to read and write
-//! leases.rs     … and operations on those
-//! face.rs       … or shows the elements of another base under another dtype
-//! record.rs     operations become values (value/); equal ones are one (intern.rs); reductions in
-//!               steps (record_reduced.rs), whole-program forms (record_whole.rs)
-//! at_once.rs    … or what is small is computed now, as one launch (task.rs, programs.rs) on operands
-//!               that are lent (lent.rs), or moved in host memory (in_memory.rs, settle.rs); what that
-//!               takes of memory, a thread keeps (shelves.rs); what the system refuses is an error
-//!               (memory.rs)
-//! order.rs      … either way with the axes of operands as they lie in memory
-//! rewrite/      … some of them simpler, with the same bits; join.rs for parts behind each other
-//! pick.rs       index arrays become positions, which gather.rs reads and scatter.rs writes; bounds/
-//!               says which lie inside; positions.rs finds a mask's; dense.rs computes everywhere
-//!               what a mask picks and puts back
-//! context/      something is read (read.rs): the driver is opened (ladder.rs; device_nodes.rs says
-//!               whether there may be a GPU), the engine asked;
-//!               what that driver cannot do is the host driver's (placement.rs)
-//! evaluate.rs   tile by tile (tiling.rs), with a stack for what is needed first; assign.rs for writes;
-//!               slice.rs says when to pause
-//! walk.rs       from a tile down to what is computed, views composed on the way (access.rs); cut into
-//!               boxes (boxes.rs) where joined parts end
-//! partition.rs  the walk is cut into kernels within the driver's limits
-//! siblings.rs   values that the same kernel can give almost for free; again.rs, values that one would
-//!               compute again
-//! lowering.rs   operations that a driver lacks, by programs: its own, or those of functions/
-//! kernel.rs     a piece becomes an IR program (ir/) and the numbers of its launch; plans.rs keeps
-//!               those of walks that come again
-//! whole.rs      scans, sorts and matrix products, which are kernels of their own
-//! launch.rs     operands are brought, destinations allocated, the driver called; in_place.rs says
-//!               which operand's block a destination may take
-//! driver.rs     14 functions: the contract; registry.rs names those who keep it, plugin/ loads
-//!               them from libraries; choice.rs says which of several devices is meant
-//! cache/        blocks on the device; rhythm.rs says which goes when it is full, pool.rs keeps free
-//!               ones; transfer.rs moves them, import.rs says which a device reads in host memory
-//! trace.rs      what all of these did, for people: explain.rs as text, picture.rs (with
-//!               layered.rs) as a graph
+//! driver.rs    the 14 functions, capabilities, launches, blocks; choice.rs says which of several devices is meant
+//! op.rs        the table of operations, with dtype.rs, scalar.rs and shape.rs
+//! ir/          programs: flat, typed and fingerprinted, with a text form and a verifier
+//! op_eval/     what operations and whole-program forms mean, to the bit
+//! functions/   functions that are made of operations, as programs
+//! plugin/      the contract as a C table, and the macro by which a Rust library exports it
+//! error.rs     errors, and the facts that they carry
+//! memory.rs    memory whose size a program decides: granted or refused; guard.rs for tests between guard pages
 //! ```
 //!
-//! Facts about operations stand in one table, `op.rs`; what they mean to the bit, in `op_eval`;
-//! those that are made of others, in `functions`.
+//! Everything that a driver needs is here, and nothing else: a change in the engine rebuilds no driver.
+//!
+//! Not here: arrays, expressions and their evaluation (crate `gpupy-engine`), shader languages
+//! (`gpupy-codegen`), machine code (`gpupy-jit`).
 
-mod access;
-mod again;
-mod array;
-mod assign;
-mod at_once;
-mod bounds;
-mod boxes;
-mod cache;
 mod choice;
-mod context;
-mod dense;
-pub mod device_nodes;
 pub mod driver;
 mod dtype;
 mod error;
-mod evaluate;
-mod explain;
-mod extreme;
-mod face;
-mod fill;
 pub mod functions;
-mod gather;
 #[cfg(feature = "guard")]
 pub mod guard;
-mod halo;
-mod held;
-mod host;
-mod import;
-mod in_memory;
-mod in_place;
-mod intern;
 pub mod ir;
-mod join;
-mod kernel;
-mod ladder;
-mod launch;
-mod layered;
-mod leases;
-mod lent;
-mod lowering;
-mod masked;
 pub mod memory;
 pub mod op;
 pub mod op_eval;
-mod order;
-mod own;
-mod partition;
-mod pending;
-mod pick;
-mod picture;
-mod pin;
-mod placement;
-mod plans;
 pub mod plugin;
-mod pool;
-mod positions;
-mod programs;
-mod ranges;
-mod read;
-mod record;
-mod record_reduced;
-mod record_whole;
-pub mod registry;
-mod rewrite;
-mod rhythm;
 mod scalar;
-mod scatter;
-mod settings;
-mod settle;
-mod shelves;
-mod siblings;
-mod slice;
-mod stats;
-mod strided;
-mod task;
-mod tiling;
-pub mod trace;
-mod transfer;
-mod value;
-mod view;
-mod walk;
-mod whole;
+pub mod shape;
 
-pub use array::{Arg, Array};
-pub use context::{Context, Interrupt, Waiter};
 pub use driver::{Capabilities, Driver};
 pub use dtype::DType;
 pub use error::{Error, ErrorKind, Result};
-pub use explain::Explanation;
-pub use face::{LastFace, steps as face_steps};
-pub use host::HostBuffer;
 pub use op::Op;
-pub use pick::Outside;
-pub use pin::Pin;
-pub use read::HostArray;
-pub use registry::{Constructor, Registry};
 pub use scalar::Scalar;
-pub use settings::{Placement, Settings};
-pub use stats::Stats;
-pub use value::Value;
-pub use view::{MAX_RANK, Shape, Strides, View, broadcast_shapes};
+pub use shape::{MAX_RANK, Shape, Strides, broadcast_shapes};

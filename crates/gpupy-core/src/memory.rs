@@ -1,17 +1,17 @@
 //! Memory whose size a program decides: granted, or refused with an error.
 //!
 //! Owns the fallible makers of vectors ([`filled`], [`zeroed`], [`copied`], [`collected`], [`with_room`]), [`refused`], the error of
-//! all of them, and [`fail_at`], by which a test has any one of these allocations refused. Invariants: what is
-//! refused was asked for twice, the second time after the free host memory went back to the system; a refusal
-//! leaves nothing behind.
+//! all of them, [`before_refusals`], by which an owner of free memory offers it, and [`fail_at`], by which a test
+//! has any one of these allocations refused. Invariants: what is refused was asked for twice, the second time
+//! after the free host memory went back to the system; a refusal leaves nothing behind.
 //!
-//! Not here: the elements of values and the free memory (`host.rs`), blocks (the drivers).
+//! Not here: the elements of values and the free memory (the engine's `host.rs`), blocks (the drivers).
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::host;
 use smallvec::{Array, SmallVec};
 use std::alloc::{Layout, alloc_zeroed};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The operation of which a refusal speaks.
@@ -19,6 +19,15 @@ const OPERATION: &str = "host_alloc";
 
 /// How many allocations are granted until one is refused, and that one; 0 while all are granted.
 static LEFT: AtomicU64 = AtomicU64::new(0);
+
+/// Gives free host memory back to the system; nothing where no pool of memory is in this process.
+static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+/// Says how free host memory is given back to the system, which is tried before an allocation is refused. The
+/// first answer stays: a process has one pool of memory.
+pub fn before_refusals(give_back: fn()) {
+    GIVE_BACK.get_or_init(|| give_back);
+}
 
 /// Has the `n`-th allocation from now on refused, once, as if there were no memory; with 0, none. Tells how many
 /// of those that were asked for last were still to come: 0 once one was refused. Made for tests of what
@@ -109,7 +118,9 @@ pub fn granted<T>(bytes: usize, mut allocate: impl FnMut() -> Option<T>) -> Resu
     if let Some(given) = allocate() {
         return Ok(given);
     }
-    host::trim();
+    if let Some(give_back) = GIVE_BACK.get() {
+        give_back();
+    }
     allocate().ok_or_else(|| refused(bytes))
 }
 
@@ -241,8 +252,6 @@ mod tests {
             zeroed::<u64>(MUCH).err(),
             zeroed::<u64>(usize::MAX).err(),
             few::<[u8; 64]>(7, MUCH).err(),
-            host::HostBuffer::new(MUCH).err(),
-            host::HostBuffer::new(usize::MAX).err(),
         ];
         for (way, error) in refusals.into_iter().enumerate() {
             assert!(error.is_some_and(|error| is_refusal(&error)), "way {way}");
@@ -269,6 +278,22 @@ mod tests {
         let words = "Unable to allocate 74.5 GiB for an array with shape (100000, 100000) and data type float64";
         assert_eq!(error.message(), words);
         assert!(of_array(refused(8), &[3], DType::Bool).message().contains("shape (3,) and"));
+    }
+
+    #[test]
+    fn free_memory_is_given_back_once_before_a_refusal() {
+        static GIVEN: AtomicU64 = AtomicU64::new(0);
+        before_refusals(|| {
+            GIVEN.fetch_add(1, Ordering::Relaxed);
+        });
+        let mut asked = 0;
+        let refused = granted::<()>(8, || {
+            asked += 1;
+            None
+        });
+        assert!(refused.is_err_and(|error| is_refusal(&error)));
+        // Other tests of this process are refused memory meanwhile.
+        assert!(asked == 2 && GIVEN.load(Ordering::Relaxed) >= 1);
     }
 
     #[test]

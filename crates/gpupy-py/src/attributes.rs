@@ -7,7 +7,7 @@
 use crate::array::{Elements, NdArray, Repr, elements, host_of, view_of};
 use crate::dtypes;
 use crate::protocols::wrap_of;
-use gpupy_core::Array;
+use gpupy_engine::Array;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

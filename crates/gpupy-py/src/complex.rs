@@ -9,7 +9,8 @@ use crate::compose::{Formula, number};
 use crate::forms;
 use crate::recipe::Recipe;
 use gpupy_core::op::{Op, Rule};
-use gpupy_core::{Arg, Array, Context, DType, Result};
+use gpupy_core::{DType, Result};
+use gpupy_engine::{Arg, Array, Context};
 use smallvec::SmallVec;
 
 /// A complex number's parts.

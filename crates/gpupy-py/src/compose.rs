@@ -6,7 +6,8 @@
 //! Not here: which ufunc is which composition (`recipe.rs`).
 
 use crate::session::supports;
-use gpupy_core::{Arg, Array, Context, DType, Op, Result, Scalar, op_eval};
+use gpupy_core::{DType, Op, Result, Scalar, op_eval};
+use gpupy_engine::{Arg, Array, Context};
 
 /// A number as a scalar of a real dtype.
 pub fn number(dtype: DType, value: f64) -> Scalar {

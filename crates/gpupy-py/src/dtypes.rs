@@ -8,7 +8,8 @@
 //! holds a dtype (`session.rs`).
 
 use crate::errors::to_py;
-use gpupy_core::{Array, DType, Scalar};
+use gpupy_core::{DType, Scalar};
+use gpupy_engine::Array;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

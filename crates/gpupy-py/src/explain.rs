@@ -3,14 +3,14 @@
 //! Owns the Python class of explanations. Invariant: explaining waits without the GIL, and evaluates
 //! no more than reading the array would.
 //!
-//! Not here: what is recorded and how it reads (`gpupy_core::Explanation`).
+//! Not here: what is recorded and how it reads (`gpupy_engine::Explanation`).
 
 use crate::array::NdArray;
 use crate::errors::to_py;
 use crate::scalar::LazyScalar;
 use crate::session::ready;
 use crate::waiting::wait;
-use gpupy_core::Explanation;
+use gpupy_engine::Explanation;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 

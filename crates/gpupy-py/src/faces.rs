@@ -3,14 +3,15 @@
 //! Owns [`part_of`] and `NdArray._under`. Invariant: shape and strides are those that NumPy gives, and writes to
 //! either array are seen through the other.
 //!
-//! Not here: how elements become those of another dtype (`gpupy-core/src/face.rs`).
+//! Not here: how elements become those of another dtype (`gpupy-engine/src/face.rs`).
 
 use crate::array::{Elements, NdArray, elements, view_of};
 use crate::dtypes;
 use crate::errors::to_py;
 use crate::session::{holds, ready, supports};
 use crate::standin::{self, Seen};
-use gpupy_core::{Array, DType, Op, face_steps};
+use gpupy_core::{DType, Op};
+use gpupy_engine::{Array, face_steps};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 

@@ -10,7 +10,8 @@ use crate::key::Key;
 use crate::operand::classify;
 use crate::scalar::{self, LazyScalar};
 use crate::session;
-use gpupy_core::{Arg, Array, Context, DType, Scalar};
+use gpupy_core::{DType, Scalar};
+use gpupy_engine::{Arg, Array, Context};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt};
 

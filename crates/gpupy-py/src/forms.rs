@@ -10,7 +10,8 @@ use crate::errors::to_py;
 use crate::protocols::wrap_array;
 use crate::reduce::{reduction, wide};
 use crate::session::{holds, ready, supports};
-use gpupy_core::{Array, Context, DType, Op, Result};
+use gpupy_core::{DType, Op, Result};
+use gpupy_engine::{Array, Context};
 use pyo3::prelude::*;
 
 /// The matrix product by NumPy's rules; `None` for operands that it refuses.

@@ -6,7 +6,8 @@
 //! Not here: keys of other sorts, and the words for mistakes (`index.rs`).
 
 use crate::scalar::LazyScalar;
-use gpupy_core::{Array, MAX_RANK, Shape, Strides, View};
+use gpupy_core::{MAX_RANK, Shape, Strides};
+use gpupy_engine::{Array, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! The Python module `gpupy._gpupy`: arrays, ufuncs and NumPy's protocols over `gpupy-core`.
+//! The Python module `gpupy._gpupy`: arrays, ufuncs and NumPy's protocols over `gpupy-engine`.
 //!
 //! The way of a call: `operators.rs` or `ufunc.rs` classifies operands (`operand.rs`), finds dtypes by
 //! NumPy's own promotion, and records through `recipe.rs`; what cannot be recorded passes through
@@ -6,7 +6,7 @@
 //! views, `pick.rs` reads by index arrays, `assign.rs` writes, `host.rs` and `lend.rs` exchange memory with
 //! NumPy, `standin.rs` asks NumPy without evaluating.
 //!
-//! Not here: numerics of any kind (`gpupy-core` and the drivers), NumPy's many other functions
+//! Not here: numerics of any kind (`gpupy-engine` and the drivers), NumPy's many other functions
 //! (`python/gpupy/`).
 
 use pyo3::prelude::*;

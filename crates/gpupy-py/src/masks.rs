@@ -7,7 +7,8 @@
 //! Not here: what positions are for (`pick.rs`).
 
 use crate::array::NdArray;
-use gpupy_core::{Array, DType, View};
+use gpupy_core::DType;
+use gpupy_engine::{Array, View};
 use pyo3::prelude::*;
 use std::sync::PoisonError;
 

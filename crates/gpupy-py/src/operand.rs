@@ -11,7 +11,8 @@ use crate::dtypes::{Numpy, numpy};
 use crate::mirror;
 use crate::scalar::LazyScalar;
 use crate::slot::Reading;
-use gpupy_core::{Array, DType, Op, Scalar, op_eval};
+use gpupy_core::{DType, Op, Scalar, op_eval};
+use gpupy_engine::Array;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 

@@ -5,7 +5,7 @@
 //! the child. So they are closed before, and parent and child open them again when they need them.
 //! Invariants: no array loses its elements by a fork; at a fork no lock of the core is held.
 //!
-//! Not here: how threads are kept out meanwhile (`waiting.rs`), closing (`gpupy_core::Context`).
+//! Not here: how threads are kept out meanwhile (`waiting.rs`), closing (`gpupy_engine::Context`).
 
 use crate::session;
 use crate::waiting;

@@ -11,7 +11,7 @@ use crate::operand::Operand;
 use crate::plain::call;
 use crate::scalar::{self, LazyScalar};
 use crate::ufunc::Ufunc;
-use gpupy_core::Array;
+use gpupy_engine::Array;
 use pyo3::BoundObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

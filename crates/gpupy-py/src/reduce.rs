@@ -7,7 +7,8 @@
 use crate::dtypes::known;
 use crate::errors::{to_py, warn_of_lost_parts};
 use crate::session::{holds, ready, supports};
-use gpupy_core::{Arg, Array, DType, Op, Scalar};
+use gpupy_core::{DType, Op, Scalar};
+use gpupy_engine::{Arg, Array};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use smallvec::{SmallVec, smallvec};

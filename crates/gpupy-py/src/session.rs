@@ -2,14 +2,13 @@
 //!
 //! Owns the one [`Context`]. Invariant: importing the module opens no device.
 //!
-//! Not here: waiting for it (`waiting.rs`), how a driver is opened and ranked (`gpupy_core::Context`).
+//! Not here: waiting for it (`waiting.rs`), how a driver is opened and ranked (`gpupy_engine::Context`).
 
 use crate::dtypes;
 use crate::errors::to_py;
 use crate::waiting::{interrupted, wait, without_gil};
-use gpupy_core::{
-    Capabilities, Context, DType, Op, Placement, Registry, Settings, Stats, device_nodes, memory,
-};
+use gpupy_core::{Capabilities, DType, Op, memory};
+use gpupy_engine::{Context, Placement, Registry, Settings, Stats, device_nodes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

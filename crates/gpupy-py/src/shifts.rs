@@ -6,7 +6,8 @@
 use crate::array::{Elements, NdArray, elements};
 use crate::errors::to_py;
 use crate::session::{open, ready};
-use gpupy_core::{Array, Context, Result};
+use gpupy_core::Result;
+use gpupy_engine::{Array, Context};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};

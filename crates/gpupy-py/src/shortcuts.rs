@@ -4,11 +4,12 @@
 //! a few elements cost is mostly finding that out. Invariant: a shortcut is only remembered after the
 //! long way (`Ufunc::record`) came to the same operation, with the drivers of now.
 //!
-//! Not here: whether work is little enough (`gpupy_core::Context::at_once`).
+//! Not here: whether work is little enough (`gpupy_engine::Context::at_once`).
 
 use crate::operand::{Kind, Operand, float_scalar};
 use crate::session;
-use gpupy_core::{Arg, Array, Context, DType, Op};
+use gpupy_core::{DType, Op};
+use gpupy_engine::{Arg, Array, Context};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
 

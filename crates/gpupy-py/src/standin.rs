@@ -12,7 +12,8 @@
 use crate::dtypes::{self, numpy};
 use crate::errors::to_py;
 use crate::protocols::wrap_array;
-use gpupy_core::{Array, DType};
+use gpupy_core::DType;
+use gpupy_engine::Array;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

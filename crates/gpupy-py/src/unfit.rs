@@ -6,7 +6,8 @@
 //! Not here: complex numbers that lose a part (`errors.rs`), Python's numbers (`assign.rs`).
 
 use crate::{dtypes, host};
-use gpupy_core::{Array, DType, Op, Scalar, op_eval};
+use gpupy_core::{DType, Op, Scalar, op_eval};
+use gpupy_engine::Array;
 use pyo3::prelude::*;
 
 /// The most elements that are looked at: as many as are computed at once. A look takes a tenth of such a cast.

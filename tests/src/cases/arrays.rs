@@ -11,7 +11,7 @@ use crate::lacking::Lacking;
 use crate::outcome::{Outcome, ensure};
 use crate::watch::Watched;
 use crate::world::World;
-use gpupy_core::{Constructor, Context, Registry, Settings};
+use gpupy_engine::{Constructor, Context, Registry, Settings};
 use std::time::Duration;
 
 pub const GROUP: &str = "arrays";

@@ -12,7 +12,8 @@ use crate::launch::compare;
 use crate::oracle::expected;
 use crate::outcome::{Outcome, fine, skip};
 use gpupy_core::op::{OPS, OpInfo, Rule};
-use gpupy_core::{Arg, Array, Context, DType, Scalar, Settings};
+use gpupy_core::{DType, Scalar};
+use gpupy_engine::{Arg, Array, Context, Settings};
 
 pub const GROUP: &str = "functions";
 

@@ -9,7 +9,7 @@ use super::Suite;
 use crate::outcome::{Outcome, Stop, ensure};
 use crate::watch::Watched;
 use crate::world::World;
-use gpupy_core::{Constructor, Context, Registry, Settings, Stats};
+use gpupy_engine::{Constructor, Context, Registry, Settings, Stats};
 
 pub const GROUP: &str = "leaks";
 

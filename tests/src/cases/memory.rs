@@ -10,7 +10,8 @@ use crate::device::{from_bytes, to_bytes};
 use crate::outcome::{Outcome, fine, skip};
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::Op;
-use gpupy_core::{Arg, Array, Context, DType, Scalar, Settings};
+use gpupy_core::{DType, Scalar};
+use gpupy_engine::{Arg, Array, Context, Settings};
 
 pub const GROUP: &str = "memory";
 

@@ -12,7 +12,8 @@ use crate::launch::TOO_LARGE;
 use crate::outcome::{Outcome, ensure, fine, skip};
 use gpupy_core::driver::{Config, Resources};
 use gpupy_core::op::Op;
-use gpupy_core::{Arg, Array, Context, DType, Scalar, Settings};
+use gpupy_core::{DType, Scalar};
+use gpupy_engine::{Arg, Array, Context, Settings};
 
 pub const GROUP: &str = "partitioning";
 

@@ -89,7 +89,7 @@ fn found(
 }
 
 /// How many operations an operation is, roughly, where a device has no better way.
-pub(crate) fn cost(op: Op) -> u32 {
+pub fn cost(op: Op) -> u32 {
     /// Sines of large numbers take more, most functions less.
     const FUNCTION: u32 = 48;
     if op.info().ulp > 0.0 { FUNCTION } else { 1 }

@@ -7,7 +7,7 @@
 
 use super::REDUCE_CHUNK;
 use crate::op::Op;
-use crate::view::Shape;
+use crate::shape::Shape;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -86,7 +86,7 @@ pub struct Program {
 
 impl Program {
     /// A program without instructions.
-    pub(crate) fn empty(form: Form, rank: u32) -> Program {
+    pub fn empty(form: Form, rank: u32) -> Program {
         Program {
             form,
             rank,

@@ -11,7 +11,7 @@ use super::{Form, Inst, Program};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Op, Rule};
-use crate::view::MAX_RANK;
+use crate::shape::MAX_RANK;
 
 impl Program {
     /// Checks everything that a driver relies on.

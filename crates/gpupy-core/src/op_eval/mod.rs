@@ -13,7 +13,7 @@
 pub mod element;
 mod order;
 pub mod table;
-pub(crate) mod whole;
+pub mod whole;
 
 pub use order::order;
 

@@ -5,30 +5,24 @@
 //! growing.rs   structs that begin with their size: each side takes what both know
 //! words.rs     errors and names as fixed arrays of characters
 //! program.rs   programs and launches as flat arrays of integers
-//! load.rs      a library's path → its table, checked
-//! import.rs    a table → a driver, for the host
 //! export.rs    a driver → a table, for libraries written in Rust; functions.rs has the functions
 //!              around it, guard.rs keeps its panics inside
 //! ```
 //!
 //! Invariants: what the other side says is read as integers and converted with checks; no panic
-//! crosses; a library that was loaded stays. Pointers are believed: a library is as trusted as any
-//! other code of the process.
+//! crosses. Pointers are believed: a library is as trusted as any other code of the process.
 //!
-//! Not here: the contract itself (`driver.rs`), names and paths to choose from (`registry.rs`).
+//! Not here: the contract itself (`driver.rs`), loading a library and calling its table (the engine's
+//! `plugin/`).
 
 mod export;
 mod functions;
 mod growing;
 mod guard;
-mod import;
-mod load;
-mod program;
+pub mod program;
 pub mod table;
-mod words;
+pub mod words;
 
 pub use export::{Plugin, table};
 pub use growing::Growing;
-pub use import::Imported;
-pub use load::{checked, driver, is_path};
 pub use program::{Programs, read_launch, read_program, with_launch, with_program};

@@ -123,7 +123,10 @@ pub(super) fn op(code: u32) -> Result<Op> {
 }
 
 /// The dtype of a code.
-pub(super) fn dtype(code: impl Into<u32>) -> Result<DType> {
+///
+/// # Errors
+/// - `Invalid`: no dtype has it.
+pub fn dtype(code: impl Into<u32>) -> Result<DType> {
     let code = code.into();
     let known = u8::try_from(code).ok().and_then(DType::from_code);
     known.ok_or_else(|| unknown("dtype", code))

@@ -8,8 +8,9 @@ use super::{Suite, numbers, works};
 use crate::compare::same;
 use crate::device::Device;
 use crate::outcome::{Outcome, fine};
+use gpupy_core::DType;
 use gpupy_core::driver::{BlockId, Config};
-use gpupy_core::{Constructor, DType};
+use gpupy_engine::Constructor;
 
 /// Makes a mistake among blocks that must stay as they are; afterwards the driver must work.
 pub fn undisturbed(device: &mut Device, mistake: impl FnOnce(&mut Device) -> Outcome) -> Outcome {

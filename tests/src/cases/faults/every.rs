@@ -14,7 +14,8 @@ use super::programs::{GOOD, PROGRAMS, Program};
 use super::user::Stage;
 use crate::outcome::{Outcome, Stop, ensure, fail};
 use crate::suite::Suite;
-use gpupy_core::{Constructor, Context, ErrorKind, Registry, Settings, Stats};
+use gpupy_core::ErrorKind;
+use gpupy_engine::{Constructor, Context, Registry, Settings, Stats};
 use std::cell::Cell;
 use std::time::Duration;
 

@@ -6,8 +6,9 @@
 //! Not here: the driver that closes and opens as often as the core wants (`faulty.rs`).
 
 use crate::watch::Watched;
+use gpupy_core::Result;
 use gpupy_core::driver::{Capabilities, Config, Driver};
-use gpupy_core::{Constructor, Result};
+use gpupy_engine::Constructor;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Drivers under test that are open and that nobody uses.

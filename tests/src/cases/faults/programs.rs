@@ -9,9 +9,10 @@ use super::faulty::NAME;
 use super::user::{Stage, User};
 use crate::outcome::{Outcome, ensure};
 use crate::world::World;
+use gpupy_core::ErrorKind;
 use gpupy_core::driver::Resources;
 use gpupy_core::op::Op;
-use gpupy_core::{ErrorKind, Settings};
+use gpupy_engine::Settings;
 
 /// The name of the driver that does not fail.
 pub const GOOD: &str = "good";

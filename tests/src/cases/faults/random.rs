@@ -15,7 +15,8 @@ use gpupy_core::driver::{
 };
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
-use gpupy_core::{Context, DType, Error, ErrorKind, Registry, Result, Settings};
+use gpupy_core::{DType, Error, ErrorKind, Result};
+use gpupy_engine::{Context, Registry, Settings};
 
 /// How often a user tries again; faults are independent, so that this is enough.
 const TRIES: usize = 200;

@@ -9,8 +9,8 @@ use super::programs::{Program, with_user};
 use super::user::User;
 use crate::outcome::{Outcome, ensure};
 use crate::suite::Suite;
-use gpupy_core::Settings;
 use gpupy_core::op::Op;
+use gpupy_engine::Settings;
 
 /// Elements of the user's arrays.
 const LEN: usize = 2048;

@@ -15,7 +15,8 @@ use crate::model::{self, Model};
 use crate::outcome::{Outcome, ensure, fail, fine, skip};
 use crate::samples::Rng;
 use gpupy_core::op::Op;
-use gpupy_core::{Arg, Array, Context, DType, Error, ErrorKind, Scalar};
+use gpupy_core::{DType, Error, ErrorKind, Scalar};
+use gpupy_engine::{Arg, Array, Context};
 
 /// Where a program runs, and what goes wrong there.
 pub struct Stage<'a> {

@@ -1,0 +1,242 @@
+//! Again: what kernels would compute once more, for another value than before, is stored first.
+//!
+//! A pending value that a kernel computes on the way to another is stored nowhere: mostly nobody asks for it again,
+//! and the memory that it does not take is what fusing is for. A value that lives on may be asked for at every
+//! turn of a loop, and then costs as much each time. As a skier buys when the rents come to half of the price, an
+//! evaluation stores it when computing it again comes to half of what storing it takes. So the second use of half
+//! of a value stores it, and no program takes much more than twice the time that it had taken had it known.
+//!
+//! Owns [`Passed`], what a value was computed for in passing, [`Again`], the budget, and the rule. Invariants: a
+//! first use stores nothing; only tiles that a walk reads are stored; nothing is stored that an operation that
+//! was not evaluated before might have let go.
+//!
+//! Not here: which nodes of a walk are computed where they are needed (`walk.rs`), siblings and what a reduction
+//! shares with others (`siblings.rs`).
+
+use crate::access;
+use crate::evaluate::Engine;
+use crate::kernel::nodes_of;
+use crate::ranges::Ranges;
+use crate::value::{Kind, Node, NodeOp, Value, ValueId, computed_bytes};
+use crate::walk::{Needs, RECOMPUTE, Role, Walk, WalkNode};
+use gpupy_core::shape::size_of;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+
+/// Points that take as long as to plan and to launch the operations that compute them: a long chain costs about
+/// as much for few points as for so many (driver cpu, 500 operations on float64).
+const LAUNCH: usize = 1 << 10;
+
+/// How often a pending value was computed for others.
+#[derive(Default)]
+pub(crate) struct Passed {
+    /// Positions that were computed, and stored nowhere, where those between the first and the last were, too.
+    positions: Ranges,
+    /// Walks over other positions. Those of two different ones may lie between each other.
+    scattered: SmallVec<[u64; 2]>,
+    /// Points that were computed though they had been before.
+    again: usize,
+}
+
+/// The most walks over scattered positions that a value remembers.
+const SCATTERED: usize = 16;
+
+impl Passed {
+    /// Whether what a node reads was computed before.
+    fn knows(&self, read: &Read) -> bool {
+        self.positions.covers(read.reach.clone())
+            || read.scattered.is_some_and(|walk| self.scattered.contains(&walk))
+    }
+
+    /// Notes that it was computed.
+    fn note(&mut self, read: Read) {
+        if self.knows(&read) {
+            self.again = self.again.saturating_add(read.points).saturating_add(LAUNCH);
+        }
+        match read.scattered {
+            None => self.positions.insert(read.reach),
+            Some(walk) if self.scattered.len() < SCATTERED && !self.scattered.contains(&walk) => {
+                self.scattered.push(walk);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// What a node reads of its value.
+struct Read {
+    /// The positions from the first to the last.
+    reach: Range<usize>,
+    points: usize,
+    /// What the walk over them is known by, where it leaves some of them out.
+    scattered: Option<u64>,
+}
+
+impl Read {
+    fn of(walk: &Walk, node: &WalkNode) -> Read {
+        let reach = access::reach(&node.access, &walk.space);
+        let points = size_of(&walk.space).min(reach.len());
+        let scattered = (points < reach.len()).then(|| {
+            let mut hash = FxHasher::default();
+            (node.access.offset, &node.access.strides[..], &walk.space[..]).hash(&mut hash);
+            hash.finish()
+        });
+        Read { reach, points, scattered }
+    }
+}
+
+/// What was stored so, and how much of it there may be.
+pub(crate) struct Again {
+    /// By value and first position, as what is stored first may have to wait for a pause.
+    stored: FxHashMap<(ValueId, usize), (Weak<Node>, u64)>,
+    /// Bytes that may be stored in any case.
+    least: u64,
+}
+
+impl Again {
+    /// Nothing so far; so many bytes may be stored in any case.
+    pub fn new(least: u64) -> Again {
+        Again { stored: FxHashMap::default(), least }
+    }
+
+    /// Takes bytes for tiles of a value, if there is room: as many as all that is computed otherwise takes, so that a
+    /// program's memory no more than doubles, or as much as pending operations may keep alive in any case.
+    fn take(&mut self, value: &Value, tiles: &Range<usize>) -> bool {
+        let (name, bytes) =
+            ((value.id(), tiles.start), (tiles.len() * value.dtype().size()) as u64);
+        self.stored.retain(|own, (value, _)| *own != name && value.strong_count() > 0);
+        let stored = self.stored.values().map(|(_, bytes)| bytes).sum::<u64>();
+        let most = computed_bytes().saturating_sub(stored).max(self.least);
+        let has_room = stored.saturating_add(bytes) <= most;
+        if has_room {
+            self.stored.insert(name, (Arc::downgrade(&value.0), bytes));
+        }
+        has_room
+    }
+}
+
+/// The values that a walk computes in passing.
+pub(crate) struct Passes(Vec<(Weak<Node>, Read)>);
+
+impl Passes {
+    /// Those of a walk that lets go of its nodes.
+    pub fn of(walk: &Walk) -> Passes {
+        let all = lasting(walk).into_iter().map(|node| {
+            let node = &walk.nodes[node as usize];
+            (Arc::downgrade(&node.value.0), Read::of(walk, node))
+        });
+        Passes(all.collect())
+    }
+
+    /// Notes that they were computed.
+    pub fn note(self) {
+        for (value, read) in self.0 {
+            // What was stored on the way, or is gone, is not computed again.
+            let Some(value) = value.upgrade().map(Value) else { continue };
+            let mut state = value.state();
+            if !state.computed.covers(read.reach.clone()) {
+                state.passed.get_or_insert_default().note(read);
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// What a walk for a value's tile would compute again and had better read: to be stored first.
+    pub fn stored_first(&mut self, walk: &Walk, value: &Value, device: usize) -> Option<Needs> {
+        let mut due: FxHashMap<u32, Range<usize>> = FxHashMap::default();
+        for number in lasting(walk) {
+            let node = &walk.nodes[number as usize];
+            if node.value.id() != value.id()
+                && let Some(tiles) = self.due(walk, node, device)
+            {
+                due.insert(number, tiles);
+            }
+        }
+        if due.is_empty() {
+            return None;
+        }
+        // A value that was computed in passing itself is stored now, and what is below it will be asked for less:
+        // half of the way is enough, and half of that half for what is stored there.
+        let was_passed = value.state().passed.is_some();
+        let mut order: Vec<u32> = (0..walk.nodes.len() as u32).collect();
+        order.sort_unstable_by_key(|n| Reverse(walk.nodes[*n as usize].value.order()));
+        if was_passed {
+            let is_computed = |n: &u32| matches!(walk.nodes[*n as usize].role, Role::Apply(..));
+            let computed: Vec<u32> = order.iter().copied().filter(is_computed).collect();
+            let far: FxHashSet<u32> = computed[computed.len() / 2..].iter().copied().collect();
+            due.retain(|node, _| far.contains(node));
+        }
+        let mut needs = Needs::new();
+        let mut live: Vec<bool> = vec![false; walk.nodes.len()];
+        nodes_of(&walk.roots).for_each(|root| live[root as usize] = true);
+        // Parents come before children; what only something that is stored reads is not computed here.
+        for node in order {
+            if !live[node as usize] {
+                continue;
+            }
+            let here = &walk.nodes[node as usize];
+            if let Some(tiles) = due.remove(&node)
+                && self.again.take(&here.value, &tiles)
+            {
+                needs.push((here.value.clone(), tiles));
+                if due.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            if let Role::Apply(_, children) = &here.role {
+                nodes_of(children).for_each(|child| live[child as usize] = true);
+            }
+        }
+        (!needs.is_empty()).then_some(needs)
+    }
+
+    /// The tiles that a node reads, if computing some of it again has cost half as much by now as storing them does.
+    fn due(&mut self, walk: &Walk, node: &WalkNode, device: usize) -> Option<Range<usize>> {
+        let read = Read::of(walk, node);
+        let again = {
+            let state = node.value.state();
+            let passed = state.passed.as_ref().filter(|passed| passed.knows(&read))?;
+            passed.again.saturating_add(read.points).saturating_add(LAUNCH)
+        };
+        let tiling = self.device(device).ok()?.tiling(node.value.shape());
+        let numbers = tiling.numbers(read.reach);
+        let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
+        let tiles = first.range.start..last.range.end;
+        (again >= tiles.len() / 2).then_some(tiles)
+    }
+}
+
+/// The nodes that a walk computes at some cost and that something else holds: what nothing else holds is not
+/// computed again. Steps of an expanded operation belong to the walk.
+fn lasting(walk: &Walk) -> Vec<u32> {
+    let costs = |node: &WalkNode| node.value.0.weight > RECOMPUTE;
+    // Whatever a walk computes is part of what its roots cost.
+    if !nodes_of(&walk.roots).any(|root| costs(&walk.nodes[root as usize])) {
+        return Vec::new();
+    }
+    let mut handles = vec![1usize; walk.nodes.len()];
+    for node in &walk.nodes {
+        if let Role::Apply(_, children) = &node.role {
+            nodes_of(children).for_each(|child| handles[child as usize] += 1);
+        }
+    }
+    let is_lasting = |(number, node): (usize, &WalkNode)| {
+        let is_operation = matches!(node.role, Role::Apply(..))
+            && matches!(
+                node.value.0.kind,
+                Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather | NodeOp::Join(_), .. }
+            );
+        let lasts = is_operation
+            && costs(node)
+            && node.value.order().1 == u32::MAX
+            && Arc::strong_count(&node.value.0) > handles[number];
+        lasts.then_some(number as u32)
+    };
+    walk.nodes.iter().enumerate().filter_map(is_lasting).collect()
+}

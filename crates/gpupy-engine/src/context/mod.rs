@@ -1,0 +1,234 @@
+//! Contexts: what a front end talks to.
+//!
+//! Owns [`Context`]: the registry, the chosen driver, and the engine behind a lock. Invariant:
+//! recording takes no lock of the engine, unless so much is pending that it has to run.
+//!
+//! Not here: what a front end records (`recording.rs`), what it is told of drivers and counts (`told.rs`), choosing a driver (`ladder.rs`), reading (`read.rs`),
+//! when a front end need not ask for an evaluation (`pending.rs`), evaluation itself (`evaluate.rs`).
+
+mod recording;
+mod told;
+
+use self::told::Told;
+use crate::again::Again;
+use crate::array::Array;
+use crate::at_once::AtOnce;
+use crate::evaluate::Engine;
+use crate::host;
+use crate::lowering::Way;
+use crate::record::Recorder;
+use crate::registry::Registry;
+use crate::settings::{Placement, Settings};
+use crate::slice::Slice;
+use crate::stats::Stats;
+use crate::trace::{self, Tracer};
+use gpupy_core::driver::Capabilities;
+use gpupy_core::op::Op;
+use gpupy_core::{DType, Result};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A handle of one engine with its drivers; clones share it.
+///
+/// Arrays belong to the context that computed them: another context does not find what lies only on
+/// this one's devices.
+#[derive(Clone)]
+pub struct Context {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// Calls what it is given, once, in whatever state suits a wait: a language with a global lock
+/// lets go of it meanwhile.
+pub type Waiter = fn(&mut dyn FnMut());
+
+/// Looks after what a program does besides waiting; true asks the evaluation to stop.
+pub type Interrupt = fn() -> bool;
+
+pub(crate) struct Inner {
+    pub settings: Settings,
+    pub recorder: Recorder,
+    pub driver_fallback: AtomicBool,
+    pub waiter: OnceLock<Waiter>,
+    pub interrupt: OnceLock<Interrupt>,
+    pub(crate) tracer: Tracer,
+    told: Told,
+    state: Arc<Mutex<State>>,
+}
+
+pub(crate) struct State {
+    /// The drivers; plug-ins are added when they are asked for.
+    pub registry: Registry,
+    /// A device or none for each driver of the registry.
+    pub engine: Engine,
+    /// The driver that the user asked for: a name of the registry, or `auto`.
+    pub wanted: String,
+    /// The position of the driver in use, once it is open.
+    pub chosen: Option<usize>,
+}
+
+impl Context {
+    /// A context over these drivers, and the plug-in that the settings may name; opens none.
+    pub fn new(mut registry: Registry, settings: Settings) -> Context {
+        registry.register_path(&settings.driver);
+        let has_host = registry.host().is_some();
+        let mut engine = Engine {
+            devices: Vec::new(),
+            counts: Vec::new(),
+            stats: Stats::default(),
+            slice: Slice::new(settings.slice),
+            again: Again::new(settings.flush_bytes),
+        };
+        engine.resize(registry.len());
+        let state = State { registry, engine, wanted: settings.driver.clone(), chosen: None };
+        let tracer = Tracer::default();
+        if settings.trace {
+            tracer.send_to(Some(Box::new(trace::to_stderr)));
+        }
+        let state = Arc::new(Mutex::new(state));
+        let at_once = match (settings.placement, has_host) {
+            (Placement::Auto, true) => AtOnce::by(state.clone(), tracer.clone()),
+            _ => AtOnce::default(),
+        };
+        let context = Context {
+            inner: Arc::new(Inner {
+                tracer,
+                driver_fallback: AtomicBool::new(settings.driver_fallback),
+                settings,
+                recorder: Recorder::new(at_once),
+                waiter: OnceLock::new(),
+                interrupt: OnceLock::new(),
+                told: Told::default(),
+                state,
+            }),
+        };
+        context.tell_all(&mut context.state());
+        context
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names that can be chosen, best first, without `auto`.
+    pub fn driver_names(&self) -> Vec<&'static str> {
+        self.state().registry.names().collect()
+    }
+
+    /// Chooses a driver by its name, or a plug-in by its path, and opens it. Arrays keep their
+    /// values, wherever they are.
+    ///
+    /// # Errors
+    /// - `Unknown`: nothing has that name; the message lists those that exist.
+    /// - `Unavailable`: it cannot be loaded, or cannot start; the choice stays as it was.
+    pub fn use_driver(&self, name: &str) -> Result<()> {
+        let mut state = self.state();
+        let chosen = self.choose(&mut state, name)?;
+        state.wanted = name.to_string();
+        state.chosen = Some(chosen);
+        self.current(&mut state).map(|_| ())
+    }
+
+    /// What the user asked for: a driver's name, or `auto`.
+    pub fn wanted_driver(&self) -> String {
+        self.state().wanted.clone()
+    }
+
+    /// The driver in use and its capabilities; opens it at need.
+    ///
+    /// # Errors
+    /// As `use_driver`.
+    pub fn driver(&self) -> Result<(&'static str, Capabilities)> {
+        let mut state = self.state();
+        let position = self.current(&mut state)?;
+        let device = state.engine.device(position)?;
+        Ok((device.name, device.caps.clone()))
+    }
+
+    /// Whether an operation on operands of this dtype (of a cast or select: giving it) can be
+    /// computed: by the driver in use, or where placement allows it by the host driver. False too
+    /// when no driver starts.
+    pub fn supports(&self, op: Op, dtype: DType) -> bool {
+        let mut state = self.state();
+        let does = |state: &mut State, position| {
+            let device = state.engine.device(position);
+            device.is_ok_and(|device| !matches!(device.way(op, dtype), Way::Absent))
+        };
+        let chosen = self.current(&mut state).ok();
+        chosen.is_some_and(|position| does(&mut state, position))
+            || self.host(&mut state).is_some_and(|position| does(&mut state, position))
+    }
+
+    /// Whether arrays of this dtype can be computed with, as `supports` says it of operations. Opens
+    /// the driver in use only where the host driver does not know the answer.
+    pub fn holds(&self, dtype: DType) -> bool {
+        let mut state = self.state();
+        let has = |state: &mut State, position| {
+            let device = state.engine.device(position);
+            device.is_ok_and(|device| device.caps.dtypes.contains(&dtype))
+        };
+        self.host(&mut state).is_some_and(|position| has(&mut state, position))
+            || self.current(&mut state).is_ok_and(|position| has(&mut state, position))
+    }
+
+    /// Allows or forbids that another driver evaluates what failed on the one in use. The host
+    /// driver's share of the work (`Settings::placement`) is not meant.
+    pub fn set_driver_fallback(&self, allowed: bool) {
+        self.inner.driver_fallback.store(allowed, Ordering::Relaxed);
+    }
+
+    /// Says how to wait for what is evaluated by itself while recording; can be said once.
+    pub fn set_waiter(&self, waiter: Waiter) {
+        // A second waiter is a mistake without consequences: the first one still waits.
+        let _ = self.inner.waiter.set(waiter);
+    }
+
+    /// Says what to ask while an evaluation goes on, about every `Settings::slice`; can be said once.
+    ///
+    /// It is called by the thread that waits, with no lock held, so it may do anything, with this
+    /// context too. When it gives true, the evaluation fails with `Interrupted`.
+    pub fn set_interrupt(&self, interrupt: Interrupt) {
+        // As for a second waiter.
+        let _ = self.inner.interrupt.set(interrupt);
+    }
+
+    /// Gives memory that is kept for reuse back: blocks to their drivers, host memory and that of plans to
+    /// the system.
+    pub fn trim(&self) {
+        for device in self.state().engine.devices.iter_mut().flatten() {
+            device.sweep();
+            device.empty_pool();
+            device.plans.clear();
+        }
+        host::trim();
+    }
+
+    /// Evaluates arrays on the device and waits; nothing is read back.
+    ///
+    /// # Errors
+    /// Any error of the driver; no value is lost.
+    pub fn evaluate(&self, arrays: &[&Array]) -> Result<()> {
+        // Own elements are there.
+        let arrays = || arrays.iter().filter(|array| !array.has_own());
+        for array in arrays() {
+            let value = array.value()?;
+            self.compute(&value, 0..value.len())?;
+        }
+        for array in arrays() {
+            let value = array.value()?;
+            self.compute_and(&value, 0..value.len(), |engine| engine.wait_for(&value))?;
+        }
+        Ok(())
+    }
+
+    /// Does what may take long as the front end wants it done.
+    pub(crate) fn while_others_run(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        let mut result = Ok(());
+        let mut work = Some(work);
+        let mut once = || result = work.take().map_or(Ok(()), |work| work());
+        match self.inner.waiter.get() {
+            Some(waiter) => waiter(&mut once),
+            None => once(),
+        }
+        result
+    }
+}

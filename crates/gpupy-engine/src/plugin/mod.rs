@@ -1,0 +1,17 @@
+//! The loader of plug-ins: a library's C table becomes a driver of this process.
+//!
+//! ```text
+//! load.rs      a library's path → its table, checked
+//! import.rs    a table → a driver
+//! ```
+//!
+//! Invariants: what the library says is read as integers and converted with checks; a library that was
+//! loaded stays.
+//!
+//! Not here: the table and its forms (`plugin/` of gpupy-core), names and paths to choose from (`registry.rs`).
+
+mod import;
+mod load;
+
+pub use import::Imported;
+pub use load::{checked, driver, is_path};

@@ -1,0 +1,197 @@
+//! Rewrites of operations while they are recorded, each the same to the bit.
+//!
+//! Owns the matcher of the rows in `table.rs`, and the folding of constants. Invariant: where no row
+//! fits, nothing is allocated, and the operation is recorded as it was asked for.
+//!
+//! Not here: what is rewritten, and why it may be (`table.rs`), zeros of an unknown sign (`zeros.rs`),
+//! lowering for a driver (`lowering.rs`).
+
+mod conditions;
+mod table;
+#[cfg(test)]
+mod tests;
+mod zeros;
+
+use crate::record::Recorder;
+use crate::value::{Input, Kind, NodeOp, Operand, Value};
+use conditions::{Dtypes, number};
+use gpupy_core::op::Op;
+use gpupy_core::op_eval;
+use gpupy_core::shape::Shape;
+use gpupy_core::{DType, Scalar};
+use smallvec::SmallVec;
+use table::{FIRST, OPERANDS, Row, Term, rows_of};
+use zeros::Known;
+
+type Operands = SmallVec<[Operand; 3]>;
+
+/// What the names of a row stand for.
+struct Bound {
+    operands: [Option<Operand>; OPERANDS],
+    made: Option<Scalar>,
+    dtypes: Dtypes,
+}
+
+impl Recorder {
+    /// An operation on operands that were broadcast to a shape, as an operand of that shape: a
+    /// scalar where it is known, something simpler with the same bits where there is such, otherwise
+    /// the operation.
+    pub(crate) fn simplest(
+        &self,
+        op: Op,
+        dtype: DType,
+        shape: &Shape,
+        mut operands: Operands,
+    ) -> Operand {
+        if let Some(scalar) = fold(op, dtype, &operands) {
+            return (Input::Scalar(scalar), None);
+        }
+        if op.info().symmetric && matches!(operands.first(), Some((Input::Scalar(_), _))) {
+            operands.swap(0, 1);
+        }
+        let known = zeros::known(op, dtype, &operands);
+        if let Some(Known::Number(scalar)) = known {
+            return (Input::Scalar(scalar), None);
+        }
+        let rows = rows_of(op).iter();
+        for row in rows {
+            if let Some(bound) = matched(row, dtype, shape, &operands)
+                && let Some(simpler) = self.rewritten(&row.to, dtype, shape, &bound)
+            {
+                return simpler;
+            }
+        }
+        let recorded = self.recorded(op, dtype, shape.clone(), operands);
+        if let (Some(Known::Zeros), Some(value)) = (known, &recorded.1) {
+            value.mark_zeros();
+        }
+        recorded
+    }
+
+    /// An operation just as it is asked for.
+    pub(crate) fn recorded(
+        &self,
+        op: Op,
+        dtype: DType,
+        shape: Shape,
+        operands: Operands,
+    ) -> Operand {
+        let value = self.value(dtype, shape, NodeOp::Apply(op), operands);
+        (Input::Whole(value.id()), Some(value))
+    }
+
+    /// What a row gives; `dtype` is the result's.
+    fn rewritten(
+        &self,
+        term: &Term,
+        dtype: DType,
+        shape: &Shape,
+        bound: &Bound,
+    ) -> Option<Operand> {
+        match term {
+            Term::Operand(which) => bound.operands[*which].clone(),
+            Term::Again => None,
+            Term::Number(value) => Some((Input::Scalar(number(*value, dtype)?), None)),
+            Term::Made | Term::Making(_) => Some((Input::Scalar(bound.made?), None)),
+            Term::Of(op, args) => {
+                // Numbers beside an operand are of its dtype.
+                let args: Option<Operands> = args
+                    .iter()
+                    .map(|arg| self.rewritten(arg, bound.dtypes.x, shape, bound))
+                    .collect();
+                Some(self.simplest(*op, dtype, shape, args?))
+            }
+        }
+    }
+}
+
+/// The names of a row, when it stands for the operation on these operands.
+fn matched(row: &Row, dtype: DType, shape: &Shape, operands: &[Operand]) -> Option<Bound> {
+    // Most rows fail here, before anything is held.
+    let may_be = |i: usize, term: &Term| match term {
+        Term::Again => i > 0 && operands[i - 1].0 == operands[i].0,
+        term => may_be(term, &operands[i], shape),
+    };
+    if !row.from.iter().enumerate().all(|(i, term)| may_be(i, term)) {
+        return None;
+    }
+    let mut bound = Bound {
+        operands: [const { None }; OPERANDS],
+        made: None,
+        dtypes: Dtypes { x: dtype, inner: dtype_of(operands.first()?), result: dtype },
+    };
+    for (term, operand) in row.from.iter().zip(operands) {
+        match term {
+            Term::Operand(which) => bound.operands[*which] = Some(operand.clone()),
+            Term::Making(make) => bound.made = make(scalar_of(operand)?),
+            Term::Of(_, terms) => {
+                let inner = operands_of(operand.1.as_ref()?)?;
+                for (term, operand) in terms.iter().zip(inner) {
+                    let Term::Operand(which) = term else { return None };
+                    bound.operands[*which] = Some(operand);
+                }
+            }
+            Term::Again | Term::Number(_) | Term::Made => {}
+        }
+    }
+    if let Some(x) = &bound.operands[FIRST] {
+        bound.dtypes.x = dtype_of(x);
+    }
+    (row.when)(bound.dtypes).then_some(bound)
+}
+
+/// Whether an operand may be what a term says: all that is seen without its own operands.
+fn may_be(term: &Term, operand: &Operand, shape: &Shape) -> bool {
+    match term {
+        Term::Operand(_) => true,
+        Term::Number(value) => {
+            scalar_of(operand).is_some_and(|scalar| number(*value, scalar.dtype) == Some(scalar))
+        }
+        Term::Making(make) => scalar_of(operand).and_then(make).is_some(),
+        Term::Again | Term::Made => false,
+        Term::Of(op, _) => match operand {
+            // Its own operands have its shape, and must be seen as they are.
+            (Input::Whole(_), Some(value)) => {
+                matches!(&value.0.kind, Kind::Expr { op: NodeOp::Apply(o), .. } if o == op)
+                    && value.0.shape == *shape
+                    && !value.is_computed()
+            }
+            _ => false,
+        },
+    }
+}
+
+fn scalar_of(operand: &Operand) -> Option<Scalar> {
+    match operand.0 {
+        Input::Scalar(scalar) => Some(scalar),
+        Input::Whole(_) | Input::View(..) => None,
+    }
+}
+
+fn dtype_of(operand: &Operand) -> DType {
+    match operand {
+        (Input::Scalar(scalar), _) => scalar.dtype,
+        (_, Some(value)) => value.dtype(),
+        // Only a scalar lacks a value.
+        (_, None) => DType::Bool,
+    }
+}
+
+/// The operands of an expression, unless it was computed meanwhile and let them go.
+fn operands_of(value: &Value) -> Option<Operands> {
+    let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
+    let state = value.state();
+    let values = (state.operands.len() == inputs.len()).then_some(&state.operands)?;
+    Some(inputs.iter().cloned().zip(values.iter().cloned()).collect())
+}
+
+/// The value of an operation whose operands are all known scalars.
+fn fold(op: Op, dtype: DType, operands: &[Operand]) -> Option<Scalar> {
+    // Functions differ between devices within their bound, so only exact operations are folded:
+    // the result must not depend on where it is computed.
+    if operands.iter().any(|operand| operand.1.is_some()) || op.info().ulp != 0.0 {
+        return None;
+    }
+    let scalars: SmallVec<[Scalar; 3]> = operands.iter().map(scalar_of).collect::<Option<_>>()?;
+    op_eval::eval(op, dtype, &scalars)
+}

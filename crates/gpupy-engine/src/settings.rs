@@ -1,0 +1,186 @@
+//! Settings of a context, from the environment or by hand.
+//!
+//! Owns [`Settings`], [`Placement`] and the names of the environment variables that the core reads.
+//!
+//! Not here: what drivers make of the limits (`driver::Config`).
+
+use gpupy_core::driver::Resources;
+use gpupy_core::{Error, ErrorKind, Result};
+use std::time::Duration;
+
+/// Who computes what the chosen driver cannot, or what is too little for it.
+///
+/// With `Auto`, what no host driver can do either is tried by the other drivers in turn, where
+/// [`Settings::driver_fallback`] allows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// The host driver.
+    #[default]
+    Auto,
+    /// Nobody: all work is the chosen driver's.
+    Strict,
+}
+
+/// What a context is told before it opens a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The driver's name, or `auto`. `GPUPY_DRIVER`.
+    pub driver: String,
+    /// Which of a driver's devices: its position, or part of its name; empty: the best.
+    /// `GPUPY_DEVICE`.
+    pub device: String,
+    /// Largest block in bytes; 0 means the device's own. `GPUPY_BLOCK_BYTES`.
+    pub block_bytes: u64,
+    /// Memory for all blocks of a device in bytes; 0 means the device's own. `GPUPY_DEVICE_BYTES`.
+    pub device_bytes: u64,
+    /// Lowered limits of the driver's resource counter; 0 keeps a slot as it is.
+    pub resources: Resources,
+    /// Threads that evaluate on the host's cores; 0 means as many as the process may use.
+    /// `GPUPY_THREADS`.
+    pub threads: u32,
+    /// Whether a block whose evaluation failed on one driver may be evaluated by the next.
+    pub driver_fallback: bool,
+    /// Whether the host driver takes part. `GPUPY_PLACEMENT`.
+    pub placement: Placement,
+    /// Operations that may be pending in a chain before it is evaluated by itself.
+    pub flush_depth: u32,
+    /// Bytes that pending operations alone may keep alive before they are evaluated by themselves; as many may
+    /// be taken by what would be computed again (`again.rs`), where computed values take less than that.
+    pub flush_bytes: u64,
+    /// Whether the plans of evaluations are kept, for those that look alike.
+    pub plans: bool,
+    /// How long an evaluation goes on before it asks whether it should (`Context::set_interrupt`).
+    pub slice: Duration,
+    /// Whether each flush is printed to the standard error. `GPUPY_TRACE`.
+    pub trace: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            driver: "auto".into(),
+            device: String::new(),
+            block_bytes: 0,
+            device_bytes: 0,
+            resources: Resources::default(),
+            threads: 0,
+            driver_fallback: true,
+            placement: Placement::Auto,
+            flush_depth: 1 << 16,
+            flush_bytes: 512 << 20,
+            plans: true,
+            slice: Duration::from_millis(100),
+            trace: false,
+        }
+    }
+}
+
+impl Settings {
+    /// The defaults, changed by the environment.
+    ///
+    /// # Errors
+    /// - `Invalid`: a size is not a number of bytes, there are no threads or too many, or a switch is
+    ///   not what it can be.
+    pub fn from_env() -> Result<Settings> {
+        let mut settings = Settings::default();
+        if let Some(name) = read("GPUPY_DRIVER") {
+            settings.driver = name;
+        }
+        settings.device = read("GPUPY_DEVICE").unwrap_or_default();
+        if let Some(words) = read("GPUPY_BLOCK_BYTES") {
+            settings.block_bytes = parse_bytes("GPUPY_BLOCK_BYTES", &words)?;
+        }
+        if let Some(words) = read("GPUPY_DEVICE_BYTES") {
+            settings.device_bytes = parse_bytes("GPUPY_DEVICE_BYTES", &words)?;
+        }
+        if let Some(words) = read("GPUPY_THREADS") {
+            settings.threads = parse_threads(&words)?;
+        }
+        settings.placement = match read("GPUPY_PLACEMENT").as_deref() {
+            None | Some("auto") => Placement::Auto,
+            Some("strict") => Placement::Strict,
+            Some(other) => {
+                return Err(Error::new(ErrorKind::Invalid, "settings")
+                    .says("GPUPY_PLACEMENT is neither auto nor strict")
+                    .with("value", format!("`{other}`")));
+            }
+        };
+        settings.trace = match read("GPUPY_TRACE").as_deref() {
+            None | Some("0") => false,
+            Some("1") => true,
+            Some(other) => {
+                return Err(Error::new(ErrorKind::Invalid, "settings")
+                    .says("GPUPY_TRACE is neither 0 nor 1")
+                    .with("value", format!("`{other}`")));
+            }
+        };
+        Ok(settings)
+    }
+}
+
+fn read(name: &str) -> Option<String> {
+    std::env::var(name).ok().map(|v| v.trim().to_string()).filter(|v| !v.is_empty())
+}
+
+/// A number of threads, at least one.
+fn parse_threads(words: &str) -> Result<u32> {
+    const MOST: u32 = 1024;
+    words.parse().ok().filter(|count| (1..=MOST).contains(count)).ok_or_else(|| {
+        Error::new(ErrorKind::Invalid, "settings")
+            .says(format!("GPUPY_THREADS is not a number of threads from 1 to {MOST}"))
+            .with("value", format!("`{words}`"))
+    })
+}
+
+/// A number of bytes, with an optional `K`, `M` or `G` (powers of 1024) behind it.
+fn parse_bytes(name: &'static str, words: &str) -> Result<u64> {
+    let upper = words.to_ascii_uppercase();
+    let digits = upper.trim_end_matches(['K', 'M', 'G']);
+    let unit = match &upper[digits.len()..] {
+        "" => Some(1u64),
+        "K" => Some(1 << 10),
+        "M" => Some(1 << 20),
+        "G" => Some(1 << 30),
+        _ => None,
+    };
+    unit.zip(digits.trim().parse::<u64>().ok())
+        .and_then(|(unit, count)| count.checked_mul(unit))
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "settings")
+                .says(format!("{name} is not a number of bytes (such as 65536, 64K, 512M, 2G)"))
+                .with("value", format!("`{words}`"))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_bytes_with_binary_units() {
+        let check = |words: &str, want: Option<u64>| {
+            assert_eq!(parse_bytes("X", words).ok(), want, "{words}");
+        };
+        check("4096", Some(4096));
+        check("64k", Some(65536));
+        check("2G", Some(2 << 30));
+        check("0", None);
+        check("64 KB", None);
+        check("many", None);
+        check("99999999999G", None);
+    }
+
+    #[test]
+    fn there_is_at_least_one_thread() {
+        let check = |words: &str, want: Option<u32>| {
+            assert_eq!(parse_threads(words).ok(), want, "{words}");
+        };
+        check("1", Some(1));
+        check("1024", Some(1024));
+        check("0", None);
+        check("1025", None);
+        check("-2", None);
+        check("two", None);
+    }
+}

@@ -1,0 +1,169 @@
+//! Elements between C order and positions a stride apart, in host memory.
+//!
+//! Owns [`gather`], [`gather_into`], [`scatter`] and [`spread`]. Invariant: what is moved goes row by row, each row
+//! with one loop over elements of a known size, or as one copy.
+//!
+//! Not here: what is moved, and why (`transfer.rs`, `in_memory.rs`, `assign.rs`).
+
+use gpupy_core::driver::Access;
+use gpupy_core::memory;
+use gpupy_core::shape::size_of;
+use gpupy_core::{Error, ErrorKind, Result};
+use smallvec::SmallVec;
+
+/// The elements of an access over a space, in C order, out of a value's host memory.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no room for them. `Invalid`: the access leaves the value.
+pub(crate) fn gather(bytes: &[u8], size: usize, walk: &Access, space: &[usize]) -> Result<Vec<u8>> {
+    let mut out = memory::zeroed(size_of(space).saturating_mul(size))?;
+    match gather_into(&mut out, bytes, size, walk, space) {
+        Some(()) => Ok(out),
+        None => Err(Error::new(ErrorKind::Invalid, "gather").says("an access leaves its value")),
+    }
+}
+
+/// The same into memory that is as long as the elements; `None` where the access leaves the value.
+pub(crate) fn gather_into(
+    out: &mut [u8],
+    bytes: &[u8],
+    size: usize,
+    walk: &Access,
+    space: &[usize],
+) -> Option<()> {
+    let mut rest = out;
+    let mut inside = true;
+    rows(walk, space, |start, step, n| {
+        let (row, behind) = std::mem::take(&mut rest).split_at_mut(n * size);
+        rest = behind;
+        inside &= match size {
+            1 => gather_row::<1>(bytes, start, step, row),
+            2 => gather_row::<2>(bytes, start, step, row),
+            4 => gather_row::<4>(bytes, start, step, row),
+            8 => gather_row::<8>(bytes, start, step, row),
+            _ => gather_row::<16>(bytes, start, step, row),
+        };
+    });
+    inside.then_some(())
+}
+
+/// Copies so many elements that lie a step apart into a row; false where they are not all in `bytes`.
+fn gather_row<const N: usize>(bytes: &[u8], start: i64, step: i64, row: &mut [u8]) -> bool {
+    let n = row.len() / N;
+    if !lie_within::<N>(bytes, start, step, n) {
+        return false;
+    }
+    if step == 1 {
+        row.copy_from_slice(&bytes[start as usize * N..][..row.len()]);
+        return true;
+    }
+    let first = bytes.as_ptr().wrapping_offset(start as isize * N as isize);
+    for (k, place) in row.chunks_exact_mut(N).enumerate() {
+        let from = first.wrapping_offset(k as isize * step as isize * N as isize);
+        // SAFETY: the elements at both ends lie within `bytes`, and so all between them; bytes lie anywhere.
+        place.copy_from_slice(unsafe { &*from.cast::<[u8; N]>() });
+    }
+    true
+}
+
+/// Writes elements in C order of a space to the positions of an access, as far as these are in `bytes`.
+pub(crate) fn scatter(bytes: &mut [u8], size: usize, walk: &Access, space: &[usize], data: &[u8]) {
+    let mut rest = data;
+    rows(walk, space, |start, step, n| {
+        let (row, behind) = rest.split_at(rest.len().min(n * size));
+        rest = behind;
+        match size {
+            1 => scatter_row::<1>(bytes, start, step, row),
+            2 => scatter_row::<2>(bytes, start, step, row),
+            4 => scatter_row::<4>(bytes, start, step, row),
+            8 => scatter_row::<8>(bytes, start, step, row),
+            _ => scatter_row::<16>(bytes, start, step, row),
+        }
+    });
+}
+
+fn scatter_row<const N: usize>(bytes: &mut [u8], start: i64, step: i64, row: &[u8]) {
+    if lie_within::<N>(bytes, start, step, row.len() / N) {
+        if step == 1 {
+            return bytes[start as usize * N..][..row.len()].copy_from_slice(row);
+        }
+        let first = bytes.as_mut_ptr().wrapping_offset(start as isize * N as isize);
+        for (k, element) in row.chunks_exact(N).enumerate() {
+            let to = first.wrapping_offset(k as isize * step as isize * N as isize);
+            // SAFETY: as in `gather_row`; `bytes` is borrowed alone.
+            unsafe { (*to.cast::<[u8; N]>()).copy_from_slice(element) };
+        }
+        return;
+    }
+    for (n, element) in row.chunks_exact(N).enumerate() {
+        let to = usize::try_from(start + step * n as i64).ok();
+        if let Some(place) = to.and_then(|to| bytes.get_mut(to * N..to * N + N)) {
+            place.copy_from_slice(element);
+        }
+    }
+}
+
+/// Writes one element to all positions of an access over a space, as far as these are in `bytes`.
+pub(crate) fn spread(bytes: &mut [u8], walk: &Access, space: &[usize], element: &[u8]) {
+    rows(walk, space, |start, step, n| match element.len() {
+        1 => spread_row::<1>(bytes, start, step, n, element),
+        2 => spread_row::<2>(bytes, start, step, n, element),
+        4 => spread_row::<4>(bytes, start, step, n, element),
+        8 => spread_row::<8>(bytes, start, step, n, element),
+        _ => spread_row::<16>(bytes, start, step, n, element),
+    });
+}
+
+fn spread_row<const N: usize>(bytes: &mut [u8], start: i64, step: i64, n: usize, element: &[u8]) {
+    let Ok(element) = <[u8; N]>::try_from(element) else { return };
+    let (places, _) = bytes.as_chunks_mut::<N>();
+    let first = usize::try_from(start).ok();
+    if step == 1
+        && let Some(row) = first.and_then(|start| places.get_mut(start..start.checked_add(n)?))
+    {
+        return row.fill(element);
+    }
+    for k in 0..n as i64 {
+        let to = usize::try_from(start + step * k).ok();
+        if let Some(place) = to.and_then(|to| places.get_mut(to)) {
+            *place = element;
+        }
+    }
+}
+
+/// Whether `n` elements, at least one, that lie a step apart are all in `bytes`.
+fn lie_within<const N: usize>(bytes: &[u8], start: i64, step: i64, n: usize) -> bool {
+    let (all, last) = ((bytes.len() / N) as i64, start + step * (n as i64 - 1));
+    (0..all).contains(&start) && (0..all).contains(&last)
+}
+
+/// Calls with each row of a space: its first position, its stride, and how many elements it has.
+pub(crate) fn rows(walk: &Access, space: &[usize], mut each: impl FnMut(i64, i64, usize)) {
+    if space.contains(&0) {
+        return;
+    }
+    let outer = space.len().saturating_sub(1);
+    let (step, n) = match outer < space.len() {
+        true => (walk.strides[outer], space[outer]),
+        false => (1, 1),
+    };
+    let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer);
+    let mut start = walk.offset;
+    loop {
+        each(start, step, n);
+        let mut axis = outer;
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            point[axis] += 1;
+            start += walk.strides[axis];
+            if point[axis] < space[axis] {
+                break;
+            }
+            start -= walk.strides[axis] * space[axis] as i64;
+            point[axis] = 0;
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Launches in place: who is asked before an operand's block is written.
+#![allow(clippy::unwrap_used)]
+
+mod fused;
+
+use fused::{Fused, Log};
+use gpupy_core::{DType, ErrorKind, Op, Scalar};
+use gpupy_engine::registry::Registry;
+use gpupy_engine::{Arg, Array, Context, Settings};
+use std::sync::{Arc, Mutex};
+
+/// A driver in host memory that writes in place, beside the reference driver.
+fn context(refuse: usize) -> (Context, Arc<Mutex<Log>>) {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let seen = log.clone();
+    let registry = Registry::new()
+        .register("fused", move || Box::new(Fused::new(1000, refuse, seen.clone()).host()))
+        .register(driver_soft::NAME, driver_soft::new);
+    let settings =
+        Settings { driver: "fused".into(), driver_fallback: false, ..Settings::default() };
+    (Context::new(registry, settings), log)
+}
+
+fn floats(values: &[f32]) -> Array {
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+    Array::from_bytes(DType::F32, &[values.len()], &bytes).unwrap()
+}
+
+fn read(context: &Context, array: &Array) -> Vec<f32> {
+    let bytes = context.read(array).unwrap().to_vec().unwrap();
+    bytes.chunks_exact(4).map(|c| f32::from_ne_bytes(c.try_into().unwrap())).collect()
+}
+
+fn op(context: &Context, op: Op, a: &Array, b: &Array) -> Array {
+    context.apply(op, &[Arg::Array(a), Arg::Array(b)]).unwrap()
+}
+
+fn with(context: &Context, op: Op, a: &Array, scalar: f32) -> Array {
+    context.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+}
+
+/// An evaluated array that nothing but its handle holds: `[1, 2, 3, 4]` times `factor`.
+fn computed(context: &Context, factor: f32) -> Array {
+    let x = with(context, Op::Mul, &floats(&[1.0, 2.0, 3.0, 4.0]), factor);
+    context.evaluate(&[&x]).unwrap();
+    x
+}
+
+#[test]
+fn an_update_loop_allocates_nothing_after_its_second_step() {
+    let (context, log) = context(usize::MAX);
+    let y = floats(&[0.5, -1.0]);
+    let mut x = floats(&[10.0, -4.0]);
+    let mut wanted = [10.0f32, -4.0];
+    let mut allocated = 0;
+    for step in 0..1000 {
+        x = op(&context, Op::Add, &with(&context, Op::Mul, &x, 0.75), &y);
+        context.evaluate(&[&x]).unwrap();
+        wanted = [wanted[0] * 0.75 + 0.5, wanted[1] * 0.75 - 1.0];
+        if step == 1 {
+            allocated = log.lock().unwrap().allocated;
+        }
+    }
+    assert_eq!(read(&context, &x), wanted);
+    assert_eq!(log.lock().unwrap().allocated, allocated);
+    assert_eq!(log.lock().unwrap().most_blocks, 3);
+    assert_eq!(context.stats().in_place, 999);
+    assert_eq!((context.stats().blocks, context.stats().values), (2, 1));
+}
+
+#[test]
+fn what_somebody_holds_is_not_written() {
+    let (context, _) = context(usize::MAX);
+    // The operand itself.
+    let x = computed(&context, 2.0);
+    let next = with(&context, Op::Add, &x, 1.0);
+    assert_eq!(read(&context, &next), [3.0, 5.0, 7.0, 9.0]);
+    assert_eq!(read(&context, &x), [2.0, 4.0, 6.0, 8.0]);
+    // An operation on the way.
+    let x = computed(&context, 3.0);
+    let half = with(&context, Op::Mul, &x, 0.5);
+    drop(x);
+    let next = with(&context, Op::Add, &half, 1.0);
+    assert_eq!(read(&context, &next), [2.5, 4.0, 5.5, 7.0]);
+    assert_eq!(read(&context, &half), [1.5, 3.0, 4.5, 6.0]);
+    // Another expression.
+    let x = computed(&context, 5.0);
+    let (more, less) = (with(&context, Op::Add, &x, 1.0), with(&context, Op::Sub, &x, 1.0));
+    drop(x);
+    assert_eq!(read(&context, &more), [6.0, 11.0, 16.0, 21.0]);
+    assert_eq!(read(&context, &less), [4.0, 9.0, 14.0, 19.0]);
+    // Its elements in host memory.
+    let x = computed(&context, 7.0);
+    let elements = context.read(&x).unwrap();
+    let next = with(&context, Op::Add, &x, 1.0);
+    drop(x);
+    assert_eq!(read(&context, &next), [8.0, 15.0, 22.0, 29.0]);
+    assert_eq!(elements.to_vec().unwrap()[..4], 7.0f32.to_ne_bytes());
+    // A point reads what another writes.
+    let x = computed(&context, 9.0);
+    let sum = op(&context, Op::Add, &x, &x.slice_axis(0, 3, 4, -1));
+    drop(x);
+    assert_eq!(read(&context, &sum), [45.0; 4]);
+    // What was given.
+    let next = with(&context, Op::Add, &floats(&[1.0]), 1.0);
+    assert_eq!(read(&context, &next), [2.0]);
+    // `half` and `less` were the last to want theirs.
+    assert_eq!(context.stats().in_place, 2);
+}
+
+#[test]
+fn what_was_overwritten_is_computed_again_when_it_is_recorded_again() {
+    let (context, _) = context(usize::MAX);
+    let given = floats(&[1.0, 2.0]);
+    let x = with(&context, Op::Mul, &given, 2.0);
+    context.evaluate(&[&x]).unwrap();
+    let next = with(&context, Op::Add, &x, 1.0);
+    drop(x);
+    context.evaluate(&[&next]).unwrap();
+    assert_eq!(context.stats().in_place, 1);
+    let again = with(&context, Op::Mul, &given, 2.0);
+    assert_eq!(read(&context, &again), [2.0, 4.0]);
+    assert_eq!(read(&context, &next), [3.0, 5.0]);
+}
+
+#[test]
+fn an_operand_survives_what_failed_in_its_place() {
+    let (context, _) = context(1);
+    let x = computed(&context, 2.0);
+    let y = floats(&[1.0, 1.0, 2.0, 2.0]);
+    // Two operations are refused, and so is cut: the first one finds `x`, the second its result.
+    let next = op(&context, Op::Add, &with(&context, Op::Mul, &x, 0.5), &y);
+    drop(x);
+    assert_eq!(read(&context, &next), [2.0, 3.0, 5.0, 6.0]);
+    assert_eq!(context.stats().in_place, 2);
+    let (context, _) = self::context(0);
+    let x = op(&context, Op::Add, &floats(&[1.0]), &floats(&[2.0]));
+    let error = context.read(&x).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    context.use_driver(driver_soft::NAME).unwrap();
+    assert_eq!(read(&context, &x), [3.0]);
+}
+
+/// The same numbers, made anew.
+fn ones_to_four(context: &Context) -> Array {
+    let x = with(context, Op::Mul, &floats(&[0.5, 1.0, 1.5, 2.0]), 2.0);
+    context.evaluate(&[&x]).unwrap();
+    x
+}
+
+/// Adds a number to a slice of an array of one axis, as `a[from:to] += scalar` does.
+fn add_to_slice(context: &Context, a: &Array, from: usize, len: usize, scalar: f32) {
+    let slice = a.slice_axis(0, from, len, 1);
+    let sum = with(context, Op::Add, &slice, scalar);
+    context.assign(&slice, Arg::Array(&sum)).unwrap();
+    drop(sum);
+    // The statement ends with writing the slice to itself.
+    context.assign(&a.slice_axis(0, from, len, 1), Arg::Array(&slice)).unwrap();
+}
+
+#[test]
+fn a_loop_that_updates_part_of_an_array_copies_nothing() {
+    let (context, log) = context(usize::MAX);
+    let a = ones_to_four(&context);
+    let allocated = log.lock().unwrap().allocated;
+    let before = log.lock().unwrap().launches.len();
+    for _ in 0..1000 {
+        add_to_slice(&context, &a, 1, 2, 0.5);
+        context.evaluate(&[&a]).unwrap();
+    }
+    assert_eq!(read(&context, &a), [1.0, 502.0, 503.0, 4.0]);
+    let log = log.lock().unwrap();
+    assert_eq!((log.allocated - allocated, log.copied), (0, 0));
+    assert_eq!(log.launches[before..], [1; 1000]);
+}
+
+#[test]
+fn updates_of_part_of_an_array_that_are_evaluated_together_copy_nothing() {
+    let (context, log) = context(usize::MAX);
+    let a = ones_to_four(&context);
+    for turn in 0..20 {
+        add_to_slice(&context, &a, turn % 2, 3, 1.0);
+    }
+    assert_eq!(read(&context, &a), [11.0, 22.0, 23.0, 14.0]);
+    assert_eq!(log.lock().unwrap().copied, 0);
+}
+
+#[test]
+fn an_update_of_part_of_an_array_leaves_what_others_hold() {
+    let (context, _) = context(usize::MAX);
+    // An expression of the old elements.
+    let a = ones_to_four(&context);
+    let twice = with(&context, Op::Mul, &a, 2.0);
+    add_to_slice(&context, &a, 1, 2, 0.5);
+    assert_eq!(read(&context, &a), [1.0, 2.5, 3.5, 4.0]);
+    assert_eq!(read(&context, &twice), [2.0, 4.0, 6.0, 8.0]);
+    // A snapshot, and elements that were given out.
+    let a = ones_to_four(&context);
+    let (kept, given) = (context.copy(&a).unwrap(), context.read(&a).unwrap());
+    add_to_slice(&context, &a, 0, 2, 1.0);
+    assert_eq!(read(&context, &a), [2.0, 3.0, 3.0, 4.0]);
+    assert_eq!(read(&context, &kept), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(given.to_vec().unwrap()[..4], 1.0f32.to_ne_bytes());
+    // What is written, which somebody wants by itself.
+    let a = ones_to_four(&context);
+    let slice = a.slice_axis(0, 1, 3, 1);
+    let sum = with(&context, Op::Add, &slice, 1.0);
+    context.assign(&slice, Arg::Array(&sum)).unwrap();
+    assert_eq!(read(&context, &a), [1.0, 3.0, 4.0, 5.0]);
+    assert_eq!(read(&context, &sum), [3.0, 4.0, 5.0]);
+}
+
+#[test]
+fn points_that_read_what_others_write_see_the_old_elements() {
+    let (context, _) = context(usize::MAX);
+    let shifted = |from: usize, to: usize, step: isize| {
+        let a = ones_to_four(&context);
+        let (source, dest) = (a.slice_axis(0, from, 3, step), a.slice_axis(0, to, 3, 1));
+        let sum = with(&context, Op::Add, &source, 10.0);
+        context.assign(&dest, Arg::Array(&sum)).unwrap();
+        drop(sum);
+        let by_expression = read(&context, &a);
+        let b = ones_to_four(&context);
+        let (source, dest) = (b.slice_axis(0, from, 3, step), b.slice_axis(0, to, 3, 1));
+        context.assign(&dest, Arg::Array(&source)).unwrap();
+        (by_expression, read(&context, &b))
+    };
+    assert_eq!(shifted(0, 1, 1), (vec![1.0, 11.0, 12.0, 13.0], vec![1.0, 1.0, 2.0, 3.0]));
+    assert_eq!(shifted(1, 0, 1), (vec![12.0, 13.0, 14.0, 4.0], vec![2.0, 3.0, 4.0, 4.0]));
+    assert_eq!(shifted(3, 1, -1), (vec![1.0, 14.0, 13.0, 12.0], vec![1.0, 4.0, 3.0, 2.0]));
+}
+
+#[test]
+fn an_update_of_part_of_an_array_that_is_refused_is_done_in_pieces() {
+    let (context, _) = context(1);
+    let a = ones_to_four(&context);
+    let slice = a.slice_axis(0, 1, 2, 1);
+    // Two operations are refused as one, and done as two.
+    let sum = with(&context, Op::Add, &with(&context, Op::Mul, &slice, 2.0), 1.0);
+    context.assign(&slice, Arg::Array(&sum)).unwrap();
+    drop(sum);
+    assert_eq!(read(&context, &a), [1.0, 5.0, 7.0, 4.0]);
+}
+
+#[test]
+fn what_is_written_around_is_all_that_is_copied() {
+    let (context, log) = context(usize::MAX);
+    let n = 200usize;
+    let numbers: Vec<f32> = (0..n * n).map(|k| (k * 7 % 31) as f32).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|v| (v - 1.0).to_ne_bytes()).collect();
+    let given = Array::from_bytes(DType::F32, &[n, n], &bytes).unwrap();
+    let a = with(&context, Op::Add, &given, 1.0);
+    context.evaluate(&[&a]).unwrap();
+    let inner = |rows: usize, columns: usize| {
+        a.slice_axis(0, rows, n - 2, 1).slice_axis(1, columns, n - 2, 1)
+    };
+    let sum = op(&context, Op::Add, &inner(0, 1), &inner(2, 1));
+    let sum = op(&context, Op::Add, &sum, &op(&context, Op::Add, &inner(1, 0), &inner(1, 2)));
+    context.assign(&inner(1, 1), Arg::Array(&sum)).unwrap();
+    drop(sum);
+    let got = read(&context, &a);
+    for (k, got) in got.iter().enumerate() {
+        let (row, column) = (k / n, k % n);
+        let edge = [0, n - 1].contains(&row) || [0, n - 1].contains(&column);
+        let around = || numbers[k - n] + numbers[k + n] + (numbers[k - 1] + numbers[k + 1]);
+        assert_eq!(*got, if edge { numbers[k] } else { around() }, "{row}, {column}");
+    }
+    assert_eq!(log.lock().unwrap().copied, 4 * (n - 1));
+}

@@ -1,0 +1,278 @@
+//! Partitioning: where graphs are cut, and what happens when a device says no.
+#![allow(clippy::unwrap_used)]
+
+mod fused;
+
+use fused::{Fused, Log};
+use gpupy_core::{DType, ErrorKind, Op, Scalar};
+use gpupy_engine::registry::Registry;
+use gpupy_engine::{Arg, Array, Context, Settings};
+use std::sync::{Arc, Mutex};
+
+fn context_with(limit: u32, refuse: usize, fallback: bool) -> (Context, Arc<Mutex<Log>>) {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let seen = log.clone();
+    let registry = Registry::new()
+        .register("fused", move || Box::new(Fused::new(limit, refuse, seen.clone())))
+        .register(driver_soft::NAME, driver_soft::new);
+    let settings =
+        Settings { driver: "fused".into(), driver_fallback: fallback, ..Settings::default() };
+    (Context::new(registry, settings), log)
+}
+
+fn context(limit: u32) -> (Context, Arc<Mutex<Log>>) {
+    context_with(limit, usize::MAX, false)
+}
+
+fn floats(values: &[f32]) -> Array {
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+    Array::from_bytes(DType::F32, &[values.len()], &bytes).unwrap()
+}
+
+fn read(context: &Context, array: &Array) -> Vec<f32> {
+    let bytes = context.read(array).unwrap().to_vec().unwrap();
+    bytes.chunks_exact(4).map(|c| f32::from_ne_bytes(c.try_into().unwrap())).collect()
+}
+
+fn op(context: &Context, op: Op, a: &Array, b: &Array) -> Array {
+    context.apply(op, &[Arg::Array(a), Arg::Array(b)]).unwrap()
+}
+
+fn with(context: &Context, op: Op, a: &Array, scalar: f32) -> Array {
+    context.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+}
+
+/// The distance map's recurrence on one axis: a repeating body with other constants each time.
+fn distances(context: &Context, count: usize) -> (Array, Vec<f32>) {
+    let x = context.cast(&context.index(&[5], 0).unwrap(), DType::F32).unwrap();
+    let mut nearest: Option<Array> = None;
+    let mut wanted = vec![f32::INFINITY; 5];
+    for i in 0..count {
+        let at = ((i + 1) as f32 * 0.37).sin() * 9.0;
+        let d = with(context, Op::Sub, &x, at);
+        let d = context.apply(Op::Sqrt, &[Arg::Array(&op(context, Op::Mul, &d, &d))]).unwrap();
+        nearest = Some(match nearest {
+            None => d,
+            Some(before) => op(context, Op::Min, &d, &before),
+        });
+        for (k, w) in wanted.iter_mut().enumerate() {
+            let d = ((k as f32 - at) * (k as f32 - at)).sqrt();
+            *w = if d < *w { d } else { *w };
+        }
+    }
+    (nearest.unwrap(), wanted)
+}
+
+#[test]
+fn cuts_fall_on_the_repeating_body_so_that_few_programs_are_compiled() {
+    let (context, log) = context(200);
+    let (map, wanted) = distances(&context, 5000);
+    assert_eq!(read(&context, &map), wanted);
+    let log = log.lock().unwrap();
+    assert!(log.programs.len() <= 3, "{} programs", log.programs.len());
+    // Exact checks are few: most pieces are known to fit by their bound.
+    assert!(log.checks < 20 * log.launches.len(), "{} checks", log.checks);
+    assert!(log.launches.iter().all(|count| *count <= 200));
+}
+
+#[test]
+fn an_update_loop_read_at_its_end_compiles_few_programs() {
+    let (context, log) = context(64);
+    let y = floats(&[1.0, 2.0]);
+    let mut x = floats(&[10.0, -4.0]);
+    let mut wanted = vec![10.0f32, -4.0];
+    for _ in 0..1000 {
+        x = op(
+            &context,
+            Op::Add,
+            &with(&context, Op::Mul, &x, 0.999),
+            &with(&context, Op::Mul, &y, 0.001),
+        );
+        for (w, y) in wanted.iter_mut().zip([1.0f32, 2.0]) {
+            *w = *w * 0.999 + y * 0.001;
+        }
+    }
+    assert_eq!(read(&context, &x), wanted);
+    {
+        let log = log.lock().unwrap();
+        assert!(log.programs.len() <= 3, "{} programs: {:?}", log.programs.len(), log.launches);
+    }
+    // What was evaluated on the way is gone: x, y and at most what reading left.
+    assert!(context.stats().blocks <= 3, "{} blocks", context.stats().blocks);
+}
+
+#[test]
+fn a_costly_node_of_many_pieces_is_evaluated_once() {
+    let (context, log) = context(40);
+    let mut shared = floats(&[0.5, 1.5, 2.5]);
+    for i in 0..30 {
+        shared = with(&context, Op::Mul, &shared, 1.5 + i as f32 / 1024.0);
+    }
+    let mut sum = with(&context, Op::Add, &shared, 1.0);
+    for i in 0..6 {
+        let mut term = shared.clone();
+        for k in 0..20 {
+            term = with(&context, Op::Add, &term, (i * 20 + k) as f32);
+        }
+        sum = op(&context, Op::Add, &sum, &term);
+    }
+    read(&context, &sum);
+    let total: usize = log.lock().unwrap().launches.iter().sum();
+    // 30 shared operations once, and 127 others.
+    assert_eq!(total, 157);
+}
+
+#[test]
+fn one_piece_is_one_launch_when_it_fits() {
+    let (context, log) = context(1000);
+    let (map, wanted) = distances(&context, 100);
+    assert_eq!(read(&context, &map), wanted);
+    assert_eq!(log.lock().unwrap().launches.len(), 1);
+}
+
+#[test]
+fn a_refused_piece_is_split_before_anything_falls_back() {
+    let (context, log) = context_with(1000, 60, false);
+    let (map, wanted) = distances(&context, 100);
+    assert_eq!(read(&context, &map), wanted);
+    let log = log.lock().unwrap();
+    assert!(log.launches.len() > 1 && log.launches.iter().all(|count| *count <= 60));
+    assert_eq!(context.stats().driver_fallbacks, 0);
+}
+
+#[test]
+fn what_a_device_refuses_even_alone_goes_to_the_next_driver() {
+    let (context, _) = context_with(1000, 0, true);
+    let (map, wanted) = distances(&context, 3);
+    assert_eq!(read(&context, &map), wanted);
+    assert!(context.stats().driver_fallbacks > 0);
+}
+
+#[test]
+fn a_failed_evaluation_loses_nothing_and_another_driver_succeeds() {
+    let (context, _) = context_with(1000, 0, false);
+    let (map, wanted) = distances(&context, 3);
+    let error = context.read(&map).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    assert_eq!(error.fact("driver"), Some("fused"));
+    assert!(error.fact("operation").is_some(), "{error}");
+    context.use_driver(driver_soft::NAME).unwrap();
+    assert_eq!(read(&context, &map), wanted);
+}
+
+#[test]
+fn a_form_that_a_driver_lacks_is_done_by_the_next_in_the_same_graph() {
+    let (context, log) = context_with(1000, usize::MAX, true);
+    let (map, wanted) = distances(&context, 10);
+    let sum = context.reduce(Op::Add, &map, &[0], false).unwrap();
+    let scaled = with(&context, Op::Mul, &sum, 2.0);
+    let exact: f32 = wanted.iter().sum();
+    assert!((read(&context, &scaled)[0] - 2.0 * exact).abs() < 1e-3);
+    assert!(!log.lock().unwrap().launches.is_empty());
+}
+
+#[test]
+fn pending_operations_do_not_keep_much_memory_alive() {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let registry = Registry::new()
+        .register("fused", move || Box::new(Fused::new(1000, usize::MAX, log.clone())));
+    let settings = Settings { flush_bytes: 4096, ..Settings::default() };
+    let context = Context::new(registry, settings);
+    let mut x = floats(&[0.0; 64]);
+    for i in 0..100 {
+        // Each step's operand is held by nobody but the graph.
+        x = op(&context, Op::Add, &x, &floats(&[i as f32; 64]));
+    }
+    let flushes = context.stats().automatic_flushes;
+    assert!((3..=20).contains(&flushes), "{flushes} flushes");
+    let (kept, mut y) = (floats(&[1.0; 64]), floats(&[0.0; 64]));
+    for _ in 0..100 {
+        // What the user holds anyway does not count.
+        y = op(&context, Op::Add, &y, &kept);
+    }
+    assert_eq!(context.stats().automatic_flushes, flushes);
+    assert_eq!(read(&context, &x)[0], 4950.0);
+    assert_eq!(read(&context, &y)[0], 100.0);
+}
+
+/// Three values that share a costly part, and nothing else that holds it.
+fn channels(context: &Context) -> Vec<Array> {
+    let (common, _) = distances(context, 20);
+    (0..3).map(|i| with(context, Op::Mul, &common, i as f32 + 2.0)).collect()
+}
+
+#[test]
+fn values_that_share_most_of_their_operations_are_one_launch() {
+    let (context, log) = context(1000);
+    let channels = channels(&context);
+    let first = read(&context, &channels[0]);
+    {
+        let log = log.lock().unwrap();
+        // The common part once: 20 times sub and mul; 19 minima; one root (of the least, not the
+        // least of roots); a cast; and three products.
+        assert_eq!(log.launches, [20 * 2 + 19 + 1 + 1 + 3]);
+    }
+    for (i, channel) in channels.iter().enumerate() {
+        let wanted: Vec<f32> = first.iter().map(|x| x / 2.0 * (i as f32 + 2.0)).collect();
+        assert_eq!(read(&context, channel), wanted);
+    }
+    assert_eq!(log.lock().unwrap().launches.len(), 1);
+}
+
+#[test]
+fn siblings_that_do_not_fit_beside_it_leave_the_value_alone() {
+    // The common part and one product fit; two more products do not.
+    let (context, log) = context(62);
+    let channels = channels(&context);
+    for channel in &channels {
+        read(&context, channel);
+    }
+    // What the second of them would compute again is stored first.
+    assert_eq!(log.lock().unwrap().launches, [62, 61, 1, 1]);
+}
+
+#[test]
+fn a_lost_device_takes_only_what_was_nowhere_else() {
+    let (context, log) = context_with(1000, usize::MAX, true);
+    let given = floats(&[1.0, 2.0]);
+    let read_before = with(&context, Op::Mul, &given, 3.0);
+    read(&context, &read_before);
+    let only_there = with(&context, Op::Mul, &given, 5.0);
+    context.evaluate(&[&only_there]).unwrap();
+    let pending = op(&context, Op::Add, &given, &read_before);
+    log.lock().unwrap().lost = true;
+    assert_eq!(read(&context, &pending), [4.0, 8.0]);
+    assert_eq!(read(&context, &read_before), [3.0, 6.0]);
+    let error = context.read(&only_there).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Lost);
+    // The device was opened again and serves what comes.
+    assert_eq!(read(&context, &with(&context, Op::Mul, &given, 7.0)), [7.0, 14.0]);
+    assert!(!log.lock().unwrap().lost);
+}
+
+/// The most blocks that live at once while a chain is computed that is cut into many pieces.
+fn most_blocks(settings: Settings) -> (usize, Vec<f32>) {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let seen = log.clone();
+    let registry = Registry::new()
+        .register("fused", move || Box::new(Fused::new(5, usize::MAX, seen.clone())));
+    let context = Context::new(registry, settings);
+    let mut x = context.cast(&context.index(&[64], 0).unwrap(), DType::F32).unwrap();
+    for _ in 0..300 {
+        x = with(&context, Op::Add, &op(&context, Op::Mul, &x, &x), 0.5);
+        x = with(&context, Op::Mul, &context.apply(Op::Sqrt, &[Arg::Array(&x)]).unwrap(), 0.75);
+    }
+    let values = read(&context, &x);
+    let most = log.lock().unwrap().most_blocks;
+    (most, values)
+}
+
+#[test]
+fn a_chain_in_many_pieces_takes_the_memory_of_few() {
+    let (whole, values) = most_blocks(Settings::default());
+    assert!(whole <= 4, "{whole} blocks");
+    // In tiles: what one tile needed on the way is gone before the next.
+    let (tiled, same) = most_blocks(Settings { block_bytes: 32, ..Settings::default() });
+    assert!(tiled <= 8 + 4, "{tiled} blocks");
+    assert_eq!(values, same);
+}

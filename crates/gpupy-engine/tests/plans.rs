@@ -1,0 +1,230 @@
+//! Plans: evaluations that look alike are planned once, and launch what planning would.
+#![allow(clippy::unwrap_used)]
+
+mod fused;
+
+use fused::{Fused, Log};
+use gpupy_core::{DType, Op, Scalar};
+use gpupy_engine::registry::Registry;
+use gpupy_engine::{Arg, Array, Context, Settings, Stats};
+use std::sync::{Arc, Mutex};
+
+/// A driver of whole maps, in host memory or with its own, beside the reference driver.
+fn context(plans: bool, host: bool, limit: u32) -> (Context, Arc<Mutex<Log>>) {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let seen = log.clone();
+    let make = move || {
+        let fused = Fused::new(limit, usize::MAX, seen.clone());
+        Box::new(if host { fused.host() } else { fused })
+    };
+    let registry = Registry::new()
+        .register("fused", move || make())
+        .register(driver_soft::NAME, driver_soft::new);
+    (Context::new(registry, Settings { driver: "fused".into(), plans, ..Settings::default() }), log)
+}
+
+fn array(dtype: DType, shape: &[usize], first: usize) -> Array {
+    let count = shape.iter().product::<usize>();
+    let element = |k: usize| match dtype {
+        DType::F32 => (((k * 7 + first) % 23) as f32 / 4.0 - 2.0).to_ne_bytes(),
+        _ => (((k * 5 + first) % 19) as i32 - 9).to_ne_bytes(),
+    };
+    let bytes: Vec<u8> = (0..count).flat_map(element).collect();
+    Array::from_bytes(dtype, shape, &bytes).unwrap()
+}
+
+fn two(context: &Context, op: Op, a: &Array, b: Arg<'_>) -> Array {
+    context.apply(op, &[Arg::Array(a), b]).unwrap()
+}
+
+fn step(context: &Context, x: &Array, y: &Array, factor: f32) -> Array {
+    let scaled = two(context, Op::Mul, x, Arg::Scalar(Scalar::f32(factor)));
+    let x = two(context, Op::Add, &scaled, Arg::Array(y));
+    context.evaluate(&[&x]).unwrap();
+    x
+}
+
+#[test]
+fn a_loop_plans_its_body_once() {
+    for host in [true, false] {
+        let (context, log) = context(true, host, 1000);
+        let (y, mut x) = (array(DType::F32, &[3, 40], 1), array(DType::F32, &[3, 40], 2));
+        let mut wanted = context.read(&x).unwrap().to_vec().unwrap();
+        let plus = context.read(&y).unwrap().to_vec().unwrap();
+        for number in 0..1000 {
+            let factor = 0.5 + (number % 7) as f32 / 16.0;
+            x = step(&context, &x, &y, factor);
+            for (x, y) in wanted.as_chunks_mut::<4>().0.iter_mut().zip(plus.as_chunks::<4>().0) {
+                *x = (f32::from_ne_bytes(*x) * factor + f32::from_ne_bytes(*y)).to_ne_bytes();
+            }
+        }
+        assert_eq!(context.read(&x).unwrap().to_vec().unwrap(), wanted);
+        let Stats { launches, plans_replayed, .. } = context.stats();
+        // Of the two operands of a sum, the first is the one that was a value first.
+        assert_eq!(launches, 1000);
+        assert!(plans_replayed >= 998, "{plans_replayed}");
+        assert!(log.lock().unwrap().programs.len() <= 2);
+    }
+}
+
+/// Operands that differ in shape, dtype or layout from one pair to the next, and one operand twice.
+fn pairs() -> Vec<(Array, Array)> {
+    let long = |dtype| array(dtype, &[4, 40], 0);
+    let twice = long(DType::F32);
+    vec![
+        (long(DType::F32), long(DType::F32)),
+        (array(DType::F32, &[4, 41], 0), array(DType::F32, &[4, 41], 0)),
+        (long(DType::I32), long(DType::I32)),
+        (long(DType::F32).transpose(&[1, 0]), array(DType::F32, &[40, 4], 3)),
+        (long(DType::F32).slice_axis(1, 39, 40, -1), long(DType::F32)),
+        (twice.clone(), twice),
+    ]
+}
+
+#[test]
+fn another_shape_or_dtype_or_layout_or_way_of_sharing_is_planned() {
+    let (context, _) = context(true, true, 1000);
+    for turn in 0..2 {
+        for (number, (x, y)) in pairs().iter().enumerate() {
+            let before = context.stats().plans_replayed;
+            context.evaluate(&[&two(&context, Op::Sub, x, Arg::Array(y))]).unwrap();
+            assert_eq!(context.stats().plans_replayed - before, turn, "pair {number}");
+        }
+    }
+}
+
+#[test]
+fn trimming_forgets_plans() {
+    let (context, _) = context(true, true, 1000);
+    let x = array(DType::F32, &[4, 40], 0);
+    for (trims, replayed) in [(false, 0), (false, 1), (true, 1), (false, 2)] {
+        if trims {
+            context.trim();
+        }
+        context.evaluate(&[&two(&context, Op::Sub, &x, Arg::Scalar(Scalar::f32(1.0)))]).unwrap();
+        assert_eq!(context.stats().plans_replayed, replayed);
+    }
+}
+
+#[test]
+fn values_that_are_computed_together_are_planned_once() {
+    let run = |plans| {
+        let (context, log) = context(plans, true, 1000);
+        let mut read = Vec::new();
+        for turn in 0..3 {
+            let x = array(DType::F32, &[3, 40], turn);
+            let mut common = x.clone();
+            for k in 0..20 {
+                let less = two(&context, Op::Sub, &common, Arg::Scalar(Scalar::f32(k as f32)));
+                common = two(&context, Op::Max, &less, Arg::Array(&x));
+            }
+            let factor = |k: usize| Arg::Scalar(Scalar::f32((5 * turn + k) as f32));
+            let channels: Vec<Array> =
+                (2..5).map(|k| two(&context, Op::Mul, &common, factor(k))).collect();
+            read.extend(
+                channels.iter().map(|channel| context.read(channel).unwrap().to_vec().unwrap()),
+            );
+        }
+        let launches = log.lock().unwrap().launches.clone();
+        ((read, launches), context.stats().plans_replayed)
+    };
+    let ((kept, replayed), (anew, none)) = (run(true), run(false));
+    assert_eq!(kept, anew);
+    assert_eq!((kept.1.len(), replayed, none), (3, 2, 0));
+}
+
+/// Numbers for random programs.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most
+    }
+}
+
+/// A random program, three times, each time with other scalars and other elements: all that was read.
+fn random(context: &Context, seed: u64) -> Vec<Vec<u8>> {
+    let mut read = Vec::new();
+    for turn in 0..3 {
+        let mut random = Random(seed);
+        let shape = [2 + random.below(3), 20 + random.below(30)];
+        let mut all: Vec<Array> =
+            (0..3).map(|k| array(DType::F32, &shape, 11 * turn + k)).collect();
+        for _ in 0..2 + random.below(14) {
+            let x = all[random.below(all.len())].clone();
+            let y = all[random.below(all.len())].clone();
+            let scalar = Scalar::f32((turn + random.below(5)) as f32 / 2.0 - 1.0);
+            let next = match random.below(10) {
+                0 => two(context, Op::Mul, &x, Arg::Scalar(scalar)),
+                1 => two(context, Op::Add, &x, Arg::Scalar(scalar)),
+                2 => two(context, Op::Max, &x, Arg::Array(&y)),
+                3 => two(context, Op::Sub, &x, Arg::Array(&y)),
+                4 => two(
+                    context,
+                    Op::Add,
+                    &x,
+                    Arg::Array(&y.slice_axis(1, shape[1] - 1, shape[1], -1)),
+                ),
+                5 => {
+                    let first = y.slice_axis(0, random.below(shape[0]), 1, 1);
+                    two(context, Op::Mul, &x, Arg::Array(&first))
+                }
+                6 => {
+                    let sum = context.reduce(Op::Add, &y, &[1], true).unwrap();
+                    two(context, Op::Add, &x, Arg::Array(&sum))
+                }
+                7 => {
+                    let part = x.slice_axis(1, 1, shape[1] - 2, 1);
+                    let twice = two(context, Op::Add, &part, Arg::Array(&part));
+                    let written = context.copy(&y).unwrap();
+                    context
+                        .assign(&written.slice_axis(1, 2, shape[1] - 2, 1), Arg::Array(&twice))
+                        .unwrap();
+                    written
+                }
+                8 => {
+                    let index = context.index(&shape, random.below(2)).unwrap();
+                    let index = context.cast(&index, DType::F32).unwrap();
+                    two(context, Op::Add, &x, Arg::Array(&index))
+                }
+                _ => {
+                    let test = two(context, Op::Lt, &x, Arg::Scalar(scalar));
+                    context
+                        .apply(Op::Select, &[Arg::Array(&test), Arg::Array(&x), Arg::Array(&y)])
+                        .unwrap()
+                }
+            };
+            if random.below(4) == 0 {
+                context.evaluate(&[&next]).unwrap();
+            }
+            // Some are dropped, so that their blocks may be taken.
+            let place = random.below(all.len() + 1);
+            if place < all.len() { all[place] = next } else { all.push(next) }
+        }
+        read.extend(all.iter().map(|array| context.read(array).unwrap().to_vec().unwrap()));
+    }
+    read
+}
+
+#[test]
+fn random_programs_have_the_same_bits_and_launches_with_plans_and_without() {
+    let mut replayed = 0;
+    for seed in 0..400 {
+        for (host, limit) in [(true, 1000), (false, 1000), (true, 6)] {
+            let [kept, anew] = [true, false].map(|plans| {
+                let (context, log) = context(plans, host, limit);
+                let read = random(&context, seed);
+                let log = log.lock().unwrap();
+                let seen = (log.launches.clone(), log.copied, log.programs.clone(), log.allocated);
+                (read, seen, context.stats())
+            });
+            assert_eq!(kept.0, anew.0, "seed {seed}");
+            assert_eq!(kept.1, anew.1, "seed {seed}");
+            assert_eq!(Stats { plans_replayed: 0, ..kept.2 }, anew.2, "seed {seed}");
+            replayed += kept.2.plans_replayed;
+        }
+    }
+    assert!(replayed > 1000, "{replayed} replays");
+}
