@@ -92,7 +92,16 @@ fn miri() -> Result<()> {
     }
     let check = |words: &[&str]| {
         let mut test = nightly();
-        test.args(["miri", "test", "--target-dir", "target/miri", "-p", "gpupy-engine"]);
+        test.args([
+            "miri",
+            "test",
+            "--target-dir",
+            "target/miri",
+            "-p",
+            "gpupy-core",
+            "-p",
+            "gpupy-engine",
+        ]);
         // Settings are read from the environment.
         start(test.args(words).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
     };

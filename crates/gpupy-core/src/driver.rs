@@ -22,7 +22,7 @@
 //! drop it on any thread, open or not. A driver whose API is bound to one thread keeps a thread of
 //! its own inside. Several drivers of one kind may be open at once, each for itself.
 //!
-//! Not here: the cache that owns blocks (`cache/`), the choice of programs (`partition.rs`).
+//! Not here: the cache of blocks and the choice of programs (the engine, crate `gpupy-engine`).
 
 use crate::dtype::DType;
 use crate::error::Result;

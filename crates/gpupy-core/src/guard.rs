@@ -5,7 +5,7 @@
 //! it says `Start`, the one before the first; dropped memory is not accessible until [`KEPT`] others were
 //! dropped. Only built with the feature `guard` (`cargo xtask sanitize python`).
 //!
-//! Not here: which memory is guarded (`host.rs`, and the frames of machine code).
+//! Not here: which memory is guarded (the engine's buffers, and the frames of machine code).
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;

@@ -5,7 +5,7 @@
 //! has any one of these allocations refused. Invariants: what is refused was asked for twice, the second time
 //! after the free host memory went back to the system; a refusal leaves nothing behind.
 //!
-//! Not here: the elements of values and the free memory (the engine's `host.rs`), blocks (the drivers).
+//! Not here: the elements of values and the free memory (the engine), blocks (the drivers).
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};

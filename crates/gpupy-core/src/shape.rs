@@ -2,7 +2,7 @@
 //!
 //! Owns [`Shape`], [`Strides`] and NumPy's rules for them. Strides are counted in elements.
 //!
-//! Not here: views of arrays (the engine's `view.rs`).
+//! Not here: views of arrays (the engine).
 
 use crate::error::{Error, ErrorKind, Result};
 use smallvec::SmallVec;

@@ -111,8 +111,8 @@ impl Interner {
 
 #[cfg(test)]
 mod tests {
-    use crate::record::Recorder;
     use crate::Arg;
+    use crate::record::Recorder;
     use gpupy_core::{Op, Scalar};
 
     #[test]

@@ -36,16 +36,14 @@
 //! whole.rs      scans, sorts and matrix products, which are kernels of their own
 //! launch.rs     operands are brought, destinations allocated, the driver called; in_place.rs says
 //!               which operand's block a destination may take
-//! driver.rs     14 functions: the contract; registry.rs names those who keep it, plugin/ loads
-//!               them from libraries; choice.rs says which of several devices is meant
+//! registry.rs   the drivers that there are, by name; plugin/ loads others from libraries
 //! cache/        blocks on the device; rhythm.rs says which goes when it is full, pool.rs keeps free
 //!               ones; transfer.rs moves them, import.rs says which a device reads in host memory
 //! trace.rs      what all of these did, for people: explain.rs as text, picture.rs (with
 //!               layered.rs) as a graph
 //! ```
 //!
-//! Facts about operations stand in one table, `op.rs`; what they mean to the bit, in `op_eval`;
-//! those that are made of others, in `functions`.
+//! Not here: the contract with drivers, and what operations mean (crate `gpupy-core`).
 
 mod access;
 mod again;

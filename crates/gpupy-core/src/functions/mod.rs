@@ -5,7 +5,7 @@
 //! (`if`). Invariants: a program keeps the bound of its row in `op.rs`; it uses neither loops, nor
 //! fused products, nor, for float32, a wider float.
 //!
-//! Not here: which drivers need them (`lowering.rs`).
+//! Not here: which drivers need them (the engine asks each).
 
 mod area;
 mod code;

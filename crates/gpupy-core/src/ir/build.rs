@@ -3,7 +3,7 @@
 //! Owns [`Builder`]. Invariant: pure instructions that are equal become one (value numbering within
 //! the region where they stand).
 //!
-//! Not here: which nodes of an expression go into a program (`partition.rs`).
+//! Not here: which nodes of an expression go into a program (the engine).
 
 use super::{AccessKind, Form, Inst, Program};
 use crate::dtype::DType;

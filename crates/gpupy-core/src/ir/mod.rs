@@ -9,7 +9,7 @@
 //! programs have equal fingerprints.
 //!
 //! Not here: what instructions compute (`op_eval`), how a launch looks (`driver.rs`), how
-//! expressions become programs (`kernel.rs`).
+//! expressions become programs (the engine).
 
 mod build;
 mod fingerprint;

@@ -3,7 +3,7 @@
 //! Owns [`scanned`], [`sorted`], [`product`] and [`reduced`]. They are short and plainly right, and so slow: they
 //! serve where a device has no room for the rows at once, or where there are few elements.
 //!
-//! Not here: which rows these are (the core's `whole.rs`).
+//! Not here: which rows these are (the engine).
 
 use super::{Function, function, order};
 use crate::dtype::DType;

@@ -2,7 +2,7 @@
 //!
 //! Owns [`Plugin`], [`table()`] and the macro `export_driver!`.
 //!
-//! Not here: the table's functions (`functions.rs`), what the host does with them (`import.rs`).
+//! Not here: the table's functions (`functions.rs`), what the host does with them (the engine).
 
 use super::functions::{
     block_alloc, block_free, block_read, block_write, check_ir, cleanup, eval_ir, get_method, init,

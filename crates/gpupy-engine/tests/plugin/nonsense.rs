@@ -8,11 +8,9 @@ use gpupy_core::plugin::table::{
     GPUPY_INVALID, GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_OK, GPUPY_UNSUPPORTED, RawCapabilities,
     RawConfig, RawError, RawProgram, Table,
 };
-use gpupy_core::plugin::{
-    Growing, Programs, read_launch, read_program, with_launch, with_program,
-};
-use gpupy_engine::plugin::{Imported, checked};
+use gpupy_core::plugin::{Growing, Programs, read_launch, read_program, with_launch, with_program};
 use gpupy_core::{DType, ErrorKind};
+use gpupy_engine::plugin::{Imported, checked};
 use std::ffi::c_void;
 use std::ptr;
 
