@@ -7,6 +7,7 @@
 //!
 //! Not here: when a block is evicted to make room (the core's cache).
 
+use crate::errors::{NAME, invalid};
 use gpupy_core::driver::{BlockId, BlockSpec, HostMemory};
 use gpupy_core::{DType, Error, ErrorKind, Result, memory};
 use rustc_hash::FxHashMap;
@@ -120,7 +121,7 @@ impl Blocks {
         let bytes = spec.bytes();
         let none = || {
             let error = Error::new(ErrorKind::OutOfMemory, "block_alloc");
-            error.with("driver", crate::NAME).with("bytes", bytes)
+            error.with("driver", NAME).with("bytes", bytes)
         };
         if bytes > self.room {
             return Err(none());
@@ -181,11 +182,6 @@ fn is(place: &Option<(BlockId, Block)>, id: BlockId) -> bool {
 #[cold]
 fn none_such() -> Error {
     invalid("there is no such block")
-}
-
-/// The error of a mistake of the caller.
-pub fn invalid(said: &str) -> Error {
-    Error::new(ErrorKind::Invalid, crate::NAME).says(said)
 }
 
 #[cfg(test)]

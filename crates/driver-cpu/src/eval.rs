@@ -6,37 +6,31 @@
 //!
 //! Not here: which programs are ready (`known.rs`), what happens to one item (`work.rs`).
 
-use crate::axis::{Way, stride};
 use crate::blocks::Blocks;
-use crate::fold::Spread;
-use crate::known::Known;
-use crate::leaves::Leaf;
-use crate::lone;
-use crate::plan::Stride;
-use crate::route::Route;
-use crate::space::{Line, Rows};
-use crate::threads::Pool;
-use crate::turns::Turns;
+use crate::compile::known::Known;
+use crate::compile::leaves::Leaf;
+use crate::compile::plan::Stride;
+use crate::run::lone;
+use crate::run::work::{self, Work};
+use crate::threads::crew::Crew;
+use crate::threads::pool::Pool;
+use crate::traversal::axis::{Way, stride};
+use crate::traversal::fold::Spread;
+use crate::traversal::route::Route;
+use crate::traversal::space::{Line, Rows};
 use crate::whole;
-use crate::work::{self, Work};
 use gpupy_core::Result;
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::{Fingerprint, REDUCE_CHUNK};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
-use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Programs whose plans are kept.
 const KEPT: usize = 1024;
 /// The most elements of a row in which elements lie apart: what lies beside them is still in the
 /// cache when the next rows want it.
 const APART: usize = 512;
-/// Nanoseconds of work that another thread is woken for.
-pub const SHARED: u64 = 30_000;
-/// Nanoseconds of work that a thread takes at a time, at least: taking it does not count then.
-const LEAST: u64 = 2_000;
 
 /// Evaluates launches.
 pub struct Evaluator {
@@ -148,43 +142,5 @@ impl Evaluator {
         let mut crew = Crew { threads: self.threads, pool: &mut self.pool };
         crew.share(work.rows.items(), time, &|items| work.run(items))?;
         Ok(Evaluated { launches: 1, ..done })
-    }
-}
-
-/// The threads of an evaluator.
-pub struct Crew<'a> {
-    pub threads: usize,
-    /// Started when there is something to share.
-    pool: &'a mut Option<Pool>,
-}
-
-impl Crew<'_> {
-    /// Runs all items of a work of so many nanoseconds, on several threads where that pays.
-    ///
-    /// # Errors
-    /// The first of `run`; then other items may not have been run.
-    pub fn share(
-        &mut self,
-        items: usize,
-        time: u64,
-        run: &(dyn Fn(Range<usize>) -> Result<()> + Sync),
-    ) -> Result<()> {
-        if self.threads == 1 || items <= 1 || time < SHARED {
-            return run(0..items);
-        }
-        let least = (items as u128 * u128::from(LEAST) / u128::from(time)) as usize;
-        let pool = self.pool.get_or_insert_with(|| Pool::new(self.threads));
-        let turns = Turns::new(items, self.threads, least, pool.worked() % 2 == 1);
-        let failed = OnceLock::new();
-        pool.run(&|number| {
-            while let Some(items) = turns.take(number) {
-                if let Err(error) = run(items) {
-                    // The first one is told.
-                    let _ = failed.set(error);
-                    break;
-                }
-            }
-        });
-        failed.into_inner().map_or(Ok(()), Err)
     }
 }

@@ -4,7 +4,7 @@
 //! evaluation has none. Invariant: a program's account is exactly the sum of its parts' accounts,
 //! so the upper bound that the core keeps is also the truth.
 //!
-//! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
+//! Not here: whether an operation exists at all (`get_method` in `driver.rs`).
 
 use gpupy_core::Op;
 use gpupy_core::driver::{Part, Resources};

@@ -6,7 +6,7 @@
 //! Not here: division, absolute values and functions, which the IR does not have for them.
 
 use super::loops::{Unary, best, binary};
-use super::{Maker, RowFn};
+use super::row::{Maker, RowFn};
 use gpupy_core::op_eval::element::{Element, Half, Stored};
 use gpupy_core::{DType, Op};
 use std::ops::{Add, Mul, Neg, Sub};

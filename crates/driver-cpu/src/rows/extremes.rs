@@ -6,9 +6,9 @@
 //!
 //! Not here: other reductions (`lanes.rs`).
 
-use super::RowFn;
-use super::lanes::{folded, reduced};
 use super::loops::put;
+use super::row::RowFn;
+use super::tree::{folded, reduced};
 use super::vectors::{Real, Vector};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op_eval::element::Stored;

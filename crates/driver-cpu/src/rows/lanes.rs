@@ -3,11 +3,14 @@
 //! Owns [`lanes`]. Where the order of a combination changes no bits, of integers and bools, it is
 //! whichever is fastest.
 //!
-//! Not here: combinations of rows, element by element (`loops.rs`), the least and greatest floats (`extremes.rs`).
+//! Not here: combinations of rows, element by element (`loops.rs`), the least and greatest floats (`extremes.rs`), the
+//! tree of one row (`tree.rs`).
 
 use super::extremes::extremes;
 use super::loops::{Loop, best, get, put};
-use super::{Maker, RowFn, reducing};
+use super::reducing::reducing;
+use super::row::{Maker, RowFn};
+use super::tree::{folded, reduced};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
@@ -212,55 +215,5 @@ unsafe fn reduced_together<A: Stored>(
             }
         }
         all.map(|lanes| folded(f, lanes))
-    }
-}
-
-/// The last steps of the canonical tree.
-#[inline(always)]
-pub fn folded<A: Stored>(f: impl Fn(A, A) -> A + Copy, mut lanes: [A; REDUCE_LANES]) -> A {
-    for half in [8, 4, 2, 1] {
-        for l in 0..half {
-            lanes[l] = f(lanes[l], lanes[l + half]);
-        }
-    }
-    lanes[0]
-}
-
-/// The combination of `n` elements, at least 1, by the canonical tree.
-///
-/// # Safety
-/// The row has that many.
-#[inline(always)]
-pub unsafe fn reduced<A: Stored>(f: impl Fn(A, A) -> A + Copy, row: *const u8, n: usize) -> A {
-    // SAFETY: no element is named that does not exist.
-    unsafe {
-        if n < REDUCE_LANES {
-            let mut lanes = [get::<A>(row, 0); REDUCE_LANES];
-            for (l, lane) in lanes.iter_mut().enumerate().take(n) {
-                *lane = get(row, l);
-            }
-            for half in [8, 4, 2, 1] {
-                for l in 0..half.min(n.saturating_sub(half)) {
-                    lanes[l] = f(lanes[l], lanes[l + half]);
-                }
-            }
-            return lanes[0];
-        }
-        let mut lanes = std::array::from_fn::<A, REDUCE_LANES, _>(|l| get(row, l));
-        let whole = n - n % REDUCE_LANES;
-        for k in (REDUCE_LANES..whole).step_by(REDUCE_LANES) {
-            for (l, lane) in lanes.iter_mut().enumerate() {
-                *lane = f(*lane, get(row, k + l));
-            }
-        }
-        if whole == n {
-            return folded(f, lanes);
-        }
-        // A copy, so that the lanes above stay in registers.
-        let mut rest = lanes;
-        for (l, lane) in rest.iter_mut().enumerate().take(n - whole) {
-            *lane = f(*lane, get(row, whole + l));
-        }
-        folded(f, rest)
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Not here: which operation a loop is for (`mod.rs`), the steps of reductions (`lanes.rs`).
 
-use super::RowFn;
+use super::row::RowFn;
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
 use std::marker::PhantomData;

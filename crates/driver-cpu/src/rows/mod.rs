@@ -4,41 +4,38 @@
 //! Invariants: a row has exactly the bits that `op_eval` gives for its elements, because both take the same
 //! closures; which instructions the processor has changes nothing but time.
 //!
-//! The loops stand in `loops.rs`, steps of reductions in `lanes.rs` and
-//! `extremes.rs`, what moves elements without computing
-//! in `moves.rs`, complex numbers in `complex.rs`, running results in `scans.rs`, sums of thin products in
-//! `thin.rs`, by the vectors of `vectors.rs`.
+//! [`RowFn`] stands in `row.rs`, the loops in `loops.rs`, functions of what combines two elements in `reducing.rs`,
+//! steps of reductions in `lanes.rs` and `extremes.rs`, with the tree of one row in `tree.rs`, what moves elements
+//! without computing in `moves.rs`, complex numbers in `complex.rs`, running results in `scans.rs`, sums of thin
+//! products in `thin.rs`, by the vectors of `vectors.rs`.
 //!
-//! Not here: programs (`plan.rs`).
+//! Imports nothing else of this crate. Not here: programs (`compile`).
 
 mod complex;
 mod extremes;
 mod lanes;
 mod loops;
 mod moves;
+mod reducing;
+mod row;
 mod scans;
 mod thin;
+mod tree;
 mod vectors;
 
 pub use lanes::{lanes, nothing_added, short_rows};
 pub use moves::{copy, gather, index};
+pub use row::RowFn;
 pub use scans::{SIDE, ScanFn, TOGETHER, multiply, scan};
 pub use thin::Strip;
 pub use vectors::Real;
 
 use gpupy_core::op_eval::element::{Element, Stored, cast};
-use gpupy_core::op_eval::table::{Combiner, Visitor, combine, visit};
+use gpupy_core::op_eval::table::{Visitor, visit};
 use gpupy_core::{DType, Op};
 use loops::{Accumulate, AccumulateThree, Unary, best};
-
-/// An operation on rows: results go to the first argument, operands come from the second, and the
-/// third is how many elements there are, at least 1.
-///
-/// Rows need no alignment. Results and an operand may be the same row, but then not partly.
-///
-/// # Safety
-/// Every row has that many elements; a scalar operand has one.
-pub type RowFn = unsafe fn(*mut u8, [*const u8; 3], usize);
+use reducing::reducing;
+use row::Maker;
 
 /// The operation on rows of dtype `from` (of a `select`: its second and third operand), or `None`
 /// where it does not exist. `to` is the wanted dtype of a cast or bitcast, unused elsewhere.
@@ -79,14 +76,6 @@ pub fn accumulate_three(op: Op, dtype: DType) -> Option<RowFn> {
     reducing(op, dtype, AccumulatingThree)
 }
 
-fn reducing<M: Maker>(op: Op, dtype: DType, maker: M) -> Option<M::Out> {
-    match dtype {
-        _ if !op.reduces(dtype) => None,
-        DType::C64 | DType::C128 => complex::combine(op, dtype, maker),
-        _ => combine(op, dtype, OfTable(maker)),
-    }
-}
-
 /// Makes functions on rows, with scalar operands where it says so.
 struct OnRows([bool; 3]);
 
@@ -100,12 +89,6 @@ impl Visitor for OnRows {
     fn binary<A: Element, R: Element, F: Fn(A, A) -> R + Copy + 'static>(self, f: F) -> RowFn {
         loops::binary(f, self.0)
     }
-}
-
-/// Makes functions of what combines two elements.
-trait Maker {
-    type Out;
-    fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, f: F) -> Self::Out;
 }
 
 /// Makes functions that accumulate.
@@ -125,16 +108,5 @@ impl Maker for AccumulatingThree {
     type Out = RowFn;
     fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
         best::<AccumulateThree<A, F>>()
-    }
-}
-
-/// A maker for the elements of the operation table.
-struct OfTable<M>(M);
-
-impl<M: Maker> Combiner for OfTable<M> {
-    type Out = M::Out;
-
-    fn combine<A: Element, F: Fn(A, A) -> A + Copy + 'static>(self, f: F) -> M::Out {
-        self.0.make(f)
     }
 }

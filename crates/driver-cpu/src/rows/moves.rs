@@ -4,7 +4,7 @@
 //!
 //! Not here: selections (`loops.rs`).
 
-use super::RowFn;
+use super::row::RowFn;
 
 /// Calls a function that is generic over words, for those of a size.
 macro_rules! sized {

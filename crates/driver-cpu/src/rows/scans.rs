@@ -6,7 +6,8 @@
 //! Not here: where the rows are (`whole`).
 
 use super::loops::{Loop, best};
-use super::{Maker, RowFn, reducing};
+use super::reducing::reducing;
+use super::row::{Maker, RowFn};
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
 use gpupy_core::{DType, Op};

@@ -1,13 +1,13 @@
 //! The whole-program forms: scans, sorts and matrix products.
 //!
-//! Owns [`Whole`], a launch of one, and what it is cut into. Invariants: pieces write different
-//! elements; bits do not depend on threads, but for the products of floats.
+//! Owns [`launch`]. A [`Whole`] is a launch of one, and stands in `form.rs`; scans stand in `scan.rs`, sorts in
+//! `sort.rs` with `radix.rs` and `quick.rs`, products in `product.rs` and `thin.rs`, cut into the boxes of `piece.rs`.
+//! Invariants: pieces write different elements; bits do not depend on threads, but for the products of floats.
 //!
-//! Scans stand in `scan.rs`, sorts in `sort.rs`, products in `product.rs` and
-//! `thin.rs`.
-//!
-//! Not here: maps and reductions (`compile.rs`, `work.rs`).
+//! Imports `blocks.rs`, `rows`, `traversal` and `threads`. Not here: maps and reductions (`compile`, `run`).
 
+mod form;
+mod piece;
 mod product;
 mod quick;
 mod radix;
@@ -15,49 +15,15 @@ mod scan;
 mod sort;
 mod thin;
 
-use crate::blocks::{Blocks, invalid};
-use crate::eval::Crew;
-use crate::space::{Line, Point};
+use crate::blocks::Blocks;
+use crate::errors::invalid;
+use crate::threads::crew::Crew;
+use crate::traversal::space::Line;
+use form::Whole;
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::Form;
-use gpupy_core::{DType, Op, Result};
+use gpupy_core::{Op, Result};
 use smallvec::SmallVec;
-
-/// A launch of a whole-program form.
-pub struct Whole<'a> {
-    /// The input space.
-    pub shape: &'a [usize],
-    pub dtype: DType,
-    /// The operands, in their order.
-    pub reads: SmallVec<[Line<'a>; 2]>,
-    pub dest: Line<'a>,
-}
-
-// SAFETY: pieces write different elements, and what they read nobody writes; the core leaves all of
-// it alone until the evaluation returns.
-unsafe impl Sync for Whole<'_> {}
-
-impl Whole<'_> {
-    /// How many rows along the last axis there are.
-    fn rows(&self) -> usize {
-        self.shape.iter().rev().skip(1).product()
-    }
-
-    /// The first point of a row.
-    fn row(&self, number: usize) -> Point {
-        unravelled(number, &self.shape[..self.shape.len() - 1], 1)
-    }
-}
-
-/// Point number `number` of a shape in C order, and so many zeros.
-fn unravelled(mut number: usize, shape: &[usize], more: usize) -> Point {
-    let mut point = Point::from_elem(0, shape.len() + more);
-    for (i, extent) in point.iter_mut().zip(shape).rev() {
-        *i = number % extent;
-        number /= extent;
-    }
-    point
-}
 
 /// Evaluates a launch of a whole-program form.
 pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>, crew: &mut Crew<'_>) -> Result<Evaluated> {

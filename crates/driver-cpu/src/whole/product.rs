@@ -6,9 +6,12 @@
 //!
 //! Not here: the loops over whole numbers (`rows`).
 
-use super::{Whole, thin, unravelled};
-use crate::eval::Crew;
+use super::form::{Whole, unravelled};
+use super::piece::Piece;
+use super::thin;
 use crate::rows::{self, RowFn};
+use crate::threads::crew::Crew;
+use crate::traversal::space::Line;
 use gemm::{Parallelism, c32, c64};
 use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::op_eval::element::Half;
@@ -25,22 +28,6 @@ const EACH: usize = 4;
 const LEAST: usize = 64;
 /// Columns of whole numbers that are added up together: their sums stay in the nearest cache.
 const COLUMNS: usize = 512;
-
-/// A box of the results of one product. Strides are elements.
-#[derive(Clone, Copy)]
-pub struct Piece {
-    /// Rows, columns and terms of the sums.
-    pub extents: [usize; 3],
-    pub a: *const u8,
-    /// Along rows and along the sum.
-    pub a_strides: [isize; 2],
-    pub b: *const u8,
-    /// Along columns and along the sum.
-    pub b_strides: [isize; 2],
-    pub c: *mut u8,
-    /// Along rows and along columns.
-    pub c_strides: [isize; 2],
-}
 
 /// Evaluates a launch of the matrix product.
 ///
@@ -66,7 +53,7 @@ pub fn run(whole: &Whole<'_>, crew: &mut Crew<'_>) -> Result<()> {
     let c = &whole.dest.access.strides;
     let product = |number: usize| {
         let point = unravelled(number, stack, 3);
-        let at = |line: &crate::space::Line<'_>| line.walk(&point, k).ptr;
+        let at = |line: &Line<'_>| line.walk(&point, k).ptr;
         Piece {
             extents,
             a: at(&whole.reads[0]),
@@ -107,22 +94,6 @@ pub fn run(whole: &Whole<'_>, crew: &mut Crew<'_>) -> Result<()> {
         }
         Ok(())
     })
-}
-
-impl Piece {
-    /// Some rows and columns of it.
-    fn part(self, size: usize, rows: Range<usize>, columns: Range<usize>) -> Piece {
-        let bytes = |from: usize, stride: isize| from as isize * stride * size as isize;
-        let ([a, _], [b, _], [row, column]) = (self.a_strides, self.b_strides, self.c_strides);
-        let c = self.c.wrapping_offset(bytes(rows.start, row) + bytes(columns.start, column));
-        Piece {
-            extents: [rows.len(), columns.len(), self.extents[2]],
-            a: self.a.wrapping_offset(bytes(rows.start, a)),
-            b: self.b.wrapping_offset(bytes(columns.start, b)),
-            c,
-            ..self
-        }
-    }
 }
 
 /// Computes a piece.

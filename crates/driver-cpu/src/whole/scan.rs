@@ -5,10 +5,10 @@
 //!
 //! Not here: the loops (`rows`).
 
-use super::Whole;
-use crate::blocks::invalid;
-use crate::eval::Crew;
+use super::form::Whole;
+use crate::errors::invalid;
 use crate::rows;
+use crate::threads::crew::Crew;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::{Op, Result};
 use gpupy_jit::Walk;

@@ -6,9 +6,9 @@
 //!
 //! Not here: how keys are sorted (`radix.rs`).
 
-use super::Whole;
+use super::form::Whole;
 use super::radix::{self, Key, Share};
-use crate::eval::Crew;
+use crate::threads::crew::Crew;
 use gpupy_core::op_eval::order;
 use gpupy_core::{DType, Result, memory};
 use gpupy_jit::Walk;

@@ -8,9 +8,9 @@
 //!
 //! Not here: loops (`rows/thin.rs`), other products (`product.rs`).
 
-use super::product::Piece;
-use crate::eval::Crew;
+use super::piece::Piece;
 use crate::rows::{Real, Strip};
+use crate::threads::crew::Crew;
 use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::{DType, Result, memory};
 use std::ops::Range;

@@ -5,8 +5,8 @@
 //!
 //! Not here: how rows are cut (`space.rs`).
 
-use crate::plan::Stride;
-use crate::space::{Line, Point};
+use crate::compile::plan::Stride;
+use crate::traversal::space::{Line, Point};
 use gpupy_core::ir::REDUCE_CHUNK;
 
 /// Nanoseconds for a row, apart from its steps.

@@ -4,11 +4,11 @@
 //!
 //! Not here: what an axis costs (`axis.rs`), two axes taken as one (`fold.rs`).
 
-use crate::axis::{self, Way, stride};
-use crate::compile::Variant;
-use crate::fold::{Fold, folded};
-use crate::leaves::Leaves;
-use crate::space::{Line, Point};
+use crate::compile::compiler::Variant;
+use crate::compile::leaves::Leaves;
+use crate::traversal::axis::{self, Way, stride};
+use crate::traversal::fold::{Fold, folded};
+use crate::traversal::space::{Line, Point};
 use gpupy_core::ir::REDUCE_CHUNK;
 
 /// How the rows of a launch go.

@@ -10,7 +10,7 @@
 //! Not here: which axis rows go along otherwise (`axis.rs`).
 
 use crate::rows;
-use crate::space::{Line, Point};
+use crate::traversal::space::{Line, Point};
 use gpupy_core::driver::Access;
 use gpupy_jit::Walk;
 use smallvec::SmallVec;

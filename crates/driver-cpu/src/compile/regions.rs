@@ -4,10 +4,11 @@
 //! both branches, each only where some element takes it, and selects. Operations have no effects
 //! but their values, so elements that are not concerned may go along.
 //!
-//! Not here: everything else of a program (`compile.rs`).
+//! Not here: everything else of a program (`compiler.rs`).
 
-use crate::compile::{Compiler, Value};
-use crate::plan::{Choice, Loop, Step};
+use crate::compile::compiler::{Compiler, Value};
+use crate::compile::plan::{Choice, Loop, Step};
+use crate::errors::NAME;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result};
 
 /// Regions that may be open at once.
@@ -141,7 +142,7 @@ impl Compiler<'_> {
     fn enter(&mut self) -> Result<Vec<Step>> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            let error = Error::new(ErrorKind::Refused, crate::NAME);
+            let error = Error::new(ErrorKind::Refused, NAME);
             return Err(error.says("regions nest too deeply").with("limit", DEEPEST));
         }
         Ok(std::mem::take(&mut self.steps))

@@ -4,7 +4,7 @@
 //!
 //! Not here: when a value is needed last (`live.rs`).
 
-use crate::plan::{Place, Slot};
+use crate::compile::plan::{Place, Slot};
 use gpupy_core::ir::REDUCE_CHUNK;
 
 /// Bytes that the nearest cache holds of rows, beside what else is going on.

@@ -6,7 +6,7 @@
 //! others' ranges, so nobody waits for a thread that wakes up late. Takings become smaller towards the end,
 //! so that all threads end at about the same time. Invariant: every item is taken once.
 //!
-//! Not here: the threads (`threads.rs`), what is an item (`work.rs`).
+//! Not here: the threads (`pool.rs`), what is an item (`work.rs`).
 
 use smallvec::SmallVec;
 use std::ops::Range;

@@ -5,10 +5,10 @@
 //!
 //! Not here: reductions along rows (`work.rs`), the loops over rows (`rows`).
 
-use crate::plan::{Place, Reduction};
-use crate::run::Frame;
-use crate::space::Point;
-use crate::work::Work;
+use crate::compile::plan::{Place, Reduction};
+use crate::run::frame::Frame;
+use crate::run::work::Work;
+use crate::traversal::space::Point;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 
 impl Work<'_> {

@@ -5,7 +5,7 @@
 //! row of scratch memory, elements of an operand or a destination where they are, or one element
 //! that serves for a whole row (a scalar).
 //!
-//! Not here: how a program becomes a plan (`compile.rs`), how a plan runs (`run.rs`).
+//! Not here: how a program becomes a plan (`compiler.rs`), how a plan runs (`run/frame.rs`).
 
 use crate::rows::RowFn;
 use gpupy_core::{DType, Op};

@@ -7,11 +7,11 @@
 //!
 //! Not here: regions (`regions.rs`), which row is whose (`slots.rs`), loops over rows (`rows`).
 
-use crate::leaves::{Leaf, Leaves};
-use crate::live::{ends, last_uses};
-use crate::plan::{Place, Plan, Reduction, Slot, Step, Stride};
+use crate::compile::leaves::{Leaf, Leaves};
+use crate::compile::live::{ends, last_uses};
+use crate::compile::plan::{Place, Plan, Reduction, Slot, Step, Stride};
+use crate::compile::slots::Slots;
 use crate::rows;
-use crate::slots::Slots;
 use gpupy_core::ir::{Form, Inst, Program};
 use gpupy_core::op::Rule;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result};

@@ -7,9 +7,9 @@
 //! Invariant: no thread touches the work after `run` has returned. In a process that was forked,
 //! where threads do not come along, the caller works alone.
 //!
-//! Not here: how work is cut (`turns.rs`), where a thread wakes up (`places.rs`).
+//! Not here: which work is shared (`crew.rs`), how it is cut (`turns.rs`), where a thread wakes up (`places.rs`).
 
-use crate::places::Bed;
+use crate::threads::places::Bed;
 use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -5,15 +5,15 @@
 //!
 //! Not here: every other launch (`eval.rs`).
 
-use crate::axis::going;
 use crate::blocks::Blocks;
-use crate::eval::SHARED;
-use crate::known::{Known, Ways};
-use crate::leaves::{Leaf, Leaves};
-use crate::plan::{Place, Plan, Step, Stride};
+use crate::compile::known::{Known, Ways};
+use crate::compile::leaves::{Leaf, Leaves};
+use crate::compile::plan::{Place, Plan, Step, Stride};
 use crate::rows::RowFn;
-use crate::run::Frame;
-use crate::work;
+use crate::run::frame::Frame;
+use crate::run::work;
+use crate::threads::crew::SHARED;
+use crate::traversal::axis::going;
 use gpupy_core::Result;
 use gpupy_core::driver::{Access, Launch};
 use gpupy_jit::{Row, Walk};

@@ -6,7 +6,7 @@
 //!
 //! Not here: which rows there are (`space.rs`), reductions (`fold.rs`).
 
-use crate::plan::{Choice, Loop, Place, Plan, Slot, Step};
+use crate::compile::plan::{Choice, Loop, Place, Plan, Slot, Step};
 use crate::rows;
 use gpupy_core::{Result, memory};
 use gpupy_jit::Walk;

@@ -4,11 +4,11 @@
 //!
 //! Not here: the code (`gpupy-jit`, `Step::Lanes`), which sums have it (`known.rs`).
 
-use crate::plan::Reduction;
+use crate::compile::plan::Reduction;
 use crate::rows::{self, RowFn};
-use crate::run::Frame;
-use crate::space::Point;
-use crate::work::{Work, walk};
+use crate::run::frame::Frame;
+use crate::run::work::{Work, walk};
+use crate::traversal::space::Point;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_jit::{Kernel, Row, Walk};
 

@@ -7,7 +7,7 @@
 //! own, and may go elsewhere again as soon as it runs.
 //!
 //! Invariant: a thread that runs may run wherever the process may. Not here: when threads sleep
-//! (`threads.rs`).
+//! (`pool.rs`).
 
 #[cfg(target_os = "linux")]
 mod system {

@@ -3,7 +3,7 @@
 //! Owns [`last_uses`] and [`ends`]. What a loop uses from outside is needed until the loop's end,
 //! because the next iteration uses it again.
 //!
-//! Not here: which row a value gets (`compile.rs`).
+//! Not here: which row a value gets (`compiler.rs`).
 
 use gpupy_core::Op;
 use gpupy_core::ir::Program;

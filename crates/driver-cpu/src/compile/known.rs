@@ -3,11 +3,12 @@
 //! Owns [`Known`] and [`Prepared`]. A program has a plan from the first; machine code is written once
 //! it has been evaluated at enough points, where it is a map, or what a reduction combines is one.
 //!
-//! Not here: how a program becomes a plan (`compile.rs`) or machine code (`gpupy-jit`).
+//! Not here: how a program becomes a plan (`compiler.rs`) or machine code (`gpupy-jit`).
 
-use crate::compile::{self, Variant};
-use crate::leaves::Leaves;
-use crate::plan::{Plan, Stride};
+use crate::compile::compiler::{self, Variant};
+use crate::compile::leaves::Leaves;
+use crate::compile::plan::{Plan, Stride};
+use crate::errors::NAME;
 use crate::resources;
 use gpupy_core::driver::Evaluated;
 use gpupy_core::ir::{Form, Inst, Program};
@@ -66,7 +67,7 @@ impl Known {
     /// - `Refused`: it has more.
     pub fn of(program: &Program, limit: u32) -> Result<Known> {
         if !resources::fit(&resources::of_program(program), limit) {
-            let error = Error::new(ErrorKind::Refused, crate::NAME);
+            let error = Error::new(ErrorKind::Refused, NAME);
             return Err(error.says("too many instructions").with("limit", limit));
         }
         Ok(Known { leaves: Leaves::of(program), prepared: Vec::new() })
@@ -90,7 +91,7 @@ impl Known {
         let found = self.prepared.iter().position(|prepared| prepared.variant == variant);
         let at = found.unwrap_or(self.prepared.len());
         if found.is_none() {
-            let plan = compile::plan(program, &self.leaves, &variant)?;
+            let plan = compiler::plan(program, &self.leaves, &variant)?;
             let mut ways = Ways::default();
             variant.leaves.iter().chain(&variant.dests).for_each(|stride| ways.add(*stride));
             ways.end(variant.in_place);

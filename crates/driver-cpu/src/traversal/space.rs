@@ -3,7 +3,7 @@
 //! Owns [`Rows`] and [`Line`]. The points of a space are cut into *items*, each a row of at most a
 //! tile along one axis. Invariant: every point is in exactly one item.
 //!
-//! Not here: what happens to a row (`run.rs`), which axis rows go along (`axis.rs`).
+//! Not here: what happens to a row (`run`), which axis rows go along (`axis.rs`).
 
 use gpupy_core::driver::Access;
 use gpupy_jit::Walk;

@@ -6,12 +6,12 @@
 //!
 //! Not here: which way is taken (`axis.rs`), which items a thread takes (`turns.rs`).
 
-use crate::axis::{Way, follow};
-use crate::fold::{Filled, Spread};
-use crate::plan::{Plan, Reduction};
+use crate::compile::plan::{Plan, Reduction};
 use crate::rows::{self, RowFn};
-use crate::run::{Frame, Scratch};
-use crate::space::{Line, Point, Rows};
+use crate::run::frame::{Frame, Scratch};
+use crate::traversal::axis::{Way, follow};
+use crate::traversal::fold::{Filled, Spread};
+use crate::traversal::space::{Line, Point, Rows};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::{DType, Result};
 use gpupy_jit::{Kernel, Row, Walk};
