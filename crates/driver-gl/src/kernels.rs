@@ -2,7 +2,7 @@
 //!
 //! Owns [`Kernel`]. Invariant: a refused shader lies in a file that the error names.
 //!
-//! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy-codegen/src/cache.rs`).
+//! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy-codegen/src/kernels/cache.rs`).
 
 use crate::context::Context;
 use crate::disk;

@@ -5,11 +5,11 @@
 //!
 //! Not here: what a kernel needs of it (`resources.rs`).
 
-use crate::abilities::Abilities;
+use crate::device::abilities::Abilities;
 use crate::dialect::Dialect;
-use crate::glsl::Glsl;
-use crate::longs::Split;
-use crate::wgsl::Wgsl;
+use crate::dialect::glsl::Glsl;
+use crate::dialect::wgsl::Wgsl;
+use crate::wide::longs::Split;
 use gpupy_core::DType;
 use gpupy_core::ir::FormKind;
 

@@ -5,8 +5,8 @@
 //! Not here: the points (`frame.rs`), the text (`reader.rs`).
 
 use super::frame::Points;
-use crate::numbers::{Sum, Words};
-use crate::space::Walk;
+use crate::analysis::numbers::{Sum, Words};
+use crate::analysis::space::Walk;
 
 /// How the elements of one access are found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -6,8 +6,8 @@
 //! Not here: what is read and written at the points (`fetch.rs`).
 
 use super::device::Device;
+use crate::analysis::numbers::{Divisor, Words};
 use crate::dialect::Width;
-use crate::numbers::{Divisor, Words};
 
 /// The points of one invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

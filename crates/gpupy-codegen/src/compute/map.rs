@@ -6,8 +6,8 @@ use super::fetch::Fetch;
 use super::frame::{Frame, Points, Take};
 use super::reader::{Coordinate, Reader};
 use super::text::Text;
-use crate::body::Body;
 use crate::dialect::Width;
+use crate::spell::body::Body;
 use gpupy_core::DType;
 
 /// The entry point of a map.

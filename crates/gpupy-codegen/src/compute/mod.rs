@@ -35,11 +35,12 @@ pub use elements::{narrow, widen};
 pub use plan::{Declined, Plan, Planned, Request, plan};
 pub use product::slices;
 
+use crate::analysis::liveness::live_instructions;
 use gpupy_core::ir::{Form, Program};
 
 /// The text of the kernel of a program and a plan.
 pub fn source(program: &Program, plan: &Plan, device: &Device) -> String {
-    let live = crate::live_instructions(program, &plan.stores);
+    let live = live_instructions(program, &plan.stores);
     let text = text::Text { program, plan, device, dialect: device.dialect() };
     let main = match program.form {
         Form::Reduce { op } => reduce::main(&text, &live, op),

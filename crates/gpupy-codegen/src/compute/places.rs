@@ -6,7 +6,7 @@ use super::device::{Device, Language};
 use super::fetch::{Fetch, Lanes};
 use super::frame::{Points, Take};
 use super::plan::{Plan, Planned, Request, plan};
-use crate::numbers::{Divisor, Sum};
+use crate::analysis::numbers::{Divisor, Sum};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};
@@ -241,7 +241,7 @@ fn quotients_are_exact_up_to_the_largest_number_of_points() {
     for _ in 0..200_000 {
         let n = random.below(1 << 31) as i32 >> random.below(31);
         let by = 1 + (random.below(1 << 30) as i32 >> random.below(30));
-        let mut words = crate::numbers::Words::default();
+        let mut words = crate::analysis::numbers::Words::default();
         let divisor = Divisor::new(&mut words, by.into());
         let words: Vec<u32> = words.list.iter().map(|word| *word as u32).collect();
         assert_eq!(quotient(n, divisor, &words, true), n / by, "{n} / {by}");

@@ -10,11 +10,12 @@ use super::fetch::{self, Fetch};
 use super::frame::{self, Asked, Frame, Points};
 use super::product::{self, Product};
 use super::walks::Walks;
+use crate::analysis::kinds;
+use crate::analysis::liveness::live_instructions;
+use crate::analysis::numbers::{Given, Sum, Words};
+use crate::analysis::space::Walk;
+use crate::analysis::uses::{Uses, is_hazard};
 use crate::dialect::Width;
-use crate::kinds;
-use crate::numbers::{Given, Sum, Words};
-use crate::space::Walk;
-use crate::uses::{Uses, is_hazard};
 use gpupy_core::Scalar;
 use gpupy_core::driver::{Access, Launch};
 use gpupy_core::ir::{Form, Program};
@@ -153,7 +154,7 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     if !device.supports_form(program.form.kind()) {
         return Err(Declined::Form);
     }
-    let live = crate::live_instructions(program, request.stores);
+    let live = live_instructions(program, request.stores);
     let uses = Uses::of(program, &live);
     let mut words = Words::default();
     let parts = match program.form {

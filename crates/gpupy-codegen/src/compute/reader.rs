@@ -7,9 +7,9 @@
 
 use super::fetch::{Fetch, Lanes};
 use super::text::Text;
-use crate::body::Leaves;
+use crate::analysis::numbers::{Given, Sum};
 use crate::dialect::{COMPONENTS, Width};
-use crate::numbers::{Given, Sum};
+use crate::spell::body::Leaves;
 use gpupy_core::{DType, Scalar};
 
 /// A coordinate as it is named in the text.

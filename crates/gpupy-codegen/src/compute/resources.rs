@@ -7,10 +7,10 @@
 //!
 //! Not here: whether an operation exists at all (`abilities.rs`).
 
-use crate::contract;
-use crate::longs::Split;
-use crate::most_live_values;
-use crate::pairs::most_instructions;
+use crate::analysis::liveness::most_live_values;
+use crate::device::contract;
+use crate::wide::longs::Split;
+use crate::wide::pairs::most_instructions;
 use gpupy_core::DType;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;

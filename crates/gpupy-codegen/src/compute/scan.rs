@@ -6,10 +6,10 @@ use super::map::{coordinates, find_points};
 use super::plan::Formed;
 use super::reader::{Coordinate, Reader};
 use super::text::Text;
-use crate::body::{Body, Leaves};
 use crate::dialect::Width;
-use crate::loops::Each;
-use crate::operations::spell;
+use crate::spell::body::{Body, Leaves};
+use crate::spell::loops::Each;
+use crate::spell::operations::spell;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::Op;
 

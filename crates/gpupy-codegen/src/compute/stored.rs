@@ -4,7 +4,7 @@
 
 use super::text::Text;
 use crate::dialect::Width;
-use crate::operations::spell;
+use crate::spell::operations::spell;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 

@@ -3,13 +3,13 @@
 //! Owns `Text`. Block number `n` is operand `n`, or behind the operands a stored destination; the
 //! launch's numbers are `k`.
 //!
-//! Not here: statements (`map.rs`), how scalar code is spelled (`dialect.rs`).
+//! Not here: statements (`map.rs`), how scalar code is spelled (`dialect`).
 
 use super::device::{Device, Language};
 use super::plan::{Formed, Plan, Reduction};
 use super::{product, quotient};
 use crate::dialect::{COMPONENTS, Dialect, Width};
-use crate::functions::definitions;
+use crate::spell::definitions::definitions;
 use gpupy_core::DType;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;

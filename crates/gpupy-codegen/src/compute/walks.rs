@@ -6,8 +6,8 @@
 //! Not here: how walks become shader text (`fetch.rs`, `reader.rs`).
 
 use super::plan::Request;
-use crate::space::{Walk, merge};
-use crate::uses::Uses;
+use crate::analysis::space::{Walk, merge};
+use crate::analysis::uses::Uses;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 
 /// The walks of a launch, with the numbers of their accesses.

@@ -11,11 +11,11 @@ use super::map::fetch_kept;
 use super::operand::{Coordinate, Reader, word};
 use super::plan::Plan;
 use super::reduce::{prologue, zero};
-use crate::body::Body;
+use crate::dialect::glsl::Glsl;
 use crate::dialect::{Dialect, Width};
-use crate::glsl::Glsl;
-use crate::loops::{EACH_LANE, POINTS_OF_A_LANE};
-use crate::operations::spell;
+use crate::spell::body::Body;
+use crate::spell::loops::{EACH_LANE, POINTS_OF_A_LANE};
+use crate::spell::operations::spell;
 use gpupy_core::ir::{Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
 

@@ -7,8 +7,8 @@
 
 use super::layout::{Layout, Split, split};
 use super::walks::LoadWalk;
-use crate::numbers::{Divisor, Sum, Words};
-use crate::space::Walk;
+use crate::analysis::numbers::{Divisor, Sum, Words};
+use crate::analysis::space::Walk;
 use std::cell::{Cell, RefCell};
 
 /// How the number of a texel becomes a row and a column.

@@ -10,8 +10,8 @@
 
 use super::layout::{Layout, split};
 use super::plan::Declined;
-use crate::numbers::{Divisor, Words};
-use crate::space::Walk;
+use crate::analysis::numbers::{Divisor, Words};
+use crate::analysis::space::Walk;
 
 /// Texels to draw: from (`x`, `y`), `width` times `height`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //!
 //! Not here: texture formats (`driver-gl`).
 
-use crate::space::Walk;
+use crate::analysis::space::Walk;
 use gpupy_core::driver::Access;
 
 /// The texels of a block.

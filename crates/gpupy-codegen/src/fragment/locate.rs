@@ -8,9 +8,9 @@
 use super::frame::{Coordinates, Guard, Step};
 use super::operand::{Coordinate, quotient, word};
 use super::plan::Plan;
-use crate::body::Body;
+use crate::dialect::glsl::Glsl;
 use crate::dialect::{Dialect, Logic, Width};
-use crate::glsl::Glsl;
+use crate::spell::body::Body;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 

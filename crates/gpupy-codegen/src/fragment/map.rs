@@ -7,11 +7,11 @@ use super::locate::Locator;
 use super::operand::{Reader, to_raw};
 use super::plan::Plan;
 use super::raw;
-use crate::body::{Body, Leaves};
+use crate::analysis::numbers::Given;
+use crate::dialect::glsl::Glsl;
 use crate::dialect::{COMPONENTS, Dialect, Width};
-use crate::glsl::Glsl;
-use crate::loops::Each;
-use crate::numbers::Given;
+use crate::spell::body::{Body, Leaves};
+use crate::spell::loops::Each;
 use gpupy_core::ir::Program;
 use gpupy_core::{DType, Scalar};
 

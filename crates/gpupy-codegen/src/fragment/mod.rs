@@ -25,9 +25,10 @@ pub use frame::Area;
 pub use layout::Layout;
 pub use plan::{Declined, Plan, Planned, Request, Target, plan};
 
+use crate::analysis::liveness::live_instructions;
+use crate::dialect::glsl::Glsl;
 use crate::dialect::{Dialect, Width, held};
-use crate::functions::definitions;
-use crate::glsl::Glsl;
+use crate::spell::definitions::definitions;
 use gpupy_core::DType;
 use gpupy_core::ir::{Form, Program};
 use std::fmt::Write;
@@ -55,7 +56,7 @@ pub fn vertex_source(version: Version) -> String {
 /// Operand `n` is sampler `t<n>`, the old contents of a destination that is not written whole is
 /// sampler `old`, the launch's numbers are the array `k`.
 pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
-    let live = crate::live_instructions(program, &plan.stores);
+    let live = live_instructions(program, &plan.stores);
     let main = match program.form {
         Form::Reduce { op } if plan.across => across::main(program, plan, &live, op),
         Form::Reduce { op } => reduce::main(program, plan, &live, op),

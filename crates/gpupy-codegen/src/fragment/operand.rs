@@ -8,10 +8,10 @@
 use super::fetch::{Fetch, Place, Quad, Wrap};
 use super::plan::{Load, Plan};
 use super::raw;
+use crate::analysis::numbers::Sum;
+use crate::dialect::glsl::Glsl;
 use crate::dialect::{COMPONENTS, Dialect, Width};
-use crate::functions::call;
-use crate::glsl::Glsl;
-use crate::numbers::Sum;
+use crate::spell::calls::call;
 use gpupy_core::DType;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;

@@ -10,11 +10,12 @@ use super::fetch::{self, Fetch, Surroundings, Wrap};
 use super::frame::{self, Area, Frame, Guard};
 use super::layout::Layout;
 use super::walks::{LoadWalk, Walks};
+use crate::analysis::kinds;
+use crate::analysis::liveness::live_instructions;
+use crate::analysis::numbers::{Given, Sum, Words};
+use crate::analysis::space::Walk;
+use crate::analysis::uses::{Uses, is_hazard};
 use crate::dialect::Width;
-use crate::kinds;
-use crate::numbers::{Given, Sum, Words};
-use crate::space::Walk;
-use crate::uses::{Uses, is_hazard};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, Program};
 use gpupy_core::{DType, Scalar};
@@ -148,7 +149,7 @@ fn held(params: &[Given]) -> (u16, u16) {
 /// The reason why it must be several draws.
 pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
     let program = request.program;
-    let live = crate::live_instructions(program, request.stores);
+    let live = live_instructions(program, request.stores);
     let uses = Uses::of(program, &live);
     let Walks { shape, out_shape, dest, loads, late_loads, indices, late_indices } =
         Walks::new(request, &uses)?;

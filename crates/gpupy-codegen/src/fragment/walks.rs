@@ -7,8 +7,8 @@
 
 use super::layout::Layout;
 use super::plan::{Declined, Request};
-use crate::space::{Walk, merge};
-use crate::uses::Uses;
+use crate::analysis::space::{Walk, merge};
+use crate::analysis::uses::Uses;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 
 /// A load and its walk.

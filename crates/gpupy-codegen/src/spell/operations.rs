@@ -5,13 +5,13 @@
 //! the bits that the core's `op_eval` gives, as far as the device keeps subnormal numbers and rounds
 //! as it should; what cannot be is not spelled.
 //!
-//! Not here: casts (`casts.rs`), functions that take more than an expression (`functions.rs`), leaves
+//! Not here: casts (`casts.rs`), functions that take more than an expression (`library/`), leaves
 //! and control (`body.rs`).
 
-use crate::casts::{bitcast, cast, narrowed};
-use crate::dialect::{Dialect, Logic, Width, held};
-use crate::functions::call;
-use crate::glsl::Glsl;
+use crate::dialect::glsl::Glsl;
+use crate::dialect::{Dialect, Logic, Width, held, literal};
+use crate::spell::calls::call;
+use crate::spell::casts::{bitcast, cast, narrowed};
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{DType, Scalar};
 use rustc_hash::FxHashSet as HashSet;
@@ -86,11 +86,6 @@ pub(crate) fn extreme_in_order(
     let register = held(dtype);
     let before = if op == Op::Min { Op::Lt } else { Op::Gt };
     d.select(register, width, &d.compare(before, register, width, a, b), a, b)
-}
-
-/// A literal in every component.
-pub(crate) fn literal(d: &dyn Dialect, dtype: DType, width: Width, bits: u64) -> String {
-    d.splat(dtype, width, &d.literal(Scalar::new(dtype, bits)))
 }
 
 /// Spellings that the operation table itself has.
@@ -244,8 +239,8 @@ fn of_float(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::Wgsl;
-    use crate::functions::definitions;
+    use crate::dialect::wgsl::Wgsl;
+    use crate::spell::definitions::definitions;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
 
     /// A function for each operation on operands of a dtype.

@@ -13,7 +13,8 @@
 mod launches;
 mod numbers;
 
-use crate::{disk, exact};
+use crate::device::exact;
+use crate::kernels::disk;
 use gpupy_core::driver::{Capabilities, Costs, Driver, Method};
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

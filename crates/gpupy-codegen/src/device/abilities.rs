@@ -5,9 +5,9 @@
 //! Not here: how much fits in one evaluation (the drivers' `resources.rs`, `compute/resources.rs`), how
 //! an operation is spelled (`operations.rs`).
 
-use crate::operations::supports;
-use crate::pairs::is_pair;
-use crate::probe::Findings;
+use crate::device::probe::Findings;
+use crate::spell::operations::supports;
+use crate::wide::pairs::is_pair;
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{Form, FormKind, Program};
 use gpupy_core::op::{Op, Rule};

@@ -13,7 +13,7 @@ mod floats;
 
 pub use cost::most_instructions;
 
-use crate::planes::{Plane, Planes, begin, planes};
+use crate::wide::planes::{Plane, Planes, begin, planes};
 use arithmetic::{Pair, Words};
 use gpupy_core::DType;
 use gpupy_core::ir::{Builder, Inst, Program};

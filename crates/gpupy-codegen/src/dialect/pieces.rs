@@ -6,7 +6,7 @@
 //! narrow dtypes for those that hold them.
 //!
 //! Not here: operations made of these pieces (`operations.rs`), functions made of operations
-//! (`functions.rs`).
+//! (`spell/library/`).
 
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar, op_eval};
@@ -152,4 +152,9 @@ pub trait Dialect {
             dtype => self.bitcast(DType::I32, held(dtype), one, low),
         }
     }
+}
+
+/// A literal in every component.
+pub(crate) fn literal(d: &dyn Dialect, dtype: DType, width: Width, bits: u64) -> String {
+    d.splat(dtype, width, &d.literal(Scalar::new(dtype, bits)))
 }

@@ -5,9 +5,8 @@
 //!
 //! Not here: the other operations (`operations.rs`).
 
-use crate::dialect::{Dialect, Logic, Width, held};
-use crate::functions::call;
-use crate::operations::literal;
+use crate::dialect::{Dialect, Logic, Width, held, literal};
+use crate::spell::calls::call;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 

@@ -5,9 +5,9 @@
 //!
 //! Not here: the programs (`planes.rs`, `pairs`).
 
-use crate::contract;
-use crate::pairs;
-use crate::planes::{Plane, Planes, has_planes};
+use crate::errors::within;
+use crate::wide::pairs;
+use crate::wide::planes::{Plane, Planes, has_planes};
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Launch};
 use gpupy_core::ir::{Fingerprint, Program};
 use gpupy_core::{DType, Error, ErrorKind, Result, memory};
@@ -123,7 +123,7 @@ impl Longs {
     ) -> Result<(usize, Option<[BlockId; 2]>)> {
         let long = self.get(block);
         let spec = long.map_or_else(whole, |long| Ok(long.spec))?;
-        let end = contract::within(driver, operation, spec, offset, bytes)?;
+        let end = within(driver, operation, spec, offset, bytes)?;
         Ok((end, long.map(|long| [block, long.high])))
     }
 

@@ -7,10 +7,10 @@
 //!
 //! Not here: where leaves come from (kernels implement [`Leaves`]), what surrounds the statements.
 
+use crate::analysis::kinds::{self, Kinds};
 use crate::dialect::{Dialect, Width};
-use crate::kinds::{self, Kinds};
-use crate::loops::{Each, MOST_STEPS, Steps, of_regions};
-use crate::operations::{extreme_in_order, spell};
+use crate::spell::loops::{Each, MOST_STEPS, Steps, of_regions};
+use crate::spell::operations::{extreme_in_order, spell};
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
