@@ -1,20 +1,37 @@
 //! Which blocks there are, and which texture holds each.
 //!
-//! Owns [`Blocks`] and [`Block`]. A block gets its texture at the first write or evaluation, when
+//! Owns [`Blocks`] and [`Block`], and which [`DTYPES`] they may have. A block gets its texture at the first write or evaluation, when
 //! more is known about how its elements will be walked. Invariants: the memory of live blocks never
 //! exceeds the limit; a texture belongs to one block or to the pool.
 //!
 //! Not here: the textures themselves (`textures.rs`, on the context's thread).
 
-use crate::gpu::TextureId;
-use crate::textures::Shape;
-use crate::thread::GlThread;
+use crate::context::gpu::TextureId;
+use crate::context::textures::Shape;
+use crate::context::thread::GlThread;
+use crate::errors::NAME;
 use gpupy_codegen::fragment::Layout;
 use gpupy_core::DType;
 use gpupy_core::driver::{Access, BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What blocks may hold. Of float64 a context may have none; blocks of 64 bits are two textures.
+pub const DTYPES: [DType; 12] = [
+    DType::Bool,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::F16,
+    DType::F32,
+    DType::I64,
+    DType::U64,
+    DType::F64,
+];
 
 /// Memory of textures that is kept for blocks that change their layout, beside what the core keeps:
 /// fresh memory costs more than most arithmetic, because its pages are mapped one by one.
@@ -77,10 +94,10 @@ impl Blocks {
     /// - `OutOfMemory`: the limit would be exceeded.
     /// - `Invalid`: no block has such a length or dtype.
     pub fn alloc(&mut self, thread: &GlThread, spec: BlockSpec) -> Result<BlockId> {
-        if !(1..=self.longest).contains(&spec.len) || !crate::driver::DTYPES.contains(&spec.dtype) {
+        if !(1..=self.longest).contains(&spec.len) || !DTYPES.contains(&spec.dtype) {
             return Err(Error::new(ErrorKind::Invalid, "block_alloc")
                 .says("there is no such block")
-                .with("driver", crate::NAME)
+                .with("driver", NAME)
                 .with("dtype", spec.dtype)
                 .with("elements", spec.len)
                 .with("most", self.longest));
@@ -88,7 +105,7 @@ impl Blocks {
         let bytes = bytes(spec);
         if bytes > self.limit - self.used {
             return Err(Error::new(ErrorKind::OutOfMemory, "block_alloc")
-                .with("driver", crate::NAME)
+                .with("driver", NAME)
                 .with("bytes", bytes)
                 .with("used", self.used)
                 .with("limit", self.limit));
@@ -119,7 +136,7 @@ impl Blocks {
         self.blocks.get(&id.0).copied().ok_or_else(|| {
             Error::new(ErrorKind::Invalid, "block")
                 .says("there is no such block")
-                .with("driver", crate::NAME)
+                .with("driver", NAME)
                 .with("block", id.0)
         })
     }
@@ -246,7 +263,7 @@ impl Blocks {
         Layout::square(len, self.texture_size).ok_or_else(|| {
             Error::new(ErrorKind::Invalid, "block_alloc")
                 .says("a block is larger than the largest texture")
-                .with("driver", crate::NAME)
+                .with("driver", NAME)
                 .with("elements", len)
         })
     }

@@ -1,13 +1,15 @@
 //! The contract's 14 functions.
 //!
-//! Owns [`Gl`], and which dtypes blocks may have. Not here: what is done (`open.rs` and its neighbours).
+//! Owns [`Gl`]. Not here: what is done (`open.rs` and its neighbours).
 
-use crate::blocks::Blocks;
-use crate::context::Limits;
+use crate::blocks::{Blocks, DTYPES};
+use crate::context::egl::Limits;
+use crate::context::memory;
+use crate::context::thread::GlThread;
+use crate::errors::NAME;
 use crate::eval::Evaluator;
 use crate::open::Open;
-use crate::thread::GlThread;
-use crate::{NAME, memory, resources};
+use crate::resources;
 use gpupy_codegen::cache::{self, Kernels};
 use gpupy_codegen::contract::{self, Sizes};
 use gpupy_codegen::longs::{self, Longs, Split};
@@ -19,22 +21,6 @@ use gpupy_core::driver::{
 use gpupy_core::ir::{FormKind, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result};
-
-/// What blocks may hold. Of float64 a context may have none; blocks of 64 bits are two textures.
-pub const DTYPES: [DType; 12] = [
-    DType::Bool,
-    DType::I8,
-    DType::I16,
-    DType::I32,
-    DType::U8,
-    DType::U16,
-    DType::U32,
-    DType::F16,
-    DType::F32,
-    DType::I64,
-    DType::U64,
-    DType::F64,
-];
 
 /// An OpenGL driver, closed.
 pub fn new() -> Box<dyn Driver> {

@@ -8,8 +8,9 @@
 
 use crate::across;
 use crate::blocks::Blocks;
-use crate::gpu::{Draw, KernelId, TextureId};
-use crate::thread::GlThread;
+use crate::context::gpu::{Draw, KernelId, TextureId};
+use crate::context::thread::GlThread;
+use crate::errors::NAME;
 use gpupy_codegen::cache::{Kernels, Maker};
 use gpupy_codegen::fragment::{self, Declined, Layout, Plan, Planned, Request, Target};
 use gpupy_core::driver::{Access, Dest, Evaluated, Launch};
@@ -232,7 +233,7 @@ impl Evaluator<'_> {
                 Err(reason) => todo.extend(part.slices(&points).ok_or_else(|| {
                     Error::new(ErrorKind::Unsupported, "eval_ir")
                         .says("the strides of a destination cannot be taken apart")
-                        .with("driver", crate::NAME)
+                        .with("driver", NAME)
                         .with("reason", format!("{reason:?}"))
                 })?),
             }

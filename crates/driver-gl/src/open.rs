@@ -4,10 +4,10 @@
 //! (`textures.rs`).
 
 use crate::blocks::Blocks;
-use crate::context::Limits;
+use crate::context::egl::Limits;
+use crate::context::gpu::KernelId;
+use crate::context::thread::GlThread;
 use crate::eval::Compiled;
-use crate::gpu::KernelId;
-use crate::thread::GlThread;
 use gpupy_codegen::cache::Kernels;
 use gpupy_codegen::fragment::Plan;
 use gpupy_core::Result;

@@ -7,9 +7,9 @@
 //!
 //! Invariant: the sum over a program's parts is never below what `of_program` finds.
 //!
-//! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
+//! Not here: whether an operation exists at all (`get_method` in `driver.rs`).
 
-use crate::context::Limits;
+use crate::context::egl::Limits;
 use gpupy_codegen::contract;
 use gpupy_codegen::longs::Split;
 use gpupy_codegen::most_live_values;

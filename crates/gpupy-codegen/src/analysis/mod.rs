@@ -1,8 +1,8 @@
 //! What is known of a program and of a launch before any text is written.
 //!
 //! `liveness.rs` says which instructions destinations need; [`Kinds`](kinds::Kinds) what numbers a float can be;
-//! [`Words`](numbers::Words) are the numbers of a launch, by which one kernel serves many; a
-//! [`Space`](space::Space) has as few axes as its walks allow; [`Uses`](uses::Uses) are what live instructions ask for.
+//! [`Words`](numbers::Words) are the numbers of a launch, by which one kernel serves many; `space.rs`
+//! merges axes that all [`Walk`](space::Walk)s go along alike; [`Uses`](uses::Uses) are what live instructions ask for.
 //!
 //! Imports `dialect`, for how registers hold values. Not here: text (`spell`), how walks are addressed (`fragment`,
 //! `compute`).

@@ -2,7 +2,7 @@
 //!
 //! Owns [`available`]. Not here: the account itself (`blocks.rs`).
 
-use crate::context::Limits;
+use crate::context::egl::Limits;
 
 /// Bytes for all blocks: three quarters of the device's memory where it tells, and half of the
 /// machine's for a device that is the CPU.

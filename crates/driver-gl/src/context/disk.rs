@@ -6,7 +6,7 @@
 //!
 //! Not here: where and how they lie (`gpupy_codegen::disk`), kernels of this run.
 
-use crate::context::Limits;
+use crate::context::egl::Limits;
 use glow::HasContext;
 use gpupy_codegen::disk::Shelf;
 
@@ -59,13 +59,13 @@ pub unsafe fn store(gl: &glow::Context, program: glow::Program, shelf: &Shelf, k
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::{context, kernels};
+    use crate::context::{egl, kernels};
     use gpupy_codegen::fragment;
     use gpupy_core::driver::Config;
 
     #[test]
     fn programs_come_back_and_nonsense_is_refused() {
-        let Ok(context) = context::open(&Config::default()) else {
+        let Ok(context) = egl::open(&Config::default()) else {
             return println!("skipped: no context");
         };
         if !context.limits.program_binaries {

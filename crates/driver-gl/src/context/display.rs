@@ -6,8 +6,9 @@
 //! fork has the implementation's memory without the threads that it waits for, so opening a display
 //! would never return; where there were none, it can.
 //!
-//! Not here: opening a display (`context.rs`).
+//! Not here: opening a display (`egl.rs`).
 
+use crate::errors::NAME;
 use glutin::api::egl::display::Display;
 use glutin::display::AsRawDisplay;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -43,7 +44,7 @@ impl Share {
         if users.contexts > 0 && users.process != here {
             return Err(Error::new(ErrorKind::Unavailable, "init")
                 .says("no OpenGL context can be opened")
-                .with("driver", crate::NAME)
+                .with("driver", NAME)
                 .with(
                     "reason",
                     "this process was forked from one that uses OpenGL, whose threads stayed \

@@ -4,8 +4,9 @@
 //!
 //! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy-codegen/src/kernels/cache.rs`).
 
-use crate::context::Context;
-use crate::disk;
+use crate::context::disk;
+use crate::context::egl::Context;
+use crate::errors::NAME;
 use glow::HasContext;
 use gpupy_codegen::disk::{Shelf, short_hash};
 use gpupy_codegen::fragment;
@@ -29,7 +30,7 @@ pub fn compile(context: &Context, source: &str, samplers: &[String]) -> Result<K
     let vertex = fragment::vertex_source(context.limits.glsl);
     let key = disk::Key::new(&context.limits, &vertex, source);
     // Without binaries there is nothing to keep, so there is no place for it.
-    let place = Shelf::of(crate::NAME).filter(|_| context.limits.program_binaries);
+    let place = Shelf::of(NAME).filter(|_| context.limits.program_binaries);
     // SAFETY: the context is current; objects made here are deleted here or kept in the kernel.
     unsafe {
         let program = gl.create_program().map_err(|e| refused(context, &e, source))?;
@@ -96,7 +97,7 @@ fn refused(context: &Context, log: &str, source: &str) -> Error {
     // One complaint brings many others with it.
     let first = log.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     let error = Error::new(ErrorKind::Refused, "eval_ir")
-        .with("driver", crate::NAME)
+        .with("driver", NAME)
         .with("device", &context.limits.renderer)
         .with("compiler", first.trim());
     match std::fs::write(&path, source) {
@@ -108,12 +109,12 @@ fn refused(context: &Context, log: &str, source: &str) -> Error {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use crate::context;
+    use crate::context::egl;
     use gpupy_core::driver::Config;
 
     #[test]
     fn every_snapshot_of_the_generator_compiles() {
-        let Ok(context) = context::open(&Config::default()) else {
+        let Ok(context) = egl::open(&Config::default()) else {
             return println!("skipped: no context");
         };
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpupy-codegen/tests/snapshots");
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_compilers_reason_and_the_saved_source() {
-        let Ok(context) = context::open(&Config::default()) else {
+        let Ok(context) = egl::open(&Config::default()) else {
             return println!("skipped: no context");
         };
         let source = "#version 400 core\nvoid main() { undeclared = 1; }\n";

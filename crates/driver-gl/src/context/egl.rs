@@ -6,7 +6,8 @@
 //!
 //! Not here: the thread that the context lives on (`thread.rs`).
 
-use crate::display::Share;
+use crate::context::display::Share;
+use crate::errors::NAME;
 use glow::HasContext;
 use glutin::api::egl::config::Config;
 use glutin::api::egl::context::PossiblyCurrentContext;
@@ -115,7 +116,7 @@ pub fn open(wanted: &Wanted) -> Result<Context> {
     }
     Err(Error::new(ErrorKind::Unavailable, "init")
         .says("no OpenGL context with GLSL 4.00 could be opened")
-        .with("driver", crate::NAME)
+        .with("driver", NAME)
         .with("reason", reasons.join("; "))
         .with("on Debian install", "libegl1 libgl1-mesa-dri"))
 }

@@ -5,7 +5,8 @@
 //!
 //! Not here: what jobs do (`gpu.rs`).
 
-use crate::gpu::Gpu;
+use crate::context::gpu::Gpu;
+use crate::errors::{NAME, lost};
 use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -133,11 +134,6 @@ fn serve(gpu: &mut Gpu, queue: &Receiver<Job>) {
 fn unavailable(reason: &str) -> Error {
     Error::new(ErrorKind::Unavailable, "init")
         .says("the thread for OpenGL did not start")
-        .with("driver", crate::NAME)
+        .with("driver", NAME)
         .with("reason", reason)
-}
-
-/// The error of everything after the device is gone.
-pub fn lost() -> Error {
-    Error::new(ErrorKind::DeviceLost, "gl").with("driver", crate::NAME)
 }

@@ -6,10 +6,11 @@
 //!
 //! Not here: which blocks and kernels there are (the caller's side: `blocks.rs`, `eval.rs`).
 
-use crate::context::{self, Context, Limits};
-use crate::kernels::{Kernel, compile};
-use crate::textures::{Shape, Texture};
-use crate::thread::lost;
+use crate::context::egl::{self, Context, Limits};
+use crate::context::kernels::{Kernel, compile};
+use crate::context::textures::{Shape, Texture};
+use crate::errors::NAME;
+use crate::errors::lost;
 use glow::HasContext;
 use gpupy_codegen::fragment::Area;
 use gpupy_core::driver::Config;
@@ -62,7 +63,7 @@ impl Gpu {
     /// # Errors
     /// - `Unavailable`: there is no context.
     pub fn open(config: &Config) -> Result<Gpu> {
-        let context = context::open(config)?;
+        let context = egl::open(config)?;
         let gl = &context.gl;
         // SAFETY: the context is current; these set its own state.
         let framebuffer = unsafe {
@@ -288,7 +289,7 @@ impl Gpu {
         let texture = self.textures.get_mut(&id).ok_or_else(|| broken("no such texture"))?;
         if let Some(cause) = &texture.poison {
             return Err(Error::new(ErrorKind::Poisoned, "block_read")
-                .with("driver", crate::NAME)
+                .with("driver", NAME)
                 .with("cause", cause)
                 .from_source(cause.clone()));
         }
@@ -346,7 +347,7 @@ impl Gpu {
                 Err(lost())
             }
             glow::OUT_OF_MEMORY => {
-                Err(Error::new(ErrorKind::OutOfMemory, operation).with("driver", crate::NAME))
+                Err(Error::new(ErrorKind::OutOfMemory, operation).with("driver", NAME))
             }
             code => Err(broken("OpenGL reports an error").with("code", format!("{code:#x}"))),
         }
@@ -355,13 +356,13 @@ impl Gpu {
 
 fn out_of_memory(shape: Shape) -> Error {
     Error::new(ErrorKind::OutOfMemory, "block_alloc")
-        .with("driver", crate::NAME)
+        .with("driver", NAME)
         .with("bytes", shape.bytes())
 }
 
 /// An error of this driver's own making.
 fn broken(what: &str) -> Error {
-    Error::new(ErrorKind::Invalid, "gl").says(what).with("driver", crate::NAME)
+    Error::new(ErrorKind::Invalid, "gl").says(what).with("driver", NAME)
 }
 
 #[cfg(test)]
