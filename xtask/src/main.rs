@@ -12,6 +12,8 @@ mod develop;
 mod failure;
 mod features;
 mod header;
+#[cfg(test)]
+mod imports;
 mod lint;
 #[cfg(test)]
 mod pages;

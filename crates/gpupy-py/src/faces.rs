@@ -3,7 +3,7 @@
 //! Owns [`part_of`] and `NdArray._under`. Invariant: shape and strides are those that NumPy gives, and writes to
 //! either array are seen through the other.
 //!
-//! Not here: how elements become those of another dtype (`gpupy-engine/src/face.rs`).
+//! Not here: how elements become those of another dtype (`gpupy-engine/src/context/faces.rs`).
 
 use crate::array::{Elements, NdArray, elements, view_of};
 use crate::dtypes;

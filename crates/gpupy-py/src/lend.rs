@@ -1,7 +1,7 @@
 //! Memory of ours as others see it: NumPy's arrays over it, and descriptions for the buffer protocol.
 //!
 //! Owns [`to_numpy`], [`to_numpy_pinned`] and [`Exported`]. What is lent to other code is the memory of a pinned
-//! base (`gpupy-engine/src/pin.rs`), with NumPy's strides and NumPy's permission to write; what is lent to
+//! base (`gpupy-engine/src/context/pin.rs`), with NumPy's strides and NumPy's permission to write; what is lent to
 //! NumPy for one call and kept by nobody are elements as they are now, to read. Invariants: nothing is copied
 //! that lies in host memory, but for few elements that only their array has; what is lent lives as long as
 //! somebody looks at it; there is no writable export of memory that values may share.

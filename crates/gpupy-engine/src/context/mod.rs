@@ -6,22 +6,33 @@
 //! Not here: what a front end records (`recording.rs`), what it is told of drivers and counts (`told.rs`), choosing a driver (`ladder.rs`), reading (`read.rs`),
 //! when a front end need not ask for an evaluation (`pending.rs`), evaluation itself (`evaluate.rs`).
 
+mod counts;
+mod explaining;
+pub(crate) mod faces;
+pub(crate) mod ladder;
+pub(crate) mod leases;
+pub(crate) mod pending;
+pub(crate) mod pin;
+pub(crate) mod read;
 mod recording;
+pub(crate) mod settings;
+pub(crate) mod settle;
 mod told;
 
 use self::told::Told;
-use crate::again::Again;
-use crate::array::Array;
-use crate::at_once::AtOnce;
-use crate::evaluate::Engine;
-use crate::host;
-use crate::lowering::Way;
-use crate::record::Recorder;
-use crate::registry::Registry;
-use crate::settings::{Placement, Settings};
-use crate::slice::Slice;
-use crate::stats::Stats;
-use crate::trace::{self, Tracer};
+use crate::array::base::Array;
+use crate::context::settings::{Placement, Settings};
+use crate::drivers::registry::Registry;
+use crate::eager::at_once::AtOnce;
+use crate::execute::evaluate::Engine;
+use crate::execute::slice::Slice;
+use crate::execute::state::State;
+use crate::explain::stats::Stats;
+use crate::explain::tracer::{Tracer, to_stderr};
+use crate::memory::host;
+use crate::record::recorder::Recorder;
+use crate::schedule::again::Again;
+use crate::schedule::ways::Way;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result};
@@ -55,17 +66,6 @@ pub(crate) struct Inner {
     state: Arc<Mutex<State>>,
 }
 
-pub(crate) struct State {
-    /// The drivers; plug-ins are added when they are asked for.
-    pub registry: Registry,
-    /// A device or none for each driver of the registry.
-    pub engine: Engine,
-    /// The driver that the user asked for: a name of the registry, or `auto`.
-    pub wanted: String,
-    /// The position of the driver in use, once it is open.
-    pub chosen: Option<usize>,
-}
-
 impl Context {
     /// A context over these drivers, and the plug-in that the settings may name; opens none.
     pub fn new(mut registry: Registry, settings: Settings) -> Context {
@@ -82,7 +82,7 @@ impl Context {
         let state = State { registry, engine, wanted: settings.driver.clone(), chosen: None };
         let tracer = Tracer::default();
         if settings.trace {
-            tracer.send_to(Some(Box::new(trace::to_stderr)));
+            tracer.send_to(Some(Box::new(to_stderr)));
         }
         let state = Arc::new(Mutex::new(state));
         let at_once = match (settings.placement, has_host) {

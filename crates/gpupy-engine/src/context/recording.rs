@@ -3,17 +3,17 @@
 //! Owns the recording methods of [`Context`]. Each is the recorder's, or is computed at once; what is recorded
 //! is evaluated where too much is pending behind it. Invariant: what fails leaves every array as it was.
 //!
-//! Not here: what recorded operations become (`record.rs`), what is computed at once (`at_once.rs`), reading
+//! Not here: what recorded operations become (`record/`), what is computed at once (`at_once.rs`), reading
 //! (`read.rs`).
 
 use super::Context;
-use crate::array::{Arg, Array, checked_size};
-use crate::in_memory;
-use crate::masked;
-use crate::order::{self, Steps};
-use crate::record::source_of;
-use crate::settle::is_little;
-use crate::value::{Operand, Value};
+use crate::array::base::{Arg, Array, checked_size};
+use crate::array::order::{self, Steps};
+use crate::eager::in_memory;
+use crate::eager::masked;
+use crate::graph::value::{Operand, Value};
+use crate::memory::little::is_little;
+use crate::record::recorder::source_of;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
 use std::slice;

@@ -1,148 +1,41 @@
-//! What a front end is told of drivers and of counts, also while another thread evaluates.
+//! What was known last of drivers and of counts.
 //!
 //! Owns [`Told`]: the numbers as they were when the evaluation that goes on began its present slice, and the
-//! drivers as they were asked last. Invariant: who asks for counts waits for no evaluation.
+//! drivers as they were asked last.
 //!
-//! Not here: counting (`stats.rs`, `cache/`).
+//! Not here: who notes and asks (`counts.rs`).
 
-use super::{Context, State};
-use crate::evaluate::Engine;
-use crate::pin;
-use crate::stats::Stats;
+use crate::explain::stats::Stats;
 use gpupy_core::Result;
 use gpupy_core::driver::Capabilities;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A driver's name with what it can, or why it does not start.
-type Found = (&'static str, Result<Capabilities>);
+pub(crate) type Found = (&'static str, Result<Capabilities>);
 
 /// What was known last.
 #[derive(Default)]
 pub(crate) struct Told {
-    counts: Mutex<Counts>,
-    drivers: Mutex<Option<Vec<Found>>>,
+    pub counts: Mutex<Counts>,
+    pub drivers: Mutex<Option<Vec<Found>>>,
 }
 
 #[derive(Clone, Default)]
-struct Counts {
+pub(crate) struct Counts {
     /// What belongs to no driver.
-    whole: Stats,
-    drivers: Vec<(&'static str, Stats)>,
+    pub whole: Stats,
+    pub drivers: Vec<(&'static str, Stats)>,
     /// What each driver's device holds, which takes longer to count.
-    held: Vec<Stats>,
+    pub held: Vec<Stats>,
 }
 
-/// How often the engine is asked for, and how long to wait in between: small work has it for microseconds.
-const TRIES: u32 = 5;
-const BETWEEN: Duration = Duration::from_micros(200);
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Context {
-    /// The engine, unless another thread has it for longer than small work takes.
-    fn state_soon(&self) -> Option<MutexGuard<'_, State>> {
-        for attempt in 0..TRIES {
-            if attempt > 0 {
-                std::thread::sleep(BETWEEN);
-            }
-            match self.inner.state.try_lock() {
-                Ok(state) => return Some(state),
-                Err(TryLockError::Poisoned(state)) => return Some(state.into_inner()),
-                Err(TryLockError::WouldBlock) => {}
-            }
-        }
-        None
-    }
-
-    /// Notes the counts for who asks while an evaluation goes on, which begins a slice.
-    pub(crate) fn tell_counts(&self, state: &State) {
-        let Engine { devices, counts, stats, .. } = &state.engine;
-        let mut told = locked(&self.inner.told.counts);
-        told.whole = *stats;
-        // What is closed counts nothing.
-        for ((device, counts), (_, known)) in devices.iter().zip(counts).zip(&mut told.drivers) {
-            if device.is_some() {
-                *known = *counts;
-            }
-        }
-    }
-
-    /// Notes them for all drivers, and what the devices hold.
-    pub(crate) fn tell_all(&self, state: &mut State) {
-        let State { registry, engine, .. } = state;
-        let mut told = locked(&self.inner.told.counts);
-        told.whole = engine.stats;
-        told.drivers = registry.names().zip(engine.counts.iter().copied()).collect();
-        let held = engine.devices.iter_mut().map(|device| {
-            let mut held = Stats::default();
-            if let Some(device) = device {
-                device.sweep();
-                device.count(&mut held);
-            }
-            held
-        });
-        told.held = held.collect();
-    }
-
-    /// The numbers of now, or those that were noted last.
-    fn counts(&self) -> Counts {
-        if let Some(mut state) = self.state_soon() {
-            self.tell_all(&mut state);
-        }
-        locked(&self.inner.told.counts).clone()
-    }
-
-    /// Counts since the context was made or they were reset, and what there is now; while another thread
-    /// evaluates, those of when its present slice began.
-    pub fn stats(&self) -> Stats {
-        let counts = self.counts();
-        let mut stats = counts.whole;
-        counts.each().for_each(|(_, driver)| stats += driver);
-        stats.values = self.inner.recorder.living() as u64;
-        stats.pins = pin::living();
-        stats
-    }
-
-    /// The same for each driver, by name; what belongs to none of them is 0.
-    pub fn driver_stats(&self) -> Vec<(&'static str, Stats)> {
-        self.counts().each().collect()
-    }
-
-    /// Sets all counts to zero; what is on the devices stays.
-    pub fn reset_stats(&self) {
-        let mut state = self.state();
-        let Engine { counts, stats, .. } = &mut state.engine;
-        counts.iter_mut().chain([stats]).for_each(|counts| *counts = Stats::default());
-        self.tell_all(&mut state);
-    }
-
-    /// Every driver with what it can, or why it does not start. Opens those that are not open. While another
-    /// thread evaluates, as it was told last, if it ever was.
-    pub fn drivers(&self) -> Vec<(&'static str, Result<Capabilities>)> {
-        let mut state = match self.state_soon() {
-            Some(state) => state,
-            None => match locked(&self.inner.told.drivers).clone() {
-                Some(known) => return known,
-                None => self.state(),
-            },
-        };
-        let all = (0..state.registry.len()).filter_map(|position| {
-            let (name, _) = state.registry.get(position)?;
-            let found = self.open(&mut state, position);
-            Some((name, found.and_then(|()| Ok(state.engine.device(position)?.caps.clone()))))
-        });
-        let all: Vec<Found> = all.collect();
-        *locked(&self.inner.told.drivers) = Some(all.clone());
-        all
-    }
 }
 
 impl Counts {
     /// Each driver's counts with what its device holds.
-    fn each(&self) -> impl Iterator<Item = (&'static str, Stats)> + '_ {
+    pub fn each(&self) -> impl Iterator<Item = (&'static str, Stats)> + '_ {
         self.drivers.iter().zip(&self.held).map(|((name, counts), held)| {
             let mut all = *counts;
             all += *held;

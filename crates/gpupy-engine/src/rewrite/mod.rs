@@ -12,8 +12,7 @@ mod table;
 mod tests;
 mod zeros;
 
-use crate::record::Recorder;
-use crate::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
 use conditions::{Dtypes, number};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval;
@@ -32,17 +31,15 @@ struct Bound {
     dtypes: Dtypes,
 }
 
-impl Recorder {
+/// Makes expressions of operations, the simplest that have the same bits.
+pub(crate) trait Rewrite: Sized {
+    /// The value of an operation, just as it is asked for.
+    fn made(&self, dtype: DType, shape: Shape, op: NodeOp, operands: Operands) -> Value;
+
     /// An operation on operands that were broadcast to a shape, as an operand of that shape: a
     /// scalar where it is known, something simpler with the same bits where there is such, otherwise
     /// the operation.
-    pub(crate) fn simplest(
-        &self,
-        op: Op,
-        dtype: DType,
-        shape: &Shape,
-        mut operands: Operands,
-    ) -> Operand {
+    fn simplest(&self, op: Op, dtype: DType, shape: &Shape, mut operands: Operands) -> Operand {
         if let Some(scalar) = fold(op, dtype, &operands) {
             return (Input::Scalar(scalar), None);
         }
@@ -56,7 +53,7 @@ impl Recorder {
         let rows = rows_of(op).iter();
         for row in rows {
             if let Some(bound) = matched(row, dtype, shape, &operands)
-                && let Some(simpler) = self.rewritten(&row.to, dtype, shape, &bound)
+                && let Some(simpler) = rewritten(self, &row.to, dtype, shape, &bound)
             {
                 return simpler;
             }
@@ -69,38 +66,30 @@ impl Recorder {
     }
 
     /// An operation just as it is asked for.
-    pub(crate) fn recorded(
-        &self,
-        op: Op,
-        dtype: DType,
-        shape: Shape,
-        operands: Operands,
-    ) -> Operand {
-        let value = self.value(dtype, shape, NodeOp::Apply(op), operands);
+    fn recorded(&self, op: Op, dtype: DType, shape: Shape, operands: Operands) -> Operand {
+        let value = self.made(dtype, shape, NodeOp::Apply(op), operands);
         (Input::Whole(value.id()), Some(value))
     }
+}
 
-    /// What a row gives; `dtype` is the result's.
-    fn rewritten(
-        &self,
-        term: &Term,
-        dtype: DType,
-        shape: &Shape,
-        bound: &Bound,
-    ) -> Option<Operand> {
-        match term {
-            Term::Operand(which) => bound.operands[*which].clone(),
-            Term::Again => None,
-            Term::Number(value) => Some((Input::Scalar(number(*value, dtype)?), None)),
-            Term::Made | Term::Making(_) => Some((Input::Scalar(bound.made?), None)),
-            Term::Of(op, args) => {
-                // Numbers beside an operand are of its dtype.
-                let args: Option<Operands> = args
-                    .iter()
-                    .map(|arg| self.rewritten(arg, bound.dtypes.x, shape, bound))
-                    .collect();
-                Some(self.simplest(*op, dtype, shape, args?))
-            }
+/// What a row gives; `dtype` is the result's.
+fn rewritten(
+    to: &impl Rewrite,
+    term: &Term,
+    dtype: DType,
+    shape: &Shape,
+    bound: &Bound,
+) -> Option<Operand> {
+    match term {
+        Term::Operand(which) => bound.operands[*which].clone(),
+        Term::Again => None,
+        Term::Number(value) => Some((Input::Scalar(number(*value, dtype)?), None)),
+        Term::Made | Term::Making(_) => Some((Input::Scalar(bound.made?), None)),
+        Term::Of(op, args) => {
+            // Numbers beside an operand are of its dtype.
+            let args: Option<Operands> =
+                args.iter().map(|arg| rewritten(to, arg, bound.dtypes.x, shape, bound)).collect();
+            Some(to.simplest(*op, dtype, shape, args?))
         }
     }
 }

@@ -8,8 +8,9 @@
 //! Not here: which numbers are finite (`bounds/`).
 
 use super::scalar_of;
-use crate::bounds::{self, Bounds};
-use crate::value::Operand;
+use crate::graph::bounds;
+use crate::graph::interval::Bounds;
+use crate::graph::value::Operand;
 use gpupy_core::op::Op;
 use gpupy_core::op_eval;
 use gpupy_core::{DType, Scalar};

@@ -1,8 +1,8 @@
 //! Zeros of an unknown sign beside what is computed of them, element by element.
 
-use crate::array::{Arg, Array};
-use crate::record::Recorder;
-use crate::value::Kind;
+use crate::array::base::{Arg, Array};
+use crate::graph::value::Kind;
+use crate::record::recorder::Recorder;
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::op_eval;
 use gpupy_core::{DType, Scalar};

@@ -1,0 +1,474 @@
+//! Arrays: views of bases.
+//!
+//! Owns [`Array`] and its base. A base is an identity whose current value can be replaced by
+//! writing; arrays that view one base alias each other as NumPy's do. A recorded expression holds
+//! the value that a base had then, not the base. Invariant: the values of one base all have the
+//! dtype and shape with which it was made.
+//!
+//! Not here: recording operations (`record/`), reading and evaluating (`context/`).
+
+use crate::array::held::{Current, Held};
+use crate::array::own::Own;
+use crate::graph::value::{Input, Kind, Operand, Origin, Value};
+use crate::memory::view::View;
+use gpupy_core::memory::{of_array, refused};
+use gpupy_core::shape::{MAX_RANK, size_of};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
+
+/// What the user holds: a view of a base.
+#[derive(Clone)]
+pub struct Array {
+    base: Arc<Base>,
+    view: View,
+}
+
+/// An array that does not keep its base.
+pub(crate) struct WeakArray {
+    base: Weak<Base>,
+    view: View,
+}
+
+impl WeakArray {
+    /// The array, if somebody kept its base.
+    pub fn upgrade(&self) -> Option<Array> {
+        Some(Array { base: self.base.upgrade()?, view: self.view.clone() })
+    }
+}
+
+struct Base {
+    dtype: DType,
+    len: usize,
+    current: Mutex<Current>,
+    /// Where the elements are another base's, from the beginning or from some time on.
+    face: OnceLock<Box<dyn Face>>,
+}
+
+/// What a base shows that has no elements of its own.
+pub(crate) trait Face: Send + Sync {
+    /// Gives the face's base the elements that the whole has now.
+    fn follow(&self, dtype: DType, current: &mut Current);
+
+    /// The same, if nobody has the whole just now.
+    fn follow_now(&self, dtype: DType, current: &mut Current) -> Option<()>;
+
+    /// Gives the whole the elements that were written to the face's base; false where the whole is pinned, which
+    /// undoes what was written.
+    ///
+    /// # Errors
+    /// - `Disposed`: either has none any more. `OutOfMemory`: there is no room for them. What was written
+    ///   to the face is undone then.
+    fn pass_on(&self, current: &mut Current) -> Result<bool>;
+
+    /// The view of the whole, and what it has to be given, where that does what writing `source` to a view of
+    /// the face does; `None` where the face's own elements have to be written.
+    ///
+    /// # Errors
+    /// - `Disposed`: there are no elements any more. `Shape`: the source does not fit.
+    fn through(&self, dest: &Array, source: Arg<'_>) -> Result<Option<(Array, Array)>>;
+
+    /// What the face shows.
+    fn whole(&self) -> &Array;
+}
+
+/// An operand: an array, or a scalar that broadcasts to anything.
+#[derive(Clone, Copy)]
+pub enum Arg<'a> {
+    /// An array.
+    Array(&'a Array),
+    /// A scalar.
+    Scalar(Scalar),
+}
+
+impl<'a> From<&'a Array> for Arg<'a> {
+    fn from(array: &'a Array) -> Arg<'a> {
+        Arg::Array(array)
+    }
+}
+
+impl From<Scalar> for Arg<'_> {
+    fn from(scalar: Scalar) -> Self {
+        Arg::Scalar(scalar)
+    }
+}
+
+impl Array {
+    /// A new base with this value, seen whole.
+    pub fn from_value(value: Value) -> Array {
+        let view = View::contiguous(value.shape());
+        Array::with_view(value, view)
+    }
+
+    /// A new base with this value, seen through a view.
+    pub(crate) fn with_view(value: Value, view: View) -> Array {
+        let (dtype, len) = (value.dtype(), value.len());
+        let current = Mutex::new(Current::new(Held::Value(value)));
+        Array { base: Arc::new(Base { dtype, len, current, face: OnceLock::new() }), view }
+    }
+
+    /// A new base with these elements for its own, seen whole.
+    pub(crate) fn of_own(own: Own) -> Array {
+        let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
+        let current = Mutex::new(Current::new(Held::Own(own)));
+        Array { base: Arc::new(Base { dtype, len, current, face: OnceLock::new() }), view }
+    }
+
+    /// A new base that shows another one's elements.
+    pub(crate) fn of_face(dtype: DType, len: usize, face: Box<dyn Face>) -> Array {
+        let current = Mutex::new(Current::new(Held::Nothing));
+        let base = Base { dtype, len, current, face: OnceLock::from(face) };
+        Array { base: Arc::new(base), view: View::contiguous(&[len]) }
+    }
+
+    /// A new base with a copy of these elements for its own, in C order; seen whole. `None` where they are
+    /// too few, or there is no room.
+    #[inline(always)]
+    pub(crate) fn own(
+        dtype: DType,
+        shape: &[usize],
+        origin: Origin,
+        bytes: &[u8],
+    ) -> Option<Array> {
+        let bytes = bytes.get(..size_of(shape) * dtype.size())?;
+        let (array, room) = Array::blank(dtype, shape, origin, 0)?;
+        // SAFETY: there is room for all elements, which nobody else has.
+        unsafe { room.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Some(array)
+    }
+
+    /// A new base with room for elements of its own, which the caller puts where it is told, in C order,
+    /// before anybody else gets the array; `None` where there is none. `depth` is the length of the chain that
+    /// led to them.
+    #[inline(always)]
+    pub(crate) fn blank(
+        dtype: DType,
+        shape: &[usize],
+        origin: Origin,
+        depth: u32,
+    ) -> Option<(Array, NonNull<u8>)> {
+        let view = View::contiguous(shape);
+        let len = view.size();
+        let base = Arc::<Base>::new_uninit();
+        let place = Arc::as_ptr(&base).cast_mut().cast::<Base>();
+        // Filled in where it stays: moving it would take as long as computing few elements.
+        let held = Held::Own(Own::blank(dtype, origin, depth));
+        // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
+        unsafe {
+            let current = Mutex::new(Current::new(held));
+            place.write(Base { dtype, len, current, face: OnceLock::new() });
+            let current = (*place).current.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let start = current.own_mut()?.make_room(shape).ok()?;
+            Some((Array { base: base.assume_init(), view }, start))
+        }
+    }
+
+    /// An array that holds a copy of these elements: C order, native endian.
+    ///
+    /// # Errors
+    /// - `Shape`: the bytes are not exactly the elements of the shape.
+    /// - `OutOfMemory`: there is no room for them.
+    pub fn from_bytes(dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<Array> {
+        let wanted = checked_size(shape)?.checked_mul(dtype.size());
+        if wanted != Some(bytes.len()) {
+            return Err(Error::new(ErrorKind::Shape, "array")
+                .says("the bytes are not the elements of the shape")
+                .with("bytes", bytes.len())
+                .with("shape", format!("{shape:?}"))
+                .with("dtype", dtype));
+        }
+        let refused = || of_array(refused(bytes.len()), shape, dtype);
+        Array::own(dtype, shape, Origin::Given, bytes).ok_or_else(refused)
+    }
+
+    /// An array whose elements are all `scalar`; it takes no memory.
+    ///
+    /// # Errors
+    /// - `Shape`: there would be more elements than positions.
+    pub fn full(shape: &[usize], scalar: Scalar) -> Result<Array> {
+        checked_size(shape)?;
+        Ok(Array::from_value(Value::constant(shape, scalar)))
+    }
+
+    /// Extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.view.shape
+    }
+
+    /// Elements a step of each axis.
+    pub fn strides(&self) -> &[isize] {
+        &self.view.strides
+    }
+
+    /// The position of the first element in the base.
+    pub fn offset(&self) -> isize {
+        self.view.offset
+    }
+
+    /// The elements' dtype.
+    pub fn dtype(&self) -> DType {
+        self.base.dtype
+    }
+
+    /// The number of axes.
+    pub fn ndim(&self) -> usize {
+        self.view.shape.len()
+    }
+
+    /// The number of elements.
+    pub fn size(&self) -> usize {
+        self.view.size()
+    }
+
+    /// True when the elements stand one after another in C order.
+    pub fn is_contiguous(&self) -> bool {
+        self.view.is_contiguous()
+    }
+
+    /// True when both view the same base, so that writing one may change the other.
+    pub fn shares_base(&self, other: &Array) -> bool {
+        Arc::ptr_eq(&self.base, &other.base)
+    }
+
+    /// True when writing one may change the other: they view the same base, or faces of it.
+    pub fn aliases(&self, other: &Array) -> bool {
+        Arc::ptr_eq(self.owner(), other.owner())
+    }
+
+    /// True when both show the same elements, and each where the other does.
+    pub(crate) fn shows_what(&self, other: &Array) -> bool {
+        self.view == other.view
+            && match (self.face(), other.face()) {
+                (Some(face), Some(others)) if self.dtype() == other.dtype() => {
+                    face.whole().shows_what(others.whole())
+                }
+                _ => self.shares_base(other),
+            }
+    }
+
+    /// The base whose elements these are.
+    fn owner(&self) -> &Arc<Base> {
+        let mut base = &self.base;
+        while let Some(face) = base.face.get() {
+            base = &face.whole().base;
+        }
+        base
+    }
+
+    /// What the base has whose elements these are.
+    pub(crate) fn owner_current(&self) -> MutexGuard<'_, Current> {
+        self.owner().current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes from the first element of the base whose elements these are to the first one shown.
+    pub fn byte_offset(&self) -> isize {
+        self.view.offset * self.dtype().size() as isize + self.base_offset()
+    }
+
+    /// Bytes from the first element of the base whose elements these are to the first one of this base.
+    pub(crate) fn base_offset(&self) -> isize {
+        self.face().map_or(0, |face| face.whole().byte_offset())
+    }
+
+    /// The array without what would keep its base.
+    pub(crate) fn downgrade(&self) -> WeakArray {
+        WeakArray { base: Arc::downgrade(&self.base), view: self.view.clone() }
+    }
+
+    /// How many elements the base has.
+    pub fn base_len(&self) -> usize {
+        self.base.len
+    }
+
+    /// What the base shows, if it has no elements of its own.
+    pub(crate) fn face(&self) -> Option<&dyn Face> {
+        self.base.face.get().map(|face| &**face)
+    }
+
+    /// True when this array shows its whole base in C order.
+    pub fn is_whole(&self) -> bool {
+        self.view.offset == 0 && self.size() == self.base.len && self.is_contiguous()
+    }
+
+    /// How often the base was written. Of a pinned one nothing tells, so it is another number each time.
+    pub fn version(&self) -> u64 {
+        self.current().seen()
+    }
+
+    /// The view itself.
+    pub fn layout(&self) -> &View {
+        &self.view
+    }
+
+    #[inline]
+    pub(crate) fn seen_as(&self, view: View) -> Array {
+        Array { base: self.base.clone(), view }
+    }
+
+    pub(crate) fn current(&self) -> MutexGuard<'_, Current> {
+        let mut current = self.base.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(face) = self.base.face.get() {
+            face.follow(self.base.dtype, &mut current);
+        }
+        current
+    }
+
+    /// The same, if nobody has it just now.
+    #[inline]
+    pub(crate) fn current_now(&self) -> Option<MutexGuard<'_, Current>> {
+        let mut current = match self.base.current.try_lock() {
+            Ok(current) => current,
+            Err(TryLockError::Poisoned(current)) => current.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        if let Some(face) = self.base.face.get() {
+            face.follow_now(self.base.dtype, &mut current)?;
+        }
+        Some(current)
+    }
+
+    /// The same for who moves elements to it, which nobody else is told of; `None` also where others show
+    /// them under another dtype.
+    #[inline]
+    pub(crate) fn current_to_write(&self) -> Option<MutexGuard<'_, Current>> {
+        let current = self.current_now()?;
+        self.base.face.get().is_none().then_some(current)
+    }
+
+    /// Lets the base show the elements of another one from now on, which `make` is given what it has to make
+    /// with. It changes nothing where the base shows another one's already.
+    ///
+    /// # Errors
+    /// - `Disposed`: it has none any more. Those of `make`.
+    pub(crate) fn become_face(
+        &self,
+        make: impl FnOnce(&mut Current) -> Result<Box<dyn Face>>,
+    ) -> Result<()> {
+        let mut current = self.current();
+        if self.base.face.get().is_none() {
+            let face = make(&mut current)?;
+            // Nobody else sets it, with the lock held.
+            let _ = self.base.face.set(face);
+        }
+        Ok(())
+    }
+
+    /// The base's value now.
+    ///
+    /// # Errors
+    /// - `Disposed`: it has none any more.
+    pub fn value(&self) -> Result<Value> {
+        self.current().value()
+    }
+
+    /// The same elements as they are now, which later writes to this base do not change: a base of
+    /// its own with the same value.
+    ///
+    /// # Errors
+    /// - `Disposed`: it has none any more.
+    pub fn snapshot(&self) -> Result<Array> {
+        Ok(Array::with_view(self.value()?, self.view.clone()))
+    }
+
+    /// Lets go of the elements of the base now, on every device and in host memory, whoever still
+    /// holds arrays of it: these keep shape and dtype, and nothing else. Expressions that were
+    /// recorded before keep the elements until they are computed.
+    pub fn dispose(&self) {
+        let mut current = self.current();
+        let held = current.dispose();
+        // What goes with it takes other locks.
+        drop(current);
+        drop(held);
+    }
+
+    /// What the base of an array that nobody else has holds.
+    ///
+    /// # Errors
+    /// - `Disposed`: nothing.
+    pub(crate) fn into_held(self) -> Result<Held> {
+        let mut current = self.current();
+        match current.take() {
+            Held::Nothing => Err(current.why()),
+            held => Ok(held),
+        }
+    }
+
+    /// What all elements of the base are, if they are one number that takes no memory.
+    pub(crate) fn constant(&self) -> Option<Scalar> {
+        match self.current().held() {
+            Held::Value(value) => match value.0.kind {
+                Kind::Constant(scalar) => Some(scalar),
+                Kind::Host(_) | Kind::Expr { .. } => None,
+            },
+            Held::Own(_) | Held::Nothing => None,
+        }
+    }
+
+    /// Whether the base has elements that nobody else has.
+    pub(crate) fn has_own(&self) -> bool {
+        matches!(self.current().held(), Held::Own(_))
+    }
+
+    /// Whether the base's value is an expression of which something is not computed yet.
+    pub(crate) fn is_pending(&self) -> bool {
+        match self.current().held() {
+            Held::Value(value) => matches!(value.0.kind, Kind::Expr { .. }) && !value.is_computed(),
+            Held::Own(_) | Held::Nothing => false,
+        }
+    }
+
+    /// Whether the base has elements that nobody else has, as far as can be told without waiting.
+    pub fn is_there(&self) -> bool {
+        self.current_now().is_some_and(|current| matches!(current.held(), Held::Own(_)))
+    }
+
+    /// Refuses what was disposed of.
+    ///
+    /// # Errors
+    /// - `Disposed`: it has no elements any more.
+    pub(crate) fn check_there(&self) -> Result<()> {
+        let current = self.current();
+        match current.held() {
+            Held::Nothing => Err(current.why()),
+            Held::Own(_) | Held::Value(_) => Ok(()),
+        }
+    }
+
+    /// This array as an operand broadcast to `shape`, with the value that it has now.
+    pub(crate) fn operand(&self, shape: &[usize]) -> Result<Operand> {
+        let mut current = self.current();
+        let value = current.value()?;
+        drop(current);
+        if let Kind::Constant(scalar) = value.0.kind {
+            return Ok((Input::Scalar(scalar), None));
+        }
+        let input = if self.view.shape[..] == *shape {
+            Input::new(value.id(), &self.view)
+        } else {
+            Input::new(value.id(), &self.view.broadcast_to(shape)?)
+        };
+        Ok((input, Some(value)))
+    }
+}
+
+/// The number of elements, when memory could ever count them, and there are not too many axes.
+pub(crate) fn checked_size(shape: &[usize]) -> Result<usize> {
+    if shape.len() > MAX_RANK {
+        return Err(Error::new(ErrorKind::Shape, "array").says(format!(
+            "maximum supported dimension for an ndarray is currently {MAX_RANK}, found {}",
+            shape.len()
+        )));
+    }
+    let mut size = 1usize;
+    for extent in shape.iter().filter(|e| **e != 0) {
+        size = size.checked_mul(*extent).filter(|s| *s <= isize::MAX as usize / 16).ok_or_else(
+            || {
+                Error::new(ErrorKind::Shape, "array").says(
+                    "array is too big; `arr.size * arr.dtype.itemsize` is larger than the \
+                     maximum possible size.",
+                )
+            },
+        )?;
+    }
+    Ok(size_of(shape))
+}

@@ -1,0 +1,453 @@
+//! The block cache of one device: which piece of which value is where.
+//!
+//! Owns [`Blocks`]: a hash table. A block is named by value and part: a tile, or a gathered
+//! view (with its offset, shape and strides, as in the thesis). Invariants: a pinned block is never
+//! evicted; a tile that is nowhere else is saved to host memory before it is evicted; blocks of dead
+//! values are freed before anything is evicted.
+//!
+//! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`evict.rs`),
+//! free blocks (`pool.rs`), the driver's own memory.
+
+mod evict;
+
+use crate::blocks::pool::Pool;
+use crate::blocks::rhythm::Rhythm;
+use crate::explain::stats::Stats;
+use crate::explain::trace::{Event, subject};
+use crate::explain::tracer::Tracer;
+use crate::graph::value::{DeadList, Node, Value, ValueId};
+use crate::memory::access::{self};
+use crate::memory::host::HostBuffer;
+use crate::memory::tiling::{Tile, Tiling};
+use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
+use gpupy_core::ir::AccessKind;
+use gpupy_core::ir::REDUCE_CHUNK;
+use gpupy_core::shape::{Shape, size_of};
+use gpupy_core::{Error, ErrorKind, Result};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, Weak};
+
+/// Which piece of a value a block holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    /// A tile of the device's tiling.
+    Tile(usize),
+    /// The points of a space, gathered in C order.
+    View(Box<(Access, Shape)>),
+}
+
+pub(crate) type Key = (ValueId, Part);
+
+struct Entry {
+    block: BlockId,
+    spec: BlockSpec,
+    rhythm: Rhythm,
+    value: Weak<Node>,
+    /// The positions of a tile; empty for a gathered view, which can always be gathered again.
+    range: Range<usize>,
+    pins: u32,
+    /// The host memory that the block is read in (`import.rs`).
+    imported: Option<Arc<HostBuffer>>,
+}
+
+impl Entry {
+    /// Notes that the block's elements are no more, as far as they are not in host memory.
+    fn mark_lost(&self) {
+        let Some(value) = self.value.upgrade().map(Value) else { return };
+        let gaps = value.state().on_host.gaps(self.range.clone());
+        gaps.into_iter().for_each(|gap| value.mark_lost(gap));
+    }
+}
+
+/// Where a kernel finds an operand: the block's part, and the access within the block.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub part: Part,
+    pub access: Access,
+}
+
+/// The blocks of an open driver, and the driver, which allocates them.
+pub(crate) struct Blocks {
+    pub name: &'static str,
+    pub driver: Box<dyn Driver>,
+    pub caps: Capabilities,
+    pub tracer: Tracer,
+    /// Elements in the largest tile: what the user allows, and no more than the largest block.
+    tile_len: usize,
+    blocks: FxHashMap<Key, Entry>,
+    parts: FxHashMap<ValueId, SmallVec<[Part; 1]>>,
+    /// The rhythms of blocks of living values that were evicted.
+    evicted: FxHashMap<ValueId, SmallVec<[(Part, Rhythm); 1]>>,
+    /// Uses of blocks so far.
+    clock: u64,
+    /// Blocks that were evicted in this evaluation and could not be read.
+    pub spoiled: usize,
+    pool: Pool,
+    dead: DeadList,
+    /// Host memory of blocks that nobody freed, for as long as the driver is open.
+    kept: Vec<Arc<HostBuffer>>,
+}
+
+impl Blocks {
+    pub fn new(
+        name: &'static str,
+        driver: Box<dyn Driver>,
+        caps: Capabilities,
+        tile_len: usize,
+        tracer: Tracer,
+    ) -> Blocks {
+        Blocks {
+            name,
+            tile_len: tile_len.clamp(1, caps.max_block_len),
+            driver,
+            caps,
+            tracer,
+            blocks: FxHashMap::default(),
+            parts: FxHashMap::default(),
+            evicted: FxHashMap::default(),
+            clock: 0,
+            spoiled: 0,
+            pool: Pool::default(),
+            dead: DeadList::default(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// The tile of a value that an access over a space is, in C order, if it is one.
+    pub fn own_tile(&self, value: &Value, walk: &Access, space: &[usize]) -> Option<Tile> {
+        let tiling = self.tiling(value.shape());
+        let tile = tiling.tile(tiling.number_at(walk.offset.max(0) as usize));
+        let points = size_of(space);
+        let contiguous = points == 1 || access::kind(walk, space) == AccessKind::Contiguous;
+        let is_own =
+            contiguous && walk.offset == tile.range.start as i64 && points == tile.range.len();
+        is_own.then_some(tile)
+    }
+
+    /// How values of this shape are cut for this device.
+    pub fn tiling(&self, shape: &[usize]) -> Tiling {
+        Tiling::new(shape, self.tile_len)
+    }
+
+    /// Where a kernel over `space` would find the elements of a computed value: in a tile, or, when
+    /// they lie in several tiles or are few of many that are only in host memory, gathered.
+    pub fn place(&self, value: &Value, walk: &Access, space: &[usize]) -> Placed {
+        let tiling = self.tiling(value.shape());
+        let reach = access::reach(walk, space);
+        let numbers = tiling.numbers(reach);
+        if numbers.len() == 1 {
+            let tile = tiling.tile(numbers.start);
+            let sparse = !self.caps.host_memory
+                && size_of(space).saturating_mul(8) < tile.range.len()
+                && !self.blocks.contains_key(&(value.id(), Part::Tile(tile.number)))
+                && value.state().on_host.covers(tile.range.clone());
+            if !sparse {
+                let mut within = walk.clone();
+                within.offset -= tile.range.start as i64;
+                return Placed { part: Part::Tile(tile.number), access: within };
+            }
+        }
+        let strides = gpupy_core::shape::contiguous_strides(space);
+        Placed {
+            part: Part::View(Box::new((walk.clone(), space.into()))),
+            access: access::access(0, &strides),
+        }
+    }
+
+    /// The block of a part, if it is on the device; marks it as used.
+    pub fn find(&mut self, value: ValueId, part: &Part) -> Option<BlockId> {
+        let near = self.blocks.len() as u64;
+        let entry = self.blocks.get_mut(&(value, part.clone()))?;
+        self.clock += 1;
+        entry.rhythm.used(self.clock, near);
+        Some(entry.block)
+    }
+
+    /// The tiles of a value on this device.
+    pub fn tiles(&self, value: ValueId) -> Vec<(usize, Range<usize>)> {
+        let parts = self.parts.get(&value).map_or(&[][..], |parts| &parts[..]);
+        parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Tile(number) => {
+                    let entry = self.blocks.get(&(value, part.clone()))?;
+                    Some((*number, entry.range.clone()))
+                }
+                Part::View(_) => None,
+            })
+            .collect()
+    }
+
+    /// The block of a value's tile: in the value's own host memory where the driver works on that.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has no memory for all of the value.
+    pub fn spec(&self, value: &Value, tile: &Range<usize>) -> Result<BlockSpec> {
+        let memory = if self.caps.host_memory { value.host_memory(tile)? } else { None };
+        Ok(BlockSpec { memory, ..BlockSpec::new(value.dtype(), tile.len()) })
+    }
+
+    /// Allocates a block, evicting others while there is no room.
+    ///
+    /// # Errors
+    /// - `Unsupported`: the driver has no blocks of the dtype.
+    pub fn alloc(&mut self, spec: BlockSpec, stats: &mut Stats) -> Result<BlockId> {
+        if !self.caps.dtypes.contains(&spec.dtype) {
+            return Err(Error::new(ErrorKind::Unsupported, "block_alloc")
+                .says("the driver has no such elements")
+                .with("driver", self.name)
+                .with("dtype", spec.dtype));
+        }
+        self.sweep();
+        loop {
+            if let Some(block) = self.pool.take(spec) {
+                stats.pool_hits += 1;
+                return Ok(block);
+            }
+            match self.driver.block_alloc(spec) {
+                Err(error) if error.kind() == ErrorKind::OutOfMemory => {
+                    if !self.relieve(&error, stats)? {
+                        return Err(error.with_default("driver", self.name));
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// The most elements that one launch should read of one operand: as many as a tile's, but at
+    /// least what one point of a reduction reads.
+    pub fn reach_len(&self) -> usize {
+        self.tile_len.max(REDUCE_CHUNK)
+    }
+
+    /// Puts a block into the cache.
+    pub fn insert(
+        &mut self,
+        value: &Value,
+        part: Part,
+        (block, spec): (BlockId, BlockSpec),
+        range: Range<usize>,
+    ) {
+        let key = (value.id(), part);
+        let rhythm = self.rhythm(&key);
+        if spec.memory.is_some() {
+            value.state().on_host.insert(range.clone());
+        }
+        let (value_of, imported) = (Weak::new(), None);
+        self.put(
+            value,
+            key,
+            Entry { block, spec, rhythm, value: value_of, range, pins: 0, imported },
+        );
+    }
+
+    fn put(&mut self, value: &Value, key: Key, entry: Entry) {
+        if !self.parts.contains_key(&key.0) {
+            let mut state = value.state();
+            if !state.watchers.iter().any(|w| Arc::ptr_eq(w, &self.dead)) {
+                state.watchers.push(self.dead.clone());
+            }
+        }
+        self.forget(&key);
+        self.parts.entry(key.0).or_default().push(key.1.clone());
+        self.blocks.insert(key, Entry { value: Arc::downgrade(&value.0), ..entry });
+    }
+
+    /// Whether a tile of a value that nobody else holds may be changed where it lies, and become the
+    /// other value's. Host memory goes along as a whole, if nobody was given it.
+    pub fn may_take(&self, from: &Value, tile: &Tile) -> bool {
+        if !self.caps.host_memory {
+            return match self.blocks.get(&(from.id(), Part::Tile(tile.number))) {
+                Some(entry) => entry.imported.is_none(),
+                None => !self.would_import(from.dtype(), tile.range.len()),
+            };
+        }
+        let whole = tile.range.len() == from.len();
+        whole && from.state().host.as_ref().is_some_and(|host| Arc::strong_count(host) == 1)
+    }
+
+    /// Whether a launch may write into a block that it reads.
+    pub fn writes_in_place(&self) -> bool {
+        self.caps.in_place && self.caps.host_memory
+    }
+
+    /// Gives a tile's block to another value, which has changed some of its elements in place.
+    pub fn hand_over(&mut self, from: &Value, to: &Value, tile: &Tile) {
+        let key = (from.id(), Part::Tile(tile.number));
+        let Some(entry) = self.blocks.remove(&key) else { return };
+        self.unlist(&key);
+        if entry.spec.memory.is_some() {
+            let mut old = from.state();
+            old.on_host.remove(tile.range.clone());
+            let memory = old.host.take();
+            drop(old);
+            let mut new = to.state();
+            new.host = memory;
+            new.on_host.insert(tile.range.clone());
+        }
+        self.put(to, (to.id(), key.1), entry);
+    }
+
+    /// Keeps a block on the device until `unpin`.
+    pub fn pin(&mut self, value: ValueId, part: &Part) {
+        if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
+            entry.pins += 1;
+        }
+    }
+
+    /// Undoes one `pin`.
+    pub fn unpin(&mut self, value: ValueId, part: &Part) {
+        if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
+            entry.pins = entry.pins.saturating_sub(1);
+        }
+    }
+
+    /// Copies host memory into a new block of this part; a driver that works on host memory, or imports it,
+    /// takes a tile where it lies.
+    pub fn upload(
+        &mut self,
+        value: &Value,
+        part: Part,
+        range: Range<usize>,
+        data: &[u8],
+        stats: &mut Stats,
+    ) -> Result<BlockId> {
+        let len = data.len() / value.dtype().size();
+        if self.caps.host_memory && matches!(part, Part::Tile(_)) {
+            let spec = self.spec(value, &range)?;
+            let block = self.alloc(spec, stats)?;
+            self.insert(value, part, (block, spec), range);
+            return Ok(block);
+        }
+        if matches!(part, Part::Tile(_))
+            && let Some((block, spec, memory)) = self.imported(value, &range, stats)?
+        {
+            let key = (value.id(), part.clone());
+            self.insert(value, part, (block, spec), range);
+            self.blocks.entry(key).and_modify(|entry| entry.imported = Some(memory));
+            return Ok(block);
+        }
+        let spec = BlockSpec::new(value.dtype(), len);
+        let block = self.alloc(spec, stats)?;
+        if let Err(error) = self.driver.block_write(block, 0, data) {
+            self.driver.block_free(block);
+            return Err(error);
+        }
+        stats.bytes_uploaded += data.len() as u64;
+        let gathered = matches!(part, Part::View(_));
+        self.tracer.event(|| Event::Uploaded(subject(value), self.name, data.len(), gathered));
+        self.insert(value, part, (block, spec), range);
+        Ok(block)
+    }
+
+    /// Frees the blocks of values that are gone.
+    pub fn sweep(&mut self) {
+        let dead = std::mem::take(&mut *self.dead.lock().unwrap_or_else(PoisonError::into_inner));
+        for id in dead {
+            self.evicted.remove(&id);
+            for part in self.parts.remove(&id).unwrap_or_default() {
+                if let Some(entry) = self.blocks.remove(&(id, part)) {
+                    self.recycle(&entry);
+                }
+            }
+        }
+    }
+
+    /// Frees one block without saving it.
+    pub fn forget(&mut self, key: &Key) {
+        if let Some(entry) = self.blocks.remove(key) {
+            self.unlist(key);
+            self.recycle(&entry);
+        }
+    }
+
+    fn recycle(&mut self, entry: &Entry) {
+        if entry.spec.memory.is_some() {
+            return self.driver.block_free(entry.block);
+        }
+        for block in self.pool.put(entry.spec, entry.block) {
+            self.driver.block_free(block);
+        }
+    }
+
+    /// Forgets what only the evaluation before knew.
+    pub fn begin(&mut self) {
+        self.spoiled = 0;
+    }
+
+    /// Gives free blocks back that nobody has wanted for long.
+    pub fn rest(&mut self) {
+        self.sweep();
+        for block in self.pool.rest() {
+            self.driver.block_free(block);
+        }
+    }
+
+    /// Gives all free blocks back.
+    pub fn empty_pool(&mut self) {
+        for block in self.pool.drain() {
+            self.driver.block_free(block);
+        }
+    }
+
+    /// Adds what is on the device to the counts.
+    pub fn count(&self, stats: &mut Stats) {
+        stats.blocks += self.blocks.len() as u64;
+        stats.block_bytes += self.blocks.values().map(|entry| entry.spec.bytes()).sum::<u64>();
+        stats.pool_blocks += self.pool.len() as u64;
+        stats.pool_bytes += self.pool.bytes();
+    }
+
+    /// Reads elements of a value's block, which wait for the work that writes them.
+    pub fn read(&mut self, key: &Key, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        let read = self.driver.block_read(block, offset, out);
+        read.map_err(|error| error.with_default("driver", self.name).with("value", key.0))
+    }
+
+    /// Frees a block whose elements cannot be read: what is only there has to be computed again.
+    pub fn discard(&mut self, key: &Key) {
+        if let Some(entry) = self.blocks.remove(key) {
+            self.unlist(key);
+            entry.mark_lost();
+            // It is not pooled: only what writes it whole would make it readable.
+            self.driver.block_free(entry.block);
+        }
+    }
+
+    /// Frees the blocks whose elements are in host memory as well.
+    pub fn discard_copies(&mut self) {
+        let copied = |(key, entry): (&Key, &Entry)| {
+            let value = entry.value.upgrade().map(Value)?;
+            let copied = value.state().on_host.covers(entry.range.clone());
+            (copied && entry.pins == 0).then(|| key.clone())
+        };
+        let keys: Vec<Key> = self.blocks.iter().filter_map(copied).collect();
+        keys.iter().for_each(|key| self.discard(key));
+    }
+
+    /// Notes that the device lost everything: what was only there has to be computed again.
+    pub fn lose_all(&mut self) {
+        self.blocks.values().for_each(Entry::mark_lost);
+        self.kept.extend(self.blocks.drain().filter_map(|(_, entry)| entry.imported));
+        self.parts.clear();
+        self.pool.clear();
+    }
+
+    fn unlist(&mut self, key: &Key) {
+        if let Some(parts) = self.parts.get_mut(&key.0) {
+            parts.retain(|part| *part != key.1);
+            if parts.is_empty() {
+                self.parts.remove(&key.0);
+            }
+        }
+    }
+}
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        self.driver.cleanup();
+    }
+}

@@ -1,0 +1,50 @@
+//! What a context tells of its evaluations: traces as they happen, and explanations of one array.
+//!
+//! Not here: what is recorded of a flush, and how it reads (`explain/`), counts (`told.rs`).
+
+use super::Context;
+use crate::array::base::Array;
+use crate::explain::explanation::Explanation;
+use crate::explain::text::whereabouts;
+use crate::explain::trace::Sink;
+use crate::graph::value::Kind;
+use gpupy_core::Result;
+
+impl Context {
+    /// Sends the text of each flush, and of each transfer between flushes, to `sink` from now on;
+    /// it is called under the engine's lock, so it must not use this context.
+    pub fn set_trace(&self, sink: Option<Sink>) {
+        self.inner.tracer.send_to(sink);
+    }
+
+    /// Evaluates an array, waits for the device, and tells how it was done. Nothing is read back.
+    ///
+    /// # Errors
+    /// Any error of the driver; no value is lost.
+    pub fn explain(&self, array: &Array) -> Result<Explanation> {
+        let value = array.value()?;
+        let Some((low, high)) = array.layout().extent() else {
+            return Ok(Explanation::of_nothing("the array has no elements: nothing to evaluate"));
+        };
+        if self.is_sparse(&value, array.layout())? {
+            return self.explain(&self.inner.recorder.copy(array)?);
+        }
+        let range = low as usize..high as usize + 1;
+        if matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_))
+            || value.state().computed.covers(range.clone())
+        {
+            return Ok(Explanation::of_nothing(whereabouts(&value)));
+        }
+        let mut state = self.state();
+        let first = self.current(&mut state)?;
+        // A pause would break the explanation in two.
+        state.engine.slice.begin(false);
+        self.inner.tracer.begin(&value, &range, true);
+        let mut done = self.compute_from(&mut state, first, &value, range);
+        done = done.and_then(|()| state.engine.wait_for(&value));
+        let flush = self.inner.tracer.end(done.as_ref().err());
+        done?;
+        let nothing = || Explanation::of_nothing(whereabouts(&value));
+        Ok(flush.map_or_else(nothing, Explanation::of_flush))
+    }
+}

@@ -1,0 +1,94 @@
+//! What an unevaluated value keeps alive.
+//!
+//! Owns the count of bytes that would be free if a graph were evaluated: computed values that only
+//! the graph still holds. Recording keeps a cheap upper bound in each node, which counts shared
+//! values again; this walks the graph when the bound says that it may be much.
+//!
+//! Owns as well when that leads to an evaluation that nobody asked for.
+//!
+//! Not here: evaluation itself (`evaluate.rs`).
+
+use crate::array::base::Array;
+use crate::array::held::Held;
+use crate::context::Context;
+use crate::graph::value::{Kind, Value, ValueId, computed_bytes};
+use gpupy_core::Result;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Bytes of the computed values below `root` that nobody outside its graph holds: what its bound, and that of
+/// every pending value below it, is lowered to.
+pub(crate) fn held_bytes(root: &Value) -> u64 {
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+    let mut leaves: FxHashMap<ValueId, (Value, usize)> = FxHashMap::default();
+    let mut pending = vec![root.clone()];
+    let mut next = 0;
+    while next < pending.len() {
+        let operands = pending[next].state().operands.clone();
+        next += 1;
+        for operand in operands.into_iter().flatten() {
+            if !operand.is_computed() {
+                if seen.insert(operand.id()) {
+                    pending.push(operand);
+                }
+            } else if !matches!(operand.0.kind, Kind::Constant(_)) {
+                leaves.entry(operand.id()).or_insert_with(|| (operand, 0)).1 += 1;
+            }
+        }
+    }
+    let held = leaves
+        .into_values()
+        // The graph's own handles, and the one that we hold here.
+        .filter(|(leaf, handles)| Arc::strong_count(&leaf.0) <= handles + 1)
+        .map(|(leaf, _)| leaf.byte_len())
+        .sum();
+    // What only a part of the graph keeps alive, only the graph does.
+    for value in pending {
+        value.0.held.fetch_min(held, Ordering::Relaxed);
+    }
+    held
+}
+
+impl Context {
+    /// Evaluates what was written, the value of a base and of those that it shows, where too much is pending.
+    pub(crate) fn bound_written(&self, dest: &Array, value: &Value) -> Result<()> {
+        self.bound(value)?;
+        let mut face = dest.face();
+        while let Some(whole) = face.map(|face| face.whole()) {
+            self.bound(&whole.value()?)?;
+            face = whole.face();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn bounded(&self, array: Array) -> Result<Array> {
+        let much = matches!(array.current().held(), Held::Value(value) if self.may_be_much(value));
+        if much {
+            self.bound(&array.value()?)?;
+        }
+        Ok(array)
+    }
+
+    fn may_be_much(&self, value: &Value) -> bool {
+        value.0.depth >= self.inner.settings.flush_depth
+            || value.0.held.load(Ordering::Relaxed) >= self.inner.settings.flush_bytes
+    }
+
+    /// Evaluates a value when too much is pending behind it.
+    pub(crate) fn bound(&self, value: &Value) -> Result<()> {
+        if !self.may_be_much(value) || value.is_computed() {
+            return Ok(());
+        }
+        let most = self.inner.settings.flush_bytes;
+        if value.0.depth < self.inner.settings.flush_depth
+            && (computed_bytes() < most || held_bytes(value) < most)
+        {
+            return Ok(());
+        }
+        self.while_others_run(|| {
+            self.state().engine.stats.automatic_flushes += 1;
+            self.compute(value, 0..value.len())
+        })
+    }
+}

@@ -1,0 +1,255 @@
+//! Reading: elements in host memory, evaluated as far as they are needed.
+//!
+//! Owns [`HostArray`]. Invariant: what a read gives is never written again while somebody holds it.
+//!
+//! Not here: how elements get there (`transfer.rs`).
+
+use crate::array::base::{Arg, Array};
+use crate::array::held::Held;
+use crate::array::order;
+use crate::context::Context;
+use crate::eager::lent::{Lent, Loan};
+use crate::execute::evaluate::Engine;
+use crate::graph::value::{Kind, Value};
+use crate::memory::access;
+use crate::memory::host::HostBuffer;
+use crate::memory::seen;
+use crate::memory::strided::gather;
+use crate::memory::view::View;
+use gpupy_core::memory::{self, of_array, refused};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The most elements that a read copies rather than to share them.
+const FEW: usize = 1 << 10;
+
+/// Bytes from which a value's host memory is asked for before anything is computed.
+const LARGE: u64 = 64 << 20;
+
+/// Elements in host memory, as a read gives them: immutable, shared with the value where possible.
+#[derive(Clone)]
+pub struct HostArray {
+    buffer: Arc<HostBuffer>,
+    dtype: DType,
+    view: View,
+}
+
+impl HostArray {
+    /// The elements' dtype.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.view.shape
+    }
+
+    /// Elements a step of each axis.
+    pub fn strides(&self) -> &[isize] {
+        &self.view.strides
+    }
+
+    /// The address of the first element. It stays valid while this or a clone lives.
+    pub fn as_ptr(&self) -> *const u8 {
+        let offset = self.view.offset.max(0) as usize * self.dtype.size();
+        // Views stay inside their value, so this is in the buffer (or its end, when empty).
+        self.buffer.as_ptr().wrapping_add(offset.min(self.buffer.len()))
+    }
+
+    /// The elements, where they follow each other in C order.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        let (first, size) = (usize::try_from(self.view.offset).ok()?, self.dtype.size());
+        let range = first * size..(first + self.view.size()) * size;
+        // SAFETY: a read gives only evaluated elements, which are never written again.
+        self.view.is_contiguous().then(|| unsafe { self.buffer.bytes(range) })
+    }
+
+    /// A copy of the elements in C order.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no room for them.
+    pub fn to_vec(&self) -> Result<Vec<u8>> {
+        if self.view.size() == 0 {
+            return Ok(Vec::new());
+        }
+        let told = |error| of_array(error, self.shape(), self.dtype);
+        if let Some(bytes) = self.bytes() {
+            return memory::copied(bytes).map_err(told);
+        }
+        let walk = access::access(self.view.offset, &self.view.strides);
+        let end = self.view.extent().map_or(0, |(_, high)| high as usize + 1);
+        // SAFETY: as in `bytes`.
+        let bytes = unsafe { self.buffer.bytes(0..end * self.dtype.size()) };
+        gather(bytes, self.dtype.size(), &walk, &self.view.shape).map_err(told)
+    }
+}
+
+impl Array {
+    /// The elements, if all that are shown are in host memory already; waits for nobody, not even for
+    /// an evaluation that goes on. Few elements that only the base has are copied, so that it may
+    /// still write them.
+    pub fn in_memory(&self) -> Option<HostArray> {
+        let dtype = self.dtype();
+        if self.size() <= FEW
+            && let Held::Own(own) = self.current().held()
+        {
+            return copied(own.bytes(), dtype, self.layout());
+        }
+        let value = self.value().ok()?;
+        let (low, high) = self.layout().extent()?;
+        let state = value.state();
+        if !state.on_host.covers(low as usize..high as usize + 1) {
+            return None;
+        }
+        let buffer = state.host.clone()?;
+        Some(HostArray { buffer, dtype, view: self.layout().clone() })
+    }
+
+    /// The bytes of few elements in C order, if they are in host memory already; waits for nobody.
+    pub fn known_elements(&self) -> Option<SmallVec<[u8; 64]>> {
+        self.of_known_elements(|bytes| memory::few_copied(bytes).ok())?
+    }
+
+    /// What a function makes of these bytes where they lie. It must not look at this array again.
+    pub fn of_known_elements<R>(&self, function: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        let loan = Loan::of(&[Arg::Array(self)])?;
+        match loan.operands.first()? {
+            lent @ Lent::Memory(..) => {
+                lent.elements(self.dtype().size()).map(|elements| function(&elements))
+            }
+            Lent::Scalar(_) => None,
+        }
+    }
+
+    /// The element of an array of one element, if it is known already; waits for nobody. Complex
+    /// dtypes have no scalars.
+    pub fn known_element(&self) -> Option<Scalar> {
+        if self.size() == 1 { self.known_at(self.offset()) } else { None }
+    }
+
+    /// The element at a position of the base, as `known_element` gives it.
+    pub fn known_at(&self, position: isize) -> Option<Scalar> {
+        let (at, dtype) = (usize::try_from(position).ok()?, self.dtype());
+        let (size, current) = (dtype.size(), self.current());
+        let value = match current.held() {
+            Held::Own(own) => return Scalar::read(dtype, own.bytes().get(at * size..)?),
+            Held::Value(value) => value,
+            Held::Nothing => return None,
+        };
+        if let Kind::Constant(scalar) = value.0.kind {
+            return Some(scalar);
+        }
+        let state = value.state();
+        let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1))?;
+        // SAFETY: a computed element in host memory is never written while somebody holds its value.
+        Scalar::read(dtype, unsafe { host.bytes(at * size..(at + 1) * size) })
+    }
+}
+
+/// A copy of the elements that a view shows of these bytes, as they lie; without what is between them
+/// where that is more than they are. `None` where the view leaves the bytes, or there is
+/// no room.
+fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
+    let size = dtype.size();
+    if let Some((low, high)) = view.extent()
+        && high - low < view.size() as isize
+    {
+        let range = bytes.get(low as usize * size..(high as usize + 1) * size)?;
+        let mut view = view.clone();
+        view.offset -= low;
+        return Some(HostArray {
+            buffer: Arc::new(HostBuffer::from_bytes(range).ok()?),
+            dtype,
+            view,
+        });
+    }
+    let (moved, back) = order::descending(view);
+    let elements = seen::seen(bytes, size, &moved)?;
+    let view = View::contiguous(&moved.shape).transpose(&back);
+    Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(&elements).ok()?), dtype, view })
+}
+
+impl Context {
+    /// The elements of an array in host memory, evaluated as far as they are needed.
+    ///
+    /// # Errors
+    /// Any error of the driver; no value is lost.
+    pub fn read(&self, array: &Array) -> Result<HostArray> {
+        self.read_there(array).map_err(|error| {
+            // Of all elements the caller knows the shape that they are seen in.
+            match memory::is_refusal(&error) && array.size() == array.base_len() {
+                true => of_array(refused(0), array.shape(), array.dtype()),
+                false => error,
+            }
+        })
+    }
+
+    fn read_there(&self, array: &Array) -> Result<HostArray> {
+        if let Some(there) = array.in_memory() {
+            return Ok(there);
+        }
+        let value = array.value()?;
+        let view = array.layout().clone();
+        let dtype = array.dtype();
+        let Some((low, high)) = view.extent() else {
+            return Ok(HostArray { buffer: Arc::new(HostBuffer::new(0)?), dtype, view });
+        };
+        let range = low as usize..high as usize + 1;
+        if self.is_sparse(&value, &view)? {
+            return self.read_there(&self.copy(array)?);
+        }
+        if !value.state().on_host.covers(range.clone()) {
+            if value.byte_len() >= LARGE {
+                self.make_room_for(&value)?;
+            }
+            let bring = |engine: &mut Engine| engine.bring_to_host(&value, range.clone());
+            self.compute_and(&value, range.clone(), bring)?;
+        }
+        Ok(HostArray { buffer: value.host_buffer()?, dtype, view })
+    }
+
+    /// One element; evaluates no more than its block and moves no more than it.
+    ///
+    /// # Errors
+    /// - `Index`: outside the array. Any error of the driver.
+    pub fn item(&self, array: &Array, index: &[usize]) -> Result<Scalar> {
+        let inside = index.len() == array.ndim()
+            && index.iter().zip(array.shape()).all(|(i, extent)| i < extent);
+        if !inside {
+            return Err(Error::new(ErrorKind::Index, "item")
+                .says("the index is outside the array")
+                .with("index", format!("{index:?}"))
+                .with("shape", format!("{:?}", array.shape())));
+        }
+        let steps = index.iter().zip(array.strides()).map(|(i, s)| *i as isize * s);
+        let position = (array.offset() + steps.sum::<isize>()) as usize;
+        let value = array.value()?;
+        self.compute_and(&value, position..position + 1, |engine| engine.element(&value, position))
+    }
+
+    /// Whether the driver in use has its blocks in host memory.
+    pub(crate) fn evaluates_in_host_memory(&self) -> Result<bool> {
+        let mut state = self.state();
+        let position = self.current(&mut state)?;
+        Ok(state.engine.device(position)?.caps.host_memory)
+    }
+
+    /// Whether reading a view would compute much more than it shows; then the view is computed as a
+    /// value of its own.
+    pub(crate) fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {
+        if value.is_computed() || view.size() * 8 > value.len() {
+            return Ok(false);
+        }
+        let Some((low, high)) = view.extent() else {
+            return Ok(false);
+        };
+        let mut state = self.state();
+        let position = self.current(&mut state)?;
+        let tiling = state.engine.device(position)?.tiling(value.shape());
+        let tiles = tiling.numbers(low as usize..high as usize + 1);
+        // Within few blocks, the rest of them will be wanted too.
+        Ok(tiles.len() > 2)
+    }
+}

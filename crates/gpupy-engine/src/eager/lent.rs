@@ -1,0 +1,153 @@
+//! Operands of small work, lent while it is computed.
+//!
+//! Owns [`Lent`], [`Shown`] and [`Loan`]. Invariants: as long as a loan lives nobody writes to what it lends; who
+//! lends never waits, so that two loans of the same arrays never wait for each other.
+//!
+//! Not here: what is computed with them (`task.rs`).
+
+use crate::array::base::{Arg, Array};
+use crate::array::held::{Current, Held};
+use crate::array::pinned::bases_may_overlap;
+use crate::graph::value::Kind;
+use crate::memory::seen::{Elements, seen};
+use gpupy_core::Scalar;
+use smallvec::SmallVec;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::MutexGuard;
+
+/// An operand that is there.
+#[derive(Clone, Copy)]
+pub(crate) enum Lent<'a> {
+    /// One element, or an array all of whose elements are this one.
+    Scalar(Scalar),
+    /// An array, and the first element of its base in host memory.
+    Memory(&'a Array, NonNull<u8>),
+}
+
+/// Elements in C order.
+pub(crate) enum Shown<'a> {
+    /// Where they lie.
+    There(&'a [u8]),
+    /// Those that lie otherwise, or that are one number.
+    Copied(Elements),
+}
+
+impl Shown<'_> {
+    /// The elements, apart from any memory that a write to another base may change.
+    pub fn apart(self) -> Self {
+        match self {
+            Shown::There(bytes) if bases_may_overlap() => {
+                Shown::Copied(Elements::from_slice(bytes))
+            }
+            other => other,
+        }
+    }
+}
+
+impl Deref for Shown<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Shown::There(bytes) => bytes,
+            Shown::Copied(bytes) => bytes,
+        }
+    }
+}
+
+impl Lent<'_> {
+    /// The elements of so many bytes each, in C order; of a scalar, one.
+    pub fn elements(&self, size: usize) -> Option<Shown<'_>> {
+        match self {
+            Lent::Scalar(scalar) => {
+                Some(Shown::Copied(Elements::from_slice(scalar.bytes().get(..size)?)))
+            }
+            Lent::Memory(array, first) => {
+                let (low, high) = array.layout().extent()?;
+                let (low, len) = (low as usize, (high - low) as usize + 1);
+                // SAFETY: the elements up to the highest that the array shows are lent.
+                let bytes = unsafe {
+                    std::slice::from_raw_parts(first.as_ptr().add(low * size), len * size)
+                };
+                if array.is_contiguous() {
+                    return Some(Shown::There(bytes));
+                }
+                let mut view = array.layout().clone();
+                view.offset -= low as isize;
+                seen(bytes, size, &view).map(Shown::Copied)
+            }
+        }
+    }
+}
+
+/// The most operands of an operation.
+const MOST: usize = 3;
+
+/// Operands with the locks of their bases.
+#[derive(Default)]
+pub(crate) struct Loan<'a> {
+    pub operands: SmallVec<[Lent<'a>; 3]>,
+    /// The longest chain of operations that led to one of them and were computed at once.
+    pub depth: u32,
+    locks: [Option<MutexGuard<'a, Current>>; MOST],
+}
+
+impl<'a> Loan<'a> {
+    /// These operands, if all of their elements are in host memory and nobody else has their bases.
+    pub fn of(args: &[Arg<'a>]) -> Option<Loan<'a>> {
+        let mut loan = Loan::default();
+        loan.take(args)?;
+        Some(loan)
+    }
+
+    /// Takes these operands too, as `of` does. Where it does not, the loan lends what it had and some of
+    /// them.
+    #[inline]
+    pub fn take(&mut self, args: &[Arg<'a>]) -> Option<()> {
+        for arg in args {
+            let array = match arg {
+                Arg::Scalar(scalar) => {
+                    self.operands.push(Lent::Scalar(*scalar));
+                    continue;
+                }
+                Arg::Array(array) => *array,
+            };
+            // Its base may be lent already.
+            let again = self.operands.iter().find_map(|lent| match lent {
+                Lent::Memory(other, first) if other.shares_base(array) => Some(*first),
+                _ => None,
+            });
+            if let Some(first) = again {
+                self.operands.push(Lent::Memory(array, first));
+                continue;
+            }
+            let current = array.current_now()?;
+            if let Held::Own(own) = current.held() {
+                self.depth = self.depth.max(own.depth);
+            }
+            let lock = self.locks.get_mut(self.operands.len())?;
+            self.operands.push(lent(array, &current)?);
+            *lock = Some(current);
+        }
+        Some(())
+    }
+}
+
+/// An array as an operand; `None` where its elements are not all in host memory.
+#[inline]
+fn lent<'a>(array: &'a Array, current: &Current) -> Option<Lent<'a>> {
+    let first = match current.held() {
+        Held::Own(own) => own.start(),
+        Held::Value(value) => {
+            if let Kind::Constant(scalar) = value.0.kind {
+                return Some(Lent::Scalar(scalar));
+            }
+            let (low, high) = array.layout().extent()?;
+            value.host_start(low as usize..high as usize + 1)?
+        }
+        Held::Nothing => return None,
+    };
+    Some(Lent::Memory(array, first))
+}

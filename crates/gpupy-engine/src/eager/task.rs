@@ -1,0 +1,361 @@
+//! Tasks: one operation on host memory as one launch of a driver.
+//!
+//! Owns [`Task`]. A task is an operation whose operands are scalars or elements that lie in host memory;
+//! axes over which all of them go alike are merged. Most have operands and results whose elements lie
+//! side by side, and need no numbers but their count.
+//!
+//! Not here: which operations become tasks (`at_once.rs`), their programs (`programs.rs`), kernels of
+//! many operations (`kernel.rs`).
+
+use crate::array::base::Array;
+use crate::blocks::cache::Blocks;
+use crate::eager::lent::Lent;
+use crate::graph::value::{Input, NodeOp, Operand, Value};
+use crate::graph::whole::Whole;
+use crate::memory::access;
+use crate::memory::view::View;
+use crate::schedule::device::Device;
+use crate::schedule::kernel::merge_axes;
+use crate::schedule::programs::{Key, Leaf, Work, unit};
+use crate::schedule::single;
+use gpupy_core::driver::{Access, BlockId, BlockSpec, Dest, Evaluated, HostMemory, Launch};
+use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
+use gpupy_core::op::Op;
+use gpupy_core::shape::{Shape, contiguous_strides, size_of};
+use gpupy_core::{DType, Error, ErrorKind, Result};
+use smallvec::{SmallVec, smallvec};
+use std::ptr::NonNull;
+
+/// The most operands of a task.
+const MOST_OPERANDS: usize = 3;
+
+/// One operation, ready to be launched.
+pub(crate) struct Task {
+    key: Key,
+    params: SmallVec<[u64; MOST_OPERANDS]>,
+    operands: SmallVec<[BlockSpec; MOST_OPERANDS]>,
+    /// How many points there are.
+    points: usize,
+    /// How many results there are.
+    len: usize,
+    /// How the points are walked over, where elements do not lie side by side.
+    walks: Option<Box<Walks>>,
+}
+
+/// A space of points with its walks.
+struct Walks {
+    space: Shape,
+    accesses: SmallVec<[Access; 3]>,
+    /// Over the merged space of the results.
+    dest: Access,
+}
+
+impl Task {
+    /// A task whose elements lie side by side, so far without operands.
+    #[inline(always)]
+    fn new(work: Work, dtype: DType, points: usize, len: usize) -> Task {
+        Task {
+            key: Key { work, dtype, rank: 1, leaves: [None; 3] },
+            params: SmallVec::new(),
+            operands: SmallVec::new(),
+            points,
+            len,
+            walks: None,
+        }
+    }
+
+    /// The task of a scalar operation that gives so many results, so far without operands.
+    #[inline(always)]
+    pub fn of_op(op: Op, len: usize) -> Task {
+        Task::new(Work::Apply(op), DType::Bool, len, len)
+    }
+
+    /// Gives the task of a scalar operation its operands, which broadcast to a shape, or have it already
+    /// (`alike`); `None` where it does not take them, or none of them lies in memory. `to` is the dtype
+    /// that a cast gives.
+    #[inline(always)]
+    pub fn take(
+        &mut self,
+        to: DType,
+        operands: &[Lent<'_>],
+        shape: &[usize],
+        alike: bool,
+    ) -> Option<()> {
+        let Work::Apply(op) = self.key.work else { return None };
+        let mut dtypes = [DType::Bool; 3];
+        let kind = if self.len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
+        let mut side_by_side = alike;
+        let places = dtypes.iter_mut().zip(&mut self.key.leaves);
+        for (operand, (dtype, leaf)) in operands.iter().zip(places) {
+            match operand {
+                Lent::Scalar(scalar) => {
+                    *dtype = scalar.dtype;
+                    *leaf = Some(Leaf::Scalar(scalar.dtype));
+                    self.params.push(scalar.bits);
+                }
+                Lent::Memory(array, first) => {
+                    *dtype = array.dtype();
+                    *leaf = Some(Leaf::Memory(*dtype, kind));
+                    self.operands.push(lying(*first, *dtype, array.offset() as usize, self.len));
+                    side_by_side &= array.is_contiguous();
+                }
+            }
+        }
+        self.key.dtype = op.result_dtype(dtypes.get(..operands.len())?, to)?;
+        if self.operands.is_empty() {
+            return None;
+        }
+        if side_by_side { Some(()) } else { self.walk_over(operands, shape, alike) }
+    }
+
+    /// Takes operands anew, some of which do not lie side by side.
+    #[cold]
+    fn walk_over(&mut self, operands: &[Lent<'_>], shape: &[usize], alike: bool) -> Option<()> {
+        self.operands.clear();
+        let mut accesses = SmallVec::new();
+        for operand in operands {
+            let Lent::Memory(array, first) = operand else { continue };
+            let (access, memory) = match alike {
+                true => seen(array.layout(), array.dtype(), *first),
+                false => seen(&array.layout().broadcast_to(shape).ok()?, array.dtype(), *first),
+            };
+            self.operands.push(memory);
+            accesses.push(access);
+        }
+        let dest = access::access(0, &contiguous_strides(shape));
+        self.walk(shape.into(), accesses, dest);
+        Some(())
+    }
+
+    /// The task of one step of the reduction of all elements of an array, where they lie side by side;
+    /// `None` for others.
+    pub fn whole(op: Op, array: &Array, operand: &Lent<'_>) -> Option<Task> {
+        let (n, dtype) = (array.size(), array.dtype());
+        let kind = if n == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
+        let Lent::Memory(array, first) = operand else { return None };
+        let mut task = Task::new(Work::Reduce(op), dtype, n, n.div_ceil(REDUCE_CHUNK));
+        task.key.leaves[0] = Some(Leaf::Memory(dtype, kind));
+        task.operands.push(lying(*first, dtype, array.offset() as usize, n));
+        array.is_contiguous().then_some(task)
+    }
+
+    /// The task of the product of two vectors of so many elements; `None` where one is not in host memory.
+    pub fn dot(n: usize, dtype: DType, operands: &[Lent<'_>]) -> Option<Task> {
+        let mut task = Task::new(Work::Whole(Whole::MatMul(n)), dtype, n, 1);
+        let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
+        for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
+            let Lent::Memory(array, first) = operand else { return None };
+            let (mut access, memory) = seen(array.layout(), dtype, *first);
+            *leaf = Some(Leaf::Memory(dtype, access::kind(&access, &[n])));
+            access.strides.insert_many(0, [0, 0]);
+            task.operands.push(memory);
+            accesses.push(access);
+        }
+        task.key.rank = 3;
+        let (space, dest) = (smallvec![1, 1, n], access::access(0, &[1, 1, 1]));
+        task.walks = Some(Box::new(Walks { space, accesses, dest }));
+        Some(task)
+    }
+
+    /// The task of an operation; `None` where an operand is not in host memory.
+    pub fn of(dtype: DType, shape: &[usize], op: &NodeOp, operands: &[Operand]) -> Option<Task> {
+        let (work, mut space) = match op {
+            NodeOp::Apply(op) => (Work::Apply(*op), Shape::from_slice(shape)),
+            NodeOp::Index(_) => (Work::Index, Shape::from_slice(shape)),
+            _ => return None,
+        };
+        let mut dest = access::access(0, &contiguous_strides(shape));
+        let mut task = Task::new(work, dtype, size_of(&space), size_of(shape));
+        let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
+        for ((input, value), leaf) in operands.iter().zip(&mut task.key.leaves) {
+            *leaf = Some(match (input, value) {
+                (Input::Scalar(scalar), _) => {
+                    task.params.push(scalar.bits);
+                    Leaf::Scalar(scalar.dtype)
+                }
+                (input, Some(value)) => {
+                    let mut access = input.access(&space);
+                    task.operands.push(memory(value, &mut access, &space)?);
+                    accesses.push(access);
+                    Leaf::Memory(value.dtype(), AccessKind::Affine)
+                }
+                (_, None) => return None,
+            });
+        }
+        if let NodeOp::Index(axis) = op {
+            let mut access = Access { offset: 0, strides: SmallVec::from_elem(0, space.len()) };
+            *access.strides.get_mut(*axis as usize)? = 1;
+            accesses.push(access);
+            task.key.leaves[0] = Some(Leaf::Coordinate(AccessKind::Affine));
+        }
+        if space.is_empty() {
+            space.push(1);
+            accesses.iter_mut().chain([&mut dest]).for_each(|access| access.strides.push(0));
+        }
+        task.walk(space, accesses, dest);
+        Some(task)
+    }
+
+    /// The task of a step of a reduction, a scan, a sort or a matrix product, whose operands are arrays as
+    /// they are seen; `None` for other operations.
+    pub fn of_axes(
+        dtype: DType,
+        shape: &[usize],
+        op: &NodeOp,
+        operands: &[Lent<'_>],
+    ) -> Option<Task> {
+        let mut space = Shape::from_slice(shape);
+        let work = match op {
+            NodeOp::Reduce { op, n } => {
+                *space.last_mut()? = *n;
+                Work::Reduce(*op)
+            }
+            NodeOp::Whole(whole) => {
+                space = whole.space(shape);
+                Work::Whole(*whole)
+            }
+            _ => return None,
+        };
+        let mut task = Task::new(work, dtype, size_of(&space), size_of(shape));
+        let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
+        for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
+            let Lent::Memory(array, first) = operand else { return None };
+            let (access, memory) = seen(array.layout(), array.dtype(), *first);
+            *leaf = Some(Leaf::Memory(array.dtype(), access::kind(&access, array.shape())));
+            task.operands.push(memory);
+            accesses.push(access);
+        }
+        match work {
+            Work::Whole(whole) => {
+                // Their axes are what they go by.
+                let out = whole.form().out_shape(&space);
+                let dest = access::access(0, &contiguous_strides(&out));
+                task.key.rank = space.len() as u32;
+                task.walks = Some(Box::new(Walks { space, accesses, dest }));
+            }
+            _ => task.walk(space, accesses, access::access(0, &contiguous_strides(shape))),
+        }
+        Some(task)
+    }
+
+    /// Takes the walks over a space, with axes together where everything goes on alike.
+    fn walk(&mut self, space: Shape, mut accesses: SmallVec<[Access; 3]>, dest: Access) {
+        let walks = accesses.iter().chain([&dest]);
+        let groups = merge_axes(&space, walks, matches!(self.key.work, Work::Reduce(_)));
+        let merged = |access: &Access| Access {
+            offset: access.offset,
+            strides: groups.iter().map(|group| access.strides[group.0]).collect(),
+        };
+        let space: Shape = groups.iter().map(|group| group.1).collect();
+        let dest = merged(&dest);
+        accesses.iter_mut().for_each(|access| *access = merged(access));
+        let mut kinds = accesses.iter().map(|access| access::kind(access, &space));
+        for leaf in self.key.leaves.iter_mut().flatten() {
+            match leaf {
+                Leaf::Scalar(_) => {}
+                Leaf::Memory(_, kind) | Leaf::Coordinate(kind) => {
+                    *kind = kinds.next().unwrap_or(AccessKind::Affine);
+                }
+            }
+        }
+        self.key.rank = space.len() as u32;
+        self.walks = Some(Box::new(Walks { space, accesses, dest }));
+    }
+
+    /// The operation's name.
+    pub fn name(&self) -> &'static str {
+        match self.key.work {
+            Work::Apply(op) => op.info().name,
+            Work::Index => "index",
+            Work::Reduce(_) => "reduce",
+            Work::Whole(whole) => whole.op().info().name,
+        }
+    }
+
+    /// The dtype of the results.
+    pub fn dtype(&self) -> DType {
+        self.key.dtype
+    }
+
+    /// How many results there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Evaluates the task on a device into memory that nobody else has, as large as the results; tells
+    /// what that took, and how many operations the program has.
+    ///
+    /// # Errors
+    /// - `Unsupported`: the device cannot do it in one launch.
+    /// - any error of the driver. The device has no block of the task either way.
+    pub fn launch(&self, device: &mut Device, memory: NonNull<u8>) -> Result<(Evaluated, u64)> {
+        let place = single::place(device, &self.key);
+        let Device { blocks: Blocks { driver, .. }, programs, .. } = device;
+        let ready = programs.get(place).ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported, "at_once").says("one launch does not do it")
+        })?;
+        let memory = Some(HostMemory::new(memory));
+        let dest = BlockSpec { memory, ..BlockSpec::new(self.key.dtype, self.len) };
+        let (mut blocks, mut count) = ([BlockId(0); MOST_OPERANDS + 1], 0);
+        let mut done = Ok(());
+        for (block, spec) in blocks.iter_mut().zip(self.operands.iter().chain([&dest])) {
+            match driver.block_alloc(*spec) {
+                Ok(handle) => *block = handle,
+                Err(error) => {
+                    done = Err(error);
+                    break;
+                }
+            }
+            count += 1;
+        }
+        let blocks = &blocks[..count];
+        let done = done.and_then(|()| {
+            let (operands, dest) = blocks.split_at(self.operands.len());
+            let block = dest[0];
+            let (shape, accesses, access) = match &self.walks {
+                None => (std::slice::from_ref(&self.points), &ready.units, unit()),
+                Some(walks) => (&walks.space[..], &walks.accesses, walks.dest.clone()),
+            };
+            driver.eval_ir(&Launch {
+                program: &ready.program,
+                fingerprint: ready.fingerprint,
+                shape,
+                operands,
+                params: &self.params,
+                accesses,
+                dests: &[Dest { block, access, whole: true }],
+            })
+        });
+        blocks.iter().for_each(|block| driver.block_free(*block));
+        Ok((done?, ready.operations))
+    }
+}
+
+/// Elements from one on, of memory whose first element lies there.
+fn lying(first: NonNull<u8>, dtype: DType, from: usize, len: usize) -> BlockSpec {
+    let start = first.as_ptr().wrapping_add(from * dtype.size());
+    // What is never null stays so within its memory.
+    let memory = NonNull::new(start).map(HostMemory::new);
+    BlockSpec { memory, ..BlockSpec::new(dtype, len) }
+}
+
+/// The walk over a view of a base whose first element lies there, and the memory that it counts from.
+fn seen(view: &View, dtype: DType, first: NonNull<u8>) -> (Access, BlockSpec) {
+    let mut access = access::access(view.offset, &view.strides);
+    let reach = access::reach(&access, &view.shape);
+    access.offset -= reach.start as i64;
+    let memory = lying(first, dtype, reach.start, reach.len());
+    (access, memory)
+}
+
+/// The host memory that an access reads, of which it counts from then on; `None` where it is not
+/// all there.
+fn memory(value: &Value, access: &mut Access, space: &[usize]) -> Option<BlockSpec> {
+    if !value.is_computed() {
+        return None;
+    }
+    let reach = access::reach(access, space);
+    access.offset -= reach.start as i64;
+    let first = value.host_start(reach.clone())?;
+    Some(lying(first, value.dtype(), reach.start, reach.len()))
+}

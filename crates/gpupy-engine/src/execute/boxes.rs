@@ -1,0 +1,114 @@
+//! Boxes: a tile evaluated part by part, where its walk meets the ends of joined values.
+//!
+//! Owns the cutting. A walk goes over as many points as it can; the others are walked over in their turn;
+//! the boxes go into one block. Mostly a box is everything but the edges, and all boxes are one
+//! program. Invariant: nothing is launched before all boxes are known, so that what they need first
+//! is computed before.
+//!
+//! Not here: where a walk is cut (`join.rs`).
+
+use crate::blocks::cache::Part;
+use crate::execute::evaluate::Engine;
+use crate::graph::value::{Kind, NodeOp, Value};
+use crate::memory::access;
+use crate::memory::tiling::Tile;
+use crate::schedule::destination::Destination;
+use crate::schedule::partition::Flow;
+use crate::schedule::walk::{Cut, Obstacle, Start, Walk};
+use gpupy_core::Result;
+use gpupy_core::driver::Access;
+use gpupy_core::ir::Form;
+use gpupy_core::shape::{Shape, contiguous_strides};
+
+/// The most boxes of one tile of anything but a join: with more, joins are computed first.
+pub(crate) const MOST: usize = 256;
+
+/// A walk over the first points of a space, with the cuts that leave these, or why there is none.
+pub(crate) type Found = std::result::Result<(Walk, Vec<Cut>), Obstacle>;
+
+/// Some points of a tile: their walk over the value, their place in the tile, their extents.
+type Piece = (Access, Access, Shape);
+
+impl Engine {
+    /// Evaluates a tile whose walk is cut; `found` is what there is of it.
+    pub fn run_in_boxes(
+        &mut self,
+        value: &Value,
+        tile: &Tile,
+        found: Found,
+        device: usize,
+    ) -> Result<Flow> {
+        let is_join = matches!(value.0.kind, Kind::Expr { op: NodeOp::Join(_), .. });
+        let (walk, space) = access::space_of_tile(value.shape(), tile);
+        let place = access::access(0, &contiguous_strides(&space));
+        let mut open: Vec<Piece> = vec![(walk, place, space)];
+        let mut found = Some(found);
+        let (mut walks, mut needs) = (Vec::new(), Vec::new());
+        while let Some(piece) = open.pop() {
+            let much = !is_join && open.len() + walks.len() >= MOST;
+            let found = match found.take() {
+                Some(found) => found,
+                None => {
+                    let (start, target) = ([Start::Value(value)], self.device(device)?);
+                    let (at, space) = (piece.0.clone(), piece.2.clone());
+                    match much {
+                        true => Walk::new(target, &start, at, space)?
+                            .map(|walk| (walk, Vec::new()))
+                            .map_err(Obstacle::Needs),
+                        false => Walk::up_to_cuts(target, &start, at, space)?,
+                    }
+                }
+            };
+            match found {
+                Ok((walk, cuts)) => {
+                    let cut_off = |piece, cut| {
+                        let [behind, before] = halves(piece, cut);
+                        open.push(behind);
+                        before
+                    };
+                    let (_, place, _) = cuts.into_iter().fold(piece, cut_off);
+                    needs.extend(self.stored_first(&walk, value, device).into_iter().flatten());
+                    walks.push((walk, place));
+                }
+                Err(Obstacle::Needs(more)) => needs.extend(more),
+                Err(Obstacle::Cut(cut)) => open.extend(halves(piece, cut)),
+            }
+        }
+        if !needs.is_empty() {
+            return Ok(Flow::Needs(needs));
+        }
+        let (open, stats) = self.device_and_stats(device)?;
+        let spec = open.spec(value, &tile.range)?;
+        let block = open.alloc(spec, stats)?;
+        let mut done = Ok(Flow::Done);
+        for (number, (walk, access)) in walks.into_iter().enumerate() {
+            // What is in the block would be lost in a pause.
+            self.slice.hold(number > 0);
+            let dest = Destination::Block { block, access, whole: false };
+            done = self.run(walk, Form::Map, dest, device);
+            if !matches!(done, Ok(Flow::Done)) {
+                break;
+            }
+        }
+        self.slice.hold(false);
+        let open = self.device(device)?;
+        if let Ok(Flow::Done) = done {
+            open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());
+            value.mark_computed(tile.range.clone());
+        } else {
+            open.driver.block_free(block);
+        }
+        done
+    }
+}
+
+/// The points before and from `at` on along an axis.
+fn halves((walk, place, space): Piece, (axis, at): Cut) -> [Piece; 2] {
+    let (mut first, mut second) = (space.clone(), space);
+    first[axis] = at;
+    second[axis] -= at;
+    let mut rest = (walk.clone(), place.clone());
+    rest.0.offset += rest.0.strides[axis] * at as i64;
+    rest.1.offset += rest.1.strides[axis] * at as i64;
+    [(rest.0, rest.1, second), (walk, place, first)]
+}

@@ -1,0 +1,416 @@
+//! Evaluation: tiles of values, one after another, on a device.
+//!
+//! Owns [`Engine`]: the open devices and the counts. What a tile needs first goes on a stack, so
+//! graphs of any depth take a loop. Invariants: a value is marked as computed only after its block
+//! is in the cache; a failed launch leaves every value as it was.
+//!
+//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), partitioning
+//! (`partition.rs`), launching (`launch.rs`), writing into existing blocks (`assign.rs`), transfers
+//! (`transfer.rs`).
+
+use crate::execute::reduction::{in_rows, reduced_tile};
+use crate::execute::slice::Slice;
+use crate::explain::stats::Stats;
+use crate::explain::trace::{Event, subject};
+use crate::graph::value::{Kind, NodeOp, Value};
+use crate::memory::access;
+use crate::memory::tiling::Tile;
+use crate::schedule::again::{Again, Passes};
+use crate::schedule::destination::Destination;
+use crate::schedule::device::Device;
+use crate::schedule::halo::Halos;
+use crate::schedule::partition::{Evaluation, Flow};
+use crate::schedule::placement::{Homes, Order};
+use crate::schedule::plans::Structure;
+use crate::schedule::siblings;
+use crate::schedule::walk::{Child, Needs, Obstacle, Start, Walk};
+use crate::schedule::ways::Steps;
+use gpupy_core::ir::Form;
+use gpupy_core::memory;
+use gpupy_core::shape::size_of;
+use gpupy_core::{Error, ErrorKind, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The open devices, and what was done.
+pub(crate) struct Engine {
+    /// By position in the registry.
+    pub devices: Vec<Option<Device>>,
+    /// What each did, also before it was closed or lost.
+    pub counts: Vec<Stats>,
+    /// What belongs to no device.
+    pub stats: Stats,
+    pub slice: Slice,
+    /// What may be stored because it would be computed again.
+    pub again: Again,
+}
+
+/// What a paused evaluation goes on with, by device.
+pub(crate) struct Aside(Vec<(Halos, Steps)>);
+
+impl Engine {
+    /// Makes places for as many drivers.
+    pub fn resize(&mut self, drivers: usize) {
+        self.devices.resize_with(drivers, || None);
+        self.counts.resize_with(drivers, Stats::default);
+    }
+
+    pub fn device(&mut self, position: usize) -> Result<&mut Device> {
+        self.device_and_stats(position).map(|(device, _)| device)
+    }
+
+    /// Closes a device that is gone: what was only there has to be computed again.
+    pub fn lose_device(&mut self, position: usize) {
+        if let Some(mut device) = self.devices.get_mut(position).and_then(Option::take) {
+            device.lose_all();
+        }
+    }
+
+    /// What a walk for a value's tile on a device would compute again and had better read: to be stored first.
+    pub fn stored_first(&mut self, walk: &Walk, value: &Value, device: usize) -> Option<Needs> {
+        let open = self.devices.get(device).and_then(Option::as_ref)?;
+        self.again.stored_first(walk, value, open)
+    }
+
+    /// An open device, and what it did.
+    pub fn device_and_stats(&mut self, position: usize) -> Result<(&mut Device, &mut Stats)> {
+        let device = self.devices.get_mut(position).and_then(Option::as_mut);
+        device.zip(self.counts.get_mut(position)).ok_or_else(|| {
+            Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
+        })
+    }
+
+    /// Evaluates the tiles of `value` that meet `range` on these devices, each where it lives.
+    ///
+    /// # Errors
+    /// - `Interrupted`: the slice is over. What was computed is kept; what no value outside holds, until the
+    ///   next evaluation ends, unless it is laid aside.
+    pub fn evaluate(&mut self, value: &Value, range: Range<usize>, order: &Order) -> Result<()> {
+        let done = self.evaluate_tiles(value, range, order);
+        if !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
+            self.lay_aside();
+        }
+        done
+    }
+
+    /// What an evaluation that pauses goes on with and nothing else holds: for each device its halos, and the steps
+    /// of what is expanded there. Others may evaluate meanwhile.
+    pub fn lay_aside(&mut self) -> Aside {
+        let devices = self.devices.iter_mut().map(Option::as_mut);
+        Aside(devices.map(|device| device.map(Device::lay_aside).unwrap_or_default()).collect())
+    }
+
+    /// Takes up again what was laid aside, where the device is still open.
+    pub fn take_up(&mut self, aside: Aside) {
+        for (device, (halos, steps)) in self.devices.iter_mut().zip(aside.0) {
+            if let Some(device) = device {
+                (device.halos, device.steps) = (halos, steps);
+            }
+        }
+    }
+
+    fn evaluate_tiles(&mut self, value: &Value, range: Range<usize>, order: &Order) -> Result<()> {
+        self.devices.iter_mut().flatten().for_each(Device::begin);
+        let mut homes = Homes::new(order);
+        // What is needed first, the last one before the others, with the rank that asks.
+        let mut stack: Vec<(Value, Range<usize>, usize)> = vec![(value.clone(), range, 0)];
+        while let Some((asked, range, asking)) = stack.last().cloned() {
+            let rank = self.standing(order, homes.rank(&asked, asking));
+            let position = order.devices[rank];
+            let Some(tile) = self.next_pending(&asked, range, position)? else {
+                stack.pop();
+                continue;
+            };
+            self.slice.check()?;
+            match self.attempt(&asked, &tile, position) {
+                Ok(Flow::Done) => {
+                    self.counts[position].blocks_evaluated += 1;
+                    self.stats.driver_fallbacks += u64::from(homes.has_moved(&asked));
+                    if !self.device(position)?.halos.has(&asked) {
+                        self.slice.keep();
+                    }
+                }
+                Ok(Flow::Needs(needs)) => {
+                    self.device(position)?.tracer.event(|| {
+                        Event::Needed(needs.iter().map(|(value, _)| subject(value)).collect())
+                    });
+                    stack.extend(needs.into_iter().map(|(value, range)| (value, range, rank)));
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
+                    if !homes.share(&mut self.devices, value) {
+                        self.recover(error, (&asked, &tile), rank, &mut homes)?;
+                    }
+                }
+                Err(error) => self.recover(error, (&asked, &tile), rank, &mut homes)?,
+            }
+        }
+        self.devices.iter_mut().flatten().for_each(|device| device.rest());
+        Ok(())
+    }
+
+    /// The first rank from this one on whose device is open, where the next may help; a device may
+    /// have been lost since.
+    fn standing(&self, order: &Order, rank: usize) -> usize {
+        let is_open =
+            |rank: &usize| matches!(self.devices.get(order.devices[*rank]), Some(Some(_)));
+        let mut ranks = (rank..order.devices.len()).chain(0..rank);
+        if order.falls { ranks.find(is_open).unwrap_or(rank) } else { rank }
+    }
+
+    /// Does what there is to do about a tile that failed at a rank, so that it can be tried again: in
+    /// smaller pieces, or elsewhere.
+    ///
+    /// # Errors
+    /// The same, with what is known about it, when there is nothing.
+    fn recover(
+        &mut self,
+        error: Error,
+        (value, tile): (&Value, &Tile),
+        rank: usize,
+        homes: &mut Homes<'_>,
+    ) -> Result<()> {
+        let position = homes.order.devices[rank];
+        let error = match self.cut_smaller(error, tile.range.len(), position) {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        let error = match self.device(position) {
+            Ok(device) => {
+                let error = error.with_default("driver", device.name);
+                let reason = || error.to_string();
+                device.tracer.event(|| Event::GaveUp(subject(value), device.name, reason()));
+                error
+            }
+            Err(_) => error,
+        };
+        if error.kind() == ErrorKind::DeviceLost {
+            self.lose_device(position);
+        }
+        let other_may = match error.kind() {
+            _ if memory::is_refusal(&error) => false,
+            // What a driver cannot do at all is no failure where another shares its work.
+            ErrorKind::Unsupported => homes.order.falls || homes.order.shares,
+            ErrorKind::Refused | ErrorKind::OutOfMemory | ErrorKind::DeviceLost => {
+                homes.order.falls
+            }
+            _ => false,
+        };
+        if other_may && homes.move_on(&mut self.devices, value, rank) { Ok(()) } else { Err(error) }
+    }
+
+    /// Cuts values smaller on a device that had no room for one launch, so that it can be tried
+    /// again; the error, or a worse one, where that is no help.
+    fn cut_smaller(&mut self, error: Error, wanted: usize, device: usize) -> Result<()> {
+        // Smaller tiles of a value take as much host memory together.
+        if error.kind() != ErrorKind::OutOfMemory || memory::is_refusal(&error) {
+            return Err(error);
+        }
+        let (device, stats) = self.device_and_stats(device)?;
+        match device.cut_smaller(wanted, stats)? {
+            true => Ok(()),
+            false => Err(error),
+        }
+    }
+
+    /// The first tile of a device that meets `range` and is not computed.
+    fn next_pending(
+        &mut self,
+        value: &Value,
+        range: Range<usize>,
+        device: usize,
+    ) -> Result<Option<Tile>> {
+        if matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_)) || range.is_empty() {
+            return Ok(None);
+        }
+        let state = value.state();
+        if state.computed.covers(range.clone()) {
+            return Ok(None);
+        }
+        let tiling = self.device(device)?.tiling(value.shape());
+        let mut tiles = tiling.numbers(range).map(|number| tiling.tile(number));
+        Ok(tiles.find(|tile| !state.computed.covers(tile.range.clone())))
+    }
+
+    /// Evaluates one tile, or tells what it needs first.
+    fn attempt(&mut self, value: &Value, tile: &Tile, device: usize) -> Result<Flow> {
+        let Kind::Expr { op, inputs } = &value.0.kind else {
+            return Ok(Flow::Done);
+        };
+        let lack = self.device(device)?.lack(value, op, inputs, &value.state().operands);
+        if let Some(error) = lack {
+            return Err(error);
+        }
+        if let NodeOp::Assign(_) = op {
+            return self.assign(value, tile, device);
+        }
+        if let NodeOp::Whole(whole) = op {
+            return self.whole(value, *whole, tile, device);
+        }
+        if let NodeOp::Scatter(_) = op {
+            return self.scatter(value, device);
+        }
+        if let NodeOp::WhereTrue = op {
+            return self.where_true(value);
+        }
+        if let NodeOp::Gather = op
+            && let Some(flow) = self.gather_elsewhere(value, tile, device)?
+        {
+            return Ok(flow);
+        }
+        let held = match op {
+            NodeOp::Reduce { .. } => value.state().operands.first().cloned().flatten(),
+            // Another handle of an operand would keep its block from being written.
+            _ => None,
+        };
+        let (start, at, space, form) = match op {
+            NodeOp::Reduce { op, n } => {
+                let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, *n);
+                let reach = access::reach(&at, &space);
+                if let Some(operand) = held.as_ref().filter(|o| wanted_by_others(o, &reach)) {
+                    return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
+                }
+                if size_of(&space) > self.device(device)?.reach_len() {
+                    let start = Start::input(&inputs[0], held.as_ref())?;
+                    return self.reduce_in_pieces(value, (*op, *n), start, tile, device);
+                }
+                (Start::input(&inputs[0], held.as_ref())?, at, space, Form::Reduce { op: *op })
+            }
+            _ => {
+                let (at, space) = access::space_of_tile(value.shape(), tile);
+                (Start::Value(value), at, space, Form::Map)
+            }
+        };
+        let reach = access::reach(&at, &space);
+        let found = match form {
+            Form::Reduce { .. } => {
+                let shape = held.as_ref().map(Value::shape);
+                let rows = shape.and_then(|shape| in_rows(&at, &space, shape));
+                let open = self.device(device)?;
+                let mut found = Walk::of_reduction(open, start, at, space)?;
+                if let (Err(_), Some((at, space))) = (&found, rows) {
+                    found = Walk::of_reduction(open, start, at, space)?;
+                }
+                found.map(|walk| (walk, Vec::new())).map_err(Obstacle::Needs)
+            }
+            _ => Walk::up_to_cuts(self.device(device)?, &[start], at, space)?,
+        };
+        let walk = match (found, &held) {
+            (Ok((walk, cuts)), _) if cuts.is_empty() => walk,
+            (found @ (Ok(_) | Err(Obstacle::Cut(_))), _) => {
+                return self.run_in_boxes(value, tile, found, device);
+            }
+            // What a reduction's map needs first (an index in one long row, say) is mostly less
+            // cheap than the map in its own shape.
+            (Err(Obstacle::Needs(needs)), Some(operand))
+                if form != Form::Map
+                    && !operand.is_computed()
+                    && !self.all_before_maps(&needs, device)?
+                    && !self.any_elsewhere(&needs, device)? =>
+            {
+                return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
+            }
+            (Err(Obstacle::Needs(needs)), _) => return Ok(Flow::Needs(needs)),
+        };
+        if form != Form::Map
+            && let Some(shared) = siblings::costly_for_others(&walk, value)
+        {
+            return Ok(Flow::Needs(vec![shared]));
+        }
+        if let Some(needs) = self.stored_first(&walk, value, device) {
+            return Ok(Flow::Needs(needs));
+        }
+        let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
+        if form == Form::Map && self.device(device)?.caps.max_dests > 1 {
+            return self.run_with_siblings(walk, value, tile, device);
+        }
+        self.run(walk, form, dest, device)
+    }
+
+    /// Whether nothing of these could be computed in a kernel of what reads it.
+    fn all_before_maps(&mut self, needs: &Needs, device: usize) -> Result<bool> {
+        let halos = &self.device(device)?.halos;
+        Ok(needs.iter().all(|(value, _)| stands_alone(value) || halos.has(value)))
+    }
+
+    /// Whether another device computes one of these.
+    fn any_elsewhere(&mut self, needs: &Needs, device: usize) -> Result<bool> {
+        let elsewhere = &self.device(device)?.elsewhere;
+        Ok(needs.iter().any(|(value, _)| elsewhere.contains(&value.id())))
+    }
+
+    /// Takes a walk through a device into its destination.
+    pub fn run(
+        &mut self,
+        walk: Walk,
+        form: Form,
+        dest: Destination,
+        device: usize,
+    ) -> Result<Flow> {
+        let passes = Passes::of(&walk);
+        let open = self.device(device)?;
+        open.steps.leave_to(&walk);
+        let dests = [dest];
+        let structure = open.plans.structure(&open.blocks, &walk, form, &dests);
+        let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
+        let roots = walk.roots.clone();
+        let mut evaluation = Evaluation::new(self, device, walk);
+        if let Some(plan) = plan
+            && evaluation.replay(&plan, &dests, form)?
+        {
+            passes.note();
+            return Ok(Flow::Done);
+        }
+        let flow = evaluation.in_pieces(&roots, &dests, form, structure);
+        match flow {
+            Ok(Flow::Done) => {
+                evaluation.release_roots()?;
+                passes.note();
+            }
+            _ => evaluation.keep_steps(),
+        }
+        flow
+    }
+}
+
+/// Whether a reduction's operand, which it and the caller hold, is pending, and for others too:
+/// then it is computed by itself, and both find it.
+fn wanted_by_others(operand: &Value, reach: &Range<usize>) -> bool {
+    Arc::strong_count(&operand.0) > 2 && !operand.state().computed.covers(reach.clone())
+}
+
+/// Whether a value is never computed in a kernel of another one.
+fn stands_alone(value: &Value) -> bool {
+    !matches!(&value.0.kind, Kind::Expr { op, .. } if !op.stands_alone())
+}
+
+impl Evaluation<'_> {
+    /// Cuts the walk into pieces, and launches them.
+    fn in_pieces(
+        &mut self,
+        roots: &[Child],
+        dests: &[Destination],
+        form: Form,
+        structure: Option<Structure>,
+    ) -> Result<Flow> {
+        if let Flow::Needs(needs) = self.partition()? {
+            return Ok(Flow::Needs(needs));
+        }
+        self.structure = structure.filter(|_| !self.collapsed.contains(&true));
+        self.launch(roots, dests, form)
+    }
+
+    /// Keeps the steps of what was expanded, for the next walk.
+    fn keep_steps(&mut self) {
+        if let Ok(device) = self.engine.device(self.device) {
+            device.steps.keep(&self.walk);
+        }
+    }
+
+    /// The tile of the node's own value that the walk's space is, if it is one.
+    pub fn own_tile(&mut self, node: u32) -> Result<Option<Tile>> {
+        let node = &self.walk.nodes[node as usize];
+        let device = self.engine.device(self.device)?;
+        Ok(device.own_tile(&node.value, &node.access, &self.walk.space))
+    }
+}

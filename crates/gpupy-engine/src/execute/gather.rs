@@ -1,0 +1,99 @@
+//! Gathers: the elements of one value at positions that another one gives.
+//!
+//! Owns what happens where a kernel cannot do it. A kernel reads the
+//! first operand where it stands, fused like any other; the second, the *table*, is computed first and
+//! lies whole in one block. A table that is larger than any block of the device is read in host
+//! memory. Invariant: positions are inside the table (`pick.rs` makes them so).
+//!
+//! Not here: the recording of a gather (`indexing/gather.rs`), which elements an index means (`pick.rs`), how a walk meets a gather (`walk.rs`).
+
+use crate::execute::evaluate::Engine;
+use crate::graph::value::{Input, Kind, Value};
+use crate::memory::access;
+use crate::memory::strided::gather;
+use crate::memory::tiling::Tile;
+use crate::schedule::device::Device;
+use crate::schedule::partition::Flow;
+use crate::schedule::walk::lost;
+use crate::schedule::ways::Way;
+use gpupy_core::driver::Access;
+use gpupy_core::op::Op;
+use gpupy_core::{DType, Result};
+
+impl Device {
+    /// Whether kernels of this device can read a value anywhere: it fits into one block.
+    pub fn gathers_from(&self, table: &Value) -> bool {
+        let fits = self.tiling(table.shape()).numbers(0..table.len()).len() == 1;
+        fits && !matches!(self.way(Op::Gather, table.dtype()), Way::Absent)
+    }
+}
+
+impl Engine {
+    /// Gathers a tile in host memory where the table is larger than the device's blocks. `None`: a
+    /// kernel does it.
+    pub fn gather_elsewhere(
+        &mut self,
+        value: &Value,
+        tile: &Tile,
+        device: usize,
+    ) -> Result<Option<Flow>> {
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(None) };
+        let operands = value.state().operands.clone();
+        let [Some(positions), Some(table)] = operands.as_slice() else {
+            return Err(lost(value.id()));
+        };
+        let open = self.device(device)?;
+        if open.gathers_from(table) {
+            return Ok(None);
+        }
+        let at = of_tile(&inputs[0], value, tile);
+        let reach = access::reach(&at, &tile.shape);
+        let mut needs = Vec::new();
+        for (operand, range) in [(positions, reach.clone()), (table, 0..table.len())] {
+            let there = matches!(operand.0.kind, Kind::Constant(_))
+                || operand.state().computed.covers(range.clone());
+            if !there {
+                needs.push((operand.clone(), range));
+            }
+        }
+        if !needs.is_empty() {
+            return Ok(Some(Flow::Needs(needs)));
+        }
+        self.bring_to_host(positions, reach.clone())?;
+        self.bring_to_host(table, 0..table.len())?;
+        let (size, width) = (table.dtype().size(), DType::I32.size());
+        let (from, to) = (table.host_buffer()?, value.host_buffer()?);
+        let numbers = positions.host_buffer()?;
+        // SAFETY: both ranges are in evaluated maps, so nobody writes them.
+        let (from, numbers) =
+            unsafe { (from.bytes(0..table.len() * size), numbers.bytes(0..reach.end * width)) };
+        let numbers = gather(numbers, width, &at, &tile.shape)?;
+        let missing = value.state().computed.gaps(tile.range.clone());
+        for gap in missing {
+            // SAFETY: the gap is not in the evaluated map, so nobody reads it; we hold the engine's
+            // lock.
+            let to = unsafe { to.bytes_mut(gap.start * size..gap.end * size) };
+            let first = gap.start - tile.range.start;
+            let numbers = numbers.chunks_exact(width).skip(first);
+            for (to, number) in to.chunks_exact_mut(size).zip(numbers) {
+                let mut bytes = [0; 4];
+                bytes.copy_from_slice(number);
+                // As `gather` of the IR: into the table, whatever the number.
+                let at = i32::from_ne_bytes(bytes).clamp(0, table.len() as i32 - 1) as usize;
+                to.copy_from_slice(&from[at * size..(at + 1) * size]);
+            }
+            value.state().on_host.insert(gap.clone());
+            value.mark_computed(gap);
+        }
+        Ok(Some(Flow::Done))
+    }
+}
+
+/// The access to an input over a tile of a value.
+fn of_tile(input: &Input, value: &Value, tile: &Tile) -> Access {
+    let mut at = input.access(value.shape());
+    for (stride, first) in at.strides.iter().zip(&tile.origin) {
+        at.offset += stride * *first as i64;
+    }
+    at
+}

@@ -1,0 +1,320 @@
+//! Launching: a piece of a walk becomes one call of a driver.
+//!
+//! Owns the way from a kernel to its blocks: operands are found or brought, pinned while they are
+//! used; destinations are allocated, and become tiles of their values when the launch succeeded.
+//! Invariant: a failed launch leaves every value as it was, and no block behind.
+//!
+//! Not here: which nodes form a piece (`partition.rs`), its code (`kernel.rs`).
+
+use crate::blocks::cache::Part;
+use crate::execute::evaluate::Engine;
+use crate::explain::trace::{Event, KernelEvent, subject};
+use crate::graph::value::{Value, ValueId};
+use crate::memory::access;
+use crate::schedule::destination::Destination;
+use crate::schedule::emit;
+use crate::schedule::in_place::Taken;
+use crate::schedule::kernel::emission_order;
+use crate::schedule::kernel::{Kernel, Target};
+use crate::schedule::partition::{Evaluation, Flow};
+use crate::schedule::plans::Plan;
+use crate::schedule::plans::Structure;
+use crate::schedule::walk::Child;
+use gpupy_core::driver::{Access, BlockId, Dest, Evaluated, Launch};
+use gpupy_core::ir::{Form, REDUCE_CHUNK};
+use gpupy_core::memory;
+use gpupy_core::shape::{contiguous_strides, size_of};
+use gpupy_core::{Error, ErrorKind, Result};
+use std::time::{Duration, Instant};
+
+impl Evaluation<'_> {
+    /// Launches the piece below `roots`, one for each destination. A piece that the device refuses
+    /// is cut at its last waypoint and tried again, until it is accepted or a single operation is
+    /// refused; so is one whose operands find no room together, when tiles are as small as they get.
+    /// A piece with several roots is left to the caller.
+    pub fn launch(&mut self, roots: &[Child], dests: &[Destination], form: Form) -> Result<Flow> {
+        loop {
+            match self.launch_once(roots, dests, form) {
+                Err(error)
+                    if error.kind() == ErrorKind::Refused || self.is_cramped(&error, form) =>
+                {
+                    self.structure = None;
+                    let [Child::Node(node)] = *roots else { return Err(error) };
+                    let cut = match form {
+                        // A reduction's map is the first thing to take out of it.
+                        Form::Reduce { .. } if !self.is_leaf(node) => Some(node),
+                        Form::Reduce { .. } => None,
+                        _ => self.waypoint(node),
+                    };
+                    let Some(cut) = cut else {
+                        return Err(error.with("operation", self.describe(node)));
+                    };
+                    if let Flow::Needs(needs) = self.collapse(cut)? {
+                        return Ok(Flow::Needs(needs));
+                    }
+                }
+                other => return other.map(|()| Flow::Done),
+            }
+        }
+    }
+
+    /// Whether only fewer operands at a time can be the remedy of an error.
+    fn is_cramped(&self, error: &Error, form: Form) -> bool {
+        let small = size_of(&self.walk.space) <= REDUCE_CHUNK;
+        let cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
+        cramped && form == Form::Map && small
+    }
+
+    /// The kernel of the piece below `roots` for these destinations.
+    pub fn kernel_for(
+        &mut self,
+        roots: &[Child],
+        dests: &[Destination],
+        form: Form,
+    ) -> Result<Kernel> {
+        let out = form.out_shape(&self.walk.space);
+        let walked: Vec<Access> = dests
+            .iter()
+            .map(|dest| match dest {
+                Destination::Block { access, .. } => access.clone(),
+                Destination::Tile { .. } => access::access(0, &contiguous_strides(&out)),
+            })
+            .collect();
+        let target = Target { form, dests: &walked };
+        let device = self.engine.device(self.device)?;
+        let (collapsed, size, marks) = (&self.collapsed, &self.size, &mut self.marks);
+        Ok(emit::build(device, &self.walk, roots, collapsed, size, marks, &target))
+    }
+
+    fn launch_once(&mut self, roots: &[Child], dests: &[Destination], form: Form) -> Result<()> {
+        let kernel = self.kernel_for(roots, dests, form)?;
+        if let Form::Reduce { .. } = form {
+            let check = self.engine.device(self.device)?.driver.check_ir(&kernel.program)?;
+            if !check.fits {
+                return Err(Error::new(ErrorKind::Refused, "check_ir")
+                    .says("the reduction and its map are more than one kernel"));
+            }
+        }
+        self.launch_kernel(&kernel, roots, dests)?;
+        if let Some(structure) = self.structure.take() {
+            self.keep_plan(structure, &kernel);
+        }
+        Ok(())
+    }
+
+    /// Launches the last kernel of a walk by a plan; false where the device does not take it so.
+    pub fn replay(&mut self, plan: &Plan, dests: &[Destination], form: Form) -> Result<bool> {
+        let Some(kernel) = plan.kernel(&self.walk) else { return Ok(false) };
+        // All of the walk is one piece.
+        self.marks.fill(self.walk.nodes.len());
+        let roots = self.walk.roots.clone();
+        match self.launch_kernel(&kernel, &roots, dests) {
+            Err(error) if error.kind() == ErrorKind::Refused || self.is_cramped(&error, form) => {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+            Ok(()) => {
+                self.engine.counts[self.device].plans_replayed += 1;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Keeps the plan of a kernel that is all of the walk's, and was launched.
+    fn keep_plan(&mut self, structure: Structure, kernel: &Kernel) {
+        let Evaluation { walk, collapsed, size, marks, .. } = self;
+        let order = emission_order(walk, &walk.roots, collapsed, size, marks);
+        let Some(plan) = Plan::of(walk, &order, kernel) else { return };
+        if let Ok(device) = self.engine.device(self.device) {
+            device.plans.insert(structure, plan);
+        }
+    }
+
+    fn launch_kernel(
+        &mut self,
+        kernel: &Kernel,
+        roots: &[Child],
+        dests: &[Destination],
+    ) -> Result<()> {
+        let computes = match self.engine.device(self.device)?.tracer.listens() {
+            true => self.values_below(roots),
+            false => Vec::new(),
+        };
+        let taken = self.operand_to_take(kernel, roots, dests)?;
+        self.engine.launch(self.device, kernel, dests, taken, computes)
+    }
+}
+
+impl Engine {
+    /// Launches a kernel into its destinations, or into the block of an operand.
+    pub fn launch(
+        &mut self,
+        position: usize,
+        kernel: &Kernel,
+        dests: &[Destination],
+        taken: Option<Taken>,
+        computes: Vec<ValueId>,
+    ) -> Result<()> {
+        // What goes into a block of the caller's is lost in a pause, so that does not ask for one.
+        if dests.iter().any(|dest| matches!(dest, Destination::Tile { .. }))
+            && let Err(error) = self.slice.check_inside()
+        {
+            if let Some(taken) = taken {
+                taken.end(self.device(position)?, Some(&error));
+            }
+            return Err(error);
+        }
+        let mut pinned: Vec<(ValueId, Part)> = Vec::new();
+        let mut blocks: Vec<BlockId> = Vec::new();
+        let mut launched =
+            self.launch_pinned(position, kernel, (dests, taken.as_ref()), &mut pinned, &mut blocks);
+        if let (Ok(_), None) = (&launched, &taken) {
+            let waited = self.await_queue(position, kernel, &blocks);
+            launched = launched.and_then(|done| waited.map(|()| done));
+        }
+        let device = self.device(position)?;
+        for (value, part) in &pinned {
+            device.unpin(*value, part);
+        }
+        let (mut kept, in_place) = (false, taken.is_some());
+        if let Some(taken) = taken {
+            kept = launched.is_ok();
+            taken.end(device, launched.as_ref().err());
+            blocks.clear();
+        }
+        for (dest, block) in dests.iter().zip(blocks) {
+            let Destination::Tile { value, tile } = dest else { continue };
+            // A block that was evaluated has its memory.
+            if launched.is_ok()
+                && let Ok(spec) = device.spec(value, &tile.range)
+            {
+                let part = Part::Tile(tile.number);
+                let block = (block, spec);
+                device.insert(value, part.clone(), block, tile.range.clone());
+                device.follow(value.id(), &part, &pinned);
+                value.mark_computed(tile.range.clone());
+                kept = true;
+            } else {
+                device.driver.block_free(block);
+            }
+        }
+        let (name, description) = (device.name, device.caps.device.clone());
+        let (done, time) =
+            launched.map_err(|e| e.with_default("driver", name).with("device", description))?;
+        if kept {
+            self.slice.keep();
+        }
+        let stats = &mut self.counts[position];
+        stats.kernels_compiled += u64::from(done.compiled);
+        stats.kernels_specialised += u64::from(done.specialised);
+        stats.launches += u64::from(done.launches);
+        stats.in_place += u64::from(in_place);
+        stats.instructions += kernel.program.operation_count() as u64;
+        let tracer = &self.device(position)?.tracer;
+        tracer.event(|| kernel_event(name, kernel, dests, computes, (done, time)));
+        Ok(())
+    }
+
+    /// Waits for a launch where much is queued.
+    fn await_queue(&mut self, position: usize, kernel: &Kernel, blocks: &[BlockId]) -> Result<()> {
+        let (operations, points) = (kernel.program.operation_count(), size_of(&kernel.space));
+        if self.slice.queue(operations, points)
+            && let Some(block) = blocks.first()
+        {
+            let began = Instant::now();
+            self.device(position)?.driver.block_read(*block, 0, &mut [])?;
+            self.slice.waited(began.elapsed());
+        }
+        Ok(())
+    }
+
+    /// Finds operands, allocates destinations, and evaluates; what was pinned and allocated is in
+    /// the lists, whatever happens.
+    fn launch_pinned(
+        &mut self,
+        position: usize,
+        kernel: &Kernel,
+        (dests, taken): (&[Destination], Option<&Taken>),
+        pinned: &mut Vec<(ValueId, Part)>,
+        blocks: &mut Vec<BlockId>,
+    ) -> Result<(Evaluated, Duration)> {
+        let mut operands = Vec::new();
+        for (value, part) in &kernel.operands {
+            operands.push(self.operand_block(position, value, part)?);
+            self.device(position)?.pin(value.id(), part);
+            pinned.push((value.id(), part.clone()));
+        }
+        let (device, stats) = self.device_and_stats(position)?;
+        let mut places = Vec::new();
+        for (dest, access) in dests.iter().zip(&kernel.dests) {
+            let (block, whole) = match dest {
+                Destination::Block { block, whole, .. } => (*block, *whole),
+                Destination::Tile { value, tile } => match taken {
+                    Some(taken) => (operands[taken.operand], true),
+                    None => {
+                        let spec = device.spec(value, &tile.range)?;
+                        (device.alloc(spec, stats)?, true)
+                    }
+                },
+            };
+            blocks.push(block);
+            places.push(Dest { block, access: access.clone(), whole });
+        }
+        let launch = Launch {
+            program: &kernel.program,
+            fingerprint: kernel.fingerprint(),
+            shape: &kernel.space,
+            operands: &operands,
+            params: &kernel.params,
+            accesses: &kernel.accesses,
+            dests: &places,
+        };
+        let began = device.tracer.clock();
+        loop {
+            match device.driver.eval_ir(&launch) {
+                Err(error)
+                    if error.kind() == ErrorKind::OutOfMemory
+                        && device.relieve(&error, stats)? => {}
+                other => {
+                    let time = began.map_or(Duration::ZERO, |began| began.elapsed());
+                    return Ok((other?, time));
+                }
+            }
+        }
+    }
+}
+
+/// What a trace says of a launch.
+fn kernel_event(
+    driver: &'static str,
+    kernel: &Kernel,
+    dests: &[Destination],
+    mut computes: Vec<ValueId>,
+    (done, time): (Evaluated, Duration),
+) -> Event {
+    let written = |dest: &Destination| match dest {
+        Destination::Tile { value, .. } => Some(value.clone()),
+        Destination::Block { .. } => None,
+    };
+    let writes: Vec<Value> = dests.iter().filter_map(written).collect();
+    // A reduction is no node of its own map.
+    computes.extend(writes.iter().map(Value::id));
+    computes.sort_unstable();
+    computes.dedup();
+    let mut reads: Vec<_> = kernel.operands.iter().map(|(value, _)| subject(value)).collect();
+    reads.dedup();
+    Event::Kernel(Box::new(KernelEvent {
+        driver,
+        program: kernel.program.to_string(),
+        fingerprint: kernel.fingerprint().0,
+        space: kernel.space.clone(),
+        computes,
+        reads,
+        writes: writes.iter().map(subject).collect(),
+        operations: kernel.program.operation_count(),
+        compiled: done.compiled + done.specialised,
+        launches: done.launches,
+        code: done.code,
+        time,
+    }))
+}

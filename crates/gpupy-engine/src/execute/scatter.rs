@@ -1,0 +1,177 @@
+//! Scatters: a value with elements replaced at positions that another value gives.
+//!
+//! Owns the evaluation of writes by index arrays. Points are written in C order, so
+//! that of several with one position the last counts; because of that order it is done in host memory,
+//! by whichever device the operands were computed. Invariants: expressions that were recorded before
+//! keep the old elements; where nobody else holds the old value, its memory is written in place, and
+//! only when nothing can fail any more.
+//!
+//! Not here: how writes are recorded (`indexing/put.rs`), which positions an index means (`pick.rs`), writes into views (`assign.rs`).
+
+use crate::execute::evaluate::Engine;
+use crate::explain::trace::{Event, subject};
+use crate::graph::value::{Input, Kind, NodeOp, Value};
+use crate::memory::access;
+use crate::memory::host::HostBuffer;
+use crate::memory::ranges::Ranges;
+use crate::memory::strided;
+use crate::schedule::partition::Flow;
+use crate::schedule::walk::lost;
+use gpupy_core::ir::AccessKind;
+use gpupy_core::shape::size_of;
+use gpupy_core::{DType, Result};
+use std::sync::Arc;
+
+/// Elements in C order, as bytes.
+pub(crate) enum Elements {
+    /// All the same.
+    One(Vec<u8>),
+    /// As they lie in a value's memory.
+    Lying(Arc<HostBuffer>, usize),
+    /// Brought into order.
+    Gathered(Vec<u8>),
+}
+
+impl Elements {
+    fn get(&self, number: usize, size: usize) -> &[u8] {
+        match self {
+            Elements::One(bytes) => bytes,
+            // SAFETY: the elements are in the evaluated map of a value that is held meanwhile.
+            Elements::Lying(buffer, first) => unsafe {
+                buffer.bytes((first + number) * size..(first + number + 1) * size)
+            },
+            Elements::Gathered(bytes) => &bytes[number * size..(number + 1) * size],
+        }
+    }
+}
+
+impl Engine {
+    /// Evaluates all of a scatter's value, or tells what it needs first.
+    pub fn scatter(&mut self, value: &Value, device: usize) -> Result<Flow> {
+        let Kind::Expr { op: NodeOp::Scatter(shape), inputs } = &value.0.kind else {
+            return Ok(Flow::Done);
+        };
+        let mut operands = value.state().operands.clone();
+        if operands.len() != inputs.len() {
+            return Err(lost(value.id()));
+        }
+        let open = |operand: &Value| {
+            let pending = !operand.state().computed.covers(0..operand.len());
+            pending && !matches!(operand.0.kind, Kind::Constant(_))
+        };
+        let needs: Vec<_> = operands.iter().flatten().filter(|operand| open(operand)).collect();
+        if !needs.is_empty() {
+            let all = needs.into_iter().map(|operand| (operand.clone(), 0..operand.len()));
+            return Ok(Flow::Needs(all.collect()));
+        }
+        let places = self.in_order(&inputs[1], operands[1].as_ref(), shape)?;
+        let source = self.in_order(&inputs[2], operands[2].as_ref(), shape)?;
+        let Some(old) = operands.first_mut().and_then(Option::take) else {
+            return Err(lost(value.id()));
+        };
+        self.bring_to_host(&old, 0..old.len())?;
+        let (len, size) = (value.len(), value.dtype().size());
+        // What is held here is not the old value's only handle.
+        let copied = old.host_buffer()?;
+        let from = Arc::downgrade(&copied);
+        drop((old, copied));
+        let taken = take_memory(value);
+        let (open, stats) = self.device_and_stats(device)?;
+        stats.in_place += u64::from(taken.is_some());
+        open.tracer.event(|| Event::Assigned(subject(value), taken.is_some()));
+        let memory = match taken {
+            Some(memory) => {
+                value.state().host = Some(memory.clone());
+                memory
+            }
+            None => {
+                let from = from.upgrade().ok_or_else(|| lost(value.id()))?;
+                let to = value.host_buffer()?;
+                // SAFETY: all of the old value is in its evaluated map, so nobody writes it; nothing
+                // of the new one is, so nobody reads it; we hold the engine's lock.
+                let (from, all) =
+                    unsafe { (from.bytes(0..len * size), to.bytes_mut(0..len * size)) };
+                all.copy_from_slice(from);
+                to
+            }
+        };
+        // SAFETY: nothing of the new value is in its evaluated map, so nobody reads it.
+        let to = unsafe { memory.bytes_mut(0..len * size) };
+        write(to, value.dtype(), &places, &source, size_of(shape));
+        value.state().on_host.insert(0..len);
+        value.mark_computed(0..len);
+        Ok(Flow::Done)
+    }
+
+    /// The elements that an input reads over a shape, in C order.
+    fn in_order(
+        &mut self,
+        input: &Input,
+        operand: Option<&Value>,
+        shape: &[usize],
+    ) -> Result<Elements> {
+        let operand = match (input, operand) {
+            (Input::Scalar(scalar), _) => {
+                return Ok(Elements::One(scalar.bytes()[..scalar.dtype.size()].to_vec()));
+            }
+            (_, Some(operand)) => operand,
+            (Input::Whole(id) | Input::View(id, _), None) => return Err(lost(*id)),
+        };
+        let at = input.access(shape);
+        let reach = access::reach(&at, shape);
+        self.bring_to_host(operand, reach.clone())?;
+        let (buffer, size) = (operand.host_buffer()?, operand.dtype().size());
+        if reach.len() == size_of(shape) && access::kind(&at, shape) == AccessKind::Contiguous {
+            return Ok(Elements::Lying(buffer, reach.start));
+        }
+        // SAFETY: what the access names is in the evaluated map, so nobody writes it.
+        let bytes = unsafe { buffer.bytes(0..reach.end * size) };
+        Ok(Elements::Gathered(strided::gather(bytes, size, &at, shape)?))
+    }
+}
+
+/// Writes so many elements to their places; those outside are left out.
+pub(crate) fn write(
+    to: &mut [u8],
+    dtype: DType,
+    places: &Elements,
+    source: &Elements,
+    count: usize,
+) {
+    match dtype.size() {
+        1 => write_sized::<1>(to, places, source, count),
+        2 => write_sized::<2>(to, places, source, count),
+        4 => write_sized::<4>(to, places, source, count),
+        8 => write_sized::<8>(to, places, source, count),
+        _ => write_sized::<16>(to, places, source, count),
+    }
+}
+
+/// The same of elements of `N` bytes.
+fn write_sized<const N: usize>(to: &mut [u8], places: &Elements, source: &Elements, count: usize) {
+    for number in 0..count {
+        let mut place = [0; 4];
+        place.copy_from_slice(places.get(number, 4));
+        let place = usize::try_from(i32::from_ne_bytes(place)).ok();
+        if let Some(element) = place.and_then(|place| to.get_mut(place * N..place * N + N)) {
+            element.copy_from_slice(source.get(number, N));
+        }
+    }
+}
+
+/// The old value's memory, when nobody else has the value or was given the memory: it is no more then.
+fn take_memory(value: &Value) -> Option<Arc<HostBuffer>> {
+    let state = value.state();
+    let old = state.operands.first()?.as_ref()?;
+    if !old.is_sole() {
+        return None;
+    }
+    let old = old.clone();
+    drop(state);
+    let mut state = old.state();
+    let memory = state.host.take_if(|host| Arc::strong_count(host) == 1)?;
+    state.on_host = Ranges::default();
+    drop(state);
+    old.mark_lost(0..old.len());
+    Some(memory)
+}

@@ -1,0 +1,191 @@
+//! Transfers: values between host memory and devices, and from one device to another.
+//!
+//! Owns the rule where an operand's elements come from: a block on the device, or host memory, to
+//! which other devices' blocks are copied first. Invariant: host memory is written only where the
+//! evaluated map has a gap.
+//!
+//! Not here: the evaluated map (`value/`), eviction (`cache/evict.rs`).
+
+use crate::blocks::cache::{Key, Part};
+use crate::execute::evaluate::Engine;
+use crate::explain::trace::{Event, subject};
+use crate::graph::value::{Kind, Value};
+use crate::memory::access;
+use crate::memory::strided::gather;
+use gpupy_core::driver::BlockId;
+use gpupy_core::{Error, ErrorKind, Result, Scalar};
+use std::ops::Range;
+
+impl Engine {
+    /// The block of an operand's part on a device, copied or gathered there if need be. The part's
+    /// elements are computed.
+    pub fn operand_block(
+        &mut self,
+        position: usize,
+        value: &Value,
+        part: &Part,
+    ) -> Result<BlockId> {
+        let (device, stats) = self.device_and_stats(position)?;
+        if let Some(block) = device.find(value.id(), part) {
+            stats.cache_hits += 1;
+            return Ok(block);
+        }
+        stats.cache_misses += 1;
+        let size = value.dtype().size();
+        let (range, gathered) = match part {
+            Part::Tile(number) => {
+                let range = self.device(position)?.tiling(value.shape()).tile(*number).range;
+                (range, None)
+            }
+            Part::View(view) => (access::reach(&view.0, &view.1), Some(&**view)),
+        };
+        self.bring_to_host(value, range.clone())?;
+        let buffer = value.host_buffer()?;
+        let (device, stats) = self.device_and_stats(position)?;
+        match gathered {
+            None => {
+                // SAFETY: the range is in the evaluated map, so nobody writes it any more.
+                let bytes = unsafe { buffer.bytes(range.start * size..range.end * size) };
+                device.upload(value, part.clone(), range, bytes, stats)
+            }
+            Some((walk, space)) => {
+                // SAFETY: as above, for every position that the view names; the gaps between them
+                // may be written only under the engine's lock, which we hold.
+                let bytes = unsafe { buffer.bytes(0..range.end * size) };
+                let data = gather(bytes, size, walk, space)?;
+                device.upload(value, part.clone(), 0..0, &data, stats)
+            }
+        }
+    }
+
+    /// Copies computed positions to host memory, from whichever devices hold them.
+    ///
+    /// # Errors
+    /// - `Lost`: the positions are nowhere any more.
+    /// - `Poisoned`: the same, because the evaluation that should have given them failed.
+    pub fn bring_to_host(&mut self, value: &Value, range: Range<usize>) -> Result<()> {
+        if let Kind::Constant(scalar) = value.0.kind {
+            self.fill_host(value, scalar)?;
+        }
+        if value.state().on_host.covers(range.clone()) {
+            return Ok(());
+        }
+        let mut poisoned = None;
+        for position in 0..self.devices.len() {
+            let Ok((device, _)) = self.device_and_stats(position) else { continue };
+            let meet = |tile: &Range<usize>| tile.start < range.end && range.start < tile.end;
+            let tiles = device.tiles(value.id()).into_iter().filter(|(_, tile)| meet(tile));
+            for (number, _) in tiles {
+                let key = (value.id(), Part::Tile(number));
+                let Ok((device, stats)) = self.device_and_stats(position) else { break };
+                let Err(error) = device.save(&key, stats) else { continue };
+                let error = self.unreadable(position, &key, error)?;
+                if error.kind() == ErrorKind::Poisoned {
+                    poisoned = Some(error);
+                }
+            }
+        }
+        if value.state().on_host.covers(range) {
+            return Ok(());
+        }
+        Err(poisoned.unwrap_or_else(|| {
+            Error::new(ErrorKind::Lost, "read")
+                .says("elements were lost with their device")
+                .with("value", value.id())
+        }))
+    }
+
+    /// Notes that a block could not be read, and gives the error back when that is all that there is
+    /// to do: the block is discarded, or its device is no longer open.
+    fn unreadable(&mut self, position: usize, key: &Key, error: Error) -> Result<Error> {
+        match error.kind() {
+            ErrorKind::DeviceLost => self.lose_device(position),
+            ErrorKind::Poisoned => {
+                let device = self.device(position)?;
+                device.discard(key);
+                // A copy that did not arrive may be what it was computed from.
+                device.discard_copies();
+            }
+            _ => return Err(error),
+        }
+        Ok(error)
+    }
+
+    /// Waits for the work that writes a value's tiles.
+    ///
+    /// # Errors
+    /// - `DeviceLost`, `Poisoned`: it failed, and the tiles that it should have given are lost.
+    pub fn wait_for(&mut self, value: &Value) -> Result<()> {
+        for position in 0..self.devices.len() {
+            let Ok((device, _)) = self.device_and_stats(position) else { continue };
+            for (number, _) in device.tiles(value.id()) {
+                let key = (value.id(), Part::Tile(number));
+                let device = self.device(position)?;
+                let Some(block) = device.find(key.0, &key.1) else { continue };
+                if let Err(error) = device.read(&key, block, 0, &mut []) {
+                    return Err(self.unreadable(position, &key, error)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a constant's elements out.
+    fn fill_host(&mut self, value: &Value, scalar: Scalar) -> Result<()> {
+        let (len, size) = (value.len(), value.dtype().size());
+        if value.state().on_host.covers(0..len) {
+            return Ok(());
+        }
+        let buffer = value.host_buffer()?;
+        // SAFETY: the evaluated map is empty, so nobody reads; we hold the engine's lock.
+        let bytes = unsafe { buffer.bytes_mut(0..len * size) };
+        for chunk in bytes.chunks_exact_mut(size) {
+            chunk.copy_from_slice(&scalar.bytes()[..size]);
+        }
+        value.state().on_host.insert(0..len);
+        Ok(())
+    }
+
+    /// One computed element, moving no more than it; after some of these from one value, its tile.
+    pub fn element(&mut self, value: &Value, position: usize) -> Result<Scalar> {
+        /// Single reads before the whole tile is fetched: about where one transfer of a tile costs
+        /// less than another round trip for each element.
+        const SINGLE_READS: u32 = 4;
+        let dtype = value.dtype();
+        if let Kind::Constant(scalar) = value.0.kind {
+            return Ok(scalar);
+        }
+        let bad = || {
+            Error::new(ErrorKind::DType, "read")
+                .says("the dtype has no scalar")
+                .with("dtype", dtype)
+        };
+        let reads = value.0.element_reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if reads < SINGLE_READS && !value.state().on_host.covers(position..position + 1) {
+            for at in 0..self.devices.len() {
+                let Ok((device, stats)) = self.device_and_stats(at) else { continue };
+                let tiles = device.tiles(value.id());
+                let Some((number, tile)) = tiles.iter().find(|(_, r)| r.contains(&position)) else {
+                    continue;
+                };
+                let key = (value.id(), Part::Tile(*number));
+                if let Some(block) = device.find(key.0, &key.1) {
+                    let mut bytes = [0u8; 8];
+                    let out = bytes.get_mut(..dtype.size()).ok_or_else(bad)?;
+                    if let Err(error) = device.read(&key, block, position - tile.start, out) {
+                        return Err(self.unreadable(at, &key, error)?);
+                    }
+                    stats.bytes_downloaded += dtype.size() as u64;
+                    let name = device.name;
+                    device.tracer.event(|| Event::Downloaded(subject(value), name, dtype.size()));
+                    return Scalar::read(dtype, &bytes).ok_or_else(bad);
+                }
+            }
+        }
+        self.bring_to_host(value, position..position + 1)?;
+        let (buffer, size) = (value.host_buffer()?, dtype.size());
+        // SAFETY: the position is in the evaluated map.
+        let bytes = unsafe { buffer.bytes(position * size..(position + 1) * size) };
+        Scalar::read(dtype, bytes).ok_or_else(bad)
+    }
+}

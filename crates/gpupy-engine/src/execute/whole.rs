@@ -1,0 +1,253 @@
+//! Whole-program forms: scans, sorts and matrix products, which are kernels of their own.
+//!
+//! Owns the evaluation of a [`Whole`]. Operands are computed first, whatever they are, and read where
+//! they lie: a transposed or repeated operand is strides. Invariant: what a device has no room for at
+//! once (a row of a sort, the operands of a product) or tiles cut apart is done in host memory, with
+//! the same result.
+//!
+//! Not here: how a scan is made of steps, and what else is recorded (`record/whole.rs`).
+
+use crate::execute::evaluate::Engine;
+use crate::graph::value::{Input, Kind, Value};
+use crate::graph::whole::Whole;
+use crate::memory::access;
+use crate::memory::strided;
+use crate::memory::tiling::Tile;
+use crate::schedule::destination::Destination;
+use crate::schedule::kernel::Kernel;
+use crate::schedule::partition::Flow;
+use crate::schedule::walk::lost;
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{Builder, Program, REDUCE_CHUNK};
+use gpupy_core::memory;
+use gpupy_core::op_eval::whole::{product, scanned, sorted};
+use gpupy_core::shape::{Shape, contiguous_strides, size_of};
+use gpupy_core::{DType, Error, ErrorKind, Result};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// An operand of one launch: its value, and how it is walked over.
+struct Read {
+    value: Value,
+    access: Access,
+    space: Shape,
+}
+
+/// What a box of a value reads of each operand.
+fn reads(form: Whole, value: &Value, origin: &[usize], extents: &[usize]) -> Result<Vec<Read>> {
+    let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(Vec::new()) };
+    let operands = value.state().operands.clone();
+    let read = |(which, (input, operand)): (usize, (&Input, Option<Value>))| {
+        let Some(operand) = operand else { return Err(lost(value.id())) };
+        let mut access = input.access(&form.operand_space(which, value.shape()));
+        for (axis, (stride, first)) in access.strides.iter().zip(origin).enumerate() {
+            let chunks = axis + 1 == origin.len() && matches!(form, Whole::Scan(_)) && which == 1;
+            let first = if chunks { *first / REDUCE_CHUNK } else { *first };
+            access.offset += stride * first as i64;
+        }
+        Ok(Read { value: operand, access, space: form.operand_space(which, extents) })
+    };
+    if operands.len() != inputs.len() {
+        return Err(lost(value.id()));
+    }
+    inputs.iter().zip(operands).enumerate().map(read).collect()
+}
+
+impl Engine {
+    /// Evaluates a tile of a whole-program form's value, or tells what it needs first.
+    pub fn whole(
+        &mut self,
+        value: &Value,
+        whole: Whole,
+        tile: &Tile,
+        device: usize,
+    ) -> Result<Flow> {
+        let longest = self.device(device)?.caps.max_block_len;
+        let apart = whole.is_apart(value.shape(), tile);
+        let (origin, extents) = match apart {
+            true => (tile.origin.clone(), tile.shape.clone()),
+            false => rows(value.shape(), tile),
+        };
+        let reads = reads(whole, value, &origin, &extents)?;
+        let needs: Vec<_> = reads
+            .iter()
+            .map(|read| (read.value.clone(), access::reach(&read.access, &read.space)))
+            .filter(|(value, reach)| !value.state().computed.covers(reach.clone()))
+            .collect();
+        if !needs.is_empty() {
+            return Ok(Flow::Needs(needs));
+        }
+        let fits = |read: &Read| size_of(&still(read)) <= longest;
+        if !apart || !reads.iter().all(fits) {
+            return self.whole_on_host(value, whole, (&origin, &extents), &reads);
+        }
+        let kernel = self.whole_kernel(value, whole, &extents, &reads, device)?;
+        self.device(device)?.driver.check_ir(&kernel.program)?;
+        let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
+        match self.launch(device, &kernel, &[dest], None, Vec::new()) {
+            Err(error) if error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(&error) => {
+                self.whole_on_host(value, whole, (&origin, &extents), &reads)
+            }
+            done => done.map(|()| Flow::Done),
+        }
+    }
+
+    fn whole_kernel(
+        &mut self,
+        value: &Value,
+        whole: Whole,
+        extents: &[usize],
+        reads: &[Read],
+        device: usize,
+    ) -> Result<Kernel> {
+        let (form, space) = (whole.form(), whole.space(extents));
+        let device = self.device(device)?;
+        let mut builder = Builder::new(form, space.len() as u32);
+        let mut kernel = Kernel {
+            program: Arc::new(Program::empty(form, 1)),
+            known: None,
+            space,
+            operands: Vec::new(),
+            params: Vec::new(),
+            accesses: Vec::new(),
+            dests: Vec::new(),
+        };
+        let mut values: SmallVec<[u32; 2]> = SmallVec::new();
+        for read in reads {
+            // Gathered, axes that the operand repeats along take no room.
+            let mut placed = device.place(&read.value, &read.access, &still(read));
+            for (within, stride) in placed.access.strides.iter_mut().zip(&read.access.strides) {
+                *within = if *stride == 0 { 0 } else { *within };
+            }
+            let wanted = (read.value.clone(), placed.part);
+            let same =
+                |(value, part): &(Value, _)| value.id() == wanted.0.id() && *part == wanted.1;
+            let operand = kernel.operands.iter().position(same).unwrap_or_else(|| {
+                kernel.operands.push(wanted);
+                builder.operand(read.value.dtype()) as usize
+            });
+            let slot = builder.access(access::kind(&placed.access, &read.space));
+            values.push(builder.load(operand as u32, slot));
+            kernel.accesses.push(placed.access);
+        }
+        let result = builder.whole(whole.op(), &values);
+        builder.store(result);
+        kernel.program = Arc::new(builder.finish());
+        debug_assert!(kernel.program.verify().is_ok(), "{}", kernel.program);
+        debug_assert_eq!(kernel.program.dests[0], value.dtype());
+        let out = form.out_shape(&kernel.space);
+        kernel.dests.push(access::access(0, &contiguous_strides(&out)));
+        Ok(kernel)
+    }
+
+    /// Computes a box of whole rows in host memory.
+    fn whole_on_host(
+        &mut self,
+        value: &Value,
+        whole: Whole,
+        (origin, extents): (&[usize], &[usize]),
+        reads: &[Read],
+    ) -> Result<Flow> {
+        let mut given: SmallVec<[Vec<u8>; 2]> = smallvec![];
+        for (which, read) in reads.iter().enumerate() {
+            let reach = access::reach(&read.access, &read.space);
+            self.bring_to_host(&read.value, reach.clone())?;
+            let (buffer, size) = (read.value.host_buffer()?, read.value.dtype().size());
+            // SAFETY: the reach is in the evaluated map, so nobody writes the elements that are read.
+            let bytes = unsafe { buffer.bytes(0..reach.end * size) };
+            let mut space = read.space.clone();
+            if let Whole::MatMul(_) = whole {
+                // Without the axis of the other operand's.
+                let other = space.len() - 2 - which;
+                space[other] = 1;
+            }
+            given.push(strided::gather(bytes, size, &read.access, &space)?);
+        }
+        let dtype = reads[0].value.dtype();
+        let bytes = match whole {
+            Whole::MatMul(k) => products(dtype, extents, &given, k)?,
+            _ => in_rows(whole, dtype, extents, &given)?,
+        };
+        let bytes = bytes.ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported, whole.op().info().name).with("dtype", dtype)
+        })?;
+        let steps = contiguous_strides(value.shape());
+        let first: usize = steps.iter().zip(origin).map(|(s, o)| *s as usize * o).sum();
+        let size = value.dtype().size();
+        let all = first..first + bytes.len() / size;
+        let to = value.host_buffer()?;
+        let missing = value.state().computed.gaps(all);
+        for gap in missing {
+            // SAFETY: the gap is not in the evaluated map, so nobody reads it; we hold the engine's
+            // lock.
+            let to = unsafe { to.bytes_mut(gap.start * size..gap.end * size) };
+            to.copy_from_slice(&bytes[(gap.start - first) * size..(gap.end - first) * size]);
+            value.state().on_host.insert(gap.clone());
+            value.mark_computed(gap);
+        }
+        self.slice.keep();
+        Ok(Flow::Done)
+    }
+}
+
+/// The extents of an operand, of one point where it does not move.
+fn still(read: &Read) -> Shape {
+    let extents = read.space.iter().zip(&read.access.strides);
+    extents.map(|(extent, stride)| if *stride == 0 { 1 } else { *extent }).collect()
+}
+
+/// The box of the rows that a tile meets: a tile that cuts rows is part of one.
+fn rows(value: &[usize], tile: &Tile) -> (Shape, Shape) {
+    let (mut origin, mut extents) = (tile.origin.clone(), tile.shape.clone());
+    if let (Some(first), Some(n), Some(all)) = (origin.last_mut(), extents.last_mut(), value.last())
+    {
+        (*first, *n) = (0, *all);
+    }
+    (origin, extents)
+}
+
+/// The results of rows; `None` where the operation does not combine the dtype.
+fn in_rows(
+    whole: Whole,
+    dtype: DType,
+    extents: &[usize],
+    given: &[Vec<u8>],
+) -> Result<Option<Vec<u8>>> {
+    let n = extents.last().copied().unwrap_or(1);
+    let size = dtype.size();
+    let result = if let Whole::ArgSort = whole { DType::I32.size() } else { size };
+    let mut bytes = memory::with_room(given[0].len() / size * result)?;
+    for (number, row) in given[0].chunks_exact(n * size).enumerate() {
+        bytes.extend(match whole {
+            Whole::Scan(op) => {
+                let count = n.div_ceil(REDUCE_CHUNK) * size;
+                let starts = &given[1][number * count..][..count];
+                let Some(row) = scanned(op, dtype, row, starts)? else { return Ok(None) };
+                row
+            }
+            _ => sorted(dtype, row, whole == Whole::ArgSort)?,
+        });
+    }
+    Ok(Some(bytes))
+}
+
+/// The products of a stack of matrices, gathered one behind the other for each operand; `None` where the dtype
+/// has none.
+fn products(
+    dtype: DType,
+    extents: &[usize],
+    given: &[Vec<u8>],
+    k: usize,
+) -> Result<Option<Vec<u8>>> {
+    let (stack, matrix) = extents.split_at(extents.len() - 2);
+    let mut bytes = memory::with_room(size_of(extents) * dtype.size())?;
+    for number in 0..size_of(stack) {
+        let part = |which: usize| {
+            let len = matrix[which] * k * dtype.size();
+            &given[which][number * len..][..len]
+        };
+        let Some(product) = product(dtype, (part(0), part(1)), k)? else { return Ok(None) };
+        bytes.extend(product);
+    }
+    Ok(Some(bytes))
+}

@@ -1,0 +1,132 @@
+//! Joins: values made of parts, one behind the other along an axis.
+//!
+//! Owns [`Join`]. Concatenation, and shifts whose boundary wraps around, repeats or
+//! mirrors (Accelerator, section 5.2), are joins of views. A join is never stored for its own sake: a
+//! kernel whose points all lie in one part reads that part, with an affine access like any other; an
+//! evaluation that meets the end of a part is cut there (`boxes.rs`).
+//!
+//! Not here: how arrays are joined (`record/join.rs`), which points a kernel walks over (`walk.rs`).
+
+use crate::graph::value::{Input, Kind, NodeOp, Operand};
+use gpupy_core::driver::Access;
+use gpupy_core::shape::Shape;
+use smallvec::SmallVec;
+
+/// Where the parts of a joined value end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Join {
+    /// The axis along which they follow each other.
+    pub axis: u32,
+    /// The coordinate behind the last of each part; rising.
+    pub ends: SmallVec<[usize; 4]>,
+}
+
+/// What a walk finds in a join.
+pub(crate) enum Found {
+    /// All points are in one part: its number and its first coordinate.
+    Part(usize, usize),
+    /// The first point of this axis of the walk's space that is in another part than point 0.
+    Cut { axis: usize, at: usize },
+    /// Points go to and fro between parts.
+    Mixed,
+}
+
+impl Join {
+    /// Adds a part. Of one that is a pending join along the same axis its parts are added: reading what was made
+    /// by joining again and again would go through all joins for each part.
+    pub fn push(&mut self, part: Operand, shape: &[usize], operands: &mut SmallVec<[Operand; 3]>) {
+        let end = self.ends.last().copied().unwrap_or(0);
+        if let (Input::Whole(_), Some(value)) = &part
+            && let Kind::Expr { op: NodeOp::Join(inner), inputs } = &value.0.kind
+            && inner.axis == self.axis
+            && value.shape() == shape
+        {
+            let state = value.state();
+            if !value.is_computed() && state.operands.len() == inputs.len() {
+                self.ends.extend(inner.ends.iter().map(|inner_end| end + inner_end));
+                operands.extend(inputs.iter().cloned().zip(state.operands.iter().cloned()));
+                return;
+            }
+        }
+        self.ends.push(end + shape[self.axis as usize]);
+        operands.push(part);
+    }
+
+    fn part_at(&self, coordinate: i64) -> usize {
+        self.ends.partition_point(|end| *end as i64 <= coordinate)
+    }
+
+    /// The first coordinate of a part.
+    pub fn start(&self, part: usize) -> usize {
+        part.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    /// The extents of a part, of a value with these extents.
+    pub fn shape(&self, part: usize, whole: &[usize]) -> Shape {
+        let mut shape: Shape = whole.into();
+        shape[self.axis as usize] = self.ends[part] - self.start(part);
+        shape
+    }
+
+    /// Which part the points of a space are in, by their coordinate along the axis.
+    pub fn find(&self, coordinate: &Access, space: &[usize]) -> Found {
+        let first = self.part_at(coordinate.offset);
+        let start = self.start(first);
+        let mut movers = coordinate.strides.iter().zip(space).enumerate();
+        let mut movers = movers.by_ref().filter(|(_, (step, n))| **step != 0 && **n > 1);
+        let Some((axis, (step, n))) = movers.next() else { return Found::Part(first, start) };
+        if movers.next().is_some() {
+            let (mut low, mut high) = (coordinate.offset, coordinate.offset);
+            for (step, n) in coordinate.strides.iter().zip(space) {
+                let far = step * (*n as i64 - 1);
+                low += far.min(0);
+                high += far.max(0);
+            }
+            let alone = self.part_at(low) == first && self.part_at(high) == first;
+            return if alone { Found::Part(first, start) } else { Found::Mixed };
+        }
+        if self.part_at(coordinate.offset + step * (*n as i64 - 1)) == first {
+            return Found::Part(first, start);
+        }
+        let at = if *step > 0 {
+            (self.ends[first] as i64 - coordinate.offset + step - 1) / step
+        } else {
+            (coordinate.offset - start as i64) / -step + 1
+        };
+        Found::Cut { axis, at: at as usize }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_walk_is_cut_where_the_part_changes(
+            ends in prop::collection::btree_set(1usize..20, 1..5),
+            step in prop_oneof![-3i64..0, 1i64..4],
+            n in 1usize..8,
+        ) {
+            let join = Join { axis: 0, ends: ends.into_iter().collect() };
+            let len = *join.ends.last().unwrap_or(&0) as i64;
+            let far = step * (n as i64 - 1);
+            prop_assume!(far.abs() < len);
+            for offset in (-far).max(0)..len.min(len - far) {
+                let coordinate = Access { offset, strides: SmallVec::from_slice(&[0, step]) };
+                let parts: Vec<usize> =
+                    (0..n as i64).map(|i| join.part_at(offset + step * i)).collect();
+                let change = parts.iter().position(|part| *part != parts[0]);
+                match join.find(&coordinate, &[5, n]) {
+                    Found::Part(part, start) => {
+                        prop_assert_eq!((change, part), (None, parts[0]));
+                        prop_assert!(start <= offset as usize && (offset as usize) < join.ends[part]);
+                    }
+                    Found::Cut { axis, at } => prop_assert_eq!((axis, Some(at)), (1, change)),
+                    Found::Mixed => prop_assert!(false, "one axis moves"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a pending value was computed for in passing, by kernels of other values.
+//!
+//! Owns [`Passed`], which a value keeps, and [`Read`].
+//!
+//! Not here: when that is a reason to store the value (`schedule/again.rs`).
+
+use crate::memory::access;
+use crate::memory::ranges::Ranges;
+use gpupy_core::driver::Access;
+use gpupy_core::shape::size_of;
+use rustc_hash::FxHasher;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+/// Points that take as long as to plan and to launch the operations that compute them: a long chain costs about
+/// as much for few points as for so many (driver cpu, 500 operations on float64).
+const LAUNCH: usize = 1 << 10;
+
+/// How often a pending value was computed for others.
+#[derive(Default)]
+pub(crate) struct Passed {
+    /// Positions that were computed, and stored nowhere, where those between the first and the last were, too.
+    positions: Ranges,
+    /// Walks over other positions. Those of two different ones may lie between each other.
+    scattered: SmallVec<[u64; 2]>,
+    /// Points that were computed though they had been before.
+    again: usize,
+}
+
+/// The most walks over scattered positions that a value remembers.
+const SCATTERED: usize = 16;
+
+impl Passed {
+    /// The points that were computed again, were these, too; `None` where they were not computed before.
+    pub fn again_with(&self, read: &Read) -> Option<usize> {
+        let again = self.again.saturating_add(read.points).saturating_add(LAUNCH);
+        self.knows(read).then_some(again)
+    }
+
+    /// Whether this was computed before.
+    fn knows(&self, read: &Read) -> bool {
+        self.positions.covers(read.reach.clone())
+            || read.scattered.is_some_and(|walk| self.scattered.contains(&walk))
+    }
+
+    /// Notes that it was computed.
+    pub fn note(&mut self, read: Read) {
+        if self.knows(&read) {
+            self.again = self.again.saturating_add(read.points).saturating_add(LAUNCH);
+        }
+        match read.scattered {
+            None => self.positions.insert(read.reach),
+            Some(walk) if self.scattered.len() < SCATTERED && !self.scattered.contains(&walk) => {
+                self.scattered.push(walk);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// What a kernel reads of a value.
+pub(crate) struct Read {
+    /// The positions from the first to the last.
+    pub reach: Range<usize>,
+    points: usize,
+    /// What the walk over them is known by, where it leaves some of them out.
+    scattered: Option<u64>,
+}
+
+impl Read {
+    /// The elements that an access reaches over a space.
+    pub fn of(access: &Access, space: &[usize]) -> Read {
+        let reach = access::reach(access, space);
+        let points = size_of(space).min(reach.len());
+        let scattered = (points < reach.len()).then(|| {
+            let mut hash = FxHasher::default();
+            (access.offset, &access.strides[..], space).hash(&mut hash);
+            hash.finish()
+        });
+        Read { reach, points, scattered }
+    }
+}

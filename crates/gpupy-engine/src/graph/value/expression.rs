@@ -1,0 +1,136 @@
+//! Expressions: what gives a value's elements.
+//!
+//! Owns [`Kind`] and what it is made of: operations with what they read at each point. All of it is compared by
+//! what it says, so that equal expressions are one value (`intern.rs`).
+//!
+//! Not here: values, which hold their operands (`mod.rs`).
+
+use super::{Value, ValueId};
+use crate::graph::join::Join;
+use crate::graph::whole::Whole;
+use crate::memory::access;
+use crate::memory::view::View;
+use gpupy_core::Scalar;
+use gpupy_core::driver::Access;
+use gpupy_core::op::Op;
+use gpupy_core::shape::{Shape, Strides, contiguous_strides};
+use smallvec::SmallVec;
+
+/// What computes an expression's elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum NodeOp {
+    /// A scalar operation on operands of the value's shape; casts give the value's dtype, and a
+    /// cast to the operand's own dtype is a copy.
+    Apply(Op),
+    /// The coordinate along an axis, an int32.
+    Index(u32),
+    /// One step of the canonical tree (`ir::Form::Reduce`) over the last axis of the operand, which
+    /// has `n` elements there and otherwise the value's shape.
+    Reduce {
+        /// The combining operation.
+        op: Op,
+        /// The operand's extent along its last axis.
+        n: usize,
+    },
+    /// The first operand with the elements of a view replaced by the second operand, which has the
+    /// view's shape.
+    Assign(Box<View>),
+    /// The operands one behind the other along an axis.
+    Join(Box<Join>),
+    /// A whole-program form of computed operands.
+    Whole(Whole),
+    /// The elements of the second operand at the positions that the first gives, which has the
+    /// value's shape: int32 numbers, inside the second.
+    Gather,
+    /// The first operand with the elements at the positions that the second gives (int32 numbers)
+    /// replaced by those of the third, both of this shape; of several the last in C order counts.
+    Scatter(Box<Shape>),
+    /// The positions in C order at which the operand, a mask that is seen whole, is true: int32 numbers.
+    WhereTrue,
+}
+
+impl NodeOp {
+    /// Whether what it gives is never computed in a kernel of what reads it.
+    pub fn stands_alone(&self) -> bool {
+        use NodeOp::{Apply, Assign, Gather, Index, Join, Reduce, Scatter, WhereTrue, Whole};
+        match self {
+            Reduce { .. } | Assign(_) | Scatter(_) | WhereTrue | Whole(_) => true,
+            Apply(_) | Index(_) | Join(_) | Gather => false,
+        }
+    }
+}
+
+/// What an operation reads at each point that it walks over: of its own shape, or (a reduction) of
+/// its operand's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Input {
+    /// The same scalar everywhere.
+    Scalar(Scalar),
+    /// A value's elements in C order.
+    Whole(ValueId),
+    /// A value's elements at these positions.
+    View(ValueId, Box<Layout>),
+}
+
+/// Offset and strides, for a shape that is known from elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Layout {
+    pub offset: isize,
+    pub strides: Strides,
+}
+
+/// An input with the value behind it, which only a scalar lacks.
+pub(crate) type Operand = (Input, Option<Value>);
+
+impl Input {
+    /// The input that reads a value through a view.
+    pub fn new(id: ValueId, view: &View) -> Input {
+        if view.offset == 0 && view.is_contiguous() {
+            return Input::Whole(id);
+        }
+        let View { offset, strides, .. } = view.clone();
+        Input::View(id, Box::new(Layout { offset, strides }))
+    }
+
+    /// The positions read over a shape; a scalar's are all 0.
+    pub fn layout(&self, shape: &[usize]) -> Layout {
+        match self {
+            Input::Scalar(_) => Layout { offset: 0, strides: SmallVec::from_elem(0, shape.len()) },
+            Input::Whole(_) => Layout { offset: 0, strides: contiguous_strides(shape) },
+            Input::View(_, layout) => (**layout).clone(),
+        }
+    }
+
+    /// The positions read over a shape, as an access.
+    pub fn access(&self, shape: &[usize]) -> Access {
+        let Layout { offset, strides } = self.layout(shape);
+        access::access(offset, &strides)
+    }
+
+    /// The value that is read, unless it is a scalar.
+    pub fn id(&self) -> Option<ValueId> {
+        match self {
+            Input::Scalar(_) => None,
+            Input::Whole(id) | Input::View(id, _) => Some(*id),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// All elements were in host memory from the beginning.
+    Host(Origin),
+    /// All elements are this one.
+    Constant(Scalar),
+    /// Computed from inputs.
+    Expr { op: NodeOp, inputs: SmallVec<[Input; 3]> },
+}
+
+/// How elements came to host memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Origin {
+    /// The user gave them.
+    Given,
+    /// They were computed when they were asked for (`at_once.rs`).
+    AtOnce,
+}

@@ -1,0 +1,493 @@
+//! Values: immutable elements of an array, given or still to be computed.
+//!
+//! Owns [`Value`], the nodes of the expression graph, and the evaluated maps. A value is host data,
+//! a constant, or an expression over views of other values. Invariants: what a value's elements are
+//! never changes; an expression keeps its operands until every element is computed and stored
+//! somewhere; equal expressions are one value (`intern.rs`); dropping a graph of any depth takes a
+//! loop, not recursion.
+//!
+//! Not here: what an expression is (`expression.rs`), who may change what an array shows (`array/`), where
+//! blocks are (`cache/`).
+
+mod expression;
+
+pub(crate) use expression::{Input, Kind, Layout, NodeOp, Operand, Origin};
+
+use crate::graph::intern::Interner;
+use crate::graph::interval::Bounds;
+use crate::graph::passed::Passed;
+use crate::memory::host::HostBuffer;
+use crate::memory::little::is_little;
+use crate::memory::ranges::Ranges;
+use gpupy_core::driver::HostMemory;
+use gpupy_core::functions;
+use gpupy_core::memory::of_array;
+use gpupy_core::shape::{Shape, contiguous_strides, size_of};
+use gpupy_core::{DType, Result, Scalar};
+use smallvec::SmallVec;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The name of a value, never used twice.
+pub type ValueId = u64;
+
+/// A value's place among all: the name of a recorded value, then the rank of a step on the way to it.
+pub(crate) type Order = (ValueId, u32);
+
+/// Ids of values that are gone, for a cache to forget their blocks.
+pub type DeadList = Arc<Mutex<Vec<ValueId>>>;
+
+/// A shared handle of an immutable value.
+#[derive(Clone)]
+pub struct Value(pub(crate) Arc<Node>);
+
+pub(crate) struct Node {
+    pub id: ValueId,
+    pub order: Order,
+    pub dtype: DType,
+    pub shape: Shape,
+    pub kind: Kind,
+    /// Operations to compute an element from what was computed when this was recorded, counting
+    /// shared ones again; saturating. Only a measure of what recomputing costs.
+    pub weight: u32,
+    /// The longest chain of operations that were pending when this was recorded; of elements that were
+    /// computed at once, the longest that led to them so.
+    pub depth: u32,
+    /// How many little writes there were, one after another, while elements were pending.
+    pub touched: u32,
+    /// At most the bytes of computed values that this keeps alive, shared ones counted again.
+    pub held: AtomicU64,
+    /// Every input is a scalar or stands in the value's own C order, so any positions of this value
+    /// are the same positions (plus the offset) of the inputs.
+    pub linear: bool,
+    /// The table of the context that recorded this, if it stands in one.
+    pub interner: Option<Arc<Interner>>,
+    /// Where all elements lie that were in host memory from the beginning. Who has a handle of the
+    /// value may read there: only the last handle lets the memory go.
+    pub memory: Option<HostMemory>,
+    /// Some element is not computed.
+    pending: AtomicBool,
+    /// Of a pending expression, each element is known to be a zero of one sign or the other.
+    zeros: AtomicBool,
+    /// Single elements read while the rest stayed on the device.
+    pub element_reads: AtomicU32,
+    /// How often little of it was an operand, while it was not in host memory.
+    pub little_reads: AtomicU32,
+    hash: Option<u64>,
+    state: Mutex<State>,
+}
+
+/// What is known of a value, and where.
+#[derive(Default)]
+pub(crate) struct State {
+    /// The inputs' values, `None` for scalars; empty once everything is computed and not on its way
+    /// to host memory.
+    pub operands: SmallVec<[Option<Value>; 3]>,
+    /// Operands stay although everything is computed, as the device may be lost before it is read.
+    keeps_operands: bool,
+    /// Positions that are stored somewhere: in host memory or in a block.
+    pub computed: Ranges,
+    /// Positions that are in host memory: the evaluated map.
+    pub on_host: Ranges,
+    /// The host memory, from the first need.
+    pub host: Option<Arc<HostBuffer>>,
+    /// Between which numbers the elements lie, once somebody asked (`bounds`).
+    pub bounds: Option<Box<Bounds>>,
+    /// Where it was computed for others while it was pending (`again.rs`).
+    pub passed: Option<Box<Passed>>,
+    /// Who must hear that the value is gone.
+    pub watchers: SmallVec<[DeadList; 1]>,
+}
+
+impl State {
+    /// Of a value all of whose elements are there.
+    fn in_memory(len: usize, host: Option<Arc<HostBuffer>>) -> State {
+        let all = Ranges::full(len);
+        State { computed: all.clone(), on_host: all, host, ..State::default() }
+    }
+}
+
+/// What only expressions have; see the fields of [`Node`].
+#[derive(Default)]
+struct Pending {
+    weight: u32,
+    depth: u32,
+    touched: u32,
+    held: u64,
+    linear: bool,
+    hash: Option<u64>,
+    interner: Option<Arc<Interner>>,
+    order: Option<Order>,
+}
+
+impl Pending {
+    /// What an expression over a shape begins with.
+    fn of(shape: &[usize], op: NodeOp, operands: SmallVec<[Operand; 3]>) -> (Kind, Pending, State) {
+        let own = match op {
+            NodeOp::Apply(apply) => functions::cost(apply),
+            _ => 1,
+        };
+        let (mut weight, mut depth, mut held) = (own, 0, 0u64);
+        let touched = match (&op, operands.first()) {
+            (NodeOp::Assign(view), Some((_, Some(old)))) if is_little(view.size(), old.len()) => {
+                old.0.touched.saturating_add(1)
+            }
+            _ => 0,
+        };
+        // A gather's table is read whole, wherever its points are.
+        let mut linear = matches!(op, NodeOp::Apply(_) | NodeOp::Gather);
+        let mut inputs = SmallVec::new();
+        let mut values = SmallVec::new();
+        for (input, value) in operands {
+            match &value {
+                Some(value) if value.is_computed() => {
+                    held = held.saturating_add(value.byte_len());
+                }
+                Some(value) => {
+                    weight = weight.saturating_add(value.0.weight);
+                    depth = depth.max(value.0.depth);
+                    held = held.saturating_add(value.0.held.load(Ordering::Relaxed));
+                }
+                None => {}
+            }
+            if let Input::View(_, layout) = &input {
+                linear &= layout.strides == contiguous_strides(shape);
+            }
+            inputs.push(input);
+            values.push(value);
+        }
+        let depth = depth + 1;
+        let pending = Pending { weight, depth, touched, held, linear, ..Pending::default() };
+        let state = State { operands: values, ..State::default() };
+        (Kind::Expr { op, inputs }, pending, state)
+    }
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// The bytes of all living computed values.
+static COMPUTED_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// The bytes of all living computed values: no graph keeps more alive.
+pub(crate) fn computed_bytes() -> u64 {
+    COMPUTED_BYTES.load(Ordering::Relaxed)
+}
+
+impl Value {
+    /// A value whose elements are in host memory, in C order.
+    ///
+    /// # Panics
+    /// When the buffer is shorter than the elements.
+    pub fn host(dtype: DType, shape: &[usize], buffer: Arc<HostBuffer>) -> Value {
+        let bytes = size_of(shape) * dtype.size();
+        assert!(buffer.len() >= bytes, "a host value needs all its bytes");
+        Value::in_memory(dtype, Shape::from_slice(shape), Origin::Given, 0, buffer)
+    }
+
+    /// A value whose elements came to host memory so.
+    pub(crate) fn in_memory(
+        dtype: DType,
+        shape: Shape,
+        origin: Origin,
+        depth: u32,
+        host: Arc<HostBuffer>,
+    ) -> Value {
+        let state = State::in_memory(size_of(&shape), Some(host));
+        let pending = Pending { depth, ..Pending::default() };
+        Value(Node::share(dtype, shape, Kind::Host(origin), pending, state))
+    }
+
+    /// A value whose elements are all the same.
+    pub fn constant(shape: &[usize], scalar: Scalar) -> Value {
+        let state = State { computed: Ranges::full(size_of(shape)), ..State::default() };
+        let kind = Kind::Constant(scalar);
+        Value(Node::share(scalar.dtype, shape.into(), kind, Pending::default(), state))
+    }
+
+    /// An expression, or the equal one that exists already.
+    ///
+    /// Inputs of an operation that is symmetric to the bit are put in the order of their creation.
+    pub(crate) fn expr(
+        interner: &Arc<Interner>,
+        dtype: DType,
+        shape: Shape,
+        op: NodeOp,
+        mut operands: SmallVec<[Operand; 3]>,
+    ) -> Value {
+        if let NodeOp::Apply(apply) = op
+            && apply.info().symmetric
+            && let [(first, _), (second, _)] = operands.as_slice()
+            && first.id().unwrap_or(ValueId::MAX) > second.id().unwrap_or(ValueId::MAX)
+        {
+            operands.swap(0, 1);
+        }
+        let interned = !matches!(op, NodeOp::Assign(_) | NodeOp::Scatter(_));
+        let (kind, pending, state) = Pending::of(&shape, op, operands);
+        let make = |shape, kind, hash| {
+            let interner = Some(interner.clone());
+            Node::share(dtype, shape, kind, Pending { hash, interner, ..pending }, state)
+        };
+        if interned {
+            Value(interner.find_or_insert(dtype, shape, kind, make))
+        } else {
+            Value(make(shape, kind, None))
+        }
+    }
+
+    /// A step on the way to another value, which stands in no table. Its place is before that of the value
+    /// of this name, in the order of ranks.
+    pub(crate) fn within(
+        order: Order,
+        dtype: DType,
+        shape: Shape,
+        op: NodeOp,
+        operands: SmallVec<[Operand; 3]>,
+    ) -> Value {
+        let (kind, pending, state) = Pending::of(&shape, op, operands);
+        let order = Some(order);
+        Value(Node::share(dtype, shape, kind, Pending { order, ..pending }, state))
+    }
+
+    /// The value's place among all: after its operands, and after what was recorded before.
+    pub(crate) fn order(&self) -> Order {
+        self.0.order
+    }
+
+    /// The value's name.
+    pub fn id(&self) -> ValueId {
+        self.0.id
+    }
+
+    /// The elements' dtype.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// The value's extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.0.shape
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        size_of(&self.0.shape)
+    }
+
+    /// Bytes of all elements in host memory.
+    pub(crate) fn byte_len(&self) -> u64 {
+        (self.len() * self.dtype().size()) as u64
+    }
+
+    /// True when there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// True when nothing is pending: every element is stored somewhere.
+    pub fn is_computed(&self) -> bool {
+        !self.0.pending.load(Ordering::Acquire)
+    }
+
+    /// True when part of a range is computed, but not all of it.
+    pub(crate) fn is_begun(&self, range: std::ops::Range<usize>) -> bool {
+        let state = self.state();
+        let gaps = state.computed.gaps(range.clone());
+        gaps.as_slice() != [range] && !gaps.is_empty()
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that positions are stored now; forgets the operands when nothing is pending.
+    pub(crate) fn mark_computed(&self, range: std::ops::Range<usize>) {
+        let mut state = self.state();
+        state.computed.insert(range);
+        let operands = if state.computed.covers(0..self.len()) {
+            state.passed = None;
+            if self.0.pending.swap(false, Ordering::AcqRel) {
+                self.0.count(true);
+            }
+            if state.keeps_operands { SmallVec::new() } else { std::mem::take(&mut state.operands) }
+        } else {
+            SmallVec::new()
+        };
+        drop(state);
+        // Operands go after the lock: their own drop takes other locks.
+        drop(operands);
+    }
+
+    /// Says whether the value keeps its operands when it is computed, until the opposite is said.
+    pub(crate) fn keep_operands(&self, keep: bool) {
+        let mut state = self.state();
+        state.keeps_operands = keep;
+        let done = !keep && self.is_computed();
+        let operands = if done { std::mem::take(&mut state.operands) } else { SmallVec::new() };
+        drop(state);
+        drop(operands);
+    }
+
+    /// Notes that positions are stored nowhere any more.
+    pub(crate) fn mark_lost(&self, range: std::ops::Range<usize>) {
+        self.state().computed.remove(range);
+        if !self.0.pending.swap(true, Ordering::AcqRel) {
+            self.0.count(false);
+        }
+    }
+
+    /// The value's host memory, allocated at the first need.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has none for it.
+    pub(crate) fn host_buffer(&self) -> Result<Arc<HostBuffer>> {
+        let mut state = self.state();
+        if let Some(host) = &state.host {
+            return Ok(host.clone());
+        }
+        let bytes = self.len().saturating_mul(self.dtype().size());
+        let made = HostBuffer::new(bytes);
+        let host = made.map_err(|error| of_array(error, self.shape(), self.dtype()))?;
+        Ok(state.host.insert(Arc::new(host)).clone())
+    }
+
+    /// Where positions lie in the value's host memory, allocated at the first need.
+    ///
+    /// # Errors
+    /// As of `host_buffer`.
+    pub(crate) fn host_memory(&self, range: &std::ops::Range<usize>) -> Result<Option<HostMemory>> {
+        let buffer = self.host_buffer()?;
+        let size = self.dtype().size();
+        let inside = range.start <= range.end && range.end * size <= buffer.len();
+        let address = buffer.as_ptr().wrapping_add(range.start * size).cast_mut();
+        Ok(NonNull::new(address).filter(|_| inside).map(HostMemory::new))
+    }
+
+    /// The first element in host memory, if that has all elements of a range.
+    pub(crate) fn host_start(&self, range: std::ops::Range<usize>) -> Option<NonNull<u8>> {
+        if let Some(memory) = self.0.memory {
+            return NonNull::new(memory.as_ptr());
+        }
+        let state = self.state();
+        let host = state.host.as_ref().filter(|_| state.on_host.covers(range))?;
+        NonNull::new(host.as_ptr().cast_mut())
+    }
+
+    /// Makes a host value that nobody else knows another one with the same elements, and gives its
+    /// memory, for writing; `None` where somebody else may want the elements as they are.
+    pub(crate) fn renew(&mut self) -> Option<Arc<HostBuffer>> {
+        let node = Arc::get_mut(&mut self.0)?;
+        let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let alone = state.watchers.is_empty()
+            && state.host.as_ref().is_some_and(|host| Arc::strong_count(host) == 1);
+        if !alone || !matches!(node.kind, Kind::Host(_)) {
+            return None;
+        }
+        let host = state.host.take();
+        // Nothing that was found out about the old elements stays.
+        *state = State::in_memory(size_of(&node.shape), host.clone());
+        // Expressions that were computed from them may live on, and are found by the name.
+        node.id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        node.order = (node.id, u32::MAX);
+        node.kind = Kind::Host(Origin::Given);
+        host
+    }
+
+    /// Says that each element is 0.0 or -0.0.
+    pub(crate) fn mark_zeros(&self) {
+        // Other values may be given other elements (`renew`).
+        if matches!(self.0.kind, Kind::Expr { .. }) {
+            self.0.zeros.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether each element is known to be 0.0 or -0.0.
+    pub(crate) fn is_zeros(&self) -> bool {
+        self.0.zeros.load(Ordering::Relaxed)
+    }
+
+    /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
+    /// by `intern` then, so that nobody can find it any more.
+    pub(crate) fn is_sole(&self) -> bool {
+        self.is_held_by(1)
+    }
+
+    /// The same for as many handles as the caller knows of.
+    pub(crate) fn is_held_by(&self, handles: usize) -> bool {
+        match (self.0.hash, &self.0.interner) {
+            (Some(hash), Some(interner)) => interner.forget_if_held_by(hash, &self.0, handles),
+            _ => Arc::strong_count(&self.0) == handles,
+        }
+    }
+}
+
+impl Node {
+    /// A new node; built where it stays, as it is large.
+    #[inline(always)]
+    fn share(dtype: DType, shape: Shape, kind: Kind, pending: Pending, state: State) -> Arc<Node> {
+        let open = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let memory = match kind {
+            Kind::Host(_) => state.host.as_ref().map(|host| host.memory()),
+            Kind::Constant(_) | Kind::Expr { .. } => None,
+        };
+        let node = Arc::new(Node {
+            id,
+            order: pending.order.unwrap_or((id, u32::MAX)),
+            dtype,
+            shape,
+            kind,
+            weight: pending.weight,
+            depth: pending.depth,
+            touched: pending.touched,
+            held: AtomicU64::new(pending.held),
+            linear: pending.linear,
+            interner: pending.interner,
+            memory,
+            pending: AtomicBool::new(open),
+            zeros: AtomicBool::new(false),
+            element_reads: AtomicU32::new(0),
+            little_reads: AtomicU32::new(0),
+            hash: pending.hash,
+            state: Mutex::new(state),
+        });
+        if !open {
+            node.count(true);
+        }
+        node
+    }
+
+    /// Counts it among the computed values, or no longer.
+    #[inline]
+    fn count(&self, computed: bool) {
+        if matches!(self.kind, Kind::Constant(_)) {
+            return;
+        }
+        let bytes = size_of(&self.shape).saturating_mul(self.dtype.size()) as u64;
+        // Values come and go on any thread, but each is counted before it is counted no longer.
+        let add = if computed { bytes } else { bytes.wrapping_neg() };
+        COMPUTED_BYTES.fetch_add(add, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        if !*self.pending.get_mut() {
+            self.count(false);
+        }
+        if let (Some(hash), Some(interner)) = (self.hash, &self.interner) {
+            interner.remove(hash, self);
+        }
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for watcher in &state.watchers {
+            watcher.lock().unwrap_or_else(PoisonError::into_inner).push(self.id);
+        }
+        let mut stack: Vec<Value> = state.operands.drain(..).flatten().collect();
+        while let Some(value) = stack.pop() {
+            if let Some(mut node) = Arc::into_inner(value.0) {
+                let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+                stack.extend(state.operands.drain(..).flatten());
+            }
+        }
+    }
+}

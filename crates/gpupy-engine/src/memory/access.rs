@@ -1,0 +1,195 @@
+//! Accesses: the affine walk of a kernel over a value (the thesis's BuildView, figure 4.4).
+//!
+//! Owns the composition of views along an expression. A kernel walks over an iteration space; for
+//! every value it needs, an access tells which position of that value belongs to a point:
+//! `offset + Σ strides[k] · i[k]`. Broadcasting is a stride of 0. Going through an expression to its
+//! operands needs the coordinates within the expression's shape, each affine in the point again.
+//!
+//! Not here: which values a kernel reads (`walk.rs`).
+
+use crate::memory::tiling::Tile;
+use gpupy_core::driver::Access;
+use gpupy_core::ir::AccessKind;
+use gpupy_core::shape::{Shape, contiguous_strides};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// The coordinates of a value, axis by axis, as functions of the point.
+pub(crate) type Coordinates = SmallVec<[Access; 4]>;
+
+/// An access with every axis of the iteration space.
+pub(crate) fn access(offset: isize, strides: &[isize]) -> Access {
+    Access { offset: offset as i64, strides: strides.iter().map(|s| *s as i64).collect() }
+}
+
+/// The walk over a tile of a value with these extents, by the tile's own coordinates.
+pub(crate) fn of_tile(shape: &[usize], tile: &Tile) -> Access {
+    access(tile.range.start as isize, &contiguous_strides(shape))
+}
+
+/// The space of a tile's points, at least of one axis, and the walk over the tile in it.
+pub(crate) fn space_of_tile(shape: &[usize], tile: &Tile) -> (Access, Shape) {
+    let (mut at, mut space) = (of_tile(shape, tile), tile.shape.clone());
+    if space.is_empty() {
+        space.push(1);
+        at.strides.push(0);
+    }
+    (at, space)
+}
+
+/// The lowest and highest position that an access names.
+pub(crate) fn reach(access: &Access, space: &[usize]) -> Range<usize> {
+    let (mut low, mut high) = (access.offset, access.offset);
+    for (stride, extent) in access.strides.iter().zip(space) {
+        let far = (*extent as i64 - 1) * stride;
+        low += far.min(0);
+        high += far.max(0);
+    }
+    debug_assert!(low >= 0, "views stay inside their bases");
+    low as usize..high as usize + 1
+}
+
+/// How an access walks over a space. Axes of one point have no step, so their stride is nothing.
+pub(crate) fn kind(access: &Access, space: &[usize]) -> AccessKind {
+    let steps = || access.strides.iter().zip(space).filter(|(_, extent)| **extent != 1);
+    if steps().all(|(stride, _)| *stride == 0) {
+        return AccessKind::Uniform;
+    }
+    let mut step = 1i64;
+    for (stride, extent) in steps().rev() {
+        if *stride != step {
+            return AccessKind::Affine;
+        }
+        step *= *extent as i64;
+    }
+    AccessKind::Contiguous
+}
+
+/// The coordinates within a C-ordered value of extents `shape` that the positions of `access` have,
+/// or `None` when they are not affine (then the value has to be computed before it is viewed so).
+///
+/// Any coordinates that give the right positions and stay inside every axis are the right ones; each
+/// stride is split greedily, from the first axis on.
+pub(crate) fn coordinates(
+    access: &Access,
+    space: &[usize],
+    shape: &[usize],
+) -> Option<Coordinates> {
+    let steps = contiguous_strides(shape);
+    let none = || Access { offset: 0, strides: SmallVec::from_elem(0, space.len()) };
+    let mut found: Coordinates = (0..shape.len()).map(|_| none()).collect();
+    let mut rest = access.offset;
+    for (axis, step) in steps.iter().enumerate() {
+        found[axis].offset = rest / *step as i64;
+        rest %= *step as i64;
+    }
+    for (k, stride) in access.strides.iter().enumerate() {
+        if space[k] == 1 {
+            continue;
+        }
+        let mut rest = *stride;
+        for (axis, step) in steps.iter().enumerate() {
+            if shape[axis] != 1 {
+                found[axis].strides[k] = rest / *step as i64;
+                rest %= *step as i64;
+            }
+        }
+    }
+    let inside = found.iter().zip(shape).all(|(coordinate, extent)| {
+        let (mut low, mut high) = (coordinate.offset, coordinate.offset);
+        for (stride, points) in coordinate.strides.iter().zip(space) {
+            let far = (*points as i64 - 1) * stride;
+            low += far.min(0);
+            high += far.max(0);
+        }
+        low >= 0 && high < *extent as i64
+    });
+    inside.then_some(found)
+}
+
+/// The access to an operand that is viewed with `offset` and `strides` over an expression's shape,
+/// at the coordinates of that expression.
+pub(crate) fn through(
+    offset: isize,
+    strides: &[isize],
+    coordinates: &[Access],
+    rank: usize,
+) -> Access {
+    let mut composed = Access { offset: offset as i64, strides: SmallVec::from_elem(0, rank) };
+    for (stride, coordinate) in strides.iter().zip(coordinates) {
+        if *stride == 0 {
+            continue;
+        }
+        composed.offset += *stride as i64 * coordinate.offset;
+        for (total, step) in composed.strides.iter_mut().zip(&coordinate.strides) {
+            *total += *stride as i64 * step;
+        }
+    }
+    composed
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::memory::view::View;
+    use gpupy_core::shape::size_of;
+    use proptest::prelude::*;
+
+    fn points(space: &[usize]) -> impl Iterator<Item = Vec<i64>> + '_ {
+        (0..size_of(space)).map(move |mut n| {
+            let mut point = vec![0; space.len()];
+            for (p, extent) in point.iter_mut().zip(space).rev() {
+                *p = (n % extent) as i64;
+                n /= extent;
+            }
+            point
+        })
+    }
+
+    fn at(access: &Access, point: &[i64]) -> i64 {
+        access.offset + access.strides.iter().zip(point).map(|(s, i)| s * i).sum::<i64>()
+    }
+
+    proptest! {
+        #[test]
+        fn coordinates_are_the_positions_taken_apart(
+            shape in prop::collection::vec(1usize..5, 1..4),
+            order in Just(vec![0usize, 1, 2]).prop_shuffle(),
+            flips in prop::collection::vec(any::<bool>(), 3),
+            steps in prop::collection::vec(1isize..3, 3),
+        ) {
+            let mut view = View::contiguous(&shape);
+            for axis in 0..shape.len() {
+                let len = shape[axis].div_ceil(steps[axis] as usize);
+                view = if flips[axis] {
+                    view.slice_axis(axis, shape[axis] - 1, len, -steps[axis])
+                } else {
+                    view.slice_axis(axis, 0, len, steps[axis])
+                };
+            }
+            let order: Vec<usize> = order.into_iter().filter(|a| *a < shape.len()).collect();
+            let view = view.transpose(&order);
+            let walk = access(view.offset, &view.strides);
+            let found = coordinates(&walk, &view.shape, &shape).unwrap();
+            for point in points(&view.shape) {
+                let mut position = 0;
+                for (coordinate, extent) in found.iter().zip(&shape) {
+                    let c = at(coordinate, &point);
+                    prop_assert!(c >= 0 && c < *extent as i64);
+                    position = position * *extent as i64 + c;
+                }
+                prop_assert_eq!(position, at(&walk, &point));
+            }
+        }
+    }
+
+    #[test]
+    fn merged_axes_have_no_affine_coordinates_but_split_ones_do() {
+        let line = access(0, &[1]);
+        assert!(coordinates(&line, &[6], &[2, 3]).is_none());
+        let split = access(0, &[3, 1]);
+        let found = coordinates(&split, &[2, 3], &[6]).unwrap();
+        assert_eq!(found[0].strides[..], [3, 1]);
+    }
+}

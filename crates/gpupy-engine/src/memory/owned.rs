@@ -1,0 +1,94 @@
+//! Memory as the system gives it, which goes back when it is dropped.
+//!
+//! Owns [`Owned`]. Not here: reuse (`host.rs`, `shelves.rs`).
+
+use memmap2::MmapMut;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+/// Buffers below this size are cheap to get from the allocator.
+pub(crate) const POOLED_FROM: usize = 1 << 10;
+/// Buffers from this size on are made of pages.
+pub(crate) const PAGED_FROM: usize = 64 << 10;
+
+/// Buffers from this size on are mapped by themselves, in huge pages where the system has them.
+const MAPPED_FROM: usize = 4 << 20;
+
+/// Memory that goes back where it is from when it is dropped.
+pub(crate) enum Owned {
+    Allocated {
+        memory: NonNull<u8>,
+        capacity: usize,
+    },
+    Mapped(MmapMut),
+    #[cfg(feature = "guard")]
+    Guarded(gpupy_core::guard::Guarded),
+    /// Memory of another owner, which this keeps alive.
+    Lent {
+        memory: NonNull<u8>,
+        _owner: Box<dyn Send + Sync>,
+    },
+}
+
+// SAFETY: allocated memory belongs to no thread, and owners of lent memory can be sent.
+unsafe impl Send for Owned {}
+
+impl Owned {
+    /// Zeroed memory; `None` where the system has none.
+    pub fn new(capacity: usize) -> Option<Owned> {
+        if capacity >= MAPPED_FROM
+            && let Ok(map) = MmapMut::map_anon(capacity)
+        {
+            // Small pages do too, but take longer to touch for the first time.
+            #[cfg(target_os = "linux")]
+            let _ = map.advise(memmap2::Advice::HugePage);
+            return Some(Owned::Mapped(map));
+        }
+        let layout = layout(capacity)?;
+        // SAFETY: `class` never gives zero, so the layout's size is not zero.
+        let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Owned::Allocated { memory, capacity })
+    }
+
+    pub fn capacity(&self) -> usize {
+        match self {
+            Owned::Allocated { capacity, .. } => *capacity,
+            Owned::Mapped(map) => map.len(),
+            #[cfg(feature = "guard")]
+            Owned::Guarded(guarded) => guarded.len(),
+            // Nothing behind the elements may be touched, nor the memory be reused.
+            Owned::Lent { .. } => 0,
+        }
+    }
+
+    pub fn memory(&mut self) -> NonNull<u8> {
+        match self {
+            Owned::Allocated { memory, .. } | Owned::Lent { memory, .. } => *memory,
+            // A map is not empty, and nowhere but at an address.
+            Owned::Mapped(map) => NonNull::from(&mut **map).cast(),
+            #[cfg(feature = "guard")]
+            Owned::Guarded(guarded) => guarded.start(),
+        }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if let Owned::Allocated { memory, capacity } = self
+            && let Some(layout) = layout(*capacity)
+        {
+            // SAFETY: allocated in `new` with this layout, and freed only here.
+            unsafe { dealloc(memory.as_ptr(), layout) };
+        }
+    }
+}
+
+/// How memory of a capacity is allocated; `None` for what no allocator serves.
+fn layout(capacity: usize) -> Option<Layout> {
+    let align = match capacity {
+        PAGED_FROM.. => 4096,
+        POOLED_FROM.. => 64,
+        _ => 16,
+    };
+    Layout::from_size_align(capacity, align).ok()
+}

@@ -1,0 +1,56 @@
+//! Elements in bytes, as a view shows them: copied out in C order, and written.
+//!
+//! Owns [`Elements`]. Invariant: no view reads or writes outside the bytes.
+//!
+//! Not here: loops over strided elements (`strided.rs`).
+
+use super::access;
+use super::strided::{gather_into, scatter, spread};
+use super::view::View;
+use gpupy_core::memory;
+use smallvec::SmallVec;
+
+/// The bytes of elements.
+pub(crate) type Elements = SmallVec<[u8; 64]>;
+
+/// The elements that a view shows of these bytes, in C order; `None` where it leaves them.
+pub(crate) fn seen(bytes: &[u8], size: usize, view: &View) -> Option<Elements> {
+    let mut found: Elements = memory::few(0, view.size() * size).ok()?;
+    copy_seen(&mut found, bytes, size, view).map(|()| found)
+}
+
+/// The same into memory that is as long as the elements.
+pub(crate) fn copy_seen(out: &mut [u8], bytes: &[u8], size: usize, view: &View) -> Option<()> {
+    let start = view.offset.max(0) as usize * size;
+    if view.is_contiguous() {
+        out.copy_from_slice(bytes.get(start..start + out.len())?);
+        return Some(());
+    }
+    gather_into(out, bytes, size, &access::access(view.offset, &view.strides), &view.shape)
+}
+
+/// Writes elements in C order where a view shows, or the only one wherever it does.
+pub(crate) fn put(bytes: &mut [u8], size: usize, view: &View, data: &[u8]) {
+    if data.len() == size {
+        fill(bytes, view, data);
+    } else {
+        place(bytes, size, view, data);
+    }
+}
+
+/// Writes one element wherever a view shows.
+pub(crate) fn fill(bytes: &mut [u8], view: &View, element: &[u8]) {
+    match view.size() {
+        1 => place(bytes, element.len(), view, element),
+        _ => spread(bytes, &access::access(view.offset, &view.strides), &view.shape, element),
+    }
+}
+
+/// Writes elements in C order where a view shows.
+pub(crate) fn place(bytes: &mut [u8], size: usize, view: &View, data: &[u8]) {
+    let start = view.offset.max(0) as usize * size;
+    match bytes.get_mut(start..start + data.len()) {
+        Some(place) if view.is_contiguous() => place.copy_from_slice(data),
+        _ => scatter(bytes, size, &access::access(view.offset, &view.strides), &view.shape, data),
+    }
+}

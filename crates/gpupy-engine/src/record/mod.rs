@@ -1,0 +1,14 @@
+//! Recording: operations on arrays become expressions.
+//!
+//! The [`Recorder`](recorder::Recorder) makes the value of a call, the simplest with the same bits (`rewrite/`);
+//! `reduced.rs` makes steps of reductions, `extreme.rs` positions of extremes, `whole.rs` scans, sorts and products,
+//! `join.rs` concatenations. What is little it has computed at once (`eager/`), which is the only import of a later
+//! folder.
+//!
+//! Imports `memory`, `graph`, `array` and `rewrite`. Not here: gathers and scatters (`indexing/`), evaluation.
+
+mod extreme;
+mod join;
+pub(crate) mod recorder;
+mod reduced;
+mod whole;

@@ -1,0 +1,306 @@
+//! Recording: operations on arrays become expressions; nothing is computed.
+//!
+//! Owns [`Recorder`], which turns a call into a value: broadcasting, assignments.
+//! Invariant: what is recorded refers to values, so later writes do not change it.
+//!
+//! Not here: reductions (`reduced.rs`), what is simpler and the same (`rewrite/`), promotion of
+//! dtypes (the front end's), evaluation (`evaluate.rs`).
+
+use crate::array::base::{Arg, Array, checked_size};
+use crate::eager::at_once::AtOnce;
+use crate::eager::in_memory;
+use crate::graph::intern::Interner;
+use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Value};
+use crate::memory::view::View;
+use crate::rewrite::Rewrite;
+use gpupy_core::op::Op;
+use gpupy_core::shape::{Shape, broadcast_shapes, shape_words, size_of};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// Records for one context: equal operations of one recorder are one value.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    pub(crate) interner: Arc<Interner>,
+    /// Computes what is small in place of recording it.
+    pub(crate) at_once: AtOnce,
+}
+
+impl Rewrite for Recorder {
+    fn made(
+        &self,
+        dtype: DType,
+        shape: Shape,
+        op: NodeOp,
+        operands: SmallVec<[Operand; 3]>,
+    ) -> Value {
+        self.value(dtype, shape, op, operands)
+    }
+}
+
+impl Recorder {
+    /// A recorder of nothing so far.
+    pub fn new(at_once: AtOnce) -> Recorder {
+        Recorder { interner: Arc::default(), at_once }
+    }
+
+    /// The value of an operation: computed where that is less than recording it.
+    pub(crate) fn value(
+        &self,
+        dtype: DType,
+        shape: Shape,
+        op: NodeOp,
+        operands: SmallVec<[Operand; 3]>,
+    ) -> Value {
+        match self.at_once.value(dtype, &shape, &op, &operands) {
+            Some(value) => value,
+            None => Value::expr(&self.interner, dtype, shape, op, operands),
+        }
+    }
+
+    /// The array of an operation on arrays as they are seen, which goes over whole axes: computed where that
+    /// is less than recording it.
+    ///
+    /// # Errors
+    /// - `Disposed`: an operand has no elements any more.
+    pub(crate) fn array(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        op: NodeOp,
+        operands: &[Arg<'_>],
+    ) -> Result<Array> {
+        if let Some(array) = self.at_once.array(dtype, shape, &op, operands) {
+            return Ok(array);
+        }
+        let given = operands.iter().map(|operand| match operand {
+            Arg::Scalar(scalar) => Ok((Input::Scalar(*scalar), None)),
+            // Read from a block, whatever it is.
+            Arg::Array(array) => {
+                let value = array.value()?;
+                Ok((Input::new(value.id(), array.layout()), Some(value)))
+            }
+        });
+        let operands = given.collect::<Result<_>>()?;
+        Ok(Array::from_value(Value::expr(&self.interner, dtype, shape.into(), op, operands)))
+    }
+
+    /// The number of living expressions.
+    pub fn living(&self) -> usize {
+        self.interner.len()
+    }
+
+    /// The coordinate of each element along `axis`, an int32; computed where it is used.
+    ///
+    /// # Errors
+    /// - `Index`: there is no such axis, or it is too long for an int32.
+    /// - `Shape`: there would be more elements than positions.
+    pub fn index(&self, shape: &[usize], axis: usize) -> Result<Array> {
+        checked_size(shape)?;
+        if shape.get(axis).is_none_or(|extent| *extent > i32::MAX as usize) {
+            return Err(Error::new(ErrorKind::Index, "index")
+                .says("there is no such axis, or it is too long for int32")
+                .with("axis", axis)
+                .with("shape", format!("{shape:?}")));
+        }
+        let op = NodeOp::Index(axis as u32);
+        Ok(Array::from_value(self.value(DType::I32, shape.into(), op, SmallVec::new())))
+    }
+
+    /// A scalar operation on operands that broadcast.
+    ///
+    /// # Errors
+    /// - `Shape`: the operands do not broadcast.
+    /// - `DType`: the operation does not take these dtypes.
+    pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
+        self.convert(op, args, DType::Bool)
+    }
+
+    /// A new base with the same elements.
+    pub fn copy(&self, array: &Array) -> Result<Array> {
+        if let Some(copied) = self.copy_at_once(array) {
+            return Ok(copied);
+        }
+        let value = array.value()?;
+        if let Kind::Constant(scalar) = value.0.kind {
+            return Ok(Array::from_value(Value::constant(array.shape(), scalar)));
+        }
+        if array.is_whole() {
+            // The same elements in the same order: the value itself, seen under this array's shape.
+            return Ok(Array::with_view(value, array.layout().clone()));
+        }
+        Ok(Array::from_value(self.seen(value, array.layout().clone())))
+    }
+
+    /// The same of few elements that only the base has; `None` for others.
+    pub fn copy_at_once(&self, array: &Array) -> Option<Array> {
+        if self.at_once.is_allowed() { in_memory::copied(array) } else { None }
+    }
+
+    /// A value of the view's own shape with the elements that it shows.
+    fn seen(&self, value: Value, view: View) -> Value {
+        if view == View::contiguous(value.shape()) {
+            return value;
+        }
+        let (dtype, input) = (value.dtype(), Input::new(value.id(), &view));
+        let op = NodeOp::Apply(Op::Cast);
+        self.value(dtype, view.shape, op, smallvec![(input, Some(value))])
+    }
+
+    /// Integers to a power, by squaring; they wrap.
+    ///
+    /// # Errors
+    /// - `DType`: they are no integers.
+    pub fn integer_power(&self, array: &Array, exponent: u64) -> Result<Array> {
+        if !array.dtype().is_int() {
+            return Err(Error::new(ErrorKind::DType, "integer_power")
+                .says("only integers have integer powers")
+                .with("dtype", array.dtype()));
+        }
+        let times = |x: &Array, y: &Array| self.apply(Op::Mul, &[Arg::Array(x), Arg::Array(y)]);
+        let mut power: Option<Array> = None;
+        let (mut square, mut rest) = (self.copy(array)?, exponent);
+        while rest > 0 {
+            if rest & 1 == 1 {
+                power = Some(match power {
+                    Some(power) => times(&power, &square)?,
+                    None => square.clone(),
+                });
+            }
+            rest >>= 1;
+            if rest > 0 {
+                square = times(&square, &square)?;
+            }
+        }
+        power.map_or_else(|| Array::full(array.shape(), Scalar::new(array.dtype(), 1)), Ok)
+    }
+
+    /// The same; of a cast or bitcast, `to` is the dtype that it gives.
+    pub(crate) fn convert(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
+        let mut dtypes = [DType::Bool; 3];
+        for (dtype, arg) in dtypes.iter_mut().zip(args) {
+            *dtype = match arg {
+                Arg::Array(array) => array.dtype(),
+                Arg::Scalar(scalar) => scalar.dtype,
+            };
+        }
+        let dtypes = &dtypes[..args.len().min(3)];
+        let dtype = op.result_dtype(dtypes, to).ok_or_else(|| {
+            Error::new(ErrorKind::DType, op.info().name)
+                .says("the operation does not take these dtypes")
+                .with("dtypes", format!("{dtypes:?}"))
+        })?;
+        let shape = common_shape(args)?;
+        let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
+        for arg in args {
+            operands.push(match arg {
+                Arg::Array(array) => array.operand(&shape)?,
+                Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
+            });
+        }
+        match self.simplest(op, dtype, &shape, operands) {
+            (Input::Scalar(scalar), _) => Array::full(&shape, scalar),
+            (Input::Whole(_), Some(value)) if value.len() == size_of(&shape) => {
+                Ok(Array::with_view(value, View::contiguous(&shape)))
+            }
+            (input, Some(value)) => {
+                let Layout { offset, strides } = input.layout(&shape);
+                Ok(Array::from_value(self.seen(value, View { offset, shape, strides })))
+            }
+            // Only a scalar lacks a value.
+            (_, None) => Err(Error::new(ErrorKind::Invalid, op.info().name)),
+        }
+    }
+
+    /// The value of a base after writing an operand (see `source_of`) into the view `dest` of it.
+    pub(crate) fn assigned(&self, old: Value, dest: &Array, source: Operand) -> Value {
+        if dest.is_whole() && *dest.shape() == *old.shape() {
+            match source {
+                (Input::Scalar(scalar), _) => return Value::constant(old.shape(), scalar),
+                // The whole base is replaced: its new value is the source itself, or a copy of a view.
+                (input, Some(value)) => {
+                    let Layout { offset, strides } = input.layout(dest.shape());
+                    return self.seen(value, View { offset, shape: dest.shape().into(), strides });
+                }
+                (_, None) => return old,
+            }
+        }
+        self.written(old, dest, source)
+    }
+
+    /// The same as an assignment, also where it replaces the whole value.
+    pub(crate) fn written(&self, old: Value, dest: &Array, source: Operand) -> Value {
+        let source = match source {
+            // Elements of the base itself are a value of their own, which can be computed first.
+            (input, Some(value)) if value.id() == old.id() => {
+                let Layout { offset, strides } = input.layout(dest.shape());
+                let seen = self.seen(value, View { offset, shape: dest.shape().into(), strides });
+                (Input::Whole(seen.id()), Some(seen))
+            }
+            other => other,
+        };
+        let (dtype, shape, input) = (old.dtype(), Shape::from(old.shape()), Input::Whole(old.id()));
+        let op = NodeOp::Assign(Box::new(dest.layout().clone()));
+        self.value(dtype, shape, op, smallvec![(input, Some(old)), source])
+    }
+}
+
+fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
+    let shapes = || {
+        args.iter().filter_map(|arg| match arg {
+            Arg::Array(array) => Some(array.shape()),
+            Arg::Scalar(_) => None,
+        })
+    };
+    let Some(first) = shapes().next() else { return Ok(Shape::new()) };
+    if shapes().all(|shape| shape == first) {
+        return Ok(Shape::from_slice(first));
+    }
+    let all: SmallVec<[&[usize]; 3]> = shapes().collect();
+    let shape = broadcast_shapes(&all)?;
+    checked_size(&shape)?;
+    Ok(shape)
+}
+
+/// What writing `source` into the view `dest` reads.
+///
+/// # Errors
+/// - `Shape`: the source does not broadcast to the view; the words are NumPy's.
+/// - `DType`: the source's dtype is not the destination's.
+pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<Operand> {
+    let dtype = match source {
+        Arg::Array(array) => array.dtype(),
+        Arg::Scalar(scalar) => scalar.dtype,
+    };
+    if dtype != dest.dtype() {
+        return Err(Error::new(ErrorKind::DType, "assign")
+            .says("the source's dtype is not the destination's")
+            .with("source", dtype)
+            .with("destination", dest.dtype()));
+    }
+    let array = match source {
+        Arg::Scalar(scalar) => return Ok((Input::Scalar(scalar), None)),
+        Arg::Array(array) => array,
+    };
+    let target: Shape = dest.shape().into();
+    // NumPy lets a source have leading axes of extent 1 that the destination lacks.
+    let extra = array.ndim().saturating_sub(target.len());
+    let mut trimmed = array.clone();
+    if array.shape()[..extra].iter().all(|extent| *extent == 1) {
+        for _ in 0..extra {
+            trimmed = trimmed.index_axis(0, 0);
+        }
+    }
+    // A constant's operand is a scalar, which would fit anything.
+    trimmed.layout().broadcast_to(&target).and_then(|_| trimmed.operand(&target)).map_err(|error| {
+        if error.kind() != ErrorKind::Shape {
+            return error;
+        }
+        Error::new(ErrorKind::Shape, "assign").says(format!(
+            "could not broadcast input array from shape {} into shape {}",
+            shape_words(array.shape()),
+            shape_words(&target)
+        ))
+    })
+}

@@ -1,0 +1,179 @@
+//! From a piece of a walk to its kernel.
+//!
+//! Owns [`build`] and [`emit`]. Axes that every access walks over alike are merged.
+//!
+//! Not here: the order of the nodes (`kernel.rs`).
+
+use super::device::Device;
+use super::kernel::{Kernel, Marks, Target, emission_order, merge_axes};
+use super::walk::{Child, Role, Walk};
+use super::ways::{Way, method_dtype};
+use crate::blocks::cache::{Part, Placed};
+use crate::graph::value::{Value, ValueId};
+use crate::memory::access;
+use gpupy_core::DType;
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{Builder, Form, Program};
+use gpupy_core::op::Op;
+use gpupy_core::shape::Shape;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The slots of operands; of a table's node, `value_of` tells the slot.
+#[derive(Default)]
+struct Operands {
+    slots: FxHashMap<(ValueId, Part), u32>,
+}
+
+impl Operands {
+    fn slot(
+        &mut self,
+        builder: &mut Builder,
+        kernel: &mut Kernel,
+        value: &Value,
+        part: Part,
+    ) -> u32 {
+        *self.slots.entry((value.id(), part.clone())).or_insert_with(|| {
+            kernel.operands.push((value.clone(), part));
+            builder.operand(value.dtype())
+        })
+    }
+}
+
+/// Builds the kernel of the piece below `roots`, one for each destination.
+pub(crate) fn build(
+    device: &Device,
+    walk: &Walk,
+    roots: &[Child],
+    collapsed: &[bool],
+    size: &[u32],
+    marks: &mut Marks,
+    target: &Target<'_>,
+) -> Kernel {
+    let order = emission_order(walk, roots, collapsed, size, marks);
+    let is_leaf = |node: u32| {
+        collapsed[node as usize] || matches!(walk.nodes[node as usize].role, Role::Leaf)
+    };
+    // The accesses before merging: of leaves within their blocks, of index values.
+    let placed: Vec<Option<Placed>> = order
+        .iter()
+        .map(|n| {
+            let node = &walk.nodes[*n as usize];
+            match &node.role {
+                // A table has no access: a gather says where it is read.
+                Role::Table => None,
+                _ if is_leaf(*n) => Some(device.place(&node.value, &node.access, &walk.space)),
+                Role::Index(coordinate) => {
+                    Some(Placed { part: Part::Tile(0), access: coordinate.clone() })
+                }
+                _ => None,
+            }
+        })
+        .collect();
+    let reduce = matches!(target.form, Form::Reduce { .. });
+    let walks = placed.iter().flatten().map(|p| &p.access).chain(target.dests);
+    let merged = merge_axes(&walk.space, walks, reduce);
+    let space: Shape = merged.iter().map(|group| group.1).collect();
+    let merge = |access: &Access| Access {
+        offset: access.offset,
+        strides: merged.iter().map(|group| access.strides[group.0]).collect(),
+    };
+
+    let mut builder = Builder::new(target.form, space.len() as u32);
+    let mut kernel = Kernel {
+        program: Arc::new(Program::empty(target.form, 1)),
+        known: None,
+        dests: target.dests.iter().map(merge).collect(),
+        space,
+        operands: Vec::new(),
+        params: Vec::new(),
+        accesses: Vec::new(),
+    };
+    let mut value_of: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut access_slots: FxHashMap<Access, u32> = FxHashMap::default();
+    let mut operands = Operands::default();
+    for (n, placed) in order.iter().zip(placed) {
+        let node = &walk.nodes[*n as usize];
+        let slot = placed.as_ref().map(|placed| {
+            let walked = merge(&placed.access);
+            let kind = access::kind(&walked, &kernel.space);
+            *access_slots.entry(walked.clone()).or_insert_with(|| {
+                kernel.accesses.push(walked);
+                builder.access(kind)
+            })
+        });
+        let emitted = match (&node.role, slot, placed) {
+            (Role::Index(_), Some(slot), _) if !is_leaf(*n) => builder.index(slot),
+            (_, Some(slot), Some(placed)) => {
+                let operand = operands.slot(&mut builder, &mut kernel, &node.value, placed.part);
+                builder.load(operand, slot)
+            }
+            (Role::Table, ..) => {
+                operands.slot(&mut builder, &mut kernel, &node.value, Part::Tile(0))
+            }
+            (Role::Apply(op, children), _, _) => {
+                let mut values: SmallVec<[u32; 3]> = SmallVec::new();
+                for child in children {
+                    values.push(match child {
+                        Child::Node(node) => value_of[node],
+                        Child::Scalar(scalar) => {
+                            kernel.params.push(scalar.bits);
+                            builder.param(scalar.dtype)
+                        }
+                    });
+                }
+                emit(device, &mut builder, *op, node.value.dtype(), &values)
+            }
+            // Leaves and index values have an access.
+            (Role::Leaf | Role::Index(_), ..) => continue,
+        };
+        value_of.insert(*n, emitted);
+    }
+    for root in roots {
+        let mut result = match root {
+            Child::Node(node) => value_of[node],
+            Child::Scalar(scalar) => {
+                kernel.params.push(scalar.bits);
+                builder.param(scalar.dtype)
+            }
+        };
+        if reduce {
+            result = builder.reduce(result);
+        }
+        builder.store(result);
+    }
+    kernel.program = Arc::new(builder.finish());
+    debug_assert!(
+        kernel.program.verify().is_ok(),
+        "{}: {:?}",
+        kernel.program,
+        kernel.program.verify().err()
+    );
+    kernel
+}
+
+/// Emits an operation on values, or what the device has in its place; gives the result.
+pub(crate) fn emit(
+    device: &Device,
+    builder: &mut Builder,
+    op: Op,
+    dtype: DType,
+    values: &[u32],
+) -> u32 {
+    if op == Op::Gather {
+        return builder.gather(values[1], values[0]);
+    }
+    if matches!(op, Op::Cast | Op::Bitcast) {
+        if builder.dtype(values[0]) == dtype {
+            return values[0];
+        }
+        return builder.convert(op, values[0], dtype);
+    }
+    let asked = method_dtype(op, dtype, values.first().map(|v| builder.dtype(*v)));
+    match device.way(op, asked) {
+        Way::Inlined(lowered) | Way::Expanded(lowered) => builder.inline(&lowered.program, values),
+        // An absent operation stays: `check_ir` refuses it by name.
+        Way::Native | Way::Absent => builder.op(op, values),
+    }
+}

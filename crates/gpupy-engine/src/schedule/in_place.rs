@@ -1,0 +1,251 @@
+//! In place: a launch that writes into the block of an operand, which nobody needs any more.
+//!
+//! Owns the rule when that may be. The value of `2.5 * x + y` takes the block of `x` when nothing
+//! else holds `x`, nor any operation between the two; so may an assignment take that of the value that
+//! it changes. Then a loop over large arrays moves no more memory than it must, and takes no more.
+//! Invariants: an operand that anything else could ask for is never written; what a failed launch was
+//! to take is as it was.
+//!
+//! Not here: the evaluation of assignments (`assign.rs`).
+
+use crate::blocks::cache::Part;
+use crate::graph::value::{Kind, Value, ValueId};
+use crate::memory::ranges::Ranges;
+use crate::memory::tiling::Tile;
+use crate::schedule::destination::Destination;
+use crate::schedule::device::Device;
+use crate::schedule::kernel::Kernel;
+use crate::schedule::partition::Evaluation;
+use crate::schedule::walk::{Child, Role, Walk};
+use gpupy_core::driver::{Access, Capabilities};
+use gpupy_core::ir::Form;
+use gpupy_core::op::Op;
+use gpupy_core::{Error, ErrorKind, Result};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// Nodes of a walk in which it is looked for an operand to take. In a larger one, looking costs more
+/// than it saves.
+const MANY: usize = 1024;
+
+/// An operand whose block a launch writes into.
+pub(crate) struct Taken {
+    /// Its place among the kernel's operands.
+    pub operand: usize,
+    value: Value,
+    /// The value that takes the block, with its one tile.
+    heir: Value,
+    tile: Tile,
+    /// What the heir is computed from, out of everybody's reach: whoever holds the heir could ask
+    /// for it.
+    operands: Operands,
+}
+
+type Operands = SmallVec<[Option<Value>; 3]>;
+
+impl Taken {
+    /// Hands the block over after the launch, or gives everything back after an error.
+    pub fn end(self, device: &mut Device, error: Option<&Error>) {
+        let all = self.tile.range.clone();
+        let Some(error) = error else {
+            device.hand_over(&self.value, &self.heir, &self.tile);
+            self.value.state().computed.remove(all.clone());
+            return self.heir.mark_computed(all);
+        };
+        if error.kind() == ErrorKind::DeviceLost {
+            // Nobody knows how far it came.
+            self.value.state().on_host.remove(all.clone());
+            self.value.mark_lost(all);
+        }
+        self.give_back();
+    }
+
+    fn give_back(self) {
+        self.heir.state().operands = self.operands;
+    }
+}
+
+impl Evaluation<'_> {
+    /// The operand whose block the only destination of a kernel may take, if there is one. The kernel
+    /// is the one that was built last.
+    pub fn operand_to_take(
+        &mut self,
+        kernel: &Kernel,
+        roots: &[Child],
+        dests: &[Destination],
+    ) -> Result<Option<Taken>> {
+        let ([Child::Node(root)], [Destination::Tile { value, tile }]) = (roots, dests) else {
+            return Ok(None);
+        };
+        let caps = &self.engine.device(self.device)?.caps;
+        if !allows(caps, kernel) || self.walk.nodes.len() > MANY || !is_new(value, tile) {
+            return Ok(None);
+        }
+        let fitting: SmallVec<[usize; 4]> =
+            (0..kernel.operands.len()).filter(|k| fits(kernel, *k, value)).collect();
+        for operand in fitting {
+            let (candidate, _) = &kernel.operands[operand];
+            if !self.engine.device(self.device)?.may_take(candidate, tile) {
+                continue;
+            }
+            let operands = std::mem::take(&mut value.state().operands);
+            let (value, heir) = (candidate.clone(), value.clone());
+            let taken = Taken { operand, value, heir, tile: tile.clone(), operands };
+            self.look_up();
+            if self.is_only_here(&taken, kernel, *root) {
+                return Ok(Some(taken));
+            }
+            taken.give_back();
+        }
+        Ok(None)
+    }
+
+    /// Whether nothing but this evaluation holds the value that would be taken, or anything between
+    /// it and the root. Those are asked first that hold the others, and are forgotten by whoever
+    /// could find them again; so nobody comes by a handle after it was asked for.
+    fn is_only_here(&self, taken: &Taken, kernel: &Kernel, root: u32) -> bool {
+        let is_taken = |value: &Value| Arc::ptr_eq(&value.0, &taken.value.0);
+        let all = 0..self.walk.nodes.len() as u32;
+        let mut own = all.filter(|node| is_taken(&self.walk.nodes[*node as usize].value));
+        let (Some(leaf), None) = (own.next(), own.next()) else { return false };
+        // Nodes between, with the handles that are known of.
+        let mut known: Vec<(u32, usize)> = vec![(leaf, 0)];
+        let mut at = 0;
+        while let Some((node, _)) = known.get(at).copied() {
+            let value = &self.walk.nodes[node as usize].value;
+            // The walk's handle; of the taken one, also ours and the kernel's.
+            let mut handles = 1;
+            if node == leaf {
+                handles += 1 + kernel.operands.iter().filter(|(value, _)| is_taken(value)).count();
+            }
+            let mut above = self.parents(node).to_vec();
+            above.dedup();
+            for parent in above {
+                let slots = |operands: &Operands| {
+                    operands.iter().flatten().filter(|o| Arc::ptr_eq(&o.0, &value.0)).count()
+                };
+                let held = match parent == root {
+                    true => slots(&taken.operands),
+                    false => slots(&self.walk.nodes[parent as usize].value.state().operands),
+                };
+                if held == 0 {
+                    continue;
+                }
+                handles += held;
+                if parent != root && !self.marks.has(parent) {
+                    // Another piece of the walk needs it.
+                    return false;
+                }
+                if parent != root && !known.iter().any(|(node, _)| *node == parent) {
+                    known.push((parent, 0));
+                }
+            }
+            known[at].1 = handles;
+            at += 1;
+        }
+        // What holds others is newer than they are.
+        known.sort_unstable_by_key(|(node, _)| {
+            Reverse(self.walk.nodes[*node as usize].value.order())
+        });
+        known
+            .iter()
+            .all(|(node, handles)| self.walk.nodes[*node as usize].value.is_held_by(*handles))
+    }
+}
+
+/// How what is written into part of a value reads that value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Not at all.
+    Nothing,
+    /// Each element only at the point that writes it.
+    WhereWritten,
+    /// Other elements too.
+    Elsewhere,
+}
+
+impl Walk {
+    /// How this walk, whose points are written at an access, reads a value.
+    pub fn reads(&self, value: &Value, at: &Access) -> Reads {
+        let steps = || at.strides.iter().zip(&self.space).filter(|(_, extent)| **extent != 1);
+        let is_same = |access: &Access| {
+            let own = access.strides.iter().zip(&self.space).filter(|(_, extent)| **extent != 1);
+            access.offset == at.offset && steps().map(|s| s.0).eq(own.map(|s| s.0))
+        };
+        let mut reads = Reads::Nothing;
+        for node in self.nodes.iter().filter(|node| Arc::ptr_eq(&node.value.0, &value.0)) {
+            match node.role {
+                // Where points share an element, one may read what another has written.
+                Role::Leaf if is_same(&node.access) && steps().all(|s| *s.0 != 0) => {
+                    reads = Reads::WhereWritten;
+                }
+                _ => return Reads::Elsewhere,
+            }
+        }
+        reads
+    }
+
+    /// Whether nothing but an assignment and this walk of its source holds the old value, or anything
+    /// between it and the source. Those are asked first that hold the others (see `is_only_here`).
+    pub fn is_all_that_holds_the_old(&self, assignment: &Value) -> bool {
+        if self.nodes.len() > MANY {
+            return false;
+        }
+        let own = assignment.state().operands.clone();
+        let Some(old) = own.first().cloned().flatten() else { return false };
+        let mut handles: FxHashMap<ValueId, usize> = FxHashMap::default();
+        // Each handle in the walk, and in the list above; of the old value, also the one beside it.
+        let listed = self.nodes.iter().map(|node| &node.value).chain(own.iter().flatten());
+        listed.chain([&old]).for_each(|value| *handles.entry(value.id()).or_default() += 1);
+        own.iter().flatten().for_each(|value| *handles.entry(value.id()).or_default() += 1);
+        let mut inner: Vec<&Value> = Vec::new();
+        for node in &self.nodes {
+            if matches!(node.role, Role::Apply(..)) {
+                inner.push(&node.value);
+            }
+        }
+        inner.sort_unstable_by_key(|value| value.order());
+        inner.dedup_by_key(|value| value.order());
+        // What reads the old value, directly or not: operands come before what they are operands of.
+        let mut between: Vec<&Value> = vec![&old];
+        let mut known: FxHashSet<ValueId> = [old.id()].into_iter().collect();
+        for value in inner {
+            let operands = value.state().operands.clone();
+            for operand in operands.iter().flatten() {
+                *handles.entry(operand.id()).or_default() += 1;
+            }
+            if operands.iter().flatten().any(|operand| known.contains(&operand.id())) {
+                known.insert(value.id());
+                between.push(value);
+            }
+        }
+        let handles = |value: &Value| handles.get(&value.id()).copied().unwrap_or(0);
+        between.iter().rev().all(|value| value.is_held_by(handles(value)))
+    }
+}
+
+/// Whether a device may write into an operand of a kernel like this.
+fn allows(caps: &Capabilities, kernel: &Kernel) -> bool {
+    caps.in_place && caps.host_memory && kernel.program.form == Form::Map
+}
+
+/// Whether a tile is all of a value of which nothing is computed yet.
+fn is_new(value: &Value, tile: &Tile) -> bool {
+    tile.range == (0..value.len()) && value.state().computed == Ranges::default()
+}
+
+/// Whether an operand is of the value's kind, and each point reads only what it writes.
+fn fits(kernel: &Kernel, operand: usize, value: &Value) -> bool {
+    let (candidate, part) = &kernel.operands[operand];
+    let is_alike = |access: u32| kernel.accesses[access as usize] == kernel.dests[0];
+    let mut reads = kernel.program.insts.iter().filter(|inst| {
+        matches!(inst.op, Op::Load | Op::Gather) && inst.args[0] as usize == operand
+    });
+    matches!(part, Part::Tile(_))
+        && matches!(candidate.0.kind, Kind::Expr { .. })
+        && candidate.dtype() == value.dtype()
+        && candidate.len() == value.len()
+        && reads.all(|inst| inst.op == Op::Load && is_alike(inst.args[1]))
+}

@@ -1,0 +1,159 @@
+//! Kernels: the program of a piece of a walk, and the numbers of its launch.
+//!
+//! Owns [`Kernel`], and the order in which a piece's nodes are emitted: depth first, larger sub-trees first, so
+//! that values are used soon after they are computed (article, section 4.8); the order depends on structure
+//! alone, so that equal pieces are equal programs.
+//!
+//! Not here: how a program is built (`emit.rs`), which nodes form a piece (`partition.rs`), where blocks come from
+//! (`cache/`).
+
+use crate::blocks::cache::Part;
+use crate::graph::value::Value;
+use crate::schedule::walk::{Child, Role, Walk};
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{Fingerprint, Form, Program};
+use gpupy_core::shape::Shape;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A program and what its launch needs besides blocks.
+pub(crate) struct Kernel {
+    pub program: Arc<Program>,
+    /// The program's, where it was asked for before.
+    pub known: Option<Fingerprint>,
+    /// The iteration space after merging axes.
+    pub space: Shape,
+    /// The operands' values and parts.
+    pub operands: Vec<(Value, Part)>,
+    pub params: Vec<u64>,
+    pub accesses: Vec<Access>,
+    /// The destinations' accesses over the merged (output) space.
+    pub dests: Vec<Access>,
+}
+
+impl Kernel {
+    /// The program's fingerprint.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.known.unwrap_or_else(|| self.program.fingerprint())
+    }
+}
+
+/// What a kernel is for: the form, and where it writes.
+pub(crate) struct Target<'a> {
+    pub form: Form,
+    /// One for each root, over the space (of a reduce form: the output space).
+    pub dests: &'a [Access],
+}
+
+/// The nodes of the piece below `roots`, in the order of emission: children before parents, the
+/// larger sub-tree first. `collapsed` nodes count as leaves.
+pub(crate) fn emission_order(
+    walk: &Walk,
+    roots: &[Child],
+    collapsed: &[bool],
+    size: &[u32],
+    seen: &mut Marks,
+) -> Vec<u32> {
+    enum Step {
+        Enter(u32),
+        Leave(u32),
+    }
+    let mut order = Vec::new();
+    seen.clear(walk.nodes.len());
+    let mut stack: Vec<Step> = nodes_of(roots).map(Step::Enter).collect();
+    stack.reverse();
+    while let Some(step) = stack.pop() {
+        match step {
+            Step::Leave(node) => order.push(node),
+            Step::Enter(node) => {
+                if !seen.mark(node) {
+                    continue;
+                }
+                stack.push(Step::Leave(node));
+                if collapsed[node as usize] {
+                    continue;
+                }
+                if let Role::Apply(_, children) = &walk.nodes[node as usize].role {
+                    let mut below: SmallVec<[u32; 3]> = nodes_of(children).collect();
+                    // The last pushed is entered first; ties go left to right.
+                    below.reverse();
+                    below.sort_by_key(|child| size[*child as usize]);
+                    stack.extend(below.into_iter().map(Step::Enter));
+                }
+            }
+        }
+    }
+    order
+}
+
+/// A set of nodes that is emptied in no time: pieces are many, and small beside their walk.
+#[derive(Default)]
+pub(crate) struct Marks {
+    stamps: Vec<u32>,
+    now: u32,
+}
+
+impl Marks {
+    /// Empties the set, for nodes below `count`.
+    pub fn clear(&mut self, count: usize) {
+        if self.stamps.len() != count || self.now == u32::MAX {
+            self.stamps = vec![0; count];
+            self.now = 0;
+        }
+        self.now += 1;
+    }
+
+    /// Makes it the set of all nodes below `count`.
+    pub fn fill(&mut self, count: usize) {
+        self.clear(count);
+        self.stamps.fill(self.now);
+    }
+
+    /// Adds a node; false when it was there.
+    pub fn mark(&mut self, node: u32) -> bool {
+        std::mem::replace(&mut self.stamps[node as usize], self.now) != self.now
+    }
+
+    /// Whether a node is in the set.
+    pub fn has(&self, node: u32) -> bool {
+        self.stamps[node as usize] == self.now
+    }
+}
+
+/// The nodes among children.
+pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
+    children.iter().filter_map(|child| match child {
+        Child::Node(node) => Some(*node),
+        Child::Scalar(_) => None,
+    })
+}
+
+/// Groups of neighbouring axes that every access walks over as one axis: for each, the axis whose
+/// stride is the group's, and its extent. The last axis of a reduce form stays alone.
+pub(crate) fn merge_axes<'a>(
+    space: &[usize],
+    walks: impl Iterator<Item = &'a Access> + Clone,
+    reduce: bool,
+) -> SmallVec<[(usize, usize); 4]> {
+    let mut groups: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+    for (axis, extent) in space.iter().enumerate() {
+        let keep = reduce && axis + 1 == space.len();
+        if *extent == 1 && !keep {
+            continue;
+        }
+        if let Some(group) = groups.last_mut()
+            && !keep
+            && walks
+                .clone()
+                .all(|walk| walk.strides[group.0] == walk.strides[axis] * *extent as i64)
+        {
+            *group = (axis, group.1 * extent);
+            continue;
+        }
+        groups.push((axis, *extent));
+    }
+    if groups.is_empty() {
+        groups.push((space.len() - 1, 1));
+    }
+    groups
+}

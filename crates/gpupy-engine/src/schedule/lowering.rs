@@ -1,0 +1,241 @@
+//! Lowering: how a device does an operation that it lacks itself.
+//!
+//! Owns how a [`Way`] is found, once for each device, operation and dtype. What a driver lowers is its own
+//! program; what it lacks is the core's (`functions/`), where it has everything that this needs. A
+//! program that fits into one kernel takes the operation's place there (`kernel.rs`), with branches
+//! where the device has them. One that does not, on a device with tiny limits, becomes values of its
+//! own while the operation is walked, so that partitioning can cut between its straight instructions.
+//! Invariant: each way computes the same bits.
+//!
+//! Not here: the programs.
+
+use crate::explain::trace::operation;
+use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::schedule::device::Device;
+use crate::schedule::ways::{Lowered, Steps, Way, method_dtype};
+use gpupy_core::driver::{Method, Part};
+use gpupy_core::functions;
+use gpupy_core::ir::{Builder, Form, FormKind, Inst, Program};
+use gpupy_core::op::Op;
+use gpupy_core::op_eval;
+use gpupy_core::{DType, Error, ErrorKind, Scalar};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+impl Device {
+    /// How this device does an operation; `dtype` as for `Driver::get_method`.
+    pub fn way(&self, op: Op, dtype: DType) -> Way {
+        if let Some(way) = self.ways.borrow().get(&(op, dtype)) {
+            return way.clone();
+        }
+        let way = self.find_way(op, dtype);
+        self.ways.borrow_mut().insert((op, dtype), way.clone());
+        way
+    }
+
+    /// Whether there is no way, asked more often than which it is.
+    fn is_absent(&self, op: Op, dtype: DType) -> bool {
+        let known = self.ways.borrow().get(&(op, dtype)).map(|way| matches!(way, Way::Absent));
+        known.unwrap_or_else(|| matches!(self.way(op, dtype), Way::Absent))
+    }
+
+    /// Whether this device can compute a value from its operands, as far as that can be told before
+    /// a program is made.
+    pub fn does(&self, value: &Value) -> bool {
+        let Kind::Expr { op, inputs } = &value.0.kind else { return true };
+        self.lack(value, op, inputs, &value.state().operands).is_none()
+    }
+
+    /// What an operation needs that this device lacks: a dtype, a form, or the operation itself.
+    pub fn lack(
+        &self,
+        value: &Value,
+        op: &NodeOp,
+        inputs: &[Input],
+        operands: &[Option<Value>],
+    ) -> Option<Error> {
+        let parts_alike = matches!(op, NodeOp::Join(_));
+        if operands.len() != inputs.len() && !parts_alike {
+            // Lost, which is told where it is looked for its operands.
+            return None;
+        }
+        // Parts have the joined value's dtype, and there may be thousands.
+        let asked = if parts_alike { 0 } else { inputs.len() };
+        let given = inputs[..asked].iter().zip(operands).filter_map(|operand| match operand {
+            (Input::Scalar(scalar), _) => Some(scalar.dtype),
+            (_, operand) => operand.as_ref().map(Value::dtype),
+        });
+        let own = value.dtype();
+        let first = given.clone().next();
+        let strange = given.chain([own]).find(|dtype| !self.caps.dtypes.contains(dtype));
+        let (method, form) = match op {
+            // A copy, which no driver has to be able to do.
+            NodeOp::Apply(Op::Cast | Op::Bitcast) if first == Some(own) => (None, FormKind::Map),
+            NodeOp::Apply(op) => (Some((*op, method_dtype(*op, own, first))), FormKind::Map),
+            NodeOp::Reduce { op, .. } => (Some((*op, own)), FormKind::Reduce),
+            NodeOp::Whole(whole) => (None, whole.form().kind()),
+            NodeOp::Gather => (Some((Op::Gather, own)), FormKind::Map),
+            NodeOp::Index(_)
+            | NodeOp::Assign(_)
+            | NodeOp::Scatter(_)
+            | NodeOp::WhereTrue
+            | NodeOp::Join(_) => (None, FormKind::Map),
+        };
+        let absent = || method.is_some_and(|(op, dtype)| self.is_absent(op, dtype));
+        if strange.is_none() && self.caps.has(form) && !absent() {
+            return None;
+        }
+        let dtype = strange.or(method.map(|(_, dtype)| dtype)).unwrap_or(own);
+        let said = match self.caps.has(form) {
+            true => "the driver cannot do this operation on this dtype".to_string(),
+            false => format!("the driver has no {form} form"),
+        };
+        let error = Error::new(ErrorKind::Unsupported, "evaluate").says(said);
+        let error = error.with("operation", operation(op)).with("dtype", dtype);
+        Some(error.with("driver", self.name))
+    }
+
+    fn find_way(&self, op: Op, dtype: DType) -> Way {
+        if !self.caps.dtypes.contains(&dtype) {
+            return Way::Absent;
+        }
+        let program = match self.driver.get_method(op, dtype) {
+            Method::Native => return Way::Native,
+            Method::Lowered(program) => Some(program),
+            Method::Absent => {
+                // What a kernel takes may have branches; what is cut is straight.
+                let branching = functions::branching(op, dtype).and_then(|p| self.translate(p));
+                if let Some(lowered) = branching.map(|program| self.lowered(program))
+                    && self.fits_alone(&lowered, dtype)
+                {
+                    return Way::Inlined(Arc::new(lowered));
+                }
+                functions::program(op, dtype).and_then(|p| self.translate(p))
+            }
+        };
+        let Some(program) = program else { return Way::Absent };
+        let is_straight =
+            !program.insts.iter().any(|inst| inst.op == Op::Loop || inst.op == Op::If);
+        let lowered = self.lowered(program);
+        let fits = self.fits_alone(&lowered, dtype);
+        let lowered = Arc::new(lowered);
+        if fits || !is_straight { Way::Inlined(lowered) } else { Way::Expanded(lowered) }
+    }
+
+    fn lowered(&self, program: Program) -> Lowered {
+        let mut need = self.driver.resource_zero();
+        for inst in &program.insts {
+            if !matches!(inst.op, Op::Const | Op::Param | Op::Store) {
+                let part = self.driver.resource_get(Part::Op(inst.op, inst.dtype));
+                self.driver.resource_add(&mut need, &part);
+            }
+        }
+        let operations = program.operation_count() as u32;
+        Lowered { program, need, operations }
+    }
+
+    /// Whether a kernel takes a program of an operation whose result has this dtype.
+    fn fits_alone(&self, lowered: &Lowered, dtype: DType) -> bool {
+        let mut alone = lowered.need;
+        for operand in &lowered.program.params {
+            let part = self.driver.resource_get(Part::Operand(*operand));
+            self.driver.resource_add(&mut alone, &part);
+        }
+        self.driver.resource_add(&mut alone, &self.driver.resource_get(Part::Dest(dtype)));
+        self.driver.resource_check(&alone)
+    }
+
+    /// A program in operations that the driver has itself; `None` when it lacks one.
+    fn translate(&self, program: &Program) -> Option<Program> {
+        let mut builder = Builder::new(Form::Map, 1);
+        let mut values: Vec<u32> = Vec::with_capacity(program.insts.len());
+        for inst in &program.insts {
+            if !self.caps.dtypes.contains(&inst.dtype) {
+                return None;
+            }
+            let args: SmallVec<[u32; 3]> = program.uses(inst).map(|v| values[v as usize]).collect();
+            let first = program.uses(inst).next().map(|v| program.insts[v as usize].dtype);
+            let asked = method_dtype(inst.op, inst.dtype, first);
+            let region = |values: &[u32]| values[inst.args[0] as usize];
+            let value = match inst.op {
+                Op::Param => builder.param(inst.dtype),
+                Op::Const => builder.constant(literal(inst)),
+                Op::Store => {
+                    builder.store(args[0]);
+                    0
+                }
+                op => match self.driver.get_method(op, asked) {
+                    Method::Native => match op {
+                        Op::Cast | Op::Bitcast => builder.convert(op, args[0], inst.dtype),
+                        Op::If => builder.begin_if(args[0]),
+                        Op::Else => {
+                            builder.begin_else(region(&values), &args);
+                            0
+                        }
+                        Op::End => {
+                            builder.end(region(&values), &args);
+                            0
+                        }
+                        Op::Result => builder.result(region(&values), inst.args[1], inst.dtype),
+                        _ => builder.op(op, &args),
+                    },
+                    Method::Lowered(lowered) => builder.inline(&lowered, &args),
+                    Method::Absent => return None,
+                },
+            };
+            values.push(value);
+        }
+        Some(builder.finish())
+    }
+}
+
+/// The last operation of a straight-line program on a value's operands, with the others as values
+/// before it. They belong to the one walk that asks: another makes them again, but for those that are kept.
+pub(crate) fn expand(
+    whole: &Value,
+    program: &Program,
+    operands: &[Operand],
+    kept: &Steps,
+) -> (Op, Operands) {
+    let mut known: Vec<Operand> = Vec::with_capacity(program.insts.len());
+    let last = program.insts.iter().find(|inst| inst.op == Op::Store).map(|inst| inst.args[1]);
+    for (at, inst) in program.insts.iter().enumerate() {
+        let args: Operands = program.uses(inst).map(|v| known[v as usize].clone()).collect();
+        let found = match inst.op {
+            Op::Param => operands[inst.args[0] as usize].clone(),
+            Op::Const => (Input::Scalar(literal(inst)), None),
+            Op::Store => break,
+            op => match folded(inst, &args) {
+                Some(scalar) => (Input::Scalar(scalar), None),
+                None if last == Some(at as u32) => return (op, args),
+                None => {
+                    let (order, shape) = ((whole.id(), at as u32), whole.shape().into());
+                    let new = || Value::within(order, inst.dtype, shape, NodeOp::Apply(op), args);
+                    let value = kept.find(order).unwrap_or_else(new);
+                    (Input::Whole(value.id()), Some(value))
+                }
+            },
+        };
+        known.push(found);
+    }
+    // The result is an operand or a literal: a copy of it.
+    let copied = last.and_then(|last| known.get(last as usize)).cloned();
+    (Op::Cast, smallvec![copied.unwrap_or((Input::Scalar(Scalar::zero(whole.dtype())), None))])
+}
+
+type Operands = SmallVec<[Operand; 3]>;
+
+/// The value of an instruction whose operands are all scalars; its operation is exact.
+fn folded(inst: &Inst, args: &[Operand]) -> Option<Scalar> {
+    let mut scalars: SmallVec<[Scalar; 3]> = SmallVec::new();
+    for (input, _) in args {
+        let Input::Scalar(scalar) = input else { return None };
+        scalars.push(*scalar);
+    }
+    op_eval::eval(inst.op, inst.dtype, &scalars)
+}
+
+/// The literal of a `const` instruction.
+fn literal(inst: &Inst) -> Scalar {
+    Scalar::new(inst.dtype, u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32)
+}

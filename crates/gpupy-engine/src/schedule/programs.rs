@@ -1,0 +1,93 @@
+//! Programs of tasks: what one operation on operands that lie so is to a driver.
+//!
+//! Owns [`Key`] and [`Programs`]. A task's program depends on what it does and on how its operands are
+//! walked over, not on numbers, so few programs serve all tasks. Invariant: a program's instructions
+//! are those that a kernel of the same operation has.
+//!
+//! Not here: how they are made (`single.rs`), the numbers of a task, and its launch (`task.rs`).
+
+use crate::graph::whole::Whole;
+use gpupy_core::DType;
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{AccessKind, Fingerprint, Program};
+use gpupy_core::op::Op;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// What a task does at each point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    Apply(Op),
+    Index,
+    Reduce(Op),
+    Whole(Whole),
+}
+
+/// What an operand is to a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaf {
+    Scalar(DType),
+    Memory(DType, AccessKind),
+    Coordinate(AccessKind),
+}
+
+/// What tells programs apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub work: Work,
+    pub dtype: DType,
+    pub rank: u32,
+    pub leaves: [Option<Leaf>; 3],
+}
+
+/// A program that is ready to be launched.
+pub(crate) struct Ready {
+    pub program: Program,
+    pub fingerprint: Fingerprint,
+    /// The instructions that are operations.
+    pub operations: u64,
+    /// The accesses of a launch over elements that lie side by side.
+    pub units: SmallVec<[Access; 3]>,
+}
+
+/// The programs of a device's tasks; `None` for those that it cannot do.
+#[derive(Default)]
+pub(crate) struct Programs {
+    /// Places among all, by what tells them apart.
+    pub known: FxHashMap<u64, usize>,
+    pub all: Vec<Option<Ready>>,
+}
+
+impl Programs {
+    /// The program at a place.
+    pub fn get(&self, place: usize) -> Option<&Ready> {
+        self.all.get(place).and_then(Option::as_ref)
+    }
+}
+
+/// The access to elements side by side.
+pub(crate) fn unit() -> Access {
+    Access { offset: 0, strides: smallvec![1] }
+}
+
+impl Key {
+    /// All of it in one number, another one for every other key.
+    pub fn code(&self) -> u64 {
+        let (form, op) = match self.work {
+            Work::Apply(op) => (0, op as u64),
+            Work::Index => (1, 0),
+            Work::Reduce(op) => (2, op as u64),
+            // What a scan combines by is no form.
+            Work::Whole(Whole::Scan(op)) => (3, op as u64),
+            Work::Whole(whole) => (3, whole.op() as u64),
+        };
+        let leaf = |leaf: &Option<Leaf>| match leaf {
+            None => 0,
+            Some(Leaf::Scalar(dtype)) => 1 | (*dtype as u64) << 2,
+            Some(Leaf::Memory(dtype, kind)) => 2 | (*dtype as u64) << 2 | (*kind as u64) << 6,
+            Some(Leaf::Coordinate(kind)) => 3 | (*kind as u64) << 6,
+        };
+        let head = form | op << 2 | (self.dtype as u64) << 18 | u64::from(self.rank) << 22;
+        self.leaves.iter().zip([32, 40, 48]).fold(head, |code, (l, at)| code | leaf(l) << at)
+    }
+}

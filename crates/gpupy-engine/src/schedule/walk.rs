@@ -1,0 +1,97 @@
+//! The walk: what one block of a value needs, from the value down to what is computed already.
+//!
+//! Owns [`Walk`]: the nodes of one evaluation, each a value with the access at which it is needed.
+//! Invariants: a node's children are other nodes of the walk; a leaf is computed.
+//!
+//! Not here: how a walk is made (`walker.rs`), which nodes go into which kernel (`partition.rs`).
+
+use crate::graph::value::{Input, Value, ValueId};
+use gpupy_core::driver::Access;
+use gpupy_core::op::Op;
+use gpupy_core::shape::Shape;
+use gpupy_core::{Error, ErrorKind, Result, Scalar};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Operations that may be computed again for another access to the same value, rather than storing
+/// it: about what a load and a launch cost.
+pub(crate) const RECOMPUTE: u32 = 16;
+
+/// A node's operand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Child {
+    Node(u32),
+    Scalar(Scalar),
+}
+
+/// What gives a node's elements.
+#[derive(Clone, Debug)]
+pub(crate) enum Role {
+    /// Computed before: loaded from a block.
+    Leaf,
+    /// Computed before, and whole in one block, for a gather to read anywhere.
+    Table,
+    /// The affine number of an access.
+    Index(Access),
+    /// A scalar operation; `cast` to the operand's own dtype is a copy. A gather's operands are the
+    /// position and the table.
+    Apply(Op, SmallVec<[Child; 3]>),
+}
+
+/// A value as it is needed.
+pub(crate) struct WalkNode {
+    pub value: Value,
+    pub access: Access,
+    pub role: Role,
+}
+
+/// What one evaluation over a space needs.
+pub(crate) struct Walk {
+    pub space: Shape,
+    /// Parents before children.
+    pub nodes: Vec<WalkNode>,
+    /// What the evaluation gives.
+    pub roots: SmallVec<[Child; 1]>,
+}
+
+/// Where a walk starts.
+#[derive(Clone, Copy)]
+pub(crate) enum Start<'a> {
+    Value(&'a Value),
+    Scalar(Scalar),
+}
+
+impl<'a> Start<'a> {
+    /// The start at an input of an expression.
+    ///
+    /// # Errors
+    /// - `Lost`: the input's value is not held any more.
+    pub fn input(input: &Input, value: Option<&'a Value>) -> Result<Start<'a>> {
+        match (input, value) {
+            (Input::Scalar(scalar), _) => Ok(Start::Scalar(*scalar)),
+            (_, Some(value)) => Ok(Start::Value(value)),
+            (Input::Whole(id) | Input::View(id, _), None) => Err(lost(*id)),
+        }
+    }
+}
+
+/// Values (with positions) that have to be computed before a walk is possible.
+pub(crate) type Needs = Vec<(Value, Range<usize>)>;
+
+/// The points of an axis from which on another part of a joined value is read.
+pub(crate) type Cut = (usize, usize);
+
+/// Why there is no walk over a space.
+pub(crate) enum Obstacle {
+    /// These have to be computed first.
+    Needs(Needs),
+    /// It has to be cut.
+    Cut(Cut),
+}
+
+/// The error of a value that is nowhere any more, and whose operands have been let go.
+pub(crate) fn lost(id: ValueId) -> Error {
+    Error::new(ErrorKind::Lost, "evaluate")
+        .says("a value was lost with its device and cannot be computed again")
+        .with("value", id)
+}

@@ -1,0 +1,470 @@
+//! How a walk is made: from the value down to what is computed already.
+//!
+//! Values are visited parents first (by falling creation number), with a heap instead of recursion,
+//! so that all accesses to a value are known before it is expanded. Invariant: no value is expanded at several
+//! accesses when computing it once is cheaper.
+//!
+//! Not here: the walk itself (`walk.rs`), which nodes go into which kernel (`partition.rs`).
+
+use super::device::Device;
+use super::halo::Rotation;
+use super::lowering;
+use super::walk::{Child, Cut, Needs, Obstacle, RECOMPUTE, Role, Start, Walk, WalkNode, lost};
+use super::ways::{Lowered, Way, method_dtype};
+use crate::graph::join::{Found, Join};
+use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Order, Value, ValueId};
+use crate::memory::access::{self, Coordinates};
+use gpupy_core::Result;
+use gpupy_core::driver::Access;
+use gpupy_core::op::Op;
+use gpupy_core::shape::{Shape, size_of};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// Operations that a kernel may have more, so that accesses to a value that lie apart are computed
+/// by it, and the elements of the smallest value that it has them for: a smaller one lies in a cache.
+const MOST_APART: u32 = 256;
+const LARGE: usize = 1 << 16;
+
+/// What a walk does with a joined value of which it reads several parts.
+#[derive(Clone, Copy, PartialEq)]
+enum Joins {
+    /// It is computed first.
+    First,
+    /// The walk is cut where a part ends.
+    Cut,
+    /// A rotation is read in a halo; any other is computed first.
+    Halo,
+}
+
+struct Walker<'d> {
+    device: &'d Device,
+    space: Shape,
+    nodes: Vec<WalkNode>,
+    by_value: FxHashMap<ValueId, SmallVec<[u32; 1]>>,
+    /// The nodes of values that are tables.
+    tables: FxHashMap<ValueId, u32>,
+    pending: BinaryHeap<(Order, ValueId)>,
+    needs: Needs,
+    joins: Joins,
+    /// Where the space was cut, one after another; it ends there.
+    ends: Vec<Cut>,
+    /// Where it has to be cut before anything is said of what is needed.
+    cut: Option<Cut>,
+    /// The last coordinates found: neighbours in a graph mostly share shape and access.
+    last: Option<(Shape, Access, Coordinates)>,
+}
+
+impl Walk {
+    /// The walk from values (or scalars) needed at an access over `space`.
+    ///
+    /// # Errors
+    /// - `Lost`: a value was lost with its device, and cannot be computed again.
+    /// - `Unsupported`: the device cannot do an operation that lies on the way.
+    pub fn new(
+        device: &Device,
+        starts: &[Start<'_>],
+        at: Access,
+        space: Shape,
+    ) -> Result<std::result::Result<Walk, Needs>> {
+        let (walker, roots) = Walker::walked(device, starts, at, space, Joins::First)?;
+        Ok(walker.ended(roots))
+    }
+
+    /// The same of what a reduction combines.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn of_reduction(
+        device: &Device,
+        start: Start<'_>,
+        at: Access,
+        space: Shape,
+    ) -> Result<std::result::Result<Walk, Needs>> {
+        let (walker, roots) = Walker::walked(device, &[start], at, space, Joins::Halo)?;
+        Ok(walker.ended(roots))
+    }
+
+    /// The walk over as much of the space as reads one part of each joined value, and the cuts that
+    /// leave that much, in their order.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn up_to_cuts(
+        device: &Device,
+        starts: &[Start<'_>],
+        at: Access,
+        space: Shape,
+    ) -> Result<std::result::Result<(Walk, Vec<Cut>), Obstacle>> {
+        let (mut walker, roots) = Walker::walked(device, starts, at, space, Joins::Cut)?;
+        let ends = std::mem::take(&mut walker.ends);
+        Ok(match walker.cut {
+            // What is needed beyond the cut may not be needed in front of it.
+            Some(cut) => Err(Obstacle::Cut(*ends.first().unwrap_or(&cut))),
+            None => walker.ended(roots).map(|walk| (walk, ends)).map_err(Obstacle::Needs),
+        })
+    }
+}
+
+impl<'d> Walker<'d> {
+    /// A walk as far as it comes, and its roots.
+    fn walked(
+        device: &'d Device,
+        starts: &[Start<'_>],
+        at: Access,
+        space: Shape,
+        joins: Joins,
+    ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
+        let mut walker = Walker {
+            device,
+            space,
+            nodes: Vec::new(),
+            by_value: FxHashMap::default(),
+            tables: FxHashMap::default(),
+            pending: BinaryHeap::new(),
+            needs: Vec::new(),
+            joins,
+            ends: Vec::new(),
+            cut: None,
+            last: None,
+        };
+        let roots = starts
+            .iter()
+            .map(|start| match start {
+                Start::Scalar(scalar) => Child::Scalar(*scalar),
+                Start::Value(value) => walker.visit(value, at.clone()),
+            })
+            .collect();
+        while let Some((_, id)) = walker.pending.pop() {
+            walker.expand(id)?;
+            if walker.cut.is_some() {
+                break;
+            }
+        }
+        Ok((walker, roots))
+    }
+
+    fn ended(self, roots: SmallVec<[Child; 1]>) -> std::result::Result<Walk, Needs> {
+        if self.needs.is_empty() {
+            Ok(Walk { space: self.space, nodes: self.nodes, roots })
+        } else {
+            Err(self.needs)
+        }
+    }
+
+    /// The node of a value at an access, new or known.
+    fn visit(&mut self, value: &Value, at: Access) -> Child {
+        if let Kind::Constant(scalar) = value.0.kind {
+            return Child::Scalar(scalar);
+        }
+        let known = self.by_value.entry(value.id()).or_default();
+        if let Some(found) = known.iter().find(|n| self.nodes[**n as usize].access == at) {
+            return Child::Node(*found);
+        }
+        if known.is_empty() {
+            self.pending.push((value.order(), value.id()));
+        }
+        let node = self.nodes.len() as u32;
+        known.push(node);
+        self.nodes.push(WalkNode { value: value.clone(), access: at, role: Role::Leaf });
+        Child::Node(node)
+    }
+
+    /// Decides what a value is here, when all its accesses are known.
+    fn expand(&mut self, id: ValueId) -> Result<()> {
+        let Some(nodes) = self.by_value.get(&id).cloned() else {
+            return Ok(());
+        };
+        let value = self.nodes[nodes[0] as usize].value.clone();
+        let Kind::Expr { op, inputs } = &value.0.kind else {
+            return Ok(());
+        };
+        let state = value.state();
+        let reach = |n: &u32| access::reach(&self.nodes[*n as usize].access, &self.space);
+        let open: SmallVec<[u32; 1]> =
+            nodes.iter().filter(|n| !state.computed.covers(reach(n))).copied().collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        if self.device.elsewhere.contains(&id) {
+            open.iter().for_each(|node| self.need(*node));
+            return Ok(());
+        }
+        if state.operands.len() != inputs.len() {
+            return Err(lost(id));
+        }
+        let operands = match op {
+            // Of thousands of parts a walk mostly reads one, and there is a walk for each.
+            NodeOp::Join(_) => SmallVec::new(),
+            _ => state.operands.clone(),
+        };
+        drop(state);
+        let mut rotation = None;
+        let by_itself = match op {
+            NodeOp::Gather => !operands[1].as_ref().is_some_and(|t| self.device.gathers_from(t)),
+            _ => op.stands_alone(),
+        };
+        if !by_itself && let Some(error) = self.device.lack(&value, op, inputs, &operands) {
+            return Err(error);
+        }
+        if let Some(lowered) = self.expanded(&value, op, inputs, &operands) {
+            return self.expand_by(&value, &open, &lowered, inputs, &operands);
+        }
+        if by_itself || self.computed_again(&value, &open) > RECOMPUTE {
+            for node in open {
+                self.need(node);
+            }
+            return Ok(());
+        }
+        for node in open {
+            let at = self.nodes[node as usize].access.clone();
+            let found = if value.0.linear { None } else { self.coordinates(&value, &at) };
+            if found.is_none() && !value.0.linear {
+                self.need(node);
+                continue;
+            }
+            let role = match op {
+                NodeOp::Apply(apply) => {
+                    let operands = inputs.iter().zip(operands.iter().map(Option::as_ref));
+                    Role::Apply(*apply, self.children(&value, operands, &at, found.as_deref())?)
+                }
+                NodeOp::Index(axis) => match found.as_ref().and_then(|f| f.get(*axis as usize)) {
+                    Some(coordinate) => Role::Index(coordinate.clone()),
+                    None => return Err(lost(id)),
+                },
+                NodeOp::Gather => {
+                    let position = (&inputs[0], operands[0].as_ref());
+                    let mut both =
+                        self.children(&value, [position].into_iter(), &at, found.as_deref())?;
+                    both.push(self.table(operands[1].as_ref().ok_or_else(|| lost(id))?));
+                    Role::Apply(Op::Gather, both)
+                }
+                NodeOp::Join(join) => {
+                    let Some(found) = found else { return Err(lost(id)) };
+                    let mut part = join.find(&found[join.axis as usize], &self.space);
+                    if let Found::Cut { axis, at } = part
+                        && self.joins == Joins::Cut
+                        && self.needs.is_empty()
+                    {
+                        // What was found so far holds for fewer points, too.
+                        self.space[axis] = at;
+                        self.ends.push((axis, at));
+                        part = join.find(&found[join.axis as usize], &self.space);
+                    }
+                    match part {
+                        Found::Part(part, start) => {
+                            let child = self.part(&value, join, (part, start), found)?;
+                            Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
+                        }
+                        Found::Cut { axis, at } if self.joins == Joins::Cut => {
+                            self.cut = Some((axis, at));
+                            return Ok(());
+                        }
+                        Found::Cut { .. } | Found::Mixed => {
+                            match self.halo(&mut rotation, &value, &found) {
+                                Some((halo, at)) if halo.is_computed() => {
+                                    let child = self.visit(&halo, at);
+                                    Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
+                                }
+                                Some((halo, _)) => {
+                                    self.needs.push((halo.clone(), 0..halo.len()));
+                                    continue;
+                                }
+                                None => {
+                                    self.need(node);
+                                    continue;
+                                }
+                            }
+                        }
+                    }
+                }
+                NodeOp::Reduce { .. }
+                | NodeOp::Assign(_)
+                | NodeOp::Scatter(_)
+                | NodeOp::WhereTrue
+                | NodeOp::Whole(_) => return Ok(()),
+            };
+            self.nodes[node as usize].role = role;
+        }
+        Ok(())
+    }
+
+    /// The operations that computing a value at each of these nodes takes beyond those of computing
+    /// it once.
+    fn computed_again(&self, value: &Value, nodes: &[u32]) -> u32 {
+        let again = value.0.weight.saturating_mul(nodes.len() as u32 - 1);
+        if value.len() < LARGE || !(RECOMPUTE..MOST_APART).contains(&again) {
+            return again;
+        }
+        // Accesses that lie apart, as those of the rows of blocks do, compute nothing twice.
+        let (mut low, mut high) = (usize::MAX, 0);
+        for node in nodes {
+            let reach = access::reach(&self.nodes[*node as usize].access, &self.space);
+            (low, high) = (low.min(reach.start), high.max(reach.end));
+        }
+        let points = size_of(&self.space).saturating_mul(nodes.len());
+        if points <= high - low { 0 } else { again }
+    }
+
+    /// The program whose instructions stand for a value's operation on this device, if they do.
+    fn expanded(
+        &self,
+        value: &Value,
+        op: &NodeOp,
+        inputs: &[Input],
+        operands: &[Option<Value>],
+    ) -> Option<Arc<Lowered>> {
+        let NodeOp::Apply(op) = op else { return None };
+        if matches!(op, Op::Cast | Op::Bitcast) {
+            return None;
+        }
+        let first = match (inputs.first()?, operands.first()?) {
+            (Input::Scalar(scalar), _) => Some(scalar.dtype),
+            (_, operand) => operand.as_ref().map(Value::dtype),
+        };
+        match self.device.way(*op, method_dtype(*op, value.dtype(), first)) {
+            Way::Expanded(lowered) => Some(lowered),
+            Way::Absent | Way::Native | Way::Inlined(_) => None,
+        }
+    }
+
+    /// Takes the instructions of a program in place of a value's operation. They are values of this
+    /// walk alone, so nothing may have to be computed before them: elsewhere than in a tile of its
+    /// own, the value is computed first.
+    fn expand_by(
+        &mut self,
+        value: &Value,
+        open: &[u32],
+        lowered: &Lowered,
+        inputs: &[Input],
+        operands: &[Option<Value>],
+    ) -> Result<()> {
+        let at = self.nodes[open[0] as usize].access.clone();
+        let is_own = open.len() == 1 && self.device.own_tile(value, &at, &self.space).is_some();
+        let found = self.coordinates(value, &at);
+        if !is_own || found.is_none() && !value.0.linear {
+            open.iter().for_each(|node| self.need(*node));
+            return Ok(());
+        }
+        let given: SmallVec<[Operand; 3]> =
+            inputs.iter().cloned().zip(operands.iter().cloned()).collect();
+        // Instructions need a tile of the value's own, and half of one is none.
+        self.joins = Joins::First;
+        let (op, last) = lowering::expand(value, &lowered.program, &given, &self.device.steps);
+        let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
+        let children = self.children(value, operands, &at, found.as_deref())?;
+        self.nodes[open[0] as usize].role = Role::Apply(op, children);
+        Ok(())
+    }
+
+    /// The nodes of a value's operands, where the value is needed at an access.
+    fn children<'a>(
+        &mut self,
+        value: &Value,
+        operands: impl Iterator<Item = (&'a Input, Option<&'a Value>)>,
+        at: &Access,
+        found: Option<&[Access]>,
+    ) -> Result<SmallVec<[Child; 3]>> {
+        let mut children = SmallVec::new();
+        for (input, operand) in operands {
+            children.push(self.child(input, operand, value.shape(), at, found)?);
+        }
+        Ok(children)
+    }
+
+    fn child(
+        &mut self,
+        input: &Input,
+        operand: Option<&Value>,
+        shape: &[usize],
+        at: &Access,
+        coordinates: Option<&[Access]>,
+    ) -> Result<Child> {
+        let value = match (input, operand) {
+            (Input::Scalar(scalar), _) => return Ok(Child::Scalar(*scalar)),
+            (_, Some(value)) => value,
+            (Input::Whole(id) | Input::View(id, _), None) => return Err(lost(*id)),
+        };
+        let composed = match (coordinates, input) {
+            (Some(found), _) => {
+                let Layout { offset, strides } = input.layout(shape);
+                access::through(offset, &strides, found, self.space.len())
+            }
+            // A linear value's positions are its operands' positions.
+            (None, Input::View(_, layout)) => {
+                let mut same = at.clone();
+                same.offset += layout.offset as i64;
+                same
+            }
+            (None, _) => at.clone(),
+        };
+        Ok(self.visit(value, composed))
+    }
+
+    /// The node of a value that a gather reads. Unless it is computed, it is needed first.
+    fn table(&mut self, value: &Value) -> Child {
+        let next = self.nodes.len() as u32;
+        let node = *self.tables.entry(value.id()).or_insert(next);
+        if node == next {
+            let nowhere =
+                access::access(0, &SmallVec::<[isize; 4]>::from_elem(0, self.space.len()));
+            let (value, access) = (value.clone(), nowhere);
+            if !value.state().computed.covers(0..value.len()) {
+                self.needs.push((value.clone(), 0..value.len()));
+            }
+            self.nodes.push(WalkNode { value, access, role: Role::Table });
+        }
+        Child::Node(node)
+    }
+
+    /// The node of a part of a joined value, whose coordinates are known.
+    fn part(
+        &mut self,
+        value: &Value,
+        join: &Join,
+        (part, start): (usize, usize),
+        mut coordinates: Coordinates,
+    ) -> Result<Child> {
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+        coordinates[join.axis as usize].offset -= start as i64;
+        let shape = join.shape(part, value.shape());
+        let nowhere = access::access(0, &[]);
+        let operand = value.state().operands.get(part).cloned().flatten();
+        self.child(&inputs[part], operand.as_ref(), &shape, &nowhere, Some(&coordinates))
+    }
+
+    /// The halo in which a joined value lies that is needed at these coordinates, and the access to it, if this
+    /// walk reads halos; `known` is what was found out about the value for another access.
+    fn halo(
+        &self,
+        known: &mut Option<Option<Rotation>>,
+        value: &Value,
+        coordinates: &Coordinates,
+    ) -> Option<(Value, Access)> {
+        if self.joins != Joins::Halo {
+            return None;
+        }
+        let rotation = known.get_or_insert_with(|| Rotation::found(value)).as_ref()?;
+        let is_one_tile = |shape: &[usize]| self.device.tiling(shape).is_one();
+        self.device.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
+    }
+
+    fn coordinates(&mut self, value: &Value, at: &Access) -> Option<Coordinates> {
+        if let Some((shape, access, found)) = &self.last
+            && shape[..] == *value.shape()
+            && access == at
+        {
+            return Some(found.clone());
+        }
+        let found = access::coordinates(at, &self.space, value.shape())?;
+        self.last = Some((value.shape().into(), at.clone(), found.clone()));
+        Some(found)
+    }
+
+    fn need(&mut self, node: u32) {
+        let node = &self.nodes[node as usize];
+        self.needs.push((node.value.clone(), access::reach(&node.access, &self.space)));
+    }
+}
