@@ -1,9 +1,9 @@
 //! The ratchet of imports: what goes upwards or in a circle between the files of a crate is listed, and the list
 //! only shrinks.
 //!
-//! Owns the reading of imports and the comparison with `xtask/imports.txt`. A crate's page (`lib.rs`) may name its
+//! Owns the reading of imports and the comparison with `xtask/imports.txt`. The page of a crate may name its
 //! folders in an order, one to a line of its first block of text; then no file may import from a later folder. In any
-//! crate, an import is in a circle when it leads back to its file. Tests may import anything. A folder's `mod.rs`
+//! crate, an import is in a circle when it leads back to its file. Tests may import anything. A folder's page
 //! counts as a file of its own; what it declares is no import.
 //!
 //! Not here: imports between crates, which Cargo checks.

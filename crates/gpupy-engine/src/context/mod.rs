@@ -1,10 +1,13 @@
 //! Contexts: what a front end talks to.
 //!
-//! Owns [`Context`]: the registry, the chosen driver, and the engine behind a lock. Invariant:
-//! recording takes no lock of the engine, unless so much is pending that it has to run.
+//! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it records,
+//! `read.rs` and `explaining.rs` what it reads and explains, `counts.rs` what it is told. A [`Pin`](pin::Pin) is an
+//! export of memory; operations on pinned bases run on *leases* (`leases.rs`); `faces.rs` shows a base under another
+//! dtype. `ladder.rs` chooses and opens drivers by the [`Settings`]; `pending.rs` bounds what waits, and `settle.rs` says
+//! when a base comes to host memory. Invariant: recording takes no lock of the engine, unless so much is pending that
+//! it has to run.
 //!
-//! Not here: what a front end records (`recording.rs`), what it is told of drivers and counts (`told.rs`), choosing a driver (`ladder.rs`), reading (`read.rs`),
-//! when a front end need not ask for an evaluation (`pending.rs`), evaluation itself (`evaluate.rs`).
+//! Imports all folders but `indexing`. Not here: evaluation itself (`execute/`).
 
 mod counts;
 mod explaining;
