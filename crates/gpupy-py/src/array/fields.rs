@@ -1,0 +1,64 @@
+//! Fields of records, which NumPy owns, as operands of operations.
+//!
+//! Owns [`field`]. Invariant: what an operation was recorded with, later writes do not change.
+//!
+//! Not here: how memory is followed (`mirror.rs`).
+
+use crate::array::mirror::Mirror;
+use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::convert::dtypes;
+use crate::convert::host::{address, bytes};
+use crate::session::context::holds;
+use gpupy_engine::Array;
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::intern;
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+/// The elements of a field of records, as they are at present; `None` for other arrays, and for fields that do
+/// not lie at multiples of their size.
+pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
+    let py = array.py();
+    let Some(base) = &array.get().base else { return Ok(None) };
+    let Ok(owner) = base.bind(py).cast::<NdArray>() else { return Ok(None) };
+    let (Elements::Numpy(host), Elements::Numpy(records)) = (elements(array), elements(owner))
+    else {
+        return Ok(None);
+    };
+    let of_records = records.getattr(intern!(py, "dtype"))?;
+    if of_records.getattr(intern!(py, "names"))?.is_none()
+        || of_records.getattr(intern!(py, "hasobject"))?.is_truthy()?
+    {
+        return Ok(None);
+    }
+    let dtype = match dtypes::from_numpy(&host.getattr(intern!(py, "dtype"))?)? {
+        Some(dtype) if holds(dtype)? => dtype,
+        _ => return Ok(None),
+    };
+    let (records, part) = (records.cast::<PyUntypedArray>()?, host.cast::<PyUntypedArray>()?);
+    let Some(bytes) = bytes(records) else { return Ok(None) };
+    let size = dtype.size() as isize;
+    let away = (address(part) as isize).wrapping_sub(address(records) as isize);
+    if away % size != 0 || part.strides().iter().any(|stride| stride % size != 0) {
+        return Ok(None);
+    }
+    let strides: SmallVec<[isize; 4]> = part.strides().iter().map(|stride| stride / size).collect();
+    // Who has the mirrors may be waiting for Python's lock.
+    let Ok(mut mirrors) = owner.get().keep().mirrors.try_lock() else { return Ok(None) };
+    let fits =
+        |mirror: &&mut Mirror| mirror.elements.dtype() == dtype && mirror.seen.len() <= bytes.len();
+    let elements = match mirrors.iter_mut().find(fits) {
+        Some(mirror) => {
+            mirror.follow(bytes)?;
+            mirror.elements.clone()
+        }
+        None => {
+            let made = Mirror::new(dtype, bytes)?;
+            let elements = made.elements.clone();
+            mirrors.push(made);
+            elements
+        }
+    };
+    // Records that got other memory have fields elsewhere, which are none of theirs any more.
+    Ok(elements.view(part.shape(), &strides, away / size).ok())
+}

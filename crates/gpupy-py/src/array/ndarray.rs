@@ -1,0 +1,187 @@
+//! `gpupy.ndarray`: what a user holds.
+//!
+//! Owns [`NdArray`], which is either a lazy array of the core or, for dtypes that are not numbers or
+//! that no driver in use holds, a NumPy array that NumPy alone works on (drivers read
+//! fields of records, `fields.rs`). Invariants: its elements are
+//! replaced only while nobody reads them; `base` is the array of ours that owns the elements.
+//!
+//! Not here: its methods in Python (`methods`, and `python/gpupy/_methods.py` for the many that are a few lines),
+//! indexing (`index`), what it keeps besides elements (`kept.rs`).
+
+use crate::array::kept::Kept;
+use crate::array::slot::{Reading, Slot};
+use crate::convert::lend;
+use gpupy_engine::Array;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// How the elements are held.
+pub enum Repr {
+    /// Recorded, evaluated on a driver.
+    Lazy(Array),
+    /// NumPy's own array.
+    Numpy(Py<PyAny>),
+}
+
+impl Repr {
+    /// The lazy array, or `None`.
+    #[inline]
+    pub fn as_lazy(&self) -> Option<&Array> {
+        match self {
+            Repr::Lazy(array) => Some(array),
+            Repr::Numpy(_) => None,
+        }
+    }
+}
+
+/// An array: NumPy's `ndarray`, evaluated when its elements are needed.
+#[pyclass(name = "ndarray", module = "gpupy", frozen, weakref, subclass)]
+pub struct NdArray {
+    /// The elements.
+    repr: Slot<Repr>,
+    /// The array of which this is a view.
+    pub base: Option<Py<PyAny>>,
+    /// False for views that NumPy would not let anyone write to.
+    writable: AtomicBool,
+    /// How many elements were read one by one.
+    element_reads: AtomicU32,
+    kept: OnceLock<Box<Kept>>,
+}
+
+impl NdArray {
+    /// An array around a NumPy array whose memory is this array's.
+    pub fn numpy_view(array: &Bound<'_, PyAny>, of: &Bound<'_, NdArray>) -> NdArray {
+        let base = match &of.get().base {
+            Some(base) => base.clone_ref(of.py()),
+            None => of.clone().into_any().unbind(),
+        };
+        NdArray { base: Some(base), ..NdArray::numpy(array) }
+    }
+
+    /// An array of its own with these elements.
+    pub fn lazy(array: Array) -> NdArray {
+        NdArray::owner(Repr::Lazy(array))
+    }
+
+    /// An array around a NumPy array.
+    pub fn numpy(array: &Bound<'_, PyAny>) -> NdArray {
+        NdArray::owner(Repr::Numpy(array.clone().unbind()))
+    }
+
+    fn owner(repr: Repr) -> NdArray {
+        NdArray::made_of(repr, None, true)
+    }
+
+    #[inline(always)]
+    fn made_of(repr: Repr, base: Option<Py<PyAny>>, writable: bool) -> NdArray {
+        NdArray {
+            repr: Slot::new(repr),
+            base,
+            writable: AtomicBool::new(writable),
+            element_reads: AtomicU32::new(0),
+            kept: OnceLock::new(),
+        }
+    }
+
+    /// A view of this array, whose object is given.
+    #[inline]
+    pub fn view(&self, object: &Bound<'_, NdArray>, array: Array, writable: bool) -> NdArray {
+        let base = match &self.base {
+            Some(base) => base.clone_ref(object.py()),
+            None => object.clone().into_any().unbind(),
+        };
+        let writable = writable && self.is_writable();
+        NdArray::made_of(Repr::Lazy(array), Some(base), writable)
+    }
+
+    /// The elements, which stay as long as they are read.
+    #[inline(always)]
+    pub fn read<'a>(&'a self, py: Python<'a>) -> Reading<'a, Repr> {
+        self.repr.read(py)
+    }
+
+    /// Takes other elements in place of its own, which are dropped.
+    ///
+    /// # Errors
+    /// An operation of another thread reads them.
+    pub fn replace(&self, py: Python<'_>, repr: Repr) -> PyResult<()> {
+        let busy = |_| PyRuntimeError::new_err("the array is in use by an operation");
+        self.repr.replace(py, repr).map(drop).map_err(busy)
+    }
+
+    /// Whether it may be written to.
+    #[inline]
+    pub fn is_writable(&self) -> bool {
+        self.writable.load(Ordering::Relaxed)
+    }
+
+    /// Says whether it may be written to.
+    pub fn set_writable(&self, writable: bool) {
+        self.writable.store(writable, Ordering::Relaxed);
+    }
+
+    /// Counts an element that is read by itself, and tells how many were before.
+    pub fn count_element(&self) -> u32 {
+        self.element_reads.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What it keeps besides its elements, if it ever kept anything.
+    pub fn kept(&self) -> Option<&Kept> {
+        self.kept.get().map(|kept| &**kept)
+    }
+
+    /// A place for what it keeps besides its elements.
+    pub fn keep(&self) -> &Kept {
+        self.kept.get_or_init(Box::default)
+    }
+}
+
+/// The elements, cloned out of a borrow that ends at once.
+pub enum Elements<'py> {
+    /// A lazy array.
+    Lazy(Array),
+    /// A NumPy array.
+    Numpy(Bound<'py, PyAny>),
+}
+
+/// What an array holds.
+pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> Elements<'py> {
+    match &*slf.get().read(slf.py()) {
+        Repr::Lazy(array) => Elements::Lazy(array.clone()),
+        Repr::Numpy(array) => Elements::Numpy(array.bind(slf.py()).clone()),
+    }
+}
+
+/// The elements as a NumPy array: of a lazy array, a read-only view of evaluated memory.
+pub fn host_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+    match elements(slf) {
+        Elements::Lazy(array) => lend::to_numpy(slf.py(), &array),
+        Elements::Numpy(array) => Ok(array),
+    }
+}
+
+/// The elements as a NumPy array over the memory that the array's base has, which stays pinned while that is
+/// used, or for its life.
+pub fn pinned_host_of<'py>(
+    slf: &Bound<'py, NdArray>,
+    for_life: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    match elements(slf) {
+        Elements::Lazy(array) => {
+            lend::to_numpy_pinned(slf.py(), &array, slf.get().is_writable(), for_life)
+        }
+        Elements::Numpy(array) => Ok(array),
+    }
+}
+
+/// A view of `parent`'s elements.
+pub fn view_of<'py>(
+    parent: &Bound<'py, NdArray>,
+    array: Array,
+    writable: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let view = parent.get().view(parent, array, writable);
+    Ok(Bound::new(parent.py(), view)?.into_any())
+}

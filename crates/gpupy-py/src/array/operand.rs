@@ -1,0 +1,260 @@
+//! What stands on either side of an operator.
+//!
+//! Owns [`Operand`] and [`Kind`]. Invariant: classifying an operand calls no Python code but that of
+//! NumPy's scalars and arrays, and evaluates nothing unless so much is pending that it has to run; what is not one
+//! of the kinds is left to NumPy.
+//!
+//! Not here: what operands become in an operation (`compute`).
+
+use crate::array::fields;
+use crate::array::ndarray::{NdArray, Repr};
+use crate::array::scalar::LazyScalar;
+use crate::array::slot::Reading;
+use crate::convert::dtypes::{Numpy, numpy};
+use gpupy_core::{DType, Op, Scalar, op_eval};
+use gpupy_engine::Array;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+
+/// How an operand takes part in promotion: by its dtype; or weakly, taking the other operand's dtype
+/// where that can express it. Python's bools are NumPy's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind(u8);
+
+/// How many dtypes there are; the kinds of Python's own numbers come after theirs.
+const STRONG: u8 = DType::ALL.len() as u8;
+
+impl Kind {
+    /// A Python int.
+    pub const WEAK_INT: Kind = Kind(STRONG);
+    /// A Python float.
+    pub const WEAK_FLOAT: Kind = Kind(STRONG + 1);
+    /// A Python complex.
+    pub const WEAK_COMPLEX: Kind = Kind(STRONG + 2);
+    /// How many kinds there are.
+    pub const COUNT: usize = STRONG as usize + 3;
+
+    /// The kind of arrays and NumPy scalars of a dtype.
+    pub const fn of(dtype: DType) -> Kind {
+        Kind(dtype as u8)
+    }
+
+    /// The dtype; Python's own numbers but for bools have none.
+    pub fn dtype(self) -> Option<DType> {
+        DType::from_code(self.0)
+    }
+
+    /// The kind's place among all, below [`Kind::COUNT`].
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// An operand's value. Arrays are borrowed: recording clones nothing.
+pub enum Held<'a> {
+    /// A lazy array of ours.
+    Array(Reading<'a, Repr>),
+    /// A lazy scalar, whose array has no axes.
+    Scalar(&'a LazyScalar),
+    /// An array made for the operation.
+    Made(Box<Array>),
+    /// A scalar of ours that is known.
+    Known(Scalar),
+    /// A Python float, or a NumPy one.
+    Float(f64),
+    /// A Python int, or a NumPy one, that fits into int64 or uint64.
+    Int(i128),
+    /// A complex number: real and imaginary part.
+    Complex(f64, f64),
+    /// A truth value.
+    Bool(bool),
+}
+
+/// A classified operand.
+pub struct Operand<'a> {
+    /// How it promotes.
+    pub kind: Kind,
+    /// What it is.
+    pub held: Held<'a>,
+    /// True for an `ndarray` of ours, even a 0-d one; false for scalars of any sort.
+    pub is_array: bool,
+}
+
+impl Operand<'_> {
+    /// An operand that is an array made for the operation.
+    pub fn made(array: Array) -> Operand<'static> {
+        Operand { kind: Kind::of(array.dtype()), held: Held::Made(Box::new(array)), is_array: true }
+    }
+
+    /// The lazy array, if it is one.
+    pub fn as_array(&self) -> Option<&Array> {
+        match &self.held {
+            Held::Array(array) => array.as_lazy(),
+            Held::Scalar(scalar) => scalar.as_array(),
+            Held::Made(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// The operand's shape; scalars have none.
+    pub fn shape(&self) -> &[usize] {
+        self.as_array().map_or(&[], |array| array.shape())
+    }
+
+    /// The value as a scalar of `dtype`, by NumPy's rules for weak scalars; `None` for arrays, for
+    /// complex numbers (see [`Operand::complex`]), and for ints that the dtype does not hold.
+    pub fn scalar(&self, dtype: DType) -> Option<Scalar> {
+        let own = match (&self.held, dtype) {
+            (Held::Known(scalar), _) if scalar.dtype == dtype => return Some(*scalar),
+            (Held::Known(scalar), _) => *scalar,
+            (Held::Float(v), _) => return float_scalar(*v, dtype),
+            (Held::Int(v), _) if dtype.is_int() => return int_scalar(*v, dtype),
+            (Held::Int(v), DType::Bool) => Scalar::bool(*v != 0),
+            // NumPy warns of those beyond.
+            (Held::Int(v), DType::F16) if v.unsigned_abs() > 65504 => return None,
+            (Held::Int(v), _) => Scalar::f64(*v as f64),
+            (Held::Bool(v), _) => Scalar::bool(*v),
+            _ => return None,
+        };
+        op_eval::eval(Op::Cast, dtype, &[own])
+    }
+
+    /// The same operand, where it is a number; a scalar of ours as an array without axes.
+    pub fn without_axes(&self) -> Option<Operand<'static>> {
+        let held = match self.held {
+            Held::Known(scalar) => {
+                let bytes = scalar.bytes();
+                let element = bytes.get(..scalar.dtype.size())?;
+                Held::Made(Box::new(Array::from_bytes(scalar.dtype, &[], element).ok()?))
+            }
+            Held::Float(value) => Held::Float(value),
+            Held::Int(value) => Held::Int(value),
+            Held::Bool(value) => Held::Bool(value),
+            Held::Complex(re, im) => Held::Complex(re, im),
+            Held::Array(_) | Held::Scalar(_) | Held::Made(_) => return None,
+        };
+        Some(Operand { kind: self.kind, held, is_array: false })
+    }
+
+    /// The value as an array of a complex dtype without axes: complex numbers have no scalar form.
+    /// `None` for arrays and other dtypes.
+    pub fn complex(&self, dtype: DType) -> Option<Array> {
+        let (re, im) = match &self.held {
+            Held::Complex(re, im) => (*re, *im),
+            Held::Float(v) => (*v, 0.0),
+            Held::Int(v) => (*v as f64, 0.0),
+            Held::Bool(v) => (f64::from(u8::from(*v)), 0.0),
+            Held::Known(_) => (f64::from_bits(self.scalar(DType::F64)?.bits), 0.0),
+            _ => return None,
+        };
+        complex_array(dtype, re, im)
+    }
+}
+
+/// A complex number as an array without axes; `None` for dtypes that are not complex.
+pub fn complex_array(dtype: DType, re: f64, im: f64) -> Option<Array> {
+    let bytes = match dtype {
+        DType::C64 => [(re as f32).to_ne_bytes(), (im as f32).to_ne_bytes()].concat(),
+        DType::C128 => [re.to_ne_bytes(), im.to_ne_bytes()].concat(),
+        _ => return None,
+    };
+    Array::from_bytes(dtype, &[], &bytes).ok()
+}
+
+/// A Python float as a scalar of a real dtype.
+#[inline]
+pub fn float_scalar(value: f64, dtype: DType) -> Option<Scalar> {
+    match dtype {
+        DType::F32 => Some(Scalar::f32(value as f32)),
+        _ => op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)]),
+    }
+}
+
+/// An int as a scalar of an integer dtype that holds it.
+pub fn int_scalar(value: i128, dtype: DType) -> Option<Scalar> {
+    let (low, high) = range(dtype);
+    (low <= value && value <= high).then(|| Scalar::new(dtype, value as u64))
+}
+
+/// The least and the greatest number of an integer dtype.
+pub fn range(dtype: DType) -> (i128, i128) {
+    let bits = 8 * dtype.size() as u32;
+    if dtype.is_signed_int() {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    }
+}
+
+/// Classifies an operand; `None` leaves it to NumPy.
+pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
+    let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
+    if let Ok(array) = object.cast_exact::<NdArray>() {
+        return of_array(array);
+    }
+    if let Ok(value) = object.cast_exact::<PyFloat>() {
+        return scalar(Kind::WEAK_FLOAT, Held::Float(value.value()));
+    }
+    if let Ok(value) = object.cast_exact::<PyInt>() {
+        // An int beyond 64 bits fits no dtype of ours: NumPy has the words for it.
+        return match int(value) {
+            Some(value) => scalar(Kind::WEAK_INT, Held::Int(value)),
+            None => Ok(None),
+        };
+    }
+    if let Ok(value) = object.cast_exact::<LazyScalar>() {
+        let value = value.get();
+        let kind = Kind::of(value.dtype_of());
+        return match value.as_known() {
+            Some(known) => scalar(kind, Held::Known(known)),
+            None => scalar(kind, Held::Scalar(value)),
+        };
+    }
+    if let Ok(value) = object.cast_exact::<PyBool>() {
+        return scalar(Kind::of(DType::Bool), Held::Bool(value.is_true()));
+    }
+    if let Ok(value) = object.cast_exact::<PyComplex>() {
+        return scalar(Kind::WEAK_COMPLEX, Held::Complex(value.real(), value.imag()));
+    }
+    // Of subclasses there are few, and telling them takes longer than all of the above.
+    match object.cast::<NdArray>() {
+        Ok(array) => of_array(array),
+        Err(_) => numpy_scalar(object, numpy(object.py())?),
+    }
+}
+
+/// Classifies an array of ours; `None` for NumPy's own, but for numeric fields of records.
+#[inline(always)]
+fn of_array<'a>(array: &'a Bound<'_, NdArray>) -> PyResult<Option<Operand<'a>>> {
+    let held = array.get().read(array.py());
+    match held.as_lazy().map(Array::dtype) {
+        Some(dtype) => {
+            Ok(Some(Operand { kind: Kind::of(dtype), held: Held::Array(held), is_array: true }))
+        }
+        None => Ok(fields::field(array)?.map(Operand::made)),
+    }
+}
+
+/// An int of at most 64 bits, with a sign or without.
+fn int(value: &Bound<'_, PyAny>) -> Option<i128> {
+    let signed = value.extract::<i64>().map(i128::from);
+    signed.or_else(|_| value.extract::<u64>().map(i128::from)).ok()
+}
+
+/// Classifies a NumPy scalar.
+fn numpy_scalar(object: &Bound<'_, PyAny>, numpy: &Numpy) -> PyResult<Option<Operand<'static>>> {
+    let Some(dtype) = numpy.dtype_of_scalar(&object.get_type()) else { return Ok(None) };
+    let held = match dtype {
+        DType::Bool => Held::Bool(object.is_truthy()?),
+        DType::C64 | DType::C128 => {
+            let part = |name| object.getattr(name)?.extract();
+            Held::Complex(part("real")?, part("imag")?)
+        }
+        _ if dtype.is_float() => Held::Float(object.extract()?),
+        _ => match int(object) {
+            Some(value) => Held::Int(value),
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(Operand { kind: Kind::of(dtype), held, is_array: false }))
+}

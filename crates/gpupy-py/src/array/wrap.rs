@@ -1,0 +1,107 @@
+//! Results as the user gets them: arrays and scalars of ours.
+//!
+//! Owns [`wrap`] and its neighbours. Invariant: what is wrapped evaluates nothing.
+//!
+//! Not here: calls that NumPy serves (`fallback`), what their results become inside lists and tuples
+//! (`python/gpupy/_fallback.py`).
+
+use crate::array::ndarray::NdArray;
+use crate::array::operand::{Held, Operand};
+use crate::array::scalar::{self, LazyScalar};
+use crate::convert::dtypes::numpy;
+use crate::convert::host;
+use gpupy_engine::Array;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyModule;
+
+/// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
+pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
+    if array.ndim() == 0 {
+        match array.known_element() {
+            Some(known) => scalar::of(py, known),
+            None => Ok(Bound::new(py, LazyScalar::new(array))?.into_any()),
+        }
+    } else {
+        Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
+    }
+}
+
+/// The result of an operation on these operands as the user gets it.
+pub fn wrap_recorded<'py>(
+    py: Python<'py>,
+    array: Array,
+    operands: &[Operand<'_>],
+) -> PyResult<Bound<'py, PyAny>> {
+    if array.ndim() == 0 {
+        let pending = operands.iter().map(|operand| match &operand.held {
+            Held::Scalar(scalar) => scalar.pending(py),
+            _ => 0,
+        });
+        LazyScalar::recorded(py, array, pending)
+    } else {
+        Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
+    }
+}
+
+/// A result of NumPy's as the user gets it: plain ndarrays become arrays of ours, also inside
+/// lists, tuples and dictionaries; everything else stays.
+#[pyfunction]
+pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    if object.get_type().is(&numpy(py)?.ndarray) {
+        let array = match host::from_numpy(object)? {
+            Some(array) => {
+                // Elements that lie at one place are several in name only.
+                let overlaps = array.size() > array.base_len();
+                let made = NdArray::lazy(array);
+                if overlaps && !object.getattr("flags")?.getattr("writeable")?.is_truthy()? {
+                    made.set_writable(false);
+                }
+                made
+            }
+            None => NdArray::numpy(object),
+        };
+        return Ok(Bound::new(py, array)?.into_any());
+    }
+    module(py)?.call_method1("wrap_inside", (object,))
+}
+
+/// What NumPy made of an array that is its own: a view of the same memory, or a result.
+pub fn wrap_of<'py>(
+    owner: &Bound<'py, NdArray>,
+    host: &Bound<'py, PyAny>,
+    result: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    module(owner.py())?.call_method1("wrapped", ("view", result, (owner,), (host,)))
+}
+
+/// An array of ours that holds one of NumPy's, on which NumPy alone works; its memory may be that of an array
+/// that holds another one.
+#[pyfunction]
+#[pyo3(signature = (array, of=None))]
+pub fn hold(array: &Bound<'_, PyAny>, of: Option<&Bound<'_, NdArray>>) -> NdArray {
+    match of {
+        Some(of) => NdArray::numpy_view(array, of),
+        None => NdArray::numpy(array),
+    }
+}
+
+/// `gpupy._fallback`, which decides about calls to NumPy.
+pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    MODULE
+        .get_or_try_init(py, || py.import("gpupy._fallback").map(Bound::unbind))
+        .map(|module| module.bind(py).clone())
+}
+
+/// An array whose elements are those of an ndarray: both show what is written to either. Where no driver in use
+/// holds such elements, or they do not lie at multiples of their size, it is one that NumPy works on.
+#[pyfunction]
+pub fn adopt(object: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+    let array = host::ndarray(object)?;
+    let Some(lazy) = host::over(&array)? else { return Ok(NdArray::numpy(array.as_any())) };
+    let made = NdArray::lazy(lazy);
+    made.set_writable(array.getattr("flags")?.getattr("writeable")?.is_truthy()?);
+    Ok(made)
+}

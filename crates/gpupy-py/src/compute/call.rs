@@ -1,0 +1,191 @@
+//! Calls of ufuncs: `ufunc(…)`, with outputs and keyword arguments.
+//!
+//! Owns what Python calls of a [`Ufunc`]. Invariant: what is not as plain as operands and one output is NumPy's
+//! (`fallback`).
+//!
+//! Not here: dtypes and what is recorded (`ufunc.rs`).
+
+use crate::array::ndarray::{NdArray, Repr};
+use crate::array::operand::{Held, Operand, classify};
+use crate::array::scalar;
+use crate::array::wrap::{wrap, wrap_recorded};
+use crate::compute::operators;
+use crate::compute::ufunc::Ufunc;
+use crate::fallback::calls::fallback_ufunc;
+use crate::index::assign;
+use gpupy_core::DType;
+use gpupy_engine::Array;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
+
+#[pymethods]
+impl Ufunc {
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if kwargs.is_none()
+            && let Some(result) = self.call_plain(py, args)?
+        {
+            return Ok(result);
+        }
+        if self.name == "divmod" && kwargs.is_none() && args.len() == 2 {
+            return operators::divmod(&args.get_item(0)?, &args.get_item(1)?);
+        }
+        let out = match self.plain_out(args, kwargs)? {
+            Plain::Call { out } => out,
+            Plain::No => return fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+        };
+        let objects: SmallVec<[Bound<'_, PyAny>; 2]> = args.iter().take(self.nin).collect();
+        let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        for object in &objects {
+            operands.extend(classify(object)?);
+        }
+        let target = match &out {
+            None => None,
+            Some(out) => {
+                let dtype = self.result_dtype(py, &operands)?;
+                match dtype.map(|dtype| dest(out, dtype)).transpose()?.flatten() {
+                    Some(target) => Some(target),
+                    None => return fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+                }
+            }
+        };
+        let recorded = if operands.len() == objects.len() {
+            self.record(py, &operands, target.as_ref())?
+        } else {
+            let objects: SmallVec<[&Bound<'_, PyAny>; 2]> = objects.iter().collect();
+            self.record_mixed(py, &objects)?
+        };
+        match (recorded, out.zip(target)) {
+            (Some(array), None) => wrap_recorded(py, array, &operands),
+            (Some(array), Some((out, target))) => {
+                assign::output(&target, &array)?;
+                Ok(out)
+            }
+            (None, _) => fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+        }
+    }
+
+    fn __getattr__<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        wrap(&slf.get().numpy.bind(py).getattr(name)?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ufunc '{}'>", self.name)
+    }
+
+    fn __reduce__(&self) -> String {
+        self.name.clone()
+    }
+
+    /// The NumPy ufunc behind this one.
+    #[getter]
+    fn _numpy<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.numpy.bind(py).clone()
+    }
+}
+
+enum Plain<'py> {
+    Call { out: Option<Bound<'py, PyAny>> },
+    No,
+}
+
+impl Ufunc {
+    /// The most frequent call: operands that are ours or numbers, and nothing else.
+    pub fn call_plain<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if args.len() != self.nin || self.recipe.is_none() {
+            return Ok(None);
+        }
+        let operand = |at| args.get_borrowed_item(at);
+        let found = match self.nin {
+            1 => {
+                let a = operand(0)?;
+                self.of_one(&a)?
+            }
+            2 => {
+                let (a, b) = (operand(0)?, operand(1)?);
+                self.of_two(&a, &b)?
+            }
+            _ => None,
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+        let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 2]> = args.iter_borrowed().collect();
+        let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        for object in &objects {
+            match classify(object)? {
+                Some(operand) => operands.push(operand),
+                None => return Ok(None),
+            }
+        }
+        if let Some(array) = self.at_once(&operands) {
+            return Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any()));
+        }
+        if operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
+            && let Some(scalar) = self.of_scalars(py, &operands)
+        {
+            return scalar::of(py, scalar).map(Some);
+        }
+        let recorded = self.record(py, &operands, None)?;
+        recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()
+    }
+
+    /// Tells whether a call is operands and at most one output, with nothing else said.
+    fn plain_out<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Plain<'py>> {
+        if self.recipe.is_none() || args.len() < self.nin || args.len() > self.nin + 1 {
+            return Ok(Plain::No);
+        }
+        let mut out = match args.get_item(self.nin) {
+            Ok(out) if !out.is_none() => Some(out),
+            _ => None,
+        };
+        if out.is_some() && matches!(self.name.as_str(), "maximum" | "minimum") {
+            let module = args.py().import("gpupy._ufunc")?;
+            module.call_method1("warn_of_position", (self.numpy.bind(args.py()),))?;
+        }
+        let Some(kwargs) = kwargs else { return Ok(Plain::Call { out }) };
+        for (key, value) in kwargs.iter() {
+            let key: String = key.extract()?;
+            match key.as_str() {
+                "out" if out.is_none() => {
+                    out = match value.cast::<PyTuple>() {
+                        Ok(tuple) if tuple.len() == 1 => Some(tuple.get_item(0)?),
+                        Ok(_) => return Ok(Plain::No),
+                        Err(_) => Some(value),
+                    };
+                    out = out.filter(|o| !o.is_none());
+                }
+                "where" if value.is(&*pyo3::types::PyBool::new(value.py(), true)) => {}
+                _ => return Ok(Plain::No),
+            }
+        }
+        Ok(Plain::Call { out })
+    }
+}
+
+/// The lazy array behind an `out` argument of exactly this dtype.
+fn dest(out: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Array>> {
+    let py = out.py();
+    let Ok(out) = out.cast::<NdArray>() else { return Ok(None) };
+    let out = out.get();
+    out.check_writable(py)?;
+    match &*out.read(py) {
+        Repr::Lazy(array) if array.dtype() == dtype => Ok(Some(array.clone())),
+        _ => Ok(None),
+    }
+}

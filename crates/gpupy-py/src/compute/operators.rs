@@ -1,0 +1,342 @@
+//! Python's operators on arrays and scalars of ours.
+//!
+//! Owns [`binary`] and the number slots of both classes. Invariant: the fast way from a Python
+//! operator to a recorded expression runs no Python code.
+//!
+//! Not here: what an operation does with its operands (`ufunc.rs`), promotion (there too).
+
+use crate::array::ndarray::{NdArray, Repr};
+use crate::array::operand::{Operand, classify};
+use crate::array::scalar::{self, LazyScalar};
+use crate::array::wrap::{wrap_array, wrap_recorded};
+use crate::compute::known;
+use crate::compute::operator::Operator;
+use crate::compute::ufunc::{self, Ufunc};
+use crate::fallback::calls::{fallback, fallback_operator};
+use crate::index::assign;
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
+
+/// The ufunc behind the operator.
+fn ufunc_of(op: Operator, py: Python<'_>) -> PyResult<&'static Ufunc> {
+    static UFUNCS: [PyOnceLock<Py<Ufunc>>; Operator::COUNT] =
+        [const { PyOnceLock::new() }; Operator::COUNT];
+    let made = UFUNCS[op as usize].get_or_try_init(py, || ufunc::named(py, op.ufunc_name()))?;
+    Ok(made.get())
+}
+
+/// True when `other` asks to be left alone (`__array_ufunc__ = None`).
+fn defers(other: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let name = pyo3::intern!(other.py(), "__array_ufunc__");
+    Ok(other.getattr_opt(name)?.is_some_and(|value| value.is_none()))
+}
+
+/// `lhs op rhs`, one of which is ours.
+pub fn binary<'py>(
+    op: Operator,
+    lhs: &Bound<'py, PyAny>,
+    rhs: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = lhs.py();
+    let ufunc = ufunc_of(op, py)?;
+    if let Some(found) = ufunc.of_two(lhs, rhs)? {
+        return Ok(found);
+    }
+    if let Some(found) = ufunc.of_array_and_float(lhs, rhs)? {
+        return Ok(found);
+    }
+    if let Some(scalar) = known::of_float64(op, lhs, rhs) {
+        return scalar::of(py, scalar);
+    }
+    if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
+        let operands = [a, b];
+        if operands.iter().all(|operand| !operand.is_array) {
+            if let Some(scalar) = ufunc.of_scalars(py, &operands) {
+                return scalar::of(py, scalar);
+            }
+        } else if let Some(array) = ufunc.at_once(&operands) {
+            return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
+        }
+        if let (Some(a), Some(b)) = (known(lhs, &operands[0]), known(rhs, &operands[1])) {
+            // Both are scalars whose values are here: NumPy's scalars compute them at once.
+            return py.import("operator")?.call_method1(op.python_name(), (a, b));
+        }
+        if let Some(array) = ufunc.record_operator(py, op, &operands, None)? {
+            return wrap_recorded(py, array, &operands);
+        }
+    } else if defers(lhs)? || defers(rhs)? {
+        return Ok(py.NotImplemented().into_bound(py));
+    } else if let Some(array) = ufunc.record_mixed(py, &[lhs, rhs])? {
+        return wrap_array(py, array);
+    }
+    fallback_operator(op.python_name(), op.ufunc_name(), lhs, rhs)
+}
+
+/// The value of a scalar operand, when no evaluation is needed to tell it.
+fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound<'py, PyAny>> {
+    if operand.is_array {
+        return None;
+    }
+    match object.cast::<LazyScalar>() {
+        Ok(scalar) => scalar.get().known(object.py()),
+        Err(_) => Some(object.clone()),
+    }
+}
+
+/// `op value`.
+fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    if let Some(found) = ufunc_of(op, py)?.of_one(value)? {
+        return Ok(found);
+    }
+    if let Some(a) = classify(value)? {
+        let (ufunc, operands) = (ufunc_of(op, py)?, [a]);
+        let [a] = &operands;
+        if !a.is_array
+            && let Some(scalar) = ufunc.of_scalars(py, &operands)
+        {
+            return scalar::of(py, scalar);
+        }
+        if let Some(known) = known(value, a) {
+            // NumPy's scalar computes it at once.
+            return py.import("operator")?.call_method1(op.python_name(), (known,));
+        }
+        if let Some(array) = ufunc.at_once(&operands) {
+            return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
+        }
+        if let Some(array) = ufunc.record(py, &operands, None)? {
+            return wrap_recorded(py, array, &operands);
+        }
+    }
+    let operators = py.import("operator")?;
+    fallback(op.ufunc_name(), &operators.getattr(op.python_name())?, (value,))
+}
+
+/// `target op= value`: the array keeps its identity and dtype.
+fn in_place<'py>(
+    op: Operator,
+    target: &Bound<'py, NdArray>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    let py = target.py();
+    let is_lazy = target.get().read(py).as_lazy().is_some();
+    if is_lazy
+        && let (Some(a), Some(b)) = (classify(target.as_any())?, classify(value)?)
+        && let operands = [a, b]
+        && let Some(dest) = operands[0].as_array()
+    {
+        let ufunc = ufunc_of(op, py)?;
+        let writable = target.get().check_writable(py).is_ok();
+        if writable && ufunc.update_at_once(&operands, dest) {
+            return Ok(());
+        }
+        let dest = dest.clone();
+        if let Some(result) = ufunc.at_once(&operands)
+            && result.dtype() == dest.dtype()
+            && result.shape() == dest.shape()
+        {
+            target.get().check_writable(py)?;
+            return assign::output(&dest, &result);
+        }
+        if ufunc.result_dtype(py, &operands)? == Some(dest.dtype()) {
+            // Before the shapes, as NumPy looks at them.
+            target.get().check_writable(py)?;
+            let result = ufunc.record_operator(py, op, &operands, Some(&dest))?;
+            if let Some(result) = result {
+                return assign::output(&dest, &result);
+            }
+        }
+    }
+    let module = py.import("gpupy._fallback")?;
+    module.call_method1("in_place", (op.python_name(), op.ufunc_name(), target, value))?;
+    Ok(())
+}
+
+macro_rules! number_slots {
+    ($class:ident: $($op:ident $forward:ident $reflected:ident;)*) => {
+        #[pymethods]
+        impl $class {
+            $(
+                fn $forward<'py>(
+                    slf: &Bound<'py, Self>,
+                    other: &Bound<'py, PyAny>,
+                ) -> PyResult<Bound<'py, PyAny>> {
+                    binary(Operator::$op, slf.as_any(), other)
+                }
+
+                fn $reflected<'py>(
+                    slf: &Bound<'py, Self>,
+                    other: &Bound<'py, PyAny>,
+                ) -> PyResult<Bound<'py, PyAny>> {
+                    binary(Operator::$op, other, slf.as_any())
+                }
+            )*
+
+            fn __pow__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                modulo: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                match modulo {
+                    None => binary(Operator::Pow, slf.as_any(), other),
+                    Some(_) => Ok(slf.py().NotImplemented().into_bound(slf.py())),
+                }
+            }
+
+            fn __rpow__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                _modulo: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                binary(Operator::Pow, other, slf.as_any())
+            }
+
+            fn __divmod__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                divmod(slf.as_any(), other)
+            }
+
+            fn __rdivmod__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                divmod(other, slf.as_any())
+            }
+
+            fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                unary(Operator::Neg, slf.as_any())
+            }
+
+            fn __pos__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                unary(Operator::Pos, slf.as_any())
+            }
+
+            fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                unary(Operator::Abs, slf.as_any())
+            }
+
+            fn __invert__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                unary(Operator::Invert, slf.as_any())
+            }
+        }
+    };
+}
+
+/// Quotient and remainder.
+pub fn divmod<'py>(
+    lhs: &Bound<'py, PyAny>,
+    rhs: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = lhs.py();
+    if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?)
+        && (known(lhs, &a).is_none() || known(rhs, &b).is_none())
+    {
+        let operands = [a, b];
+        let both = [Operator::FloorDiv, Operator::Mod];
+        let [quotient, rest] = both.map(|op| ufunc_of(op, py)?.record(py, &operands, None));
+        if let (Some(quotient), Some(rest)) = (quotient?, rest?) {
+            let pair = [quotient, rest].map(|array| wrap_recorded(py, array, &operands));
+            let [quotient, rest] = pair;
+            return Ok(PyTuple::new(py, [quotient?, rest?])?.into_any());
+        }
+    }
+    let function = py.import("builtins")?.getattr("divmod")?;
+    fallback("divmod", &function, (lhs, rhs))
+}
+
+number_slots! { NdArray:
+    Add __add__ __radd__;
+    Sub __sub__ __rsub__;
+    Mul __mul__ __rmul__;
+    TrueDiv __truediv__ __rtruediv__;
+    FloorDiv __floordiv__ __rfloordiv__;
+    Mod __mod__ __rmod__;
+    MatMul __matmul__ __rmatmul__;
+    And __and__ __rand__;
+    Or __or__ __ror__;
+    Xor __xor__ __rxor__;
+    LeftShift __lshift__ __rlshift__;
+    RightShift __rshift__ __rrshift__;
+}
+
+number_slots! { LazyScalar:
+    Add __add__ __radd__;
+    Sub __sub__ __rsub__;
+    Mul __mul__ __rmul__;
+    TrueDiv __truediv__ __rtruediv__;
+    FloorDiv __floordiv__ __rfloordiv__;
+    Mod __mod__ __rmod__;
+    MatMul __matmul__ __rmatmul__;
+    And __and__ __rand__;
+    Or __or__ __ror__;
+    Xor __xor__ __rxor__;
+    LeftShift __lshift__ __rlshift__;
+    RightShift __rshift__ __rrshift__;
+}
+
+macro_rules! in_place_slots {
+    ($($op:ident $slot:ident;)*) => {
+        #[pymethods]
+        impl NdArray {
+            $(
+                fn $slot<'py>(
+                    slf: &Bound<'py, Self>,
+                    other: &Bound<'py, PyAny>,
+                ) -> PyResult<()> {
+                    in_place(Operator::$op, slf, other)
+                }
+            )*
+
+            fn __ipow__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                modulo: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<()> {
+                if modulo.is_some() {
+                    return Err(PyTypeError::new_err("pow() with a modulus takes no arrays"));
+                }
+                in_place(Operator::Pow, slf, other)
+            }
+
+            fn __richcmp__<'py>(
+                slf: &Bound<'py, Self>,
+                other: &Bound<'py, PyAny>,
+                op: CompareOp,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                binary(Operator::comparison(op), slf.as_any(), other)
+            }
+        }
+    };
+}
+
+in_place_slots! {
+    Add __iadd__;
+    Sub __isub__;
+    Mul __imul__;
+    TrueDiv __itruediv__;
+    FloorDiv __ifloordiv__;
+    Mod __imod__;
+    MatMul __imatmul__;
+    And __iand__;
+    Or __ior__;
+    Xor __ixor__;
+    LeftShift __ilshift__;
+    RightShift __irshift__;
+}
+
+impl NdArray {
+    /// NumPy's refusal to write to a read-only array.
+    pub fn check_writable(&self, py: Python<'_>) -> PyResult<()> {
+        match &*self.read(py) {
+            Repr::Lazy(_) if !self.is_writable() => {
+                Err(pyo3::exceptions::PyValueError::new_err("output array is read-only"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

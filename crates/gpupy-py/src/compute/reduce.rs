@@ -1,0 +1,156 @@
+//! Reductions that drivers do.
+//!
+//! Owns [`reduce`] and [`mean`]. Invariant: a result has the dtype that NumPy gives it.
+//!
+//! Not here: several axes, keyword arguments, means in other dtypes (`python/gpupy/_reduce.py`).
+
+use crate::convert::dtypes::known;
+use crate::session::context::{holds, ready, supports};
+use crate::session::errors::{to_py, warn_of_lost_parts};
+use gpupy_core::{DType, Op, Scalar};
+use gpupy_engine::{Arg, Array};
+use pyo3::prelude::*;
+use pyo3::types::PyInt;
+use smallvec::{SmallVec, smallvec};
+
+/// Axes by their numbers.
+type Axes = SmallVec<[usize; 4]>;
+
+/// How a reduction of NumPy's is recorded.
+pub struct Reduction {
+    pub op: Op,
+    /// The dtype in which it reduces.
+    dtype: DType,
+    /// The result's dtype.
+    result: DType,
+    /// What it is of no elements, if it is anything.
+    nothing: Option<u64>,
+}
+
+/// The reduction that NumPy calls `name` of elements of a dtype; `None` for others.
+pub fn reduction(name: &str, dtype: DType) -> Option<Reduction> {
+    let same = |op, nothing| Reduction { op, dtype, result: dtype, nothing };
+    Some(match name {
+        // NumPy sums float16 in float32, and rounds once.
+        "add" if dtype == DType::F16 => {
+            Reduction { op: Op::Add, dtype: DType::F32, result: dtype, nothing: Some(0) }
+        }
+        "add" => same(Op::Add, Some(0)),
+        "multiply" if dtype.is_int() => same(Op::Mul, Some(1)),
+        "multiply" => same(Op::Mul, None),
+        "minimum" => same(Op::Min, None),
+        "maximum" => same(Op::Max, None),
+        "bitwise_and" => same(Op::And, None),
+        "bitwise_or" => same(Op::Or, Some(0)),
+        "bitwise_xor" => same(Op::Xor, Some(0)),
+        "logical_and" | "logical_or" => {
+            let (op, nothing) =
+                if name == "logical_and" { (Op::And, Some(1)) } else { (Op::Or, Some(0)) };
+            Reduction { op, dtype: DType::Bool, result: DType::Bool, nothing }
+        }
+        _ => return None,
+    })
+}
+
+/// The dtype in which NumPy sums and multiplies elements of this one, if nothing else is asked for.
+pub fn wide(dtype: DType) -> DType {
+    match dtype {
+        DType::Bool => DType::I64,
+        _ if dtype.is_signed_int() => DType::I64,
+        _ if dtype.is_int() => DType::U64,
+        _ => dtype,
+    }
+}
+
+/// The axes and the dtype of a call that names one axis or none; `None` for other words.
+pub fn plain(
+    array: &Array,
+    axis: Option<&Bound<'_, PyAny>>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<(Axes, Option<DType>)>> {
+    let dtype = match dtype.map(known).transpose()? {
+        Some(None) => return Ok(None),
+        Some(dtype) => dtype,
+        None => None,
+    };
+    let Some(axis) = axis else { return Ok(Some(((0..array.ndim()).collect(), dtype))) };
+    let (Ok(axis), rank) = (axis.cast_exact::<PyInt>(), array.ndim() as isize) else {
+        return Ok(None);
+    };
+    let axis = axis.extract().ok().filter(|axis| (-rank..rank).contains(axis));
+    Ok(axis.map(|axis| (smallvec![axis.rem_euclid(rank) as usize], dtype)))
+}
+
+/// The mean over axes in a dtype, or in the one that NumPy gives it; `None` leaves it to the longer way.
+pub fn mean(
+    py: Python<'_>,
+    array: &Array,
+    axes: &[usize],
+    dtype: Option<DType>,
+) -> PyResult<Option<Array>> {
+    let own = array.dtype();
+    let whole = own == DType::Bool || own.is_int();
+    let dtype = dtype.unwrap_or(if whole { DType::F64 } else { own });
+    let count: usize = axes.iter().map(|axis| array.shape()[*axis]).product();
+    let count = match dtype {
+        DType::F32 => Scalar::f32(count as f32),
+        DType::F64 => Scalar::f64(count as f64),
+        _ => return Ok(None),
+    };
+    let context = ready(py)?;
+    if array.size() == 0 || !supports(context, Op::Div, dtype) {
+        return Ok(None);
+    }
+    let Some(total) = reduce(py, "add", array, axes, false, Some(dtype))? else { return Ok(None) };
+    let mean = context.apply(Op::Div, &[Arg::Array(&total), Arg::Scalar(count)]);
+    mean.map(Some).map_err(to_py)
+}
+
+/// The reduction of the operation that NumPy calls `name`, of elements that are cast to `dtype` first
+/// where it is given; `None` leaves it to NumPy.
+pub fn reduce(
+    py: Python<'_>,
+    name: &str,
+    array: &Array,
+    axes: &[usize],
+    keepdims: bool,
+    dtype: Option<DType>,
+) -> PyResult<Option<Array>> {
+    let context = ready(py)?;
+    let given = match dtype {
+        Some(dtype) => dtype,
+        None if matches!(name, "add" | "multiply") => wide(array.dtype()),
+        None => array.dtype(),
+    };
+    let Some(reduction) = reduction(name, given) else { return Ok(None) };
+    let Reduction { op, dtype, result, nothing } = reduction;
+    let able = op.reduces(dtype) && supports(context, op, dtype) && holds(result)?;
+    if axes.is_empty() || !able {
+        return Ok(None);
+    }
+    warn_of_lost_parts(py, array.dtype(), given)?;
+    if array.size() == 0 {
+        let kept = |(axis, extent): (usize, &usize)| match axes.contains(&axis) {
+            true => keepdims.then_some(1),
+            false => Some(*extent),
+        };
+        let shape: Vec<usize> = array.shape().iter().enumerate().filter_map(kept).collect();
+        return match nothing {
+            Some(bits) if !result.is_complex() => {
+                Array::full(&shape, Scalar::new(result, bits)).map(Some).map_err(to_py)
+            }
+            _ => Ok(None),
+        };
+    }
+    let record = || {
+        let mut source = array.clone();
+        for dtype in [given, dtype] {
+            if source.dtype() != dtype {
+                source = context.cast(&source, dtype)?;
+            }
+        }
+        let reduced = context.reduce(op, &source, axes, keepdims)?;
+        if reduced.dtype() == result { Ok(reduced) } else { context.cast(&reduced, result) }
+    };
+    record().map(Some).map_err(to_py)
+}

@@ -1,0 +1,167 @@
+//! `where`, `clip`, and writes by masks: three operands of one dtype.
+//!
+//! Owns their promotion, which is `numpy.result_type`'s, asked once for each combination of kinds.
+//!
+//! Not here: calls that NumPy has to serve (`python/gpupy/_select.py`).
+
+use crate::array::ndarray::NdArray;
+use crate::array::operand::{Kind, Operand, classify};
+use crate::array::wrap::wrap_array;
+use crate::compute::plan::Prepared;
+use crate::convert::dtypes::{self, numpy};
+use crate::index::assign;
+use crate::session::context::{ready, supports};
+use crate::session::errors::{not_broadcastable, to_py};
+use gpupy_core::{DType, Error, ErrorKind, Op};
+use gpupy_engine::{Arg, Array};
+use pyo3::prelude::*;
+use pyo3::types::{PyComplex, PyTuple};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The common dtype of two kinds, if it is a dtype of ours.
+fn common(py: Python<'_>, a: Kind, b: Kind) -> PyResult<Option<DType>> {
+    const KINDS: usize = Kind::COUNT;
+    /// One more than the dtype, or 0 where nobody asked yet.
+    static ANSWERS: [AtomicU8; KINDS * KINDS] = [const { AtomicU8::new(0) }; KINDS * KINDS];
+    let cell = &ANSWERS[a.index() * KINDS + b.index()];
+    match cell.load(Ordering::Relaxed) {
+        0 => {}
+        code => return Ok(DType::from_code(code - 1)),
+    }
+    let stand_for = |kind: Kind| match kind.dtype() {
+        Some(dtype) => dtypes::to_numpy(py, dtype),
+        None if kind == Kind::WEAK_INT => Ok(0i32.into_pyobject(py)?.into_any()),
+        None if kind == Kind::WEAK_FLOAT => Ok(0f64.into_pyobject(py)?.into_any()),
+        None => Ok(PyComplex::from_doubles(py, 0.0, 0.0).into_any()),
+    };
+    let pair = PyTuple::new(py, [stand_for(a)?, stand_for(b)?])?;
+    let answer = numpy(py)?.module.bind(py).call_method1("result_type", pair)?;
+    let dtype = dtypes::from_numpy(&answer)?;
+    cell.store(dtype.map_or(u8::MAX, |dtype| dtype as u8 + 1), Ordering::Relaxed);
+    Ok(dtype)
+}
+
+fn in_words(error: Error, operands: &[&Operand<'_>]) -> PyErr {
+    match error.kind() {
+        ErrorKind::Shape => not_broadcastable(operands.iter().map(|operand| operand.shape())),
+        _ => to_py(error),
+    }
+}
+
+/// `where(condition, x, y)`; `None` leaves it to NumPy.
+#[pyfunction]
+pub fn select(
+    condition: &Bound<'_, PyAny>,
+    x: &Bound<'_, PyAny>,
+    y: &Bound<'_, PyAny>,
+) -> PyResult<Option<NdArray>> {
+    let (Some(c), Some(x), Some(y)) = (classify(condition)?, classify(x)?, classify(y)?) else {
+        return Ok(None);
+    };
+    Ok(chosen(condition.py(), [&c, &x, &y], None)?.map(NdArray::lazy))
+}
+
+/// Writes a value where a mask of the array's shape is true; false, with nothing done, leaves it to NumPy.
+#[pyfunction]
+pub fn write_where(
+    array: &Bound<'_, NdArray>,
+    mask: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let py = mask.py();
+    let (Some(a), Some(c), Some(x)) = (classify(array)?, classify(mask)?, classify(value)?) else {
+        return Ok(false);
+    };
+    let Some(dest) = a.as_array().cloned() else { return Ok(false) };
+    if common(py, x.kind, a.kind)? != Some(dest.dtype()) {
+        return Ok(false);
+    }
+    array.get().check_writable(py)?;
+    // It is a choice between the value and the old element.
+    match chosen(py, [&c, &x, &a], Some(&dest))? {
+        Some(chosen) => assign::output(&dest, &chosen).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// The elements of the second operand where the first one is true, of the third elsewhere; maybe put straight
+/// into the memory of `dest`, which is given back then.
+fn chosen(
+    py: Python<'_>,
+    [c, x, y]: [&Operand<'_>; 3],
+    dest: Option<&Array>,
+) -> PyResult<Option<Array>> {
+    if !(c.as_array().is_some() || x.as_array().is_some() || y.as_array().is_some()) {
+        return Ok(None);
+    }
+    let Some(dtype) = common(py, x.kind, y.kind)? else { return Ok(None) };
+    let context = ready(py)?;
+    if !supports(context, Op::Select, dtype) {
+        return Ok(None);
+    }
+    let prepared = (
+        Prepared::new(context, c, DType::Bool)?,
+        Prepared::new(context, x, dtype)?,
+        Prepared::new(context, y, dtype)?,
+    );
+    let (Some(pc), Some(px), Some(py_)) = prepared else { return Ok(None) };
+    let args = [pc.arg(), px.arg(), py_.arg()];
+    let record = |args: &[Arg<'_>]| context.apply(Op::Select, args);
+    let made = match dest {
+        Some(dest) => context.recorded_into(dest, &args, |args| record(args).map(Some)),
+        None => record(&args).map(Some),
+    };
+    made.map_err(|error| in_words(error, &[c, x, y]))
+}
+
+/// `clip(a, low, high)`, either limit of which may be `None`; `None` leaves it to NumPy.
+#[pyfunction]
+pub fn clip<'py>(
+    a: &Bound<'py, PyAny>,
+    low: &Bound<'py, PyAny>,
+    high: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = a.py();
+    let Some(a) = classify(a)? else { return Ok(None) };
+    let Some(array) = a.as_array() else { return Ok(None) };
+    let dtype = array.dtype();
+    if dtype == DType::Bool {
+        return Ok(None);
+    }
+    let context = ready(py)?;
+    let mut limits = Vec::new();
+    for (limit, op) in [(low, Op::Max), (high, Op::Min)] {
+        if limit.is_none() {
+            continue;
+        }
+        let Some(limit) = classify(limit)? else { return Ok(None) };
+        if common(py, a.kind, limit.kind)? != Some(dtype) || !supports(context, op, dtype) {
+            return Ok(None);
+        }
+        limits.push((op, limit));
+    }
+    let mut steps = Vec::new();
+    for (op, limit) in &limits {
+        match Prepared::new(context, limit, dtype)? {
+            Some(prepared) => steps.push((*op, limit, prepared)),
+            None => return Ok(None),
+        }
+    }
+    if steps.is_empty() {
+        return Ok(None);
+    }
+    let mut current = array.clone();
+    let operands: Vec<_> =
+        std::iter::once(&a).chain(steps.iter().map(|(_, limit, _)| *limit)).collect();
+    for (op, _, prepared) in &steps {
+        // Of equals these give the second. In NumPy's clip that is the element, but with one limit
+        // it calls its minimum or maximum.
+        let next = if steps.len() == 2 {
+            context.apply(*op, &[prepared.arg(), Arg::Array(&current)])
+        } else {
+            context.apply(*op, &[Arg::Array(&current), prepared.arg()])
+        };
+        current = next.map_err(|error| in_words(error, &operands))?;
+    }
+    wrap_array(py, current).map(Some)
+}

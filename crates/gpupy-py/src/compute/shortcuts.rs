@@ -1,0 +1,121 @@
+//! Shortcuts: operations that are one of the core's, on arrays as they are, computed at once.
+//!
+//! Owns [`Shortcuts`], in which a ufunc remembers of which operand kinds it is such an operation. What
+//! a few elements cost is mostly finding that out. Invariant: a shortcut is only remembered after the
+//! long way (`Ufunc::record`) came to the same operation, with the drivers of now.
+//!
+//! Not here: whether work is little enough (`gpupy_engine::Context::at_once`).
+
+use crate::array::operand::{Kind, Operand, float_scalar};
+use crate::session::context;
+use gpupy_core::{DType, Op};
+use gpupy_engine::{Arg, Array, Context};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One operation for each combination of kinds: the opening for which it holds, the dtype of the
+/// operands, and the operation; 0 where none is known.
+pub struct Shortcuts([AtomicU64; Kind::COUNT * Kind::COUNT]);
+
+impl Shortcuts {
+    /// None yet.
+    pub fn new() -> Shortcuts {
+        Shortcuts([const { AtomicU64::new(0) }; Kind::COUNT * Kind::COUNT])
+    }
+
+    #[inline(always)]
+    fn at(&self, kinds: &[Kind]) -> Option<&AtomicU64> {
+        match kinds {
+            [a] => self.0.get(a.index()),
+            [a, b] => self.0.get(a.index() * Kind::COUNT + b.index()),
+            _ => None,
+        }
+    }
+
+    /// Notes that the operation on operands like these is `op` on this dtype, if none has to be cast.
+    pub fn remember(&self, operands: &[Operand<'_>], op: Op, dtype: DType) {
+        let as_they_are = operands.iter().all(|o| o.kind.dtype().is_none_or(|own| own == dtype));
+        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        if let Some(place) = self.at(&kinds)
+            && as_they_are
+        {
+            let code = u64::from(context::opening()) << 24 | (dtype as u64) << 16 | op as u64;
+            place.store(code, Ordering::Relaxed);
+        }
+    }
+
+    /// The result of arrays, as they are, if the operation is known and can be computed at once. It has axes:
+    /// scalars go the long way.
+    #[inline(always)]
+    pub fn of_arrays<const N: usize>(&self, arrays: [&Array; N]) -> Option<Array> {
+        let (context, op, _) = self.known(&arrays.map(|array| Kind::of(array.dtype())))?;
+        if arrays.iter().all(|array| array.ndim() == 0) {
+            return None;
+        }
+        context.at_once(op, &arrays.map(Arg::Array))
+    }
+
+    /// The same of an array and a float, which may come first.
+    #[inline(always)]
+    pub fn of_array_and_float(&self, array: &Array, value: f64, swapped: bool) -> Option<Array> {
+        let (own, weak) = (Kind::of(array.dtype()), Kind::WEAK_FLOAT);
+        let kinds = if swapped { [weak, own] } else { [own, weak] };
+        let (context, op, dtype) = self.known(&kinds)?;
+        if array.ndim() == 0 {
+            return None;
+        }
+        let (array, value) = (Arg::Array(array), Arg::Scalar(float_scalar(value, dtype)?));
+        context.at_once(op, &if swapped { [value, array] } else { [array, value] })
+    }
+
+    /// The same of any operands.
+    pub fn take(&self, operands: &[Operand<'_>]) -> Option<Array> {
+        self.apply(operands, |context, op, args| context.at_once(op, args))
+    }
+
+    /// Puts the result in the place of an array's elements; false, with nothing done, where it is not
+    /// known or cannot be.
+    pub fn update(&self, operands: &[Operand<'_>], dest: &Array) -> bool {
+        let put = |context: &Context, op, args: &[Arg<'_>]| {
+            context.update_at_once(op, args, dest).then_some(())
+        };
+        self.apply(operands, put).is_some()
+    }
+
+    /// The operation on operands of these kinds and the dtype that it takes them in, if it is known.
+    #[inline(always)]
+    fn known(&self, kinds: &[Kind]) -> Option<(&'static Context, Op, DType)> {
+        let code = self.at(kinds)?.load(Ordering::Relaxed);
+        let (context, opening) = context::open()?;
+        if code >> 24 != u64::from(opening) {
+            return None;
+        }
+        Some((context, Op::from_code(code as u16)?, DType::from_code((code >> 16) as u8)?))
+    }
+
+    /// Does the operation, if it is known.
+    #[inline(always)]
+    fn apply<T>(
+        &self,
+        operands: &[Operand<'_>],
+        compute: impl FnOnce(&Context, Op, &[Arg<'_>]) -> Option<T>,
+    ) -> Option<T> {
+        let (context, op, dtype) = match operands {
+            [a] => self.known(&[a.kind]),
+            [a, b] => self.known(&[a.kind, b.kind]),
+            _ => None,
+        }?;
+        let mut args: SmallVec<[Arg<'_>; 2]> = SmallVec::new();
+        let mut axes = 0;
+        for operand in operands {
+            args.push(match operand.as_array() {
+                Some(array) => {
+                    axes += array.ndim();
+                    Arg::Array(array)
+                }
+                None => Arg::Scalar(operand.scalar(dtype)?),
+            });
+        }
+        if axes == 0 { None } else { compute(context, op, &args) }
+    }
+}

@@ -1,0 +1,342 @@
+//! NumPy's ufuncs on lazy arrays.
+//!
+//! Owns [`Ufunc`]: a callable with a NumPy ufunc's name and attributes, which records what a driver
+//! can do and leaves the rest to NumPy. Invariant: dtypes are those of NumPy's own promotion,
+//! `ufunc.resolve_dtypes`, asked once for each combination of operand kinds.
+//!
+//! Not here: compositions of several operations (`recipe`), calls (`call.rs`), how a call reaches NumPy
+//! (`python/gpupy/_fallback.py`).
+
+use crate::array::ndarray::NdArray;
+use crate::array::operand::{Held, Kind, Operand, classify};
+use crate::array::scalar;
+use crate::compute::known;
+use crate::compute::operator::Operator;
+use crate::compute::plan::{NUMPYS, Plan, Prepared, UNKNOWN};
+use crate::compute::recipe::{self, Recipe, record};
+use crate::compute::shortcuts::Shortcuts;
+use crate::convert::dtypes::{self, numpy};
+use crate::convert::host;
+use crate::session::context::{self, ready};
+use crate::session::errors::{not_broadcastable, to_py};
+use gpupy_core::{DType, ErrorKind, Scalar};
+use gpupy_engine::{Arg, Array};
+use pyo3::prelude::*;
+use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// A NumPy ufunc that records on lazy arrays.
+#[pyclass(name = "ufunc", module = "gpupy", frozen, weakref)]
+pub struct Ufunc {
+    /// Its name in NumPy.
+    pub name: String,
+    /// NumPy's own.
+    pub numpy: Py<PyAny>,
+    /// How it is recorded, if it can be.
+    pub recipe: Option<Recipe>,
+    /// How many operands it takes.
+    pub nin: usize,
+    plans: [AtomicU8; Kind::COUNT * Kind::COUNT],
+    shortcuts: Shortcuts,
+}
+
+/// A ufunc for the one of this name in NumPy's namespace.
+pub fn named(py: Python<'_>, name: &str) -> PyResult<Py<Ufunc>> {
+    let numpy = numpy(py)?.module.bind(py).getattr(name)?;
+    Py::new(py, Ufunc::new(name.to_owned(), &numpy)?)
+}
+
+impl Ufunc {
+    fn plan(&self, py: Python<'_>, kinds: &[Kind]) -> PyResult<Option<Plan>> {
+        let cell = match kinds {
+            [a] => &self.plans[a.index()],
+            [a, b] => &self.plans[a.index() * Kind::COUNT + b.index()],
+            _ => return Ok(None),
+        };
+        match cell.load(Ordering::Relaxed) {
+            UNKNOWN => {}
+            code => return Ok(Plan::of_code(code)),
+        }
+        let plan = self.ask(py, kinds)?;
+        let code = plan.map_or(NUMPYS, Plan::code);
+        cell.store(code, Ordering::Relaxed);
+        Ok(plan)
+    }
+
+    /// NumPy's own promotion for operands of these kinds.
+    fn ask(&self, py: Python<'_>, kinds: &[Kind]) -> PyResult<Option<Plan>> {
+        self.resolve(py, kinds.iter().map(|kind| spec(py, *kind)).collect::<PyResult<_>>()?)
+    }
+
+    /// The plan for operands of these dtypes; `None` when a dtype is NumPy's own, or there is none.
+    fn resolve<'py>(
+        &self,
+        py: Python<'py>,
+        mut specs: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Plan>> {
+        if self.recipe.is_none() || specs.len() != self.nin {
+            return Ok(None);
+        }
+        specs.push(py.None().into_bound(py));
+        let asked = self.numpy.bind(py).call_method1("resolve_dtypes", (PyTuple::new(py, specs)?,));
+        // Combinations that NumPy refuses are NumPy's to refuse, when they are really computed.
+        let Ok(answer) = asked else { return Ok(None) };
+        let mut found: SmallVec<[DType; 4]> = SmallVec::new();
+        for dtype in answer.try_iter()? {
+            match dtypes::from_numpy(&dtype?)? {
+                Some(dtype) => found.push(dtype),
+                None => return Ok(None),
+            }
+        }
+        let plan = match found[..] {
+            [a, result] => Plan { operands: [a; 2], result },
+            [a, b, result] => Plan { operands: [a, b], result },
+            _ => return Ok(None),
+        };
+        Ok(self.recipe.is_some_and(|recipe| recipe.takes(plan)).then_some(plan))
+    }
+
+    /// The dtype that recording these operands would give.
+    pub fn result_dtype(
+        &self,
+        py: Python<'_>,
+        operands: &[Operand<'_>],
+    ) -> PyResult<Option<DType>> {
+        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        Ok(self.plan(py, &kinds)?.map(|plan| plan.result))
+    }
+
+    /// Records `operands` as an operator does, which for a power differs from the ufunc.
+    pub fn record_operator(
+        &self,
+        py: Python<'_>,
+        op: Operator,
+        operands: &[Operand<'_>],
+        out: Option<&Array>,
+    ) -> PyResult<Option<Array>> {
+        if op == Operator::Pow
+            && let [base, exponent] = operands
+            && let Some(array) = record::operator_power(base, exponent)?
+        {
+            return Ok(Some(array));
+        }
+        self.record(py, operands, out)
+    }
+
+    /// Records the operation; `None` leaves it to NumPy. `out` is an output that was given: NumPy mentions its
+    /// shape when operands do not broadcast. Where it is pinned it may be what comes back, with the result.
+    pub fn record(
+        &self,
+        py: Python<'_>,
+        operands: &[Operand<'_>],
+        out: Option<&Array>,
+    ) -> PyResult<Option<Array>> {
+        // Scalars of ours alone are recorded as arrays: operations need one.
+        if operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
+            && let Some(alone) =
+                operands.iter().map(Operand::without_axes).collect::<Option<SmallVec<[_; 2]>>>()
+        {
+            return self.record(py, &alone, out);
+        }
+        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        let (Some(recipe), Some(plan)) = (self.recipe, self.plan(py, &kinds)?) else {
+            return Ok(None);
+        };
+        let done = run(py, recipe, plan, operands, out)?;
+        if let (Some(_), Some(dtype)) = (&done, plan.operand())
+            && let Some(op) = recipe.alone(dtype)
+        {
+            self.shortcuts.remember(operands, op, dtype);
+        }
+        Ok(done)
+    }
+
+    /// The result of an array of ours, where it can be computed at once and has axes. Most operations on small
+    /// arrays are this or `of_two`, which take no detour by [`Operand`]s.
+    #[inline(always)]
+    pub fn of_one<'py>(&self, a: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Ok(array) = a.cast_exact::<NdArray>() else { return Ok(None) };
+        let a = array.get().read(array.py());
+        let Some(a) = a.as_lazy() else { return Ok(None) };
+        made(array.py(), self.shortcuts.of_arrays([a]))
+    }
+
+    /// The result of two arrays of ours, where it can be computed at once and has axes, or is the product of
+    /// two vectors.
+    #[inline(always)]
+    pub fn of_two<'py>(
+        &self,
+        a: &Bound<'py, PyAny>,
+        b: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = a.py();
+        let (Ok(a), Ok(b)) = (a.cast_exact::<NdArray>(), b.cast_exact::<NdArray>()) else {
+            return Ok(None);
+        };
+        let (a, b) = (a.get().read(py), b.get().read(py));
+        let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
+        if let Some(Recipe::MatMul) = self.recipe {
+            let found = context::open().and_then(|(context, _)| context.dot_at_once(a, b));
+            return found.map(|product| scalar::of(py, product)).transpose();
+        }
+        made(py, self.shortcuts.of_arrays([a, b]))
+    }
+
+    /// The same of an array of ours and a Python float, either of which comes first.
+    #[inline(always)]
+    pub fn of_array_and_float<'py>(
+        &self,
+        a: &Bound<'py, PyAny>,
+        b: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = a.py();
+        let (array, value, swapped) = match (a.cast_exact::<PyFloat>(), b.cast_exact::<PyFloat>()) {
+            (Ok(value), Err(_)) => (b, value, true),
+            (Err(_), Ok(value)) => (a, value, false),
+            _ => return Ok(None),
+        };
+        let Ok(array) = array.cast_exact::<NdArray>() else { return Ok(None) };
+        let array = array.get().read(py);
+        let Some(array) = array.as_lazy() else { return Ok(None) };
+        made(py, self.shortcuts.of_array_and_float(array, value.value(), swapped))
+    }
+
+    /// The result, where it can be computed at once and has axes.
+    pub fn at_once(&self, operands: &[Operand<'_>]) -> Option<Array> {
+        self.shortcuts.take(operands)
+    }
+
+    /// Puts the result in the place of an array's elements, where it can be computed at once.
+    pub fn update_at_once(&self, operands: &[Operand<'_>], dest: &Array) -> bool {
+        self.shortcuts.update(operands, dest)
+    }
+
+    /// The operation on known scalars, where it is one of the core's and NumPy's scalars would say nothing
+    /// of it.
+    pub fn of_scalars(&self, py: Python<'_>, operands: &[Operand<'_>]) -> Option<Scalar> {
+        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        let plan = self.plan(py, &kinds).ok()??;
+        let dtype = plan.operand().filter(|dtype| !dtype.is_complex())?;
+        let op = self.recipe?.alone(dtype)?;
+        let scalars: Option<SmallVec<[Scalar; 2]>> =
+            operands.iter().map(|operand| operand.scalar(dtype)).collect();
+        known::quiet(op, plan.result, &scalars?)
+    }
+
+    /// Records operands some of which are neither ours nor Python numbers; `None` when NumPy has to
+    /// do it.
+    pub fn record_mixed(
+        &self,
+        py: Python<'_>,
+        objects: &[&Bound<'_, PyAny>],
+    ) -> PyResult<Option<Array>> {
+        if self.recipe.is_none() {
+            return Ok(None);
+        }
+        let numpy = numpy(py)?;
+        let mut operands: SmallVec<[Result<Operand<'_>, Bound<'_, PyAny>>; 2]> = SmallVec::new();
+        let mut specs = Vec::with_capacity(objects.len() + 1);
+        for object in objects {
+            if let Some(operand) = classify(object)? {
+                specs.push(spec(py, operand.kind)?);
+                operands.push(Ok(operand));
+            } else if object.get_type().is(&numpy.ndarray) {
+                specs.push(object.getattr("dtype")?);
+                operands.push(Err((*object).clone()));
+            } else {
+                return Ok(None);
+            }
+        }
+        let Some(plan) = self.resolve(py, specs)? else { return Ok(None) };
+        let mut ready: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        for (operand, dtype) in operands.into_iter().zip(plan.operands) {
+            ready.push(match operand {
+                Ok(operand) => operand,
+                Err(array) => {
+                    let cast = array.call_method1("astype", (dtypes::to_numpy(py, dtype)?,))?;
+                    match host::from_numpy(&cast)? {
+                        Some(array) => Operand::made(array),
+                        None => return Ok(None),
+                    }
+                }
+            });
+        }
+        match self.recipe {
+            Some(recipe) => run(py, recipe, plan, &ready, None),
+            None => Ok(None),
+        }
+    }
+}
+
+/// An object for an array that was computed.
+#[inline(always)]
+fn made(py: Python<'_>, array: Option<Array>) -> PyResult<Option<Bound<'_, PyAny>>> {
+    match array {
+        Some(array) => Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any())),
+        None => Ok(None),
+    }
+}
+
+/// What stands for a kind where NumPy promotes.
+pub fn spec(py: Python<'_>, kind: Kind) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match kind.dtype() {
+        Some(dtype) => dtypes::to_numpy(py, dtype)?,
+        None if kind == Kind::WEAK_INT => py.get_type::<PyInt>().into_any(),
+        None if kind == Kind::WEAK_FLOAT => py.get_type::<PyFloat>().into_any(),
+        None => py.get_type::<PyComplex>().into_any(),
+    })
+}
+
+/// Records a recipe on operands by plan.
+fn run(
+    py: Python<'_>,
+    recipe: Recipe,
+    plan: Plan,
+    operands: &[Operand<'_>],
+    out: Option<&Array>,
+) -> PyResult<Option<Array>> {
+    let context = ready(py)?;
+    if operands.iter().all(|operand| operand.as_array().is_none())
+        || !recipe.supported(context, plan)?
+    {
+        return Ok(None);
+    }
+    let mut prepared: SmallVec<[Prepared<'_>; 3]> = SmallVec::new();
+    for (operand, dtype) in operands.iter().zip(plan.operands) {
+        match Prepared::new(context, operand, dtype)? {
+            Some(operand) => prepared.push(operand),
+            None => return record::beyond(recipe, plan, operands),
+        }
+    }
+    let args: SmallVec<[Arg<'_>; 3]> = prepared.iter().map(Prepared::arg).collect();
+    let record = |args: &[Arg<'_>]| recipe.record(context, plan, args);
+    let recorded = match out {
+        Some(out) => context.recorded_into(out, &args, record),
+        None => record(&args),
+    };
+    match recorded {
+        // NumPy has the words for a product that does not fit its output.
+        Ok(Some(array)) if matches!(recipe, Recipe::MatMul) => {
+            Ok(out.is_none_or(|out| out.shape() == array.shape()).then_some(array))
+        }
+        Ok(array) => Ok(array),
+        Err(error) if error.kind() == ErrorKind::Shape => {
+            Err(not_broadcastable(operands.iter().map(Operand::shape).chain(out.map(Array::shape))))
+        }
+        Err(error) => Err(to_py(error)),
+    }
+}
+
+#[pymethods]
+impl Ufunc {
+    #[new]
+    fn new(name: String, numpy: &Bound<'_, PyAny>) -> PyResult<Ufunc> {
+        let nin = numpy.getattr("nin")?.extract()?;
+        let nout: usize = numpy.getattr("nout")?.extract()?;
+        let recipe = if nout == 1 { recipe::of_numpy(&name) } else { None };
+        let plans = [const { AtomicU8::new(UNKNOWN) }; Kind::COUNT * Kind::COUNT];
+        let shortcuts = Shortcuts::new();
+        Ok(Ufunc { name, numpy: numpy.clone().unbind(), recipe, nin, plans, shortcuts })
+    }
+}

@@ -1,0 +1,273 @@
+//! Arrays from nothing: constants and index values, which take no memory until something needs it.
+//!
+//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation.py` builds on, and of NumPy's own those
+//! that are called most: they do what is said plainly, and leave the rest to that file.
+//!
+//! Not here: NumPy's signatures and defaults (there).
+
+use crate::array::ndarray::NdArray;
+use crate::array::operand::{classify, complex_array};
+use crate::convert::dtypes;
+use crate::session::context::{self, holds, ready};
+use crate::session::errors::to_py;
+use gpupy_core::{DType, Op, Scalar, memory, op_eval};
+use gpupy_engine::{Arg, Array};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use smallvec::{SmallVec, smallvec};
+
+fn known_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<DType> {
+    dtypes::from_any(dtype)?.ok_or_else(|| PyTypeError::new_err("the dtype is NumPy's own"))
+}
+
+/// A number as a scalar of a real dtype that holds it.
+fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
+    let found = classify(value)?.and_then(|operand| operand.scalar(dtype));
+    found.ok_or_else(|| PyTypeError::new_err(format!("not a number of dtype {dtype}")))
+}
+
+/// An array of one value, which is a NumPy or Python number that the dtype holds.
+#[pyfunction]
+pub fn full(
+    py: Python<'_>,
+    shape: Vec<usize>,
+    value: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+) -> PyResult<NdArray> {
+    let dtype = known_dtype(dtype)?;
+    if let Some(array) = complex(value, dtype)? {
+        // A constant of the core is a scalar, which complex numbers are not.
+        let context = ready(py)?;
+        let spread = array.broadcast_to(&shape).and_then(|view| context.copy(&view));
+        return Ok(NdArray::lazy(spread.map_err(to_py)?));
+    }
+    Ok(NdArray::lazy(Array::full(&shape, scalar(value, dtype)?).map_err(to_py)?))
+}
+
+/// NumPy's `zeros`.
+pub fn zeros<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    constant_of("zeros", 0.0, args, kwargs)
+}
+
+/// NumPy's `ones`.
+pub fn ones<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    constant_of("ones", 1.0, args, kwargs)
+}
+
+/// NumPy's `empty`.
+pub fn empty<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    constant_of("empty", 0.0, args, kwargs)
+}
+
+/// An array of one value, as the function of this name makes it.
+fn constant_of<'py>(
+    name: &str,
+    value: f64,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    let given = |at| if at < args.len() { args.get_item(at).map(Some) } else { Ok(None) };
+    let (shape, dtype, order) = (given(0)?, given(1)?, given(2)?);
+    let (dtype, is_plain) = match kwargs {
+        None => (dtype, args.len() <= 3),
+        Some(kwargs) => {
+            let named = kwargs.get_item(pyo3::intern!(py, "dtype"))?;
+            let is_plain = args.len() == 1 && kwargs.len() == 1 && named.is_some();
+            (named, is_plain)
+        }
+    };
+    if let Some(shape) = shape.filter(|_| is_plain)
+        && let Some(array) = constant(&shape, value, dtype.as_ref(), order.as_ref())?
+    {
+        return Ok(Bound::new(py, array)?.into_any());
+    }
+    let longer = py.import("gpupy._creation")?.getattr("CONSTANTS")?.get_item(name)?;
+    longer.call(args, kwargs)
+}
+
+/// An array of one value, where shape and dtype are said as plainly as most are and the order is C;
+/// `None` leaves it to the longer way.
+fn constant(
+    shape: &Bound<'_, PyAny>,
+    value: f64,
+    dtype: Option<&Bound<'_, PyAny>>,
+    order: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<NdArray>> {
+    let (Some(shape), Some((context, _))) = (plain_shape(shape), context::open()) else {
+        return Ok(None);
+    };
+    if order.is_some_and(|it| !it.cast_exact::<PyString>().is_ok_and(|it| it == "C")) {
+        return Ok(None);
+    }
+    let dtype = dtype.map_or(Ok(Some(DType::F64)), dtypes::from_any)?;
+    let Some(dtype) = dtype.filter(|dtype| !dtype.is_complex()) else { return Ok(None) };
+    match op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)]) {
+        Some(scalar) if holds(dtype)? => {
+            context.full(&shape, scalar).map(NdArray::lazy).map(Some).map_err(to_py)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A shape that is an int or a tuple of ints, none of them negative; `None` for others.
+fn plain_shape(shape: &Bound<'_, PyAny>) -> Option<SmallVec<[usize; 4]>> {
+    let extent = |extent: &Bound<'_, PyAny>| -> Option<usize> {
+        extent.cast_exact::<PyInt>().ok()?.extract().ok()
+    };
+    match shape.cast_exact::<PyTuple>() {
+        Ok(all) => all.iter().map(|one| extent(&one)).collect(),
+        Err(_) => extent(shape).map(|one| smallvec![one]),
+    }
+}
+
+/// The most numbers that are made one by one.
+const FEW: usize = 1 << 10;
+
+/// NumPy's `arange`.
+pub fn arange<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    if kwargs.is_none()
+        && let Some(array) = count(args)?
+    {
+        return Ok(Bound::new(py, array)?.into_any());
+    }
+    py.import("gpupy._creation")?.getattr("arange")?.call(args, kwargs)
+}
+
+/// NumPy's `arange` of ints, where it gives few numbers; `None` leaves it to the longer way.
+fn count(args: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
+    let int = |arg: Bound<'_, PyAny>| arg.cast_exact::<PyInt>().ok()?.extract::<i64>().ok();
+    let Some(given) = args.iter().map(int).collect::<Option<SmallVec<[i64; 3]>>>() else {
+        return Ok(None);
+    };
+    let (start, stop, step) = match given[..] {
+        [stop] => (0, stop, 1),
+        [start, stop] => (start, stop, 1),
+        [start, stop, step] => (start, stop, step),
+        _ => return Ok(None),
+    };
+    let far = i128::from(stop) - i128::from(start);
+    let len = match step {
+        0 => 0,
+        step => (far + i128::from(step) - i128::from(step.signum())) / i128::from(step),
+    };
+    if !(1..=FEW as i128).contains(&len) || !holds(DType::I64)? {
+        return Ok(None);
+    }
+    // Every number is between the first and `stop`.
+    let numbers = (0..len as i64).map(|k| start.wrapping_add(k.wrapping_mul(step)));
+    let bytes: Vec<u8> = numbers.flat_map(i64::to_ne_bytes).collect();
+    let array = Array::from_bytes(DType::I64, &[len as usize], &bytes).map_err(to_py)?;
+    Ok(Some(NdArray::lazy(array)))
+}
+
+/// NumPy's `array`.
+pub fn array<'py>(
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    if kwargs.is_none()
+        && args.len() == 1
+        && let Ok(list) = args.get_item(0)?.cast_into_exact::<PyList>()
+        && let Some(array) = of_list(&list)?
+    {
+        return Ok(Bound::new(py, array)?.into_any());
+    }
+    py.import("gpupy._creation")?.getattr("array")?.call(args, kwargs)
+}
+
+/// An array of a list of Python's floats alone, or of its ints alone; `None` for other lists.
+fn of_list(list: &Bound<'_, PyList>) -> PyResult<Option<NdArray>> {
+    if list.is_empty() {
+        return Ok(None);
+    }
+    let mut bytes: Vec<u8> = memory::with_room(8 * list.len()).map_err(to_py)?;
+    let floats = list.get_item(0)?.cast_exact::<PyFloat>().is_ok();
+    for item in list.iter() {
+        if floats {
+            let Ok(item) = item.cast_exact::<PyFloat>() else { return Ok(None) };
+            bytes.extend(item.value().to_ne_bytes());
+        } else {
+            let Ok(item) = item.cast_exact::<PyInt>() else { return Ok(None) };
+            let Ok(item) = item.extract::<i64>() else { return Ok(None) };
+            bytes.extend(item.to_ne_bytes());
+        }
+    }
+    let dtype = if floats { DType::F64 } else { DType::I64 };
+    if !holds(dtype)? {
+        return Ok(None);
+    }
+    let array = Array::from_bytes(dtype, &[list.len()], &bytes).map_err(to_py)?;
+    Ok(Some(NdArray::lazy(array)))
+}
+
+/// A number as a complex array without axes; `None` for real dtypes.
+fn complex(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Array>> {
+    if !dtype.is_complex() {
+        return Ok(None);
+    }
+    let found = classify(value)?.and_then(|operand| operand.complex(dtype));
+    Ok(found.or_else(|| complex_array(dtype, 0.0, 0.0)))
+}
+
+/// The coordinate along `axis` of every element.
+#[pyfunction]
+pub fn index(
+    py: Python<'_>,
+    shape: Vec<usize>,
+    axis: usize,
+    dtype: &Bound<'_, PyAny>,
+) -> PyResult<NdArray> {
+    let context = ready(py)?;
+    let array = context.index(&shape, axis).map_err(to_py)?;
+    let dtype = known_dtype(dtype)?;
+    if dtype == DType::I32 {
+        return Ok(NdArray::lazy(array));
+    }
+    Ok(NdArray::lazy(context.cast(&array, dtype).map_err(to_py)?))
+}
+
+/// `start + i * step` in the arithmetic of a real dtype, as NumPy fills a range; but for the last
+/// element where that is given.
+#[pyfunction]
+#[pyo3(signature = (len, start, step, dtype, last=None))]
+pub fn ramp(
+    py: Python<'_>,
+    len: usize,
+    start: &Bound<'_, PyAny>,
+    step: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+    last: Option<&Bound<'_, PyAny>>,
+) -> PyResult<NdArray> {
+    let context = ready(py)?;
+    let dtype = known_dtype(dtype)?;
+    let (start, step) = (scalar(start, dtype)?, scalar(step, dtype)?);
+    let last = last.map(|last| scalar(last, dtype)).transpose()?;
+    let record = || {
+        let index = context.index(&[len], 0)?;
+        let number =
+            if dtype == DType::I32 { index.clone() } else { context.cast(&index, dtype)? };
+        let scaled = context.apply(Op::Mul, &[(&number).into(), step.into()])?;
+        let sum = context.apply(Op::Add, &[start.into(), (&scaled).into()])?;
+        let Some(last) = last else { return Ok(sum) };
+        let end = Scalar::i32(len.saturating_sub(1) as i32);
+        let at_end = context.apply(Op::Eq, &[(&index).into(), end.into()])?;
+        context.apply(Op::Select, &[Arg::Array(&at_end), last.into(), (&sum).into()])
+    };
+    Ok(NdArray::lazy(record().map_err(to_py)?))
+}

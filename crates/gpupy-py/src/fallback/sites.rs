@@ -1,0 +1,202 @@
+//! Where calls went to NumPy: how often, by function, file and line of the user's.
+//!
+//! Owns [`count`] and the counts. A line is only asked for when a place is new: Python walks a table for it.
+//! Invariant: a line is the user's, never one of this package or of NumPy's.
+//!
+//! Not here: what else a call to NumPy leads to, a warning or an error (`python/gpupy/_fallback.py`).
+
+use crate::array::ndarray::NdArray;
+use crate::array::wrap::module;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Whether each call is told to `_fallback`, which warns or forbids.
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// Tells `_fallback` of each call to NumPy from here on, or no longer.
+#[pyfunction]
+pub fn tell_of_fallbacks(told: bool) {
+    TOLD.store(told, Ordering::Relaxed);
+}
+
+/// Places whose calls are counted without asking for their line, at most; then all are forgotten, and with them
+/// the code that they keep.
+const PLACES: usize = 1024;
+
+/// A function's name, the code that called and the instruction in it, the first two by address.
+type Place = (usize, usize, i32);
+
+/// Calls from a place that were not added to their site's yet. The objects keep their addresses theirs.
+struct Calls {
+    number: u64,
+    site: Py<PyTuple>,
+    _name: Py<PyString>,
+    _code: Py<PyAny>,
+}
+
+/// What was met by address. No code of Python's runs while it is locked.
+#[derive(Default)]
+struct Met {
+    places: FxHashMap<Place, Calls>,
+    /// Code of ours and of NumPy's.
+    inside: FxHashMap<usize, Py<PyAny>>,
+}
+
+struct Sites {
+    /// The number of calls by `(function, file, line)`.
+    counts: Py<PyDict>,
+    met: Mutex<Met>,
+    /// `sys._getframe`.
+    frame: Py<PyAny>,
+}
+
+static SITES: PyOnceLock<Sites> = PyOnceLock::new();
+
+impl Sites {
+    fn of(py: Python<'_>) -> PyResult<&'static Sites> {
+        SITES.get_or_try_init(py, || {
+            let counts = PyDict::new(py).unbind();
+            let frame = py.import("sys")?.getattr("_getframe")?.unbind();
+            Ok(Sites { counts, met: Mutex::default(), frame })
+        })
+    }
+
+    fn met(&self) -> MutexGuard<'_, Met> {
+        self.met.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts one call more from a place that is known.
+    fn again(&self, place: Place) -> bool {
+        let mut met = self.met();
+        let calls = met.places.get_mut(&place);
+        calls.map(|calls| calls.number += 1).is_some()
+    }
+
+    /// Whether code is known for ours or NumPy's.
+    fn knows_inside(&self, code: &Bound<'_, PyAny>) -> bool {
+        self.met().inside.contains_key(&(code.as_ptr() as usize))
+    }
+
+    /// Whether a file is ours or NumPy's, and notes it of its code.
+    fn is_inside(&self, file: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let packages = module(file.py())?.getattr("_INSIDE")?;
+        let inside = file.call_method1("startswith", (packages,))?.is_truthy()?;
+        if inside {
+            self.met().inside.insert(code.as_ptr() as usize, code.clone().unbind());
+        }
+        Ok(inside)
+    }
+
+    /// Counts the first call from a place.
+    fn first(
+        &self,
+        place: Place,
+        site: Bound<'_, PyTuple>,
+        name: &Bound<'_, PyString>,
+        code: Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let py = site.py();
+        if self.met().places.len() >= PLACES {
+            self.gather(py)?;
+        }
+        let (site, _name, _code) = (site.unbind(), name.clone().unbind(), code.unbind());
+        let before = self.met().places.insert(place, Calls { number: 1, site, _name, _code });
+        before.map_or(Ok(()), |calls| self.add(calls.site.bind(py), calls.number))
+    }
+
+    /// Adds the calls from all places to their sites', and forgets the places.
+    fn gather(&self, py: Python<'_>) -> PyResult<()> {
+        let met = std::mem::take(&mut *self.met());
+        for calls in met.places.values() {
+            self.add(calls.site.bind(py), calls.number)?;
+        }
+        Ok(())
+    }
+
+    fn add(&self, site: &Bound<'_, PyTuple>, number: u64) -> PyResult<()> {
+        let counts = self.counts.bind(site.py());
+        let before = counts.get_item(site)?.map_or(Ok(0), |count| count.extract::<u64>())?;
+        counts.set_item(site, before + number)
+    }
+}
+
+/// The number of calls by `(function, file, line)`.
+#[pyfunction]
+pub fn fallback_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let sites = Sites::of(py)?;
+    sites.gather(py)?;
+    sites.counts.bind(py).copy()
+}
+
+/// Forgets all calls.
+#[pyfunction]
+pub fn reset_fallback_counts(py: Python<'_>) -> PyResult<()> {
+    let sites = Sites::of(py)?;
+    sites.gather(py)?;
+    sites.counts.bind(py).clear();
+    Ok(())
+}
+
+/// Counts a call to NumPy with these arrays, and says it where the mode asks for that. A call without an
+/// element is none.
+///
+/// # Errors
+/// What the mode makes of the call.
+#[pyfunction]
+pub fn count_fallback(name: &Bound<'_, PyString>, arrays: Vec<Bound<'_, NdArray>>) -> PyResult<()> {
+    count(name, &arrays)
+}
+
+/// As [`count_fallback`].
+pub fn count(name: &Bound<'_, PyString>, arrays: &[Bound<'_, NdArray>]) -> PyResult<()> {
+    let py = name.py();
+    let mut empty = true;
+    for array in arrays {
+        empty = empty && NdArray::size(array)? == 0;
+    }
+    if empty {
+        return Ok(());
+    }
+    let sites = Sites::of(py)?;
+    let told = TOLD.load(Ordering::Relaxed);
+    let mut frame = sites.frame.bind(py).call0()?;
+    while !frame.is_none() {
+        let code = frame.getattr(intern!(py, "f_code"))?;
+        if !sites.knows_inside(&code) {
+            let instruction = frame.getattr(intern!(py, "f_lasti"))?.extract()?;
+            let place = (name.as_ptr() as usize, code.as_ptr() as usize, instruction);
+            if !told && sites.again(place) {
+                return Ok(());
+            }
+            let file = code.getattr(intern!(py, "co_filename"))?;
+            if !sites.is_inside(&file, &code)? {
+                let line = frame.getattr(intern!(py, "f_lineno"))?;
+                let site = (name, file, line).into_pyobject(py)?;
+                if told {
+                    sites.add(&site, 1)?;
+                    return tell(site, arrays, frame);
+                }
+                return sites.first(place, site, name, code);
+            }
+        }
+        frame = frame.getattr(intern!(py, "f_back"))?;
+    }
+    let site = (name, "?", 0).into_pyobject(py)?;
+    sites.add(&site, 1)?;
+    if told { tell(site, arrays, frame) } else { Ok(()) }
+}
+
+/// Tells `_fallback` of a call.
+fn tell<'py>(
+    site: Bound<'py, PyTuple>,
+    arrays: &[Bound<'py, NdArray>],
+    frame: Bound<'py, PyAny>,
+) -> PyResult<()> {
+    let tell = module(site.py())?.getattr("_tell")?;
+    tell.call1((site, arrays.to_vec(), frame)).map(drop)
+}

@@ -1,0 +1,149 @@
+//! Keys of everyday programs on arrays that are there: integers and ranges, an index array or a mask.
+//!
+//! Owns [`get`] and [`set`]. Invariant: what they do is what the longer way (`basic.rs`, `pick.rs`,
+//! `assign.rs`) would; everything else, mistakes too, they leave to it.
+
+use crate::array::ndarray::NdArray;
+use crate::array::operand::classify;
+use crate::array::scalar::{self, LazyScalar};
+use crate::index::assign::plain;
+use crate::index::key::Key;
+use crate::session::context;
+use crate::session::errors::to_py;
+use gpupy_core::{DType, Scalar};
+use gpupy_engine::{Arg, Array, Context};
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt};
+
+/// The element or the array that a key names, if it is as simple as that.
+pub fn get<'py>(
+    slf: &Bound<'py, NdArray>,
+    key: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = slf.py();
+    if let Ok(key) = key.cast_exact::<PyInt>() {
+        let this = slf.get().read(py);
+        let Some(array) = this.as_lazy() else { return Ok(None) };
+        if let Some(at) = position(array, key) {
+            return element(py, array, at);
+        }
+    }
+    if let Ok(key) = key.cast_exact::<NdArray>() {
+        let (this, key) = (slf.get().read(py), key.get().read(py));
+        let (Some(array), Some(key)) = (this.as_lazy(), key.as_lazy()) else { return Ok(None) };
+        let picked = match context::open() {
+            Some((context, _)) if key.ndim() > 0 => context.picked_at_once(array, key),
+            _ => None,
+        };
+        let found = picked.map(|picked| Bound::new(py, NdArray::lazy(picked)));
+        return Ok(found.transpose()?.map(Bound::into_any));
+    }
+    let mut parts = Key::default();
+    if !parts.read(key)? {
+        return Ok(None);
+    }
+    let (this, view) = (slf.get(), {
+        let this = slf.get().read(py);
+        let Some(array) = this.as_lazy() else { return Ok(None) };
+        let Some(view) = parts.view(array) else { return Ok(None) };
+        if parts.is_element_of(array) {
+            return element(py, array, view.offset);
+        }
+        array.seen(view).map_err(to_py)?
+    });
+    Ok(Some(Bound::new(py, this.view(slf, view, true))?.into_any()))
+}
+
+/// The element at a position of an array's base, if it is known.
+fn element<'py>(
+    py: Python<'py>,
+    array: &Array,
+    position: isize,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    array.known_at(position).map(|element| scalar::of(py, element)).transpose()
+}
+
+/// Writes a number to an element, or a number or an array to a part or by a mask; false, with nothing
+/// done, where it is not as simple.
+pub fn set(
+    slf: &Bound<'_, NdArray>,
+    key: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let py = slf.py();
+    let Some((context, _)) = context::open() else { return Ok(false) };
+    if let Ok(key) = key.cast_exact::<PyInt>() {
+        let this = slf.get().read(py);
+        let array = this.as_lazy().filter(|_| slf.get().is_writable());
+        if let Some((array, at)) = array.and_then(|array| Some((array, position(array, key)?))) {
+            let element = number(value, array.dtype())?;
+            return Ok(element.is_some_and(|it| context.write_element(array, at, it)));
+        }
+    }
+    let Ok(key) = key.cast_exact::<NdArray>() else {
+        let mut parts = Key::default();
+        return Ok(parts.read(key)? && set_part(context, slf, &parts, value)?);
+    };
+    let (this, key) = (slf.get().read(py), key.get().read(py));
+    let (Some(array), Some(mask)) = (
+        this.as_lazy().filter(|_| slf.get().is_writable()),
+        key.as_lazy().filter(|key| key.dtype() == DType::Bool),
+    ) else {
+        return Ok(false);
+    };
+    if let Ok(value) = value.cast_exact::<NdArray>() {
+        let value = value.get().read(py);
+        let source = value.as_lazy();
+        return Ok(source.is_some_and(|it| context.write_masked(array, mask, Arg::Array(it))));
+    }
+    let element = number(value, array.dtype())?;
+    Ok(element.is_some_and(|it| context.write_masked(array, mask, Arg::Scalar(it))))
+}
+
+/// Writes a number to what a key names, or an array of its shape and dtype.
+fn set_part(
+    context: &Context,
+    slf: &Bound<'_, NdArray>,
+    key: &Key,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let py = slf.py();
+    let this = slf.get().read(py);
+    let Some(array) = this.as_lazy().filter(|_| slf.get().is_writable()) else { return Ok(false) };
+    let Some(view) = key.view(array) else { return Ok(false) };
+    if key.is_element_of(array) {
+        let element = number(value, array.dtype())?;
+        return Ok(element.is_some_and(|it| context.write_element(array, view.offset, it)));
+    }
+    let dest = array.seen(view).map_err(to_py)?;
+    if let Ok(value) = value.cast_exact::<NdArray>() {
+        let value = value.get().read(py);
+        let alike = |it: &&Array| it.dtype() == dest.dtype() && it.shape() == dest.shape();
+        let Some(source) = value.as_lazy().filter(alike) else { return Ok(false) };
+        context.assign(&dest, Arg::Array(source)).map_err(to_py)?;
+        return Ok(true);
+    }
+    let Some(element) = number(value, dest.dtype())? else { return Ok(false) };
+    context.assign(&dest, Arg::Scalar(element)).map_err(to_py)?;
+    Ok(true)
+}
+
+/// A Python float or int, or a scalar of ours, as an element, where that needs no warning and no refusal.
+/// What other values are may run code of the user's.
+fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
+    let is_plain = value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<LazyScalar>();
+    if !is_plain {
+        return Ok(None);
+    }
+    Ok(classify(value)?.and_then(|value| plain(&value, dtype)))
+}
+
+/// Where an element of an array of one axis stands in its base.
+fn position(array: &Array, key: &Bound<'_, PyInt>) -> Option<isize> {
+    let ([n], [stride]) = (array.shape(), array.strides()) else { return None };
+    let at: isize = key.extract().ok()?;
+    let at = if at < 0 { at.wrapping_add(*n as isize) } else { at };
+    (0 <= at && at < *n as isize).then(|| array.offset() + at * stride)
+}

@@ -1,0 +1,124 @@
+//! Keys of integers, ranges and new axes: what everyday programs mostly index with.
+//!
+//! Owns [`Key`]. Invariants: the numbers of a key may be objects with code of their own, so all are asked
+//! before any array is looked at; a key that does not fit names nothing.
+//!
+//! Not here: keys of other sorts, and the words for mistakes (`basic.rs`).
+
+use crate::array::scalar::LazyScalar;
+use gpupy_core::{MAX_RANK, Shape, Strides};
+use gpupy_engine::{Array, View};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
+use smallvec::SmallVec;
+
+/// What a key says, axis by axis; axes that it does not name stay as they are.
+#[derive(Default)]
+pub struct Key(SmallVec<[Part; 4]>);
+
+enum Part {
+    At(isize),
+    Range { start: isize, stop: isize, step: isize },
+    NewAxis,
+}
+
+impl Key {
+    /// Takes what an object says; false for keys of other sorts. It is filled in where it lies, as moving it
+    /// would take as long.
+    ///
+    /// # Errors
+    /// What code of a slice's numbers throws. What is merely no number may not be the key's first mistake.
+    #[inline]
+    pub fn read(&mut self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if let Ok(keys) = key.cast_exact::<PyTuple>() {
+            for key in keys.iter_borrowed() {
+                if !self.add(&key)? {
+                    return Ok(false);
+                }
+            }
+            // `a[()]` may be an element.
+            return Ok(!self.0.is_empty());
+        }
+        Ok(key.cast_exact::<PyEllipsis>().is_ok() || self.add(key)?)
+    }
+
+    #[inline]
+    fn add(&mut self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if let Ok(key) = key.cast_exact::<PySlice>() {
+            let (mut start, mut stop, mut step) = (0, 0, 0);
+            // SAFETY: the key is a slice, and its numbers have their places.
+            let done =
+                unsafe { ffi::PySlice_Unpack(key.as_ptr(), &mut start, &mut stop, &mut step) };
+            if done != 0 {
+                let error = PyErr::fetch(key.py());
+                let is_the_keys = error.is_instance_of::<PyTypeError>(key.py())
+                    || error.is_instance_of::<PyValueError>(key.py());
+                return if is_the_keys { Ok(false) } else { Err(error) };
+            }
+            self.0.push(Part::Range { start, stop, step });
+        } else if let Ok(key) = key.cast_exact::<PyInt>() {
+            // Beyond isize no axis has an element.
+            let Ok(at) = key.extract() else { return Ok(false) };
+            self.0.push(Part::At(at));
+        } else if key.is_none() {
+            self.0.push(Part::NewAxis);
+        } else if let Ok(key) = key.cast_exact::<LazyScalar>() {
+            let at = key.get().as_known().filter(|known| known.dtype.is_int());
+            let Some(at) = at.and_then(|at| isize::try_from(at.as_int()).ok()) else {
+                return Ok(false);
+            };
+            self.0.push(Part::At(at));
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Whether it names one element of an array, by a number for each axis.
+    pub fn is_element_of(&self, array: &Array) -> bool {
+        let all = || self.0.iter().all(|part| matches!(part, Part::At(_)));
+        !self.0.is_empty() && self.0.len() == array.ndim() && all()
+    }
+
+    /// The view that it names; `None` where it names none.
+    #[inline]
+    pub fn view(&self, array: &Array) -> Option<View> {
+        let (extents, steps) = (array.shape(), array.strides());
+        let (mut shape, mut strides) = (Shape::new(), Strides::new());
+        let (mut offset, mut axis) = (array.offset(), 0);
+        for part in &self.0 {
+            if let Part::NewAxis = part {
+                shape.push(1);
+                strides.push(0);
+                continue;
+            }
+            let (extent, stride) = (*extents.get(axis)? as isize, *steps.get(axis)?);
+            axis += 1;
+            match *part {
+                Part::NewAxis => {}
+                Part::At(at) => {
+                    let at = if at < 0 { at.wrapping_add(extent) } else { at };
+                    if at < 0 || at >= extent {
+                        return None;
+                    }
+                    offset += at * stride;
+                }
+                Part::Range { mut start, mut stop, step } => {
+                    // SAFETY: it only computes with these numbers.
+                    let len =
+                        unsafe { ffi::PySlice_AdjustIndices(extent, &mut start, &mut stop, step) };
+                    shape.push(len as usize);
+                    strides.push(stride * step);
+                    if len > 0 {
+                        offset += start * stride;
+                    }
+                }
+            }
+        }
+        shape.extend_from_slice(&extents[axis..]);
+        strides.extend_from_slice(&steps[axis..]);
+        (shape.len() <= MAX_RANK).then_some(View { offset, shape, strides })
+    }
+}

@@ -1,0 +1,120 @@
+//! The parts of keys: integers, slices, index arrays, masks.
+//!
+//! Owns [`Part`] and [`parts`]. Invariant: a mask is evaluated, as its count is the result's extent.
+//!
+//! Not here: which elements they name together (`place.rs`), keys without index arrays (`basic.rs`).
+
+use crate::array::ndarray::{Elements, NdArray, elements, host_of};
+use crate::convert::dtypes::numpy;
+use crate::convert::host;
+use crate::index::basic::{self, Item};
+use crate::index::masks;
+use crate::session::context::ready;
+use crate::session::errors::to_py;
+use crate::session::waiting::wait;
+use gpupy_core::DType;
+use gpupy_engine::Array;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use smallvec::SmallVec;
+
+/// A part of a key.
+pub enum Part<'py> {
+    /// An integer, a slice, `...` or `newaxis`.
+    Basic(Item<'py>),
+    /// An index array.
+    Index(Array),
+    /// A mask over as many axes as it has extents, and the positions of its true elements, one after another.
+    Mask(SmallVec<[usize; 4]>, Array),
+}
+
+/// The parts of a key that has an index array among them; `None` for other keys.
+pub fn parts<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Part<'py>>>> {
+    let mut parts = Vec::new();
+    let mut add = |key: Bound<'py, PyAny>| -> PyResult<bool> {
+        let part = match basic::item(key.clone())? {
+            Some(item) => Some(Part::Basic(item)),
+            None => index_part(&key)?,
+        };
+        let known = part.is_some();
+        parts.extend(part);
+        Ok(known)
+    };
+    let known = match key.cast_exact::<PyTuple>() {
+        Ok(keys) => {
+            let mut known = true;
+            for key in keys.iter() {
+                known = known && add(key)?;
+            }
+            known
+        }
+        Err(_) => add(key.clone())?,
+    };
+    let fancy = parts.iter().any(|part| !matches!(part, Part::Basic(_)));
+    Ok((known && fancy).then_some(parts))
+}
+
+/// An index array or a mask; `None` for what is neither.
+fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
+    let py = key.py();
+    let numpy = numpy(py)?;
+    if let Ok(array) = key.cast::<NdArray>()
+        && let Elements::Lazy(array) = elements(array)
+        && array.dtype().is_int()
+    {
+        let index = (array.ndim() > 0).then(|| array.snapshot().map(Part::Index));
+        return index.transpose().map_err(to_py);
+    }
+    if let Ok(key) = key.cast::<NdArray>()
+        && let Elements::Lazy(mask) = elements(key)
+        && mask.dtype() == DType::Bool
+        && mask.ndim() > 0
+        && i32::try_from(mask.size()).is_ok()
+    {
+        let positions = match masks::known(key) {
+            Some(known) => known,
+            None => {
+                let context = ready(py)?;
+                let found = wait(py, || context.where_true(&mask)).map_err(to_py)?;
+                masks::note(key, &found);
+                found
+            }
+        };
+        return Ok(Some(Part::Mask(mask.shape().into(), positions)));
+    }
+    let given = match key.cast::<NdArray>() {
+        Ok(array) => host_of(array)?,
+        Err(_) if key.cast_exact::<PyList>().is_ok() => numpy.asarray.bind(py).call1((key,))?,
+        Err(_) => key.clone(),
+    };
+    if !given.is_instance(numpy.ndarray.bind(py))?
+        || given.getattr("ndim")?.extract::<usize>()? == 0
+    {
+        return Ok(None);
+    }
+    let kind: char = given.getattr("dtype")?.getattr("kind")?.extract()?;
+    let is_empty_list = || -> PyResult<bool> {
+        Ok(key.cast_exact::<PyList>().is_ok() && given.getattr("size")?.extract::<usize>()? == 0)
+    };
+    match kind {
+        'i' | 'u' => Ok(host::indices(&given)?.map(Part::Index)),
+        'b' => {
+            let shape: SmallVec<[usize; 4]> =
+                given.getattr("shape")?.extract::<Vec<usize>>()?.into();
+            let size =
+                shape.iter().try_fold(1i32, |size, n| size.checked_mul((*n).try_into().ok()?));
+            match size {
+                Some(_) => {
+                    let positions = host::true_positions(&given)?;
+                    Ok(Some(Part::Mask(shape, positions)))
+                }
+                None => Ok(None),
+            }
+        }
+        // NumPy takes a list of nothing for integers.
+        _ if is_empty_list()? => {
+            Ok(host::indices(&given.call_method1("astype", ("intp",))?)?.map(Part::Index))
+        }
+        _ => Ok(None),
+    }
+}

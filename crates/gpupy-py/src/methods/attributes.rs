@@ -1,0 +1,172 @@
+//! What an array says about itself: shape, dtype, strides, base, flags.
+//!
+//! Owns the getters of [`NdArray`] and their setters. Invariant: none of them evaluates anything.
+//!
+//! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
+
+use crate::array::ndarray::{Elements, NdArray, Repr, elements, host_of, view_of};
+use crate::array::wrap::wrap_of;
+use crate::convert::dtypes;
+use gpupy_engine::Array;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+#[pymethods]
+impl NdArray {
+    /// Extents.
+    #[getter]
+    fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
+            return Ok(PyTuple::new(slf.py(), array.shape())?.into_any());
+        }
+        host_of(slf)?.getattr("shape")
+    }
+
+    #[setter(shape)]
+    fn set_shape(slf: &Bound<'_, Self>, shape: &Bound<'_, PyAny>) -> PyResult<()> {
+        match elements(slf) {
+            Elements::Numpy(array) => array.setattr("shape", shape),
+            Elements::Lazy(array) => {
+                let wanted = crate::views::shape::parse(&array, shape)?;
+                let Some(view) = array.reshape(&wanted) else {
+                    return Err(pyo3::exceptions::PyAttributeError::new_err(
+                        "Incompatible shape for in-place modification. Use `.reshape()` to make \
+                         a copy with the desired shape.",
+                    ));
+                };
+                slf.get().replace(slf.py(), Repr::Lazy(view))
+            }
+        }
+    }
+
+    /// The type of the elements.
+    #[getter]
+    fn dtype<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
+            return dtypes::to_numpy(slf.py(), array.dtype());
+        }
+        host_of(slf)?.getattr("dtype")
+    }
+
+    /// How many axes.
+    #[getter]
+    pub fn ndim(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
+            return Ok(array.ndim());
+        }
+        host_of(slf)?.getattr("ndim")?.extract()
+    }
+
+    /// How many elements.
+    #[getter]
+    pub fn size(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
+            return Ok(array.size());
+        }
+        host_of(slf)?.getattr("size")?.extract()
+    }
+
+    /// Bytes of one element.
+    #[getter]
+    fn itemsize(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
+            return Ok(array.dtype().size());
+        }
+        host_of(slf)?.getattr("itemsize")?.extract()
+    }
+
+    /// Bytes of all elements.
+    #[getter]
+    fn nbytes(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(Self::size(slf)? * Self::itemsize(slf)?)
+    }
+
+    /// Bytes from one element to the next along each axis.
+    #[getter]
+    fn strides<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => {
+                let size = array.dtype().size() as isize;
+                let bytes: Vec<isize> = array.strides().iter().map(|s| s * size).collect();
+                Ok(PyTuple::new(slf.py(), bytes)?.into_any())
+            }
+            Elements::Numpy(array) => array.getattr("strides"),
+        }
+    }
+
+    /// The array of which this is a view, or `None`.
+    #[getter]
+    fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if let Some(base) = &slf.get().base {
+            return Ok(base.bind(py).clone());
+        }
+        match elements(slf) {
+            Elements::Lazy(_) => Ok(py.None().into_bound(py)),
+            Elements::Numpy(array) => {
+                let base = array.getattr("base")?;
+                match base.is_exact_instance(dtypes::numpy(py)?.ndarray.bind(py)) {
+                    true => Ok(Bound::new(py, NdArray::numpy(&base))?.into_any()),
+                    false => Ok(base),
+                }
+            }
+        }
+    }
+
+    /// The array with its axes in reverse order.
+    #[getter(T)]
+    pub fn transposed<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => {
+                let order: Vec<usize> = (0..array.ndim()).rev().collect();
+                view_of(slf, array.transpose(&order), true)
+            }
+            Elements::Numpy(array) => wrap_of(slf, &array, &array.getattr("T")?),
+        }
+    }
+
+    /// True when the array is evaluated by a driver of ours, false when it is NumPy's own.
+    #[getter]
+    fn _lazy(&self, py: Python<'_>) -> bool {
+        self.read(py).as_lazy().is_some()
+    }
+
+    #[getter]
+    fn _writable(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        if slf.get().read(slf.py()).as_lazy().is_some() {
+            return Ok(slf.get().is_writable());
+        }
+        host_of(slf)?.getattr("flags")?.getattr("writeable")?.extract()
+    }
+
+    #[setter(_writable)]
+    fn _set_writable(&self, writable: bool) {
+        self.set_writable(writable);
+    }
+
+    /// True when both arrays show elements of one owner.
+    fn _shares(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> bool {
+        match (elements(slf), elements(other)) {
+            (Elements::Lazy(a), Elements::Lazy(b)) => a.aliases(&b),
+            _ => false,
+        }
+    }
+
+    /// True while others show the elements of the base.
+    #[getter]
+    fn _is_pinned(&self, py: Python<'_>) -> bool {
+        self.read(py).as_lazy().is_some_and(Array::is_pinned)
+    }
+
+    /// The first element's place in its owner, in bytes.
+    #[getter]
+    fn _offset(&self, py: Python<'_>) -> isize {
+        self.read(py).as_lazy().map_or(0, |array| array.byte_offset())
+    }
+
+    /// The memory layout, as NumPy shows it.
+    #[getter]
+    fn flags<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("gpupy._flags")?.call_method1("flags", (slf,))
+    }
+}

@@ -1,0 +1,273 @@
+//! Arrays as something else: text, Python numbers, NumPy's arrays, buffers.
+//!
+//! Owns what Python and NumPy call for that. Invariant: what is given out to other code is the memory of a
+//! pinned base, or a copy.
+//!
+//! Not here: the exchange of memory behind it (`host.rs`).
+
+use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
+use crate::array::standin;
+use crate::convert::dtypes;
+use crate::convert::lend::{self, Exported};
+use crate::methods::dispatch;
+use crate::session::context::context;
+use crate::session::errors::to_py;
+use gpupy_core::DType;
+use pyo3::exceptions::{PyAttributeError, PyBufferError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use smallvec::SmallVec;
+use std::cell::Cell;
+use std::ffi::c_int;
+
+thread_local! {
+    /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
+    /// interface next: then this one comes again, where nobody drops it, and not another wait.
+    static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
+}
+
+#[pymethods]
+impl NdArray {
+    /// The elements as a NumPy array, to read while nobody writes.
+    fn _host<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)
+    }
+
+    /// The elements as a NumPy array over the base's own memory, which others may read and write as long as they
+    /// have it, or as long as there is the base.
+    #[pyo3(signature = (for_life=false))]
+    fn _pinned<'py>(slf: &Bound<'py, Self>, for_life: bool) -> PyResult<Bound<'py, PyAny>> {
+        pinned_host_of(slf, for_life)
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(host_of(slf)?.repr()?.into_any())
+    }
+
+    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(host_of(slf)?.str()?.into_any())
+    }
+
+    fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)?.call_method1("__format__", (spec,))
+    }
+
+    /// A copy, lazy.
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, /, order='C')")]
+    fn copy<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if args.is_empty()
+            && kwargs.is_none()
+            && let Some(array) = slf.get().read(slf.py()).as_lazy()
+        {
+            let copied = context()?.copy(array).map_err(to_py)?;
+            return Ok(Bound::new(slf.py(), NdArray::lazy(copied))?.into_any());
+        }
+        let copy = slf.py().import("gpupy._methods")?.getattr("copy")?;
+        copy.call_method1("__get__", (slf,))?.call(args, kwargs)
+    }
+
+    /// The elements in lists.
+    fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(list) = few_floats(slf)? {
+            return Ok(list);
+        }
+        host_of(slf)?.call_method0("tolist")
+    }
+
+    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        one_element(slf)?.is_truthy()
+    }
+
+    fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__float__")
+    }
+
+    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__int__")
+    }
+
+    fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__complex__")
+    }
+
+    fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        one_element(slf)?.call_method0("__index__")
+    }
+
+    #[pyo3(
+        signature = (dtype=None, *, copy=None),
+        text_signature = "($self, dtype=None, /, *, copy=None)"
+    )]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let host = if copy == Some(true) { host_of(slf)? } else { pinned_host_of(slf, false)? };
+        if dtype.is_none() && copy != Some(true) {
+            return Ok(host);
+        }
+        let kwargs = PyDict::new(py);
+        kwargs.set_item("dtype", dtype)?;
+        kwargs.set_item("copy", copy)?;
+        dtypes::numpy(py)?.array.bind(py).call((host,), Some(&kwargs))
+    }
+
+    /// The memory as a capsule, which keeps it.
+    #[getter(__array_struct__)]
+    fn array_struct<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        raise_refusal(slf)?;
+        let host = pinned_host_of(slf, false)?;
+        if loses_units(&host)? {
+            return Err(PyAttributeError::new_err("__array_struct__"));
+        }
+        host.getattr("__array_struct__")
+    }
+
+    #[getter(__array_interface__)]
+    fn array_interface<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        raise_refusal(slf)?;
+        // The address is a bare number: nobody knows who uses it.
+        let host = pinned_host_of(slf, true)?;
+        if hides_memory(&host)? {
+            return Err(PyAttributeError::new_err("__array_interface__"));
+        }
+        host.getattr("__array_interface__")
+    }
+
+    /// The elements as a memoryview.
+    #[getter]
+    fn data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        pinned_host_of(slf, false)?.getattr("data")
+    }
+
+    // SAFETY: the caller gives a buffer description to fill in.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        REFUSED.set(None);
+        let refused = |error: &PyErr| {
+            REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
+        };
+        match elements(&slf) {
+            Elements::Lazy(array) => {
+                let pin = lend::pin(slf.py(), &array, false).inspect_err(refused)?;
+                let exported = Box::new(Exported::pinned(pin, slf.get().is_writable()));
+                // SAFETY: `view` is a description to fill in. What it points to is its own, until
+                // `__releasebuffer__`.
+                unsafe {
+                    exported.describe(view, flags)?;
+                    (*view).internal = Box::into_raw(exported).cast();
+                    (*view).obj = slf.into_ptr();
+                }
+                Ok(())
+            }
+            Elements::Numpy(array) if hides_memory(&array)? => {
+                Err(PyBufferError::new_err("records of objects give no buffer"))
+            }
+            Elements::Numpy(array) => {
+                // SAFETY: it fills the description in, with itself as the owner to release.
+                let status = unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view, flags) };
+                if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+            }
+        }
+    }
+
+    // SAFETY: the caller gives a description that `__getbuffer__` filled in for this array, once.
+    unsafe fn __releasebuffer__(_slf: Bound<'_, Self>, view: *mut ffi::Py_buffer) {
+        // SAFETY: only the buffers of lazy elements have an array of ours as their owner, and those have
+        // this inside.
+        drop(unsafe { Box::from_raw((*view).internal.cast::<Exported>()) });
+    }
+
+    #[pyo3(
+        signature = (ufunc, method, *inputs, **kwargs),
+        text_signature = "($self, ufunc, method, /, *inputs, **kwargs)"
+    )]
+    fn __array_ufunc__<'py>(
+        &self,
+        ufunc: &Bound<'py, PyAny>,
+        method: &Bound<'py, PyAny>,
+        inputs: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        dispatch::array_ufunc(ufunc, method, inputs, kwargs)
+    }
+
+    fn __array_function__<'py>(
+        &self,
+        func: &Bound<'py, PyAny>,
+        types: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyAny>,
+        kwargs: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        dispatch::array_function(func, types, args, kwargs)
+    }
+}
+
+/// Raises why the array gave no buffer, where it was the last that gave none.
+fn raise_refusal(slf: &Bound<'_, NdArray>) -> PyResult<()> {
+    match REFUSED.take() {
+        Some((array, error)) if array == slf.as_ptr() as usize => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The most elements that are read one by one.
+const FEW: usize = 64;
+
+/// A list of few floats of one axis that are known already; `None` for other arrays.
+fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let this = slf.get().read(slf.py());
+    let Some(array) = this.as_lazy().filter(|array| array.ndim() == 1) else { return Ok(None) };
+    let is_float = matches!(array.dtype(), DType::F32 | DType::F64);
+    if !is_float || array.size() > FEW {
+        return Ok(None);
+    }
+    let Some(bytes) = array.known_elements() else { return Ok(None) };
+    let floats: SmallVec<[f64; FEW]> = match array.dtype() {
+        DType::F32 => bytes.as_chunks().0.iter().map(|it| f32::from_ne_bytes(*it).into()).collect(),
+        _ => bytes.as_chunks().0.iter().map(|it| f64::from_ne_bytes(*it)).collect(),
+    };
+    Ok(Some(PyList::new(slf.py(), floats)?.into_any()))
+}
+
+/// True for records that hold objects, and for those without fields: NumPy reads its own description of
+/// their memory as another dtype, where `__array__` gives the array itself.
+fn hides_memory(host: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let dtype = host.getattr("dtype")?;
+    if dtype.getattr("num")?.extract::<i32>()? != VOID {
+        return Ok(false);
+    }
+    Ok(dtype.getattr("names")?.is_none() || dtype.getattr("hasobject")?.is_truthy()?)
+}
+
+/// Whether a capsule would not tell all of the dtype: it has a letter and a size, and no unit of time.
+fn loses_units(host: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let number = host.getattr("dtype")?.getattr("num")?.extract::<i32>()?;
+    Ok(TIMES.contains(&number))
+}
+
+/// NumPy's numbers of the dtypes of times.
+const TIMES: [i32; 2] = [21, 22];
+
+/// NumPy's number of the dtypes of records.
+const VOID: i32 = 20;
+
+/// What `float(a)` and the like convert; NumPy words the refusal of larger arrays.
+fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+    if let Elements::Lazy(array) = elements(slf)
+        && array.size() != 1
+    {
+        return standin::hollow(slf.py(), array.shape(), array.dtype());
+    }
+    host_of(slf)
+}

@@ -1,0 +1,56 @@
+//! NumPy's dispatch protocols: functions and ufuncs of NumPy's that are called with arrays of ours.
+//!
+//! Owns [`array_ufunc`] and [`array_function`]. Invariant: a plain call of a ufunc that we have runs no Python code.
+//!
+//! Not here: the policy (`python/gpupy/_fallback.py`).
+
+use crate::array::wrap::module;
+use crate::compute::ufunc::Ufunc;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+/// Our ufunc for one of NumPy's.
+fn ours<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Ufunc>> {
+    static OURS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let py = ufunc.py();
+    let known = OURS.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
+    let found = match known.get_item(ufunc)? {
+        Some(found) => found,
+        None => {
+            let found = py.import("gpupy._namespace")?.call_method1("ufunc_of", (ufunc,))?;
+            known.set_item(ufunc, &found)?;
+            found
+        }
+    };
+    Ok(found.cast_into::<Ufunc>()?)
+}
+
+/// `__array_ufunc__`.
+pub fn array_ufunc<'py>(
+    ufunc: &Bound<'py, PyAny>,
+    method: &Bound<'py, PyAny>,
+    inputs: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = ufunc.py();
+    let is_call = || method.cast::<PyString>().is_ok_and(|method| method == "__call__");
+    if kwargs.is_none_or(|kwargs| kwargs.is_empty())
+        && is_call()
+        && let Some(result) = ours(ufunc)?.get().call_plain(py, inputs)?
+    {
+        return Ok(result);
+    }
+    let kwargs = kwargs.map_or_else(|| PyDict::new(py), Clone::clone);
+    module(py)?.call_method1("array_ufunc", (ufunc, method, inputs, kwargs))
+}
+
+/// `__array_function__`.
+pub fn array_function<'py>(
+    function: &Bound<'py, PyAny>,
+    types: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyAny>,
+    kwargs: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    module(function.py())?.call_method1("array_function", (function, types, args, kwargs))
+}

@@ -1,0 +1,100 @@
+//! `a[key]`, `a[key] = value`, `len(a)` and `for row in a`.
+//!
+//! Owns these methods of [`NdArray`]. Invariant: an element that is read by itself is computed by itself only as
+//! long as such reads are few.
+//!
+//! Not here: what keys mean (`index`).
+
+use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of, view_of};
+use crate::array::scalar::LazyScalar;
+use crate::index::rows::Rows;
+use crate::index::{assign, basic, few, pick};
+use gpupy_engine::Array;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+/// Elements read one by one before reading computes at once: a program that walks an array would
+/// otherwise compute each element in a kernel of its own.
+const FEW_READS: u32 = 8;
+
+/// Whether the base had better be pinned where the array's elements are gone through one by one: where that moves
+/// nothing, or not much more than is read. Otherwise each element is read by itself.
+fn pays_to_pin(array: &Array) -> bool {
+    /// Bases of so many elements may be evaluated and copied for any part of them.
+    const FEW: usize = 1 << 16;
+    /// Others, where they are not more than so many times what is read: NumPy's iterator gives an element in
+    /// 25 ns, an index takes 110, and a copy of an element 0.5 to 1.
+    const TIMES: usize = 64;
+    array.is_there() || array.base_len() <= array.size().saturating_mul(TIMES).max(FEW)
+}
+
+#[pymethods]
+impl NdArray {
+    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        if let Some(array) = slf.get().read(slf.py()).as_lazy() {
+            let first = array.shape().first().copied();
+            return first.ok_or_else(|| PyTypeError::new_err("len() of unsized object"));
+        }
+        host_of(slf)?.len()
+    }
+
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if let Some(found) = few::get(slf, key)? {
+            return Ok(found);
+        }
+        if let Elements::Lazy(array) = elements(slf) {
+            if let Some(selected) = basic::select(&array, key)? {
+                if selected.element {
+                    let reads = slf.get().count_element();
+                    return LazyScalar::element(py, &selected.view, reads >= FEW_READS);
+                }
+                return view_of(slf, selected.view, true);
+            }
+            if let Some(picked) = pick::pick(&array, key)? {
+                return Ok(picked);
+            }
+        }
+        py.import("gpupy._indexing")?.call_method1("getitem", (slf, key))
+    }
+
+    fn __setitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        if few::set(slf, key, value)? {
+            return Ok(());
+        }
+        if let Elements::Lazy(array) = elements(slf) {
+            if !slf.get().is_writable() {
+                return Err(PyValueError::new_err("assignment destination is read-only"));
+            }
+            if let Some(selected) = basic::select(&array, key)? {
+                return assign::set_item(&array, key, &selected, value);
+            }
+        }
+        py.import("gpupy._indexing")?.call_method1("setitem", (slf, key, value))?;
+        Ok(())
+    }
+
+    fn __delitem__(_slf: &Bound<'_, Self>, _key: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(PyValueError::new_err("cannot delete array elements"))
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match Self::ndim(slf)? {
+            0 => Err(PyTypeError::new_err("iteration over a 0-d array")),
+            // Python's loop sees what it writes meanwhile.
+            1 if slf.get().read(py).as_lazy().is_none_or(pays_to_pin) => {
+                Ok(pinned_host_of(slf, false)?.try_iter()?.into_any())
+            }
+            _ => Ok(Bound::new(py, Rows::of(slf))?.into_any()),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! How arrays come to be and go, as Python says it: `ndarray(…)`, `dispose`, `with array:`.
+//!
+//! Owns these methods of [`NdArray`]. Invariant: what was recorded before still sees the elements.
+//!
+//! Not here: arrays from nothing (`create`), from NumPy's (`array/wrap.rs`).
+
+use crate::array::ndarray::{Elements, NdArray, Repr, elements};
+use crate::array::wrap::adopt;
+use crate::convert::{dtypes, host};
+use crate::session::waiting::wait;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+#[pymethods]
+impl NdArray {
+    #[new]
+    #[pyo3(signature = (*args, **kwargs))]
+    fn new(
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<NdArray> {
+        let made = dtypes::numpy(py)?.ndarray.bind(py).call(args, kwargs)?;
+        let writable = made.getattr("flags")?.getattr("writeable")?.is_truthy()?;
+        if writable && !made.getattr("base")?.is_none() {
+            // Its memory is somebody else's, who may write to it and read what is written here.
+            return adopt(&made);
+        }
+        Ok(match host::from_numpy(&made)? {
+            Some(array) => {
+                let made = NdArray::lazy(array);
+                made.set_writable(writable);
+                made
+            }
+            None => NdArray::numpy(&made),
+        })
+    }
+
+    /// Takes another array's elements in place of its own.
+    fn _replace(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> PyResult<()> {
+        let elements = match elements(other) {
+            Elements::Lazy(array) => Repr::Lazy(array),
+            Elements::Numpy(array) => Repr::Numpy(array.unbind()),
+        };
+        slf.get().replace(slf.py(), elements)
+    }
+
+    /// Lets go of the elements now, on every device and in host memory. The array and its views keep
+    /// shape and dtype; what else is asked of them is an error. Operations recorded before still see
+    /// the elements.
+    fn dispose(slf: &Bound<'_, Self>) -> PyResult<()> {
+        if slf.get().base.is_some() {
+            return Err(PyValueError::new_err(
+                "this array is a view and owns no elements; dispose of its base",
+            ));
+        }
+        let nothing = match elements(slf) {
+            Elements::Lazy(array) => {
+                // Freeing memory may take a while, and locks.
+                wait(slf.py(), || array.dispose());
+                return Ok(());
+            }
+            Elements::Numpy(array) => dtypes::nothing_like(&array)?,
+        };
+        slf.get().replace(slf.py(), Repr::Lazy(nothing))
+    }
+
+    /// `with array:` disposes of it at the end of the block.
+    fn __enter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(slf: &Bound<'_, Self>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        Self::dispose(slf)
+    }
+}

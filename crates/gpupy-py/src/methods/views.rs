@@ -1,0 +1,89 @@
+//! Views of arrays as methods: reshaped, transposed, and whatever NumPy's view functions give.
+//!
+//! Owns these methods of [`NdArray`], and [`numpy_attribute`]. Invariant: nothing is evaluated for a view.
+//!
+//! Not here: where views lie (`views`, `array/standin.rs`).
+
+use crate::array::ndarray::{Elements, NdArray, elements, view_of};
+use crate::array::standin;
+use crate::array::wrap::{wrap, wrap_of};
+use crate::convert::{dtypes, lend};
+use crate::views::shape;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+#[pymethods]
+impl NdArray {
+    /// The view that a view function of NumPy's gives.
+    #[pyo3(signature = (function, *args, **kwargs))]
+    fn _views<'py>(
+        slf: &Bound<'py, Self>,
+        function: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => {
+                let found = |view, writable| view_of(slf, view, writable);
+                standin::views(&array, function, args, kwargs, &found)
+            }
+            Elements::Numpy(array) => {
+                let mut all = vec![array.clone()];
+                all.extend(args.iter());
+                wrap_of(slf, &array, &function.call(PyTuple::new(slf.py(), all)?, kwargs)?)
+            }
+        }
+    }
+
+    /// An ndarray of this shape and dtype without elements, for NumPy to word a mistake on.
+    fn _hollow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match elements(slf) {
+            Elements::Lazy(array) => standin::hollow(slf.py(), array.shape(), array.dtype()),
+            Elements::Numpy(array) => Ok(array),
+        }
+    }
+
+    /// A view with another shape, or a copy where no view can have it.
+    #[pyo3(
+        signature = (*shape, order=None, copy=None),
+        text_signature = "($self, /, *shape, order='C', copy=None)"
+    )]
+    fn reshape<'py>(
+        slf: &Bound<'py, Self>,
+        shape: &Bound<'py, PyTuple>,
+        order: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        shape::reshape(slf, shape, order, copy)
+    }
+
+    /// The axes in another order.
+    #[pyo3(signature = (*axes))]
+    fn transpose<'py>(
+        slf: &Bound<'py, Self>,
+        axes: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if axes.is_empty() {
+            return Self::transposed(slf);
+        }
+        let function = dtypes::numpy(slf.py())?.ndarray.bind(slf.py()).getattr("transpose")?;
+        Self::_views(slf, &function, axes, None)
+    }
+}
+
+/// Stands for `ndarray`'s attributes that NumPy answers.
+fn attribute<'py>(slf: &Bound<'py, NdArray>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    match elements(slf) {
+        Elements::Lazy(array) => wrap(&lend::to_numpy(slf.py(), &array)?.getattr(name)?),
+        Elements::Numpy(array) => wrap_of(slf, &array, &array.getattr(name)?),
+    }
+}
+
+/// The attribute of the name, from NumPy.
+#[pyfunction]
+pub fn numpy_attribute<'py>(
+    array: &Bound<'py, NdArray>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    attribute(array, name)
+}

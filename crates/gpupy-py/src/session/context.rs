@@ -1,0 +1,342 @@
+//! The context that all arrays of this process share, and the choice of its driver.
+//!
+//! Owns the one [`Context`]. Invariant: importing the module opens no device.
+//!
+//! Not here: waiting for it (`waiting.rs`), how a driver is opened and ranked (`gpupy_engine::Context`).
+
+use crate::session::errors::to_py;
+use crate::session::waiting::{interrupted, wait, without_gil};
+use gpupy_core::{Capabilities, DType, Op, memory};
+use gpupy_engine::{Context, Placement, Registry, Settings, Stats, device_nodes};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+/// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
+static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
+/// Whether another driver may step in when one fails: not where fallbacks are errors.
+static LADDER: AtomicBool = AtomicBool::new(true);
+/// Whether arithmetic is left to NumPy.
+static EAGER: AtomicBool = AtomicBool::new(false);
+static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
+/// How many dtypes there are.
+const DTYPES: usize = DType::ALL.len();
+/// What can be computed, by operation and dtype.
+static SUPPORT: [Answer; 256 * DTYPES] = [const { Answer(AtomicU32::new(0)) }; 256 * DTYPES];
+/// Which dtypes can be computed with.
+static HELD: [Answer; DTYPES] = [const { Answer(AtomicU32::new(0)) }; DTYPES];
+/// How often a driver was opened or the rules changed, and one; answers from before it are of others.
+static OPENING: AtomicU32 = AtomicU32::new(1);
+
+/// A yes or no of the drivers in use, asked once for each opening: the number of the opening, times
+/// two, and one for yes.
+struct Answer(AtomicU32);
+
+impl Answer {
+    fn get(&self, mut ask: impl FnMut() -> bool) -> bool {
+        let opening = OPENING.load(Ordering::Acquire);
+        let known = self.0.load(Ordering::Relaxed);
+        if known / 2 == opening {
+            return known % 2 == 1;
+        }
+        let mut yes = false;
+        without_gil(&mut || yes = ask());
+        self.0.store(opening * 2 + u32::from(yes), Ordering::Relaxed);
+        yes
+    }
+}
+
+/// Our drivers, best first; hardware comes before all others (`Context::choose`).
+fn registry() -> Registry {
+    Registry::new()
+        .register_host(driver_cpu::NAME, driver_cpu::new)
+        .register_gpu(driver_vulkan::NAME, driver_vulkan::new, device_nodes::are_there)
+        .register_gpu(driver_wgpu::NAME, driver_wgpu::new, device_nodes::are_there)
+        .register_gpu(driver_gl::NAME, driver_gl::new, device_nodes::are_there)
+        .register(driver_soft::NAME, driver_soft::new)
+}
+
+/// The context; no device is opened.
+///
+/// # Errors
+/// A variable of the environment that is not what it should be.
+pub fn context() -> PyResult<&'static Context> {
+    if let Some((context, _)) = open() {
+        return Ok(context);
+    }
+    if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
+        return Ok(context);
+    }
+    let settings = Settings::from_env().map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let mut slot = CONTEXT.write().unwrap_or_else(PoisonError::into_inner);
+    Ok(slot.get_or_insert_with(|| made(settings)))
+}
+
+/// A context that lives for ever.
+fn made(settings: Settings) -> &'static Context {
+    let context = Context::new(registry(), settings);
+    context.set_driver_fallback(LADDER.load(Ordering::Relaxed));
+    context.set_waiter(without_gil);
+    context.set_interrupt(interrupted);
+    Box::leak(Box::new(context))
+}
+
+/// Allows or forbids that another driver evaluates what failed on the one in use.
+#[pyfunction]
+pub fn set_driver_fallback(allowed: bool) {
+    LADDER.store(allowed, Ordering::Relaxed);
+    if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
+        context.set_driver_fallback(allowed);
+    }
+}
+
+/// The context with its driver open.
+pub fn ready(py: Python<'_>) -> PyResult<&'static Context> {
+    if let Some((context, _)) = open() {
+        return Ok(context);
+    }
+    let context = context()?;
+    wait(py, || context.driver()).map_err(to_py)?;
+    opened(context);
+    Ok(context)
+}
+
+/// The context and the number of the opening, if its driver is open.
+pub fn open() -> Option<(&'static Context, u32)> {
+    let open = OPEN.load(Ordering::Acquire);
+    // SAFETY: only `opened` stores here, and what it stores lives for ever.
+    let context = unsafe { open.as_ref() }?;
+    Some((context, opening()))
+}
+
+/// How often a driver was opened, and one; never 0.
+pub fn opening() -> u32 {
+    OPENING.load(Ordering::Acquire)
+}
+
+/// Notes that a driver is open, perhaps another than before.
+fn opened(context: &'static Context) {
+    OPENING.fetch_add(1, Ordering::Release);
+    OPEN.store(std::ptr::from_ref(context).cast_mut(), Ordering::Release);
+}
+
+/// Closes the devices. The caller has shut the gate.
+pub fn close() {
+    if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
+        context.close();
+    }
+}
+
+/// Whether an operation on this dtype can be computed, by the driver in use or beside it.
+pub fn supports(context: &Context, op: Op, dtype: DType) -> bool {
+    let answer = SUPPORT.get(op as usize * DTYPES + dtype as usize);
+    let wanted = || moves(op) || !EAGER.load(Ordering::Relaxed);
+    answer.is_some_and(|answer| answer.get(|| wanted() && context.supports(op, dtype)))
+}
+
+/// Whether an operation only moves elements, so that no arithmetic can go wrong.
+fn moves(op: Op) -> bool {
+    let ops = [Op::Gather, Op::Select, Op::Bitcast, Op::Sort, Op::ArgSort, Op::Real, Op::Imag];
+    op == Op::Complex || ops.contains(&op)
+}
+
+/// Whether arithmetic is NumPy's, at the line: while a program wants to hear of its mistakes.
+#[pyfunction]
+pub fn eager() -> bool {
+    EAGER.load(Ordering::Relaxed)
+}
+
+/// Leaves arithmetic to NumPy, or no longer.
+#[pyfunction]
+pub fn set_eager(eager: bool) {
+    if EAGER.swap(eager, Ordering::Relaxed) != eager {
+        // What was answered before holds no longer.
+        OPENING.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Whether arrays of this dtype are lazy. Every driver holds bool, int32 and float32, and all are held unless
+/// the driver in use has to do without the host driver.
+pub fn holds(dtype: DType) -> PyResult<bool> {
+    if matches!(dtype, DType::Bool | DType::I32 | DType::F32) {
+        return Ok(true);
+    }
+    let context = context()?;
+    Ok(HELD[dtype as usize].get(|| context.holds(dtype)))
+}
+
+/// Starts again with a new context: for tests, which force small blocks and little memory, and all
+/// work on the driver unless `strict` is false. Arrays made before it keep what was computed of them.
+#[pyfunction]
+#[pyo3(signature = (
+    driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None, strict=true
+))]
+pub fn reconfigure(
+    py: Python<'_>,
+    driver: &str,
+    block_bytes: u64,
+    device_bytes: u64,
+    resources: Option<Vec<u32>>,
+    flush_depth: Option<u32>,
+    strict: bool,
+) -> PyResult<()> {
+    let mut settings =
+        Settings { driver: driver.to_owned(), block_bytes, device_bytes, ..Settings::default() };
+    settings.placement = if strict { Placement::Strict } else { Placement::Auto };
+    for (slot, limit) in settings.resources.0.iter_mut().zip(resources.unwrap_or_default()) {
+        *slot = limit;
+    }
+    settings.flush_depth = flush_depth.unwrap_or(settings.flush_depth);
+    let context = made(settings);
+    wait(py, || context.driver()).map_err(to_py)?;
+    let before = CONTEXT.write().unwrap_or_else(PoisonError::into_inner).replace(context);
+    opened(context);
+    if let Some(before) = before {
+        wait(py, || before.close());
+    }
+    Ok(())
+}
+
+/// Chooses the driver called `name` and opens it now; `auto` takes the first that starts.
+#[pyfunction]
+#[pyo3(name = "use")]
+pub fn use_driver(py: Python<'_>, name: &str) -> PyResult<()> {
+    let context = context()?;
+    wait(py, || context.use_driver(name)).map_err(to_py)?;
+    opened(context);
+    Ok(())
+}
+
+/// The name of the driver in use, opened if none is yet.
+#[pyfunction]
+pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
+    let context = context()?;
+    wait(py, || context.driver()).map(|(name, _)| name).map_err(to_py)
+}
+
+/// Tries every driver; a list of dictionaries with `name`, `starts`, `device`, `hardware`, `dtypes`,
+/// `largest_block` (elements), `destinations` (of one launch), `flushes_subnormals`, `host_memory`,
+/// `imports` (host memory, to read it where it lies), `limits` and `findings` (by name), `devices` (that
+/// could be chosen), `round_trip`, `upload` and `download` (nanoseconds, the latter a byte, where measured)
+/// and `reason` (why it does not start).
+#[pyfunction]
+pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let context = context()?;
+    let found = wait(py, || context.drivers());
+    let list = PyList::empty(py);
+    for (name, answer) in found {
+        let row = PyDict::new(py);
+        row.set_item("name", name)?;
+        row.set_item("starts", answer.is_ok())?;
+        let (found, reason) = match answer {
+            Ok(found) => (Some(found), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let names = |found: &Capabilities| -> Vec<&str> {
+            found.dtypes.iter().map(|dtype| dtype.name()).collect()
+        };
+        row.set_item("hardware", found.as_ref().is_some_and(|found| found.hardware))?;
+        row.set_item("dtypes", found.as_ref().map_or_else(Vec::new, names))?;
+        row.set_item("largest_block", found.as_ref().map(|found| found.max_block_len))?;
+        row.set_item("destinations", found.as_ref().map(|found| found.max_dests))?;
+        row.set_item("flushes_subnormals", found.as_ref().map(|found| found.flushes_subnormals))?;
+        row.set_item("host_memory", found.as_ref().map(|found| found.host_memory))?;
+        row.set_item("imports", found.as_ref().map(|found| found.import_alignment > 0))?;
+        let limits = PyDict::new(py);
+        for (name, limit) in found.iter().flat_map(|found| &found.resources) {
+            limits.set_item(name.as_ref(), *limit)?;
+        }
+        row.set_item("limits", limits)?;
+        let findings = PyDict::new(py);
+        for (name, finding) in found.iter().flat_map(|found| &found.findings) {
+            findings.set_item(name.as_ref(), finding)?;
+        }
+        row.set_item("findings", findings)?;
+        row.set_item("devices", found.as_ref().map_or(&[][..], |found| &found.devices))?;
+        let costs = found.as_ref().and_then(|found| found.costs);
+        row.set_item("round_trip", costs.map(|costs| costs.round_trip))?;
+        row.set_item("upload", costs.map(|costs| costs.upload))?;
+        row.set_item("download", costs.map(|costs| costs.download))?;
+        row.set_item("device", found.map(|found| found.device))?;
+        row.set_item("reason", reason)?;
+        list.append(row)?;
+    }
+    Ok(list)
+}
+
+/// The driver that was asked for: a name, or `auto`.
+#[pyfunction]
+pub fn wanted_driver(py: Python<'_>) -> PyResult<String> {
+    let context = context()?;
+    Ok(wait(py, || context.wanted_driver()))
+}
+
+/// The core's counters, by name; `drivers` has those of each driver.
+#[pyfunction]
+pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let context = context()?;
+    // Another thread may be evaluating: this waits for it.
+    let (stats, drivers) = wait(py, || (context.stats(), context.driver_stats()));
+    let row = work(py, &stats)?;
+    row.set_item("automatic_flushes", stats.automatic_flushes)?;
+    row.set_item("driver_fallbacks", stats.driver_fallbacks)?;
+    row.set_item("values", stats.values)?;
+    row.set_item("pins", stats.pins)?;
+    let split = PyDict::new(py);
+    for (name, stats) in drivers {
+        split.set_item(name, work(py, &stats)?)?;
+    }
+    row.set_item("drivers", split)?;
+    Ok(row)
+}
+
+/// What devices did and hold, by name.
+fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("kernels_compiled", stats.kernels_compiled)?;
+    row.set_item("kernels_specialised", stats.kernels_specialised)?;
+    row.set_item("launches", stats.launches)?;
+    row.set_item("instructions", stats.instructions)?;
+    row.set_item("plans_replayed", stats.plans_replayed)?;
+    row.set_item("in_place", stats.in_place)?;
+    row.set_item("blocks_evaluated", stats.blocks_evaluated)?;
+    row.set_item("computed_at_once", stats.computed_at_once)?;
+    row.set_item("bytes_uploaded", stats.bytes_uploaded)?;
+    row.set_item("bytes_imported", stats.bytes_imported)?;
+    row.set_item("bytes_downloaded", stats.bytes_downloaded)?;
+    row.set_item("evictions", stats.evictions)?;
+    row.set_item("cache_hits", stats.cache_hits)?;
+    row.set_item("cache_misses", stats.cache_misses)?;
+    row.set_item("pool_hits", stats.pool_hits)?;
+    row.set_item("smaller_cuts", stats.smaller_cuts)?;
+    row.set_item("blocks", stats.blocks)?;
+    row.set_item("block_bytes", stats.block_bytes)?;
+    row.set_item("pool_blocks", stats.pool_blocks)?;
+    row.set_item("pool_bytes", stats.pool_bytes)?;
+    Ok(row)
+}
+
+/// Gives memory that is kept for reuse back to the drivers and to the system.
+#[pyfunction]
+pub fn trim(py: Python<'_>) -> PyResult<()> {
+    let context = context()?;
+    wait(py, || context.trim());
+    Ok(())
+}
+
+/// Has the `n`-th allocation of ours from now on refused, for tests of what happens then; gives what is left of
+/// the number that was given last, which is 0 once one was refused.
+#[pyfunction]
+pub fn _fail_allocation(n: u64) -> u64 {
+    memory::fail_at(n)
+}
+
+/// Sets the core's counters to zero.
+#[pyfunction]
+pub fn reset_counters(py: Python<'_>) -> PyResult<()> {
+    let context = context()?;
+    wait(py, || context.reset_stats());
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! The one place that maps the core's errors to Python's exceptions.
+//!
+//! Owns [`DriverError`] and [`to_py`]. Invariant: where NumPy has words for a mistake, the user
+//! reads NumPy's words.
+//!
+//! Not here: mistakes that NumPy itself is asked to word (`standin.rs`).
+
+use crate::session::waiting;
+use gpupy_core::{DType, Error, ErrorKind, memory};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::fmt::Write;
+
+create_exception!(
+    gpupy,
+    DriverError,
+    PyRuntimeError,
+    "A driver could not start, or could not evaluate something."
+);
+
+/// The exception that an error of the core becomes.
+pub fn to_py(error: Error) -> PyErr {
+    let words = match std::error::Error::source(&error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    };
+    match error.kind() {
+        ErrorKind::Interrupted => waiting::raised(),
+        ErrorKind::Shape | ErrorKind::Unknown | ErrorKind::Disposed => {
+            PyValueError::new_err(error.message().to_owned())
+        }
+        ErrorKind::Index => PyIndexError::new_err(error.message().to_owned()),
+        ErrorKind::DType => PyTypeError::new_err(error.message().to_owned()),
+        ErrorKind::OutOfMemory if memory::is_refusal(&error) => {
+            PyMemoryError::new_err(error.message().to_owned())
+        }
+        ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
+        _ => DriverError::new_err(words),
+    }
+}
+
+/// NumPy's warning for complex numbers that become others.
+///
+/// # Errors
+/// The warning, where the user made an exception of it.
+pub fn warn_of_lost_parts(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
+    // A bool asks whether a number is zero, for which both parts count.
+    if !from.is_complex() || to.is_complex() || to == DType::Bool {
+        return Ok(());
+    }
+    let category = py.import("numpy.exceptions")?.getattr("ComplexWarning")?;
+    let words = c"Casting complex values to real discards the imaginary part";
+    PyErr::warn(py, &category, words, 1)
+}
+
+/// A shape as NumPy's C code prints it: `(2,3)`, `(3,)`, `()`.
+pub fn shape_words(shape: &[usize]) -> String {
+    let mut text = String::from("(");
+    for (i, n) in shape.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{}{n}", if i == 0 { "" } else { "," });
+    }
+    text.push_str(if shape.len() == 1 { ",)" } else { ")" });
+    text
+}
+
+/// NumPy's words for operands that do not broadcast.
+pub fn not_broadcastable<'a>(shapes: impl Iterator<Item = &'a [usize]>) -> PyErr {
+    let mut text = String::from("operands could not be broadcast together with shapes ");
+    for shape in shapes {
+        text.push_str(&shape_words(shape));
+        text.push(' ');
+    }
+    PyValueError::new_err(text)
+}
