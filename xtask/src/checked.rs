@@ -15,13 +15,15 @@ use crate::sanitize::TARGET;
 use crate::{develop, workspace};
 
 /// Tests of views, exports and products, and random programs.
-const TESTS: [&str; 9] = [
+const TESTS: [&str; 11] = [
     "test_views.py",
+    "test_views_of_functions.py",
     "test_faces.py",
     "test_layout.py",
     "test_index_arrays.py",
     "test_interop.py",
     "test_exports.py",
+    "test_exports_written.py",
     "test_numpys_memory.py",
     "test_linear.py",
     "differential",
