@@ -3,7 +3,7 @@
 //! Owns `Words`, and what refers to them: `Sum`, `Divisor`, `Given`. Invariant: a number is named by
 //! its place in the list, and places depend on the plan alone.
 //!
-//! Not here: how a kernel reads them (`fragment/operand.rs`, `compute/text.rs`).
+//! Not here: how a kernel reads them (`fragment/operand.rs`, `compute/text/kernel.rs`).
 
 use crate::dialect::hold;
 use gpupy_core::{DType, Scalar};

@@ -111,7 +111,7 @@ impl Device {
         }
     }
 
-    pub(super) fn dialect(&self) -> &'static dyn Dialect {
+    pub(crate) fn dialect(&self) -> &'static dyn Dialect {
         match (self.language, self.guards) {
             (Language::Glsl, _) => &Glsl,
             (Language::Wgsl, true) => &Wgsl { guards: true },

@@ -10,38 +10,29 @@
 //! whole; no access leaves its block, counted in whole fours. All index arithmetic is in 32 bits and
 //! wraps, so blocks hold less than 2³¹ elements.
 //!
-//! Not here: buffers and dispatches (drivers), statements (`body.rs`).
+//! Not here: buffers and dispatches (drivers), statements (`spell`).
 
 mod device;
 mod elements;
-mod fetch;
-mod frame;
-mod map;
 #[cfg(test)]
 mod places;
 mod plan;
-mod product;
-mod quotient;
-mod reader;
-mod reduce;
 pub mod resources;
-mod scan;
-mod stored;
 mod text;
-mod walks;
 
 pub use device::{ALIGNMENT, Device, Language};
 pub use elements::{narrow, widen};
-pub use plan::{Declined, Plan, Planned, Request, plan};
-pub use product::slices;
+pub use plan::{Declined, Plan, Planned, Request, plan, slices};
 
 use crate::analysis::liveness::live_instructions;
 use gpupy_core::ir::{Form, Program};
+use text::kernel::Text;
+use text::{map, product, reduce, scan};
 
 /// The text of the kernel of a program and a plan.
 pub fn source(program: &Program, plan: &Plan, device: &Device) -> String {
     let live = live_instructions(program, &plan.stores);
-    let text = text::Text { program, plan, device, dialect: device.dialect() };
+    let text = Text { program, plan, device, dialect: device.dialect() };
     let main = match program.form {
         Form::Reduce { op } => reduce::main(&text, &live, op),
         Form::Scan { op } => scan::main(&text, &live, op),
@@ -49,5 +40,9 @@ pub fn source(program: &Program, plan: &Plan, device: &Device) -> String {
         // A sort has no plan.
         Form::Map | Form::Sort => map::main(&text, &live),
     };
-    text.kernel(&main)
+    let tiles = match program.form {
+        Form::MatMul => product::group_memory(&text),
+        _ => String::new(),
+    };
+    text.kernel(&main, &tiles)
 }

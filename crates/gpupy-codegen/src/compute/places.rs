@@ -2,11 +2,11 @@
 //! do it, in wrapping 32-bit integers and float32, and compared with the walks.
 #![allow(clippy::unwrap_used)]
 
-use super::device::{Device, Language};
-use super::fetch::{Fetch, Lanes};
-use super::frame::{Points, Take};
 use super::plan::{Plan, Planned, Request, plan};
 use crate::analysis::numbers::{Divisor, Sum};
+use crate::compute::device::{Device, Language};
+use crate::compute::plan::fetch::{Fetch, Lanes};
+use crate::compute::plan::frame::{Points, Take};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};

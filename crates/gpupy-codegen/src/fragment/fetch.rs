@@ -8,7 +8,6 @@
 use super::layout::{Layout, Split, split};
 use super::walks::LoadWalk;
 use crate::analysis::numbers::{Divisor, Sum, Words};
-use crate::analysis::space::Walk;
 use std::cell::{Cell, RefCell};
 
 /// How the number of a texel becomes a row and a column.
@@ -113,11 +112,6 @@ pub(super) struct Surroundings<'a> {
     /// The loads so far from which others may be reckoned, and the number of the next load.
     pub bases: RefCell<Vec<Base>>,
     pub next: Cell<u16>,
-}
-
-/// True when the access can follow the launch texel by texel, without coordinates.
-pub(super) fn follows(walk: &Walk, shape: &[i64]) -> bool {
-    walk.is_contiguous(shape) && walk.offset % 4 == 0
 }
 
 /// Plans one load. `wrap` is asked for the operand's wrap where a fetch needs it.

@@ -9,7 +9,7 @@
 //! Not here: operands (`fetch.rs`).
 
 use super::layout::{Layout, split};
-use super::plan::Declined;
+use super::request::Declined;
 use crate::analysis::numbers::{Divisor, Words};
 use crate::analysis::space::Walk;
 

@@ -7,6 +7,8 @@
 //! Not here: texture formats (`driver-gl`).
 
 use crate::analysis::space::Walk;
+use crate::dialect::held;
+use gpupy_core::DType;
 use gpupy_core::driver::Access;
 
 /// The texels of a block.
@@ -121,6 +123,15 @@ pub(super) fn split(offset: i64, strides: &[i64], shape: &[i64], pitch: i64) -> 
         col_strides.push(cols);
     }
     (low >= 0 && high < pitch).then_some(Split { row, col, row_strides, col_strides })
+}
+
+/// The dtype in which shaders get the texels of a block: integers widened, bools as 0 or 1, float16
+/// as its bits.
+pub(super) fn raw(dtype: DType) -> DType {
+    match dtype {
+        DType::Bool | DType::F16 => DType::U32,
+        dtype => held(dtype),
+    }
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //! Not here: reductions (`reduce.rs`).
 
 use super::frame::Guard;
+use super::layout::raw;
 use super::locate::Locator;
 use super::operand::{Reader, to_raw};
 use super::plan::Plan;
-use super::raw;
 use crate::analysis::numbers::Given;
 use crate::dialect::glsl::Glsl;
 use crate::dialect::{COMPONENTS, Dialect, Width};

@@ -8,7 +8,7 @@
 //! Invariants: the shader depends on nothing but program and plan; elements that the launch does not
 //! name keep their old value; texels outside the area are not drawn.
 //!
-//! Not here: textures and draws (`driver-gl`), statements (`body.rs`).
+//! Not here: textures and draws (`driver-gl`), statements (`spell`).
 
 mod across;
 mod fetch;
@@ -19,18 +19,21 @@ mod map;
 mod operand;
 mod plan;
 mod reduce;
+mod request;
 mod walks;
 
 pub use frame::Area;
 pub use layout::Layout;
-pub use plan::{Declined, Plan, Planned, Request, Target, plan};
+pub use plan::{Plan, Planned, plan};
+pub use request::{Declined, Request, Target};
 
 use crate::analysis::liveness::live_instructions;
 use crate::dialect::glsl::Glsl;
-use crate::dialect::{Dialect, Width, held};
+use crate::dialect::{Dialect, Width};
 use crate::spell::definitions::definitions;
 use gpupy_core::DType;
 use gpupy_core::ir::{Form, Program};
+use layout::raw;
 use std::fmt::Write;
 
 /// The version line of a shader, by what the context offers.
@@ -102,14 +105,5 @@ fn sampler(dtype: DType) -> &'static str {
         DType::F32 => "sampler2D",
         DType::I32 => "isampler2D",
         _ => "usampler2D",
-    }
-}
-
-/// The dtype in which shaders get the texels of a block: integers widened, bools as 0 or 1, float16
-/// as its bits.
-fn raw(dtype: DType) -> DType {
-    match dtype {
-        DType::Bool | DType::F16 => DType::U32,
-        dtype => held(dtype),
     }
 }

@@ -6,8 +6,8 @@
 //! Not here: which way a load takes (`fetch.rs`).
 
 use super::fetch::{Fetch, Place, Quad, Wrap};
+use super::layout::raw;
 use super::plan::{Load, Plan};
-use super::raw;
 use crate::analysis::numbers::Sum;
 use crate::dialect::glsl::Glsl;
 use crate::dialect::{COMPONENTS, Dialect, Width};

@@ -1,6 +1,6 @@
 //! Plans one draw: what its shader must do, and the numbers that it does it with.
 //!
-//! Owns [`Plan`], [`Request`] and [`Planned`]. Invariant: everything that differs between
+//! Owns [`Plan`] and [`Planned`]. Invariant: everything that differs between
 //! launches that share a shader is in the words, everything else in the plan.
 //!
 //! Not here: the text (`map.rs`, `reduce.rs`), who decides which destinations go together
@@ -9,59 +9,17 @@
 use super::fetch::{self, Fetch, Surroundings, Wrap};
 use super::frame::{self, Area, Frame, Guard};
 use super::layout::Layout;
-use super::walks::{LoadWalk, Walks};
+use super::request::{Declined, Request};
+use super::walks::{LoadWalk, Walks, follows};
 use crate::analysis::kinds;
 use crate::analysis::liveness::live_instructions;
 use crate::analysis::numbers::{Given, Sum, Words};
 use crate::analysis::space::Walk;
 use crate::analysis::uses::{Uses, is_hazard};
 use crate::dialect::Width;
-use gpupy_core::driver::Access;
-use gpupy_core::ir::{Form, Program};
+use gpupy_core::ir::Form;
 use gpupy_core::{DType, Scalar};
 use std::cell::{Cell, RefCell};
-
-/// Where one draw writes.
-#[derive(Clone, Debug)]
-pub struct Target<'a> {
-    /// The texture; with several destinations they all have this layout.
-    pub layout: Layout,
-    /// The elements.
-    pub access: &'a Access,
-    /// True when the launch writes all of the block, in order.
-    pub whole: bool,
-}
-
-/// One draw to be planned.
-#[derive(Clone, Debug)]
-pub struct Request<'a> {
-    /// The code.
-    pub program: &'a Program,
-    /// The launch's shape.
-    pub shape: &'a [usize],
-    /// The numbers of the accesses.
-    pub accesses: &'a [Access],
-    /// The textures of the operands.
-    pub operands: &'a [Layout],
-    /// The scalar parameters.
-    pub params: &'a [u64],
-    /// The destinations that this draw writes; several only when all are written whole.
-    pub stores: &'a [u32],
-    /// Where it writes them.
-    pub target: Target<'a>,
-    /// True to make literals of the parameters.
-    pub specialise: bool,
-}
-
-/// Why a draw cannot be planned as one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declined {
-    /// The destination's strides interleave, so that places do not tell coordinates. Launches for
-    /// each point of one axis have fewer of them.
-    Tangled,
-    /// The destination's rows are padded, and it is written across their ends.
-    Padded,
-}
 
 /// A plan and its launch's numbers.
 #[derive(Clone, Debug)]
@@ -156,15 +114,15 @@ pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
     let reduces = program.form != Form::Map;
     let mut words = Words::default();
     let target = &request.target;
-    let contiguous = fetch::follows(&dest, &out_shape);
+    let contiguous = follows(&dest, &out_shape);
     let late = if reduces { &late_loads } else { &loads };
     let moving = || late.iter().filter(|load| !load.walk.is_uniform(&out_shape));
-    let follows = |load: &LoadWalk| {
+    let load_follows = |load: &LoadWalk| {
         let layout = &request.operands[load.operand as usize];
         contiguous && load.follows(layout, &out_shape)
     };
-    let by_texel = moving().any(follows);
-    let by_coordinates = reduces || !indices.is_empty() || moving().any(|load| !follows(load));
+    let by_texel = moving().any(load_follows);
+    let by_coordinates = reduces || !indices.is_empty() || moving().any(|load| !load_follows(load));
     let framed = frame::plan(
         &mut words,
         &out_shape,

@@ -6,10 +6,15 @@
 //! Not here: how walks become shader text (`fetch.rs`, `frame.rs`).
 
 use super::layout::Layout;
-use super::plan::{Declined, Request};
+use super::request::{Declined, Request};
 use crate::analysis::space::{Walk, merge};
 use crate::analysis::uses::Uses;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
+
+/// True when the access can follow the launch texel by texel, without coordinates.
+pub(super) fn follows(walk: &Walk, shape: &[i64]) -> bool {
+    walk.is_contiguous(shape) && walk.offset % 4 == 0
+}
 
 /// A load and its walk.
 #[derive(Clone, Debug)]
@@ -25,7 +30,7 @@ pub(super) struct LoadWalk {
 impl LoadWalk {
     /// True when the load can follow a launch texel by texel, without coordinates.
     pub fn follows(&self, layout: &Layout, shape: &[i64]) -> bool {
-        !layout.is_padded() && super::fetch::follows(&self.walk, shape)
+        !layout.is_padded() && follows(&self.walk, shape)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Owns [`MOST_STEPS`], [`Each`], which every printed loop is, and [`Steps`], which counts them. Invariant:
 //! the loops of an invocation make at most [`MOST_STEPS`] steps together, whatever the launch.
 //!
-//! Not here: how a long product is cut into dispatches (`compute/product.rs`).
+//! Not here: how a long product is cut into dispatches (`compute/plan/tiles.rs`).
 
 use crate::dialect::Dialect;
 use gpupy_core::ir::{Form, LOOP_STEPS, Program, REDUCE_CHUNK, REDUCE_LANES};

@@ -1,10 +1,14 @@
 //! What operations on pairs take.
 //!
-//! Owns [`most_instructions`]. Invariant: no operation takes more than it says (tested).
+//! Owns [`most_instructions`] and [`is_pair`]. Invariant: no operation takes more than it says (tested).
 
-use super::is_pair;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
+
+/// True for the dtypes whose values are pairs.
+pub fn is_pair(dtype: DType) -> bool {
+    matches!(dtype, DType::I64 | DType::U64)
+}
 
 /// The most instructions that stand for one operation; `dtype` is what comes out.
 ///

@@ -11,7 +11,7 @@ mod arithmetic;
 mod cost;
 mod floats;
 
-pub use cost::most_instructions;
+pub use cost::{is_pair, most_instructions};
 
 use crate::wide::planes::{Plane, Planes, begin, planes};
 use arithmetic::{Pair, Words};
@@ -19,11 +19,6 @@ use gpupy_core::DType;
 use gpupy_core::ir::{Builder, Inst, Program};
 use gpupy_core::op::Op;
 use rustc_hash::FxHashMap;
-
-/// True for the dtypes whose values are pairs.
-pub fn is_pair(dtype: DType) -> bool {
-    matches!(dtype, DType::I64 | DType::U64)
-}
 
 /// The program over words, if the program has any 64-bit integer.
 pub fn split(program: &Program) -> Option<Planes> {

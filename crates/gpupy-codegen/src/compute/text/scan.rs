@@ -2,10 +2,10 @@
 //!
 //! Not here: how a long axis becomes chunks with starts (the core).
 
-use super::map::{coordinates, find_points};
-use super::plan::Formed;
-use super::reader::{Coordinate, Reader};
-use super::text::Text;
+use crate::compute::plan::parts::Formed;
+use crate::compute::text::kernel::Text;
+use crate::compute::text::map::{coordinates, find_points};
+use crate::compute::text::reader::{Coordinate, Reader};
 use crate::dialect::Width;
 use crate::spell::body::{Body, Leaves};
 use crate::spell::loops::Each;
@@ -14,7 +14,7 @@ use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::Op;
 
 /// The entry point of a scan by `op`.
-pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
+pub(crate) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
     let (plan, d) = (text.plan, text.dialect);
     let (rank, dtype) = (usize::from(plan.rank), text.block_dtype(0));
     let loads: Vec<[u32; 3]> =

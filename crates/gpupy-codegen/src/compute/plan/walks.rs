@@ -5,13 +5,13 @@
 //!
 //! Not here: how walks become shader text (`fetch.rs`, `reader.rs`).
 
-use super::plan::Request;
 use crate::analysis::space::{Walk, merge};
 use crate::analysis::uses::Uses;
+use crate::compute::plan::request::Request;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 
 /// The walks of a launch, with the numbers of their accesses.
-pub(super) struct Walks {
+pub(crate) struct Walks {
     /// The iteration space.
     pub shape: Vec<i64>,
     /// The space of a reduction's destinations, and of a scan's starts; of a map the same again.

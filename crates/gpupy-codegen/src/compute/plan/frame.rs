@@ -5,13 +5,13 @@
 //!
 //! Not here: what is read and written at the points (`fetch.rs`).
 
-use super::device::Device;
 use crate::analysis::numbers::{Divisor, Words};
+use crate::compute::device::Device;
 use crate::dialect::Width;
 
 /// The points of one invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Points {
+pub(crate) enum Points {
     /// One.
     One,
     /// Four along the last axis, fewer at its end.
@@ -36,14 +36,14 @@ impl Points {
 
 /// The coordinate of one axis, from what is left of the invocation's number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Step {
+pub(crate) struct Step {
     pub axis: u8,
     pub take: Take,
 }
 
 /// What a coordinate takes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Take {
+pub(crate) enum Take {
     /// Nothing: it is 0.
     Nothing,
     /// A quotient.
@@ -56,7 +56,7 @@ pub(super) enum Take {
 
 /// How invocations and points belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     pub points: Points,
     /// The word of how many invocations have points.
     pub count: u16,
@@ -82,7 +82,7 @@ impl Frame {
 }
 
 /// What a frame is planned for.
-pub(super) struct Asked {
+pub(crate) struct Asked {
     pub coordinates: bool,
     pub tail: bool,
     /// Whether neighbouring invocations differ in the last axis last of all.
@@ -94,7 +94,7 @@ pub(super) struct Asked {
 }
 
 /// Plans the points of `shape`, and how many groups it takes along each dimension.
-pub(super) fn plan(
+pub(crate) fn plan(
     words: &mut Words,
     shape: &[i64],
     points: Points,

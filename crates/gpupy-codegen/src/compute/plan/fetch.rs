@@ -4,13 +4,13 @@
 //!
 //! Not here: the points (`frame.rs`), the text (`reader.rs`).
 
-use super::frame::Points;
 use crate::analysis::numbers::{Sum, Words};
 use crate::analysis::space::Walk;
+use crate::compute::plan::frame::Points;
 
 /// How the elements of one access are found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Fetch {
+pub(crate) enum Fetch {
     /// The same element for all points: the word of its number.
     Uniform(u16),
     /// By the invocation's number: the word of the first invocation's element, if that is not 0.
@@ -22,7 +22,7 @@ pub(super) enum Fetch {
 
 /// How the elements of a four lie beside one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Lanes {
+pub(crate) enum Lanes {
     /// All are the same one.
     Splat,
     /// They are a four of the block, in order.
@@ -52,7 +52,7 @@ impl Fetch {
 }
 
 /// Plans one access over `shape`; `flat` tells whether the invocation's number counts its points.
-pub(super) fn plan(
+pub(crate) fn plan(
     words: &mut Words,
     walk: &Walk,
     shape: &[i64],
@@ -83,7 +83,7 @@ pub(super) fn plan(
 }
 
 /// Whether the invocation's number, or four times it, counts the points in C order.
-pub(super) fn is_flat(shape: &[i64], points: Points) -> bool {
+pub(crate) fn is_flat(shape: &[i64], points: Points) -> bool {
     match points {
         Points::One | Points::Apart => true,
         Points::Run => shape.len() == 1 || shape.last().is_some_and(|n| n % 4 == 0),

@@ -2,16 +2,16 @@
 //!
 //! Not here: reductions (`reduce.rs`).
 
-use super::fetch::Fetch;
-use super::frame::{Frame, Points, Take};
-use super::reader::{Coordinate, Reader};
-use super::text::Text;
+use crate::compute::plan::fetch::Fetch;
+use crate::compute::plan::frame::{Frame, Points, Take};
+use crate::compute::text::kernel::Text;
+use crate::compute::text::reader::{Coordinate, Reader};
 use crate::dialect::Width;
 use crate::spell::body::Body;
 use gpupy_core::DType;
 
 /// The entry point of a map.
-pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
+pub(crate) fn main(text: &Text<'_>, live: &[bool]) -> String {
     let plan = text.plan;
     let mut body = Body::new(text.program, text.dialect, live, text.plan.finite);
     body.text = text.open_main();
@@ -49,7 +49,7 @@ pub(super) fn main(text: &Text<'_>, live: &[bool]) -> String {
 
 /// Declares the coordinates of the points (`i<axis>`) of the invocation of this number, and where something
 /// asks for them how many follow the first (`left`) and how far from the first each point is (`lane`).
-pub(super) fn find_points(
+pub(crate) fn find_points(
     body: &mut Body<'_>,
     text: &Text<'_>,
     frame: &Frame,
@@ -130,7 +130,7 @@ pub(super) fn find_points(
 }
 
 /// The coordinates as these statements name them.
-pub(super) fn coordinates(frame: &Frame, rank: usize) -> Vec<Coordinate> {
+pub(crate) fn coordinates(frame: &Frame, rank: usize) -> Vec<Coordinate> {
     let of = |axis: usize| {
         let name = format!("i{axis}");
         match frame.points {

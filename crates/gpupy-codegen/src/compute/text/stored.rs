@@ -1,8 +1,8 @@
 //! Elements as they lie in blocks, and as values.
 //!
-//! Not here: how many bytes they take (`device.rs`), how kernels reach them (`text.rs`).
+//! Not here: how many bytes they take (`device.rs`), how kernels reach them (`kernel.rs`).
 
-use super::text::Text;
+use crate::compute::text::kernel::Text;
 use crate::dialect::Width;
 use crate::spell::operations::spell;
 use gpupy_core::DType;

@@ -7,10 +7,10 @@
 //!
 //! Not here: the map form (`map.rs`), how many passes a reduction takes (the core).
 
-use super::map::{coordinates, find_points};
-use super::plan::{Formed, Reduction};
-use super::reader::{Coordinate, Reader};
-use super::text::Text;
+use crate::compute::plan::parts::{Formed, Reduction};
+use crate::compute::text::kernel::Text;
+use crate::compute::text::map::{coordinates, find_points};
+use crate::compute::text::reader::{Coordinate, Reader};
 use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::spell::body::Body;
 use crate::spell::loops::{Each, FOURS_OF_LANES, POINTS_OF_A_LANE};
@@ -20,7 +20,7 @@ use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
 /// The entry point of a reduction by `op`.
-pub(super) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
+pub(crate) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
     let found = text.program.insts.iter().position(|inst| inst.op == Op::Reduce);
     let (Some(reduce), Formed::Reduce(reduction)) = (found, text.plan.form.clone()) else {
         return String::new();

@@ -3,10 +3,10 @@
 //!
 //! Not here: what is divided (`map.rs`).
 
-use super::device::Language;
+use crate::compute::device::Language;
 
 /// The definitions of those that a kernel calls.
-pub(super) fn definitions(language: Language, main: &str) -> String {
+pub(crate) fn definitions(language: Language, main: &str) -> String {
     let called = QUOTIENTS.iter().filter(|q| q.language == language && main.contains(q.call));
     called.map(|q| q.definition).collect()
 }

@@ -5,9 +5,10 @@
 //!
 //! Not here: statements (`map.rs`), how scalar code is spelled (`dialect`).
 
-use super::device::{Device, Language};
-use super::plan::{Formed, Plan, Reduction};
-use super::{product, quotient};
+use crate::compute::device::{Device, Language};
+use crate::compute::plan::Plan;
+use crate::compute::plan::parts::{Formed, Reduction};
+use crate::compute::text::quotient;
 use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::spell::definitions::definitions;
 use gpupy_core::DType;
@@ -16,7 +17,7 @@ use gpupy_core::op::Op;
 use std::fmt::Write;
 
 /// Writes the parts of a kernel that depend on its device.
-pub(super) struct Text<'a> {
+pub(crate) struct Text<'a> {
     pub program: &'a Program,
     pub plan: &'a Plan,
     pub device: &'a Device,
@@ -145,12 +146,13 @@ impl Text<'_> {
         }
     }
 
-    /// The whole kernel, from its functions and entry point on.
-    pub fn kernel(&self, main: &str) -> String {
+    /// The whole kernel, from its functions and entry point on; `tiles` declares what the form shares besides.
+    pub fn kernel(&self, main: &str, tiles: &str) -> String {
         let functions = quotient::definitions(self.device.language, main);
         let body = [functions.as_str(), main].concat();
         let helpers = definitions(self.dialect, &body);
-        [self.header(&body), self.group_memory(), helpers, body].concat()
+        let shared = self.group_memory();
+        [self.header(&body), shared, tiles.to_owned(), helpers, body].concat()
     }
 
     /// What invocations share.
@@ -161,7 +163,6 @@ impl Text<'_> {
                 let kind = self.dialect.type_name(reduce.dtype, Width::Four);
                 self.shared("partial", kind, self.device.group)
             }
-            (_, Formed::Product(_)) => product::group_memory(self, self.block_dtype(0)),
             _ => String::new(),
         }
     }

@@ -5,16 +5,16 @@
 //!
 //! Not here: which way an access takes (`fetch.rs`).
 
-use super::fetch::{Fetch, Lanes};
-use super::text::Text;
 use crate::analysis::numbers::{Given, Sum};
+use crate::compute::plan::fetch::{Fetch, Lanes};
+use crate::compute::text::kernel::Text;
 use crate::dialect::{COMPONENTS, Width};
 use crate::spell::body::Leaves;
 use gpupy_core::{DType, Scalar};
 
 /// A coordinate as it is named in the text.
 #[derive(Clone, Debug)]
-pub(super) struct Coordinate {
+pub(crate) struct Coordinate {
     /// The first point's, or of points apart all four.
     pub name: String,
     /// All four points'; the same as `name` where they have one in common.
@@ -24,7 +24,7 @@ pub(super) struct Coordinate {
 }
 
 /// Spells loads, indices and stores in one part of a kernel.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     pub text: &'a Text<'a>,
     pub fetches: &'a [(u32, Fetch)],
     pub indices: &'a [(u32, Sum)],

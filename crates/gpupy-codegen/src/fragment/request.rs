@@ -1,0 +1,49 @@
+//! Draws to be planned, and why some cannot be.
+//!
+//! Owns [`Request`], [`Target`] and [`Declined`]. Not here: plans (`plan.rs`).
+
+use super::layout::Layout;
+use gpupy_core::driver::Access;
+use gpupy_core::ir::Program;
+
+/// Where one draw writes.
+#[derive(Clone, Debug)]
+pub struct Target<'a> {
+    /// The texture; with several destinations they all have this layout.
+    pub layout: Layout,
+    /// The elements.
+    pub access: &'a Access,
+    /// True when the launch writes all of the block, in order.
+    pub whole: bool,
+}
+
+/// One draw to be planned.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The code.
+    pub program: &'a Program,
+    /// The launch's shape.
+    pub shape: &'a [usize],
+    /// The numbers of the accesses.
+    pub accesses: &'a [Access],
+    /// The textures of the operands.
+    pub operands: &'a [Layout],
+    /// The scalar parameters.
+    pub params: &'a [u64],
+    /// The destinations that this draw writes; several only when all are written whole.
+    pub stores: &'a [u32],
+    /// Where it writes them.
+    pub target: Target<'a>,
+    /// True to make literals of the parameters.
+    pub specialise: bool,
+}
+
+/// Why a draw cannot be planned as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declined {
+    /// The destination's strides interleave, so that places do not tell coordinates. Launches for
+    /// each point of one axis have fewer of them.
+    Tangled,
+    /// The destination's rows are padded, and it is written across their ends.
+    Padded,
+}
