@@ -1,10 +1,20 @@
 //! The CPU driver: whole programs at once, tile by tile in the nearest cache, with vector code on
 //! all cores, directly on host memory.
 //!
-//! Owns nothing itself; the parts, each of which imports only earlier ones: `errors.rs` and `resources.rs`
-//! (what fits in one evaluation), `blocks.rs` (memory), [`rows`] (what operations compute), `compile` (programs
-//! become plans), `traversal` (the way that rows go), `threads`, `run` (plans on the rows of maps and reductions),
-//! `whole` (scans, sorts, products), `eval.rs` (a launch), `driver.rs` (the contract).
+//! Owns nothing itself. Its folders, each of which imports only those above it:
+//!
+//! ```text
+//! rows       what operations compute, on rows of elements
+//! compile    programs become plans of operations on rows, and machine code
+//! traversal  the way that rows go through a launch
+//! threads    work that several cores share
+//! run        plans on the rows of maps and reductions
+//! whole      scans, sorts and products
+//! ```
+//!
+//! Beside them `errors.rs`, `resources.rs` (what fits in one evaluation) and `blocks.rs` (memory), which they import, and
+//! `eval.rs` (a launch) and `driver.rs` (the contract), which import them.
+//!
 //! Invariants: `check_ir` and `eval_ir` agree; every dtype is
 //! done; results do not depend on threads, vector width or the way of the rows.
 //!

@@ -1,12 +1,17 @@
 //! IR programs as the text of shading languages.
 //!
-//! Owns nothing itself; the parts, each of which imports only earlier ones: `errors.rs`; [`dialect`] is what a C-like
-//! shading language must spell, and the languages; `analysis` is what is known before text is written; `spell` writes
-//! statements; `kernels` are what drivers have compiled, in this run ([`cache`]) and before ([`disk`]);
-//! `wide` is for devices that lack 64-bit elements ([`planes`], [`pairs`], [`longs`]); `device` finds out what a
-//! device gets wrong ([`probe`], [`exact`]) and has what drivers answer alike ([`contract`]); [`fragment`] makes
-//! whole GLSL fragment shaders and plans how their launches address textures, [`compute`] whole compute kernels, in
-//! GLSL and WGSL.
+//! Owns nothing itself. Its folders, each of which imports only those above it, and `errors.rs`:
+//!
+//! ```text
+//! dialect    what a C-like shading language must spell, and the languages
+//! analysis   what is known of a program and a launch before text is written
+//! spell      statements: operations, casts, functions, loops
+//! kernels    what drivers have compiled: in this run (cache), and before (disk)
+//! wide       for devices that lack 64-bit elements: planes, pairs, longs
+//! device     what a device gets wrong (probe, exact), and what drivers answer alike (contract)
+//! fragment   whole GLSL fragment shaders, and how their launches address textures
+//! compute    whole compute kernels, in GLSL and WGSL
+//! ```
 //!
 //! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
 //! find it again; no float is printed in decimal; no operand of arithmetic that compilers fold under

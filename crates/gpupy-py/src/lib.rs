@@ -1,9 +1,18 @@
 //! The Python module `gpupy._gpupy`: arrays, ufuncs and NumPy's protocols over `gpupy-engine`.
 //!
-//! The parts, each of which imports only earlier ones: `session` (the context, waiting, errors), `convert` (dtypes and
-//! memory between NumPy and us), `array` (the classes, operands, results), `fallback` (calls that NumPy serves),
-//! `index` (keys and writing), `views` (shapes), `create` (arrays from nothing), `compute` (ufuncs, operators,
-//! reductions), `methods` (what Python calls of the classes).
+//! Its folders, each of which imports only those above it:
+//!
+//! ```text
+//! session    the context that all arrays share, waiting for it, errors, forks
+//! convert    dtypes, elements and memory between NumPy and us
+//! array      the classes, operands, results
+//! fallback   calls that NumPy serves
+//! index      keys, read and written
+//! views      other shapes and dtypes, joins
+//! create     arrays from nothing
+//! compute    ufuncs, operators, reductions, whole forms
+//! methods    what Python calls of the classes
+//! ```
 //!
 //! The way of a call: `compute/operators.rs` or `compute/call.rs` classifies operands (`array/operand.rs`), finds dtypes
 //! by NumPy's own promotion (`compute/ufunc.rs`), and records through `compute/recipe`; what cannot be recorded passes
