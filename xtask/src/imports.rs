@@ -119,7 +119,9 @@ fn imports(src: &Path) -> Imports {
         (from.clone(), to)
     };
     let mut imports: Imports = found.iter().map(of).collect();
-    imports.iter_mut().for_each(|(from, to)| drop(to.remove(from)));
+    for (from, to) in &mut imports {
+        to.remove(from);
+    }
     imports
 }
 
@@ -173,7 +175,7 @@ fn no_import_goes_up_or_in_a_circle_but_those_that_are_listed() {
     for folder in crates {
         let src = folder.join("src");
         let page = ["lib.rs", "main.rs"].map(|name| fs::read_to_string(src.join(name)));
-        let page = page.into_iter().find_map(std::result::Result::ok).unwrap_or_default();
+        let page = page.into_iter().find_map(Result::ok).unwrap_or_default();
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
         let lines = against(&imports(&src), &order(&page, &src));
         found.extend(lines.into_iter().map(|line| format!("{name}: {line}")));
