@@ -6,13 +6,16 @@
 //! address sanitizer as well, where the toolchain brings its runtime. Invariants: what is built lies apart from
 //! other builds, and the module of `.venv/` stays as it is. Not here: the core's own tests (`sanitize`).
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::failure::{Failure, Result};
-use crate::process::{announce, capture, cargo, command, run as start};
+use crate::process::{capture, cargo, command, run as start};
 use crate::sanitize::TARGET;
-use crate::{develop, workspace};
+use crate::steps::Step;
+use crate::{develop, quick, workspace};
 
 /// Tests of views, exports and products, and random programs.
 const TESTS: [&str; 11] = [
@@ -29,9 +32,6 @@ const TESTS: [&str; 11] = [
     "differential",
 ];
 
-/// Drivers of GPUs run code of others, which is not checked and takes long.
-const DRIVERS: &str = "not gl- and not vulkan- and not wgpu-";
-
 /// Where buffers lie in their pages; without pages, the sanitizer alone looks at both of their ends.
 const ROUNDS: [&str; 3] = ["end", "start", "off"];
 
@@ -39,10 +39,27 @@ const ROUNDS: [&str; 3] = ["end", "start", "off"];
 const PACKAGE: &str = "crates/gpupy-py/python/gpupy";
 const FOLDER: &str = "target/sanitize/python";
 
-/// Builds the checked module and runs the tests on it, in as many rounds as there are places for buffers.
-pub fn run() -> Result<()> {
+/// The build of the checked module, then the tests on it in as many rounds as there are places for buffers.
+pub fn steps() -> Vec<Step<'static>> {
+    const BUILD: &str = "Python module (checked)";
+    let runtime = Rc::new(OnceCell::new());
+    let built = Rc::clone(&runtime);
+    let mut steps = vec![Step::new(BUILD, move || {
+        let _ = built.set(build()?);
+        Ok(())
+    })];
+    steps.extend(ROUNDS.map(|side| {
+        let runtime = Rc::clone(&runtime);
+        let title = format!("Python tests, buffers at the {side} of their pages");
+        let runtime = move || runtime.get().cloned().flatten();
+        Step::new(title, move || round(side, runtime().as_deref())).after(BUILD)
+    }));
+    steps
+}
+
+/// Builds the module, and gives the sanitizer's runtime if there is one.
+fn build() -> Result<Option<PathBuf>> {
     develop::prepare()?;
-    announce("Python module (checked)");
     let runtime = runtime()?;
     let flags = if runtime.is_some() { "-Zsanitizer=address" } else { "" };
     let mut build = cargo();
@@ -52,8 +69,7 @@ pub fn run() -> Result<()> {
     build.env("RUSTFLAGS", flags).env("RUSTC_BOOTSTRAP", "1");
     start(build.env("PYO3_PYTHON", workspace::python()))?;
     package()?;
-    let rounds = ROUNDS.map(|side| (side, round(side, runtime.as_deref())));
-    crate::failure::all_of(rounds)
+    Ok(runtime)
 }
 
 /// The sanitizer's runtime as a library that Python can be started with, or `None` where there is none.
@@ -108,10 +124,9 @@ fn package() -> Result<()> {
 }
 
 fn round(side: &str, runtime: Option<&Path>) -> Result<()> {
-    announce(&format!("Python tests, buffers at the {side} of their pages"));
     let folder = workspace::root().join("crates/gpupy-py/tests");
     let mut tests = command(workspace::python());
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", DRIVERS]);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", quick::DRIVERS]);
     tests.args(TESTS.map(|file| folder.join(file)).iter().filter(|path| path.exists()));
     tests.env("PYTHONPATH", workspace::root().join(FOLDER)).env("GPUPY_GUARD", side);
     // The interpreter's own pools would hide who frees what; the same programs in every round.

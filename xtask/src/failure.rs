@@ -1,7 +1,7 @@
 //! What can go wrong in a task, as one line for a person.
 //!
 //! Owns [`Failure`]. Invariant: its text is one lower-case line without a full stop, with what to do where
-//! something can be done. Not here: the running of commands, which is where most failures start (`process`).
+//! something can be done. Not here: the running of commands, which is where most failures start (`process`), the parts of a task (`steps`).
 
 use std::fmt;
 
@@ -30,31 +30,6 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Prints how each named part ended; fails if one of them did, naming the parts.
-pub fn all_of<const N: usize>(parts: [(&str, Result<()>); N]) -> Result<()> {
-    summary(&parts.map(|(name, result)| (name.to_owned(), result)))
-}
-
-/// As [`all_of`], for a number of parts that is known only at run time.
-pub fn summary(parts: &[(String, Result<()>)]) -> Result<()> {
-    println!("\n== summary");
-    let mut failed = Vec::new();
-    for (name, result) in parts {
-        match result {
-            Ok(()) => println!("   passed  {name}"),
-            Err(failure) => {
-                println!("   FAILED  {name}: {failure}");
-                failed.push(name.as_str());
-            }
-        }
-    }
-    if failed.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::new(format!("failed: {}", failed.join(", "))))
-    }
-}
-
 /// Refuses arguments for a command that has none.
 pub fn no_arguments(command: &str, arguments: &[String]) -> Result<()> {
     match arguments.first() {
@@ -68,9 +43,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_fails_when_one_part_does_and_names_it() {
-        let result = all_of([("a", Ok(())), ("b", Err(Failure::new("no"))), ("c", Ok(()))]);
-        assert_eq!(result, Err(Failure::new("failed: b")));
-        assert_eq!(all_of([("a", Ok(()))]), Ok(()));
+    fn an_argument_too_many_is_named() {
+        let refused = no_arguments("ci", &["now".to_owned()]);
+        assert_eq!(refused, Err(Failure::new("`ci` takes no argument, got `now`")));
+        assert_eq!(no_arguments("ci", &[]), Ok(()));
     }
 }

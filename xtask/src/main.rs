@@ -19,15 +19,21 @@ mod lint;
 mod pages;
 mod peers;
 mod process;
+mod quick;
 mod sanitize;
+mod steps;
 mod system;
+mod targets;
 mod test;
+mod tools;
 mod venv;
+mod versions;
 mod workspace;
 
 use std::process::ExitCode;
 
 use failure::{Failure, Result};
+use steps::Step;
 
 /// One command of `cargo xtask`.
 struct Task {
@@ -47,8 +53,8 @@ const COMMANDS: &[Task] = &[
     },
     Task {
         name: "test",
-        arguments: "[rust] [conformance] [python] [numpy] | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
-        does: "set up, build, and run every test, or only the named parts",
+        arguments: "[rust] [conformance] [python] [versions] [numpy] | quick | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
+        does: "set up, build, and run every test, or only the named parts, or `quick`: a choice of each for the time between two edits",
         run: test::run,
     },
     Task {
@@ -66,7 +72,7 @@ const COMMANDS: &[Task] = &[
     Task {
         name: "lint",
         arguments: "[--fix]",
-        does: "check formatting, clippy, documentation links and the Python sources",
+        does: "check formatting, Python's sources, spelling, dependencies, clippy, documentation links, and that the sources compile for other targets",
         run: lint::run,
     },
     Task {
@@ -128,15 +134,15 @@ fn help() -> String {
     text
 }
 
-/// Runs all that continuous integration runs; goes on after a failure so that one run shows them all.
+/// Runs all that continuous integration runs, which `.ci/run` starts.
 fn continuous_integration(arguments: &[String]) -> Result<()> {
     failure::no_arguments("ci", arguments)?;
     let demo = ["--size", "128", "--points", "20"].map(String::from);
-    failure::all_of([
-        ("lint", lint::run(&[])),
-        ("test", test::run(&[])),
-        ("demo", demo::run(&demo)),
-    ])
+    let mut steps = lint::checks(false);
+    steps.extend(test::parts(&[]));
+    // The README's first command, small.
+    steps.push(Step::new("demo", move || demo::run(&demo)));
+    steps::run(steps)
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@
 use std::process::Command;
 
 use crate::checked;
-use crate::failure::{self, Failure, Result};
-use crate::process::{announce, command, run as start, succeeds};
+use crate::failure::{Failure, Result};
+use crate::process::{command, run as start, succeeds};
+use crate::steps::{self, Step};
 
 /// The one target for which these checks are known to work.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -25,19 +26,23 @@ const FOR_MIRI: [&[&str]; 3] = [
 /// Runs what the nightly toolchain offers, then Python's tests; or one of them.
 pub fn run(arguments: &[String]) -> Result<()> {
     match arguments {
-        [] => failure::all_of([("core", core()), ("python", checked::run())]),
-        [word] if word == "core" => core(),
-        [word] if word == "python" => checked::run(),
+        [] => steps::run(core().into_iter().chain(checked::steps()).collect()),
+        [word] if word == "core" => steps::run(core()),
+        [word] if word == "python" => steps::run(checked::steps()),
         [word, ..] => Err(Failure::new(format!("no part `{word}`; there are core, python"))),
     }
 }
 
-fn core() -> Result<()> {
+fn core() -> Vec<Step<'static>> {
     if !succeeds(nightly().arg("--version")) {
         println!("left out: there is no nightly toolchain; `rustup toolchain install nightly`");
-        return Ok(());
+        return Vec::new();
     }
-    failure::all_of([("address sanitizer", address()), ("Miri", miri())])
+    let mut steps = vec![Step::new("address sanitizer", address)];
+    steps.extend(
+        FOR_MIRI.map(|words| Step::new(format!("Miri: {}", words.join(" ")), || miri(words))),
+    );
+    steps
 }
 
 fn nightly() -> Command {
@@ -64,7 +69,6 @@ fn is_installed(component: &str) -> bool {
 
 /// The tests of core and engine, and the fuzz targets' short runs.
 fn address() -> Result<()> {
-    announce("address sanitizer");
     if !is_installed("rust-src") {
         return Ok(());
     }
@@ -85,27 +89,23 @@ fn address() -> Result<()> {
     start(&mut test)
 }
 
-fn miri() -> Result<()> {
-    announce("Miri");
+fn miri(words: &[&str]) -> Result<()> {
     if !is_installed("miri") {
         return Ok(());
     }
-    let check = |words: &[&str]| {
-        let mut test = nightly();
-        test.args([
-            "miri",
-            "test",
-            "--target-dir",
-            "target/miri",
-            "-p",
-            "gpupy-core",
-            "-p",
-            "gpupy-engine",
-        ]);
-        // Settings are read from the environment.
-        start(test.args(words).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
-    };
-    failure::all_of(FOR_MIRI.map(|words| (words[1], check(words))))
+    let mut test = nightly();
+    test.args([
+        "miri",
+        "test",
+        "--target-dir",
+        "target/miri",
+        "-p",
+        "gpupy-core",
+        "-p",
+        "gpupy-engine",
+    ]);
+    // Settings are read from the environment.
+    start(test.args(words).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! The command `test`: every test of the project.
 //!
 //! Owns the order of the parts and the list of drivers that the suite runs on. Invariants: all parts use the
-//! release profile, so that they share what is built; a part runs even when an earlier one failed; a driver
-//! that does not start here is left out with its reason, never silently. Not here: the tests themselves.
+//! release profile, so that they share what is built; a driver that does not start here is left out with its reason,
+//! never silently. Not here: the tests themselves, the choices among them (`quick`, `versions`).
+
+use std::path::Path;
 
 use crate::failure::{self, Failure, Result};
 use crate::process::{announce, capture, cargo, command, run as start};
-use crate::{develop, features, venv, workspace};
+use crate::steps::{self, Step};
+use crate::{develop, features, quick, venv, versions, workspace};
 
 /// One line for each driver: its name, whether it starts, its device or the reason.
 const DRIVERS: &str = "
@@ -17,7 +20,7 @@ for d in gpupy.drivers():
 ";
 
 /// The parts, in the order in which they run.
-const PARTS: [&str; 4] = ["rust", "conformance", "python", "numpy"];
+const PARTS: [&str; 5] = ["rust", "conformance", "python", "versions", "numpy"];
 
 /// A suite of tests of which the user has a checkout; it runs only when it is named.
 struct Suite {
@@ -45,6 +48,9 @@ const SUITES: [Suite; 2] = [
 /// The script of NumPy's own tests.
 const NUMPYS: &str = "crates/gpupy-py/numpy_tests/run.py";
 
+/// The title of the step that others need.
+pub const MODULE: &str = "Python module";
+
 /// Sets up, builds, and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
     if let Some((first, rest)) = arguments.split_first() {
@@ -57,63 +63,76 @@ pub fn run(arguments: &[String]) -> Result<()> {
             failure::no_arguments("test numpy --python PYTHON", rest)?;
             return numpy_on(interpreter);
         }
+        if first == "quick" {
+            failure::no_arguments("test quick", rest)?;
+            return steps::run(quick::steps());
+        }
     }
     if let Some(word) = arguments.iter().find(|word| !PARTS.contains(&word.as_str())) {
-        let parts = PARTS.into_iter().chain(SUITES.iter().map(|suite| suite.name));
-        let parts = parts.collect::<Vec<_>>().join(", ");
+        let others = ["quick"].into_iter().chain(SUITES.iter().map(|suite| suite.name));
+        let parts = PARTS.into_iter().chain(others).collect::<Vec<_>>().join(", ");
         return Err(Failure::new(format!("no part `{word}`; there are {parts}")));
     }
-    let wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|word| word == part);
-    let mut results = Vec::new();
-    let module = develop::prepare();
-    let built = module.is_ok();
-    if !built {
-        results.push(("module".to_owned(), module));
-    }
+    steps::run(parts(arguments))
+}
+
+/// The steps of the named parts; without names, of all.
+pub fn parts(names: &[String]) -> Vec<Step<'static>> {
+    let all = names.is_empty();
+    let wanted = |part: &str| all || names.iter().any(|word| word == part);
+    let mut steps = vec![module()];
     if wanted("rust") {
-        results.push(("rust".to_owned(), rust()));
+        steps.push(Step::new("Rust tests", rust));
     }
-    if wanted("conformance") && built {
+    if wanted("conformance") {
         // Each driver's own tests, of the first part, run the suite on it.
-        results.extend(conformance(!arguments.is_empty()));
+        let drivers = Step::new("conformance on the drivers that start", conformance);
+        steps.extend((!all).then_some(drivers.after(MODULE)));
+        steps.push(Step::new("conformance on a plug-in", || conformance_on(&plugin()?)));
     }
-    if wanted("python") && built {
-        results.push(("python".to_owned(), python()));
+    if wanted("python") {
+        steps.push(Step::new("Python tests", python).after(MODULE));
     }
-    if wanted("numpy") && built {
-        results.push(("NumPy's own tests".to_owned(), numpy()));
+    if wanted("versions") {
+        steps.extend(versions::steps());
     }
-    failure::summary(&results)
+    if wanted("numpy") {
+        steps.push(Step::new("NumPy's own tests", || numpy(&[])).after(MODULE));
+    }
+    steps
+}
+
+/// The build of what the Python tests import.
+pub fn module() -> Step<'static> {
+    Step::new(MODULE, develop::prepare)
 }
 
 fn rust() -> Result<()> {
-    announce("Rust tests");
     let mut tests = cargo();
     tests.args(["test", "--release", "--workspace", "--no-fail-fast"]);
     start(tests.args(features::of_workspace()))
 }
 
-/// Runs the suite's command on a plug-in, and with `all` on each driver that starts on this machine.
-fn conformance(all: bool) -> Vec<(String, Result<()>)> {
-    let mut results: Vec<(String, Result<()>)> = Vec::new();
-    let mut run = |driver: &str, shown: &str| {
-        let name = format!("conformance on {shown}");
-        announce(&name);
-        let mut suite = cargo();
-        suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance"]);
-        suite.args(features::of_suite()).args(["--", driver]);
-        results.push((name, start(&mut suite)));
-    };
-    match starting() {
-        Ok(drivers) if all => drivers.iter().for_each(|driver| run(driver, driver)),
-        Ok(_) => {}
-        Err(failure) => return vec![("conformance".to_owned(), Err(failure))],
+/// Runs the suite's command on each driver that starts on this machine.
+fn conformance() -> Result<()> {
+    let mut failed = Vec::new();
+    for driver in starting()? {
+        announce(&driver);
+        if conformance_on(&driver).is_err() {
+            failed.push(driver);
+        }
     }
-    match plugin() {
-        Ok(path) => run(&path, "a plug-in"),
-        Err(failure) => results.push(("plug-in".to_owned(), Err(failure))),
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(format!("failed on {}", failed.join(", ")))),
     }
-    results
+}
+
+/// Runs the suite's command on a driver, or on the plug-in at a path.
+pub fn conformance_on(driver: &str) -> Result<()> {
+    let mut suite = cargo();
+    suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance"]);
+    start(suite.args(features::of_suite()).args(["--", driver]))
 }
 
 /// The drivers that start on this machine.
@@ -138,7 +157,6 @@ fn starting() -> Result<Vec<String>> {
 
 /// Builds the software driver as a plug-in and gives its path.
 fn plugin() -> Result<String> {
-    announce("plug-in");
     start(cargo().args(["build", "--release", "--quiet", "-p", "driver-soft-plugin"]))?;
     Ok(workspace::library("gpupy_soft").display().to_string())
 }
@@ -152,20 +170,18 @@ fn driver(line: &str) -> Option<(&str, bool, &str)> {
 
 fn python() -> Result<()> {
     let plugin = plugin()?;
-    announce("Python tests");
     start(command(workspace::python()).args(["-m", "pytest"]).env("GPUPY_TEST_PLUGIN", plugin))
 }
 
-/// Runs the tests that NumPy's wheel brings along, with gpupy in NumPy's place.
-fn numpy() -> Result<()> {
-    announce("NumPy's own tests");
-    start(command(workspace::python()).arg(NUMPYS))
+/// Runs the tests that NumPy's wheel brings along, with gpupy in NumPy's place; of these files, if any.
+pub fn numpy(files: &[&str]) -> Result<()> {
+    start(command(workspace::python()).arg(NUMPYS).args(files))
 }
 
 /// The same with another interpreter, and the newest NumPy that there is for it.
 fn numpy_on(interpreter: &str) -> Result<()> {
     develop::prepare()?;
-    let python = venv::beside(interpreter)?;
+    let python = venv::beside(Path::new(interpreter), None)?;
     announce("NumPy's own tests");
     start(command(python).arg(NUMPYS))
 }
@@ -209,7 +225,7 @@ mod tests {
         let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
         assert_eq!(
             refused,
-            Err("no part `rusty`; there are rust, conformance, python, numpy, array-api, cupy"
+            Err("no part `rusty`; there are rust, conformance, python, versions, numpy, quick, array-api, cupy"
                 .to_owned())
         );
     }

@@ -5,7 +5,7 @@
 //! went away, is made anew. Not here: our own module (`develop`).
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
 use crate::{process, workspace};
@@ -14,8 +14,8 @@ use crate::{process, workspace};
 const PACKAGES: [&str; 6] =
     ["numpy>=2", "pillow", "matplotlib", "maturin>=1.8,<2", "pytest", "hypothesis"];
 
-/// What NumPy's own tests need beside NumPy.
-const FOR_TESTS: [&str; 3] = ["numpy>=2", "pytest", "hypothesis"];
+/// What tests need beside NumPy.
+const FOR_TESTS: [&str; 2] = ["pytest", "hypothesis"];
 
 /// The oldest Python that the module is built for.
 const OLDEST: (u32, u32) = (3, 11);
@@ -40,33 +40,33 @@ pub fn prepare() -> Result<()> {
     process::announce("Python environment .venv/");
     if !usable {
         let candidates = candidates();
-        let mut venv = process::command(choose(&candidates, probe)?);
+        let mut venv = process::command(choose(&candidates, |candidate| probe(candidate))?);
         process::run(venv.args(["-m", "venv", "--clear"]).arg(workspace::venv()))?;
     }
     install(&PACKAGES)?;
     fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))
 }
 
-/// Makes an environment for tests with another interpreter, and gives its own.
+/// Makes an environment for tests with another interpreter, and gives its own. NumPy is of the series given, such as
+/// `2.0`, or the newest.
 ///
 /// Our module is found there as it lies in the sources: built once, it serves every Python.
-pub fn beside(interpreter: &str) -> Result<PathBuf> {
+pub fn beside(interpreter: &Path, numpy: Option<&str>) -> Result<PathBuf> {
     let library = "import sysconfig; print(sysconfig.get_path('purelib'))";
-    let answer =
-        process::capture(process::command(interpreter).args(["-c", PROBE])).unwrap_or_default();
-    let words: Vec<&str> = answer.split_whitespace().collect();
-    let [major, minor, "good"] = words[..] else {
-        let words = format!("`{interpreter}` is no Python with venv and pip");
+    let Some((major, minor)) = version(interpreter) else {
+        let words = format!("`{}` is no Python with venv and pip", interpreter.display());
         return Err(Failure::new(words));
     };
-    let folder = workspace::beside(&format!("{major}.{minor}"));
+    let series = numpy.map(|series| format!("-numpy-{series}")).unwrap_or_default();
+    let folder = workspace::beside(&format!("{major}.{minor}{series}"));
     let python = folder.join("bin").join("python");
     process::announce(&format!("Python environment {}", folder.display()));
     if !process::succeeds(process::command(&python).args(["-m", "pip", "--version"])) {
         let mut venv = process::command(interpreter);
         process::run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
     }
-    install_into(&python, &FOR_TESTS)?;
+    let numpy = numpy.map_or("numpy>=2".to_owned(), |series| format!("numpy=={series}.*"));
+    install_into(&python, &[&[numpy.as_str()], &FOR_TESTS[..]].concat())?;
     let answer = process::capture(process::command(&python).args(["-c", library]))?;
     let link = PathBuf::from(answer.trim()).join("gpupy.pth");
     let sources = workspace::root().join("crates/gpupy-py/python");
@@ -75,12 +75,55 @@ pub fn beside(interpreter: &str) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// An interpreter that can serve us, and its version.
+pub struct Interpreter {
+    pub program: PathBuf,
+    pub version: (u32, u32),
+}
+
+/// Every version of Python that can serve us, once: by the names in the search path, then what pyenv has.
+pub fn interpreters() -> Vec<Interpreter> {
+    let mut found: Vec<Interpreter> = Vec::new();
+    for program in candidates().into_iter().chain(of_pyenv()) {
+        if let Some(version) = version(&program)
+            && version >= OLDEST
+            && found.iter().all(|known| known.version != version)
+        {
+            found.push(Interpreter { program, version });
+        }
+    }
+    found
+}
+
+/// The version of an interpreter that has venv and pip.
+pub fn version(interpreter: &Path) -> Option<(u32, u32)> {
+    let answer = probe(interpreter)?;
+    let words: Vec<&str> = answer.split_whitespace().collect();
+    let [major, minor, "good"] = words[..] else {
+        return None;
+    };
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The interpreters of pyenv, whose commands answer only for the version that the person chose.
+fn of_pyenv() -> Vec<PathBuf> {
+    let home = || std::env::home_dir().map(|home| home.join(".pyenv"));
+    let Some(root) = std::env::var_os("PYENV_ROOT").map(PathBuf::from).or_else(home) else {
+        return Vec::new();
+    };
+    let versions = fs::read_dir(root.join("versions")).into_iter().flatten().flatten();
+    let mut programs: Vec<PathBuf> =
+        versions.map(|version| version.path().join("bin").join("python")).collect();
+    programs.sort();
+    programs
+}
+
 /// Installs packages by pip into the environment.
 pub fn install(packages: &[&str]) -> Result<()> {
     install_into(&workspace::python(), packages)
 }
 
-fn install_into(python: &PathBuf, packages: &[&str]) -> Result<()> {
+fn install_into(python: &Path, packages: &[&str]) -> Result<()> {
     let mut pip = process::command(python);
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
     process::run(pip.args(packages))
@@ -95,7 +138,7 @@ fn candidates() -> Vec<PathBuf> {
 }
 
 /// What [`PROBE`] prints for an interpreter; nothing if there is none of this name.
-fn probe(interpreter: &PathBuf) -> Option<String> {
+fn probe(interpreter: &Path) -> Option<String> {
     process::capture(process::command(interpreter).args(["-c", PROBE])).ok()
 }
 

@@ -32,7 +32,7 @@ pub fn beside(version: &str) -> PathBuf {
 }
 
 /// Where cargo builds.
-fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
