@@ -240,7 +240,8 @@ def _asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None)
         return _given_like(asanyarray, a, dtype, order, device=device, copy=copy, like=like)
     _refuse(device)
     if isinstance(a, np.ndarray):
-        return wrap(np.asanyarray(a, dtype, order, copy=copy))
+        # `np.asanyarray` of NumPy 2.0 takes no `copy`.
+        return wrap(np.array(a, dtype, copy=copy, order="K" if order is None else order, subok=True))
     return asarray(a, dtype, order, copy=copy)
 
 
@@ -283,7 +284,9 @@ def from_dlpack(x, /, *, device=None, copy=None):
         return x.copy() if copy else x[...]
     # An element of ours is a tensor without axes, which NumPy's own scalar is not.
     given = to_host(x._array() if type(x) is scalar else x)
-    made = np.from_dlpack(given, device=device, copy=copy)
+    # NumPy 2.0 takes neither keyword.
+    asked = {name: v for name, v in (("device", device), ("copy", copy)) if v is not None}
+    made = np.from_dlpack(given, **asked)
     return adopt(made) if copy is False else wrap(made)
 
 

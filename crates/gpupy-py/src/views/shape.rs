@@ -83,7 +83,10 @@ pub fn reshape<'py>(
                     |o| Ok(o.clone()),
                 )?,
             )?;
-            kwargs.set_item("copy", copy)?;
+            // NumPy 2.0 does not know the keyword.
+            if let Some(copy) = copy {
+                kwargs.set_item("copy", copy)?;
+            }
             let host = host_of(slf)?;
             return wrap_of(slf, &host, &host.call_method("reshape", shape, Some(&kwargs))?);
         }
