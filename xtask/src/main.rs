@@ -17,6 +17,7 @@ mod imports;
 mod lint;
 #[cfg(test)]
 mod pages;
+mod parts;
 mod peers;
 mod process;
 mod quick;

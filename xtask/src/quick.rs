@@ -8,35 +8,70 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::parts::{self, MODULE};
 use crate::process::{command, run as start};
 use crate::steps::Step;
-use crate::test::{self, MODULE};
 use crate::{features, process, workspace};
 
 /// Python tests by the words of their names: drivers of GPUs take long, above all where a processor plays one.
 pub const DRIVERS: &str = "not gl- and not vulkan- and not wgpu-";
 
-/// Files of Python tests: what every program does, and what goes by the versions of Python and NumPy.
-const TESTS: [&str; 1] = ["test_views.py"];
+/// Of the Python tests those that neither wait nor start processes, and programs of users.
+const TESTS: [&str; 27] = [
+    "test_calls_as_numpys.py",
+    "test_creation.py",
+    "test_dtypes.py",
+    "test_faces.py",
+    "test_fallback.py",
+    "test_index_arrays.py",
+    "test_interop.py",
+    "test_joining.py",
+    "test_layout.py",
+    "test_letter.py",
+    "test_linear.py",
+    "test_memory.py",
+    "test_numpys_memory.py",
+    "test_operators.py",
+    "test_programs.py",
+    "test_public_names.py",
+    "test_reduce.py",
+    "test_rewrites.py",
+    "test_scalars.py",
+    "test_scalars_as_sizes.py",
+    "test_small.py",
+    "test_sorting.py",
+    "test_views.py",
+    "test_warnings.py",
+    "test_writes_within.py",
+    "test_writing.py",
+    "differential",
+];
 
 /// Random programs on each driver.
-const PROGRAMS: &str = "60";
+const PROGRAMS: &str = "300";
 
 /// Files of NumPy's own tests.
-const NUMPYS: [&str; 1] = ["_core/tests/test_ufunc.py"];
+const NUMPYS: [&str; 4] = [
+    "_core/tests/test_indexing.py",
+    "_core/tests/test_shape_base.py",
+    "fft/tests/test_pocketfft.py",
+    "lib/tests/test_index_tricks.py",
+];
 
 /// A choice of every part.
 pub fn steps() -> Vec<Step<'static>> {
-    let module = || test::module();
-    let mut steps = vec![module(), Step::new("Rust unit tests", rust)];
+    let mut steps = vec![parts::module(), Step::new("Rust unit tests", rust)];
     steps.extend(["cpu", "soft"].map(|driver| {
-        Step::new(format!("conformance on {driver}"), || test::conformance_on(driver))
+        Step::new(format!("conformance on {driver}"), || parts::conformance_on(driver))
     }));
     steps.push(
         Step::new("Python tests, a choice", || start(&mut tests(&workspace::python())))
             .after(MODULE),
     );
-    steps.push(Step::new("NumPy's own tests, a choice", || test::numpy(&NUMPYS)).after(MODULE));
+    steps.push(
+        Step::new("NumPy's own tests, a choice", || parts::numpy(&workspace::python(), &NUMPYS))
+            .after(MODULE),
+    );
     steps
 }
 

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use crate::failure::{self, Failure, Result};
+use crate::parts::{MODULE, conformance_on, module, numpy, plugin};
 use crate::process::{announce, capture, cargo, command, run as start};
 use crate::steps::{self, Step};
 use crate::{develop, features, quick, venv, versions, workspace};
@@ -44,12 +45,6 @@ const SUITES: [Suite; 2] = [
         script: "crates/gpupy-py/numpy_tests/run_cupy.py",
     },
 ];
-
-/// The script of NumPy's own tests.
-const NUMPYS: &str = "crates/gpupy-py/numpy_tests/run.py";
-
-/// The title of the step that others need.
-pub const MODULE: &str = "Python module";
 
 /// Sets up, builds, and runs the tests.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -97,14 +92,11 @@ pub fn parts(names: &[String]) -> Vec<Step<'static>> {
         steps.extend(versions::steps());
     }
     if wanted("numpy") {
-        steps.push(Step::new("NumPy's own tests", || numpy(&[])).after(MODULE));
+        steps.push(
+            Step::new("NumPy's own tests", || numpy(&workspace::python(), &[])).after(MODULE),
+        );
     }
     steps
-}
-
-/// The build of what the Python tests import.
-pub fn module() -> Step<'static> {
-    Step::new(MODULE, develop::prepare)
 }
 
 fn rust() -> Result<()> {
@@ -128,13 +120,6 @@ fn conformance() -> Result<()> {
     }
 }
 
-/// Runs the suite's command on a driver, or on the plug-in at a path.
-pub fn conformance_on(driver: &str) -> Result<()> {
-    let mut suite = cargo();
-    suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance"]);
-    start(suite.args(features::of_suite()).args(["--", driver]))
-}
-
 /// The drivers that start on this machine.
 fn starting() -> Result<Vec<String>> {
     announce("drivers on this machine");
@@ -155,12 +140,6 @@ fn starting() -> Result<Vec<String>> {
     }
 }
 
-/// Builds the software driver as a plug-in and gives its path.
-fn plugin() -> Result<String> {
-    start(cargo().args(["build", "--release", "--quiet", "-p", "driver-soft-plugin"]))?;
-    Ok(workspace::library("gpupy_soft").display().to_string())
-}
-
 /// Takes apart one line of what [`DRIVERS`] prints.
 fn driver(line: &str) -> Option<(&str, bool, &str)> {
     let (name, rest) = line.split_once(' ')?;
@@ -173,17 +152,12 @@ fn python() -> Result<()> {
     start(command(workspace::python()).args(["-m", "pytest"]).env("GPUPY_TEST_PLUGIN", plugin))
 }
 
-/// Runs the tests that NumPy's wheel brings along, with gpupy in NumPy's place; of these files, if any.
-pub fn numpy(files: &[&str]) -> Result<()> {
-    start(command(workspace::python()).arg(NUMPYS).args(files))
-}
-
-/// The same with another interpreter, and the newest NumPy that there is for it.
+/// NumPy's own tests with another interpreter, and the newest NumPy that there is for it.
 fn numpy_on(interpreter: &str) -> Result<()> {
     develop::prepare()?;
     let python = venv::beside(Path::new(interpreter), None)?;
     announce("NumPy's own tests");
-    start(command(python).arg(NUMPYS))
+    numpy(&python, &[])
 }
 
 /// Runs the tests of a suite, of which the user has a checkout.

@@ -8,9 +8,9 @@
 use std::path::Path;
 
 use crate::failure::Result;
+use crate::parts::MODULE;
 use crate::process::{capture, command, run as start};
 use crate::steps::Step;
-use crate::test::MODULE;
 use crate::venv::{self, Interpreter};
 use crate::{quick, workspace};
 

@@ -4,6 +4,7 @@ import os
 
 import hypothesis
 import pytest
+from since import pytest_collection_modifyitems  # noqa: F401  (a hook of pytest)
 
 import gpupy
 
