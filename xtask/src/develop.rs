@@ -90,8 +90,10 @@ fn list(path: &Path, files: &mut Vec<PathBuf>) {
 /// Whether a change of this file can change the compiled module.
 fn is_source(path: &Path) -> bool {
     let python = ["py", "pyi", "pyc", "so"].iter().any(|e| has_extension(path, e));
-    // The tests of a crate lie in its `tests/`, which no module is built from.
-    !python && !path.components().any(|part| part.as_os_str() == "tests")
+    // The tests of a crate lie in its `tests/`, which no module is built from; tools write into hidden folders.
+    let parts = path.strip_prefix(workspace::root()).unwrap_or(path).components();
+    let mut names = parts.map(|part| part.as_os_str().to_string_lossy());
+    !python && !names.any(|name| name == "tests" || name.starts_with('.'))
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {
@@ -121,5 +123,6 @@ mod tests {
         check("crates/driver-gl/shaders/copy.glsl", true);
         check("crates/gpupy-py/python/gpupy/__init__.py", false);
         check("crates/gpupy-py/tests/test_array.py", false);
+        check("crates/gpupy-py/.ruff_cache/CACHEDIR.TAG", false);
     }
 }
