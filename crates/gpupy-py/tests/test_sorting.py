@@ -145,9 +145,9 @@ def test_sorts_in_descending_order_are_stable_with_nan_last(device, dtype):
                 if found is not None:
                     assert_same(found, want)
             if KNOWS_DESCENDING:
-                assert_same(gpupy.argsort(rows[0], axis, descending=True), places)
-                assert_same(gpupy.sort(rows[0], axis, descending=True), wanted)
-                rows[0].sort(axis, descending=True)
+                assert_same(gpupy.argsort(rows[0], axis, descending=True, stable=True), places)
+                assert_same(gpupy.sort(rows[0], axis, descending=True, stable=True), wanted)
+                rows[0].sort(axis, descending=True, stable=True)
                 assert_same(rows[0], wanted)
 
 
