@@ -21,7 +21,7 @@ use crate::schedule::device::Device;
 use crate::schedule::halo::Halos;
 use crate::schedule::partition::{Evaluation, Flow};
 use crate::schedule::placement::{Homes, Order};
-use crate::schedule::plans::Structure;
+use crate::schedule::program::plans::Structure;
 use crate::schedule::siblings;
 use crate::schedule::walk::{Child, Needs, Obstacle, Start, Walk};
 use crate::schedule::ways::Steps;

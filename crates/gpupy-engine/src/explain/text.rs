@@ -1,6 +1,6 @@
-//! Explanations: a flush as text for people.
+//! A flush as text for people.
 //!
-//! Owns [`Explanation`] and the words of a trace. Invariant: apart from times, the same program
+//! Owns the words of a trace. Invariant: apart from times, the same program
 //! gives the same text in every process: values are numbered in the order of their creation.
 //!
 //! Not here: what is recorded (`trace.rs`), the graph as a picture (`picture.rs`).

@@ -16,7 +16,7 @@
 use crate::graph::passed::Read;
 use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId, computed_bytes};
 use crate::schedule::device::Device;
-use crate::schedule::kernel::nodes_of;
+use crate::schedule::program::kernel::nodes_of;
 use crate::schedule::walk::{Needs, RECOMPUTE, Role, Walk, WalkNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;

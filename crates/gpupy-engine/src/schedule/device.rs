@@ -6,8 +6,8 @@
 //! Not here: the blocks (`blocks/`), opening (`context/ladder.rs`).
 
 use super::halo::Halos;
-use super::plans::Plans;
-use super::programs::Programs;
+use super::program::plans::Plans;
+use super::program::programs::Programs;
 use super::ways::{Steps, Ways};
 use crate::blocks::cache::Blocks;
 use crate::graph::value::ValueId;

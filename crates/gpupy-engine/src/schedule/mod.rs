@@ -2,13 +2,11 @@
 //!
 //! A [`Walk`](walk::Walk) is what a tile needs, from the value down to what is computed (`walker.rs`). A
 //! [`Way`](ways::Way) is how a [`Device`](device::Device) does an operation (`lowering.rs`). An
-//! [`Evaluation`](partition::Evaluation) cuts a walk into pieces that the device can take; a
-//! [`Kernel`](kernel::Kernel) is the program of a piece with the numbers of its launch (`emit.rs`), which goes to a
-//! [`Destination`](destination::Destination). [`Plans`](plans::Plans) are kernels of walks that come again;
-//! `siblings.rs` finds values that one kernel gives almost for free, [`Again`](again::Again) those to store first,
-//! [`Homes`](placement::Homes) the device of each value, a [`Rotation`](halo::Rotation) what is read in a halo,
-//! [`Taken`](in_place::Taken) the operand whose block a result takes. [`Programs`](programs::Programs) are those of
-//! single operations (`single.rs`).
+//! [`Evaluation`](partition::Evaluation) cuts a walk into pieces that the device can take; each becomes a kernel
+//! (`program/`), which goes to a [`Destination`](destination::Destination). `siblings.rs` finds values that one kernel
+//! gives almost for free, [`Again`](again::Again) those to store first, [`Homes`](placement::Homes) the device of each
+//! value, a [`Rotation`](halo::Rotation) what is read in a halo, [`Taken`](in_place::Taken) the operand whose block a
+//! result takes.
 //!
 //! Imports `memory`, `graph`, `explain` and `blocks`; and, as partitioning evaluates what does not fit, the engine of
 //! `execute`. Not here: launches, transfers and writes (`execute/`).
@@ -16,17 +14,13 @@
 pub(crate) mod again;
 pub(crate) mod destination;
 pub(crate) mod device;
-pub(crate) mod emit;
 pub(crate) mod halo;
 pub(crate) mod in_place;
-pub(crate) mod kernel;
 pub(crate) mod lowering;
 pub(crate) mod partition;
 pub(crate) mod placement;
-pub(crate) mod plans;
-pub(crate) mod programs;
+pub(crate) mod program;
 pub(crate) mod siblings;
-pub(crate) mod single;
 pub(crate) mod walk;
 mod walker;
 pub(crate) mod ways;

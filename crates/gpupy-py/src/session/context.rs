@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 
 /// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
 static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
@@ -168,11 +169,13 @@ pub fn holds(dtype: DType) -> PyResult<bool> {
 }
 
 /// Starts again with a new context: for tests, which force small blocks and little memory, and all
-/// work on the driver unless `strict` is false. Arrays made before it keep what was computed of them.
+/// work on the driver unless `strict` is false. Without `pauses` an evaluation goes on to its end, so that counts do
+/// not depend on time. Arrays made before it keep what was computed of them.
 #[pyfunction]
 #[pyo3(signature = (
-    driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None, strict=true
+    driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None, strict=true, pauses=true
 ))]
+#[allow(clippy::too_many_arguments)] // keywords of a function for tests
 pub fn reconfigure(
     py: Python<'_>,
     driver: &str,
@@ -181,6 +184,7 @@ pub fn reconfigure(
     resources: Option<Vec<u32>>,
     flush_depth: Option<u32>,
     strict: bool,
+    pauses: bool,
 ) -> PyResult<()> {
     let mut settings =
         Settings { driver: driver.to_owned(), block_bytes, device_bytes, ..Settings::default() };
@@ -189,6 +193,9 @@ pub fn reconfigure(
         *slot = limit;
     }
     settings.flush_depth = flush_depth.unwrap_or(settings.flush_depth);
+    if !pauses {
+        settings.slice = Duration::from_secs(3600);
+    }
     let context = made(settings);
     wait(py, || context.driver()).map_err(to_py)?;
     let before = CONTEXT.write().unwrap_or_else(PoisonError::into_inner).replace(context);

@@ -4,13 +4,13 @@
 //!
 //! Not here: the order of the nodes (`kernel.rs`).
 
-use super::device::Device;
 use super::kernel::{Kernel, Marks, Target, emission_order, merge_axes};
-use super::walk::{Child, Role, Walk};
-use super::ways::{Way, method_dtype};
 use crate::blocks::cache::{Part, Placed};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
+use crate::schedule::device::Device;
+use crate::schedule::walk::{Child, Role, Walk};
+use crate::schedule::ways::{Way, method_dtype};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Builder, Form, Program};

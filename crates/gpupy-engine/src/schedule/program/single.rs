@@ -2,9 +2,9 @@
 //!
 //! Not here: how they are told apart (`programs.rs`), programs of pieces (`emit.rs`).
 
-use super::device::Device;
 use super::emit::emit;
 use super::programs::{Key, Leaf, Programs, Ready, Work, unit};
+use crate::schedule::device::Device;
 use gpupy_core::ir::{Builder, Form};
 use smallvec::SmallVec;
 

@@ -11,7 +11,7 @@
 use crate::blocks::cache::{Blocks, Part};
 use crate::graph::value::ValueId;
 use crate::schedule::destination::Destination;
-use crate::schedule::kernel::Kernel;
+use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{Child, Role, Walk};
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
