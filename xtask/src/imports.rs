@@ -1,10 +1,10 @@
 //! The ratchet of imports: what goes upwards or in a circle between the files of a crate is listed, and the list
 //! only shrinks.
 //!
-//! Owns the reading of imports and the comparison with `xtask/imports.txt`. The page of a crate may name its
-//! folders in an order, one to a line of its first block of text; then no file may import from a later folder. In any
-//! crate, an import is in a circle when it leads back to its file. Tests may import anything. A folder's page
-//! counts as a file of its own; what it declares is no import.
+//! Owns the reading of imports and the comparison with `xtask/imports.txt`. The page of a crate may name folders
+//! by their paths in an order, one to a line of its first block of text; then no file may import from a later folder.
+//! In any crate, an import is in a circle when it leads back to its file. Tests may import anything. A folder's
+//! page counts as a file of its own; what it declares is no import.
 //!
 //! Not here: imports between crates, which Cargo checks.
 
@@ -150,8 +150,10 @@ fn order(page: &str, src: &Path) -> Vec<String> {
 /// What goes upwards or in a circle in a crate, as lines of the list.
 fn against(imports: &Imports, order: &[String]) -> Vec<String> {
     let place = |file: &str| {
-        let folder = file.split('/').next().unwrap_or_default();
-        order.iter().position(|name| name == folder)
+        let lies_in = |folder: &String| {
+            file.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        order.iter().position(lies_in)
     };
     let mut lines = Vec::new();
     for (from, all) in imports {
@@ -208,4 +210,7 @@ fn what_goes_up_and_what_goes_in_a_circle_is_found() {
     let order = ["a", "b"].map(str::to_owned);
     assert_eq!(against(&imports, &order), ["a/x -> b/y (up)", "b/y -> b/z", "b/z -> b/y"]);
     assert_eq!(against(&imports, &[]), ["b/y -> b/z", "b/z -> b/y"]);
+    let inner = BTreeMap::from([edge("c/a/x", "c/b/y"), edge("c/b/y", "c/ab/z")]);
+    let order = ["c/a", "c/b"].map(str::to_owned);
+    assert_eq!(against(&inner, &order), ["c/a/x -> c/b/y (up)"]);
 }

@@ -5,8 +5,8 @@
 //!
 //! Not here: what is done (`open.rs` and its neighbours).
 
-use super::device::Gpu;
-use super::instance::Instance;
+use super::gpu::device::Gpu;
+use super::gpu::instance::Instance;
 use super::open::Open;
 use super::trial::Trial;
 use super::ways::Ways;

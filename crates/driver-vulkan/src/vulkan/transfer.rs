@@ -7,10 +7,10 @@
 //!
 //! Not here: waiting (`queue.rs`), widths of elements (`gpupy_codegen::compute`).
 
-use super::blocks::Block;
-use super::memory::{Buffer, Purpose};
 use super::open::Open;
-use super::queue::{Retired, Touch};
+use super::work::blocks::Block;
+use super::work::memory::{Buffer, Purpose};
+use super::work::queue::{Retired, Touch};
 use ash::vk;
 use gpupy_codegen::compute::{narrow, widen};
 use gpupy_core::driver::BlockId;
@@ -164,8 +164,8 @@ unsafe fn put(base: NonNull<u8>, stored: usize, dtype: DType, data: &[u8]) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::vulkan::device::Gpu;
-    use crate::vulkan::instance::Instance;
+    use crate::vulkan::gpu::device::Gpu;
+    use crate::vulkan::gpu::instance::Instance;
     use gpupy_core::driver::{Access, BlockSpec, Config, Dest, Launch};
     use gpupy_core::ir::{AccessKind, Builder, Form};
 

@@ -2,7 +2,7 @@
 //!
 //! Owns [`Trial`]. Invariant: without a trial nothing is changed. Not here: the tests.
 
-use super::device::Traits;
+use super::gpu::device::Traits;
 use super::ways::Ways;
 
 /// How a test wants a driver; the default is the usual one.

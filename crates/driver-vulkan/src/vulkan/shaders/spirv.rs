@@ -6,7 +6,7 @@
 //!
 //! Not here: which modes a device offers (`device.rs`), the compiler (`kernels.rs`).
 
-use super::device::FloatModes;
+use crate::vulkan::gpu::device::FloatModes;
 
 /// Words before the first instruction.
 const HEADER: usize = 5;

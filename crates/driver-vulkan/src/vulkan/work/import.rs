@@ -1,75 +1,18 @@
 //! Buffers over host memory of the core, which the device reads where it lies.
 //!
-//! Owns [`Import`], and how [`Memory`] imports. Invariants: only devices whose memory is the host's import;
-//! whoever frees an imported buffer has waited for the device, as the host's memory is its owner's again then.
+//! Owns how [`Memory`] imports. Invariants: only devices whose memory is the host's import; whoever
+//! frees an imported buffer has waited for the device, as the host's memory is its owner's again then.
 //!
-//! Not here: buffers in memory of the device's own (`memory.rs`), what is imported (`import.rs` of the core).
+//! Not here: whether a device imports (`gpu/external.rs`), buffers in memory of the device's own (`memory.rs`), what is
+//! imported (`import.rs` of the core).
 
-use super::failure::failed;
 use super::memory::{Backing, Buffer, Memory};
 use crate::NAME;
-use ash::ext::external_memory_host;
+use crate::vulkan::gpu::external::{Import, KIND, USAGE};
+use crate::vulkan::gpu::failure::failed;
 use ash::vk;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::{Error, ErrorKind, Result};
-
-/// How the memory of a process is named.
-const KIND: vk::ExternalMemoryHandleTypeFlags =
-    vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
-
-/// What imported buffers are for: kernels read them, and copies.
-const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
-    vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
-        | vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
-        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
-);
-
-/// What imports host memory.
-pub struct Import {
-    functions: external_memory_host::Device,
-    /// The kinds of the device's memory.
-    kinds: vk::PhysicalDeviceMemoryProperties,
-    /// Bytes to whose multiples memory must be aligned.
-    pub alignment: usize,
-}
-
-impl Import {
-    /// The import of a device that was opened with the extension, and has this [`alignment`].
-    pub fn new(
-        instance: &ash::Instance,
-        handle: vk::PhysicalDevice,
-        device: &ash::Device,
-        alignment: usize,
-    ) -> Import {
-        // SAFETY: a plain query on a handle of the instance.
-        let kinds = unsafe { instance.get_physical_device_memory_properties(handle) };
-        Import { functions: external_memory_host::Device::new(instance, device), kinds, alignment }
-    }
-}
-
-/// Bytes to whose multiples memory must be aligned for a device to import it; `None` where it imports none.
-pub fn alignment(instance: &ash::Instance, device: vk::PhysicalDevice) -> Option<usize> {
-    let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
-    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut host);
-    let asked = vk::PhysicalDeviceExternalBufferInfo::default().usage(USAGE).handle_type(KIND);
-    let mut buffers = vk::ExternalBufferProperties::default();
-    // SAFETY: plain queries; the chain's struct is filled by a device that has the extension, and passed
-    // over by others.
-    let offered = unsafe {
-        instance.get_physical_device_properties2(device, &mut properties);
-        instance.get_physical_device_external_buffer_properties(device, &asked, &mut buffers);
-        instance.enumerate_device_extension_properties(device)
-    };
-    let named = |extension: &vk::ExtensionProperties| {
-        extension.extension_name_as_c_str() == Ok(external_memory_host::NAME)
-    };
-    let features = buffers.external_memory_properties.external_memory_features;
-    let can = features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE)
-        && !features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY)
-        && offered.ok()?.iter().any(named);
-    let alignment = usize::try_from(host.min_imported_host_pointer_alignment).ok()?;
-    (can && alignment.is_power_of_two()).then_some(alignment)
-}
 
 impl Memory {
     /// A buffer over `bytes` of host memory, which is aligned, and the caller's up to the next multiple.

@@ -9,10 +9,10 @@
 //!
 //! Not here: what commands do (`eval.rs`, `transfer.rs`).
 
-use super::device::Gpu;
-use super::failure::failed;
 use super::memory::{Buffer, Memory};
 use crate::NAME;
+use crate::vulkan::gpu::device::Gpu;
+use crate::vulkan::gpu::failure::failed;
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::collections::VecDeque;

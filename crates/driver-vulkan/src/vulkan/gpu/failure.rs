@@ -1,10 +1,14 @@
-//! Results of Vulkan's functions as errors of the contract.
+//! Results of Vulkan's functions as errors of the contract, and the error of a machine without Vulkan.
 //!
-//! Owns [`failed`]. Not here: errors of our own.
+//! Owns [`failed`] and [`unavailable`]. Not here: errors that one file alone gives.
 
 use crate::NAME;
 use ash::vk;
 use gpupy_core::{Error, ErrorKind};
+
+/// What to install where something is missing.
+const INSTALL: &str =
+    "install libvulkan1 and a driver: the vendor's, or mesa-vulkan-drivers, which needs no GPU";
 
 /// The error of a Vulkan function that did not succeed while `operation` of the contract ran.
 pub fn failed(operation: &'static str, function: &'static str, result: vk::Result) -> Error {
@@ -18,4 +22,11 @@ pub fn failed(operation: &'static str, function: &'static str, result: vk::Resul
         _ => ErrorKind::DeviceLost,
     };
     Error::new(kind, operation).with("driver", NAME).with(function, result)
+}
+
+/// The error of a start that cannot be.
+pub fn unavailable(message: &str) -> Error {
+    Error::new(ErrorKind::Unavailable, "init")
+        .says(format!("{message}; {INSTALL}"))
+        .with("driver", NAME)
 }

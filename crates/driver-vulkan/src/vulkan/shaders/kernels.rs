@@ -8,8 +8,8 @@
 //! `gpupy_codegen::cache`), the folder on disk (`gpupy_codegen::disk`).
 
 use super::compiler::{self, refused};
-use super::device::Gpu;
-use super::failure::failed;
+use crate::vulkan::gpu::device::Gpu;
+use crate::vulkan::gpu::failure::failed;
 use ash::vk;
 use gpupy_codegen::disk::Shelf;
 use gpupy_core::{ErrorKind, Result};

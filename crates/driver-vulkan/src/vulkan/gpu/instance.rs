@@ -7,16 +7,12 @@
 //! Not here: which device is taken and what it can do (`device.rs`), messages of the validation layers
 //! (`validation.rs`).
 
+use super::failure::unavailable;
 use super::validation::{self, Watch};
-use crate::NAME;
 use ash::vk;
-use gpupy_core::{Error, ErrorKind, Result};
+use gpupy_core::Result;
 use std::ffi::{CStr, c_char};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-/// What to install where something is missing.
-const INSTALL: &str =
-    "install libvulkan1 and a driver: the vendor's, or mesa-vulkan-drivers, which needs no GPU";
 
 /// An instance of Vulkan.
 pub struct Instance {
@@ -130,13 +126,6 @@ impl Drop for Instance {
         // SAFETY: nothing made of the instance is left; devices hold it.
         unsafe { self.raw.destroy_instance(None) };
     }
-}
-
-/// The error of a start that cannot be.
-pub fn unavailable(message: &str) -> Error {
-    Error::new(ErrorKind::Unavailable, "init")
-        .says(format!("{message}; {INSTALL}"))
-        .with("driver", NAME)
 }
 
 fn rank(kind: vk::PhysicalDeviceType) -> u32 {

@@ -6,9 +6,9 @@
 //! Not here: buffers over the host's memory (`import.rs`), which buffers are blocks (`blocks.rs`), when a
 //! buffer may be given back (`queue.rs`).
 
-use super::device::Gpu;
-use super::failure::failed;
 use crate::NAME;
+use crate::vulkan::gpu::device::Gpu;
+use crate::vulkan::gpu::failure::failed;
 use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,

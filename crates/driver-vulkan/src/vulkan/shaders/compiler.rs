@@ -4,9 +4,9 @@
 //!
 //! Not here: pipelines (`kernels.rs`).
 
-use super::device::Traits;
 use super::spirv;
 use crate::NAME;
+use crate::vulkan::gpu::device::Traits;
 use gpupy_codegen::disk::short_hash;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::OnceLock;
@@ -60,8 +60,8 @@ pub fn refused(reason: &str, source: &str, traits: &Traits) -> Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::vulkan::device::Gpu;
-    use crate::vulkan::instance::Instance;
+    use crate::vulkan::gpu::device::Gpu;
+    use crate::vulkan::gpu::instance::Instance;
     use gpupy_core::driver::Config;
 
     /// What a device of this machine can do; `None` (with the reason printed) where there is none.

@@ -4,10 +4,11 @@
 //! whatever is not switched on nobody uses; the device is closed when the last that was made of it is
 //! gone.
 //!
-//! Not here: memory (`memory.rs`), work (`queue.rs`).
+//! Not here: memory, work (`work`), the import of host memory (`external.rs`).
 
-use super::import::{self, Import};
-use super::instance::{Found, Instance, unavailable};
+use super::external::{self, Import};
+use super::failure::unavailable;
+use super::instance::{Found, Instance};
 use crate::NAME;
 use ash::ext::external_memory_host;
 use ash::khr::push_descriptor;
@@ -130,7 +131,7 @@ impl Gpu {
         let mut traits = Traits::of(&instance, found, &has, &has_11, &has_12);
         traits.bound = bound(&instance, handle);
         let pushes = traits.bound.is_some();
-        let alignment = import::alignment(&instance.raw, handle).filter(|_| traits.shared_memory);
+        let alignment = external::alignment(&instance.raw, handle).filter(|_| traits.shared_memory);
         let wanted =
             [(pushes, push_descriptor::NAME), (alignment.is_some(), external_memory_host::NAME)];
         let extensions = wanted.into_iter().filter(|(has, _)| *has);
