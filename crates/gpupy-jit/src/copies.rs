@@ -6,7 +6,7 @@
 //! Not here: which rows are copied (`kernel.rs`).
 
 use crate::isa::Isa;
-use crate::kernel::Walk;
+use crate::row::Walk;
 
 /// Copies elements from one walk to another.
 ///

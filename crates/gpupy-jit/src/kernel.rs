@@ -1,41 +1,18 @@
 //! Finished code, and running it over a row.
 //!
-//! Owns [`Kernel`], [`Row`] and [`Walk`], and all `unsafe` of running. Code goes along rows whose
+//! Owns [`Kernel`], and all `unsafe` of running. Code goes along rows whose
 //! elements follow each other, in whole passes where the machine has no masks. Other rows, and the
 //! rest of a row, are copied through short rows of the thread's own.
 //!
-//! Not here: writing the code (`writer.rs`), the copies' loops (`copies.rs`).
+//! Not here: what a row is (`row.rs`), writing the code (`writer.rs`), the copies' loops (`copies.rs`).
 
 use crate::Step;
 use crate::copies::{copy_elements, join_parts, take_apart};
 use crate::lines::Lines;
 use crate::parts::Parts;
+use crate::row::{Row, Walk};
 use memmap2::{Mmap, MmapMut};
 use std::cell::RefCell;
-
-/// Where an access or destination is along a row.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Walk {
-    /// The element of the row's first point. Of an `index`: its number, in the low 32 bits.
-    pub ptr: *mut u8,
-    /// Bytes from one point to the next. Of an `index`: how much the number grows.
-    pub step: isize,
-}
-
-/// A row of points.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct Row {
-    /// How many points.
-    pub n: usize,
-    /// The walk of each `load` and `index`, in the order of the program's instructions.
-    pub accesses: *const Walk,
-    /// The walk of each destination.
-    pub dests: *const Walk,
-    /// The bits of the program's parameters, each zero-extended.
-    pub params: *const u64,
-}
 
 /// What the code finds at the address that it is called with.
 #[repr(C)]

@@ -20,6 +20,7 @@
 //! | `registers.rs` | which value is in which register |
 //! | `pool.rs` | constants |
 //! | `opcodes.rs`, `encode.rs` | instructions, and their bytes |
+//! | `row.rs` | a row of points, and where its elements lie |
 //! | `kernel.rs`, `copies.rs` | finished code, and running it over a row |
 //!
 //! Compiling takes about as long as interpreting a program over a few hundred points; the figures
@@ -41,10 +42,12 @@ mod parts;
 mod plan;
 mod pool;
 mod registers;
+mod row;
 mod writer;
 
 pub use isa::Isa;
-pub use kernel::{Kernel, Row, Walk};
+pub use kernel::Kernel;
+pub use row::{Row, Walk};
 
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;

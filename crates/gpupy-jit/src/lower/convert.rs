@@ -1,7 +1,6 @@
 //! Casts.
 
-use super::float::Relation;
-use super::test::Half;
+use super::lanes::{Half, Relation};
 use super::{float_bits, magnitude_bits, sign_bit};
 use crate::encode::{Opcode, Rm};
 use crate::isa::Isa;

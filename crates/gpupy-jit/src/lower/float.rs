@@ -1,11 +1,13 @@
 //! Arithmetic of floats.
+//!
+//! Not here: comparisons, and choices by lane (`lanes.rs`).
 
-use super::test::Half;
+use super::lanes::{Half, Relation};
 use super::{float_bits, magnitude_bits, sign_bit};
 use crate::encode::{Opcode, Rm};
 use crate::isa::Isa;
 use crate::opcodes::{self, Shift, Width, only};
-use crate::writer::{TEST, Writer};
+use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
@@ -17,19 +19,6 @@ pub(super) enum Rounding {
     Down = 9,
     Up = 10,
     Truncate = 11,
-}
-
-/// Predicates of float comparisons: none of them is true for NaN, but for the last two.
-#[derive(Clone, Copy)]
-pub(super) enum Relation {
-    Equal = 0x00,
-    Less = 0x11,
-    LessOrEqual = 0x12,
-    Greater = 0x1e,
-    GreaterOrEqual = 0x1d,
-    OrderedNotEqual = 0x0c,
-    NotEqual = 0x04,
-    Unordered = 0x03,
 }
 
 /// For each class of numbers, what `fix_up` makes of its operand: of NaNs a quiet NaN, and of all
@@ -127,30 +116,6 @@ impl Writer<'_> {
         self.compare_into(is_nan, w, x, Rm::Reg(x), Relation::Unordered);
         let to = self.result();
         self.blend(w, to, least, Rm::Reg(x), is_nan);
-    }
-
-    /// AVX2: all bits of the lanes where the relation holds.
-    pub(super) fn compare_into(&mut self, to: u8, w: Width, x: u8, y: Rm, relation: Relation) {
-        self.emit(opcodes::compare_float(w), w, to, x, y);
-        self.asm.imm(relation as u8);
-    }
-
-    /// AVX-512: the test's mask register, set where the relation holds.
-    pub(super) fn compare_mask(&mut self, w: Width, x: u8, y: Rm, relation: Relation) {
-        self.emit(opcodes::compare_float(w), w, TEST, x, y);
-        self.asm.imm(relation as u8);
-    }
-
-    /// AVX2: lanes of `yes` where `mask` has them set, otherwise of `no`.
-    pub(super) fn blend(&mut self, width: Width, to: u8, no: u8, yes: Rm, mask: u8) {
-        self.emit(opcodes::blend_lanes(width), width, to, no, yes);
-        self.asm.imm(mask << 4);
-    }
-
-    /// AVX-512: lanes of `yes` where the test holds, otherwise of `no`.
-    pub(super) fn blend_by_test(&mut self, width: Width, to: u8, no: u8, yes: Rm) {
-        let bits = self.bits(width);
-        self.asm.merged(opcodes::blend_masked(width), bits, to, no, yes, TEST);
     }
 
     /// One with the operand's sign; of zeros and NaN the sum with 0.0, which drops a zero's sign.

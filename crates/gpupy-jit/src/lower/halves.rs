@@ -3,7 +3,8 @@
 //! A half becomes an exact float by its place in a float's bits: in the lowest bits of 2^52, it counts
 //! ones; in those of 2^84, it counts 2^32.
 
-use super::float::{Relation, Rounding};
+use super::float::Rounding;
+use super::lanes::Relation;
 use super::{float_bits, magnitude_bits, sign_bit};
 use crate::encode::Rm;
 use crate::opcodes::{self, Shift, Width, only};

@@ -13,6 +13,7 @@
 //! | `small.rs` | integers of 8 and 16 bits |
 //! | `test.rs` | comparisons and choices |
 //! | `convert.rs` | casts |
+//! | `lanes.rs` | comparisons of floats, choices by lane, halves of lanes: what several of these need |
 //! | `halves.rs` | what AVX2 lacks for lanes of 64 bits |
 //! | `paired.rs` | the parts of complex numbers |
 
@@ -22,6 +23,7 @@ mod float;
 mod float16;
 mod halves;
 mod int;
+mod lanes;
 mod leaf;
 mod logic;
 mod paired;

@@ -2,8 +2,10 @@
 //!
 //! With AVX-512 a comparison sets a mask register, from which a choice is made at once where it is
 //! the only use; otherwise the mask becomes lanes.
+//!
+//! Not here: the instructions that compare floats and choose (`lanes.rs`).
 
-use super::float::Relation;
+use super::lanes::{Half, Relation};
 use super::{ONES, float_bits, magnitude_bits, sign_bit};
 use crate::encode::{Bits, Rm};
 use crate::isa::Isa;
@@ -12,13 +14,6 @@ use crate::writer::{TEST, Writer};
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
-
-/// Which halves of lanes of 64 bits, as a shuffle's immediate says it.
-#[derive(Clone, Copy)]
-pub(super) enum Half {
-    Lower = 0x88,
-    Upper = 0xdd,
-}
 
 impl Writer<'_> {
     /// A test whose bools somebody wants.
@@ -147,14 +142,6 @@ impl Writer<'_> {
             self.halves(t, from, Half::Upper);
             self.done_in(t);
         }
-    }
-
-    /// AVX2: halves of four lanes of 64 bits, into another register.
-    pub(super) fn halves(&mut self, to: u8, from: u8, half: Half) {
-        self.asm.vector(only::UPPER_128, Bits::B256, from, 0, Rm::Reg(to));
-        self.asm.imm(1);
-        self.asm.vector(only::SHUFFLE, Bits::B128, to, from, Rm::Reg(to));
-        self.asm.imm(half as u8);
     }
 
     /// `select`: of the operands, the values to choose from come last.
