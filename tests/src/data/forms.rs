@@ -1,6 +1,6 @@
 //! The whole-program forms.
 
-use super::make::{Named, kind, named, ordinary, random};
+use super::named::{Named, kind, named, ordinary, random};
 use crate::oracle::{Run, affine, contiguous};
 use crate::samples::{DTYPES, Rng};
 use gpupy_core::driver::Access;

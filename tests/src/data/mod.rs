@@ -13,6 +13,8 @@ mod forms;
 #[cfg(test)]
 mod make;
 #[cfg(test)]
+mod named;
+#[cfg(test)]
 mod operations;
 #[cfg(test)]
 mod programs;

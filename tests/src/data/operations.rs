@@ -2,7 +2,7 @@
 //!
 //! Not here: programs of many operations (`programs.rs`).
 
-use super::make::{Named, map, named, ordinary, random};
+use super::named::{Named, map, named, ordinary, random};
 use crate::oracle::{affine, contiguous};
 use crate::samples::{DTYPES, specials};
 use gpupy_core::DType;

@@ -2,7 +2,7 @@
 //!
 //! Owns [`programs`]. Only exact operations occur, and none that would show which NaN another gave.
 
-use super::make::Named;
+use super::named::Named;
 use crate::oracle::{Run, affine, contiguous};
 use crate::samples::{DTYPES, Rng};
 use gpupy_core::ir::{AccessKind, Builder, Form};

@@ -1,6 +1,6 @@
 //! Programs with loops and choices, as texts.
 
-use super::make::{Named, named, ordinary};
+use super::named::{Named, named, ordinary};
 use crate::oracle::{Run, affine, contiguous};
 use gpupy_core::ir::{AccessKind, Program};
 use gpupy_core::{DType, Scalar};

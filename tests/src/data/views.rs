@@ -1,6 +1,6 @@
 //! What is read, and where it is written.
 
-use super::make::{Named, kind, map, named, ordinary, random};
+use super::named::{Named, kind, map, named, ordinary, random};
 use crate::oracle::{affine, contiguous};
 use crate::samples::DTYPES;
 use gpupy_core::ir::AccessKind;

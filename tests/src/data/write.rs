@@ -6,7 +6,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::make::{self, Named};
+use super::make;
+use super::named::Named;
 use super::{Case, Dest, FILES, File, Numbers, Operand};
 use crate::oracle::expected;
 use gpupy_core::op::{OPS, Op};

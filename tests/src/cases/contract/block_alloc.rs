@@ -1,7 +1,7 @@
 //! `block_alloc` gives blocks, until there is no room.
 
 use super::mistakes::undisturbed;
-use super::{Suite, imported, numbers};
+use super::{Suite, block_free, imported, numbers};
 use crate::compare::same;
 use crate::device::Device;
 use crate::outcome::{Outcome, ensure, fine, refused};
@@ -14,7 +14,9 @@ pub const GROUP: &str = "block_alloc";
 
 pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "blocks apart", blocks_apart);
-    imported::run(suite);
+    suite.case(GROUP, "over host memory", imported::each_dtype);
+    let freed = "of host memory that work still reads";
+    suite.case(block_free::GROUP, freed, imported::freed_while_read);
     suite.case(GROUP, "lengths that no block has", wrong_lengths);
     suite.case(GROUP, "dtypes that no block has", wrong_dtypes);
     let make = suite.constructor();

@@ -2,8 +2,10 @@
 //!
 //! Invariant: a block over imported memory holds what lies there; after `block_free`, nobody reads it any
 //! more.
+//!
+//! Not here: the names and groups of these cases (`block_alloc.rs`).
 
-use super::{Suite, block_alloc, block_free, doubling, numbers};
+use super::{doubling, numbers};
 use crate::compare::same;
 use crate::device::{Device, from_bytes, to_bytes};
 use crate::outcome::{Outcome, fail, fine, skip};
@@ -11,11 +13,6 @@ use crate::samples::{DTYPES, Rng};
 use gpupy_core::driver::{BlockId, BlockSpec, HostMemory};
 use gpupy_core::{DType, ErrorKind, Scalar};
 use std::ptr::NonNull;
-
-pub fn run(suite: &mut Suite<'_>) {
-    suite.case(block_alloc::GROUP, "over host memory", each_dtype);
-    suite.case(block_free::GROUP, "of host memory that work still reads", freed_while_read);
-}
 
 /// Bytes at a multiple of an alignment, that go on to the next one behind them.
 struct Aligned {
@@ -56,7 +53,8 @@ fn need_import(device: &Device) -> Outcome<usize> {
     }
 }
 
-fn each_dtype(device: &mut Device) -> Outcome {
+/// Blocks of every dtype over host memory.
+pub fn each_dtype(device: &mut Device) -> Outcome {
     let alignment = need_import(device)?;
     let mut rng = Rng::new(91);
     for dtype in DTYPES {
@@ -79,7 +77,7 @@ fn each_dtype(device: &mut Device) -> Outcome {
 }
 
 /// The memory is written again at once, as its owner may.
-fn freed_while_read(device: &mut Device) -> Outcome {
+pub fn freed_while_read(device: &mut Device) -> Outcome {
     let alignment = need_import(device)?;
     let n = 100_000.min(device.caps.max_block_len);
     let run = doubling(n);
