@@ -3,17 +3,14 @@
 //!
 //! Owns the list of checks. Invariants: what the nightly toolchain here lacks is named with the command that
 //! installs it, and is no failure; what is built lies apart from other builds. Not here: the other tests
-//! (`test`), how the module is checked (`checked`).
+//! (`test`), how the module is checked and for which target (`checked`).
 
 use std::process::Command;
 
-use crate::checked;
+use crate::checked::{self, TARGET};
 use crate::failure::{Failure, Result};
 use crate::process::{command, run as start, succeeds};
 use crate::steps::{self, Step};
-
-/// The one target for which these checks are known to work.
-pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Tests of the core for Miri, which takes seconds for what else takes milliseconds: the C table, host
 /// memory, and arrays that are computed, moved and read.
