@@ -6,10 +6,9 @@
 //! within the free numbers of a group, never renumber.
 //!
 //! Not here: what an operation computes (`op_eval`), how a language spells the rows whose
-//! spelling is empty (`gpupy-codegen`).
+//! spelling is empty (`gpupy-codegen`), which operation is a form's instruction (`ir/form.rs`).
 
 use crate::dtype::DType;
-use crate::ir::FormKind;
 use serde::{Deserialize, Serialize};
 
 /// What dtypes an operation takes and gives.
@@ -344,17 +343,6 @@ impl Op {
             Rule::Select => {
                 (operands[0] == DType::Bool && operands[1] == operands[2]).then(|| operands[1])
             }
-        }
-    }
-
-    /// The kind of the form whose instruction this is.
-    pub fn form(self) -> Option<FormKind> {
-        match self {
-            Op::Reduce => Some(FormKind::Reduce),
-            Op::Scan => Some(FormKind::Scan),
-            Op::Sort | Op::ArgSort => Some(FormKind::Sort),
-            Op::MatMul => Some(FormKind::MatMul),
-            _ => None,
         }
     }
 

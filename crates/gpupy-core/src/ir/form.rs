@@ -1,9 +1,9 @@
 //! Forms: what the iteration space of a program means.
 //!
-//! Owns [`Form`] and [`FormKind`]. Invariant: the codes of kinds are part of the IR's memory form and
-//! never change.
+//! Owns [`Form`] and [`FormKind`], and which kind each operation is the instruction of. Invariant: the codes of
+//! kinds are part of the IR's memory form and never change.
 //!
-//! Not here: the instruction that belongs to a form (`op.rs`), where it may stand (`verify.rs`).
+//! Not here: the row of such an operation (`op.rs`), where its instruction may stand (`verify.rs`).
 
 use super::REDUCE_CHUNK;
 use crate::op::Op;
@@ -106,6 +106,19 @@ impl FormKind {
             FormKind::Scan => Form::Scan { op },
             FormKind::Sort => Form::Sort,
             FormKind::MatMul => Form::MatMul,
+        }
+    }
+}
+
+impl Op {
+    /// The kind of the form whose instruction this is.
+    pub fn form(self) -> Option<FormKind> {
+        match self {
+            Op::Reduce => Some(FormKind::Reduce),
+            Op::Scan => Some(FormKind::Scan),
+            Op::Sort | Op::ArgSort => Some(FormKind::Sort),
+            Op::MatMul => Some(FormKind::MatMul),
+            _ => None,
         }
     }
 }

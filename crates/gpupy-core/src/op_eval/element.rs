@@ -1,10 +1,11 @@
 //! Rust types whose values are elements, and conversions between them.
 //!
-//! Owns [`Stored`], [`Element`], [`Half`] and [`cast`]. Invariant: conversions give NumPy's bits, as on x86-64.
+//! Owns [`Stored`], [`Element`], [`Half`] and [`cast`], and [`Visitor`], which is given operations on them.
+//! Invariant: conversions give NumPy's bits, as on x86-64.
 //!
-//! Not here: complex numbers, which are not one word (the drivers that have them).
+//! Not here: the operations of a dtype (`table.rs`); complex numbers, which are not one word (the drivers that
+//! have them).
 
-use super::table::Visitor;
 use crate::dtype::DType;
 
 /// A Rust type whose values lie in memory as elements.
@@ -37,6 +38,16 @@ pub enum Wide {
     Unsigned(u64),
     /// Of a float.
     Float(f64),
+}
+
+/// Makes something of an operation on elements.
+pub trait Visitor {
+    /// What it makes.
+    type Out;
+    /// Of an operation on one element.
+    fn unary<A: Element, R: Element, F: Fn(A) -> R + Copy + 'static>(self, f: F) -> Self::Out;
+    /// Of an operation on two elements of one kind.
+    fn binary<A: Element, R: Element, F: Fn(A, A) -> R + Copy + 'static>(self, f: F) -> Self::Out;
 }
 
 /// Gives a cast between two dtypes to the visitor, or `None` where one of them is complex.

@@ -5,21 +5,13 @@
 //! types, which a [`Visitor`] or [`Combiner`] makes into what it needs. Invariants: nothing here
 //! panics, whatever the bits; every closure captures nothing.
 //!
-//! Not here: casts (`element.rs`); bitcasts and selections, which move bits (`mod.rs`).
+//! Not here: casts, and what a visitor is (`element.rs`); bitcasts and selections, which move bits (`mod.rs`).
+
+pub use super::element::Visitor;
 
 use super::element::{Element, Half};
 use crate::dtype::DType;
 use crate::op::Op;
-
-/// Makes something of an operation on elements.
-pub trait Visitor {
-    /// What it makes.
-    type Out;
-    /// Of an operation on one element.
-    fn unary<A: Element, R: Element, F: Fn(A) -> R + Copy + 'static>(self, f: F) -> Self::Out;
-    /// Of an operation on two elements of one kind.
-    fn binary<A: Element, R: Element, F: Fn(A, A) -> R + Copy + 'static>(self, f: F) -> Self::Out;
-}
 
 /// Makes something of an operation that combines two elements into one of their kind.
 pub trait Combiner {

@@ -1,25 +1,15 @@
 //! A driver becomes a table, for libraries written in Rust.
 //!
-//! Owns [`Plugin`], [`table()`] and the macro `export_driver!`.
+//! Owns [`table()`] and the macro `export_driver!`.
 //!
-//! Not here: the table's functions (`functions.rs`), what the host does with them (the engine).
+//! Not here: the table's functions, and whose they are (`functions.rs`), what the host does with them (the engine).
 
 use super::functions::{
-    block_alloc, block_free, block_read, block_write, check_ir, cleanup, eval_ir, get_method, init,
-    resource_add, resource_check, resource_get, resource_sub, resource_zero,
+    Plugin, block_alloc, block_free, block_read, block_write, check_ir, cleanup, eval_ir,
+    get_method, init, resource_add, resource_check, resource_get, resource_sub, resource_zero,
 };
 use super::table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, GPUPY_NAME, Table};
-use crate::driver::Driver;
 use std::ffi::c_char;
-
-/// A driver to export: its name and how to make one.
-pub trait Plugin {
-    /// The driver's name, for people: at most 31 bytes of ASCII.
-    const NAME: &'static str;
-
-    /// Makes the driver, closed.
-    fn make() -> Box<dyn Driver>;
-}
 
 /// Exports a driver as the library's `gpupy_driver`: its name, and a function that makes it.
 ///

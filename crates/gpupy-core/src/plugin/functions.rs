@@ -1,11 +1,11 @@
 //! The 14 functions of the table around a driver written in Rust, in the contract's order.
 //!
-//! Each reads its arguments with checks, calls the driver behind the wall, and tells the result.
-//! What the driver cannot know (an operation of a newer host) it is not asked.
+//! Owns the functions, and [`Plugin`], the driver that they are around. Each reads its arguments with checks,
+//! calls the driver behind the wall, and tells the result. What the driver cannot know (an operation of a newer
+//! host) it is not asked.
 //!
 //! Not here: the wall (`guard.rs`), the table itself (`export.rs`).
 
-use super::export::Plugin;
 use super::growing::Growing;
 use super::guard::{Lowered, Open, guarded, null, words};
 use super::program::{self, read_launch, read_program};
@@ -16,13 +16,22 @@ use super::table::{
 };
 use super::words::{get, put, tell, words_of};
 use crate::driver::{
-    BlockId, BlockSpec, Capabilities, Config, HostMemory, Method, Part, Resources,
+    BlockId, BlockSpec, Capabilities, Config, Driver, HostMemory, Method, Part, Resources,
 };
 use crate::error::{Error, ErrorKind, Result};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
+
+/// A driver to export: its name and how to make one.
+pub trait Plugin {
+    /// The driver's name, for people: at most 31 bytes of ASCII.
+    const NAME: &'static str;
+
+    /// Makes the driver, closed.
+    fn make() -> Box<dyn Driver>;
+}
 
 pub unsafe extern "C" fn init<P: Plugin>(
     state: *mut *mut c_void,

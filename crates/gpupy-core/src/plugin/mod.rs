@@ -23,6 +23,7 @@ pub mod program;
 pub mod table;
 pub mod words;
 
-pub use export::{Plugin, table};
+pub use export::table;
+pub use functions::Plugin;
 pub use growing::Growing;
 pub use program::{Programs, read_launch, read_program, with_launch, with_program};
