@@ -22,19 +22,20 @@ use crate::whole;
 use gpupy_core::Result;
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::{Fingerprint, REDUCE_CHUNK};
-use rustc_hash::FxHashMap;
+use lru::LruCache;
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
-use std::collections::hash_map::Entry;
+use std::num::NonZeroUsize;
 
 /// Programs whose plans are kept.
-const KEPT: usize = 1024;
+const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 /// The most elements of a row in which elements lie apart: what lies beside them is still in the
 /// cache when the next rows want it.
 const APART: usize = 512;
 
 /// Evaluates launches.
 pub struct Evaluator {
-    known: FxHashMap<Fingerprint, Known>,
+    known: LruCache<Fingerprint, Known, FxBuildHasher>,
     /// The instructions of the largest program.
     limit: u32,
     threads: usize,
@@ -47,7 +48,8 @@ type Lines<'a> = SmallVec<[Line<'a>; 8]>;
 
 impl Evaluator {
     pub fn new(limit: u32, threads: usize) -> Evaluator {
-        Evaluator { known: FxHashMap::default(), limit, threads, pool: None }
+        let known = LruCache::with_hasher(KEPT, FxBuildHasher);
+        Evaluator { known, limit, threads, pool: None }
     }
 
     /// Evaluates a launch; tells what was compiled for it.
@@ -66,13 +68,9 @@ impl Evaluator {
             let block = blocks.get(*id)?;
             operands.push((block.as_ptr(), block.len));
         }
-        if self.known.len() > KEPT {
-            self.known.clear();
-        }
-        let known = match self.known.entry(launch.fingerprint) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(Known::of(launch.program, self.limit)?),
-        };
+        let limit = self.limit;
+        let make = || Known::of(launch.program, limit);
+        let known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
         let line = |leaf: &Leaf| Line {
             access: &launch.accesses[leaf.access],
             base: leaf.operand.map_or(std::ptr::null_mut(), |operand| operands[operand].0),

@@ -12,7 +12,9 @@
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::Fingerprint;
 use gpupy_core::{ErrorKind, Result};
-use rustc_hash::FxHashMap;
+use lru::LruCache;
+use rustc_hash::FxBuildHasher;
+use std::num::NonZeroUsize;
 
 /// Scalars below this many are not worth a kernel of their own.
 const LEAST_PARAMS: usize = 8;
@@ -29,10 +31,13 @@ pub const ELEMENTS_WHERE_SCALARS_ARE_DEAR: usize = 8_000_000;
 /// Launches with the same scalars before that is looked at.
 const LAUNCHES_UNTIL_LITERALS: u32 = 3;
 
+/// Programs whose kernels are kept: a program that makes new ones for ever takes no more of the device.
+const MOST_PROGRAMS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
+
 /// Compiled kernels.
 #[derive(Debug)]
 pub struct Kernels<P, K> {
-    entries: FxHashMap<Fingerprint, Vec<Entry<P, K>>>,
+    entries: LruCache<Fingerprint, Vec<Entry<P, K>>, FxBuildHasher>,
     elements_until_literals: usize,
 }
 
@@ -106,7 +111,13 @@ impl<P, K> Default for Kernels<P, K> {
 impl<P, K> Kernels<P, K> {
     /// No kernels yet; scalars become literals after so many elements.
     pub fn specialising_after(elements: usize) -> Kernels<P, K> {
-        Kernels { entries: FxHashMap::default(), elements_until_literals: elements }
+        Kernels::of_most(MOST_PROGRAMS, elements)
+    }
+
+    /// The same, of so many programs.
+    fn of_most(programs: NonZeroUsize, elements: usize) -> Kernels<P, K> {
+        let entries = LruCache::with_hasher(programs, FxBuildHasher);
+        Kernels { entries, elements_until_literals: elements }
     }
 }
 
@@ -151,7 +162,8 @@ impl<P: Clone + PartialEq, K: Clone> Kernels<P, K> {
             None => {
                 let kernel = maker.compile(&planned)?;
                 evaluated.compiled += 1;
-                self.add(name, plan.clone(), kernel.clone(), params, launch.shape);
+                let old = self.add(name, plan.clone(), kernel.clone(), params, launch.shape);
+                old.into_iter().for_each(|kernel| maker.retire(kernel));
                 Ok((kernel, planned))
             }
         }
@@ -191,16 +203,37 @@ impl<P: Clone + PartialEq, K: Clone> Kernels<P, K> {
         })
     }
 
-    /// Adds a compiled kernel, launched once so far.
-    fn add(&mut self, program: Fingerprint, plan: P, kernel: K, params: &[u64], shape: &[usize]) {
-        self.entries.entry(program).or_default().push(Entry {
+    /// Adds a compiled kernel, launched once so far. Gives those of the program that was used least recently, where
+    /// there are too many programs.
+    fn add(
+        &mut self,
+        program: Fingerprint,
+        plan: P,
+        kernel: K,
+        params: &[u64],
+        shape: &[usize],
+    ) -> Vec<K> {
+        let entry = Entry {
             plan,
             kernel,
             params: params.to_vec(),
             launches: 1,
             elements: shape.iter().product(),
             literal: Literal::Absent,
+        };
+        if let Some(entries) = self.entries.get_mut(&program) {
+            entries.push(entry);
+            return Vec::new();
+        }
+        let gone = self.entries.push(program, vec![entry]).map(|(_, entries)| entries);
+        let kernels = gone.into_iter().flatten().flat_map(|entry| {
+            let twin = match entry.literal {
+                Literal::Ready(_, twin) => Some(twin),
+                Literal::Absent | Literal::Refused => None,
+            };
+            [Some(entry.kernel), twin].into_iter().flatten()
         });
+        kernels.collect()
     }
 
     /// Adds a kernel's twin with these scalars and this shape as literals, or that there can be none. Gives the
@@ -226,5 +259,86 @@ impl<P: Clone + PartialEq, K: Clone> Kernels<P, K> {
 
     fn entry(&mut self, program: Fingerprint, plan: &P) -> Option<&mut Entry<P, K>> {
         self.entries.get_mut(&program)?.iter_mut().find(|entry| entry.plan == *plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use gpupy_core::ir::{Builder, Form};
+
+    /// Compiles numbers; remembers which it got back.
+    #[derive(Default)]
+    struct Numbers {
+        made: u32,
+        retired: Vec<u32>,
+    }
+
+    impl Maker for Numbers {
+        type Planned = u8;
+        type Plan = u8;
+        type Kernel = u32;
+
+        fn plan(planned: &u8) -> &u8 {
+            planned
+        }
+
+        fn literals(&self, general: &u8) -> Option<u8> {
+            Some(*general)
+        }
+
+        fn compile(&mut self, _: &u8) -> Result<u32> {
+            self.made += 1;
+            Ok(self.made)
+        }
+
+        fn retire(&mut self, kernel: u32) {
+            self.retired.push(kernel);
+        }
+    }
+
+    /// The kernel of a launch of the program of this name, by this plan.
+    fn provide(kernels: &mut Kernels<u8, u32>, numbers: &mut Numbers, name: u128, plan: u8) -> u32 {
+        let program = Builder::new(Form::Map, 1).finish();
+        let launch = Launch {
+            program: &program,
+            fingerprint: Fingerprint(name),
+            shape: &[1000],
+            operands: &[],
+            params: &[0; LEAST_PARAMS],
+            accesses: &[],
+            dests: &[],
+        };
+        kernels.provide(numbers, &launch, plan, &mut Evaluated::default()).unwrap().0
+    }
+
+    #[test]
+    fn kernels_of_the_program_that_was_used_least_recently_are_given_back() {
+        let two = NonZeroUsize::MIN.saturating_add(1);
+        let (mut kernels, mut numbers) = (Kernels::of_most(two, usize::MAX), Numbers::default());
+        // The first program has kernels of two plans.
+        let first = [0, 1].map(|plan| provide(&mut kernels, &mut numbers, 1, plan));
+        let second = provide(&mut kernels, &mut numbers, 2, 0);
+        assert_eq!(provide(&mut kernels, &mut numbers, 1, 1), first[1]);
+        assert_eq!(numbers.retired, []);
+        let third = provide(&mut kernels, &mut numbers, 3, 0);
+        assert_eq!(numbers.retired, [second]);
+        provide(&mut kernels, &mut numbers, 4, 0);
+        assert_eq!(numbers.retired, [second, first[0], first[1]]);
+        assert!(!first.contains(&provide(&mut kernels, &mut numbers, 1, 0)));
+        assert_eq!(numbers.retired, [second, first[0], first[1], third]);
+    }
+
+    #[test]
+    fn a_twin_goes_with_its_kernel() {
+        let (mut kernels, mut numbers) =
+            (Kernels::of_most(NonZeroUsize::MIN, 1), Numbers::default());
+        let mut made: Vec<u32> =
+            (0..4).map(|_| provide(&mut kernels, &mut numbers, 1, 0)).collect();
+        made.dedup();
+        assert_eq!(made.len(), 2, "the scalars never became literals");
+        provide(&mut kernels, &mut numbers, 2, 0);
+        assert_eq!(numbers.retired, made);
     }
 }

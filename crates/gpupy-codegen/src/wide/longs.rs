@@ -11,11 +11,13 @@ use crate::wide::planes::{Plane, Planes, has_planes};
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Launch};
 use gpupy_core::ir::{Fingerprint, Program};
 use gpupy_core::{DType, Error, ErrorKind, Result, memory};
-use rustc_hash::FxHashMap;
+use lru::LruCache;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Programs that are kept; beyond, all are made anew.
-const MOST_PROGRAMS: usize = 1024;
+const MOST_PROGRAMS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
 /// What a device cannot do with 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,11 +52,11 @@ impl Split {
 }
 
 /// All blocks of 64-bit elements, and the programs over them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Longs {
     split: Split,
     blocks: FxHashMap<BlockId, Long>,
-    programs: FxHashMap<Fingerprint, Option<Arc<Planes>>>,
+    programs: LruCache<Fingerprint, Option<Arc<Planes>>, FxBuildHasher>,
 }
 
 /// A block of 64-bit elements.
@@ -75,10 +77,17 @@ pub struct Halved {
     params: Vec<u64>,
 }
 
+impl Default for Longs {
+    fn default() -> Longs {
+        Longs::new(Split::default())
+    }
+}
+
 impl Longs {
     /// No blocks yet, on a device that splits so much.
     pub fn new(split: Split) -> Longs {
-        Longs { split, ..Longs::default() }
+        let programs = LruCache::with_hasher(MOST_PROGRAMS, FxBuildHasher);
+        Longs { split, blocks: FxHashMap::default(), programs }
     }
 
     /// What the device splits.
@@ -138,11 +147,8 @@ impl Longs {
 
     /// The launch over halves in a launch's place, if there is another.
     pub fn halved(&mut self, launch: &Launch<'_>) -> Option<Halved> {
-        if self.programs.len() >= MOST_PROGRAMS {
-            self.programs.clear();
-        }
         let planes = || self.split.program(launch.program).map(Arc::new);
-        let planes = self.programs.entry(launch.fingerprint).or_insert_with(planes).clone()?;
+        let planes = self.programs.get_or_insert(launch.fingerprint, planes).clone()?;
         let operand = |(which, plane): &(usize, Plane)| self.plane(launch.operands[*which], *plane);
         let dest = |(which, plane): &(usize, Plane)| {
             let dest = &launch.dests[*which];

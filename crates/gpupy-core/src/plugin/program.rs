@@ -17,9 +17,10 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{AccessKind, Fingerprint, FormKind, Inst, Program};
 use crate::op::Op;
-use rustc_hash::FxHashMap;
-use std::collections::hash_map::Entry;
+use lru::LruCache;
+use rustc_hash::FxBuildHasher;
 use std::mem::offset_of;
+use std::num::NonZeroUsize;
 
 // The memory form of an instruction is the same on both sides.
 const _: () = {
@@ -213,13 +214,18 @@ fn flat<'a>(accesses: impl Iterator<Item = &'a Access>) -> (Vec<i64>, Vec<i64>) 
 }
 
 /// Programs that were read before, by the fingerprints that the other side gives: reading one takes
-/// longer than many a launch of it.
-#[derive(Default)]
-pub struct Programs(FxHashMap<Fingerprint, Program>);
+/// longer than many a launch of it. Those that were asked for least recently go.
+pub struct Programs(LruCache<Fingerprint, Program, FxBuildHasher>);
+
+impl Default for Programs {
+    fn default() -> Programs {
+        Programs(LruCache::with_hasher(Programs::KEPT, FxBuildHasher))
+    }
+}
 
 impl Programs {
     /// The most programs that are kept.
-    const KEPT: usize = 1024;
+    const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
     /// The program of a fingerprint; read where it is new, or has other counts than the known one.
     ///
@@ -230,22 +236,14 @@ impl Programs {
         fingerprint: Fingerprint,
         from: *const RawProgram,
     ) -> Result<&Program> {
-        if self.0.len() >= Programs::KEPT {
-            self.0.clear();
-        }
         // SAFETY: as the caller promises.
         let (raw, read) = unsafe { (RawProgram::take(from)?, || read_program(from)) };
-        match self.0.entry(fingerprint) {
-            Entry::Vacant(place) => Ok(place.insert(read()?)),
-            Entry::Occupied(place) => {
-                let known = place.into_mut();
-                // What follows reads as many numbers as these say.
-                if !raw_program(known).counts_as(&raw) {
-                    *known = read()?;
-                }
-                Ok(known)
-            }
+        let known = self.0.try_get_or_insert_mut(fingerprint, read)?;
+        // What follows reads as many numbers as these say.
+        if !raw_program(known).counts_as(&raw) {
+            *known = read()?;
         }
+        Ok(known)
     }
 }
 

@@ -289,9 +289,9 @@ impl Task {
     /// - `Unsupported`: the device cannot do it in one launch.
     /// - any error of the driver. The device has no block of the task either way.
     pub fn launch(&self, device: &mut Device, memory: NonNull<u8>) -> Result<(Evaluated, u64)> {
-        let place = single::place(device, &self.key);
+        let code = single::prepared(device, &self.key);
         let Device { blocks: Blocks { driver, .. }, programs, .. } = device;
-        let ready = programs.get(place).ok_or_else(|| {
+        let ready = programs.get(code).ok_or_else(|| {
             Error::new(ErrorKind::Unsupported, "at_once").says("one launch does not do it")
         })?;
         let memory = Some(HostMemory::new(memory));

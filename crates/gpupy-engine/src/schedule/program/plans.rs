@@ -17,7 +17,8 @@ use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Fingerprint, Form, Program};
 use gpupy_core::shape::Shape;
-use rustc_hash::FxHashMap;
+use lru::LruCache;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ const MOST_WORDS: usize = 1 << 18;
 
 /// The plans of a device.
 pub(crate) struct Plans {
-    known: FxHashMap<Structure, Arc<Plan>>,
+    known: LruCache<Structure, Arc<Plan>, FxBuildHasher>,
     /// What they take, in words of 8 bytes, roughly.
     words: usize,
     /// Whether plans are kept and replayed.
@@ -55,19 +56,19 @@ pub(crate) struct Plan {
 
 impl Default for Plans {
     fn default() -> Plans {
-        Plans { known: FxHashMap::default(), words: 0, allowed: true }
+        Plans { known: LruCache::unbounded_with_hasher(FxBuildHasher), words: 0, allowed: true }
     }
 }
 
 impl Plans {
     /// The plan of walks of this structure.
-    pub fn find(&self, structure: &Structure) -> Option<Arc<Plan>> {
+    pub fn find(&mut self, structure: &Structure) -> Option<Arc<Plan>> {
         self.known.get(structure).cloned()
     }
 
     /// Forgets all plans.
     pub fn clear(&mut self) {
-        self.known = FxHashMap::default();
+        self.known.clear();
         self.words = 0;
     }
 
@@ -132,15 +133,21 @@ impl Plans {
         Some(words)
     }
 
-    /// Keeps a plan.
+    /// Keeps a plan; those that were used least recently go where there is no room for it.
     pub fn insert(&mut self, structure: Structure, plan: Plan) {
-        let words = structure.0.len() + 2 * plan.program.insts.len() + 64;
-        if self.words + words > MOST_WORDS {
-            // A program with so many structures seldom comes back to one.
-            self.clear();
+        let words = plan.words(&structure);
+        if words > MOST_WORDS {
+            return;
+        }
+        while self.words + words > MOST_WORDS
+            && let Some((structure, plan)) = self.known.pop_lru()
+        {
+            self.words -= plan.words(&structure);
         }
         self.words += words;
-        self.known.insert(structure, Arc::new(plan));
+        if let Some((structure, old)) = self.known.push(structure, Arc::new(plan)) {
+            self.words -= old.words(&structure);
+        }
     }
 }
 
@@ -209,6 +216,11 @@ impl Plan {
         (plan.params(walk)? == kernel.params).then_some(plan)
     }
 
+    /// What it takes with its structure, in words of 8 bytes, roughly.
+    fn words(&self, structure: &Structure) -> usize {
+        structure.0.len() + 2 * self.program.insts.len() + 64
+    }
+
     /// The kernel of a walk of the plan's structure.
     pub fn kernel(&self, walk: &Walk) -> Option<Kernel> {
         let value = |(node, part): &(u32, Part)| {
@@ -266,6 +278,8 @@ mod tests {
             plans.insert(Structure(smallvec![number; 40]), plan);
             assert!(plans.words <= MOST_WORDS);
             assert!(plans.known.len() * 40 <= MOST_WORDS);
+            // What comes again and again stays.
+            assert!(plans.find(&Structure(smallvec![0; 40])).is_some());
             assert!(plans.find(&Structure(smallvec![number; 40])).is_some());
         }
     }

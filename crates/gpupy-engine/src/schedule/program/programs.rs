@@ -11,8 +11,13 @@ use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Fingerprint, Program};
 use gpupy_core::op::Op;
-use rustc_hash::FxHashMap;
+use lru::LruCache;
+use rustc_hash::FxBuildHasher;
 use smallvec::{SmallVec, smallvec};
+use std::num::NonZeroUsize;
+
+/// The most programs that are kept: many more than a program has of operations, dtypes and ways to lie.
+const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
 /// What a task does at each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,18 +55,29 @@ pub(crate) struct Ready {
     pub units: SmallVec<[Access; 3]>,
 }
 
-/// The programs of a device's tasks; `None` for those that it cannot do.
-#[derive(Default)]
-pub(crate) struct Programs {
-    /// Places among all, by what tells them apart.
-    pub known: FxHashMap<u64, usize>,
-    pub all: Vec<Option<Ready>>,
+/// The programs of a device's tasks, by the codes of their keys; `None` for those that it cannot do.
+pub(crate) struct Programs(LruCache<u64, Option<Ready>, FxBuildHasher>);
+
+impl Default for Programs {
+    fn default() -> Programs {
+        Programs(LruCache::with_hasher(MOST, FxBuildHasher))
+    }
 }
 
 impl Programs {
-    /// The program at a place.
-    pub fn get(&self, place: usize) -> Option<&Ready> {
-        self.all.get(place).and_then(Option::as_ref)
+    /// Whether it is known how the device does the tasks of a code.
+    pub fn knows(&self, code: u64) -> bool {
+        self.0.contains(&code)
+    }
+
+    /// The program of the tasks of a code.
+    pub fn get(&mut self, code: u64) -> Option<&Ready> {
+        self.0.get(&code).and_then(Option::as_ref)
+    }
+
+    /// Keeps the program of the tasks of a code; the one that was used least recently goes where there are too many.
+    pub fn keep(&mut self, code: u64, ready: Option<Ready>) {
+        self.0.put(code, ready);
     }
 }
 

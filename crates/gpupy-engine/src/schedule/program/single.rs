@@ -3,28 +3,25 @@
 //! Not here: how they are told apart (`programs.rs`), programs of pieces (`emit.rs`).
 
 use super::emit::emit;
-use super::programs::{Key, Leaf, Programs, Ready, Work, unit};
+use super::programs::{Key, Leaf, Ready, Work, unit};
 use crate::schedule::device::Device;
 use gpupy_core::ir::{Builder, Form};
 use smallvec::SmallVec;
 
-/// The place of the program for tasks like this, which is made at first need.
+/// The code of tasks like this, whose program is made at first need.
 #[inline]
-pub(crate) fn place(device: &mut Device, key: &Key) -> usize {
+pub(crate) fn prepared(device: &mut Device, key: &Key) -> u64 {
     let code = key.code();
-    match device.programs.known.get(&code) {
-        Some(place) => *place,
-        None => learn(device, key, code),
+    if !device.programs.knows(code) {
+        learn(device, key, code);
     }
+    code
 }
 
 #[cold]
-fn learn(device: &mut Device, key: &Key, code: u64) -> usize {
+fn learn(device: &mut Device, key: &Key, code: u64) {
     let ready = ready(key, device);
-    let Programs { known, all } = &mut device.programs;
-    known.insert(code, all.len());
-    all.push(ready);
-    all.len() - 1
+    device.programs.keep(code, ready);
 }
 
 /// The program for tasks like this, if the device can do it in one launch on host memory.
