@@ -14,6 +14,7 @@ import gpupy
 # Elements that lie in the base itself, that a read copies, that are computed at once, and beyond.
 SIZES = [1, 8, 9, 64, 1024, 1025, 16384, 16385, 70_000]
 
+
 @pytest.mark.parametrize("export", EXPORTS)
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("owner", OWNERS)

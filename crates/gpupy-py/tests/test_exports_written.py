@@ -1,4 +1,4 @@
-"""Writes to pinned bases, and operations on them: the exports see the first, and expressions keep what they read."""
+"""Writes to pinned bases are seen by exports; expressions on pinned bases keep what they read."""
 
 import numpy as np
 import pytest

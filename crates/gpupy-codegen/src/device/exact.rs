@@ -1,6 +1,6 @@
-//! Division and square root of float32, correctly rounded on devices whose own are not.
+//! Division and square root of float32, correctly rounded on devices whose own are not, and rounding towards zero.
 //!
-//! Owns [`division`] and [`square_root`]: programs for [`Method::Lowered`]. They take operands apart
+//! Owns [`division`], [`square_root`] and [`truncation`]: programs for [`Method::Lowered`]. The first two take operands apart
 //! into integers, estimate the quotient or root to 25 bits with Newton's method in floats, and
 //! correct the estimate by what it leaves, which is small and so is exact modulo 2^32. Invariants:
 //! results are those of IEEE 754, subnormal ones too, whatever the rounding of the device's own
@@ -19,6 +19,17 @@ use gpupy_core::{DType, Scalar};
 const INFINITY: u32 = 0x7f80_0000;
 /// The bits of a NaN.
 const NAN: u32 = 0x7fc0_0000;
+
+/// The integer part of a float: the largest integer that is not above its magnitude, with its sign.
+pub fn truncation(dtype: DType) -> Program {
+    let mut b = Builder::new(Form::Map, 1);
+    let x = b.param(dtype);
+    let magnitude = b.op(Op::Abs, &[x]);
+    let whole = b.op(Op::Floor, &[magnitude]);
+    let result = b.op(Op::Copysign, &[whole, x]);
+    b.store(result);
+    b.finish()
+}
 
 /// `a / b`.
 pub fn division() -> Program {
@@ -369,6 +380,20 @@ mod tests {
         for (a, b) in pairs.chain(random).chain(small) {
             let (got, wanted) = (run(&program, &[a, b]), a / b);
             assert!(same(got, wanted), "{a:?} / {b:?}: {got:?}, not {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn integer_parts_are_those_of_the_table() {
+        let program = truncation(DType::F32);
+        let large = (0..64).map(|k| f32::from_bits((100 + k) << 23 | 0x5a_5a5b));
+        for x in SPECIAL.into_iter().chain(large.clone()).chain(large.map(|x| -x)) {
+            let wanted = op_eval::eval(Op::Trunc, DType::F32, &[Scalar::f32(x)]).unwrap();
+            let got = run(&program, &[x]);
+            assert!(
+                got.to_bits() == wanted.as_f32().to_bits() || x.is_nan() && got.is_nan(),
+                "{x}"
+            );
         }
     }
 

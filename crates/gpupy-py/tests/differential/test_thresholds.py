@@ -23,7 +23,15 @@ def test_a_new_threshold_is_drawn_by_itself():
 def test_thresholds_of_every_crate_are_drawn_with_their_neighbours():
     found = constants()
     crates = {path.split("/")[0] for path in found}
-    assert {"gpupy-core", "gpupy-engine", "gpupy-py", "gpupy-jit", "gpupy-codegen", "driver-cpu", "driver-soft"} <= crates
+    assert {
+        "gpupy-core",
+        "gpupy-engine",
+        "gpupy-py",
+        "gpupy-jit",
+        "gpupy-codegen",
+        "driver-cpu",
+        "driver-soft",
+    } <= crates
     small = [value for named in found.values() for value in named.values() if 2 <= value <= 1 << 20]
     assert {near for value in small for near in (value - 1, value, value + 1)} <= set(SIZES)
     # As bytes of float64.

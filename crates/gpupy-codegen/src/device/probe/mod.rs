@@ -24,7 +24,7 @@ use numbers::{PAIRS, Verdict, judge, pairs};
 use std::borrow::Cow;
 
 /// Counted up when programs or judgement change, so that what was found before is tried again.
-const EDITION: u32 = 2;
+const EDITION: u32 = 3;
 
 /// Operations that languages for GPUs leave open, with the dtypes for which they do. The first four
 /// tell whether subnormal numbers are kept.
@@ -35,8 +35,22 @@ const TRIED: [(DType, &[Op]); 4] = [
     (DType::U32, &[Op::FloorDiv, Op::Mod, Op::Shl, Op::Shr]),
 ];
 
-const FLOATS: [Op; 10] =
-    [Op::Add, Op::Mul, Op::Min, Op::Lt, Op::Sub, Op::Div, Op::Sqrt, Op::Max, Op::Eq, Op::Rint];
+const FLOATS: [Op; 13] = [
+    Op::Add,
+    Op::Mul,
+    Op::Min,
+    Op::Lt,
+    Op::Sub,
+    Op::Div,
+    Op::Sqrt,
+    Op::Max,
+    Op::Eq,
+    Op::Rint,
+    // Mesa 22 lets go of no digits behind the point of float64 from 2^24 on, on processors without AVX-512.
+    Op::Trunc,
+    Op::Floor,
+    Op::Ceil,
+];
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,14 +124,20 @@ impl Findings {
         self.wrong.contains(&(op, tried)).then(|| match op {
             Op::Div if dtype == DType::F32 => Method::Lowered(exact::division()),
             Op::Sqrt if dtype == DType::F32 => Method::Lowered(exact::square_root()),
+            Op::Trunc if self.corrects(op, tried) => Method::Lowered(exact::truncation(dtype)),
             _ => Method::Absent,
         })
+    }
+
+    /// Whether there is a program for an operation that the device gets wrong.
+    fn corrects(&self, op: Op, dtype: DType) -> bool {
+        corrected(op, dtype) || op == Op::Trunc && !self.wrong.contains(&(Op::Floor, dtype))
     }
 
     /// For people to read: what, and the answer.
     pub fn named(&self) -> Vec<(Cow<'static, str>, String)> {
         let wrong = |(op, dtype): &(Op, DType)| {
-            let done = if corrected(*op, *dtype) { "corrected" } else { "left out" };
+            let done = if self.corrects(*op, *dtype) { "corrected" } else { "left out" };
             (format!("{} of {}", op.info().name, dtype.name()).into(), format!("wrong, {done}"))
         };
         let subnormals = if self.flushes_subnormals { "flushed" } else { "kept" };
@@ -180,7 +200,7 @@ fn from_bytes(bytes: &[u8]) -> Option<(Findings, Costs)> {
     Some((Findings { flushes_subnormals: flags[0] != 0, fuses: flags[1] != 0, wrong }, costs))
 }
 
-/// True for operations that have a program in `exact.rs`.
+/// True for operations that have a program in `exact.rs` wherever they are wrong.
 fn corrected(op: Op, dtype: DType) -> bool {
     dtype == DType::F32 && matches!(op, Op::Div | Op::Sqrt)
 }

@@ -17,9 +17,9 @@ pub fn pairs(dtype: DType) -> impl Iterator<Item = (u64, u64)> {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         let bits = state >> 16;
         match dtype {
-            // Between 2^-16 and 2^16.
-            DType::F32 => (111 + (bits & 31)) << 23 | bits >> 8 & 0x7f_ffff,
-            DType::F64 => (1007 + (bits & 31)) << 52 | (state ^ bits << 24) >> 12,
+            // From numbers below 1 to those that have no digits behind the point.
+            DType::F32 => (120 + (bits & 31)) << 23 | bits >> 8 & 0x7f_ffff,
+            DType::F64 => (1013 + (bits & 63)) << 52 | (state ^ bits << 24) >> 12,
             _ => bits >> (bits & 15) & 0xffff_ffff,
         }
     };
