@@ -14,35 +14,23 @@
 //!
 //! Not here: the contract itself (`gpupy_core::driver`).
 
-mod arithmetic;
 mod cases;
-mod compare;
 mod data;
-mod describe;
-mod device;
-mod lacking;
-mod launch;
-mod model;
-mod narrate;
-mod oracle;
-mod outcome;
-mod report;
-mod samples;
-mod story;
+mod drive;
+mod expect;
 mod suite;
-mod table;
-mod watch;
+mod tell;
 mod world;
 
-pub use report::{Case, Report, Verdict};
 pub use suite::{Options, Wanted};
+pub use tell::report::{Case, Report, Verdict};
 
 use gpupy_core::Error;
 use gpupy_core::driver::{Config, Driver};
 use gpupy_engine::{Constructor, Settings, Stats};
-use outcome::Stop;
 use std::cell::RefCell;
 use std::sync::Arc;
+use tell::outcome::Stop;
 
 /// The names of the groups of cases: the functions of the contract, then the levels.
 pub fn groups() -> impl Iterator<Item = &'static str> {
@@ -70,9 +58,9 @@ pub fn run(
     make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     options: Options<'_>,
 ) -> Result<Report, Error> {
-    story::set(options.tell);
+    tell::story::set(options.tell);
     let make: Constructor = match options.tell {
-        true => Arc::new(move || narrate::Narrated::boxed(make())),
+        true => Arc::new(move || drive::narrate::Narrated::boxed(make())),
         false => Arc::new(make),
     };
     let mut suite = suite::Suite::new(make, options);

@@ -4,11 +4,11 @@
 //!
 //! Not here: on which drivers and with what limits (`cases/arrays.rs`, `cases/faults/`).
 
-use crate::compare::{accepts, may_flush};
-use crate::model::{self, Model};
-use crate::outcome::{Outcome, Stop, fail, skip};
-use crate::samples::Rng;
-use crate::story::tell;
+use crate::expect::compare::{accepts, may_flush};
+use crate::expect::model::{self, Model};
+use crate::expect::samples::Rng;
+use crate::tell::outcome::{Outcome, Stop, fail, skip};
+use crate::tell::story::tell;
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
@@ -141,7 +141,7 @@ impl<'a> World<'a> {
             1 if !shape.is_empty() => {
                 let axis = self.rng.below(shape.len());
                 let coordinate = |p: Vec<usize>| Scalar::i32(p[axis] as i32);
-                let elements = crate::oracle::points(shape).map(coordinate).collect();
+                let elements = crate::expect::oracle::points(shape).map(coordinate).collect();
                 let model = Model::new(DType::I32, shape, elements);
                 (self.context.index(shape, axis), model, format!("index of axis {axis}"))
             }

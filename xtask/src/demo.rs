@@ -3,8 +3,9 @@
 //! Owns its command line. The programs and the table are Python's (`examples/demo.py`).
 //! Invariant: a wrong argument is refused before anything is installed or built.
 
-use crate::failure::{Failure, Result};
-use crate::{develop, process, workspace};
+use crate::develop;
+use crate::machine::failure::{Failure, Result};
+use crate::machine::{process, workspace};
 
 /// The options whose value is a positive number, here and in `bench`.
 const NUMBERS: [&str; 3] = ["--points", "--size", "--rounds"];

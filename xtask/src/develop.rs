@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use crate::failure::{self, Failure, Result};
-use crate::{features, process, system, venv, workspace};
+use crate::machine::failure::{self, Failure, Result};
+use crate::machine::{features, process, system, venv, workspace};
 
 /// Files and folders of which the compiled module is made.
 const SOURCES: [&str; 4] = ["Cargo.toml", "Cargo.lock", "pyproject.toml", "crates"];

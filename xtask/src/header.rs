@@ -3,8 +3,8 @@
 //! Owns nothing: the test that checks the header can also write it, as other snapshots are written. Not here: what
 //! the header says (`crates/gpupy-core/src/plugin/table.rs`).
 
-use crate::failure::{self, Result};
-use crate::process::{announce, cargo, run as start};
+use crate::machine::failure::{self, Result};
+use crate::machine::process::{announce, cargo, run as start};
 
 /// Writes the header.
 pub fn run(arguments: &[String]) -> Result<()> {

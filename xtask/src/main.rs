@@ -5,36 +5,18 @@
 //! Not here: what the commands do (each has a module of its own) and the Python programs that they start
 //! (`examples/`, `benches/`).
 
-mod bench;
-mod checked;
+mod checks;
 mod demo;
 mod develop;
-mod failure;
-mod features;
 mod header;
-#[cfg(test)]
-mod imports;
-mod lint;
-#[cfg(test)]
-mod pages;
-mod parts;
-mod peers;
-mod process;
-mod quick;
-mod sanitize;
-mod steps;
-mod system;
-mod targets;
-mod test;
-mod tools;
-mod venv;
-mod versions;
-mod workspace;
+mod machine;
+mod suites;
+mod timing;
 
 use std::process::ExitCode;
 
-use failure::{Failure, Result};
-use steps::Step;
+use machine::failure::{Failure, Result};
+use machine::steps::Step;
 
 /// One command of `cargo xtask`.
 struct Task {
@@ -56,7 +38,7 @@ const COMMANDS: &[Task] = &[
         name: "test",
         arguments: "[rust] [conformance] [python] [versions] [numpy] | quick | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
         does: "set up, build, and run every test, or only the named parts, or `quick`: a choice of each for the time between two edits",
-        run: test::run,
+        run: suites::test::run,
     },
     Task {
         name: "develop",
@@ -68,13 +50,13 @@ const COMMANDS: &[Task] = &[
         name: "bench",
         arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--peers] | --shaders | --second",
         does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; writes to out/; --shaders: GPU drivers beside shaders by hand; --second: the first run in a second process beside a warm one",
-        run: bench::run,
+        run: timing::bench::run,
     },
     Task {
         name: "lint",
         arguments: "[--fix]",
         does: "check formatting, Python's sources, spelling, dependencies, clippy, documentation links, and that the sources compile for other targets",
-        run: lint::run,
+        run: checks::lint::run,
     },
     Task {
         name: "header",
@@ -86,7 +68,7 @@ const COMMANDS: &[Task] = &[
         name: "sanitize",
         arguments: "[core | python]",
         does: "run the core's unsafe code under address sanitizer and Miri, where a nightly Rust has them, and Python's tests on a module between guard pages",
-        run: sanitize::run,
+        run: checks::sanitize::run,
     },
     Task {
         name: "ci",
@@ -137,13 +119,13 @@ fn help() -> String {
 
 /// Runs all that continuous integration runs, which `.ci/run` starts.
 fn continuous_integration(arguments: &[String]) -> Result<()> {
-    failure::no_arguments("ci", arguments)?;
+    machine::failure::no_arguments("ci", arguments)?;
     let demo = ["--size", "128", "--points", "20"].map(String::from);
-    let mut steps = lint::checks(false);
-    steps.extend(test::parts(&[]));
+    let mut steps = checks::lint::checks(false);
+    steps.extend(suites::test::parts(&[]));
     // The README's first command, small.
     steps.push(Step::new("demo", move || demo::run(&demo)));
-    steps::run(steps)
+    machine::steps::run(steps)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 //! | `lower/` | the instructions of each operation |
 //! | `registers.rs` | which value is in which register |
 //! | `pool.rs` | constants |
-//! | `opcodes.rs`, `encode.rs` | instructions, and their bytes |
+//! | `code/` | instructions, and their bytes |
 //! | `row.rs` | a row of points, and where its elements lie |
 //! | `kernel.rs`, `copies.rs` | finished code, and running it over a row |
 //!
@@ -31,13 +31,12 @@
 #![warn(missing_docs)]
 
 mod choices;
+mod code;
 mod copies;
-mod encode;
 mod isa;
 mod kernel;
 mod lines;
 mod lower;
-mod opcodes;
 mod parts;
 mod plan;
 mod pool;

@@ -5,10 +5,10 @@
 //!
 //! Not here: scalars that come with a row (`kernel.rs`).
 
-use crate::encode::{Mem, gpr};
+use crate::code::encode::{Mem, gpr};
+use crate::code::opcodes::Width;
 use crate::isa::Isa;
 use crate::lines::Lines;
-use crate::opcodes::Width;
 use rustc_hash::FxHashMap;
 
 /// Constants under construction.

@@ -10,9 +10,9 @@
 //!
 //! Not here: the order of the code (`plan/`).
 
-use crate::encode::{Asm, Bits, Mem, Rm, gpr};
+use crate::code::encode::{Asm, Bits, Mem, Rm, gpr};
+use crate::code::opcodes::{self, Width};
 use crate::isa::Isa;
-use crate::opcodes::{self, Width};
 use crate::plan::{Duty, Plan, Task};
 use std::rc::Rc;
 

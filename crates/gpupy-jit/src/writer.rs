@@ -21,11 +21,11 @@
 //! With AVX-512 a row may have any number of points: its last pass is masked. With AVX2, and where complex
 //! numbers are taken apart, a row has whole passes, and who calls sees to that.
 
-use crate::encode::gpr::*;
-use crate::encode::{Asm, Bits, Gpr, If, Jump, Mem, Rm};
+use crate::code::encode::gpr::*;
+use crate::code::encode::{Asm, Bits, Gpr, If, Jump, Mem, Rm};
+use crate::code::opcodes::{self, Width, only};
 use crate::isa::Isa;
 use crate::kernel::{Kernel, Slot};
-use crate::opcodes::{self, Width, only};
 use crate::plan::{Args, Duty, Plan, Task};
 use crate::pool::Pool;
 use crate::registers::Registers;
@@ -436,7 +436,14 @@ impl Writer<'_> {
     }
 
     /// An instruction on whole lanes of this width.
-    pub fn emit(&mut self, row: crate::encode::Opcode, width: Width, to: u8, first: u8, rm: Rm) {
+    pub fn emit(
+        &mut self,
+        row: crate::code::encode::Opcode,
+        width: Width,
+        to: u8,
+        first: u8,
+        rm: Rm,
+    ) {
         let bits = self.bits(width);
         self.asm.vector(row, bits, to, first, rm);
     }

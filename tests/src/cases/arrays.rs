@@ -7,9 +7,9 @@
 //! (`partitioning.rs`, `memory.rs`), drivers that fail (`faults/`).
 
 use super::Suite;
-use crate::lacking::Lacking;
-use crate::outcome::{Outcome, ensure};
-use crate::watch::Watched;
+use crate::drive::lacking::Lacking;
+use crate::drive::watch::Watched;
+use crate::tell::outcome::{Outcome, ensure};
 use crate::world::World;
 use gpupy_engine::{Constructor, Context, Registry, Settings};
 use std::time::Duration;

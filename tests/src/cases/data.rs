@@ -3,12 +3,12 @@
 //! Not here: the documents (`data/`).
 
 use super::Suite;
-use crate::compare::Mismatches;
 use crate::data::{self, Case, FILES};
-use crate::device::Device;
-use crate::launch::TOO_LARGE;
-use crate::oracle::Run;
-use crate::outcome::{Outcome, fail, skip};
+use crate::drive::device::Device;
+use crate::drive::launch::TOO_LARGE;
+use crate::expect::compare::Mismatches;
+use crate::expect::oracle::Run;
+use crate::tell::outcome::{Outcome, fail, skip};
 use gpupy_core::Scalar;
 use gpupy_core::driver::{BlockId, Method};
 use gpupy_core::functions;
@@ -184,7 +184,7 @@ fn method(device: &Device, program: &Program, inst: &Inst) -> Outcome<Method> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::ensure;
+    use crate::tell::outcome::ensure;
 
     #[test]
     fn every_document_can_be_read() {

@@ -6,8 +6,8 @@
 //! Not here: what such a program does (`world.rs`).
 
 use super::Suite;
-use crate::outcome::{Outcome, Stop, ensure};
-use crate::watch::Watched;
+use crate::drive::watch::Watched;
+use crate::tell::outcome::{Outcome, Stop, ensure};
 use crate::world::World;
 use gpupy_engine::{Constructor, Context, Registry, Settings, Stats};
 

@@ -5,9 +5,9 @@
 
 use super::Suite;
 use super::arrays::{context, live};
-use crate::compare::same;
-use crate::device::{from_bytes, to_bytes};
-use crate::outcome::{Outcome, fine, skip};
+use crate::drive::device::{from_bytes, to_bytes};
+use crate::expect::compare::same;
+use crate::tell::outcome::{Outcome, fine, skip};
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};

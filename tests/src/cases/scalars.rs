@@ -4,11 +4,11 @@
 //! suite computes by itself, for the dtypes that every driver has (`elementwise.rs`, `dtypes.rs`).
 
 use super::Suite;
-use crate::compare::{Mismatches, accepts};
-use crate::device::Device;
-use crate::oracle::{Run, contiguous};
-use crate::outcome::Outcome;
-use crate::samples::Rng;
+use crate::drive::device::Device;
+use crate::expect::compare::{Mismatches, accepts};
+use crate::expect::oracle::{Run, contiguous};
+use crate::expect::samples::Rng;
+use crate::tell::outcome::Outcome;
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op};

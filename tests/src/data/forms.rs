@@ -1,8 +1,8 @@
 //! The whole-program forms.
 
 use super::named::{Named, kind, named, ordinary, random};
-use crate::oracle::{Run, affine, contiguous};
-use crate::samples::{DTYPES, Rng};
+use crate::expect::oracle::{Run, affine, contiguous};
+use crate::expect::samples::{DTYPES, Rng};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

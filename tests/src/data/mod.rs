@@ -27,8 +27,8 @@ mod views;
 #[cfg(test)]
 mod write;
 
-use crate::oracle::{Run, Target, affine, contiguous};
-use crate::outcome::{Outcome, ensure, fail};
+use crate::expect::oracle::{Run, Target, affine, contiguous};
+use crate::tell::outcome::{Outcome, ensure, fail};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Program;
 use gpupy_core::{DType, Scalar};

@@ -2,8 +2,8 @@
 //!
 //! Owns [`Named`]. Not here: which launches there are (`make.rs`, the files beside).
 
-use crate::oracle::{Run, contiguous};
-use crate::samples::Rng;
+use crate::expect::oracle::{Run, contiguous};
+use crate::expect::samples::Rng;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::{DType, Scalar};

@@ -3,8 +3,8 @@
 //! Not here: programs of many operations (`programs.rs`).
 
 use super::named::{Named, map, named, ordinary, random};
-use crate::oracle::{affine, contiguous};
-use crate::samples::{DTYPES, specials};
+use crate::expect::oracle::{affine, contiguous};
+use crate::expect::samples::{DTYPES, specials};
 use gpupy_core::DType;
 use gpupy_core::op::{OPS, Op, OpInfo, Rule};
 

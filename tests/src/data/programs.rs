@@ -3,8 +3,8 @@
 //! Owns [`programs`]. Only exact operations occur, and none that would show which NaN another gave.
 
 use super::named::Named;
-use crate::oracle::{Run, affine, contiguous};
-use crate::samples::{DTYPES, Rng};
+use crate::expect::oracle::{Run, affine, contiguous};
+use crate::expect::samples::{DTYPES, Rng};
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, Scalar};

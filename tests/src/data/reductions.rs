@@ -1,8 +1,8 @@
 //! The reduce form.
 
 use super::named::{Named, kind, named, ordinary, random};
-use crate::oracle::{Run, affine, contiguous};
-use crate::samples::DTYPES;
+use crate::expect::oracle::{Run, affine, contiguous};
+use crate::expect::samples::DTYPES;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

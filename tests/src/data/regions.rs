@@ -1,7 +1,7 @@
 //! Programs with loops and choices, as texts.
 
 use super::named::{Named, named, ordinary};
-use crate::oracle::{Run, affine, contiguous};
+use crate::expect::oracle::{Run, affine, contiguous};
 use gpupy_core::ir::{AccessKind, Program};
 use gpupy_core::{DType, Scalar};
 

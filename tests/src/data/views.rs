@@ -1,8 +1,8 @@
 //! What is read, and where it is written.
 
 use super::named::{Named, kind, map, named, ordinary, random};
-use crate::oracle::{affine, contiguous};
-use crate::samples::DTYPES;
+use crate::expect::oracle::{affine, contiguous};
+use crate::expect::samples::DTYPES;
 use gpupy_core::ir::AccessKind;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};

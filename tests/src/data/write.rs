@@ -9,7 +9,7 @@
 use super::make;
 use super::named::Named;
 use super::{Case, Dest, FILES, File, Numbers, Operand};
-use crate::oracle::expected;
+use crate::expect::oracle::expected;
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{DType, Scalar};
 use serde::Serialize;

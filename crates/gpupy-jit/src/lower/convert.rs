@@ -2,9 +2,9 @@
 
 use super::lanes::{Half, Relation};
 use super::{float_bits, magnitude_bits, sign_bit};
-use crate::encode::{Opcode, Rm};
+use crate::code::encode::{Opcode, Rm};
+use crate::code::opcodes::{self, Shift, Width, only};
 use crate::isa::Isa;
-use crate::opcodes::{self, Shift, Width, only};
 use crate::writer::{TEST, Writer};
 use gpupy_core::DType;
 

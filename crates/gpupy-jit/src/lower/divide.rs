@@ -4,9 +4,9 @@
 //! than a float64's rounding goes.
 
 use super::float::Rounding;
-use crate::encode::{Bits, Rm};
+use crate::code::encode::{Bits, Rm};
+use crate::code::opcodes::{self, Width, only};
 use crate::isa::Isa;
-use crate::opcodes::{self, Width, only};
 use crate::writer::{TEST, Writer};
 use gpupy_core::op::Op;
 

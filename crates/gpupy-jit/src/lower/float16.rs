@@ -6,8 +6,8 @@
 //!
 //! Not here: the arithmetic before rounding (`float.rs`).
 
-use crate::encode::{Mem, Rm};
-use crate::opcodes::{Width, only};
+use crate::code::encode::{Mem, Rm};
+use crate::code::opcodes::{Width, only};
 use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::op::Op;

@@ -6,8 +6,8 @@
 use super::float::Rounding;
 use super::lanes::Relation;
 use super::{float_bits, magnitude_bits, sign_bit};
-use crate::encode::Rm;
-use crate::opcodes::{self, Shift, Width, only};
+use crate::code::encode::Rm;
+use crate::code::opcodes::{self, Shift, Width, only};
 use crate::writer::Writer;
 
 const W: Width = Width::W64;

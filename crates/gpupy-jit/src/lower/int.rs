@@ -1,9 +1,9 @@
 //! Arithmetic of integers.
 
 use super::{ONES, sign_bit};
-use crate::encode::Rm;
+use crate::code::encode::Rm;
+use crate::code::opcodes::{self, Width};
 use crate::isa::Isa;
-use crate::opcodes::{self, Width};
 use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::op::Op;

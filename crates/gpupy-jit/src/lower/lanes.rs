@@ -5,8 +5,8 @@
 //!
 //! Not here: which operation compares or chooses what (`float.rs`, `test.rs`, `convert.rs`).
 
-use crate::encode::{Bits, Rm};
-use crate::opcodes::{self, Width, only};
+use crate::code::encode::{Bits, Rm};
+use crate::code::opcodes::{self, Width, only};
 use crate::writer::{TEST, Writer};
 
 /// Predicates of float comparisons: none of them is true for NaN, but for the last two.

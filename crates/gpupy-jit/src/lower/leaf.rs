@@ -1,10 +1,10 @@
 //! Elements, numbers of points, parameters and stores.
 
 use crate::Step;
-use crate::encode::gpr::*;
-use crate::encode::{Bits, Mem, Rm};
+use crate::code::encode::gpr::*;
+use crate::code::encode::{Bits, Mem, Rm};
+use crate::code::opcodes::{self, Shift, Width, only};
 use crate::isa::Isa;
-use crate::opcodes::{self, Shift, Width, only};
 use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::ir::{Inst, REDUCE_LANES};

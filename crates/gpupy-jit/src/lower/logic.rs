@@ -1,8 +1,8 @@
 //! Operations on bools, whose lanes have all bits set or none.
 
 use super::ONES;
-use crate::encode::Opcode;
-use crate::opcodes::{self, Width};
+use crate::code::encode::Opcode;
+use crate::code::opcodes::{self, Width};
 use crate::writer::Writer;
 use gpupy_core::op::Op;
 
@@ -41,7 +41,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    fn inverted(&mut self, row: Opcode, x: u8, y: crate::encode::Rm) {
+    fn inverted(&mut self, row: Opcode, x: u8, y: crate::code::encode::Rm) {
         let (t, ones) = (self.temporary(), self.constant(W, ONES));
         self.emit(row, W, t, x, y);
         let to = self.result();

@@ -30,7 +30,7 @@ mod paired;
 mod small;
 mod test;
 
-use crate::opcodes::Width;
+use crate::code::opcodes::Width;
 use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;

@@ -3,8 +3,8 @@
 //!
 //! Not here: numbers that lie apart, which are copied (`kernel.rs`).
 
-use crate::encode::Rm;
-use crate::opcodes::{self, Width};
+use crate::code::encode::Rm;
+use crate::code::opcodes::{self, Width};
 use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;

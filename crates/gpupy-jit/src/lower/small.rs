@@ -2,8 +2,8 @@
 //!
 //! What leaves a lane's lower bits right is done as for 32 bits, and then extended again.
 
-use crate::encode::{Opcode, Rm};
-use crate::opcodes::{self, Shift, Width, only};
+use crate::code::encode::{Opcode, Rm};
+use crate::code::opcodes::{self, Shift, Width, only};
 use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::op::Op;

@@ -7,9 +7,9 @@
 
 use super::lanes::{Half, Relation};
 use super::{ONES, float_bits, magnitude_bits, sign_bit};
-use crate::encode::{Bits, Rm};
+use crate::code::encode::{Bits, Rm};
+use crate::code::opcodes::{self, Width, only};
 use crate::isa::Isa;
-use crate::opcodes::{self, Width, only};
 use crate::writer::{TEST, Writer};
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;

@@ -14,8 +14,8 @@ mod order;
 mod uses;
 
 use crate::choices::{Choices, Options};
+use crate::code::opcodes::{Shift, Width};
 use crate::isa::Isa;
-use crate::opcodes::{Shift, Width};
 use crate::{Step, Variant};
 use gpupy_core::DType;
 use gpupy_core::ir::{Form, Inst, Program};

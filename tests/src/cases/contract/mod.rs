@@ -23,10 +23,10 @@ mod mistakes;
 mod threads;
 
 use super::Suite;
-use crate::compare::same;
-use crate::device::Device;
-use crate::oracle::{Run, contiguous};
-use crate::outcome::Outcome;
+use crate::drive::device::Device;
+use crate::expect::compare::same;
+use crate::expect::oracle::{Run, contiguous};
+use crate::tell::outcome::Outcome;
 use gpupy_core::driver::Part;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

@@ -2,8 +2,8 @@
 
 use super::Suite;
 use crate::cases::random::random_run;
-use crate::device::Device;
-use crate::outcome::{Outcome, ensure};
+use crate::drive::device::Device;
+use crate::tell::outcome::{Outcome, ensure};
 use gpupy_core::driver::Resources;
 
 pub const GROUP: &str = "resource_check";

@@ -5,7 +5,7 @@
 //!
 //! Not here: the driver that closes and opens as often as the core wants (`faulty.rs`).
 
-use crate::watch::Watched;
+use crate::drive::watch::Watched;
 use gpupy_core::Result;
 use gpupy_core::driver::{Capabilities, Config, Driver};
 use gpupy_engine::Constructor;

@@ -7,7 +7,7 @@
 
 use super::faulty::NAME;
 use super::user::{Stage, User};
-use crate::outcome::{Outcome, ensure};
+use crate::tell::outcome::{Outcome, ensure};
 use crate::world::World;
 use gpupy_core::ErrorKind;
 use gpupy_core::driver::Resources;

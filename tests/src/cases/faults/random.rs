@@ -6,7 +6,7 @@
 //! Not here: what a user does meanwhile (`world.rs`).
 
 use super::GROUP;
-use crate::samples::Rng;
+use crate::expect::samples::Rng;
 use crate::suite::Suite;
 use crate::world::World;
 use gpupy_core::driver::{

@@ -10,10 +10,10 @@
 use super::account::Account;
 use super::faulty::{Log, NAME};
 use super::plan::{Lasts, Plan};
-use crate::compare::accepts;
-use crate::model::{self, Model};
-use crate::outcome::{Outcome, ensure, fail, fine, skip};
-use crate::samples::Rng;
+use crate::expect::compare::accepts;
+use crate::expect::model::{self, Model};
+use crate::expect::samples::Rng;
+use crate::tell::outcome::{Outcome, ensure, fail, fine, skip};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
 use gpupy_engine::{Arg, Array, Context};
@@ -88,7 +88,8 @@ impl<'a> User<'a> {
         let context = self.stage.context;
         let index = fine(context.index(shape, axis), "an index")?;
         let array = fine(context.cast(&index, DType::F32), "a cast")?;
-        let elements = crate::oracle::points(shape).map(|p| Scalar::f32(p[axis] as f32)).collect();
+        let elements =
+            crate::expect::oracle::points(shape).map(|p| Scalar::f32(p[axis] as f32)).collect();
         Ok(self.add(array, Model::new(DType::F32, shape, elements), Vec::new(), true))
     }
 

@@ -1,0 +1,214 @@
+//! The vector instructions that programs become, as rows.
+//!
+//! Owns the rows, and [`Width`], which chooses among those that differ by the width of lanes.
+//! Invariant: a row is right for both encodings, where an instruction has both.
+//!
+//! Not here: how a row becomes bytes (`encode.rs`), what is made of them (`lower/`).
+
+use crate::code::encode::Opcode;
+use gpupy_core::DType;
+
+/// Bits of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Width {
+    W32,
+    W64,
+}
+
+impl Width {
+    /// Of a value's lanes. A bool is a lane of 32 bits, all set or all clear; a smaller integer is
+    /// one as if cast to int32, a float16 as if cast to float32. `None` for what has no lanes.
+    pub fn of(dtype: DType) -> Option<Width> {
+        match dtype {
+            DType::I64 | DType::U64 | DType::F64 => Some(Width::W64),
+            DType::C64 | DType::C128 => None,
+            _ => Some(Width::W32),
+        }
+    }
+
+    /// Bytes of a lane.
+    pub fn bytes(self) -> usize {
+        match self {
+            Width::W32 => 4,
+            Width::W64 => 8,
+        }
+    }
+}
+
+const fn row(prefix: u8, map: u8, wide: bool, code: u8) -> Opcode {
+    Opcode { prefix, map, wide, code }
+}
+
+/// An instruction on floats of map 0F: `ps` for 32 bits, `pd` for 64.
+const fn float(width: Width, code: u8) -> Opcode {
+    match width {
+        Width::W32 => row(0, 1, false, code),
+        Width::W64 => row(1, 1, true, code),
+    }
+}
+
+/// An instruction with prefix 66 whose bit W says the width.
+const fn lanes(width: Width, map: u8, code: u8) -> Opcode {
+    row(1, map, matches!(width, Width::W64), code)
+}
+
+macro_rules! by_width {
+    ($($name:ident = $kind:ident($($arg:literal),+);)*) => {
+        $(#[allow(missing_docs)] pub const fn $name(width: Width) -> Opcode { by_width!(@ $kind width $($arg),+) })*
+    };
+    (@ float $width:ident $code:literal) => { float($width, $code) };
+    (@ lanes $width:ident $map:literal, $code:literal) => { lanes($width, $map, $code) };
+    (@ pair $width:ident $map:literal, $narrow:literal, $wide:literal) => {
+        match $width {
+            Width::W32 => lanes($width, $map, $narrow),
+            Width::W64 => lanes($width, $map, $wide),
+        }
+    };
+}
+
+by_width! {
+    move_load = float(0x10);
+    move_store = float(0x11);
+    move_register = float(0x28);
+    sqrt = float(0x51);
+    add_float = float(0x58);
+    mul_float = float(0x59);
+    sub_float = float(0x5c);
+    min_float = float(0x5d);
+    div_float = float(0x5e);
+    max_float = float(0x5f);
+    compare_float = float(0xc2);
+    round = pair(3, 0x08, 0x09);
+    and = lanes(1, 0xdb);
+    and_not = lanes(1, 0xdf);
+    or = lanes(1, 0xeb);
+    xor = lanes(1, 0xef);
+    add_int = pair(1, 0xfe, 0xd4);
+    sub_int = pair(1, 0xfa, 0xfb);
+    mul_int = lanes(2, 0x40);
+    abs_int = pair(2, 0x1e, 0x1f);
+    min_signed = lanes(2, 0x39);
+    min_unsigned = lanes(2, 0x3b);
+    max_signed = lanes(2, 0x3d);
+    max_unsigned = lanes(2, 0x3f);
+    shift_left = lanes(2, 0x47);
+    shift_right = lanes(2, 0x45);
+    shift_right_signed = lanes(2, 0x46);
+    // By an immediate; what is done (a `Shift`) stands in the place of the first register.
+    shift_immediate = pair(1, 0x72, 0x73);
+    // With AVX-512 only.
+    compare_signed = lanes(3, 0x1f);
+    compare_unsigned = lanes(3, 0x1e);
+    blend_masked = lanes(2, 0x65);
+    test_bits = lanes(2, 0x27);
+    ternary_logic = lanes(3, 0x25);
+    fix_up = lanes(3, 0x54);
+    // Lanes of two registers, by numbers that the result is written over.
+    choose_lanes = lanes(2, 0x77);
+    shift_immediate_signed = lanes(1, 0x72);
+}
+
+/// All bits of the lanes that are equal; AVX2 only, as the next two.
+pub const fn equal_lanes(width: Width) -> Opcode {
+    match width {
+        Width::W32 => row(1, 1, false, 0x76),
+        Width::W64 => row(1, 2, false, 0x29),
+    }
+}
+
+/// All bits of the lanes that are greater, as signed numbers.
+pub const fn greater_lanes(width: Width) -> Opcode {
+    match width {
+        Width::W32 => row(1, 1, false, 0x66),
+        Width::W64 => row(1, 2, false, 0x37),
+    }
+}
+
+/// Lanes chosen by the highest bit of those of a fourth register.
+pub const fn blend_lanes(width: Width) -> Opcode {
+    match width {
+        Width::W32 => row(1, 3, false, 0x4a),
+        Width::W64 => row(1, 3, false, 0x4b),
+    }
+}
+
+/// One element of memory in all lanes.
+pub const fn broadcast(width: Width, evex: bool) -> Opcode {
+    match width {
+        Width::W32 => row(1, 2, false, 0x58),
+        Width::W64 => row(1, 2, evex, 0x59),
+    }
+}
+
+/// What shifts by an immediate do.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub enum Shift {
+    Right = 2,
+    RightSigned = 4,
+    Left = 6,
+}
+
+/// Rows that need no choice, named after what becomes of what.
+#[allow(missing_docs)]
+pub mod only {
+    use super::{Opcode, row};
+
+    pub const BROADCAST_BYTE: Opcode = row(1, 2, false, 0x78);
+    pub const BROADCAST_WORD: Opcode = row(1, 2, false, 0x79);
+    // Between bytes or words and lanes of 32 bits.
+    pub const U8_TO_I32: Opcode = row(1, 2, false, 0x31);
+    pub const U16_TO_I32: Opcode = row(1, 2, false, 0x33);
+    pub const I8_TO_I32: Opcode = row(1, 2, false, 0x21);
+    pub const I16_TO_I32: Opcode = row(1, 2, false, 0x23);
+    pub const LANES_TO_BYTES: Opcode = row(2, 2, false, 0x31);
+    pub const LANES_TO_WORDS: Opcode = row(2, 2, false, 0x33);
+    pub const PACK_LANES: Opcode = row(1, 2, false, 0x2b);
+    pub const PACK_BYTES: Opcode = row(1, 1, false, 0x67);
+    // Between float16 and float32; the second has its results at its last operand.
+    pub const HALVES_TO_LANES: Opcode = row(1, 2, false, 0x13);
+    pub const LANES_TO_HALVES: Opcode = row(1, 3, false, 0x1d);
+    pub const STORE_8: Opcode = row(1, 1, false, 0xd6);
+    pub const STORE_4: Opcode = row(1, 1, false, 0x7e);
+    // Between general, mask and vector registers.
+    pub const GENERAL_TO_LANES: Opcode = row(1, 2, false, 0x7c);
+    pub const GENERAL_TO_VECTOR: Opcode = row(1, 1, false, 0x6e);
+    pub const GENERAL_TO_MASK: Opcode = row(0, 1, false, 0x92);
+    pub const MASK_TO_LANES: Opcode = row(2, 2, false, 0x38);
+    pub const LANES_TO_MASK: Opcode = row(2, 2, false, 0x39);
+    // Whether any bit is set, as the processor's flags.
+    pub const TEST_MASK: Opcode = row(0, 1, false, 0x98);
+    pub const TEST_ALL: Opcode = row(1, 2, false, 0x17);
+    // Parts of registers.
+    pub const UPPER_128: Opcode = row(1, 3, false, 0x39);
+    pub const UPPER_256: Opcode = row(1, 3, true, 0x3b);
+    pub const JOIN_128: Opcode = row(1, 3, false, 0x38);
+    pub const JOIN_256: Opcode = row(1, 3, true, 0x3a);
+    pub const SHUFFLE: Opcode = row(0, 1, false, 0xc6);
+    // The product of the lower halves of lanes of 64 bits.
+    pub const MUL_HALVES: Opcode = row(1, 1, true, 0xf4);
+    // Between integers of 32 and 64 bits.
+    pub const I32_TO_I64: Opcode = row(1, 2, false, 0x25);
+    pub const U32_TO_U64: Opcode = row(1, 2, false, 0x35);
+    pub const I64_TO_I32: Opcode = row(2, 2, false, 0x35);
+    // Between integers and floats; from 64 bits, and to them from i64, with AVX-512 only.
+    pub const I32_TO_F32: Opcode = row(0, 1, false, 0x5b);
+    pub const U32_TO_F32: Opcode = row(3, 1, false, 0x7a);
+    pub const I64_TO_F32: Opcode = row(0, 1, true, 0x5b);
+    pub const U64_TO_F32: Opcode = row(3, 1, true, 0x7a);
+    pub const I32_TO_F64: Opcode = row(2, 1, false, 0xe6);
+    pub const U32_TO_F64: Opcode = row(2, 1, false, 0x7a);
+    pub const I64_TO_F64: Opcode = row(2, 1, true, 0xe6);
+    pub const U64_TO_F64: Opcode = row(2, 1, true, 0x7a);
+    pub const F32_TO_I32: Opcode = row(2, 1, false, 0x5b);
+    pub const F32_TO_U32: Opcode = row(0, 1, false, 0x78);
+    pub const F32_TO_I64: Opcode = row(1, 1, false, 0x7a);
+    pub const F64_TO_I32: Opcode = row(1, 1, true, 0xe6);
+    pub const F64_TO_U32: Opcode = row(0, 1, true, 0x78);
+    pub const F64_TO_I64: Opcode = row(1, 1, true, 0x7a);
+    pub const F32_TO_F64: Opcode = row(0, 1, false, 0x5a);
+    pub const F64_TO_F32: Opcode = row(1, 1, true, 0x5a);
+    /// Clears the upper halves, without which older code runs slowly.
+    pub const ZERO_UPPER: [u8; 3] = [0xc5, 0xf8, 0x77];
+}

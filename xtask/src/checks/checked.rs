@@ -1,0 +1,146 @@
+//! The Python tests on a module whose accesses to memory are checked (`sanitize python`).
+//!
+//! Owns the checked build and its rounds. The module is built with the feature `guard`: nothing is pooled or
+//! reused, and a round may put every buffer between pages that may not be touched, at the end of its own or at
+//! their start, so that a wrong access is a signal also in machine code of ours. Rust code goes through the
+//! address sanitizer as well, where the toolchain brings its runtime. Invariants: what is built lies apart from
+//! other builds, and the module of `.venv/` stays as it is. Not here: the core's own tests (`sanitize`).
+
+use std::cell::OnceCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::develop;
+use crate::machine::failure::{Failure, Result};
+use crate::machine::process::{capture, cargo, command, run as start};
+use crate::machine::steps::Step;
+use crate::machine::workspace;
+use crate::suites::quick;
+
+/// The one target for which these checks, and those of the core, are known to work.
+pub const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Tests of views, exports and products, and random programs.
+const TESTS: [&str; 11] = [
+    "test_views.py",
+    "test_views_of_functions.py",
+    "test_faces.py",
+    "test_layout.py",
+    "test_index_arrays.py",
+    "test_interop.py",
+    "test_exports.py",
+    "test_exports_written.py",
+    "test_numpys_memory.py",
+    "test_linear.py",
+    "differential",
+];
+
+/// Where buffers lie in their pages; without pages, the sanitizer alone looks at both of their ends.
+const ROUNDS: [&str; 3] = ["end", "start", "off"];
+
+/// The package, its compiled part, and where Python finds them.
+const PACKAGE: &str = "crates/gpupy-py/python/gpupy";
+const FOLDER: &str = "target/sanitize/python";
+
+/// The build of the checked module, then the tests on it in as many rounds as there are places for buffers.
+pub fn steps() -> Vec<Step<'static>> {
+    const BUILD: &str = "Python module (checked)";
+    let runtime = Rc::new(OnceCell::new());
+    let built = Rc::clone(&runtime);
+    let mut steps = vec![Step::new(BUILD, move || {
+        let _ = built.set(build()?);
+        Ok(())
+    })];
+    steps.extend(ROUNDS.map(|side| {
+        let runtime = Rc::clone(&runtime);
+        let title = format!("Python tests, buffers at the {side} of their pages");
+        let runtime = move || runtime.get().cloned().flatten();
+        Step::new(title, move || round(side, runtime().as_deref())).after(BUILD)
+    }));
+    steps
+}
+
+/// Builds the module, and gives the sanitizer's runtime if there is one.
+fn build() -> Result<Option<PathBuf>> {
+    develop::prepare()?;
+    let runtime = runtime()?;
+    let flags = if runtime.is_some() { "-Zsanitizer=address" } else { "" };
+    let mut build = cargo();
+    build.args(["build", "--release", "--locked", "--target", TARGET]);
+    build.args(["--target-dir", "target/sanitize", "-p", "gpupy-py", "--features", "guard"]);
+    // The flag wants a nightly compiler, or one that is told to do as one.
+    build.env("RUSTFLAGS", flags).env("RUSTC_BOOTSTRAP", "1");
+    start(build.env("PYO3_PYTHON", workspace::python()))?;
+    package()?;
+    Ok(runtime)
+}
+
+/// The sanitizer's runtime as a library that Python can be started with, or `None` where there is none.
+fn runtime() -> Result<Option<PathBuf>> {
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let sysroot = capture(command(compiler).args(["--print", "sysroot"]))?;
+    let folder = Path::new(sysroot.trim()).join("lib/rustlib").join(TARGET).join("lib");
+    let mut files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let Some(archive) = files.find(|path| path.to_string_lossy().ends_with("_rt.asan.a")) else {
+        println!(
+            "left out: this toolchain has no runtime of the address sanitizer; pages alone check"
+        );
+        return Ok(None);
+    };
+    let folder = workspace::root().join("target/sanitize");
+    // Under the name of another compiler's runtime, it would take itself for that one.
+    let (copy, library) = (folder.join("asan.a"), folder.join("rust_asan.so"));
+    fs::create_dir_all(&folder).map_err(|error| Failure::file("make", &folder, &error))?;
+    fs::copy(&archive, &copy).map_err(|error| Failure::file("copy", &archive, &error))?;
+    // What starts it before all else is for programs, and no library may hold it.
+    start(command("ar").arg("d").arg(&copy).arg("asan_preinit.cpp.o"))?;
+    let mut link = command("cc");
+    link.args(["-shared", "-o"]).arg(&library).arg("-Wl,--whole-archive").arg(&copy);
+    // Of other modules' C++ it has to find the functions that it stands before.
+    link.args(["-Wl,--no-whole-archive", "-Wl,--no-as-needed", "-lstdc++"]);
+    start(link.args(["-lpthread", "-ldl", "-lm", "-lrt"]))?;
+    Ok(Some(library))
+}
+
+/// Puts the Python sources, as links, and the checked module into one folder.
+fn package() -> Result<()> {
+    let folder = workspace::root().join(FOLDER).join("gpupy");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| Failure::file("remove", &folder, &error))?;
+    }
+    fs::create_dir_all(&folder).map_err(|error| Failure::file("make", &folder, &error))?;
+    let sources = workspace::root().join(PACKAGE);
+    let entries =
+        fs::read_dir(&sources).map_err(|error| Failure::file("list", &sources, &error))?;
+    for entry in entries.flatten() {
+        let (name, from) = (entry.file_name(), entry.path());
+        if from.extension().is_none_or(|extension| extension != "so") {
+            std::os::unix::fs::symlink(&from, folder.join(name))
+                .map_err(|error| Failure::file("link", &from, &error))?;
+        }
+    }
+    let module =
+        workspace::root().join("target/sanitize").join(TARGET).join("release/lib_gpupy.so");
+    fs::copy(&module, folder.join("_gpupy.abi3.so"))
+        .map_err(|error| Failure::file("copy", &module, &error))?;
+    Ok(())
+}
+
+fn round(side: &str, runtime: Option<&Path>) -> Result<()> {
+    let folder = workspace::root().join("crates/gpupy-py/tests");
+    let mut tests = command(workspace::python());
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", quick::DRIVERS]);
+    tests.args(TESTS.map(|file| folder.join(file)).iter().filter(|path| path.exists()));
+    tests.env("PYTHONPATH", workspace::root().join(FOLDER)).env("GPUPY_GUARD", side);
+    // The interpreter's own pools would hide who frees what; the same programs in every round.
+    tests.env("PYTHONMALLOC", "malloc").env("PYTHONFAULTHANDLER", "1").env("CI", "true");
+    tests.env("GPUPY_DIFFERENTIAL", "1000");
+    if let Some(runtime) = runtime {
+        // Python itself frees little at its end. A size that no allocator serves is an error to us, no abort.
+        // Pytest takes what is written to standard error, so reports go to files.
+        let options = "detect_leaks=0:allocator_may_return_null=1:log_path=target/sanitize/report";
+        tests.env("LD_PRELOAD", runtime).env("ASAN_OPTIONS", options);
+    }
+    start(&mut tests)
+}

@@ -1,0 +1,76 @@
+//! The command `lint`: all that is checked without running the product.
+//!
+//! Owns the list of checks. Invariant: each check runs even when an earlier one failed, so that one run shows
+//! all there is to mend. Not here: the tools' versions (`tools`), other targets (`targets`), the tests (`test`).
+
+use crate::checks::targets;
+use crate::machine::failure::{Failure, Result};
+use crate::machine::process::{cargo, command, run as start};
+use crate::machine::steps::{self, Step};
+use crate::machine::{features, tools};
+
+/// Runs every check; with `--fix` the formatters write instead of complaining.
+pub fn run(arguments: &[String]) -> Result<()> {
+    let fix = match arguments {
+        [] => false,
+        [word] if word == "--fix" => true,
+        [word, ..] => return Err(Failure::new(format!("no option `{word}`; there is --fix"))),
+    };
+    steps::run(checks(fix))
+}
+
+/// Every check, in the order in which they run: the quick ones first.
+pub fn checks(fix: bool) -> Vec<Step<'static>> {
+    let mut checks = vec![
+        Step::new("formatting (Rust)", move || rustfmt(fix)),
+        Step::new("formatting and lints (Python)", move || ruff(fix)),
+        Step::new("spelling", spelling),
+        Step::new("licences, versions and sources of dependencies", dependencies),
+        Step::new("clippy", clippy),
+        Step::new("documentation", documentation),
+    ];
+    checks.extend(targets::TARGETS.map(|target| {
+        Step::new(format!("compiler's check for {target}"), move || targets::check(target))
+    }));
+    checks
+}
+
+fn rustfmt(fix: bool) -> Result<()> {
+    let check: &[&str] = if fix { &[] } else { &["--check"] };
+    start(cargo().args(["fmt", "--all"]).args(check))
+}
+
+fn clippy() -> Result<()> {
+    let mut clippy = cargo();
+    clippy.args(["clippy", "--workspace", "--all-targets"]).args(features::of_workspace());
+    start(clippy.args(["--", "-D", "warnings"]))
+}
+
+fn documentation() -> Result<()> {
+    let mut doc = cargo();
+    // Private items too: a module's page links to what it owns.
+    doc.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
+    doc.args(features::of_workspace());
+    start(doc.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn ruff(fix: bool) -> Result<()> {
+    let ruff = tools::ruff()?;
+    let (check, format): (&[&str], &[&str]) =
+        if fix { (&["--fix"], &[]) } else { (&[], &["--diff"]) };
+    let checked = start(command(&ruff).arg("check").args(check));
+    let formatted = start(command(&ruff).args(["format", "--quiet"]).args(format));
+    checked.and(formatted)
+}
+
+/// What is right though it looks wrong is in `_typos.toml`, with the reason.
+fn spelling() -> Result<()> {
+    start(&mut command(tools::typos()?))
+}
+
+/// What may come into the build is in `deny.toml`. Known flaws of crates are not asked for: new ones would fail a
+/// run without a change of ours.
+fn dependencies() -> Result<()> {
+    let mut deny = command(tools::cargo_deny()?);
+    start(deny.args(["check", "--hide-inclusion-graph", "licenses", "bans", "sources"]))
+}

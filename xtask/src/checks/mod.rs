@@ -1,0 +1,15 @@
+//! Checks of the sources, and of the product under sanitizers.
+//!
+//! `lint.rs` has the list, `targets.rs` the compiler's check for other machines, `sanitize.rs` and `checked.rs` the runs
+//! under sanitizers; the tests `pages.rs` and `imports.rs` hold documents and imports to the sources.
+//!
+//! Imports `machine`, `develop.rs` and `suites`.
+
+pub mod checked;
+#[cfg(test)]
+mod imports;
+pub mod lint;
+#[cfg(test)]
+mod pages;
+pub mod sanitize;
+pub mod targets;

@@ -1,0 +1,117 @@
+//! The command `sanitize`: the core's unsafe code under address sanitizer and Miri, and Python's tests on a
+//! module whose accesses are checked.
+//!
+//! Owns the list of checks. Invariants: what the nightly toolchain here lacks is named with the command that
+//! installs it, and is no failure; what is built lies apart from other builds. Not here: the other tests
+//! (`test`), how the module is checked and for which target (`checked`).
+
+use std::process::Command;
+
+use crate::checks::checked::{self, TARGET};
+use crate::machine::failure::{Failure, Result};
+use crate::machine::process::{command, run as start, succeeds};
+use crate::machine::steps::{self, Step};
+
+/// Tests of the core for Miri, which takes seconds for what else takes milliseconds: the C table, host
+/// memory, and arrays that are computed, moved and read.
+const FOR_MIRI: [&[&str]; 3] = [
+    &["--test", "plugin"],
+    &["--lib", "--", "host::", "pool::", "value::", "plugin::"],
+    &["--test", "arrays", "--", "operations_broadcast", "a_view_of"],
+];
+
+/// Runs what the nightly toolchain offers, then Python's tests; or one of them.
+pub fn run(arguments: &[String]) -> Result<()> {
+    match arguments {
+        [] => steps::run(core().into_iter().chain(checked::steps()).collect()),
+        [word] if word == "core" => steps::run(core()),
+        [word] if word == "python" => steps::run(checked::steps()),
+        [word, ..] => Err(Failure::new(format!("no part `{word}`; there are core, python"))),
+    }
+}
+
+fn core() -> Vec<Step<'static>> {
+    if !succeeds(nightly().arg("--version")) {
+        println!("left out: there is no nightly toolchain; `rustup toolchain install nightly`");
+        return Vec::new();
+    }
+    let mut steps = vec![Step::new("address sanitizer", address)];
+    steps.extend(
+        FOR_MIRI.map(|words| Step::new(format!("Miri: {}", words.join(" ")), || miri(words))),
+    );
+    steps
+}
+
+fn nightly() -> Command {
+    // The `cargo` that started us is of another toolchain, and would not take `+nightly`.
+    let mut cargo = command("rustup");
+    cargo.args(["run", "nightly", "cargo"]).env_remove("RUSTC").env_remove("RUSTDOC");
+    cargo
+}
+
+fn is_installed(component: &str) -> bool {
+    let listed = crate::machine::process::capture(command("rustup").args([
+        "component",
+        "list",
+        "--toolchain",
+        "nightly",
+        "--installed",
+    ]));
+    let there = listed.is_ok_and(|listed| listed.lines().any(|line| line.starts_with(component)));
+    if !there {
+        println!("left out: `rustup component add --toolchain nightly {component}`");
+    }
+    there
+}
+
+/// The tests of core and engine, and the fuzz targets' short runs.
+fn address() -> Result<()> {
+    if !is_installed("rust-src") {
+        return Ok(());
+    }
+    let mut test = nightly();
+    test.args(["test", "-Zbuild-std", "--target", TARGET, "--target-dir", "target/sanitize"]);
+    test.args([
+        "-p",
+        "gpupy-core",
+        "-p",
+        "gpupy-engine",
+        "-p",
+        "gpupy-fuzz",
+        "--lib",
+        "--tests",
+        "--no-fail-fast",
+    ]);
+    test.env("RUSTFLAGS", "-Zsanitizer=address").env("ASAN_OPTIONS", "detect_leaks=1");
+    start(&mut test)
+}
+
+fn miri(words: &[&str]) -> Result<()> {
+    if !is_installed("miri") {
+        return Ok(());
+    }
+    let mut test = nightly();
+    test.args([
+        "miri",
+        "test",
+        "--target-dir",
+        "target/miri",
+        "-p",
+        "gpupy-core",
+        "-p",
+        "gpupy-engine",
+    ]);
+    // Settings are read from the environment.
+    start(test.args(words).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_part_is_refused_before_anything_is_built() {
+        let refused = run(&["rust".to_owned()]).map_err(|failure| failure.to_string());
+        assert_eq!(refused, Err("no part `rust`; there are core, python".to_owned()));
+    }
+}

@@ -1,0 +1,108 @@
+//! Starts other programs, shows what is started, and turns their failures into words.
+//!
+//! Owns [`run`] and [`capture`]. Invariants: what runs for long shows its own output as it comes; a failure
+//! names the whole command line. Not here: which programs to start.
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+
+use crate::machine::failure::{Failure, Result};
+use crate::machine::workspace;
+
+/// A command that will run in the root of the repository.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(workspace::root());
+    command
+}
+
+/// The `cargo` that started us.
+pub fn cargo() -> Command {
+    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Announces a step of the work.
+pub fn announce(step: &str) {
+    println!("\n== {step}");
+}
+
+/// Runs a command with its output shown.
+pub fn run(command: &mut Command) -> Result<()> {
+    println!("   $ {}", line(command));
+    let status = command.status().map_err(|error| not_started(command, &error))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("`{}` ended with {status}", line(command))))
+    }
+}
+
+/// Runs a command silently and gives back what it wrote to standard output.
+pub fn capture(command: &mut Command) -> Result<String> {
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("no message");
+    Err(Failure::new(format!("`{}` ended with {}: {}", line(command), output.status, last.trim())))
+}
+
+/// True if a command can be started, and succeeds. Shows nothing.
+pub fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+fn not_started(command: &Command, error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot start `{}`: {error}", command.get_program().to_string_lossy()))
+}
+
+/// The command as a person would type it, with paths inside the repository made short.
+fn line(command: &Command) -> String {
+    let root = format!("{}/", workspace::root().display());
+    let variables = command.get_envs().filter_map(|(name, value)| {
+        Some(format!("{}={}", name.to_string_lossy(), quoted(&value?.to_string_lossy())))
+    });
+    let program = command.get_program().to_string_lossy();
+    // The toolchain's own path says nothing to the reader.
+    let program = if program.ends_with("/cargo") { "cargo".into() } else { program };
+    let arguments = command.get_args().map(|argument| quoted(&argument.to_string_lossy()));
+    let words: Vec<String> = variables.chain([program.into_owned()]).chain(arguments).collect();
+    words.join(" ").replace(&root, "")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_shown_as_one_would_type_it() {
+        let mut command = command(workspace::root().join(".venv/bin/python"));
+        command.args(["-c", "print('a b')"]).env("A", "1 2");
+        assert_eq!(line(&command), r"A='1 2' .venv/bin/python -c 'print('\''a b'\'')'");
+    }
+
+    #[test]
+    fn a_failure_carries_the_last_line_of_the_program() {
+        let failed = capture(command("sh").args(["-c", "echo one >&2; echo two >&2; exit 3"]));
+        let text = failed.map_err(|f| f.to_string()).err().unwrap_or_default();
+        assert!(text.contains("exit status: 3: two"), "{text}");
+        let failed = capture(&mut command("no-such-program-here"));
+        assert!(failed.is_err_and(|f| f.to_string().starts_with("cannot start `no-such")));
+    }
+}

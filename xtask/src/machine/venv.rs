@@ -1,0 +1,207 @@
+//! The virtual environment in `.venv/` and the Python packages in it.
+//!
+//! Owns the choice of an interpreter and the list [`PACKAGES`]. Invariants: an environment that is complete
+//! is left alone (a stamp file says what was installed); one that broke, for example because its interpreter
+//! went away, is made anew. Not here: our own module (`develop`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::machine::failure::{Failure, Result};
+use crate::machine::{process, workspace};
+
+/// What the examples, the tests and the build use; numpy is the only one that gpupy itself needs.
+const PACKAGES: [&str; 6] =
+    ["numpy>=2", "pillow", "matplotlib", "maturin>=1.8,<2", "pytest", "hypothesis"];
+
+/// What tests need beside NumPy.
+const FOR_TESTS: [&str; 2] = ["pytest", "hypothesis"];
+
+/// The oldest Python that the module is built for.
+const OLDEST: (u32, u32) = (3, 11);
+
+/// Prints the version, and whether the interpreter can serve us at all.
+const PROBE: &str = "
+import importlib.util as u, sys, sysconfig
+free = 'free-threaded' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''
+venv = '' if u.find_spec('venv') and u.find_spec('ensurepip') else 'no-venv'
+print(sys.version_info[0], sys.version_info[1], free or venv or 'good')
+";
+
+/// Makes the environment and installs what is missing there.
+pub fn prepare() -> Result<()> {
+    let stamp = workspace::venv().join("gpupy-packages.txt");
+    let wanted = PACKAGES.join("\n");
+    let usable =
+        process::succeeds(process::command(workspace::python()).args(["-m", "pip", "--version"]));
+    if usable && fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    process::announce("Python environment .venv/");
+    if !usable {
+        let candidates = candidates();
+        let mut venv = process::command(choose(&candidates, |candidate| probe(candidate))?);
+        process::run(venv.args(["-m", "venv", "--clear"]).arg(workspace::venv()))?;
+    }
+    install(&PACKAGES)?;
+    fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))
+}
+
+/// Makes an environment for tests with another interpreter, and gives its own. NumPy is of the series given, such as
+/// `2.0`, or the newest.
+///
+/// Our module is found there as it lies in the sources: built once, it serves every Python.
+pub fn beside(interpreter: &Path, numpy: Option<&str>) -> Result<PathBuf> {
+    let library = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    let Some((major, minor)) = version(interpreter) else {
+        let words = format!("`{}` is no Python with venv and pip", interpreter.display());
+        return Err(Failure::new(words));
+    };
+    let series = numpy.map(|series| format!("-numpy-{series}")).unwrap_or_default();
+    let folder = workspace::beside(&format!("{major}.{minor}{series}"));
+    let python = folder.join("bin").join("python");
+    process::announce(&format!("Python environment {}", folder.display()));
+    if !process::succeeds(process::command(&python).args(["-m", "pip", "--version"])) {
+        let mut venv = process::command(interpreter);
+        process::run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
+    }
+    let numpy = numpy.map_or("numpy>=2".to_owned(), |series| format!("numpy=={series}.*"));
+    install_into(&python, &[&[numpy.as_str()], &FOR_TESTS[..]].concat())?;
+    let answer = process::capture(process::command(&python).args(["-c", library]))?;
+    let link = PathBuf::from(answer.trim()).join("gpupy.pth");
+    let sources = workspace::root().join("crates/gpupy-py/python");
+    fs::write(&link, sources.display().to_string())
+        .map_err(|error| Failure::file("write", &link, &error))?;
+    Ok(python)
+}
+
+/// An interpreter that can serve us, and its version.
+pub struct Interpreter {
+    pub program: PathBuf,
+    pub version: (u32, u32),
+}
+
+/// Every version of Python that can serve us, once: by the names in the search path, then what pyenv has.
+pub fn interpreters() -> Vec<Interpreter> {
+    let mut found: Vec<Interpreter> = Vec::new();
+    for program in candidates().into_iter().chain(of_pyenv()) {
+        if let Some(version) = version(&program)
+            && version >= OLDEST
+            && found.iter().all(|known| known.version != version)
+        {
+            found.push(Interpreter { program, version });
+        }
+    }
+    found
+}
+
+/// The version of an interpreter that has venv and pip.
+pub fn version(interpreter: &Path) -> Option<(u32, u32)> {
+    let answer = probe(interpreter)?;
+    let words: Vec<&str> = answer.split_whitespace().collect();
+    let [major, minor, "good"] = words[..] else {
+        return None;
+    };
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The interpreters of pyenv, whose commands answer only for the version that the person chose.
+fn of_pyenv() -> Vec<PathBuf> {
+    let home = || std::env::home_dir().map(|home| home.join(".pyenv"));
+    let Some(root) = std::env::var_os("PYENV_ROOT").map(PathBuf::from).or_else(home) else {
+        return Vec::new();
+    };
+    let versions = fs::read_dir(root.join("versions")).into_iter().flatten().flatten();
+    let mut programs: Vec<PathBuf> =
+        versions.map(|version| version.path().join("bin").join("python")).collect();
+    programs.sort();
+    programs
+}
+
+/// Installs packages by pip into the environment.
+pub fn install(packages: &[&str]) -> Result<()> {
+    install_into(&workspace::python(), packages)
+}
+
+fn install_into(python: &Path, packages: &[&str]) -> Result<()> {
+    let mut pip = process::command(python);
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
+    process::run(pip.args(packages))
+}
+
+/// Interpreters that may be here, best first: what the person calls `python3`, then the newest.
+fn candidates() -> Vec<PathBuf> {
+    let mut names = vec![PathBuf::from("python3")];
+    names.extend((OLDEST.1..=15).rev().map(|minor| format!("python3.{minor}").into()));
+    names.push("/usr/bin/python3".into());
+    names
+}
+
+/// What [`PROBE`] prints for an interpreter; nothing if there is none of this name.
+fn probe(interpreter: &Path) -> Option<String> {
+    process::capture(process::command(interpreter).args(["-c", PROBE])).ok()
+}
+
+/// The first candidate that can make our environment.
+fn choose(candidates: &[PathBuf], probe: impl Fn(&PathBuf) -> Option<String>) -> Result<&PathBuf> {
+    let mut seen = Vec::new();
+    for candidate in candidates {
+        let Some(answer) = probe(candidate) else {
+            continue;
+        };
+        let words: Vec<&str> = answer.split_whitespace().collect();
+        let [major, minor, verdict] = words[..] else {
+            continue;
+        };
+        let version = (major.parse().unwrap_or(0), minor.parse().unwrap_or(0));
+        let verdict = match verdict {
+            _ if version < OLDEST => "too old",
+            "good" => return Ok(candidate),
+            "no-venv" => "without venv and pip",
+            other => other,
+        };
+        seen.push(format!("`{}` is {major}.{minor}, {verdict}", candidate.display()));
+    }
+    let found = if seen.is_empty() { "none found".to_owned() } else { seen.join("; ") };
+    Err(Failure::new(format!(
+        "need Python {}.{} or newer with venv and pip ({found}); on Debian: apt-get install python3 python3-venv",
+        OLDEST.0, OLDEST.1
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(answers: &[(&str, &str)], wanted: std::result::Result<&str, &str>) {
+        let names: Vec<PathBuf> = answers.iter().map(|(name, _)| name.into()).collect();
+        let chosen = choose(&names, |name| {
+            let found = answers.iter().find(|(known, _)| name == &PathBuf::from(known))?;
+            (!found.1.is_empty()).then(|| found.1.to_owned())
+        });
+        match (chosen, wanted) {
+            (Ok(path), Ok(name)) => assert_eq!(path, &PathBuf::from(name)),
+            (Err(failure), Err(part)) => {
+                assert!(failure.to_string().contains(part), "{failure}");
+            }
+            (got, _) => panic!("{answers:?}: got {got:?}, wanted {wanted:?}"),
+        }
+    }
+
+    #[test]
+    fn the_first_python_that_can_serve_is_chosen() {
+        check(&[("python3", "3 11 good\n"), ("python3.13", "3 13 good")], Ok("python3"));
+        check(&[("python3", "3 9 good"), ("python3.13", "3 13 good")], Ok("python3.13"));
+        check(&[("python3", "3 12 no-venv"), ("python3.11", "3 11 good")], Ok("python3.11"));
+        check(&[("python3", ""), ("python3.11", "3 11 good")], Ok("python3.11"));
+    }
+
+    #[test]
+    fn without_a_python_the_message_says_what_to_install() {
+        check(&[("python3", "")], Err("none found"));
+        check(&[("python3", "3 9 good")], Err("`python3` is 3.9, too old"));
+        check(&[("python3", "3 12 no-venv")], Err("without venv and pip"));
+        check(&[("python3", "3 14 free-threaded")], Err("free-threaded"));
+        check(&[("python3", "3 9 good")], Err("apt-get install python3 python3-venv"));
+    }
+}

@@ -1,0 +1,40 @@
+//! What `test` and the choices of it run: the parts whose command has one form.
+//!
+//! Owns these commands. Not here: which of them run (`test`, `quick`, `versions`).
+
+use std::path::Path;
+
+use crate::develop;
+use crate::machine::failure::Result;
+use crate::machine::process::{cargo, command, run as start};
+use crate::machine::steps::Step;
+use crate::machine::{features, workspace};
+
+/// The title of the step that others need.
+pub const MODULE: &str = "Python module";
+
+/// The script of NumPy's own tests.
+const NUMPYS: &str = "crates/gpupy-py/numpy_tests/run.py";
+
+/// The build of what the Python tests import.
+pub fn module() -> Step<'static> {
+    Step::new(MODULE, develop::prepare)
+}
+
+/// Runs the suite's command on a driver, or on the plug-in at a path.
+pub fn conformance_on(driver: &str) -> Result<()> {
+    let mut suite = cargo();
+    suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance"]);
+    start(suite.args(features::of_suite()).args(["--", driver]))
+}
+
+/// Builds the software driver as a plug-in and gives its path.
+pub fn plugin() -> Result<String> {
+    start(cargo().args(["build", "--release", "--quiet", "-p", "driver-soft-plugin"]))?;
+    Ok(workspace::library("gpupy_soft").display().to_string())
+}
+
+/// Runs the tests that NumPy's wheel brings along, with gpupy in NumPy's place; of these files, if any.
+pub fn numpy(python: &Path, files: &[&str]) -> Result<()> {
+    start(command(python).arg(NUMPYS).args(files))
+}

@@ -1,0 +1,97 @@
+//! The part `versions` of the command `test`: the quick Python tests on the oldest Python and NumPy that gpupy takes,
+//! and on the newest Python here with its newest NumPy.
+//!
+//! Owns the choice of the two. The module is built once and serves every Python, so nothing is built. Invariant: what
+//! this machine has no Python for is left out with a line that says so, and is no failure. Not here: which tests these
+//! are (`quick`), the environments and the search for interpreters (`venv`).
+
+use std::path::Path;
+
+use crate::machine::failure::Result;
+use crate::machine::process::{capture, command, run as start};
+use crate::machine::steps::Step;
+use crate::machine::venv::{self, Interpreter};
+use crate::machine::workspace;
+use crate::suites::parts::MODULE;
+use crate::suites::quick;
+
+/// The oldest NumPy that gpupy takes, and the last Python that has a wheel of it.
+const OLDEST_NUMPY: &str = "2.0";
+const LAST_WITH_IT: (u32, u32) = (3, 12);
+
+/// Prints what the tests run on.
+const VERSIONS: &str = "
+import sys, numpy
+print('Python', sys.version.split()[0] + ',', 'NumPy', numpy.__version__)
+";
+
+/// The random programs, by the name that pytest knows.
+const RANDOM: &str = "crates/gpupy-py/tests/differential/test_differential.py::test_random_programs_do_what_numpys_do";
+
+/// A step for each pair.
+pub fn steps() -> [Step<'static>; 2] {
+    [
+        Step::new("Python tests, a choice, on the oldest Python and NumPy", oldest).after(MODULE),
+        Step::new("Python tests, a choice, on the newest Python", newest).after(MODULE),
+    ]
+}
+
+fn oldest() -> Result<()> {
+    let found = venv::interpreters();
+    match oldest_of(&found) {
+        Some(python) => tests(&venv::beside(&python.program, Some(OLDEST_NUMPY))?),
+        None => {
+            let (major, minor) = LAST_WITH_IT;
+            println!("   left out: NumPy {OLDEST_NUMPY} wants Python {major}.{minor} or older");
+            Ok(())
+        }
+    }
+}
+
+fn newest() -> Result<()> {
+    let found = venv::interpreters();
+    match newest_of(&found, venv::version(&workspace::python())) {
+        Some(python) => tests(&venv::beside(&python.program, None)?),
+        None => {
+            println!("   left out: no Python is here that is newer than that of `.venv/`");
+            Ok(())
+        }
+    }
+}
+
+fn oldest_of(found: &[Interpreter]) -> Option<&Interpreter> {
+    let oldest = found.iter().min_by_key(|python| python.version);
+    oldest.filter(|python| python.version <= LAST_WITH_IT)
+}
+
+fn newest_of(found: &[Interpreter], own: Option<(u32, u32)>) -> Option<&Interpreter> {
+    let newest = found.iter().max_by_key(|python| python.version);
+    newest.filter(|python| Some(python.version) > own)
+}
+
+fn tests(python: &Path) -> Result<()> {
+    println!("   {}", capture(command(python).args(["-c", VERSIONS]))?.trim());
+    // Random programs know the words and warnings of the NumPy in `.venv/` alone.
+    start(quick::tests(python).args(["--deselect", RANDOM]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_and_the_newest_are_chosen_where_they_serve() {
+        let of = |minors: &[u32]| -> Vec<Interpreter> {
+            let one = |&minor| Interpreter { program: "python".into(), version: (3, minor) };
+            minors.iter().map(one).collect()
+        };
+        let minor = |found: Option<&Interpreter>| found.map(|python| python.version.1);
+        let found = of(&[12, 11, 14]);
+        assert_eq!(minor(oldest_of(&found)), Some(11));
+        assert_eq!(minor(newest_of(&found, Some((3, 12)))), Some(14));
+        assert_eq!(minor(newest_of(&found, Some((3, 14)))), None);
+        assert_eq!(minor(oldest_of(&of(&[13]))), None);
+        assert_eq!(minor(oldest_of(&[])), None);
+        assert_eq!(minor(newest_of(&[], None)), None);
+    }
+}

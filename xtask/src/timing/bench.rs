@@ -1,0 +1,79 @@
+//! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations`
+//! the examples' own loops, with `--kernels DIR` published programs, with `--shaders` the drivers of GPUs
+//! against shaders by hand, and with `--second` the first run of a program in a second process against a
+//! warm one.
+//!
+//! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
+//! `benches/simulations.py`, `benches/kernels.py`), but for the recording of an operation in the core
+//! (`benches/src/main.rs`). Invariant: it judges nothing; times are printed and written, never asserted.
+//! Not here: the peers' environment and library (`peers`).
+
+use std::fs;
+
+use crate::machine::failure::{Failure, Result};
+use crate::machine::{features, process, workspace};
+use crate::timing::peers;
+use crate::{demo, develop};
+
+/// Sets up, builds and runs the benchmarks.
+pub fn run(arguments: &[String]) -> Result<()> {
+    if let Some(place) = arguments.iter().position(|word| word == "--peers") {
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        demo::check(&others, &["--programs", "--rounds"], &["--quick"])?;
+        return peers::run(&others);
+    }
+    if let Some(place) = arguments.iter().position(|word| word == "--simulations") {
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        demo::check(&others, &["--programs", "--rounds"], &[])?;
+        return script("simulations", "benches/simulations.py", &others);
+    }
+    if let Some(place) = arguments.iter().position(|word| word == "--kernels") {
+        demo::check(
+            arguments,
+            &["--dtype", "--kernels", "--preset", "--programs", "--seconds"],
+            &[],
+        )?;
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        return script("published kernels", "benches/kernels.py", &others);
+    }
+    if let Some((title, words)) = of_shaders(arguments) {
+        process::announce(title);
+        let mut shaders = process::cargo();
+        shaders.args(["run", "--release", "--quiet", "-p", "gpupy-shaders"]);
+        return process::run(shaders.args(features::of_shaders()).arg("--").args(words));
+    }
+    demo::check(
+        arguments,
+        &["--driver", "--kernels", "--programs", "--rounds", "--sizes"],
+        &["--peers", "--quick", "--second", "--shaders", "--simulations"],
+    )?;
+    develop::prepare()?;
+    process::announce("bench");
+    let out = workspace::root().join("out");
+    fs::create_dir_all(&out).map_err(|error| Failure::file("make", &out, &error))?;
+    let mut bench = process::command(workspace::python());
+    bench.args(["-m", "gpupy", "bench", "--out", "out/bench.svg", "--json", "out/bench.json"]);
+    process::run(bench.args(arguments))?;
+    let mut core = process::cargo();
+    process::run(core.args(["run", "--release", "--quiet", "-p", "gpupy-bench"]))
+}
+
+/// Runs a benchmark in Python.
+fn script(title: &str, path: &str, arguments: &[String]) -> Result<()> {
+    develop::prepare()?;
+    process::announce(title);
+    let mut python = process::command(workspace::python());
+    process::run(python.arg(path).args(arguments))
+}
+
+/// A title and the words for the program of shaders by hand, where the arguments are about it.
+fn of_shaders(arguments: &[String]) -> Option<(&'static str, &'static [&'static str])> {
+    match arguments {
+        [word] if word == "--shaders" => Some(("shaders by hand", &[])),
+        [word] if word == "--second" => Some(("second processes", &["second"])),
+        _ => None,
+    }
+}

@@ -1,0 +1,50 @@
+//! `cargo xtask bench --peers`: gpupy beside JAX, numexpr and loops by hand.
+//!
+//! Owns the peers' environment, `target/peers/`, made by the interpreter of `.venv/` so that it can import our module,
+//! and the library of the loops by hand. Invariant: what is compared has the versions of
+//! `benches/peers/requirements.txt`. Not here: the comparison (`benches/peers/`).
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::develop;
+use crate::machine::failure::{Failure, Result};
+use crate::machine::{process, workspace};
+
+const REQUIREMENTS: &str = "benches/peers/requirements.txt";
+
+/// Where the Python package and its module lie.
+const PACKAGE: &str = "crates/gpupy-py/python";
+
+/// Sets up, builds and compares.
+pub fn run(arguments: &[String]) -> Result<()> {
+    develop::prepare()?;
+    let python = environment()?;
+    process::announce("loops by hand");
+    process::run(process::cargo().args(["build", "--release", "--quiet", "-p", "gpupy-hand"]))?;
+    process::announce("peers");
+    let mut peers = process::command(python);
+    peers.env("PYTHONPATH", workspace::root().join(PACKAGE));
+    peers.arg("benches/peers").arg("--hand").arg(workspace::library("gpupy_hand"));
+    process::run(peers.args(arguments))
+}
+
+/// Makes the environment unless it is there with these versions; returns its interpreter.
+fn environment() -> Result<PathBuf> {
+    let folder = workspace::root().join("target").join("peers");
+    let python = folder.join("bin").join("python");
+    let list = workspace::root().join(REQUIREMENTS);
+    let wanted = fs::read_to_string(&list).map_err(|error| Failure::file("read", &list, &error))?;
+    let stamp = folder.join("gpupy-packages.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    process::announce("peers' Python environment");
+    let mut venv = process::command(workspace::python());
+    process::run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
+    let mut pip = process::command(&python);
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
+    process::run(pip.args(["-r", REQUIREMENTS]))?;
+    fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))?;
+    Ok(python)
+}
