@@ -5,9 +5,9 @@
 //! The folders of the driver, each of which imports only those above it:
 //!
 //! ```text
-//! vulkan/gpu      the loader, an instance, and an open device with what it can do
-//! vulkan/shaders  texts become pipelines
-//! vulkan/work     memory, blocks, and the queue of commands
+//! vulkan/gpu       the loader, an instance, and an open device with what it can do
+//! vulkan/shaders   texts become pipelines
+//! vulkan/commands  memory, blocks, and the queue of commands
 //! ```
 //!
 //! Beside them lie `open.rs` (an open driver), `transfer.rs`, `eval.rs`, `ways.rs` and `driver.rs` (the contract),

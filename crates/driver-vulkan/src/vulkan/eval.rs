@@ -5,10 +5,10 @@
 //!
 //! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
+use super::commands::queue::{Queue, Retired, Touch};
 use super::gpu::device::{Bound, Gpu, Traits};
 use super::open::Open;
 use super::shaders::kernels::{Compiler, Kernel};
-use super::work::queue::{Queue, Retired, Touch};
 use ash::vk;
 use gpupy_codegen::cache::Maker;
 use gpupy_codegen::compute::{self, Plan, Planned, Request};

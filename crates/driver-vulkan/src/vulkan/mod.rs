@@ -1,12 +1,13 @@
 //! The driver, where there is a compiler of shaders.
 //!
 //! In the order of a call: `driver.rs` has the contract's functions and `open.rs` what an open driver has, which is
-//! a device (`gpu`), its kernels (`shaders`), its memory and its queue (`work`); `eval.rs` turns launches into
+//! a device (`gpu`), its kernels (`shaders`), its memory and its queue (`commands`); `eval.rs` turns launches into
 //! dispatches, and `transfer.rs` copies elements; `ways.rs` tries how kernels reach blocks best; `trial.rs` is for
 //! tests.
 //!
 //! Not here: the driver of a build without a compiler (`without.rs`).
 
+mod commands;
 mod driver;
 mod eval;
 mod gpu;
@@ -15,7 +16,6 @@ mod shaders;
 mod transfer;
 mod trial;
 mod ways;
-mod work;
 
 pub use driver::{new, new_trial};
 pub use gpu::validation::complaints;

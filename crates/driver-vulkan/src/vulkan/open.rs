@@ -5,13 +5,13 @@
 //!
 //! Not here: transfers (`transfer.rs`), evaluation (`eval.rs`).
 
+use super::commands::blocks::Blocks;
+use super::commands::import;
+use super::commands::memory::{Buffer, Memory, Purpose};
+use super::commands::numbers::Numbers;
+use super::commands::queue::{Queue, Retired};
 use super::gpu::device::Gpu;
 use super::shaders::kernels::{Compiler, Kernel};
-use super::work::blocks::Blocks;
-use super::work::import;
-use super::work::memory::{Buffer, Memory, Purpose};
-use super::work::numbers::Numbers;
-use super::work::queue::{Queue, Retired};
 use crate::NAME;
 use gpupy_codegen::cache::Kernels;
 use gpupy_codegen::compute::Plan;

@@ -7,10 +7,10 @@
 //!
 //! Not here: waiting (`queue.rs`), widths of elements (`gpupy_codegen::compute`).
 
+use super::commands::blocks::Block;
+use super::commands::memory::{Buffer, Purpose};
+use super::commands::queue::{Retired, Touch};
 use super::open::Open;
-use super::work::blocks::Block;
-use super::work::memory::{Buffer, Purpose};
-use super::work::queue::{Retired, Touch};
 use ash::vk;
 use gpupy_codegen::compute::{narrow, widen};
 use gpupy_core::driver::BlockId;

@@ -4,7 +4,7 @@
 //! whatever is not switched on nobody uses; the device is closed when the last that was made of it is
 //! gone.
 //!
-//! Not here: memory, work (`work`), the import of host memory (`external.rs`).
+//! Not here: memory, work (`commands`), the import of host memory (`external.rs`).
 
 use super::external::{self, Import};
 use super::failure::unavailable;

@@ -5,7 +5,7 @@
 //! [`Traits`](device::Traits); an [`Import`](external::Import) is there where it reads host memory. `failure.rs` says
 //! what went wrong.
 //!
-//! Imports no other folder. Not here: shaders (`shaders`), memory and the queue (`work`), what an open driver has
+//! Imports no other folder. Not here: shaders (`shaders`), memory and the queue (`commands`), what an open driver has
 //! besides (`open.rs`).
 
 pub mod device;

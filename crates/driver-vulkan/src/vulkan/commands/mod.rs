@@ -1,4 +1,4 @@
-//! Work for a device, and the memory that it is about.
+//! Commands for a device, and the memory that they are about.
 //!
 //! A [`Buffer`](memory::Buffer) lies in the device's [`Memory`](memory::Memory), or over the host's (`import.rs`); a
 //! [`Block`](blocks::Block) of the contract has one. The [`Queue`](queue::Queue) is given all commands, keeps apart
