@@ -14,6 +14,11 @@ pub fn of_workspace() -> &'static [&'static str] {
     words(&["--features", "gpupy-py/vulkan,gpupy-conformance/vulkan,gpupy-shaders/vulkan"])
 }
 
+/// The words for a command about all of the workspace but the Python module.
+pub fn of_all_but_module() -> &'static [&'static str] {
+    words(&["--features", "gpupy-conformance/vulkan,gpupy-shaders/vulkan"])
+}
+
 /// The words for a command about the Python module.
 pub fn of_module() -> &'static [&'static str] {
     words(&["--features", "vulkan"])
