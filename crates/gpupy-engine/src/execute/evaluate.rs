@@ -4,8 +4,8 @@
 //! graphs of any depth take a loop. Invariants: a value is marked as computed only after its block
 //! is in the cache; a failed launch leaves every value as it was.
 //!
-//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), partitioning
-//! (`partition.rs`), launching (`launch.rs`), writing into existing blocks (`assign.rs`), transfers
+//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), walks through a device
+//! (`pieces.rs`), launching (`launch.rs`), writing into existing blocks (`assign.rs`), transfers
 //! (`transfer.rs`).
 
 use crate::execute::reduction::{in_rows, reduced_tile};
@@ -15,15 +15,13 @@ use crate::explain::trace::{Event, subject};
 use crate::graph::value::{Kind, NodeOp, Value};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::{Again, Passes};
+use crate::schedule::again::Again;
 use crate::schedule::destination::Destination;
 use crate::schedule::device::Device;
 use crate::schedule::halo::Halos;
-use crate::schedule::partition::{Evaluation, Flow};
 use crate::schedule::placement::{Homes, Order};
-use crate::schedule::program::plans::Structure;
 use crate::schedule::siblings;
-use crate::schedule::walk::{Child, Needs, Obstacle, Start, Walk};
+use crate::schedule::walk::{Flow, Needs, Obstacle, Start, Walk};
 use crate::schedule::ways::Steps;
 use gpupy_core::ir::Form;
 use gpupy_core::memory;
@@ -321,8 +319,17 @@ impl Engine {
             return Ok(Flow::Needs(needs));
         }
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
-        if form == Form::Map && self.device(device)?.caps.max_dests > 1 {
-            return self.run_with_siblings(walk, value, tile, device);
+        let open = self.device(device)?;
+        if form == Form::Map
+            && open.caps.max_dests > 1
+            && let Some((all, together)) = siblings::beside(open, &walk, value, tile)
+        {
+            let dest =
+                |value: &Value| Destination::Tile { value: value.clone(), tile: tile.clone() };
+            let dests: Vec<Destination> = all.iter().map(dest).collect();
+            if self.run_together(together, &dests, device)? {
+                return Ok(Flow::Done);
+            }
         }
         self.run(walk, form, dest, device)
     }
@@ -338,39 +345,6 @@ impl Engine {
         let elsewhere = &self.device(device)?.elsewhere;
         Ok(needs.iter().any(|(value, _)| elsewhere.contains(&value.id())))
     }
-
-    /// Takes a walk through a device into its destination.
-    pub fn run(
-        &mut self,
-        walk: Walk,
-        form: Form,
-        dest: Destination,
-        device: usize,
-    ) -> Result<Flow> {
-        let passes = Passes::of(&walk);
-        let open = self.device(device)?;
-        open.steps.leave_to(&walk);
-        let dests = [dest];
-        let structure = open.plans.structure(&open.blocks, &walk, form, &dests);
-        let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
-        let roots = walk.roots.clone();
-        let mut evaluation = Evaluation::new(self, device, walk);
-        if let Some(plan) = plan
-            && evaluation.replay(&plan, &dests, form)?
-        {
-            passes.note();
-            return Ok(Flow::Done);
-        }
-        let flow = evaluation.in_pieces(&roots, &dests, form, structure);
-        match flow {
-            Ok(Flow::Done) => {
-                evaluation.release_roots()?;
-                passes.note();
-            }
-            _ => evaluation.keep_steps(),
-        }
-        flow
-    }
 }
 
 /// Whether a reduction's operand, which it and the caller hold, is pending, and for others too:
@@ -382,35 +356,4 @@ fn wanted_by_others(operand: &Value, reach: &Range<usize>) -> bool {
 /// Whether a value is never computed in a kernel of another one.
 fn stands_alone(value: &Value) -> bool {
     !matches!(&value.0.kind, Kind::Expr { op, .. } if !op.stands_alone())
-}
-
-impl Evaluation<'_> {
-    /// Cuts the walk into pieces, and launches them.
-    fn in_pieces(
-        &mut self,
-        roots: &[Child],
-        dests: &[Destination],
-        form: Form,
-        structure: Option<Structure>,
-    ) -> Result<Flow> {
-        if let Flow::Needs(needs) = self.partition()? {
-            return Ok(Flow::Needs(needs));
-        }
-        self.structure = structure.filter(|_| !self.collapsed.contains(&true));
-        self.launch(roots, dests, form)
-    }
-
-    /// Keeps the steps of what was expanded, for the next walk.
-    fn keep_steps(&mut self) {
-        if let Ok(device) = self.engine.device(self.device) {
-            device.steps.keep(&self.walk);
-        }
-    }
-
-    /// The tile of the node's own value that the walk's space is, if it is one.
-    pub fn own_tile(&mut self, node: u32) -> Result<Option<Tile>> {
-        let node = &self.walk.nodes[node as usize];
-        let device = self.engine.device(self.device)?;
-        Ok(device.own_tile(&node.value, &node.access, &self.walk.space))
-    }
 }

@@ -1,149 +1,22 @@
-//! Launching: a piece of a walk becomes one call of a driver.
+//! Launching: a kernel becomes one call of a driver.
 //!
 //! Owns the way from a kernel to its blocks: operands are found or brought, pinned while they are
 //! used; destinations are allocated, and become tiles of their values when the launch succeeded.
 //! Invariant: a failed launch leaves every value as it was, and no block behind.
 //!
-//! Not here: which nodes form a piece (`partition.rs`), its code (`kernel.rs`).
+//! Not here: the pieces of a walk (`pieces.rs`), their code (`kernel.rs`).
 
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
 use crate::explain::trace::{Event, KernelEvent, subject};
 use crate::graph::value::{Value, ValueId};
-use crate::memory::access;
 use crate::schedule::destination::Destination;
 use crate::schedule::in_place::Taken;
-use crate::schedule::partition::{Evaluation, Flow};
-use crate::schedule::program::emit;
-use crate::schedule::program::kernel::emission_order;
-use crate::schedule::program::kernel::{Kernel, Target};
-use crate::schedule::program::plans::Plan;
-use crate::schedule::program::plans::Structure;
-use crate::schedule::walk::Child;
-use gpupy_core::driver::{Access, BlockId, Dest, Evaluated, Launch};
-use gpupy_core::ir::{Form, REDUCE_CHUNK};
-use gpupy_core::memory;
-use gpupy_core::shape::{contiguous_strides, size_of};
-use gpupy_core::{Error, ErrorKind, Result};
+use crate::schedule::program::kernel::Kernel;
+use gpupy_core::driver::{BlockId, Dest, Evaluated, Launch};
+use gpupy_core::shape::size_of;
+use gpupy_core::{ErrorKind, Result};
 use std::time::{Duration, Instant};
-
-impl Evaluation<'_> {
-    /// Launches the piece below `roots`, one for each destination. A piece that the device refuses
-    /// is cut at its last waypoint and tried again, until it is accepted or a single operation is
-    /// refused; so is one whose operands find no room together, when tiles are as small as they get.
-    /// A piece with several roots is left to the caller.
-    pub fn launch(&mut self, roots: &[Child], dests: &[Destination], form: Form) -> Result<Flow> {
-        loop {
-            match self.launch_once(roots, dests, form) {
-                Err(error)
-                    if error.kind() == ErrorKind::Refused || self.is_cramped(&error, form) =>
-                {
-                    self.structure = None;
-                    let [Child::Node(node)] = *roots else { return Err(error) };
-                    let cut = match form {
-                        // A reduction's map is the first thing to take out of it.
-                        Form::Reduce { .. } if !self.is_leaf(node) => Some(node),
-                        Form::Reduce { .. } => None,
-                        _ => self.waypoint(node),
-                    };
-                    let Some(cut) = cut else {
-                        return Err(error.with("operation", self.describe(node)));
-                    };
-                    if let Flow::Needs(needs) = self.collapse(cut)? {
-                        return Ok(Flow::Needs(needs));
-                    }
-                }
-                other => return other.map(|()| Flow::Done),
-            }
-        }
-    }
-
-    /// Whether only fewer operands at a time can be the remedy of an error.
-    fn is_cramped(&self, error: &Error, form: Form) -> bool {
-        let small = size_of(&self.walk.space) <= REDUCE_CHUNK;
-        let cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
-        cramped && form == Form::Map && small
-    }
-
-    /// The kernel of the piece below `roots` for these destinations.
-    pub fn kernel_for(
-        &mut self,
-        roots: &[Child],
-        dests: &[Destination],
-        form: Form,
-    ) -> Result<Kernel> {
-        let out = form.out_shape(&self.walk.space);
-        let walked: Vec<Access> = dests
-            .iter()
-            .map(|dest| match dest {
-                Destination::Block { access, .. } => access.clone(),
-                Destination::Tile { .. } => access::access(0, &contiguous_strides(&out)),
-            })
-            .collect();
-        let target = Target { form, dests: &walked };
-        let device = self.engine.device(self.device)?;
-        let (collapsed, size, marks) = (&self.collapsed, &self.size, &mut self.marks);
-        Ok(emit::build(device, &self.walk, roots, collapsed, size, marks, &target))
-    }
-
-    fn launch_once(&mut self, roots: &[Child], dests: &[Destination], form: Form) -> Result<()> {
-        let kernel = self.kernel_for(roots, dests, form)?;
-        if let Form::Reduce { .. } = form {
-            let check = self.engine.device(self.device)?.driver.check_ir(&kernel.program)?;
-            if !check.fits {
-                return Err(Error::new(ErrorKind::Refused, "check_ir")
-                    .says("the reduction and its map are more than one kernel"));
-            }
-        }
-        self.launch_kernel(&kernel, roots, dests)?;
-        if let Some(structure) = self.structure.take() {
-            self.keep_plan(structure, &kernel);
-        }
-        Ok(())
-    }
-
-    /// Launches the last kernel of a walk by a plan; false where the device does not take it so.
-    pub fn replay(&mut self, plan: &Plan, dests: &[Destination], form: Form) -> Result<bool> {
-        let Some(kernel) = plan.kernel(&self.walk) else { return Ok(false) };
-        // All of the walk is one piece.
-        self.marks.fill(self.walk.nodes.len());
-        let roots = self.walk.roots.clone();
-        match self.launch_kernel(&kernel, &roots, dests) {
-            Err(error) if error.kind() == ErrorKind::Refused || self.is_cramped(&error, form) => {
-                Ok(false)
-            }
-            Err(error) => Err(error),
-            Ok(()) => {
-                self.engine.counts[self.device].plans_replayed += 1;
-                Ok(true)
-            }
-        }
-    }
-
-    /// Keeps the plan of a kernel that is all of the walk's, and was launched.
-    fn keep_plan(&mut self, structure: Structure, kernel: &Kernel) {
-        let Evaluation { walk, collapsed, size, marks, .. } = self;
-        let order = emission_order(walk, &walk.roots, collapsed, size, marks);
-        let Some(plan) = Plan::of(walk, &order, kernel) else { return };
-        if let Ok(device) = self.engine.device(self.device) {
-            device.plans.insert(structure, plan);
-        }
-    }
-
-    fn launch_kernel(
-        &mut self,
-        kernel: &Kernel,
-        roots: &[Child],
-        dests: &[Destination],
-    ) -> Result<()> {
-        let computes = match self.engine.device(self.device)?.tracer.listens() {
-            true => self.values_below(roots),
-            false => Vec::new(),
-        };
-        let taken = self.operand_to_take(kernel, roots, dests)?;
-        self.engine.launch(self.device, kernel, dests, taken, computes)
-    }
-}
 
 impl Engine {
     /// Launches a kernel into its destinations, or into the block of an operand.

@@ -1,7 +1,7 @@
 //! Execution: values are computed, tile by tile.
 //!
 //! The [`Engine`](evaluate::Engine) has the open devices and evaluates; what a tile needs first goes on a stack.
-//! `launch.rs` calls the driver, `transfer.rs` moves blocks, `assign.rs`, `fill.rs`, `scatter.rs` write, `gather.rs`,
+//! `pieces.rs` takes walks through a device, `launch.rs` calls the driver, `transfer.rs` moves blocks, `assign.rs`, `fill.rs`, `scatter.rs` write, `gather.rs`,
 //! `positions.rs`, `whole.rs` do what is no kernel of a walk, `reduction.rs` and `boxes.rs` cut what is one. A
 //! [`Slice`](slice::Slice) is the time after which an evaluation pauses; [`State`](state::State) is what threads share.
 //!
@@ -13,6 +13,7 @@ pub(crate) mod evaluate;
 pub(crate) mod fill;
 pub(crate) mod gather;
 pub(crate) mod launch;
+pub(crate) mod pieces;
 pub(crate) mod positions;
 pub(crate) mod reduction;
 pub(crate) mod scatter;

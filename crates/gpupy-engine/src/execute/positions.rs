@@ -7,8 +7,7 @@
 
 use crate::execute::evaluate::Engine;
 use crate::graph::value::{Input, Kind, Value};
-use crate::schedule::partition::Flow;
-use crate::schedule::walk::lost;
+use crate::schedule::walk::{Flow, lost};
 use gpupy_core::{DType, Result};
 
 /// Bytes of a position.

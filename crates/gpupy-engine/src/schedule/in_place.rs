@@ -14,13 +14,13 @@ use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
 use crate::schedule::device::Device;
-use crate::schedule::partition::Evaluation;
+use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::walk::{Child, Role, Walk};
+use crate::schedule::walk::{Role, Walk};
 use gpupy_core::driver::{Access, Capabilities};
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
-use gpupy_core::{Error, ErrorKind, Result};
+use gpupy_core::{Error, ErrorKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -67,39 +67,40 @@ impl Taken {
     }
 }
 
-impl Evaluation<'_> {
-    /// The operand whose block the only destination of a kernel may take, if there is one. The kernel
-    /// is the one that was built last.
+impl Partition {
+    /// The operand whose block the only destination of a piece's kernel may take, if there is one.
     pub fn operand_to_take(
         &mut self,
+        device: &Device,
+        piece: &Piece,
         kernel: &Kernel,
-        roots: &[Child],
         dests: &[Destination],
-    ) -> Result<Option<Taken>> {
-        let ([Child::Node(root)], [Destination::Tile { value, tile }]) = (roots, dests) else {
-            return Ok(None);
+    ) -> Option<Taken> {
+        let (Some(root), [Destination::Tile { value, tile }]) = (self.root_of(piece), dests) else {
+            return None;
         };
-        let caps = &self.engine.device(self.device)?.caps;
-        if !allows(caps, kernel) || self.walk.nodes.len() > MANY || !is_new(value, tile) {
-            return Ok(None);
+        let many = self.walk.nodes.len() > MANY;
+        if many || !allows(&device.caps, kernel) || !is_new(value, tile) {
+            return None;
         }
         let fitting: SmallVec<[usize; 4]> =
             (0..kernel.operands.len()).filter(|k| fits(kernel, *k, value)).collect();
         for operand in fitting {
             let (candidate, _) = &kernel.operands[operand];
-            if !self.engine.device(self.device)?.may_take(candidate, tile) {
+            if !device.may_take(candidate, tile) {
                 continue;
             }
             let operands = std::mem::take(&mut value.state().operands);
             let (value, heir) = (candidate.clone(), value.clone());
             let taken = Taken { operand, value, heir, tile: tile.clone(), operands };
             self.look_up();
-            if self.is_only_here(&taken, kernel, *root) {
-                return Ok(Some(taken));
+            self.mark(piece);
+            if self.is_only_here(&taken, kernel, root) {
+                return Some(taken);
             }
             taken.give_back();
         }
-        Ok(None)
+        None
     }
 
     /// Whether nothing but this evaluation holds the value that would be taken, or anything between

@@ -1,15 +1,15 @@
 //! The schedule: from a value that is wanted to the kernels that compute it.
 //!
 //! A [`Walk`](walk::Walk) is what a tile needs, from the value down to what is computed (`walker.rs`). A
-//! [`Way`](ways::Way) is how a [`Device`](device::Device) does an operation (`lowering.rs`). An
-//! [`Evaluation`](partition::Evaluation) cuts a walk into pieces that the device can take; each becomes a kernel
+//! [`Way`](ways::Way) is how a [`Device`](device::Device) does an operation (`lowering.rs`). A
+//! [`Partition`](partition::Partition) cuts a walk into pieces that the device can take; each becomes a kernel
 //! (`program/`), which goes to a [`Destination`](destination::Destination). `siblings.rs` finds values that one kernel
 //! gives almost for free, [`Again`](again::Again) those to store first, [`Homes`](placement::Homes) the device of each
 //! value, a [`Rotation`](halo::Rotation) what is read in a halo, [`Taken`](in_place::Taken) the operand whose block a
 //! result takes.
 //!
-//! Imports `memory`, `graph`, `explain` and `blocks`; and, as partitioning evaluates what does not fit, the engine of
-//! `execute`. Not here: launches, transfers and writes (`execute/`).
+//! Imports `memory`, `graph`, `explain` and `blocks`. Nothing here launches or stores anything. Not here: launches,
+//! transfers and writes (`execute/`).
 
 pub(crate) mod again;
 pub(crate) mod destination;
@@ -17,9 +17,11 @@ pub(crate) mod device;
 pub(crate) mod halo;
 pub(crate) mod in_place;
 pub(crate) mod lowering;
+mod need;
 pub(crate) mod partition;
 pub(crate) mod placement;
 pub(crate) mod program;
+mod release;
 pub(crate) mod siblings;
 pub(crate) mod walk;
 mod walker;

@@ -1,76 +1,72 @@
 //! Partitioning: which nodes of a walk go into one kernel (thesis, figure 4.7; article, 4.8).
 //!
-//! Owns [`Evaluation`]: one walk on its way through a device. Nodes are taken children first; each
-//! has an upper bound of what its piece needs, the sum of its children's. Only when a bound exceeds
-//! the driver's limits is the exact program built and asked about; when that exceeds them too,
-//! children are collapsed (evaluated into blocks), the largest first, until it fits. Invariants:
-//! every piece that is launched was accepted by `check_ir` or lies under the bound; a shared node
-//! that is costly is evaluated once.
+//! Owns [`Partition`]: a walk with the pieces that it is cut into for a device, in the order in which they are
+//! launched. Nodes are taken children first; each has an upper bound of what its piece needs, the sum of its
+//! children's. Only when a bound exceeds the driver's limits is the exact program built and asked about; when that
+//! exceeds them too, children are collapsed (become pieces of their own), the largest first, until it fits.
+//! Invariants: nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a
+//! shared node that is costly is computed by one piece.
 //!
-//! Not here: launching (`evaluate.rs`), code (`kernel.rs`).
+//! Not here: launching (`execute/pieces.rs`), what a piece needs (`need.rs`), what pieces let go (`release.rs`).
 
-use crate::blocks::cache;
-use crate::execute::evaluate::Engine;
-use crate::explain::trace::{Event, subject};
-use crate::graph::value::Value;
-use crate::graph::value::ValueId;
-use crate::schedule::destination::Destination;
-use crate::schedule::program::emit;
-use crate::schedule::program::kernel::{Kernel, Marks, Target, emission_order, nodes_of};
-use crate::schedule::program::plans::Structure;
+use crate::graph::value::{Value, ValueId};
+use crate::memory::access;
+use crate::schedule::device::Device;
+use crate::schedule::program::kernel::{Emitted, Marks, emission_order, nodes_of};
 use crate::schedule::walk::{Child, Needs, RECOMPUTE, Role, Walk};
-use crate::schedule::ways::{Way, method_dtype};
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
-use gpupy_core::op::Op;
-use gpupy_core::shape::contiguous_strides;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
-/// Whether a step is done, or other values must be computed before it is tried again.
-pub(crate) enum Flow {
-    Done,
-    Needs(Needs),
+/// A step that is possible, or what must be computed before it is.
+pub(crate) type Possible<T> = std::result::Result<T, Needs>;
+
+/// What one launch computes of a walk.
+pub(crate) struct Piece {
+    /// The node whose own tile it fills; `None`: the walk's roots, which go where the walk does.
+    pub node: Option<u32>,
+    /// Its nodes, children before parents.
+    pub order: Vec<Emitted>,
 }
 
-/// One walk on its way through a device.
-pub(crate) struct Evaluation<'e> {
-    pub engine: &'e mut Engine,
-    pub device: usize,
+/// A walk, and the pieces that it is cut into.
+pub(crate) struct Partition {
     pub walk: Walk,
-    /// Nodes that count as leaves because their elements are in a block now.
-    pub collapsed: Vec<bool>,
+    /// What is to be launched, the next one first.
+    pub pieces: VecDeque<Piece>,
+    /// Nodes that have pieces of their own, before which nothing reads them: they count as leaves.
+    pub(super) collapsed: Vec<bool>,
+    /// Those among them whose elements are in a block now.
+    pub(super) stored: Vec<bool>,
     /// Operations in the piece below each node, shared ones counted again; saturating.
-    pub size: Vec<u32>,
-    /// What the walk's plan is kept for, should it become one.
-    pub structure: Option<Structure>,
+    pub(super) size: Vec<u32>,
     /// The nodes of the piece looked at last.
-    pub marks: Marks,
-    need: Vec<Resources>,
+    pub(super) marks: Marks,
+    pub(super) need: Vec<Resources>,
     /// The signature of the node that was collapsed last to make a piece fit.
     last_cut: Option<u64>,
-    parents: Vec<SmallVec<[u32; 2]>>,
+    pub(super) parents: Vec<SmallVec<[u32; 2]>>,
     /// How many uses of each node are still to come: parents that are neither in a block nor needed
     /// for anything but what is.
-    uses: Vec<u32>,
+    pub(super) uses: Vec<u32>,
     /// Stands in the place of values that are no longer needed, so that they can go.
-    nothing: Value,
+    pub(super) nothing: Value,
 }
 
-impl<'e> Evaluation<'e> {
-    pub fn new(engine: &'e mut Engine, device: usize, walk: Walk) -> Evaluation<'e> {
+impl Partition {
+    /// A walk of which nothing is cut yet; the last one was cut at a node of this signature.
+    pub fn new(walk: Walk, last_cut: Option<u64>) -> Partition {
         let count = walk.nodes.len();
-        let last_cut = engine.slice.cut.take();
-        Evaluation {
-            engine,
-            device,
+        Partition {
             walk,
+            pieces: VecDeque::new(),
             collapsed: vec![false; count],
+            stored: vec![false; count],
             size: vec![0; count],
-            structure: None,
             marks: Marks::default(),
             need: Vec::new(),
             last_cut,
@@ -78,6 +74,33 @@ impl<'e> Evaluation<'e> {
             uses: Vec::new(),
             nothing: Value::constant(&[], Scalar::bool(false)),
         }
+    }
+
+    /// All of the walk that is left as one piece, whether it fits or not.
+    pub fn as_one(&mut self) -> Piece {
+        let (collapsed, size) = (&self.collapsed, &self.size);
+        let order = emission_order(&self.walk, &self.walk.roots, collapsed, size, &mut self.marks);
+        Piece { node: None, order }
+    }
+
+    /// The same of a walk that is known to fit, whose order nobody asks for.
+    pub fn as_planned(&self) -> Piece {
+        let all = 0..self.walk.nodes.len() as u32;
+        let is_leaf = |node: u32| matches!(self.walk.nodes[node as usize].role, Role::Leaf);
+        Piece {
+            node: None,
+            order: all.map(|node| Emitted { node, is_loaded: is_leaf(node) }).collect(),
+        }
+    }
+
+    /// The signature of the node that was collapsed last, here or before.
+    pub fn last_cut(&self) -> Option<u64> {
+        self.last_cut
+    }
+
+    /// Whether all of the walk is one piece.
+    pub fn is_one(&self) -> bool {
+        !self.collapsed.contains(&true)
     }
 
     /// Finds out who reads whom, which a walk whose plan is known mostly need not be asked.
@@ -106,36 +129,90 @@ impl<'e> Evaluation<'e> {
         &self.parents[node as usize]
     }
 
-    /// Evaluates everything but the last piece, whose kernel is left to launch.
+    /// Cuts the walk into pieces, the last one of this form.
     ///
     /// # Errors
     /// - `Unsupported`: the driver lacks an operation of the walk.
     /// - `Refused`: one operation alone exceeds the driver's limits.
-    pub fn partition(&mut self) -> Result<Flow> {
+    pub fn cut(&mut self, device: &mut Device, form: Form) -> Result<Possible<()>> {
         self.look_up();
-        let mut order: Vec<u32> = (0..self.walk.nodes.len() as u32).collect();
-        order.sort_unstable_by_key(|n| self.walk.nodes[*n as usize].value.order());
-        for node in order {
-            let settled = self.settle(node);
-            if settled.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
-                self.engine.slice.cut = self.last_cut;
-            }
-            if let Flow::Needs(needs) = settled? {
-                return Ok(Flow::Needs(needs));
+        for node in self.by_age() {
+            if let Err(needs) = self.settle(device, node)? {
+                return Ok(Err(needs));
             }
         }
-        Ok(Flow::Done)
+        let whole = self.as_one();
+        // A reduction's map is the first thing to take out of it.
+        if let (Form::Reduce { .. }, [Child::Node(map)]) = (form, &self.walk.roots[..])
+            && !self.is_leaf(*map)
+            && !self.fits_reduced(device, &whole, form)?
+        {
+            if let Err(needs) = self.collapse(device, *map)? {
+                return Ok(Err(needs));
+            }
+            let rest = self.as_one();
+            self.pieces.push_back(rest);
+            return Ok(Ok(()));
+        }
+        self.pieces.push_back(whole);
+        Ok(Ok(()))
+    }
+
+    /// Cuts again, as the device did not take the next piece: at its last waypoint, and what is behind it anew.
+    ///
+    /// # Errors
+    /// - `Refused` or what it was refused for: it is a single operation.
+    pub fn split(&mut self, device: &mut Device, form: Form, error: Error) -> Result<Possible<()>> {
+        let Some(refused) = self.pieces.front().and_then(|piece| self.root_of(piece)) else {
+            return Err(error);
+        };
+        let is_last = self.pieces.len() == 1;
+        for piece in self.pieces.drain(..) {
+            if let Some(node) = piece.node {
+                self.collapsed[node as usize] = false;
+            }
+        }
+        self.look_up();
+        for node in self.by_age() {
+            self.add_up(device, node);
+        }
+        let cut = match form {
+            Form::Reduce { .. } if is_last => Some(refused).filter(|map| !self.is_leaf(*map)),
+            _ => self.waypoint(refused),
+        };
+        let Some(cut) = cut else {
+            return Err(error.with("operation", self.describe(refused)));
+        };
+        match self.collapse(device, cut)? {
+            Ok(()) => self.cut(device, form),
+            Err(needs) => Ok(Err(needs)),
+        }
+    }
+
+    /// The one node that a piece computes, if it is one.
+    pub(super) fn root_of(&self, piece: &Piece) -> Option<u32> {
+        piece.node.or(match self.walk.roots[..] {
+            [Child::Node(node)] => Some(node),
+            _ => None,
+        })
+    }
+
+    /// All nodes, operands before what reads them.
+    fn by_age(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.walk.nodes.len() as u32).collect();
+        order.sort_unstable_by_key(|n| self.walk.nodes[*n as usize].value.order());
+        order
     }
 
     /// Finds what the piece below a node needs, and makes it fit.
-    fn settle(&mut self, node: u32) -> Result<Flow> {
-        self.add_up(node)?;
+    fn settle(&mut self, device: &mut Device, node: u32) -> Result<Possible<()>> {
+        self.add_up(device, node);
         let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else {
-            return Ok(Flow::Done);
+            return Ok(Ok(()));
         };
         let mut children: SmallVec<[u32; 3]> = nodes_of(children).collect();
-        if self.fits(node)? {
-            return Ok(Flow::Done);
+        if self.fits(device, node)? {
+            return Ok(Ok(()));
         }
         children.sort_by_key(|child| std::cmp::Reverse(self.size[*child as usize]));
         children.dedup();
@@ -146,92 +223,33 @@ impl<'e> Evaluation<'e> {
             let before = self.need[child as usize];
             let path = self.path_to_cut(child);
             let Some(cut) = path.last().copied() else { continue };
-            if let Flow::Needs(needs) = self.collapse(cut)? {
-                return Ok(Flow::Needs(needs));
+            if let Err(needs) = self.collapse(device, cut)? {
+                return Ok(Err(needs));
             }
             self.last_cut = Some(self.signature(cut));
             for above in path.iter().rev().skip(1) {
-                self.add_up(*above)?;
+                self.add_up(device, *above);
             }
-            let driver = &self.engine.device(self.device)?.driver;
-            driver.resource_sub(&mut self.need[node as usize], &before);
+            device.driver.resource_sub(&mut self.need[node as usize], &before);
             let after = self.need[child as usize];
-            driver.resource_add(&mut self.need[node as usize], &after);
-            if self.fits(node)? {
-                return Ok(Flow::Done);
+            device.driver.resource_add(&mut self.need[node as usize], &after);
+            if self.fits(device, node)? {
+                return Ok(Ok(()));
             }
             if cut != child
-                && let Flow::Needs(needs) = self.collapse(child)?
+                && let Err(needs) = self.collapse(device, child)?
             {
-                return Ok(Flow::Needs(needs));
+                return Ok(Err(needs));
             }
-            self.add_up(node)?;
-            if self.fits(node)? {
-                return Ok(Flow::Done);
+            self.add_up(device, node);
+            if self.fits(device, node)? {
+                return Ok(Ok(()));
             }
         }
         Err(Error::new(ErrorKind::Refused, "partition")
             .says("one operation alone exceeds the driver's limits")
-            .with("driver", self.engine.device(self.device)?.name)
+            .with("driver", device.name)
             .with("operation", self.describe(node)))
-    }
-
-    /// The upper bound of what the piece below a node needs: its own and its children's.
-    fn add_up(&mut self, node: u32) -> Result<()> {
-        if self.collapsed[node as usize] {
-            return Ok(());
-        }
-        let dtype = self.walk.nodes[node as usize].value.dtype();
-        let driver = &self.engine.device(self.device)?.driver;
-        let (op, children) = match &self.walk.nodes[node as usize].role {
-            Role::Leaf | Role::Table => {
-                self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
-                return Ok(());
-            }
-            Role::Index(_) => {
-                self.need[node as usize] = driver.resource_get(Part::Index);
-                self.size[node as usize] = 1;
-                return Ok(());
-            }
-            Role::Apply(op, children) => (*op, children.clone()),
-        };
-        let (mut need, mut size) = self.own_need(op, node)?;
-        let driver = &self.engine.device(self.device)?.driver;
-        for (i, child) in children.iter().enumerate() {
-            match child {
-                Child::Scalar(scalar) => {
-                    driver.resource_add(&mut need, &driver.resource_get(Part::Param(scalar.dtype)));
-                }
-                // An operand that stands twice is one node.
-                Child::Node(_) if children[..i].contains(child) => {}
-                Child::Node(child) => {
-                    driver.resource_add(&mut need, &self.need[*child as usize]);
-                    size = size.saturating_add(self.size[*child as usize]);
-                }
-            }
-        }
-        self.need[node as usize] = need;
-        self.size[node as usize] = size;
-        Ok(())
-    }
-
-    /// What an operation needs, whatever its operands, and how many operations it is.
-    fn own_need(&mut self, op: Op, node: u32) -> Result<(Resources, u32)> {
-        let node = &self.walk.nodes[node as usize];
-        let first = match &node.role {
-            Role::Apply(_, children) => children.first(),
-            _ => None,
-        };
-        let first = first.map(|child| match child {
-            Child::Node(child) => self.walk.nodes[*child as usize].value.dtype(),
-            Child::Scalar(scalar) => scalar.dtype,
-        });
-        let dtype = node.value.dtype();
-        let device = self.engine.device(self.device)?;
-        Ok(match device.way(op, method_dtype(op, dtype, first)) {
-            Way::Inlined(lowered) | Way::Expanded(lowered) => (lowered.need, lowered.operations),
-            Way::Native | Way::Absent => (device.driver.resource_get(Part::Op(op, dtype)), 1),
-        })
     }
 
     /// Where to cut below a child that has to be collapsed, as the way down to it: at the child,
@@ -287,47 +305,8 @@ impl<'e> Evaluation<'e> {
         hash.finish()
     }
 
-    /// Whether the piece below a node fits: by its bound, or exactly; an exact need replaces the
-    /// bound.
-    fn fits(&mut self, node: u32) -> Result<bool> {
-        let dtype = self.walk.nodes[node as usize].value.dtype();
-        let driver = &self.engine.device(self.device)?.driver;
-        let dest = driver.resource_get(Part::Dest(dtype));
-        let mut total = self.need[node as usize];
-        driver.resource_add(&mut total, &dest);
-        if driver.resource_check(&total) {
-            return Ok(true);
-        }
-        let program = self.kernel(node)?.program;
-        let driver = &mut self.engine.device(self.device)?.driver;
-        let check = driver.check_ir(&program)?;
-        if check.fits {
-            let mut exact = check.resources;
-            driver.resource_sub(&mut exact, &dest);
-            self.need[node as usize] = exact;
-        }
-        Ok(check.fits)
-    }
-
-    /// The map kernel of the piece below a node, with a contiguous destination.
-    fn kernel(&mut self, node: u32) -> Result<Kernel> {
-        let dest = crate::memory::access::access(0, &contiguous_strides(&self.walk.space));
-        let target = Target { form: Form::Map, dests: &[dest] };
-        let device = self.engine.device(self.device)?;
-        Ok(emit::build(
-            device,
-            &self.walk,
-            &[Child::Node(node)],
-            &self.collapsed,
-            &self.size,
-            &mut self.marks,
-            &target,
-        ))
-    }
-
-    /// Evaluates the piece below a node into a block; costly nodes in it that other pieces need too
-    /// go first.
-    pub fn collapse(&mut self, node: u32) -> Result<Flow> {
+    /// Gives the node a piece of its own; costly nodes in it that other pieces need too go first.
+    fn collapse(&mut self, device: &Device, node: u32) -> Result<Possible<()>> {
         let mut stack = vec![node];
         while let Some(top) = stack.last().copied() {
             if self.is_leaf(top) {
@@ -338,93 +317,26 @@ impl<'e> Evaluation<'e> {
                 stack.push(shared);
                 continue;
             }
-            if let Flow::Needs(needs) = self.evaluate_piece(top)? {
-                return Ok(Flow::Needs(needs));
+            let node = &self.walk.nodes[top as usize];
+            if device.own_tile(&node.value, &node.access, &self.walk.space).is_none() {
+                let reach = access::reach(&node.access, &self.walk.space);
+                return Ok(Err(vec![(node.value.clone(), reach)]));
             }
+            self.need[top as usize] = device.driver.resource_get(Part::Operand(node.value.dtype()));
+            let order = self.order_below(top);
+            self.pieces.push_back(Piece { node: Some(top), order });
+            self.collapsed[top as usize] = true;
+            self.size[top as usize] = 0;
             stack.pop();
         }
-        Ok(Flow::Done)
-    }
-
-    /// Launches the piece below a node into its value's tile, and counts it as a leaf from then on.
-    fn evaluate_piece(&mut self, node: u32) -> Result<Flow> {
-        let value = self.walk.nodes[node as usize].value.clone();
-        let Some(tile) = self.own_tile(node)? else {
-            let access = &self.walk.nodes[node as usize].access;
-            let reach = crate::memory::access::reach(access, &self.walk.space);
-            return Ok(Flow::Needs(vec![(value, reach)]));
-        };
-        self.engine.device(self.device)?.tracer.event(|| Event::Cut(subject(&value)));
-        let dtype = value.dtype();
-        let flow =
-            self.launch(&[Child::Node(node)], &[Destination::Tile { value, tile }], Form::Map)?;
-        if let Flow::Done = flow {
-            let driver = &self.engine.device(self.device)?.driver;
-            self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
-            self.collapsed[node as usize] = true;
-            self.size[node as usize] = 0;
-            self.release_below(node)?;
-        }
-        Ok(flow)
-    }
-
-    /// Lets go of everything when the roots are in their destinations.
-    pub fn release_roots(&mut self) -> Result<()> {
-        let roots = self.walk.roots.clone();
-        nodes_of(&roots).try_for_each(|root| self.release_below(root))
-    }
-
-    /// Lets go of the values below a node that is in a block now, as far as nothing else of the walk
-    /// needs them. A chain that is cut into many pieces takes the memory of two of them.
-    fn release_below(&mut self, node: u32) -> Result<()> {
-        let mut done = vec![node];
-        while let Some(node) = done.pop() {
-            let Role::Apply(_, children) = self.walk.nodes[node as usize].role.clone() else {
-                continue;
-            };
-            for child in nodes_of(&children) {
-                let uses = &mut self.uses[child as usize];
-                *uses = uses.saturating_sub(1);
-                if *uses > 0 {
-                    continue;
-                }
-                self.release(child)?;
-                // What a collapsed node needed was let go when it was collapsed.
-                if !self.is_leaf(child) {
-                    done.push(child);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Lets go of one value. When the rest of it is still pending, and nobody outside the walk holds
-    /// it, this tile was computed for this evaluation only, and its block goes at once.
-    fn release(&mut self, node: u32) -> Result<()> {
-        let node_of_walk = &mut self.walk.nodes[node as usize];
-        let value = std::mem::replace(&mut node_of_walk.value, self.nothing.clone());
-        let inside = 1 + self.parents[node as usize].len();
-        if self.collapsed[node as usize]
-            && !value.is_computed()
-            && Arc::strong_count(&value.0) <= inside
-        {
-            let at = node_of_walk.access.offset.max(0) as usize;
-            let device = self.engine.device(self.device)?;
-            let tile =
-                device.tiling(value.shape()).tile(device.tiling(value.shape()).number_at(at));
-            if !value.state().on_host.covers(tile.range.clone()) {
-                device.forget(&(value.id(), cache::Part::Tile(tile.number)));
-                value.mark_lost(tile.range);
-            }
-        }
-        Ok(())
+        Ok(Ok(()))
     }
 
     /// A node in the piece below `root` that another piece needs too and that is costly to compute
     /// again: the last one in the order of emission.
     fn shared_below(&mut self, root: u32) -> Option<u32> {
         let order = self.order_below(root);
-        order.iter().rev().copied().find(|n| {
+        order.iter().rev().map(|emitted| emitted.node).find(|n| {
             *n != root
                 && !self.is_leaf(*n)
                 && self.size[*n as usize] >= RECOMPUTE
@@ -434,8 +346,8 @@ impl<'e> Evaluation<'e> {
 
     /// Where a refused piece is cut: the last node in the order of emission after which nothing but
     /// its own value is still needed (the article's waypoint), or else the largest child.
-    pub fn waypoint(&mut self, root: u32) -> Option<u32> {
-        let order = self.order_below(root);
+    fn waypoint(&mut self, root: u32) -> Option<u32> {
+        let order: Vec<u32> = self.order_below(root).iter().map(|emitted| emitted.node).collect();
         let mut position = vec![usize::MAX; self.walk.nodes.len()];
         order.iter().enumerate().for_each(|(i, n)| position[*n as usize] = i);
         let last_use = |n: u32| {
@@ -463,27 +375,40 @@ impl<'e> Evaluation<'e> {
         })
     }
 
-    /// The values that the piece below `roots` computes.
-    pub fn values_below(&mut self, roots: &[Child]) -> Vec<ValueId> {
-        let (collapsed, size) = (&self.collapsed, &self.size);
-        let order = emission_order(&self.walk, roots, collapsed, size, &mut self.marks);
-        let inner = order.into_iter().filter(|node| !self.is_leaf(*node));
-        inner.map(|node| self.walk.nodes[node as usize].value.id()).collect()
+    /// The values that a piece computes.
+    pub fn values_of(&self, piece: &Piece) -> Vec<ValueId> {
+        let inner = piece.order.iter().filter(|emitted| !emitted.is_loaded);
+        let node = |emitted: &Emitted| &self.walk.nodes[emitted.node as usize];
+        let inner = inner.map(node).filter(|node| !matches!(node.role, Role::Table));
+        inner.map(|node| node.value.id()).collect()
+    }
+
+    /// The signature of a piece's node, for the next walk to be cut alike.
+    pub fn signature_of(&self, piece: &Piece) -> Option<u64> {
+        piece.node.map(|node| self.signature(node))
+    }
+
+    /// Makes the nodes of a piece those in `marks`.
+    pub(super) fn mark(&mut self, piece: &Piece) {
+        self.marks.clear(self.walk.nodes.len());
+        for emitted in &piece.order {
+            self.marks.mark(emitted.node);
+        }
     }
 
     /// The piece below a node in the order of emission; afterwards `marks` holds its nodes.
-    fn order_below(&mut self, root: u32) -> Vec<u32> {
+    pub(super) fn order_below(&mut self, root: u32) -> Vec<Emitted> {
         let root = [Child::Node(root)];
         emission_order(&self.walk, &root, &self.collapsed, &self.size, &mut self.marks)
     }
 
-    pub fn is_leaf(&self, node: u32) -> bool {
+    pub(super) fn is_leaf(&self, node: u32) -> bool {
         let role = &self.walk.nodes[node as usize].role;
         self.collapsed[node as usize] || matches!(role, Role::Leaf | Role::Table)
     }
 
     /// What a node computes, for messages.
-    pub fn describe(&self, node: u32) -> String {
+    fn describe(&self, node: u32) -> String {
         let node = &self.walk.nodes[node as usize];
         let name = match &node.role {
             Role::Leaf | Role::Table => "load",

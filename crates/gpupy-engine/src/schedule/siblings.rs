@@ -3,91 +3,32 @@
 //! Owns the choice of values that a launch computes besides its own: the three channels of an image
 //! share most of their operations, and several destinations of one launch compute those once. A
 //! sibling is a living expression of the same shape that no other pending expression uses, at
-//! least half of whose operations the wanted value needs as well. Invariant: siblings are taken
-//! only when everything still fits into one kernel; when that fails, the wanted value is computed
-//! alone.
+//! least half of whose operations the wanted value needs as well. Invariant: nothing is launched here; whether
+//! all fit into one kernel is asked where they are (`execute/pieces.rs`).
 //!
 //! A reduction is no sibling, but may share what its map computes: that is chosen here too.
 //!
 //! Not here: values that the wanted one itself needs (`walk.rs`).
 
-use crate::execute::evaluate::Engine;
 use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Passes;
-use crate::schedule::destination::Destination;
 use crate::schedule::device::Device;
-use crate::schedule::partition::{Evaluation, Flow};
 use crate::schedule::program::kernel::{Marks, nodes_of};
 use crate::schedule::walk::{Child, RECOMPUTE, Role, Start, Walk, WalkNode};
-use gpupy_core::ir::Form;
-use gpupy_core::{ErrorKind, Result};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-impl Engine {
-    /// Takes the walk of a value's tile through a device, with its siblings where that pays.
-    pub fn run_with_siblings(
-        &mut self,
-        walk: Walk,
-        value: &Value,
-        tile: &Tile,
-        device: usize,
-    ) -> Result<Flow> {
-        let dest = |value: &Value| Destination::Tile { value: value.clone(), tile: tile.clone() };
-        let open = self.device(device)?;
-        let candidates = candidates(open, &walk, value, tile);
-        if !candidates.is_empty()
-            && let Some((all, together)) = with_siblings(open, value, candidates, tile)
-        {
-            let dests: Vec<Destination> = all.iter().map(dest).collect();
-            if self.run_together(together, &dests, device)? {
-                return Ok(Flow::Done);
-            }
-        }
-        self.run(walk, Form::Map, dest(value), device)
-    }
-
-    /// Launches a walk with several roots as one kernel; false when it does not fit in one.
-    fn run_together(&mut self, walk: Walk, dests: &[Destination], device: usize) -> Result<bool> {
-        let (roots, passes) = (walk.roots.clone(), Passes::of(&walk));
-        let open = self.device(device)?;
-        let structure = open.plans.structure(&open.blocks, &walk, Form::Map, dests);
-        let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
-        let mut evaluation = Evaluation::new(self, device, walk);
-        let launched = match plan {
-            Some(plan) => evaluation.replay(&plan, dests, Form::Map),
-            None => {
-                let kernel = evaluation.kernel_for(&roots, dests, Form::Map)?;
-                let check = evaluation.engine.device(device)?.driver.check_ir(&kernel.program);
-                if !check.is_ok_and(|check| check.fits) {
-                    return Ok(false);
-                }
-                evaluation.structure = structure;
-                evaluation.launch(&roots, dests, Form::Map).map(|_| true)
-            }
-        };
-        match launched {
-            Ok(launched) => {
-                if launched {
-                    passes.note();
-                }
-                Ok(launched)
-            }
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::DeviceLost | ErrorKind::Interrupted | ErrorKind::Invalid
-                ) =>
-            {
-                Err(error)
-            }
-            // Whatever a sibling lacks, the wanted value alone may not need it.
-            Err(_) => Ok(false),
-        }
-    }
+/// A value with those that are computed almost for free beside a tile of it, and the walk of all, if there are any.
+pub(crate) fn beside(
+    device: &Device,
+    walk: &Walk,
+    value: &Value,
+    tile: &Tile,
+) -> Option<(Vec<Value>, Walk)> {
+    let candidates = candidates(device, walk, value, tile);
+    if candidates.is_empty() { None } else { with_siblings(device, value, candidates, tile) }
 }
 
 /// What may be siblings of a value whose tile this walk computes.

@@ -4,7 +4,7 @@
 //!
 //! Not here: the order of the nodes (`kernel.rs`).
 
-use super::kernel::{Kernel, Marks, Target, emission_order, merge_axes};
+use super::kernel::{Emitted, Kernel, Target, merge_axes};
 use crate::blocks::cache::{Part, Placed};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
@@ -41,29 +41,26 @@ impl Operands {
     }
 }
 
-/// Builds the kernel of the piece below `roots`, one for each destination.
+/// Builds the kernel of a piece, whose nodes stand in the order of emission: `roots` are what it gives, one for each
+/// destination.
 pub(crate) fn build(
     device: &Device,
     walk: &Walk,
     roots: &[Child],
-    collapsed: &[bool],
-    size: &[u32],
-    marks: &mut Marks,
+    order: &[Emitted],
     target: &Target<'_>,
 ) -> Kernel {
-    let order = emission_order(walk, roots, collapsed, size, marks);
-    let is_leaf = |node: u32| {
-        collapsed[node as usize] || matches!(walk.nodes[node as usize].role, Role::Leaf)
-    };
     // The accesses before merging: of leaves within their blocks, of index values.
     let placed: Vec<Option<Placed>> = order
         .iter()
-        .map(|n| {
-            let node = &walk.nodes[*n as usize];
+        .map(|emitted| {
+            let node = &walk.nodes[emitted.node as usize];
             match &node.role {
                 // A table has no access: a gather says where it is read.
                 Role::Table => None,
-                _ if is_leaf(*n) => Some(device.place(&node.value, &node.access, &walk.space)),
+                _ if emitted.is_loaded => {
+                    Some(device.place(&node.value, &node.access, &walk.space))
+                }
                 Role::Index(coordinate) => {
                     Some(Placed { part: Part::Tile(0), access: coordinate.clone() })
                 }
@@ -93,8 +90,8 @@ pub(crate) fn build(
     let mut value_of: FxHashMap<u32, u32> = FxHashMap::default();
     let mut access_slots: FxHashMap<Access, u32> = FxHashMap::default();
     let mut operands = Operands::default();
-    for (n, placed) in order.iter().zip(placed) {
-        let node = &walk.nodes[*n as usize];
+    for (Emitted { node: number, is_loaded }, placed) in order.iter().zip(placed) {
+        let node = &walk.nodes[*number as usize];
         let slot = placed.as_ref().map(|placed| {
             let walked = merge(&placed.access);
             let kind = access::kind(&walked, &kernel.space);
@@ -104,7 +101,7 @@ pub(crate) fn build(
             })
         });
         let emitted = match (&node.role, slot, placed) {
-            (Role::Index(_), Some(slot), _) if !is_leaf(*n) => builder.index(slot),
+            (Role::Index(_), Some(slot), _) if !is_loaded => builder.index(slot),
             (_, Some(slot), Some(placed)) => {
                 let operand = operands.slot(&mut builder, &mut kernel, &node.value, placed.part);
                 builder.load(operand, slot)
@@ -128,7 +125,7 @@ pub(crate) fn build(
             // Leaves and index values have an access.
             (Role::Leaf | Role::Index(_), ..) => continue,
         };
-        value_of.insert(*n, emitted);
+        value_of.insert(*number, emitted);
     }
     for root in roots {
         let mut result = match root {

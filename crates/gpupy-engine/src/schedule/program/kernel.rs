@@ -45,6 +45,14 @@ pub(crate) struct Target<'a> {
     pub dests: &'a [Access],
 }
 
+/// A node of a piece.
+#[derive(Clone, Copy)]
+pub(crate) struct Emitted {
+    pub node: u32,
+    /// It is read from a block.
+    pub is_loaded: bool,
+}
+
 /// The nodes of the piece below `roots`, in the order of emission: children before parents, the
 /// larger sub-tree first. `collapsed` nodes count as leaves.
 pub(crate) fn emission_order(
@@ -53,7 +61,7 @@ pub(crate) fn emission_order(
     collapsed: &[bool],
     size: &[u32],
     seen: &mut Marks,
-) -> Vec<u32> {
+) -> Vec<Emitted> {
     enum Step {
         Enter(u32),
         Leave(u32),
@@ -64,7 +72,10 @@ pub(crate) fn emission_order(
     stack.reverse();
     while let Some(step) = stack.pop() {
         match step {
-            Step::Leave(node) => order.push(node),
+            Step::Leave(node) => {
+                let is_leaf = matches!(walk.nodes[node as usize].role, Role::Leaf);
+                order.push(Emitted { node, is_loaded: is_leaf || collapsed[node as usize] });
+            }
             Step::Enter(node) => {
                 if !seen.mark(node) {
                     continue;
@@ -101,12 +112,6 @@ impl Marks {
             self.now = 0;
         }
         self.now += 1;
-    }
-
-    /// Makes it the set of all nodes below `count`.
-    pub fn fill(&mut self, count: usize) {
-        self.clear(count);
-        self.stamps.fill(self.now);
     }
 
     /// Adds a node; false when it was there.

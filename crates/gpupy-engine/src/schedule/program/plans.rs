@@ -11,7 +11,7 @@
 use crate::blocks::cache::{Blocks, Part};
 use crate::graph::value::ValueId;
 use crate::schedule::destination::Destination;
-use crate::schedule::program::kernel::Kernel;
+use crate::schedule::program::kernel::{Emitted, Kernel};
 use crate::schedule::walk::{Child, Role, Walk};
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
@@ -184,9 +184,9 @@ impl Structure {
 
 impl Plan {
     /// The plan of a kernel for all of a walk, whose nodes are emitted in this order; `None` where the kernel is not made of it alone.
-    pub fn of(walk: &Walk, order: &[u32], kernel: &Kernel) -> Option<Plan> {
+    pub fn of(walk: &Walk, order: &[Emitted], kernel: &Kernel) -> Option<Plan> {
         let mut params = Vec::new();
-        for node in order.iter().copied() {
+        for node in order.iter().map(|emitted| emitted.node) {
             if let Role::Apply(_, children) = &walk.nodes[node as usize].role {
                 params.extend((0..).zip(children).filter_map(|(k, child)| match child {
                     Child::Scalar(_) => Some((Some(node), k)),

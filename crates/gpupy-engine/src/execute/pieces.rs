@@ -1,0 +1,268 @@
+//! Pieces: a walk goes through a device, launch by launch.
+//!
+//! Owns how a walk gets to its destinations: by the plan of one like it, or by the pieces that it is cut into. A piece
+//! that the device refuses is cut again, until it is accepted or a single operation is refused; so is one whose operands
+//! find no room together, when tiles are as small as they get. Invariant: what a failed piece was for is as it was;
+//! what was launched before it is kept.
+//!
+//! Not here: which pieces there are (`schedule/partition.rs`), one launch (`launch.rs`).
+
+use crate::execute::evaluate::Engine;
+use crate::explain::trace::{Event, subject};
+use crate::memory::access;
+use crate::schedule::again::Passes;
+use crate::schedule::destination::Destination;
+use crate::schedule::device::Device;
+use crate::schedule::partition::{Partition, Piece};
+use crate::schedule::program::emit;
+use crate::schedule::program::kernel::{Kernel, Target};
+use crate::schedule::program::plans::{Plan, Structure};
+use crate::schedule::walk::{Child, Flow, Walk};
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{Form, REDUCE_CHUNK};
+use gpupy_core::memory;
+use gpupy_core::shape::{contiguous_strides, size_of};
+use gpupy_core::{Error, ErrorKind, Result};
+use smallvec::SmallVec;
+
+/// How a walk goes: through which device, in which form, to where.
+pub(crate) struct Run<'r> {
+    pub device: usize,
+    pub form: Form,
+    /// One for each root.
+    pub dests: &'r [Destination],
+}
+
+impl Engine {
+    /// Takes a walk through a device into its destination.
+    ///
+    /// # Errors
+    /// Any error of the driver; what it did not take was cut as small as it gets.
+    pub fn run(
+        &mut self,
+        walk: Walk,
+        form: Form,
+        dest: Destination,
+        device: usize,
+    ) -> Result<Flow> {
+        let run = Run { device, form, dests: &[dest] };
+        let passes = Passes::of(&walk);
+        let open = self.device(device)?;
+        open.steps.leave_to(&walk);
+        let structure = open.plans.structure(&open.blocks, &walk, form, run.dests);
+        let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
+        let mut partition = Partition::new(walk, self.slice.cut.take());
+        if let Some(plan) = plan
+            && self.replay(&mut partition, &plan, &run)?
+        {
+            passes.note();
+            return Ok(Flow::Done);
+        }
+        let flow = self.run_pieces(&mut partition, &run, structure);
+        match flow {
+            Ok(Flow::Done) => passes.note(),
+            _ => {
+                if let Ok(open) = self.device(device) {
+                    open.steps.keep(&partition.walk);
+                }
+            }
+        }
+        flow
+    }
+
+    /// Launches a walk with several roots as one kernel; false when it does not fit in one, or one of the roots
+    /// cannot be computed so.
+    pub fn run_together(
+        &mut self,
+        walk: Walk,
+        dests: &[Destination],
+        device: usize,
+    ) -> Result<bool> {
+        let run = Run { device, form: Form::Map, dests };
+        let passes = Passes::of(&walk);
+        let open = self.device(device)?;
+        let structure = open.plans.structure(&open.blocks, &walk, run.form, dests);
+        let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
+        let mut partition = Partition::new(walk, None);
+        let launched = match plan {
+            Some(plan) => self.replay(&mut partition, &plan, &run),
+            None => self.run_whole(&mut partition, &run, structure),
+        };
+        match launched {
+            Ok(launched) => {
+                if launched {
+                    passes.note();
+                }
+                Ok(launched)
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::DeviceLost | ErrorKind::Interrupted | ErrorKind::Invalid
+                ) =>
+            {
+                Err(error)
+            }
+            // Whatever one of them lacks, another alone may not need it.
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Launches the walk as one piece; false when that does not fit.
+    fn run_whole(
+        &mut self,
+        partition: &mut Partition,
+        run: &Run<'_>,
+        structure: Option<Structure>,
+    ) -> Result<bool> {
+        let piece = partition.as_one();
+        let open = self.device(run.device)?;
+        let kernel = kernel_of(open, &partition.walk, &piece, run.form, run.dests);
+        if !open.driver.check_ir(&kernel.program).is_ok_and(|check| check.fits) {
+            return Ok(false);
+        }
+        self.launch_piece(partition, &piece, &kernel, (run.device, run.dests))?;
+        self.keep_plan(structure, (&*partition, &piece), &kernel, run.device);
+        Ok(true)
+    }
+
+    /// Launches a walk by a plan; false where the device does not take it so.
+    fn replay(&mut self, partition: &mut Partition, plan: &Plan, run: &Run<'_>) -> Result<bool> {
+        let Some(kernel) = plan.kernel(&partition.walk) else { return Ok(false) };
+        let piece = partition.as_planned();
+        match self.launch_piece(partition, &piece, &kernel, (run.device, run.dests)) {
+            Err(error) if may_be_split(&error, &partition.walk, run.form) => Ok(false),
+            Err(error) => Err(error),
+            Ok(()) => {
+                self.counts[run.device].plans_replayed += 1;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Cuts the walk into pieces and launches them, one after another.
+    fn run_pieces(
+        &mut self,
+        partition: &mut Partition,
+        run: &Run<'_>,
+        mut structure: Option<Structure>,
+    ) -> Result<Flow> {
+        if let Err(needs) = partition.cut(self.device(run.device)?, run.form)? {
+            return Ok(Flow::Needs(needs));
+        }
+        let mut last_cut = partition.last_cut();
+        while let Some(piece) = partition.pieces.pop_front() {
+            match self.run_piece(partition, &piece, run) {
+                Ok(kernel) => {
+                    if partition.pieces.is_empty() && partition.is_one() {
+                        let structure = structure.take();
+                        self.keep_plan(structure, (&*partition, &piece), &kernel, run.device);
+                    }
+                    drop(kernel);
+                    last_cut = partition.signature_of(&piece).or(last_cut);
+                    partition.release(self.device(run.device)?, &piece);
+                }
+                Err(error) if may_be_split(&error, &partition.walk, form_of(&piece, run)) => {
+                    structure = None;
+                    partition.pieces.push_front(piece);
+                    let open = self.device(run.device)?;
+                    if let Err(needs) = partition.split(open, run.form, error)? {
+                        return Ok(Flow::Needs(needs));
+                    }
+                }
+                Err(error) => {
+                    if error.kind() == ErrorKind::Interrupted && piece.node.is_some() {
+                        self.slice.cut = last_cut;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Flow::Done)
+    }
+
+    /// Launches one of several pieces, and gives the kernel that it was.
+    fn run_piece(
+        &mut self,
+        partition: &mut Partition,
+        piece: &Piece,
+        run: &Run<'_>,
+    ) -> Result<Kernel> {
+        let open = self.device(run.device)?;
+        let form = form_of(piece, run);
+        let own = piece.node.map(|node| &partition.walk.nodes[node as usize]).and_then(|node| {
+            let tile = open.own_tile(&node.value, &node.access, &partition.walk.space)?;
+            open.tracer.event(|| Event::Cut(subject(&node.value)));
+            Some([Destination::Tile { value: node.value.clone(), tile }])
+        });
+        let dests = own.as_ref().map_or(run.dests, |own| &own[..]);
+        let kernel = kernel_of(open, &partition.walk, piece, form, dests);
+        self.launch_piece(partition, piece, &kernel, (run.device, dests))?;
+        Ok(kernel)
+    }
+
+    /// Launches the kernel of a piece, into the block of an operand where one may be taken.
+    fn launch_piece(
+        &mut self,
+        partition: &mut Partition,
+        piece: &Piece,
+        kernel: &Kernel,
+        (device, dests): (usize, &[Destination]),
+    ) -> Result<()> {
+        let open = self.device(device)?;
+        let computes = match open.tracer.listens() {
+            true => partition.values_of(piece),
+            false => Vec::new(),
+        };
+        let taken = partition.operand_to_take(open, piece, kernel, dests);
+        self.launch(device, kernel, dests, taken, computes)
+    }
+
+    /// Keeps the plan of a piece that is all of its walk, and was launched.
+    fn keep_plan(
+        &mut self,
+        structure: Option<Structure>,
+        (partition, piece): (&Partition, &Piece),
+        kernel: &Kernel,
+        device: usize,
+    ) {
+        if let Some(structure) = structure
+            && let Some(plan) = Plan::of(&partition.walk, &piece.order, kernel)
+            && let Ok(open) = self.device(device)
+        {
+            open.plans.insert(structure, plan);
+        }
+    }
+}
+
+/// The form of a piece: all but the last are maps.
+fn form_of(piece: &Piece, run: &Run<'_>) -> Form {
+    if piece.node.is_some() { Form::Map } else { run.form }
+}
+
+/// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands when
+/// tiles are as small as they get.
+fn may_be_split(error: &Error, walk: &Walk, form: Form) -> bool {
+    let small = size_of(&walk.space) <= REDUCE_CHUNK;
+    let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
+    error.kind() == ErrorKind::Refused || is_cramped && form == Form::Map && small
+}
+
+/// The kernel of a piece for these destinations.
+fn kernel_of(
+    device: &Device,
+    walk: &Walk,
+    piece: &Piece,
+    form: Form,
+    dests: &[Destination],
+) -> Kernel {
+    let out = form.out_shape(&walk.space);
+    let walked = dests.iter().map(|dest| match dest {
+        Destination::Block { access, .. } => access.clone(),
+        Destination::Tile { .. } => access::access(0, &contiguous_strides(&out)),
+    });
+    let walked: SmallVec<[Access; 1]> = walked.collect();
+    let own = piece.node.map(Child::Node);
+    let roots = own.as_ref().map_or(&walk.roots[..], std::slice::from_ref);
+    emit::build(device, walk, roots, &piece.order, &Target { form, dests: &walked })
+}

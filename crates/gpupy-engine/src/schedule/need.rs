@@ -1,0 +1,120 @@
+//! Need: what a piece of a walk takes of a device, and whether the device has it.
+//!
+//! Owns the upper bounds, which are summed from the leaves, and the exact question, which is asked where a bound says no.
+//!
+//! Not here: what is done about a piece that does not fit (`partition.rs`).
+
+use crate::memory::access;
+use crate::schedule::device::Device;
+use crate::schedule::partition::{Partition, Piece};
+use crate::schedule::program::emit;
+use crate::schedule::program::kernel::{Emitted, Kernel, Target};
+use crate::schedule::walk::{Child, Role};
+use crate::schedule::ways::{Way, method_dtype};
+use gpupy_core::Result;
+use gpupy_core::driver::{Part, Resources};
+use gpupy_core::ir::Form;
+use gpupy_core::op::Op;
+use gpupy_core::shape::contiguous_strides;
+
+impl Partition {
+    /// The upper bound of what the piece below a node needs: its own and its children's.
+    pub(super) fn add_up(&mut self, device: &Device, node: u32) {
+        if self.collapsed[node as usize] {
+            return;
+        }
+        let dtype = self.walk.nodes[node as usize].value.dtype();
+        let driver = &device.driver;
+        let (op, children) = match &self.walk.nodes[node as usize].role {
+            Role::Leaf | Role::Table => {
+                self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
+                return;
+            }
+            Role::Index(_) => {
+                self.need[node as usize] = driver.resource_get(Part::Index);
+                self.size[node as usize] = 1;
+                return;
+            }
+            Role::Apply(op, children) => (*op, children.clone()),
+        };
+        let (mut need, mut size) = self.own_need(device, op, node);
+        for (i, child) in children.iter().enumerate() {
+            match child {
+                Child::Scalar(scalar) => {
+                    driver.resource_add(&mut need, &driver.resource_get(Part::Param(scalar.dtype)));
+                }
+                // An operand that stands twice is one node.
+                Child::Node(_) if children[..i].contains(child) => {}
+                Child::Node(child) => {
+                    driver.resource_add(&mut need, &self.need[*child as usize]);
+                    size = size.saturating_add(self.size[*child as usize]);
+                }
+            }
+        }
+        self.need[node as usize] = need;
+        self.size[node as usize] = size;
+    }
+
+    /// What an operation needs, whatever its operands, and how many operations it is.
+    fn own_need(&self, device: &Device, op: Op, node: u32) -> (Resources, u32) {
+        let node = &self.walk.nodes[node as usize];
+        let first = match &node.role {
+            Role::Apply(_, children) => children.first(),
+            _ => None,
+        };
+        let first = first.map(|child| match child {
+            Child::Node(child) => self.walk.nodes[*child as usize].value.dtype(),
+            Child::Scalar(scalar) => scalar.dtype,
+        });
+        let dtype = node.value.dtype();
+        match device.way(op, method_dtype(op, dtype, first)) {
+            Way::Inlined(lowered) | Way::Expanded(lowered) => (lowered.need, lowered.operations),
+            Way::Native | Way::Absent => (device.driver.resource_get(Part::Op(op, dtype)), 1),
+        }
+    }
+
+    /// Whether the piece below a node fits: by its bound, or exactly; an exact need replaces the
+    /// bound.
+    pub(super) fn fits(&mut self, device: &mut Device, node: u32) -> Result<bool> {
+        let dtype = self.walk.nodes[node as usize].value.dtype();
+        let dest = device.driver.resource_get(Part::Dest(dtype));
+        let mut total = self.need[node as usize];
+        device.driver.resource_add(&mut total, &dest);
+        if device.driver.resource_check(&total) {
+            return Ok(true);
+        }
+        let order = self.order_below(node);
+        let kernel = self.contiguous(device, &[Child::Node(node)], &order, Form::Map);
+        let check = device.driver.check_ir(&kernel.program)?;
+        if check.fits {
+            let mut exact = check.resources;
+            device.driver.resource_sub(&mut exact, &dest);
+            self.need[node as usize] = exact;
+        }
+        Ok(check.fits)
+    }
+
+    /// Whether a reduction and its map are one kernel.
+    pub(super) fn fits_reduced(
+        &self,
+        device: &mut Device,
+        piece: &Piece,
+        form: Form,
+    ) -> Result<bool> {
+        let kernel = self.contiguous(device, &self.walk.roots, &piece.order, form);
+        Ok(device.driver.check_ir(&kernel.program)?.fits)
+    }
+
+    /// The kernel of a piece with a contiguous destination.
+    fn contiguous(
+        &self,
+        device: &Device,
+        roots: &[Child],
+        order: &[Emitted],
+        form: Form,
+    ) -> Kernel {
+        let strides = contiguous_strides(&form.out_shape(&self.walk.space));
+        let target = Target { form, dests: &[access::access(0, &strides)] };
+        emit::build(device, &self.walk, roots, order, &target)
+    }
+}

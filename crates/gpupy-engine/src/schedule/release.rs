@@ -1,0 +1,69 @@
+//! Release: what a walk lets go when one of its pieces is in a block.
+//!
+//! A chain that is cut into many pieces takes the memory of two of them: each operand goes when its last use is done.
+//!
+//! Not here: which pieces there are (`partition.rs`), blocks that have to make room (`blocks/cache/evict.rs`).
+
+use crate::blocks::cache::Part;
+use crate::schedule::device::Device;
+use crate::schedule::partition::{Partition, Piece};
+use crate::schedule::program::kernel::nodes_of;
+use crate::schedule::walk::Role;
+use std::sync::Arc;
+
+impl Partition {
+    /// Notes that a piece is in its destination: what nothing else of the walk needs goes.
+    pub fn release(&mut self, device: &mut Device, piece: &Piece) {
+        let roots = self.walk.roots.clone();
+        match piece.node {
+            Some(node) => {
+                self.stored[node as usize] = true;
+                self.release_below(device, node);
+            }
+            None => nodes_of(&roots).for_each(|root| self.release_below(device, root)),
+        }
+    }
+
+    /// Lets go of the values below a node that is in a block now, as far as nothing else of the walk
+    /// needs them.
+    fn release_below(&mut self, device: &mut Device, node: u32) {
+        let mut done = vec![node];
+        while let Some(node) = done.pop() {
+            let Role::Apply(_, children) = self.walk.nodes[node as usize].role.clone() else {
+                continue;
+            };
+            for child in nodes_of(&children) {
+                let uses = &mut self.uses[child as usize];
+                *uses = uses.saturating_sub(1);
+                if *uses > 0 {
+                    continue;
+                }
+                self.let_go(device, child);
+                // What was needed for a node that is stored was let go when it was.
+                if !self.stored[child as usize] {
+                    done.push(child);
+                }
+            }
+        }
+    }
+
+    /// Lets go of one value. When the rest of it is still pending, and nobody outside the walk holds
+    /// it, this tile was computed for this walk only, and its block goes at once.
+    fn let_go(&mut self, device: &mut Device, node: u32) {
+        let node_of_walk = &mut self.walk.nodes[node as usize];
+        let value = std::mem::replace(&mut node_of_walk.value, self.nothing.clone());
+        let inside = 1 + self.parents[node as usize].len();
+        if self.stored[node as usize]
+            && !value.is_computed()
+            && Arc::strong_count(&value.0) <= inside
+        {
+            let at = node_of_walk.access.offset.max(0) as usize;
+            let tiling = device.tiling(value.shape());
+            let tile = tiling.tile(tiling.number_at(at));
+            if !value.state().on_host.covers(tile.range.clone()) {
+                device.forget(&(value.id(), Part::Tile(tile.number)));
+                value.mark_lost(tile.range);
+            }
+        }
+    }
+}
