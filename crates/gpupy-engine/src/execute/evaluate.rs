@@ -8,27 +8,21 @@
 //! (`pieces.rs`), launching (`launch.rs`), writing into existing blocks (`assign.rs`), transfers
 //! (`transfer.rs`).
 
-use crate::execute::reduction::{in_rows, reduced_tile};
 use crate::execute::slice::Slice;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
-use crate::graph::value::{Kind, NodeOp, Value};
-use crate::memory::access;
+use crate::graph::value::{Kind, Value};
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
-use crate::schedule::destination::Destination;
 use crate::schedule::device::Device;
 use crate::schedule::halo::Halos;
 use crate::schedule::placement::{Homes, Order};
-use crate::schedule::siblings;
-use crate::schedule::walk::{Flow, Needs, Obstacle, Start, Walk};
+use crate::schedule::steps::Step;
+use crate::schedule::walk::{Flow, Needs, Walk};
 use crate::schedule::ways::Steps;
-use gpupy_core::ir::Form;
 use gpupy_core::memory;
-use gpupy_core::shape::size_of;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The open devices, and what was done.
 pub(crate) struct Engine {
@@ -73,9 +67,7 @@ impl Engine {
     /// An open device, and what it did.
     pub fn device_and_stats(&mut self, position: usize) -> Result<(&mut Device, &mut Stats)> {
         let device = self.devices.get_mut(position).and_then(Option::as_mut);
-        device.zip(self.counts.get_mut(position)).ok_or_else(|| {
-            Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
-        })
+        device.zip(self.counts.get_mut(position)).ok_or_else(closed)
     }
 
     /// Evaluates the tiles of `value` that meet `range` on these devices, each where it lives.
@@ -232,128 +224,15 @@ impl Engine {
 
     /// Evaluates one tile, or tells what it needs first.
     fn attempt(&mut self, value: &Value, tile: &Tile, device: usize) -> Result<Flow> {
-        let Kind::Expr { op, inputs } = &value.0.kind else {
-            return Ok(Flow::Done);
-        };
-        let lack = self.device(device)?.lack(value, op, inputs, &value.state().operands);
-        if let Some(error) = lack {
-            return Err(error);
+        let open = self.devices.get(device).and_then(Option::as_ref).ok_or_else(closed)?;
+        match Step::of(open, &mut self.again, value, tile)? {
+            Ok(step) => self.perform(step, value, tile, device),
+            Err(needs) => Ok(Flow::Needs(needs)),
         }
-        if let NodeOp::Assign(_) = op {
-            return self.assign(value, tile, device);
-        }
-        if let NodeOp::Whole(whole) = op {
-            return self.whole(value, *whole, tile, device);
-        }
-        if let NodeOp::Scatter(_) = op {
-            return self.scatter(value, device);
-        }
-        if let NodeOp::WhereTrue = op {
-            return self.where_true(value);
-        }
-        if let NodeOp::Gather = op
-            && let Some(flow) = self.gather_elsewhere(value, tile, device)?
-        {
-            return Ok(flow);
-        }
-        let held = match op {
-            NodeOp::Reduce { .. } => value.state().operands.first().cloned().flatten(),
-            // Another handle of an operand would keep its block from being written.
-            _ => None,
-        };
-        let (start, at, space, form) = match op {
-            NodeOp::Reduce { op, n } => {
-                let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, *n);
-                let reach = access::reach(&at, &space);
-                if let Some(operand) = held.as_ref().filter(|o| wanted_by_others(o, &reach)) {
-                    return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
-                }
-                if size_of(&space) > self.device(device)?.reach_len() {
-                    let start = Start::input(&inputs[0], held.as_ref())?;
-                    return self.reduce_in_pieces(value, (*op, *n), start, tile, device);
-                }
-                (Start::input(&inputs[0], held.as_ref())?, at, space, Form::Reduce { op: *op })
-            }
-            _ => {
-                let (at, space) = access::space_of_tile(value.shape(), tile);
-                (Start::Value(value), at, space, Form::Map)
-            }
-        };
-        let reach = access::reach(&at, &space);
-        let found = match form {
-            Form::Reduce { .. } => {
-                let shape = held.as_ref().map(Value::shape);
-                let rows = shape.and_then(|shape| in_rows(&at, &space, shape));
-                let open = self.device(device)?;
-                let mut found = Walk::of_reduction(open, start, at, space)?;
-                if let (Err(_), Some((at, space))) = (&found, rows) {
-                    found = Walk::of_reduction(open, start, at, space)?;
-                }
-                found.map(|walk| (walk, Vec::new())).map_err(Obstacle::Needs)
-            }
-            _ => Walk::up_to_cuts(self.device(device)?, &[start], at, space)?,
-        };
-        let walk = match (found, &held) {
-            (Ok((walk, cuts)), _) if cuts.is_empty() => walk,
-            (found @ (Ok(_) | Err(Obstacle::Cut(_))), _) => {
-                return self.run_in_boxes(value, tile, found, device);
-            }
-            // What a reduction's map needs first (an index in one long row, say) is mostly less
-            // cheap than the map in its own shape.
-            (Err(Obstacle::Needs(needs)), Some(operand))
-                if form != Form::Map
-                    && !operand.is_computed()
-                    && !self.all_before_maps(&needs, device)?
-                    && !self.any_elsewhere(&needs, device)? =>
-            {
-                return Ok(Flow::Needs(vec![(operand.clone(), reach)]));
-            }
-            (Err(Obstacle::Needs(needs)), _) => return Ok(Flow::Needs(needs)),
-        };
-        if form != Form::Map
-            && let Some(shared) = siblings::costly_for_others(&walk, value)
-        {
-            return Ok(Flow::Needs(vec![shared]));
-        }
-        if let Some(needs) = self.stored_first(&walk, value, device) {
-            return Ok(Flow::Needs(needs));
-        }
-        let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
-        let open = self.device(device)?;
-        if form == Form::Map
-            && open.caps.max_dests > 1
-            && let Some((all, together)) = siblings::beside(open, &walk, value, tile)
-        {
-            let dest =
-                |value: &Value| Destination::Tile { value: value.clone(), tile: tile.clone() };
-            let dests: Vec<Destination> = all.iter().map(dest).collect();
-            if self.run_together(together, &dests, device)? {
-                return Ok(Flow::Done);
-            }
-        }
-        self.run(walk, form, dest, device)
-    }
-
-    /// Whether nothing of these could be computed in a kernel of what reads it.
-    fn all_before_maps(&mut self, needs: &Needs, device: usize) -> Result<bool> {
-        let halos = &self.device(device)?.halos;
-        Ok(needs.iter().all(|(value, _)| stands_alone(value) || halos.has(value)))
-    }
-
-    /// Whether another device computes one of these.
-    fn any_elsewhere(&mut self, needs: &Needs, device: usize) -> Result<bool> {
-        let elsewhere = &self.device(device)?.elsewhere;
-        Ok(needs.iter().any(|(value, _)| elsewhere.contains(&value.id())))
     }
 }
 
-/// Whether a reduction's operand, which it and the caller hold, is pending, and for others too:
-/// then it is computed by itself, and both find it.
-fn wanted_by_others(operand: &Value, reach: &Range<usize>) -> bool {
-    Arc::strong_count(&operand.0) > 2 && !operand.state().computed.covers(reach.clone())
-}
-
-/// Whether a value is never computed in a kernel of another one.
-fn stands_alone(value: &Value) -> bool {
-    !matches!(&value.0.kind, Kind::Expr { op, .. } if !op.stands_alone())
+/// The error of a device that is gone.
+fn closed() -> Error {
+    Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
 }

@@ -12,39 +12,18 @@ use crate::graph::value::{Input, Kind, Value};
 use crate::memory::access;
 use crate::memory::strided::gather;
 use crate::memory::tiling::Tile;
-use crate::schedule::device::Device;
 use crate::schedule::walk::{Flow, lost};
-use crate::schedule::ways::Way;
 use gpupy_core::driver::Access;
-use gpupy_core::op::Op;
 use gpupy_core::{DType, Result};
 
-impl Device {
-    /// Whether kernels of this device can read a value anywhere: it fits into one block.
-    pub fn gathers_from(&self, table: &Value) -> bool {
-        let fits = self.tiling(table.shape()).numbers(0..table.len()).len() == 1;
-        fits && !matches!(self.way(Op::Gather, table.dtype()), Way::Absent)
-    }
-}
-
 impl Engine {
-    /// Gathers a tile in host memory where the table is larger than the device's blocks. `None`: a
-    /// kernel does it.
-    pub fn gather_elsewhere(
-        &mut self,
-        value: &Value,
-        tile: &Tile,
-        device: usize,
-    ) -> Result<Option<Flow>> {
-        let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(None) };
+    /// Gathers a tile in host memory, as the table is larger than the device's blocks, or tells what it needs first.
+    pub fn gather_on_host(&mut self, value: &Value, tile: &Tile) -> Result<Flow> {
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
         let operands = value.state().operands.clone();
         let [Some(positions), Some(table)] = operands.as_slice() else {
             return Err(lost(value.id()));
         };
-        let open = self.device(device)?;
-        if open.gathers_from(table) {
-            return Ok(None);
-        }
         let at = of_tile(&inputs[0], value, tile);
         let reach = access::reach(&at, &tile.shape);
         let mut needs = Vec::new();
@@ -56,7 +35,7 @@ impl Engine {
             }
         }
         if !needs.is_empty() {
-            return Ok(Some(Flow::Needs(needs)));
+            return Ok(Flow::Needs(needs));
         }
         self.bring_to_host(positions, reach.clone())?;
         self.bring_to_host(table, 0..table.len())?;
@@ -84,7 +63,7 @@ impl Engine {
             value.state().on_host.insert(gap.clone());
             value.mark_computed(gap);
         }
-        Ok(Some(Flow::Done))
+        Ok(Flow::Done)
     }
 }
 

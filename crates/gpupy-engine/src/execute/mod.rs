@@ -1,21 +1,21 @@
 //! Execution: values are computed, tile by tile.
 //!
 //! The [`Engine`](evaluate::Engine) has the open devices and evaluates; what a tile needs first goes on a stack.
-//! `pieces.rs` takes walks through a device, `launch.rs` calls the driver, `transfer.rs` moves blocks, `assign.rs`, `fill.rs`, `scatter.rs` write, `gather.rs`,
-//! `positions.rs`, `whole.rs` do what is no kernel of a walk, `reduction.rs` and `boxes.rs` cut what is one. A
-//! [`Slice`](slice::Slice) is the time after which an evaluation pauses; [`State`](state::State) is what threads share.
+//! `perform.rs` does the step that computes a tile: `pieces.rs` takes walks through a device, `launch.rs` calls the
+//! driver, `transfer.rs` moves blocks, `assign.rs`, `fill.rs`, `scatter.rs` write, `gather.rs`, `positions.rs`,
+//! `whole.rs` do what is no kernel of a walk. A [`Slice`](slice::Slice) is the time after which an evaluation pauses;
+//! [`State`](state::State) is what threads share.
 //!
 //! Imports `memory`, `drivers`, `graph`, `explain`, `blocks` and `schedule`. Not here: who asks for values (`context/`).
 
 pub(crate) mod assign;
-pub(crate) mod boxes;
 pub(crate) mod evaluate;
 pub(crate) mod fill;
 pub(crate) mod gather;
 pub(crate) mod launch;
+mod perform;
 pub(crate) mod pieces;
 pub(crate) mod positions;
-pub(crate) mod reduction;
 pub(crate) mod scatter;
 pub(crate) mod slice;
 pub(crate) mod state;

@@ -95,6 +95,12 @@ impl Device {
         Some(error.with("driver", self.name))
     }
 
+    /// Whether kernels of this device can read a value anywhere: it fits into one block.
+    pub fn gathers_from(&self, table: &Value) -> bool {
+        let fits = self.tiling(table.shape()).numbers(0..table.len()).len() == 1;
+        fits && !matches!(self.way(Op::Gather, table.dtype()), Way::Absent)
+    }
+
     fn find_way(&self, op: Op, dtype: DType) -> Way {
         if !self.caps.dtypes.contains(&dtype) {
             return Way::Absent;

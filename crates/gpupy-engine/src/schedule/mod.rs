@@ -1,6 +1,6 @@
 //! The schedule: from a value that is wanted to the kernels that compute it.
 //!
-//! A [`Walk`](walk::Walk) is what a tile needs, from the value down to what is computed (`walker.rs`). A
+//! A [`Step`](steps::Step) computes a tile. A [`Walk`](walk::Walk) is what it needs, from the value down to what is computed (`walker.rs`). A
 //! [`Way`](ways::Way) is how a [`Device`](device::Device) does an operation (`lowering.rs`). A
 //! [`Partition`](partition::Partition) cuts a walk into pieces that the device can take; each becomes a kernel
 //! (`program/`), which goes to a [`Destination`](destination::Destination). `siblings.rs` finds values that one kernel
@@ -12,6 +12,7 @@
 //! transfers and writes (`execute/`).
 
 pub(crate) mod again;
+pub(crate) mod boxes;
 pub(crate) mod destination;
 pub(crate) mod device;
 pub(crate) mod halo;
@@ -21,8 +22,10 @@ mod need;
 pub(crate) mod partition;
 pub(crate) mod placement;
 pub(crate) mod program;
+pub(crate) mod reduction;
 mod release;
 pub(crate) mod siblings;
+pub(crate) mod steps;
 pub(crate) mod walk;
 mod walker;
 pub(crate) mod ways;

@@ -1,0 +1,117 @@
+//! Steps are done: each computes one tile of a value.
+//!
+//! Owns what is done beside walks through a device: walks into parts of a block that becomes the tile. Invariant: of a
+//! step that fails, nothing is left.
+//!
+//! Not here: which step computes a tile (`schedule/steps.rs`), walks (`pieces.rs`), assignments (`assign.rs`) and what
+//! is done in host memory.
+
+use crate::blocks::cache::Part;
+use crate::execute::evaluate::Engine;
+use crate::graph::value::{Kind, Value};
+use crate::memory::tiling::Tile;
+use crate::schedule::destination::Destination;
+use crate::schedule::reduction::{self, Pieces};
+use crate::schedule::steps::Step;
+use crate::schedule::walk::{Flow, Start, Walk, lost};
+use gpupy_core::Result;
+use gpupy_core::driver::BlockId;
+use gpupy_core::ir::Form;
+use gpupy_core::op::Op;
+
+impl Engine {
+    /// Does the step that computes a tile, or tells what it needs first.
+    ///
+    /// # Errors
+    /// Any error of the driver; what was computed before stays.
+    pub fn perform(
+        &mut self,
+        step: Step,
+        value: &Value,
+        tile: &Tile,
+        device: usize,
+    ) -> Result<Flow> {
+        let dest = |value: &Value| Destination::Tile { value: value.clone(), tile: tile.clone() };
+        match step {
+            Step::Nothing => Ok(Flow::Done),
+            Step::Walk(walk, form) => self.run(walk, form, dest(value), device),
+            Step::Beside { values, together, alone } => {
+                let dests: Vec<Destination> = values.iter().map(dest).collect();
+                if self.run_together(together, &dests, device)? {
+                    return Ok(Flow::Done);
+                }
+                self.run(alone, Form::Map, dest(value), device)
+            }
+            Step::Boxes(walks) => self.into_block(value, tile, device, |engine, block| {
+                for (number, (walk, access)) in walks.into_iter().enumerate() {
+                    // What is in the block would be lost in a pause.
+                    engine.slice.hold(number > 0);
+                    let dest = Destination::Block { block, access, whole: false };
+                    if let Flow::Needs(needs) = engine.run(walk, Form::Map, dest, device)? {
+                        return Ok(Flow::Needs(needs));
+                    }
+                }
+                Ok(Flow::Done)
+            }),
+            Step::Reduction(op, n) => self.into_block(value, tile, device, |engine, block| {
+                engine.reduce_in_pieces(value, (op, n), tile, device, block)
+            }),
+            Step::Assignment => self.assign(value, tile, device),
+            Step::Whole(whole) => self.whole(value, whole, tile, device),
+            Step::Scatter => self.scatter(value, device),
+            Step::WhereTrue => self.where_true(value),
+            Step::Gathering => self.gather_on_host(value, tile),
+        }
+    }
+
+    /// Fills a block, which becomes a tile of the value when that succeeds.
+    fn into_block(
+        &mut self,
+        value: &Value,
+        tile: &Tile,
+        device: usize,
+        fill: impl FnOnce(&mut Engine, BlockId) -> Result<Flow>,
+    ) -> Result<Flow> {
+        let (open, stats) = self.device_and_stats(device)?;
+        let spec = open.spec(value, &tile.range)?;
+        let block = open.alloc(spec, stats)?;
+        let done = fill(self, block);
+        self.slice.hold(false);
+        let open = self.device(device)?;
+        if let Ok(Flow::Done) = done {
+            open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());
+            value.mark_computed(tile.range.clone());
+        } else {
+            open.driver.block_free(block);
+        }
+        done
+    }
+
+    /// Reduces what a tile combines, piece by piece, into its block.
+    fn reduce_in_pieces(
+        &mut self,
+        value: &Value,
+        (op, n): (Op, usize),
+        tile: &Tile,
+        device: usize,
+        block: BlockId,
+    ) -> Result<Flow> {
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+        let operand = value.state().operands.first().cloned().flatten();
+        let start = Start::input(&inputs[0], operand.as_ref())?;
+        for part in Pieces::of(self.device(device)?, value, n, tile) {
+            let reduction::Part { at, space, dest: access, is_whole: whole, is_first } = part;
+            // As in boxes.
+            self.slice.hold(!is_first);
+            let walk = match Walk::new(self.device(device)?, &[start], at, space)? {
+                Ok(walk) => walk,
+                Err(needs) => return Ok(Flow::Needs(needs)),
+            };
+            let dest = Destination::Block { block, access, whole };
+            if let Flow::Needs(needs) = self.run(walk, Form::Reduce { op }, dest, device)? {
+                return Ok(Flow::Needs(needs));
+            }
+        }
+        Ok(Flow::Done)
+    }
+}

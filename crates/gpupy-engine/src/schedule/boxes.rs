@@ -1,0 +1,88 @@
+//! Boxes: a tile evaluated part by part, where its walk meets the ends of joined values.
+//!
+//! Owns the cutting. A walk goes over as many points as it can; the others are walked over in their turn;
+//! the boxes go into one block. Mostly a box is everything but the edges, and all boxes are one
+//! program. Invariant: all boxes are known before one is launched, so that what they need first
+//! is computed before.
+//!
+//! Not here: where a walk is cut (`join.rs`), launches (`execute/perform.rs`).
+
+use crate::graph::value::{Kind, NodeOp, Value};
+use crate::memory::access;
+use crate::memory::tiling::Tile;
+use crate::schedule::again::Again;
+use crate::schedule::device::Device;
+use crate::schedule::partition::Possible;
+use crate::schedule::walk::{Cut, Obstacle, Start, Walk};
+use gpupy_core::Result;
+use gpupy_core::driver::Access;
+use gpupy_core::shape::{Shape, contiguous_strides};
+
+/// The most boxes of one tile of anything but a join: with more, joins are computed first.
+pub(crate) const MOST: usize = 256;
+
+/// A walk over the first points of a space, with the cuts that leave these, or why there is none.
+pub(crate) type Found = std::result::Result<(Walk, Vec<Cut>), Obstacle>;
+
+/// Some points of a tile: their walk over the value, their place in the tile, their extents.
+type Piece = (Access, Access, Shape);
+
+/// The walks of all boxes of a tile with their places in it; `found` is what there is of the first.
+///
+/// # Errors
+/// As of a walk.
+pub(crate) fn of_tile(
+    device: &Device,
+    again: &mut Again,
+    value: &Value,
+    tile: &Tile,
+    found: Found,
+) -> Result<Possible<Vec<(Walk, Access)>>> {
+    let is_join = matches!(value.0.kind, Kind::Expr { op: NodeOp::Join(_), .. });
+    let (walk, space) = access::space_of_tile(value.shape(), tile);
+    let place = access::access(0, &contiguous_strides(&space));
+    let mut open: Vec<Piece> = vec![(walk, place, space)];
+    let mut found = Some(found);
+    let (mut walks, mut needs) = (Vec::new(), Vec::new());
+    while let Some(piece) = open.pop() {
+        let much = !is_join && open.len() + walks.len() >= MOST;
+        let found = match found.take() {
+            Some(found) => found,
+            None => {
+                let (start, at, space) = ([Start::Value(value)], piece.0.clone(), piece.2.clone());
+                match much {
+                    true => Walk::new(device, &start, at, space)?
+                        .map(|walk| (walk, Vec::new()))
+                        .map_err(Obstacle::Needs),
+                    false => Walk::up_to_cuts(device, &start, at, space)?,
+                }
+            }
+        };
+        match found {
+            Ok((walk, cuts)) => {
+                let cut_off = |piece, cut| {
+                    let [behind, before] = halves(piece, cut);
+                    open.push(behind);
+                    before
+                };
+                let (_, place, _) = cuts.into_iter().fold(piece, cut_off);
+                needs.extend(again.stored_first(&walk, value, device).into_iter().flatten());
+                walks.push((walk, place));
+            }
+            Err(Obstacle::Needs(more)) => needs.extend(more),
+            Err(Obstacle::Cut(cut)) => open.extend(halves(piece, cut)),
+        }
+    }
+    Ok(if needs.is_empty() { Ok(walks) } else { Err(needs) })
+}
+
+/// The points before and from `at` on along an axis.
+fn halves((walk, place, space): Piece, (axis, at): Cut) -> [Piece; 2] {
+    let (mut first, mut second) = (space.clone(), space);
+    first[axis] = at;
+    second[axis] -= at;
+    let mut rest = (walk.clone(), place.clone());
+    rest.0.offset += rest.0.strides[axis] * at as i64;
+    rest.1.offset += rest.1.strides[axis] * at as i64;
+    [(rest.0, rest.1, second), (walk, place, first)]
+}
