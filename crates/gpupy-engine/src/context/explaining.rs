@@ -8,6 +8,7 @@ use crate::explain::explanation::Explanation;
 use crate::explain::text::whereabouts;
 use crate::explain::trace::Sink;
 use crate::graph::value::Kind;
+use crate::schedule::flush::Demand;
 use gpupy_core::Result;
 
 impl Context {
@@ -40,7 +41,7 @@ impl Context {
         // A pause would break the explanation in two.
         state.engine.slice.begin(false);
         self.inner.tracer.begin(&value, &range, true);
-        let mut done = self.compute_from(&mut state, first, &value, range);
+        let mut done = self.compute_from(&mut state, first, &Demand::of(&value, range));
         done = done.and_then(|()| state.engine.wait_for(&value));
         let flush = self.inner.tracer.end(done.as_ref().err());
         done?;

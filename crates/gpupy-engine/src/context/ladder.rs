@@ -14,6 +14,7 @@ use crate::execute::evaluate::Engine;
 use crate::execute::state::State;
 use crate::graph::value::{Kind, Value};
 use crate::schedule::device::Device;
+use crate::schedule::flush::Demand;
 use crate::schedule::placement::Order;
 use gpupy_core::driver::Config;
 use gpupy_core::memory;
@@ -62,19 +63,29 @@ impl Context {
         range: Range<usize>,
         then: impl Fn(&mut Engine) -> Result<T>,
     ) -> Result<T> {
+        self.compute_demand(&Demand::of(value, range), then)
+    }
+
+    /// Computes what is asked for and does something with it, as `compute_and`.
+    pub(crate) fn compute_demand<T>(
+        &self,
+        demand: &Demand<'_>,
+        then: impl Fn(&mut Engine) -> Result<T>,
+    ) -> Result<T> {
+        let value = demand.value;
         value.keep_operands(true);
-        let mut done = self.try_once(value, range.clone(), false, &then);
+        let mut done = self.try_once(demand, false, &then);
         if let Err(first) = &done
             && memory::is_refusal(first)
         {
             self.give_back();
-            let again = self.try_once(value, range.clone(), false, &then);
+            let again = self.try_once(demand, false, &then);
             done = again.map_err(|error| memory::of_array(error, value.shape(), value.dtype()));
         }
         for elsewhere in [false, true] {
             match done {
                 Err(first) if is_loss(&first) => {
-                    let again = self.try_once(value, range.clone(), elsewhere, &then);
+                    let again = self.try_once(demand, elsewhere, &then);
                     done = again.map_err(|second| telling(first, second));
                 }
                 _ => break,
@@ -106,11 +117,11 @@ impl Context {
 
     fn try_once<T>(
         &self,
-        value: &Value,
-        range: Range<usize>,
+        demand: &Demand<'_>,
         elsewhere: bool,
         then: impl Fn(&mut Engine) -> Result<T>,
     ) -> Result<T> {
+        let Demand { value, range, .. } = demand;
         let interrupt = self.inner.interrupt.get();
         let mut aside = None;
         loop {
@@ -118,7 +129,7 @@ impl Context {
             if let Some(aside) = aside.take() {
                 state.engine.take_up(aside);
             }
-            if is_there(value, &range) {
+            if is_there(value, range) {
                 return then(&mut state.engine);
             }
             let mut first = self.current(&mut state)?;
@@ -128,8 +139,8 @@ impl Context {
             }
             self.tell_counts(&state);
             state.engine.slice.begin(interrupt.is_some());
-            self.inner.tracer.begin(value, &range, false);
-            let done = self.compute_from(&mut state, first, value, range.clone());
+            self.inner.tracer.begin(value, range, false);
+            let done = self.compute_from(&mut state, first, demand);
             self.inner.tracer.end(done.as_ref().err());
             match (done, interrupt) {
                 // A pause; with the engine free, whoever asks may use it.
@@ -156,8 +167,7 @@ impl Context {
         &self,
         state: &mut State,
         first: usize,
-        value: &Value,
-        range: Range<usize>,
+        demand: &Demand<'_>,
     ) -> Result<()> {
         let name = state.registry.get(first).map_or("", |(name, _)| name);
         let told = |error: Error| error.with_default("driver", name);
@@ -166,14 +176,13 @@ impl Context {
                 || memory::is_refusal(error)
         };
         let order = self.order(state, first);
-        let Err(mut error) = state.engine.evaluate(value, range.clone(), &order).map_err(told)
-        else {
+        let Err(mut error) = state.engine.evaluate(demand, &order).map_err(told) else {
             return Ok(());
         };
         let unsupported = error.kind() == ErrorKind::Unsupported;
         if unsupported && !order.shares && self.open_companion(state, first).is_some() {
             let order = self.order(state, first);
-            match state.engine.evaluate(value, range.clone(), &order).map_err(told) {
+            match state.engine.evaluate(demand, &order).map_err(told) {
                 Ok(()) => return Ok(()),
                 Err(second) => error = second,
             }
@@ -202,7 +211,7 @@ impl Context {
         if order.devices.is_empty() || !order.falls && !is_loss(&error) {
             return Err(error);
         }
-        let again = state.engine.evaluate(value, range, &order);
+        let again = state.engine.evaluate(demand, &order);
         again.map_err(|second| telling(error, second))
     }
 

@@ -32,9 +32,11 @@ use crate::execute::slice::Slice;
 use crate::execute::state::State;
 use crate::explain::stats::Stats;
 use crate::explain::tracer::{Tracer, to_stderr};
+use crate::graph::value::Value;
 use crate::memory::host;
 use crate::record::recorder::Recorder;
 use crate::schedule::again::Again;
+use crate::schedule::flush::Demand;
 use crate::schedule::ways::Way;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::op::Op;
@@ -211,14 +213,17 @@ impl Context {
     /// Any error of the driver; no value is lost.
     pub fn evaluate(&self, arrays: &[&Array]) -> Result<()> {
         // Own elements are there.
-        let arrays = || arrays.iter().filter(|array| !array.has_own());
-        for array in arrays() {
-            let value = array.value()?;
-            self.compute(&value, 0..value.len())?;
+        let arrays = arrays.iter().filter(|array| !array.has_own());
+        let values = arrays.map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
+        for (number, value) in values.iter().enumerate() {
+            if !value.is_computed() {
+                let next = &values[number + 1..];
+                let demand = Demand { value, range: 0..value.len(), next };
+                self.compute_demand(&demand, |_| Ok(()))?;
+            }
         }
-        for array in arrays() {
-            let value = array.value()?;
-            self.compute_and(&value, 0..value.len(), |engine| engine.wait_for(&value))?;
+        for value in &values {
+            self.compute_and(value, 0..value.len(), |engine| engine.wait_for(value))?;
         }
         Ok(())
     }

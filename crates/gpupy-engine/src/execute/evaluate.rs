@@ -15,6 +15,8 @@ use crate::graph::value::{Kind, Value};
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
 use crate::schedule::device::Device;
+use crate::schedule::flush::{Demand, Flush};
+use crate::schedule::fuse;
 use crate::schedule::halo::Halos;
 use crate::schedule::placement::{Homes, Order};
 use crate::schedule::steps::Step;
@@ -23,6 +25,7 @@ use crate::schedule::ways::Steps;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The open devices, and what was done.
 pub(crate) struct Engine {
@@ -70,13 +73,13 @@ impl Engine {
         device.zip(self.counts.get_mut(position)).ok_or_else(closed)
     }
 
-    /// Evaluates the tiles of `value` that meet `range` on these devices, each where it lives.
+    /// Evaluates the tiles that are asked for on these devices, each where it lives.
     ///
     /// # Errors
     /// - `Interrupted`: the slice is over. What was computed is kept; what no value outside holds, until the
     ///   next evaluation ends, unless it is laid aside.
-    pub fn evaluate(&mut self, value: &Value, range: Range<usize>, order: &Order) -> Result<()> {
-        let done = self.evaluate_tiles(value, range, order);
+    pub fn evaluate(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
+        let done = self.evaluate_tiles(demand, order);
         if !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
             self.lay_aside();
         }
@@ -99,11 +102,16 @@ impl Engine {
         }
     }
 
-    fn evaluate_tiles(&mut self, value: &Value, range: Range<usize>, order: &Order) -> Result<()> {
-        self.devices.iter_mut().flatten().for_each(Device::begin);
+    fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
+        let value = demand.value;
+        let chosen = order.devices.first().map(|position| self.device(*position));
+        let most = chosen.transpose()?.map_or(1, |device| device.caps.max_dests);
+        let stored = Arc::new(fuse::stored(&Flush::of(demand, most)));
+        self.devices.iter_mut().flatten().for_each(|device| device.begin(&stored, demand.next));
         let mut homes = Homes::new(order);
         // What is needed first, the last one before the others, with the rank that asks.
-        let mut stack: Vec<(Value, Range<usize>, usize)> = vec![(value.clone(), range, 0)];
+        let mut stack: Vec<(Value, Range<usize>, usize)> =
+            vec![(value.clone(), demand.range.clone(), 0)];
         while let Some((asked, range, asking)) = stack.last().cloned() {
             let rank = self.standing(order, homes.rank(&asked, asking));
             let position = order.devices[rank];

@@ -35,14 +35,15 @@ impl Engine {
         match step {
             Step::Nothing => Ok(Flow::Done),
             Step::Walk(walk, form) => self.run(walk, form, dest(value), device),
-            Step::Beside { values, together, alone } => {
-                let dests: Vec<Destination> = values.iter().map(dest).collect();
+            Step::Beside { tiles, together, alone } => {
+                let dest_of = |(value, tile)| Destination::Tile { value, tile };
+                let dests: Vec<Destination> = tiles.into_iter().map(dest_of).collect();
                 if self.run_together(together, &dests, device)? {
                     return Ok(Flow::Done);
                 }
                 self.run(alone, Form::Map, dest(value), device)
             }
-            Step::Boxes(walks) => self.into_block(value, tile, device, |engine, block| {
+            Step::Boxes(walks) => self.fill_block(value, tile, device, |engine, block| {
                 for (number, (walk, access)) in walks.into_iter().enumerate() {
                     // What is in the block would be lost in a pause.
                     engine.slice.hold(number > 0);
@@ -53,7 +54,7 @@ impl Engine {
                 }
                 Ok(Flow::Done)
             }),
-            Step::Reduction(op, n) => self.into_block(value, tile, device, |engine, block| {
+            Step::Reduction(op, n) => self.fill_block(value, tile, device, |engine, block| {
                 engine.reduce_in_pieces(value, (op, n), tile, device, block)
             }),
             Step::Assignment => self.assign(value, tile, device),
@@ -65,7 +66,7 @@ impl Engine {
     }
 
     /// Fills a block, which becomes a tile of the value when that succeeds.
-    fn into_block(
+    fn fill_block(
         &mut self,
         value: &Value,
         tile: &Tile,

@@ -49,7 +49,7 @@ pub(crate) fn of_tile(
         let found = match found.take() {
             Some(found) => found,
             None => {
-                let (start, at, space) = ([Start::Value(value)], piece.0.clone(), piece.2.clone());
+                let (start, at, space) = ([Start::Itself(value)], piece.0.clone(), piece.2.clone());
                 match much {
                     true => Walk::new(device, &start, at, space)?
                         .map(|walk| (walk, Vec::new()))

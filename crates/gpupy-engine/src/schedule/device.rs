@@ -10,9 +10,10 @@ use super::program::plans::Plans;
 use super::program::programs::Programs;
 use super::ways::{Steps, Ways};
 use crate::blocks::cache::Blocks;
-use crate::graph::value::ValueId;
+use crate::graph::value::{Value, ValueId};
 use rustc_hash::FxHashSet;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// An open driver with its blocks, and what was found out about it.
 pub(crate) struct Device {
@@ -25,6 +26,10 @@ pub(crate) struct Device {
     pub plans: Plans,
     /// Values that the present evaluation computes on another device.
     pub elsewhere: FxHashSet<ValueId>,
+    /// Values that the present evaluation stores, as several kernels read them.
+    pub stored: Arc<FxHashSet<ValueId>>,
+    /// Values that will be asked for after what the present evaluation is for.
+    pub next: Vec<Value>,
     /// Copies that the present evaluation reads in place of rotated values.
     pub halos: Halos,
     /// What the present evaluation goes on with where it expands operations.
@@ -40,19 +45,25 @@ impl Device {
             programs: Programs::default(),
             plans: Plans::default(),
             elsewhere: FxHashSet::default(),
+            stored: Arc::default(),
+            next: Vec::new(),
             halos: Halos::default(),
             steps: Steps::default(),
         }
     }
 
-    /// Forgets what only the evaluation before knew.
-    pub fn begin(&mut self) {
+    /// Forgets what only the evaluation before knew, for one that stores these values, and after which those are
+    /// asked for.
+    pub fn begin(&mut self, stored: &Arc<FxHashSet<ValueId>>, next: &[Value]) {
         self.blocks.begin();
         self.elsewhere.clear();
+        self.stored = stored.clone();
+        self.next = next.to_vec();
     }
 
     /// What the present evaluation goes on with after a pause.
     pub fn lay_aside(&mut self) -> (Halos, Steps) {
+        self.next.clear();
         (std::mem::take(&mut self.halos), std::mem::take(&mut self.steps))
     }
 }

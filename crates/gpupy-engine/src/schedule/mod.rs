@@ -1,5 +1,6 @@
 //! The schedule: from a value that is wanted to the kernels that compute it.
 //!
+//! A [`Flush`](flush::Flush) is what is pending below what is wanted; `fuse.rs` says which of it is stored.
 //! A [`Step`](steps::Step) computes a tile. A [`Walk`](walk::Walk) is what it needs, from the value down to what is computed (`walker.rs`). A
 //! [`Way`](ways::Way) is how a [`Device`](device::Device) does an operation (`lowering.rs`). A
 //! [`Partition`](partition::Partition) cuts a walk into pieces that the device can take; each becomes a kernel
@@ -15,6 +16,8 @@ pub(crate) mod again;
 pub(crate) mod boxes;
 pub(crate) mod destination;
 pub(crate) mod device;
+pub(crate) mod flush;
+pub(crate) mod fuse;
 pub(crate) mod halo;
 pub(crate) mod in_place;
 pub(crate) mod lowering;

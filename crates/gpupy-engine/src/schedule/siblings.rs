@@ -3,7 +3,8 @@
 //! Owns the choice of values that a launch computes besides its own: the three channels of an image
 //! share most of their operations, and several destinations of one launch compute those once. A
 //! sibling is a living expression of the same shape that no other pending expression uses, at
-//! least half of whose operations the wanted value needs as well. Invariant: nothing is launched here; whether
+//! least half of whose operations the wanted value needs as well; or one that will be asked for next, and reads
+//! something that the wanted one reads. Invariant: nothing is launched here; whether
 //! all fit into one kernel is asked where they are (`execute/pieces.rs`).
 //!
 //! A reduction is no sibling, but may share what its map computes: that is chosen here too.
@@ -20,6 +21,14 @@ use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// A value that may be computed beside another one.
+#[derive(Clone)]
+struct Candidate {
+    value: Value,
+    /// It will be asked for next, so that it is enough if both read the same elements.
+    is_wanted: bool,
+}
+
 /// A value with those that are computed almost for free beside a tile of it, and the walk of all, if there are any.
 pub(crate) fn beside(
     device: &Device,
@@ -27,8 +36,22 @@ pub(crate) fn beside(
     value: &Value,
     tile: &Tile,
 ) -> Option<(Vec<Value>, Walk)> {
-    let candidates = candidates(device, walk, value, tile);
-    if candidates.is_empty() { None } else { with_siblings(device, value, candidates, tile) }
+    let is_next = |other: &&Value| other.id() != value.id() && is_alike(device, other, value, tile);
+    let next: Vec<&Value> = device.next.iter().filter(is_next).collect();
+    let mut found = candidates(device, walk, value, tile);
+    found.retain(|other| !next.iter().any(|next| next.id() == other.id()));
+    let next = next.into_iter().map(|value| Candidate { value: value.clone(), is_wanted: true });
+    let found = found.into_iter().map(|value| Candidate { value, is_wanted: false });
+    let all: Vec<Candidate> = next.chain(found).collect();
+    if all.is_empty() { None } else { with_siblings(device, value, all, tile) }
+}
+
+/// Whether a launch for a value's tile could compute the same tile of another value that is pending.
+fn is_alike(device: &Device, other: &Value, value: &Value, tile: &Tile) -> bool {
+    matches!(other.0.kind, Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather, .. })
+        && other.shape() == value.shape()
+        && device.caps.dtypes.contains(&other.dtype())
+        && !other.state().computed.covers(tile.range.clone())
 }
 
 /// What may be siblings of a value whose tile this walk computes.
@@ -41,13 +64,8 @@ fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<V
     }
     let computed: FxHashSet<ValueId> = operations(walk).collect();
     let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
-    let is_alike = |other: &&Value| {
-        matches!(other.0.kind, Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather, .. })
-            && other.shape() == value.shape()
-            && device.caps.dtypes.contains(&other.dtype())
-            && !computed.contains(&other.id())
-            && !other.state().computed.covers(tile.range.clone())
-    };
+    let is_alike =
+        |other: &&Value| !computed.contains(&other.id()) && is_alike(device, other, value, tile);
     let mut candidates: Vec<Value> = pending.iter().filter(is_alike).cloned().collect();
     if candidates.is_empty() {
         return candidates;
@@ -62,12 +80,13 @@ fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<V
 fn with_siblings(
     device: &Device,
     value: &Value,
-    mut candidates: Vec<Value>,
+    mut candidates: Vec<Candidate>,
     tile: &Tile,
 ) -> Option<(Vec<Value>, Walk)> {
-    let walk = |candidates: &[Value]| {
+    let walk = |candidates: &[Candidate]| {
+        let others = candidates.iter().map(|candidate| &candidate.value);
         let starts: Vec<Start<'_>> =
-            std::iter::once(value).chain(candidates).map(Start::Value).collect();
+            std::iter::once(value).chain(others).map(Start::Itself).collect();
         let (at, space) = access::space_of_tile(value.shape(), tile);
         Walk::new(device, &starts, at, space).ok()?.ok()
     };
@@ -78,7 +97,7 @@ fn with_siblings(
         together = walk(&candidates);
     }
     let all = candidates.len();
-    let mut pays = paying(together.as_ref()?).into_iter();
+    let mut pays = paying(together.as_ref()?, &candidates).into_iter();
     candidates.retain(|_| pays.next().unwrap_or(false));
     candidates.truncate(device.caps.max_dests - 1);
     if candidates.is_empty() {
@@ -87,38 +106,51 @@ fn with_siblings(
     if candidates.len() < all {
         together = walk(&candidates);
     }
-    let siblings = std::iter::once(value.clone()).chain(candidates).collect();
-    Some((siblings, together?))
+    let others = candidates.into_iter().map(|candidate| candidate.value);
+    Some((std::iter::once(value.clone()).chain(others).collect(), together?))
 }
 
-/// For each root of a walk but the first, whether it shares so much with those before it that pay that it is
-/// computed almost for free beside them.
-fn paying(walk: &Walk) -> Vec<bool> {
-    let mut computed = vec![false; walk.nodes.len()];
-    let mut seen = Marks::default();
-    let mut below = |root: &Child| -> Vec<u32> {
-        seen.clear(walk.nodes.len());
-        let mut found: Vec<u32> = Vec::new();
-        let mut open: Vec<u32> = nodes_of(std::slice::from_ref(root)).collect();
-        while let Some(node) = open.pop() {
-            if let Role::Apply(_, children) = &walk.nodes[node as usize].role
-                && seen.mark(node)
-            {
-                found.push(node);
+/// What a root of a walk takes: the operations that compute it, and the nodes that it reads from blocks.
+fn below(walk: &Walk, root: &Child, seen: &mut Marks) -> (Vec<u32>, Vec<u32>) {
+    seen.clear(walk.nodes.len());
+    let (mut operations, mut loads) = (Vec::new(), Vec::new());
+    let mut open: Vec<u32> = nodes_of(std::slice::from_ref(root)).collect();
+    while let Some(node) = open.pop() {
+        if !seen.mark(node) {
+            continue;
+        }
+        match &walk.nodes[node as usize].role {
+            Role::Apply(_, children) => {
+                operations.push(node);
                 open.extend(nodes_of(children));
             }
+            Role::Leaf | Role::Table => loads.push(node),
+            Role::Index(_) => {}
         }
-        found
-    };
+    }
+    (operations, loads)
+}
+
+/// For each candidate, whose roots are those of the walk but the first: whether it shares so much with those before it
+/// that pay that it is computed almost for free beside them.
+fn paying(walk: &Walk, candidates: &[Candidate]) -> Vec<bool> {
+    let mut known = vec![false; walk.nodes.len()];
+    let mut seen = Marks::default();
     let mut pays = Vec::new();
-    for (number, root) in walk.roots.iter().enumerate() {
-        let own = below(root);
-        let shared = own.iter().filter(|node| computed[**node as usize]).count();
-        let is_kept = number == 0 || shared >= RECOMPUTE as usize && shared * 2 >= own.len();
+    let wanted = candidates.iter().map(|candidate| Some(candidate.is_wanted));
+    for (root, wanted) in walk.roots.iter().zip(std::iter::once(None).chain(wanted)) {
+        let (operations, loads) = below(walk, root, &mut seen);
+        let shared = operations.iter().filter(|node| known[**node as usize]).count();
+        let shares_loads = || loads.iter().any(|node| known[*node as usize]);
+        let is_kept = match wanted {
+            None => true,
+            Some(true) => shared > 0 || shares_loads(),
+            Some(false) => shared >= RECOMPUTE as usize && shared * 2 >= operations.len(),
+        };
         if is_kept {
-            own.iter().for_each(|node| computed[*node as usize] = true);
+            operations.iter().chain(&loads).for_each(|node| known[*node as usize] = true);
         }
-        if number > 0 {
+        if wanted.is_some() {
             pays.push(is_kept);
         }
     }

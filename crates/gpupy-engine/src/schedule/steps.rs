@@ -14,7 +14,7 @@ use crate::schedule::device::Device;
 use crate::schedule::partition::Possible;
 use crate::schedule::reduction::{self, in_rows, reduced_tile};
 use crate::schedule::siblings;
-use crate::schedule::walk::{Needs, Obstacle, Start, Walk, lost};
+use crate::schedule::walk::{Child, Needs, Obstacle, Start, Walk, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
@@ -31,7 +31,7 @@ pub(crate) enum Step {
     Walk(Walk, Form),
     /// A walk into tiles of several values, the wanted one first; where that is no one kernel, the walk of the wanted
     /// one alone.
-    Beside { values: Vec<Value>, together: Walk, alone: Walk },
+    Beside { tiles: Vec<(Value, Tile)>, together: Walk, alone: Walk },
     /// Walks into places of the tile's block.
     Boxes(Vec<(Walk, Access)>),
     /// A reduction of more than a block, piece by piece; of as many elements, by this operation.
@@ -95,7 +95,7 @@ fn of_map(
     tile: &Tile,
 ) -> Result<Possible<Step>> {
     let (at, space) = access::space_of_tile(value.shape(), tile);
-    let walk = match Walk::up_to_cuts(device, &[Start::Value(value)], at, space)? {
+    let walk = match Walk::up_to_cuts(device, &[Start::Itself(value)], at, space)? {
         Ok((walk, cuts)) if cuts.is_empty() => walk,
         Err(Obstacle::Needs(needs)) => return Ok(Err(needs)),
         found => {
@@ -105,10 +105,23 @@ fn of_map(
     if let Some(needs) = again.stored_first(&walk, value, device) {
         return Ok(Err(needs));
     }
+    if !walk.besides.is_empty() {
+        let mut tiles = vec![(value.clone(), tile.clone())];
+        let mut together = walk.clone();
+        for node in &walk.besides {
+            let beside = &walk.nodes[*node as usize];
+            if let Some(tile) = device.own_tile(&beside.value, &beside.access, &walk.space) {
+                tiles.push((beside.value.clone(), tile));
+                together.roots.push(Child::Node(*node));
+            }
+        }
+        return Ok(Ok(Step::Beside { tiles, together, alone: walk }));
+    }
     if device.caps.max_dests > 1
         && let Some((values, together)) = siblings::beside(device, &walk, value, tile)
     {
-        return Ok(Ok(Step::Beside { values, together, alone: walk }));
+        let tiles = values.into_iter().map(|value| (value, tile.clone())).collect();
+        return Ok(Ok(Step::Beside { tiles, together, alone: walk }));
     }
     Ok(Ok(Step::Walk(walk, Form::Map)))
 }

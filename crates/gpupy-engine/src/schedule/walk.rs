@@ -39,6 +39,7 @@ pub(crate) enum Role {
 }
 
 /// A value as it is needed.
+#[derive(Clone)]
 pub(crate) struct WalkNode {
     pub value: Value,
     pub access: Access,
@@ -46,17 +47,23 @@ pub(crate) struct WalkNode {
 }
 
 /// What one evaluation over a space needs.
+#[derive(Clone)]
 pub(crate) struct Walk {
     pub space: Shape,
     /// Parents before children.
     pub nodes: Vec<WalkNode>,
     /// What the evaluation gives.
     pub roots: SmallVec<[Child; 1]>,
+    /// Nodes that it computes on the way and had better store, as others read them: each is a tile of its value.
+    pub besides: SmallVec<[u32; 2]>,
 }
 
 /// Where a walk starts.
 #[derive(Clone, Copy)]
 pub(crate) enum Start<'a> {
+    /// At a value that the walk computes.
+    Itself(&'a Value),
+    /// At a value that the walk reads.
     Value(&'a Value),
     Scalar(Scalar),
 }

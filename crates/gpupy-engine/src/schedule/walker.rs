@@ -49,6 +49,9 @@ struct Walker<'d> {
     pending: BinaryHeap<(Order, ValueId)>,
     needs: Needs,
     joins: Joins,
+    /// The values that the walk computes, whoever else reads them.
+    own: SmallVec<[ValueId; 1]>,
+    besides: SmallVec<[u32; 2]>,
     /// Where the space was cut, one after another; it ends there.
     ends: Vec<Cut>,
     /// Where it has to be cut before anything is said of what is needed.
@@ -126,6 +129,8 @@ impl<'d> Walker<'d> {
             pending: BinaryHeap::new(),
             needs: Vec::new(),
             joins,
+            own: SmallVec::new(),
+            besides: SmallVec::new(),
             ends: Vec::new(),
             cut: None,
             last: None,
@@ -135,6 +140,10 @@ impl<'d> Walker<'d> {
             .map(|start| match start {
                 Start::Scalar(scalar) => Child::Scalar(*scalar),
                 Start::Value(value) => walker.visit(value, at.clone()),
+                Start::Itself(value) => {
+                    walker.own.push(value.id());
+                    walker.visit(value, at.clone())
+                }
             })
             .collect();
         while let Some((_, id)) = walker.pending.pop() {
@@ -148,7 +157,8 @@ impl<'d> Walker<'d> {
 
     fn ended(self, roots: SmallVec<[Child; 1]>) -> std::result::Result<Walk, Needs> {
         if self.needs.is_empty() {
-            Ok(Walk { space: self.space, nodes: self.nodes, roots })
+            let Walker { space, nodes, besides, .. } = self;
+            Ok(Walk { space, nodes, roots, besides })
         } else {
             Err(self.needs)
         }
@@ -194,6 +204,15 @@ impl<'d> Walker<'d> {
         }
         if state.operands.len() != inputs.len() {
             return Err(lost(id));
+        }
+        if self.device.stored.contains(&id) && !self.own.contains(&id) {
+            match open[..] {
+                [node] if self.may_be_beside(node) => self.besides.push(node),
+                _ => {
+                    open.iter().for_each(|node| self.need(*node));
+                    return Ok(());
+                }
+            }
         }
         let operands = match op {
             // Of thousands of parts a walk mostly reads one, and there is a walk for each.
@@ -289,6 +308,17 @@ impl<'d> Walker<'d> {
             self.nodes[node as usize].role = role;
         }
         Ok(())
+    }
+
+    /// Whether the walk may store a node on its way: it computes a map, and the node at each of its points.
+    fn may_be_beside(&self, node: u32) -> bool {
+        let WalkNode { value, access, .. } = &self.nodes[node as usize];
+        let count = self.own.len() + self.besides.len();
+        !self.own.is_empty()
+            && self.joins == Joins::Cut
+            && count < self.device.caps.max_dests
+            && self.device.caps.dtypes.contains(&value.dtype())
+            && self.device.own_tile(value, access, &self.space).is_some()
     }
 
     /// The operations that computing a value at each of these nodes takes beyond those of computing

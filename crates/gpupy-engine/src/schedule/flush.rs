@@ -1,0 +1,152 @@
+//! Flushes: the pending graph below what is wanted, looked at once before anything of it is computed.
+//!
+//! Owns [`Demand`], what is wanted, and [`Flush`]: plain data, operands before what reads them. Invariant: a flush holds no value, so that looking changes
+//! nothing of who holds what.
+//!
+//! Not here: what is decided by it (`fuse.rs`).
+
+use crate::graph::value::{Kind, NodeOp, Value, ValueId};
+use gpupy_core::functions;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// What is asked of an engine.
+pub(crate) struct Demand<'d> {
+    pub value: &'d Value,
+    /// The positions of the value.
+    pub range: Range<usize>,
+    /// What will be asked for after it.
+    pub next: &'d [Value],
+}
+
+impl<'d> Demand<'d> {
+    /// Positions of a value, and nothing that is known of besides.
+    pub fn of(value: &'d Value, range: Range<usize>) -> Demand<'d> {
+        Demand { value, range, next: &[] }
+    }
+}
+
+/// How an operation reads an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// In its own kernel, which may compute the operand.
+    Inside,
+    /// From a block: the operand is computed before.
+    Stored,
+}
+
+/// A pending value.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub id: ValueId,
+    pub len: usize,
+    /// Operations to compute an element from the operands'.
+    pub own: u32,
+    /// Operations to compute an element from what is computed, shared ones counted again; saturating.
+    pub weight: u32,
+    /// Whether no kernel of what reads it computes it.
+    pub stands_alone: bool,
+    /// The points of its kernel, where it has one of its own.
+    pub points: usize,
+    /// The pending ones among what it reads.
+    pub operands: SmallVec<[(u32, Reading); 3]>,
+}
+
+/// The pending values below what is wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Flush {
+    /// Operands before what reads them.
+    pub nodes: Vec<Pending>,
+    /// What is wanted, each with the first that one launch may compute together with it.
+    pub wanted: SmallVec<[(u32, u32); 2]>,
+}
+
+impl Flush {
+    /// The pending values below what is asked for; a launch writes at most so many of these.
+    pub fn of(demand: &Demand<'_>, most: usize) -> Flush {
+        let wanted: SmallVec<[&Value; 4]> =
+            std::iter::once(demand.value).chain(demand.next).collect();
+        let mut found: FxHashMap<ValueId, u32> = FxHashMap::default();
+        let mut values: Vec<Value> = Vec::new();
+        let mut open: Vec<Value> = wanted.iter().map(|value| (*value).clone()).collect();
+        while let Some(value) = open.pop() {
+            if value.is_computed() || found.contains_key(&value.id()) {
+                continue;
+            }
+            found.insert(value.id(), 0);
+            open.extend(value.state().operands.iter().flatten().cloned());
+            values.push(value);
+        }
+        values.sort_unstable_by_key(Value::order);
+        for (number, value) in (0..).zip(&values) {
+            found.insert(value.id(), number);
+        }
+        let mut nodes: Vec<Pending> = Vec::with_capacity(values.len());
+        for value in &values {
+            let pending = pending(value, &found, &nodes);
+            nodes.push(pending);
+        }
+        let pending = wanted.iter().filter_map(|value| Some((*value, *found.get(&value.id())?)));
+        let mut groups: SmallVec<[(&Value, u32, usize); 2]> = SmallVec::new();
+        let mut wanted = SmallVec::new();
+        for (value, number) in pending {
+            let is_map = !nodes[number as usize].stands_alone;
+            let known = groups.iter_mut().find(|(first, _, count)| {
+                is_map && first.shape() == value.shape() && *count < most
+            });
+            let first = match known {
+                Some((_, first, count)) => {
+                    *count += 1;
+                    *first
+                }
+                None => {
+                    groups.push((value, number, 1));
+                    number
+                }
+            };
+            wanted.push((number, first));
+        }
+        Flush { nodes, wanted }
+    }
+}
+
+fn pending(value: &Value, found: &FxHashMap<ValueId, u32>, before: &[Pending]) -> Pending {
+    let (id, len) = (value.id(), value.len());
+    let Kind::Expr { op, inputs } = &value.0.kind else {
+        let operands = SmallVec::new();
+        return Pending { id, len, own: 0, weight: 0, stands_alone: false, points: len, operands };
+    };
+    let own = match op {
+        NodeOp::Apply(apply) => functions::cost(*apply),
+        _ => 1,
+    };
+    let points = match op {
+        NodeOp::Reduce { n, .. } => {
+            let rows = len / value.shape().last().copied().unwrap_or(1).max(1);
+            rows.saturating_mul(*n)
+        }
+        _ => len,
+    };
+    let mut operands: SmallVec<[(u32, Reading); 3]> = SmallVec::new();
+    for (place, input) in inputs.iter().enumerate() {
+        let number = input.id().and_then(|id| found.get(&id)).copied();
+        // What was not found is computed.
+        let Some(number) = number.filter(|number| (*number as usize) < before.len()) else {
+            continue;
+        };
+        let reading = match op {
+            NodeOp::Whole(_) | NodeOp::Scatter(_) | NodeOp::WhereTrue => Reading::Stored,
+            NodeOp::Assign(_) if place == 0 => Reading::Stored,
+            NodeOp::Gather if place == 1 => Reading::Stored,
+            _ => Reading::Inside,
+        };
+        if !operands.contains(&(number, reading)) {
+            operands.push((number, reading));
+        }
+    }
+    let below = operands.iter().map(|(number, _)| &before[*number as usize]);
+    let inside = below.filter(|operand| !operand.stands_alone).map(|operand| operand.weight);
+    let weight = inside.fold(own, u32::saturating_add);
+    Pending { id, len, own, weight, stands_alone: op.stands_alone(), points, operands }
+}

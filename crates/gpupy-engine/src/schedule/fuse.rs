@@ -1,0 +1,210 @@
+//! Fusing: which values of a flush are stored, and which are computed in the kernels of what reads them.
+//!
+//! Owns the choice. A value that several kernels read is computed by each of them, or once, and stored. It is stored
+//! where computing an element takes longer than to store and to load it, and the kernels read more elements than there
+//! are. Invariants: it is decided once, for all of a flush; a value that one kernel reads is decided on where that is
+//! made (`walker.rs`), which knows how.
+//!
+//! Not here: the graph (`flush.rs`), kernels (`partition.rs`), what later flushes compute again (`again.rs`).
+
+use crate::graph::value::ValueId;
+use crate::schedule::flush::{Flush, Pending, Reading};
+use crate::schedule::walk::RECOMPUTE;
+use rustc_hash::FxHashSet;
+
+/// Which kernels read a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readers {
+    None,
+    /// One, by the node that it is of, over so many points.
+    One(u32, usize),
+    /// More, over so many points together; the same ones have the same name.
+    Several(u32, usize),
+}
+
+impl Readers {
+    /// These and others; a set of kernels that is new takes the next name.
+    fn and(self, other: Readers, names: &mut u32) -> Readers {
+        use Readers::{None, One, Several};
+        match (self, other) {
+            (None, readers) | (readers, None) => readers,
+            (One(a, x), One(b, y)) if a == b => One(a, x.max(y)),
+            (Several(a, x), Several(b, y)) if a == b => Several(a, x.max(y)),
+            (One(_, x) | Several(_, x), One(_, y) | Several(_, y)) => {
+                *names += 1;
+                Several(*names, x.saturating_add(y))
+            }
+        }
+    }
+
+    fn points(self) -> usize {
+        match self {
+            Readers::None => 0,
+            Readers::One(_, points) | Readers::Several(_, points) => points,
+        }
+    }
+}
+
+/// The values of a flush that are stored because several kernels read them.
+pub(crate) fn stored(flush: &Flush) -> FxHashSet<ValueId> {
+    let (mut stored, mut names) = (FxHashSet::default(), 0);
+    let mut readers = vec![Readers::None; flush.nodes.len()];
+    for (wanted, first) in &flush.wanted {
+        readers[*wanted as usize] = of_its_own(flush, *first);
+    }
+    // Readers before what they read.
+    for number in (0..flush.nodes.len() as u32).rev() {
+        let node = &flush.nodes[number as usize];
+        let mut own = readers[number as usize];
+        if node.stands_alone {
+            own = of_its_own(flush, number);
+        } else if is_stored(flush, node, own) {
+            stored.insert(node.id);
+            own = of_its_own(flush, number);
+        }
+        for (operand, reading) in &node.operands {
+            let more = match reading {
+                Reading::Inside => own,
+                Reading::Stored => of_its_own(flush, *operand),
+            };
+            let known = &mut readers[*operand as usize];
+            *known = known.and(more, &mut names);
+        }
+    }
+    stored
+}
+
+/// The kernel that a value has of its own.
+fn of_its_own(flush: &Flush, number: u32) -> Readers {
+    Readers::One(number, flush.nodes[number as usize].points)
+}
+
+fn is_stored(flush: &Flush, node: &Pending, readers: Readers) -> bool {
+    let (points, stored) = (readers.points(), u64::from(RECOMPUTE) * node.len as u64);
+    let is_due =
+        matches!(readers, Readers::Several(..)) && node.weight > RECOMPUTE && points > node.len;
+    if !is_due {
+        return false;
+    }
+    // A large value that is little more than small ones: these are stored, and it is computed by all.
+    let (mut below, mut rest) = (0u64, u64::from(node.own));
+    for (operand, _) in &node.operands {
+        let operand = &flush.nodes[*operand as usize];
+        match operand.weight > RECOMPUTE {
+            true => below += u64::from(RECOMPUTE) * operand.len as u64,
+            false => rest += u64::from(operand.weight),
+        }
+    }
+    stored <= below.saturating_add(rest.saturating_mul(points as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallvec::smallvec;
+
+    const LEN: usize = 1000;
+
+    /// A value of so many operations over operands, and the points of its kernel.
+    fn node(weight: u32, points: usize, operands: &[(u32, Reading)]) -> Pending {
+        let own = if operands.is_empty() { weight } else { 1 };
+        let operands = operands.iter().copied().collect();
+        Pending { id: 0, len: LEN, own, weight, stands_alone: false, points, operands }
+    }
+
+    fn map(weight: u32, operands: &[u32]) -> Pending {
+        let inside: Vec<_> = operands.iter().map(|operand| (*operand, Reading::Inside)).collect();
+        node(weight, LEN, &inside)
+    }
+
+    fn reduction(points: usize, operand: u32) -> Pending {
+        Pending { stands_alone: true, ..node(1, points, &[(operand, Reading::Inside)]) }
+    }
+
+    /// The numbers of what is stored where the last of these is wanted.
+    fn stored_of(mut nodes: Vec<Pending>) -> Vec<ValueId> {
+        (0..).zip(&mut nodes).for_each(|(id, node)| node.id = id);
+        let last = nodes.len() as u32 - 1;
+        let wanted = smallvec![(last, last)];
+        let mut found: Vec<ValueId> = stored(&Flush { nodes, wanted }).into_iter().collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn what_two_kernels_read_is_stored_where_it_is_costly() {
+        let two_sums =
+            |weight| vec![map(weight, &[]), reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
+        assert_eq!(stored_of(two_sums(RECOMPUTE + 1)), [0]);
+        assert_eq!(stored_of(two_sums(RECOMPUTE)), []);
+    }
+
+    #[test]
+    fn of_a_large_value_made_of_a_small_one_the_small_one_is_stored() {
+        let (large, small) = (Pending { len: 100 * LEN, ..map(99, &[0]) }, map(98, &[]));
+        let points = 100 * LEN;
+        let sums = [reduction(points, 1), reduction(points, 1), map(3, &[2, 3])];
+        assert_eq!(stored_of([small, large].into_iter().chain(sums).collect()), [0]);
+    }
+
+    #[test]
+    fn what_one_kernel_reads_is_not_stored() {
+        let shared = vec![map(99, &[]), map(100, &[0]), map(100, &[0]), map(200, &[1, 2])];
+        assert_eq!(stored_of(shared), []);
+        assert_eq!(stored_of(vec![map(99, &[]), reduction(LEN, 0), map(2, &[1])]), []);
+    }
+
+    #[test]
+    fn kernels_that_read_a_part_each_compute_nothing_twice() {
+        let halves = |points| {
+            vec![map(99, &[]), reduction(points, 0), reduction(points, 0), map(3, &[1, 2])]
+        };
+        assert_eq!(stored_of(halves(LEN / 2)), []);
+        assert_eq!(stored_of(halves(LEN / 2 + 1)), [0]);
+    }
+
+    #[test]
+    fn what_only_a_stored_value_reads_is_computed_in_its_kernel() {
+        let chain = vec![
+            map(50, &[]),
+            map(51, &[0]),
+            map(52, &[1]),
+            reduction(LEN, 2),
+            reduction(LEN, 2),
+            map(3, &[3, 4]),
+        ];
+        assert_eq!(stored_of(chain), [2]);
+    }
+
+    #[test]
+    fn what_is_computed_for_a_scan_anyway_is_read_there_by_others() {
+        let scan = Pending { stands_alone: true, ..node(1, LEN, &[(0, Reading::Stored)]) };
+        assert_eq!(stored_of(vec![map(50, &[]), scan, map(60, &[0, 1])]), [0]);
+    }
+
+    #[test]
+    fn what_is_wanted_and_read_by_another_is_stored() {
+        let mut nodes = vec![map(50, &[]), map(51, &[0])];
+        (0..).zip(&mut nodes).for_each(|(id, node)| node.id = id);
+        let mut flush = Flush { nodes, wanted: smallvec![(0, 0), (1, 1)] };
+        assert_eq!(stored(&flush).into_iter().collect::<Vec<_>>(), [0]);
+        // One launch gives both.
+        flush.wanted = smallvec![(0, 0), (1, 0)];
+        assert!(stored(&flush).is_empty());
+    }
+
+    #[test]
+    fn a_loop_of_many_turns_takes_time_in_proportion() {
+        // Each turn reads the one before, and is reduced.
+        let mut nodes = vec![map(1, &[])];
+        for turn in 1..50_000u32 {
+            let last = 2 * (turn - 1);
+            nodes.push(reduction(LEN, last));
+            nodes.push(map(turn.saturating_mul(4), &[last]));
+        }
+        let sums: Vec<u32> = (1..nodes.len() as u32).step_by(2).collect();
+        nodes.push(map(1, &sums));
+        // The last turn is read by nobody; before it all that are costly are stored.
+        assert_eq!(stored_of(nodes).len(), 49_999 - 1 - (RECOMPUTE / 4) as usize);
+    }
+}

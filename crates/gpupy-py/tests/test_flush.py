@@ -1,0 +1,109 @@
+"""What is decided for all of a flush: what one launch gives together, and what is stored because it is read again.
+
+What is counted are launches, compilations and operations, which no other load changes, where no evaluation pauses.
+Not here: the counts of the timed programs (``test_launches.py``).
+"""
+
+import numpy
+import pytest
+
+import gpupy
+
+SIZE = 100_000
+
+
+def _counted(driver, compute):
+    """What ``compute`` gives once it is evaluated, and the counts of that."""
+    gpupy._gpupy.reconfigure(driver, pauses=False)
+    gpupy.reset_stats()
+    found = compute()
+    gpupy.evaluate(*found)
+    stats = gpupy.stats()
+    return [numpy.asarray(array) for array in found], stats
+
+
+def _given(size=SIZE):
+    return numpy.random.default_rng(7).random(size, dtype=numpy.float32)
+
+
+def _steps(np, count):
+    """A loop of three statements and a reduction."""
+    x, v = np.linspace(0, 1, 4000, dtype=np.float32), np.zeros(4000, np.float32)
+    total = np.zeros((), np.float32)
+    for _ in range(count):
+        force = -x * np.float32(0.01)
+        v = v * np.float32(0.999) + force
+        x = x + v
+        total = total + np.abs(x).sum()
+    return x, total
+
+
+def test_a_long_loop_compiles_no_more_than_a_short_one(driver):
+    _, short = _counted(driver, lambda: _steps(gpupy, 1000))
+    (x, total), long = _counted(driver, lambda: _steps(gpupy, 2000))
+    assert long["kernels_compiled"] <= short["kernels_compiled"]
+    assert long["launches"] <= 2.05 * short["launches"]
+    # What a turn computes is stored, and never computed again for the next one.
+    assert long["instructions"] <= 2.05 * short["instructions"]
+    wanted_x, wanted_total = _steps(numpy, 2000)
+    numpy.testing.assert_allclose(x, wanted_x, rtol=1e-4, atol=1e-4)
+    numpy.testing.assert_allclose(total, wanted_total, rtol=1e-4)
+
+
+def test_what_two_reductions_read_is_computed_once(driver):
+    given = _given()
+
+    def both():
+        costly = gpupy.sin(gpupy.exp(gpupy.asarray(given)))
+        return costly.sum(), (costly * costly).max()
+
+    (total, most), stats = _counted(driver, both)
+    wanted = numpy.sin(numpy.exp(given.astype(numpy.float64)))
+    numpy.testing.assert_allclose(total, wanted.sum(), rtol=1e-5)
+    numpy.testing.assert_allclose(most, (wanted * wanted).max(), rtol=1e-5)
+    one, _ = _counted(driver, lambda: (gpupy.sin(gpupy.exp(gpupy.asarray(given))).sum(),))
+    alone = gpupy.stats()["instructions"]
+    numpy.testing.assert_array_equal(one[0], total)
+    # The second reduction adds its own operations, not those of the map.
+    assert stats["instructions"] <= alone + 8
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 257, 4096, SIZE])
+def test_arrays_evaluated_together_have_the_bits_that_they_have_alone(driver, size):
+    given = _given(size)
+
+    def arrays():
+        m = gpupy.asarray(given)
+        shared = gpupy.exp(m) * gpupy.cos(m)
+        return [
+            m * 2 + 1,
+            m * m - 3,
+            shared,
+            shared * 2,
+            shared[::-1] + m,
+            shared.sum(),
+            gpupy.cumsum(shared),
+            (shared > 1).sum(),
+            gpupy.where(m > 0.5, shared, m),
+        ]
+
+    together, _ = _counted(driver, arrays)
+    for number, array in enumerate(together):
+        alone = numpy.asarray(arrays()[number])
+        numpy.testing.assert_array_equal(array, alone)
+
+
+def test_what_is_wanted_together_is_written_to_views_in_order(driver):
+    gpupy._gpupy.reconfigure(driver, pauses=False)
+    ours, theirs = gpupy.asarray(_given(5000)), _given(5000).copy()
+    for np, m in ((gpupy, ours), (numpy, theirs)):
+        first = m * 2 + 1
+        m[1:] = m[:-1] * np.float32(3)
+        second = m * m - 3
+        if np is gpupy:
+            gpupy.evaluate(second, first, m)
+            got = [numpy.asarray(array) for array in (first, second, m)]
+        else:
+            wanted = [first, second, m]
+    for mine, other in zip(got, wanted, strict=True):
+        numpy.testing.assert_array_equal(mine, other)
