@@ -316,10 +316,19 @@ impl Writer<'_> {
 
     /// The elements, of so many bytes, in which a destination of `Lanes` sums the task's points.
     pub fn lanes_of_chunk(&mut self, number: usize, size: usize) -> Mem {
-        let base = self.start(number);
+        let lanes = REDUCE_LANES.trailing_zeros() as u8;
         self.asm.copy(R15, RCX);
         self.asm.shift_right(R15, REDUCE_CHUNK.trailing_zeros() as u8);
-        self.asm.shift_left(R15, REDUCE_LANES.trailing_zeros() as u8);
+        self.asm.shift_left(R15, lanes);
+        if !(self.plan.groups as usize * self.plan.lanes).is_multiple_of(REDUCE_LANES) {
+            // A pass that is shorter than the lanes goes on where the one before it has ended.
+            self.asm.copy(RAX, RCX);
+            self.asm.shift_left(RAX, 64 - lanes);
+            self.asm.shift_right(RAX, 64 - lanes);
+            self.asm.sum(R15, R15, RAX);
+        }
+        // This may take rax.
+        let base = self.start(number);
         let first = self.task.group as usize * self.plan.lanes % REDUCE_LANES * size;
         let index = Some((R15, size.trailing_zeros() as u8));
         Mem { index, ..Mem::at(base, first as i32, self.plan.lanes * size) }

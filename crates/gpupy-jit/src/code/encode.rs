@@ -269,7 +269,12 @@ impl Asm {
 
     /// `to = 2 * from`.
     pub fn twice(&mut self, to: Gpr, from: Gpr) {
-        let sum = Mem { index: Some((from, 0)), ..Mem::at(from, 0, 1) };
+        self.sum(to, from, from);
+    }
+
+    /// `to = a + b`.
+    pub fn sum(&mut self, to: Gpr, a: Gpr, b: Gpr) {
+        let sum = Mem { index: Some((b, 0)), ..Mem::at(a, 0, 1) };
         self.scalar(true, &[0x8d], to.0, Rm::Mem(sum));
     }
 

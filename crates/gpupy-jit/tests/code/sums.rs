@@ -61,6 +61,51 @@ fn points_are_added_to_the_lanes_of_their_chunk() {
     }
 }
 
+/// So many products and sums, one of the other.
+fn long(dtype: DType, steps: usize) -> Program {
+    let mut b = Builder::new(Form::Map, 1);
+    let slot = b.access(AccessKind::Affine);
+    let operands = [b.operand(dtype), b.operand(dtype)];
+    let [x, y] = operands.map(|operand| b.load(operand, slot));
+    let value = (0..steps).fold(x, |value, k| {
+        let op = if k % 2 == 0 { Op::Mul } else { Op::Add };
+        b.op(op, &[value, y])
+    });
+    b.store(value);
+    b.finish()
+}
+
+#[test]
+fn passes_that_are_shorter_than_the_lanes_go_on_where_the_one_before_ended() {
+    let n = 256 * CHUNKS;
+    let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.37).sin()).collect();
+    let y: Vec<f64> = (0..n).map(|k| 0.5 + (k as f64 * 0.11).cos() * 0.25).collect();
+    for isa in isas() {
+        // A pass has fewer vectors, the longer the program is.
+        for steps in [10, 100, 1100] {
+            let variant = Variant { accesses: vec![Step::Unit; 2], dests: vec![Step::Lanes] };
+            let kernel = compile_for(&long(DType::F64, steps), &variant, isa).expect("code");
+            let (mut sums, mut wanted) = (vec![-0.0_f64; 16 * CHUNKS], vec![-0.0; 16 * CHUNKS]);
+            for k in 0..n {
+                let next = |value: f64, step| match step % 2 {
+                    0 => value * y[k],
+                    _ => value + y[k],
+                };
+                wanted[k / 256 * 16 + k % 16] += (0..steps).fold(x[k], next);
+            }
+            let walk = |row: *const f64| Walk { ptr: row.cast_mut().cast(), step: 8 };
+            let accesses = [walk(x.as_ptr()), walk(y.as_ptr())];
+            let dests = [Walk { ptr: sums.as_mut_ptr().cast(), step: 8 }];
+            let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
+            let row = Row { n, accesses, dests, params: std::ptr::null() };
+            // SAFETY: operands have `n` elements, and there are 16 sums for each chunk.
+            unsafe { kernel.run(&row) };
+            let bits = |sums: &[f64]| sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&sums), bits(&wanted), "{isa:?}, {steps} steps");
+        }
+    }
+}
+
 #[test]
 fn what_has_no_such_lanes_has_no_such_code() {
     let steps = |access| Variant { accesses: vec![Step::Unit, access], dests: vec![Step::Lanes] };
@@ -69,5 +114,49 @@ fn what_has_no_such_lanes_has_no_such_code() {
         for dtype in [DType::I32, DType::C64] {
             assert!(compile_for(&program(dtype), &steps(Step::Unit), isa).is_none(), "{dtype}");
         }
+    }
+}
+
+#[test]
+fn lanes_and_rows_are_written_side_by_side() {
+    let mut b = Builder::new(Form::Map, 1);
+    let slot = b.access(AccessKind::Contiguous);
+    let [x, y] = [DType::F32, DType::I32].map(|dtype| {
+        let operand = b.operand(dtype);
+        b.load(operand, slot)
+    });
+    let values = [b.op(Op::Mul, &[x, x]), b.op(Op::Add, &[y, y]), b.op(Op::Neg, &[x])];
+    values.into_iter().for_each(|value| b.store(value));
+    let program = b.finish();
+    let n = 256 * CHUNKS;
+    let x: Vec<f32> = (0..n).map(|k| (k as f32 * 0.37).sin()).collect();
+    let y: Vec<i32> = (0..n as i32).map(|k| k * 7 - 900).collect();
+    for isa in isas() {
+        let dests = vec![Step::Lanes, Step::Unit, Step::Lanes];
+        let variant = Variant { accesses: vec![Step::Unit; 2], dests };
+        let kernel = compile_for(&program, &variant, isa).expect("sums have code");
+        let mut sums = [vec![-0.0_f32; 16 * CHUNKS], vec![-0.0_f32; 16 * CHUNKS]];
+        let mut twice = vec![0_i32; n];
+        let mut wanted = sums.clone();
+        for (k, x) in x.iter().enumerate() {
+            wanted[0][k / 256 * 16 + k % 16] += x * x;
+            wanted[1][k / 256 * 16 + k % 16] -= x;
+        }
+        let walk = |ptr: *mut u8| Walk { ptr, step: 4 };
+        let accesses = [walk(x.as_ptr().cast_mut().cast()), walk(y.as_ptr().cast_mut().cast())];
+        let [squares, negative] = &mut sums;
+        let dests = [
+            walk(squares.as_mut_ptr().cast()),
+            walk(twice.as_mut_ptr().cast()),
+            walk(negative.as_mut_ptr().cast()),
+        ];
+        let row =
+            Row { n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params: std::ptr::null() };
+        // SAFETY: operands and the second destination have `n` elements, the others 16 for each chunk.
+        unsafe { kernel.run(&row) };
+        let bits =
+            |sums: &[Vec<f32>; 2]| sums.concat().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&sums), bits(&wanted), "{isa:?}");
+        assert!(twice.iter().zip(&y).all(|(twice, y)| *twice == 2 * y), "{isa:?}");
     }
 }
