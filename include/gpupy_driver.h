@@ -127,7 +127,7 @@ extern "C" {
 /**
  * The minor version of the table. It rises when structs or the table grow at the end.
  */
-#define GPUPY_ABI_MINOR 0
+#define GPUPY_ABI_MINOR 1
 
 /**
  * Success. Every other result of a function that can fail is one of the errors below.
@@ -480,6 +480,11 @@ typedef struct gpupy_capabilities {
    * that reads it.
    */
   uint64_t import_alignment;
+  /**
+   * Since 1.1: the most `reduce` instructions of one program, of which each further one has its operation's code as
+   * its second argument; 0 counts as 1. The driver is given no program that has more.
+   */
+  uint64_t max_reductions;
 } gpupy_capabilities;
 
 /**
@@ -543,7 +548,7 @@ typedef struct gpupy_program {
    */
   uint32_t form;
   /**
-   * The combining operation of the forms reduce and scan, otherwise 0.
+   * The combining operation of the forms scan and reduce (of its first `reduce`), otherwise 0.
    */
   uint32_t form_op;
   /**

@@ -7,7 +7,8 @@
 //! `ir::Program::verify`; operand and destination dtypes are those of the program; every access of a
 //! launch stays inside its operand for every point of the space in which it stands; no destination
 //! is also an operand, but for [`Capabilities::in_place`]; no launch has an empty shape; the
-//! operands of a matrix product do not move along the axes that the form says. A driver promises: an
+//! operands of a matrix product do not move along the axes that the form says; no program has more reductions than
+//! [`Capabilities::max_reductions`]. A driver promises: an
 //! error leaves every block as it was, but for destinations that are written whole and are no
 //! operands, and the driver works on; nothing panics; every element of a destination that the launch
 //! does not name stays as it was.
@@ -89,6 +90,9 @@ pub struct Capabilities {
     pub findings: Vec<(Cow<'static, str>, String)>,
     /// What launches and transfers cost, measured; `None` where nobody did.
     pub costs: Option<Costs>,
+    /// The most `reduce` instructions of one program (`ir::Reduction`); 0 counts as 1. A driver is given no program
+    /// that has more, neither to check nor to evaluate.
+    pub max_reductions: usize,
 }
 
 /// What a device with memory of its own costs beside its arithmetic.
@@ -103,6 +107,11 @@ pub struct Costs {
 }
 
 impl Capabilities {
+    /// Whether a program has no more reductions than the driver takes.
+    pub fn takes_reductions(&self, program: &Program) -> bool {
+        program.reductions().count() <= self.max_reductions.max(1)
+    }
+
     /// Whether programs of a form of this kind can be evaluated.
     pub fn has(&self, form: FormKind) -> bool {
         form == FormKind::Map || self.forms.contains(&form)

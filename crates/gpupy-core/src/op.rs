@@ -270,7 +270,8 @@ ops! {
     End = 165, "end", [], 0, Special, false, 0.0, "";
     /// Value `b` of the finished region `a`.
     Result = 166, "result", [], 0, Special, false, 0.0, "";
-    /// The reduction of value `a` over the last axis; ends the map prologue of a reduce form.
+    /// The reduction of value `a` over the last axis, by the form's operation or that of code `b`; ends the map
+    /// prologue of a reduce form.
     Reduce = 167, "reduce", [], 1, Special, false, 0.0, "";
     /// Writes value `b` to destination `a`.
     Store = 168, "store", [], 1, Special, false, 0.0, "";

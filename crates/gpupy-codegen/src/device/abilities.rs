@@ -47,6 +47,13 @@ impl Abilities {
     /// # Errors
     /// - `Unsupported`: one is not; the error names it.
     pub fn check(&self, program: &Program, driver: &'static str) -> Result<()> {
+        let reductions = program.reductions().count();
+        if reductions > 1 {
+            return Err(Error::new(ErrorKind::Unsupported, "check_ir")
+                .says("kernels have one reduction")
+                .with("driver", driver)
+                .with("reductions", reductions));
+        }
         for inst in &program.insts {
             let operand = usize::from(inst.op == Op::Select);
             let first = program.uses(inst).nth(operand).map(|v| program.insts[v as usize].dtype);

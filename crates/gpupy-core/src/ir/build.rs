@@ -1,11 +1,11 @@
 //! Builds programs: numbers values, shares equal ones, keeps slots.
 //!
 //! Owns [`Builder`]. Invariant: pure instructions that are equal become one (value numbering within
-//! the region where they stand).
+//! the region where they stand), and so do equal reductions.
 //!
 //! Not here: which nodes of an expression go into a program (the engine).
 
-use super::{AccessKind, Form, Inst, Program};
+use super::{AccessKind, Form, Inst, Program, Reduction};
 use crate::dtype::DType;
 use crate::op::{Op, Rule};
 use crate::scalar::Scalar;
@@ -127,13 +127,29 @@ impl Builder {
         self.pure(Op::Result, dtype, [region, k, 0])
     }
 
-    /// The reduction of a value; everything after it belongs to the epilogue.
+    /// The reduction of a value by the form's operation; everything after it, but further reductions, belongs to
+    /// the epilogue.
     pub fn reduce(&mut self, value: u32) -> u32 {
+        self.reduce_by(self.program.form.op().unwrap_or(Op::Add), value)
+    }
+
+    /// The reduction of a value by an operation, which becomes the form's if it is the first reduction. Equal
+    /// reductions are one.
+    pub fn reduce_by(&mut self, op: Op, value: u32) -> u32 {
+        let equal = |known: &Reduction| (known.op, known.value) == (op, value);
+        if let Some(known) = self.program.reductions().find(equal) {
+            return known.at as u32;
+        }
         let dtype = self.dtype(value);
         for map in &mut self.seen {
             map.clear();
         }
-        self.raw(Op::Reduce, dtype, [value, 0, 0])
+        let is_first = self.program.reduce_range().is_none();
+        if let (true, Form::Reduce { op: of_form }) = (is_first, &mut self.program.form) {
+            *of_form = op;
+        }
+        let named = if is_first { 0 } else { op as u32 };
+        self.raw(Op::Reduce, dtype, [value, named, 0])
     }
 
     /// The instruction of a whole-program form (`Op::Scan`, `Op::Sort`, `Op::ArgSort`,

@@ -31,8 +31,13 @@ pub enum Form {
     /// lane `l` combines lane `l + 8` for `l < 8`, lane `l + 4` for `l < 4`, `l + 2`, `l + 1`, the
     /// lower lane always the left operand. Lanes and points that do not exist are skipped. This is
     /// the canonical tree; it does not depend on driver, threads or block length.
+    ///
+    /// A program may have several reductions of values of its prologue, each with an operation of its own
+    /// ([`Program::reductions`](super::Program::reductions)), as far as the driver says so
+    /// ([`Capabilities::max_reductions`](crate::driver::Capabilities::max_reductions)). Their instructions stand one
+    /// behind the other, and each combines its points as if it were alone.
     Reduce {
-        /// The combining operation.
+        /// The combining operation; of several reductions, that of the first.
         op: Op,
     },
     /// Running results along the last axis, chunk by chunk: `scan` of an element and its chunk's

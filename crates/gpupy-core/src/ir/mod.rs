@@ -1,6 +1,6 @@
 //! The IR: the driver-independent code of one kernel.
 //!
-//! Owns [`Program`], [`Inst`], [`AccessKind`] and, in `form.rs`, [`Form`]. A program is flat arrays of plain
+//! Owns [`Program`], [`Inst`], [`AccessKind`] and, in `form.rs`, [`Form`], in `reductions.rs`, [`Reduction`]. A program is flat arrays of plain
 //! integers in static single assignment: an instruction's value is named by its position. Numbers
 //! that differ from launch to launch (offsets, strides, shapes, scalars) are not part of it, so one
 //! program serves every block of a value and every iteration of a loop.
@@ -14,12 +14,14 @@
 mod build;
 mod fingerprint;
 mod form;
+mod reductions;
 mod text;
 mod verify;
 
 pub use build::Builder;
 pub use fingerprint::Fingerprint;
 pub use form::{Form, FormKind};
+pub use reductions::Reduction;
 
 use crate::dtype::DType;
 use crate::op::Op;

@@ -27,11 +27,13 @@ enum Arg {
     Bits,
     /// `(%1 %2)`: values listed in `extra`, in two arguments.
     List,
+    /// `max`: an operation by its code, or nothing for 0; stands last.
+    MaybeOp,
 }
 
 /// The arguments of an operation, in order.
 fn layout(op: Op) -> &'static [Arg] {
-    use Arg::{Bits, List, Number, Slot, Value};
+    use Arg::{Bits, List, MaybeOp, Number, Slot, Value};
     match op {
         Op::Const => &[Bits],
         Op::Param => &[Slot('p')],
@@ -43,6 +45,7 @@ fn layout(op: Op) -> &'static [Arg] {
         Op::Iter => &[Value],
         Op::Else | Op::End => &[Value, List],
         Op::Store => &[Slot('d'), Value],
+        Op::Reduce => &[Value, MaybeOp],
         op => &[Value; 3][..op.info().arity as usize],
     }
 }
@@ -133,6 +136,11 @@ impl Program {
                     let values: Vec<_> = values.iter().map(|v| format!("%{v}")).collect();
                     write!(f, " ({})", values.join(" "))?;
                 }
+                Arg::MaybeOp => match (next(), inst.own_op()) {
+                    (0, _) => {}
+                    (_, Some(op)) => write!(f, " {}", op.info().name)?,
+                    (code, None) => write!(f, " {code}")?,
+                },
             }
         }
         f.write_char('\n')
@@ -245,6 +253,7 @@ impl Program {
                     }
                     args.extend([from as u32, (self.extra.len() - from) as u32]);
                 }
+                Arg::MaybeOp => args.push(words.maybe_op()?),
             }
         }
         args.resize(3, 0);
@@ -281,6 +290,17 @@ impl<'a> Words<'a> {
     fn op(&mut self) -> Read<Op> {
         let name = self.next("an operation")?;
         Op::from_name(name).ok_or_else(|| format!("there is no operation `{name}`"))
+    }
+
+    /// The code of the operation that stands next, 0 where the line ends.
+    fn maybe_op(&mut self) -> Read<u32> {
+        if self.words.clone().next().is_none() {
+            return Ok(0);
+        }
+        match self.op()? {
+            op if op.is_scalar_op() => Ok(op as u32),
+            op => Err(format!("`{}` combines nothing", op.info().name)),
+        }
     }
 
     fn rest<T>(&mut self, read: impl Fn(&str) -> Read<T>) -> Read<Vec<T>> {

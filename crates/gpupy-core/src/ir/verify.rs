@@ -7,11 +7,12 @@
 //!
 //! Not here: the numbers of a launch (the core computes them with the program).
 
-use super::{Form, Inst, Program};
+use super::{Form, FormKind, Inst, Program};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Op, Rule};
 use crate::shape::MAX_RANK;
+use std::ops::Range;
 
 impl Program {
     /// Checks everything that a driver relies on.
@@ -78,6 +79,8 @@ struct Walk<'a> {
     stored: Vec<bool>,
     /// The instruction of the program's form has been seen.
     formed: bool,
+    /// Where the reductions begin and end, as far as they have been seen.
+    reduces: Range<usize>,
 }
 
 impl<'a> Walk<'a> {
@@ -90,11 +93,16 @@ impl<'a> Walk<'a> {
             listed: 0,
             stored: vec![false; program.dests.len()],
             formed: false,
+            reduces: 0..0,
         }
     }
 
     fn inst(&mut self, at: usize, inst: &Inst) -> Checked {
         let [a, b, c] = inst.args;
+        if inst.op != Op::Reduce && self.reduces.end == at {
+            // The epilogue sees nothing of the prologue.
+            self.hide(0..self.reduces.start);
+        }
         let mut seen = Seen::Value;
         let mut used = inst.op.info().arity as usize;
         match inst.op {
@@ -186,10 +194,10 @@ impl<'a> Walk<'a> {
                 gives(inst, slot("result", dtypes, b)?)?;
             }
             Op::Reduce => {
+                used = 2;
                 let dtype = self.value(a)?;
-                self.form(inst.op, dtype)?;
+                self.reduce(at, inst, dtype)?;
                 gives(inst, dtype)?;
-                self.hide(0);
             }
             Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul => {
                 let dtype = self.value(a)?;
@@ -199,7 +207,7 @@ impl<'a> Walk<'a> {
                     self.takes("second operand", b, dtype)?;
                 }
                 gives(inst, if inst.op == Op::ArgSort { DType::I32 } else { dtype })?;
-                self.hide(0);
+                self.hide(0..at);
             }
             Op::Store => {
                 used = 2;
@@ -285,13 +293,13 @@ impl<'a> Walk<'a> {
         let open =
             open.ok_or_else(|| format!("region `{region}` is not the innermost open one"))?;
         fits(open)?;
-        self.hide(open.from);
+        self.hide(open.from..at);
         debug_assert_eq!(self.seen.len(), at);
         Ok(())
     }
 
-    fn hide(&mut self, from: usize) {
-        for seen in &mut self.seen[from..] {
+    fn hide(&mut self, values: Range<usize>) {
+        for seen in &mut self.seen[values] {
             *seen = Seen::Gone;
         }
     }
@@ -327,6 +335,34 @@ impl<'a> Walk<'a> {
                 Err(format!("`{}` does not {} `{dtype}`", by.info().name, form.kind()))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// A reduction of a value of this dtype. The first has the form's operation, a further one stands directly behind
+    /// it and names its own.
+    fn reduce(&mut self, at: usize, inst: &Inst, dtype: DType) -> Checked {
+        let [value, named, _] = inst.args;
+        if !self.formed || self.program.form.kind() != FormKind::Reduce {
+            self.form(inst.op, dtype)?;
+            self.reduces = at..at + 1;
+            return match named {
+                0 => Ok(()),
+                _ => Err("the first `reduce` has the form's operation and names none".to_string()),
+            };
+        }
+        if self.reduces.end != at {
+            return Err("a further `reduce` stands apart from those before it".to_string());
+        }
+        if value as usize >= self.reduces.start {
+            return Err(format!("value `{value}` is another reduction's result"));
+        }
+        self.reduces.end += 1;
+        match inst.own_op() {
+            None => Err(format!("a further `reduce` names no operation, but `{named}`")),
+            Some(by) if !by.reduces(dtype) => {
+                Err(format!("`{}` does not reduce `{dtype}`", by.info().name))
+            }
+            Some(_) => Ok(()),
         }
     }
 

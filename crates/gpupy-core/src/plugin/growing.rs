@@ -10,7 +10,7 @@ use super::table::{
     RawProgram, Table,
 };
 use crate::error::{Error, ErrorKind, Result};
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
 use std::ptr;
 
 /// A struct whose first field is its size in bytes.
@@ -97,15 +97,18 @@ unsafe fn shared_size<T: Growing>(of: *const T) -> Result<usize> {
 }
 
 macro_rules! growing {
-    ($($name:ident)*) => {$(
+    ($($name:ident $([..$newer:ident])?)*) => {$(
         // SAFETY: integers, pointers, arrays of them and optional functions, behind the size.
         unsafe impl Growing for $name {
-            const LEAST: usize = size_of::<$name>();
+            const LEAST: usize = growing!(@least $name $($newer)?);
         }
     )*};
+    (@least $name:ident) => { size_of::<$name>() };
+    (@least $name:ident $newer:ident) => { offset_of!($name, $newer) };
 }
 
+// A struct that has grown had the fields before the one that is named.
 growing! {
-    RawBlockSpec RawCapabilities RawCheck RawConfig RawError RawEvaluated RawLaunch RawPart
-    RawProgram Table
+    RawBlockSpec RawCapabilities[..max_reductions] RawCheck RawConfig RawError RawEvaluated RawLaunch
+    RawPart RawProgram Table
 }

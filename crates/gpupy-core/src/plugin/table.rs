@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_void};
 /// The major version of the table. Host and driver must have the same.
 pub const GPUPY_ABI_MAJOR: u32 = 1;
 /// The minor version of the table. It rises when structs or the table grow at the end.
-pub const GPUPY_ABI_MINOR: u32 = 0;
+pub const GPUPY_ABI_MINOR: u32 = 1;
 
 /// Success. Every other result of a function that can fail is one of the errors below.
 pub const GPUPY_OK: i32 = 0;
@@ -192,6 +192,9 @@ pub struct RawCapabilities {
     /// destination; the memory may be read until `block_free` or `cleanup` returns, which wait for work
     /// that reads it.
     pub import_alignment: u64,
+    /// Since 1.1: the most `reduce` instructions of one program, of which each further one has its operation's code as
+    /// its second argument; 0 counts as 1. The driver is given no program that has more.
+    pub max_reductions: u64,
 }
 
 /// What to allocate.
@@ -234,7 +237,7 @@ pub struct RawProgram {
     pub size: usize,
     /// What the iteration space means: `GPUPY_FORM_MAP` …
     pub form: u32,
-    /// The combining operation of the forms reduce and scan, otherwise 0.
+    /// The combining operation of the forms scan and reduce (of its first `reduce`), otherwise 0.
     pub form_op: u32,
     /// Axes of the iteration space, 1 to 64.
     pub rank: u32,

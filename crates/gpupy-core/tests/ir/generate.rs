@@ -9,11 +9,14 @@ use gpupy_core::{DType, Scalar};
 const DTYPES: [DType; 6] =
     [DType::Bool, DType::I32, DType::U32, DType::F32, DType::I64, DType::F64];
 
+/// The operations that reduce.
+const BY: [Op; 7] = [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor];
+
 /// The random program of this seed.
 pub fn program(seed: u64) -> Program {
     let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let reducing = rng.below(3) == 0;
-    let by = [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor][rng.below(7)];
+    let by = BY[rng.below(BY.len())];
     if rng.below(8) == 0 {
         return whole(rng, by);
     }
@@ -22,12 +25,19 @@ pub fn program(seed: u64) -> Program {
     let mut values = g.leaves();
     g.grow(&mut values, 2);
     if reducing {
+        let others = values.clone();
         values.retain(|v| by.reduces(g.builder.dtype(*v)));
         let value = match values.last() {
             Some(value) => *value,
             None => g.constant(DType::I32),
         };
         values = vec![g.builder.reduce(value)];
+        for _ in 0..[0, 0, 1, 3][g.rng.below(4)] {
+            let (value, by) = (others[g.rng.below(others.len())], BY[g.rng.below(BY.len())]);
+            if by.reduces(g.builder.dtype(value)) {
+                values.push(g.builder.reduce_by(by, value));
+            }
+        }
         values.extend(g.leaves());
         g.grow(&mut values, 1);
     }

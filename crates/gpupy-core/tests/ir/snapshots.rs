@@ -51,6 +51,22 @@ fn a_reduction_with_prologue_and_epilogue_prints_as_stored() {
 }
 
 #[test]
+fn several_reductions_print_as_stored() {
+    let mut b = Builder::new(Form::Reduce { op: Op::Add }, 2);
+    let (x, y) = (b.operand(DType::F32), b.operand(DType::I32));
+    let access = b.access(AccessKind::Contiguous);
+    let (x, y) = (b.load(x, access), b.load(y, access));
+    let square = b.op(Op::Mul, &[x, x]);
+    let sum = b.reduce(x);
+    let squares = b.reduce_by(Op::Add, square);
+    let most = b.reduce_by(Op::Max, y);
+    b.store(sum);
+    b.store(squares);
+    b.store(most);
+    check("reductions", &b.finish());
+}
+
+#[test]
 fn regions_print_as_stored() {
     let mut b = Builder::new(Form::Map, 1);
     let access = b.access(AccessKind::Affine);

@@ -101,6 +101,8 @@ fn what_is_not_a_program_is_refused_with_its_line() {
         ("+%0 = param float32 d0", "`d0` stands where `p` and a number"),
         ("+%0 = param float32", "the line ends where a number should be (line: 7)"),
         ("+%0 = param float32 p0 p1", "`p1` stands where the line should end (line: 7)"),
+        ("+%0 = reduce float32 %0 const", "`const` combines nothing (line: 7)"),
+        ("+%0 = reduce float32 %0 max min", "`min` stands where the line should end (line: 7)"),
         ("+%+0 = param float32 p0", "`%+0` stands where `%` and a number"),
         ("+%0 = const float32 1.0", "`1.0` stands where bits like `0x3f800000` should be"),
         (

@@ -1,7 +1,9 @@
 //! The verifier accepts what the builder makes, and says what is wrong with the rest.
 
 use crate::generate;
-use gpupy_core::ir::Program;
+use gpupy_core::DType;
+use gpupy_core::ir::{Builder, Form, Program};
+use gpupy_core::op::Op;
 use proptest::prelude::*;
 
 proptest! {
@@ -81,7 +83,38 @@ fn every_mistake_is_named() {
         ("sum%0 = param bool p1\n%1 = reduce bool %0", "`add` does not reduce `bool`"),
         (
             "sum%0 = param float32 p2\n%1 = reduce float32 %0\n%2 = reduce float32 %1",
-            "there is a second `reduce`",
+            "value `1` is another reduction's result",
+        ),
+        (
+            "sum%0 = param float32 p2\n%1 = reduce float32 %0\n%2 = reduce float32 %0",
+            "a further `reduce` names no operation, but `0`",
+        ),
+        (
+            "sum%0 = param float32 p2\n%1 = reduce float32 %0\n%2 = reduce float32 %0 and",
+            "`and` does not reduce `float32`",
+        ),
+        (
+            "sum%0 = param float32 p2\n%1 = reduce float32 %0\n%2 = reduce float32 %0 sqrt",
+            "`sqrt` does not reduce `float32`",
+        ),
+        (
+            "sum%0 = param float32 p2\n%1 = reduce float32 %0 add",
+            "the first `reduce` has the form's operation and names none",
+        ),
+        (
+            "sum%0 = param float32 p2\n%1 = reduce float32 %0\n%2 = neg float32 %1\n\
+             %3 = reduce float32 %0 max",
+            "value `0` cannot be seen here",
+        ),
+        (
+            "sum%0 = param float32 p2\n%1 = reduce float32 %0\n%2 = param float32 p2\n\
+             %3 = reduce float32 %2 max",
+            "a further `reduce` stands apart from those before it",
+        ),
+        (
+            "sum%0 = param float32 p2\n%1 = reduce float32 %0\n%2 = reduce float32 %0 max\n\
+             store d0 %0",
+            "value `0` cannot be seen here",
         ),
         (
             "sum%0 = param float32 p2\n%1 = reduce float32 %0\nstore d0 %0",
@@ -96,6 +129,52 @@ fn every_mistake_is_named() {
         let error = (head.to_string() + body).parse::<Program>().unwrap().verify().unwrap_err();
         assert!(error.to_string().contains(wanted), "{body}\ngave  {error}\nnot   {wanted}");
     }
+}
+
+#[test]
+fn the_epilogue_sees_all_reductions_and_each_has_its_dtype() {
+    let text = "form reduce add\nrank 1\noperands float32 int32\nparams\n\
+        accesses contiguous\ndests float32 int32 bool\n\
+        %0 = load float32 o0 a0\n%1 = load int32 o1 a0\n%2 = lt bool %1 %1\n\
+        %3 = reduce float32 %0\n%4 = reduce float32 %0 min\n%5 = reduce int32 %1 xor\n\
+        %6 = reduce bool %2 or\n%7 = sub float32 %3 %4\n\
+        store d0 %7\nstore d1 %5\nstore d2 %6\n";
+    let program: Program = text.parse().unwrap();
+    program.verify().unwrap();
+    assert_eq!(program.to_string(), text);
+    let found: Vec<_> = program.reductions().map(|r| (r.at, r.op, r.value, r.dtype)).collect();
+    let wanted = [
+        (3, Op::Add, 0, DType::F32),
+        (4, Op::Min, 0, DType::F32),
+        (5, Op::Xor, 1, DType::I32),
+        (6, Op::Or, 2, DType::Bool),
+    ];
+    assert_eq!(found, wanted);
+    assert_eq!(program.reduce_range(), Some(3..7));
+    // The code of an operation beyond those that there are, and one that is none of a `u16`.
+    for code in [60_000, 1 << 16 | Op::Min as u32] {
+        let mut other = program.clone();
+        other.insts[4].args[1] = code;
+        let error = other.verify().unwrap_err().to_string();
+        assert!(error.contains("names no operation"), "{error}");
+    }
+}
+
+#[test]
+fn the_builder_makes_equal_reductions_one_and_the_first_the_form_s() {
+    let mut b = Builder::new(Form::Reduce { op: Op::Add }, 1);
+    let x = b.param(DType::I32);
+    let y = b.op(Op::Mul, &[x, x]);
+    let most = b.reduce_by(Op::Max, y);
+    assert_ne!(b.reduce_by(Op::Add, y), most);
+    assert_ne!(b.reduce_by(Op::Max, x), most);
+    assert_eq!(b.reduce_by(Op::Max, y), most);
+    assert_eq!(b.reduce(y), most);
+    b.store(most);
+    let program = b.finish();
+    program.verify().unwrap();
+    assert_eq!(program.form, Form::Reduce { op: Op::Max });
+    assert_eq!(program.reductions().count(), 3);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use gpupy_core::plugin::{Growing, Programs, read_launch, read_program, with_laun
 use gpupy_core::{DType, ErrorKind};
 use gpupy_engine::plugin::{Imported, checked};
 use std::ffi::c_void;
+use std::mem::offset_of;
 use std::ptr;
 
 /// Opens a driver with this table.
@@ -32,7 +33,7 @@ fn refused(table: Table, words: &str) {
 #[test]
 fn tables_that_we_cannot_use_are_refused_in_words() {
     let major = Table { abi_major: 2, ..TABLE };
-    refused(major, "for version 2.0 of the driver table, and this gpupy has 1.0");
+    refused(major, "for version 2.1 of the driver table, and this gpupy has 1.1");
     refused(Table { size: 48, ..TABLE }, "too small: plugin: a struct has 48 bytes, of at least");
     refused(Table { check_ir: None, ..TABLE }, "the driver `tiny` has no function `check_ir`");
     // SAFETY: null is allowed.
@@ -160,6 +161,27 @@ fn the_driver_s_side_takes_no_null_and_nothing_too_short() {
         TABLE.resource_zero.unwrap()(state, ptr::null_mut());
         TABLE.cleanup.unwrap()(state);
         TABLE.cleanup.unwrap()(ptr::null_mut());
+    }
+}
+
+#[test]
+fn a_host_of_the_first_version_is_given_the_capabilities_that_it_knows() {
+    let (config, mut found) = (RawConfig::cleared(), RawCapabilities::cleared());
+    let (mut state, mut error) = (ptr::null_mut(), RawError::cleared());
+    let known = offset_of!(RawCapabilities, max_reductions);
+    (found.size, found.max_reductions) = (known, 77);
+    // SAFETY: the structs are whole ones, of which the capabilities say to be shorter.
+    unsafe {
+        let (init, cleanup) = (TABLE.init.unwrap(), TABLE.cleanup.unwrap());
+        assert_eq!(init(&mut state, &config, &mut found, &mut error), GPUPY_OK);
+        assert_eq!((found.size, found.max_dests, found.max_reductions), (known, 3, 77));
+        cleanup(state);
+        found.size = known - 1;
+        assert_eq!(init(&mut state, &config, &mut found, &mut error), GPUPY_INVALID);
+        found.size = size_of::<RawCapabilities>();
+        assert_eq!(init(&mut state, &config, &mut found, &mut error), GPUPY_OK);
+        assert_eq!(found.max_reductions, 6);
+        cleanup(state);
     }
 }
 

@@ -75,6 +75,7 @@ impl Driver for Tiny {
             devices: vec!["größer als 1".into(), self.config.device.clone()],
             findings: vec![("division".into(), "exact".into())],
             costs: Some(Costs { round_trip: 20_000.0, upload: 0.25, download: 0.5 }),
+            max_reductions: 6,
         })
     }
 

@@ -292,6 +292,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         devices: raw.devices.iter().take(raw.device_count as usize).map(|name| get(name)).collect(),
         findings: findings.take(raw.finding_count as usize).collect(),
         costs: (raw.has_costs != 0).then(|| costs(raw)).filter(are_costs),
+        max_reductions: usize::try_from(raw.max_reductions).unwrap_or(usize::MAX),
     })
 }
 
