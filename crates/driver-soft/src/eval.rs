@@ -7,7 +7,7 @@
 
 use crate::blocks::{Blocks, invalid};
 use gpupy_core::driver::{Access, Launch};
-use gpupy_core::ir::{Form, Inst, REDUCE_CHUNK, REDUCE_LANES};
+use gpupy_core::ir::{Inst, REDUCE_CHUNK, REDUCE_LANES, Reduction};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::{Function, function};
 use gpupy_core::{DType, Result};
@@ -25,17 +25,17 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
     let mut evaluation = Evaluation { blocks, launch, rows: vec![vec![0; ROW]; insts.len()] };
     let mut shape = launch.shape.to_vec();
     let axis = shape.len() - 1;
-    let reduce = insts.iter().position(|inst| inst.op == Op::Reduce);
+    let reduce = launch.program.reduce_range();
     if reduce.is_some() {
         shape[axis] = shape[axis].div_ceil(REDUCE_CHUNK);
     }
     let mut point = vec![0; shape.len()];
     while point[0] < shape[0] {
         let n = if reduce.is_some() { 1 } else { ROW.min(shape[axis] - point[axis]) };
-        if let Some(at) = reduce {
-            evaluation.reduce(at, &point)?;
+        if let Some(reduce) = &reduce {
+            evaluation.reduce(reduce.start, &point)?;
         }
-        evaluation.run(reduce.map_or(0, |at| at + 1)..insts.len(), &point, n)?;
+        evaluation.run(reduce.as_ref().map_or(0, |range| range.end)..insts.len(), &point, n)?;
         // On to the next piece of this row, or to the next row.
         point[axis] += n;
         let mut k = axis;
@@ -115,28 +115,29 @@ impl Evaluation<'_> {
         function(op, from, to).ok_or_else(|| invalid("an operation that `check_ir` refuses"))
     }
 
-    /// Runs everything before the `reduce` at `at` for the input points of an output point, and
-    /// combines them by the canonical tree (see `Form::Reduce`).
+    /// Runs everything before the first `reduce`, which is at `at`, for the input points of an output point, and
+    /// combines them by the canonical tree (see `Form::Reduce`), once for each reduction.
     fn reduce(&mut self, at: usize, point: &[usize]) -> Result<()> {
         let axis = point.len() - 1;
         let mut first = point.to_vec();
         first[axis] *= REDUCE_CHUNK;
         let n = REDUCE_CHUNK.min(self.launch.shape[axis] - first[axis]);
         self.run(0..at, &first, n)?;
-        let Form::Reduce { op } = self.launch.program.form else { return Ok(()) };
-        let inst = &self.launch.program.insts[at];
-        let value = inst.args[0] as usize;
-        let combine = self.function(op, value, inst.dtype)?;
-        let lanes = &mut self.rows[value];
-        for k in REDUCE_LANES..n {
-            lanes[k % REDUCE_LANES] = combine(lanes[k % REDUCE_LANES], lanes[k], 0);
-        }
-        for half in [8, 4, 2, 1] {
-            for lane in 0..half.min(n.saturating_sub(half)) {
-                lanes[lane] = combine(lanes[lane], lanes[lane + half], 0);
+        for Reduction { at, op, value, dtype } in self.launch.program.reductions() {
+            let combine = self.function(op, value as usize, dtype)?;
+            let points = &self.rows[value as usize];
+            // Another reduction may combine the same points.
+            let mut lanes: [u64; REDUCE_LANES] = std::array::from_fn(|l| points[l]);
+            for k in REDUCE_LANES..n {
+                lanes[k % REDUCE_LANES] = combine(lanes[k % REDUCE_LANES], points[k], 0);
             }
+            for half in [8, 4, 2, 1] {
+                for lane in 0..half.min(n.saturating_sub(half)) {
+                    lanes[lane] = combine(lanes[lane], lanes[lane + half], 0);
+                }
+            }
+            self.rows[at][0] = lanes[0];
         }
-        self.rows[at][0] = self.rows[value][0];
         Ok(())
     }
 }

@@ -32,6 +32,9 @@ const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
 /// Bytes of the largest block, unless the configuration says less.
 const BLOCK_BYTES: u64 = 1 << 30;
 
+/// The most destinations of one program, and reductions.
+const MAX_DESTS: usize = 4;
+
 /// A software driver, closed.
 pub fn new() -> Box<dyn Driver> {
     Box::new(Soft::default())
@@ -60,12 +63,13 @@ impl Driver for Soft {
             hardware: false,
             dtypes: DTYPES.to_vec(),
             max_block_len: self.blocks.longest,
-            max_dests: 4,
+            max_dests: MAX_DESTS,
             forms: FormKind::ALL[1..].to_vec(),
             flushes_subnormals: false,
             host_memory: false,
             in_place: false,
             resources: vec![(resources::LIMIT.0.into(), resources::LIMIT.1)],
+            max_reductions: MAX_DESTS,
             ..Capabilities::default()
         })
     }

@@ -1,7 +1,8 @@
 //! The account of what a program needs: this driver counts operations, and does one at a time.
 //!
-//! Owns the meaning of the slots of `Resources`. Invariant: a program's account is exactly the sum
-//! of its parts' accounts, so the upper bound that the core keeps is also the truth.
+//! Owns the meaning of the slots of `Resources`. The reductions of a program are one operation, which has several
+//! results. Invariant: otherwise a program's account is exactly the sum of its parts' accounts, so the upper bound
+//! that the core keeps is also the truth.
 //!
 //! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
 
@@ -24,7 +25,9 @@ pub fn of_part(part: Part) -> Resources {
 pub fn of_program(program: &Program) -> Resources {
     let leaf = |op| matches!(op, Op::Const | Op::Param | Op::Index | Op::Load | Op::Store);
     let mut need = Resources::default();
-    need.0[OPERATIONS] = program.insts.iter().filter(|inst| !leaf(inst.op)).count() as u32;
+    let others = program.reductions().skip(1).count();
+    let operations = program.insts.iter().filter(|inst| !leaf(inst.op)).count() - others;
+    need.0[OPERATIONS] = operations as u32;
     need
 }
 
