@@ -26,6 +26,9 @@ const LONGEST: u64 = 1 << 30;
 /// The most destinations of one program.
 const MAX_DESTS: usize = 16;
 
+/// The most reductions of one program: their rows lie in the nearest cache together.
+const MAX_REDUCTIONS: usize = 8;
+
 /// A CPU driver, closed.
 pub fn new() -> Box<dyn Driver> {
     Box::new(Cpu::default())
@@ -68,6 +71,7 @@ impl Driver for Cpu {
             host_memory: true,
             in_place: true,
             resources: vec![(resources::LIMIT.0.into(), self.limit)],
+            max_reductions: MAX_REDUCTIONS,
             ..Capabilities::default()
         })
     }
@@ -110,11 +114,17 @@ impl Driver for Cpu {
                 return Err(unsupported(inst.op, from));
             }
         }
-        if let Form::Reduce { op } | Form::Scan { op } = program.form {
-            let formed = program.insts.iter().find(|inst| inst.op.form().is_some());
-            if let Some(inst) = formed.filter(|inst| rows::lanes(op, inst.dtype).is_none()) {
-                return Err(unsupported(op, inst.dtype));
+        let scanned = match program.form {
+            Form::Scan { op } => {
+                program.insts.iter().find(|inst| inst.op == Op::Scan).zip(Some(op))
             }
+            _ => None,
+        };
+        let scanned = scanned.map(|(inst, op)| (op, inst.dtype));
+        let reduced = program.reductions().map(|reduction| (reduction.op, reduction.dtype));
+        let mut combined = reduced.chain(scanned);
+        if let Some((op, dtype)) = combined.find(|(op, dtype)| rows::lanes(*op, *dtype).is_none()) {
+            return Err(unsupported(op, dtype));
         }
         let resources = resources::of_program(program);
         Ok(Check { fits: resources::fit(&resources, self.limit), resources })

@@ -9,10 +9,10 @@
 
 use crate::compile::leaves::{Leaf, Leaves};
 use crate::compile::live::{ends, last_uses};
-use crate::compile::plan::{Place, Plan, Reduction, Slot, Step, Stride};
+use crate::compile::plan::{Place, Plan, Reducing, Reduction, Slot, Step, Stride};
 use crate::compile::slots::Slots;
 use crate::rows;
-use gpupy_core::ir::{Form, Inst, Program};
+use gpupy_core::ir::{self, Inst, Program};
 use gpupy_core::op::Rule;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result};
 use rustc_hash::FxHashMap;
@@ -77,23 +77,28 @@ pub fn plan(program: &Program, leaves: &Leaves, variant: &Variant) -> Result<Pla
         cost: 0,
     };
     let mut at = 0;
-    let mut reduction = None;
-    if let (Some(reduce), Form::Reduce { op }) = (leaves.reduce, program.form) {
-        compiler.block(&mut at, reduce, None)?;
-        reduction = Some(compiler.reduction(op, &program.insts[reduce])?);
-        compiler.slots.free(reduce);
-        let slot = compiler.slots.at(Place::Reduced);
-        compiler.values[reduce] = Value { slot, scalar: false };
-        at = reduce + 1;
+    let mut reducing = None;
+    if let Some(range) = leaves.reduce.clone() {
+        compiler.block(&mut at, range.start, None)?;
+        let all = program.reductions().map(|reduction| compiler.reduction(&reduction));
+        let all = all.collect::<Result<_>>()?;
+        reducing = Some(Reducing { steps: std::mem::take(&mut compiler.steps), all });
+        compiler.slots.free(range.end - 1);
+        for (which, at) in range.clone().enumerate() {
+            let slot = compiler.slots.at(Place::Reduced(which));
+            compiler.values[at] = Value { slot, scalar: false };
+        }
+        at = range.end;
     }
     compiler.block(&mut at, program.insts.len(), None)?;
     let near: usize = leaves.all.iter().map(|leaf| leaf.size).chain(leaves.dests.clone()).sum();
     let Compiler { slots, steps, cost, .. } = compiler;
     let layout = slots.layout(near);
-    let moves = |place: &Place| matches!(place, Place::Leaf(_) | Place::Dest(_) | Place::Reduced);
+    let moves =
+        |place: &Place| matches!(place, Place::Leaf(_) | Place::Dest(_) | Place::Reduced(_));
     let all = (0..).zip(&layout.places);
     Ok(Plan {
-        reduction,
+        reducing,
         steps,
         moving: all.filter(|(_, place)| moves(place)).map(|(slot, _)| slot).collect(),
         slots: layout.places,
@@ -113,7 +118,8 @@ fn direct(program: &Program, leaves: &Leaves, variant: &Variant) -> FxHashMap<us
     }
     let mut depth = 0;
     let mut computed = vec![false; program.insts.len()];
-    for (at, inst) in program.insts.iter().enumerate().skip(leaves.reduce.unwrap_or(0)) {
+    let epilogue = leaves.reduce.as_ref().map_or(0, |range| range.end);
+    for (at, inst) in program.insts.iter().enumerate().skip(epilogue) {
         match inst.op {
             Op::Loop | Op::If => depth += 1,
             Op::End => depth -= 1,
@@ -271,28 +277,33 @@ impl Compiler<'_> {
         self.steps.push(Step::Copy { dst, src: value.slot, scalar: value.scalar, size });
     }
 
-    fn reduction(&mut self, op: Op, inst: &Inst) -> Result<Reduction> {
-        let (mut value, size) = (self.values[inst.args[0] as usize], inst.dtype.size());
+    fn reduction(&mut self, reduction: &ir::Reduction) -> Result<Reduction> {
+        let ir::Reduction { op, dtype, .. } = *reduction;
+        let (mut value, size) = (self.values[reduction.value as usize], dtype.size());
         if value.scalar {
-            let row = self.slots.value(size, false, self.last[inst.args[0] as usize]);
+            let row = self.slots.value(size, false, self.last[reduction.value as usize]);
             self.copy(value, row, size);
             value = Value { slot: row, scalar: false };
         }
         let missing = || {
             Error::new(ErrorKind::Unsupported, "eval_ir")
                 .with("reduction", op.info().name)
-                .with("dtype", inst.dtype)
+                .with("dtype", dtype)
         };
         self.spend(true, 60);
+        let leaf = match self.slots.place(value.slot) {
+            Place::Leaf(leaf) => Some(leaf),
+            _ => None,
+        };
         Ok(Reduction {
-            steps: std::mem::take(&mut self.steps),
             value: value.slot,
+            leaf,
             op,
-            dtype: inst.dtype,
+            dtype,
             size,
-            lanes: rows::lanes(op, inst.dtype).ok_or_else(missing)?,
-            accumulate: rows::accumulate(op, inst.dtype).ok_or_else(missing)?,
-            accumulate_three: rows::accumulate_three(op, inst.dtype).ok_or_else(missing)?,
+            lanes: rows::lanes(op, dtype).ok_or_else(missing)?,
+            accumulate: rows::accumulate(op, dtype).ok_or_else(missing)?,
+            accumulate_three: rows::accumulate_three(op, dtype).ok_or_else(missing)?,
         })
     }
 

@@ -7,11 +7,11 @@
 
 use crate::compile::compiler::{self, Variant};
 use crate::compile::leaves::Leaves;
-use crate::compile::plan::{Plan, Stride};
+use crate::compile::plan::{Computed, Plan, Reducing, Reduction, Stride};
 use crate::errors::NAME;
 use crate::resources;
 use gpupy_core::driver::Evaluated;
-use gpupy_core::ir::{Form, Inst, Program};
+use gpupy_core::ir::{self, Form, Inst, Program};
 use gpupy_core::{Error, ErrorKind, Op, Result};
 use gpupy_jit::Kernel;
 
@@ -52,7 +52,7 @@ pub struct Prepared {
     pub plan: Plan,
     /// Machine code, if it can be had, once it has been asked for.
     kernel: Option<Option<Kernel>>,
-    /// Of a sum along long rows: machine code that adds to the tree's lanes, likewise.
+    /// Of sums along long rows: machine code that adds to the tree's lanes, likewise.
     lanes: Option<Option<Kernel>>,
     /// The points that have been evaluated.
     points: usize,
@@ -109,19 +109,23 @@ impl Known {
         let prepared = &mut self.prepared[at];
         prepared.points = prepared.points.saturating_add(points);
         let mut done = Evaluated { compiled: u32::from(found.is_none()), ..Evaluated::default() };
-        let write = |dest| machine_code(program, &self.leaves, &prepared.variant, dest);
+        let reducing = prepared.plan.reducing.as_ref();
+        let adds = reducing.is_some_and(|reducing| reducing.all.iter().any(Reduction::adds));
+        let write = |lanes| {
+            machine_code(program, &self.leaves, &prepared.variant, reducing.zip(Some(lanes)))
+        };
         // In place of a plan that would have done.
         let counts = |code: &Option<Kernel>| u32::from(code.is_some() && found.is_some());
-        let beyond = beyond.filter(|_| is_sum(program));
+        let beyond = beyond.filter(|_| adds);
         if prepared.points >= ENOUGH && beyond.is_some() && prepared.lanes.is_none() {
-            let lanes = write(gpupy_jit::Step::Lanes);
+            let lanes = write(true);
             done.specialised += counts(&lanes);
             prepared.lanes = Some(lanes);
         }
         let beyond = beyond.filter(|_| matches!(prepared.lanes, Some(Some(_))));
         prepared.alone = prepared.alone.saturating_add(beyond.unwrap_or(points));
         if prepared.alone >= ENOUGH && prepared.kernel.is_none() {
-            let kernel = write(gpupy_jit::Step::Unit);
+            let kernel = write(false);
             done.specialised += counts(&kernel);
             prepared.kernel = Some(kernel);
         }
@@ -148,44 +152,48 @@ impl Prepared {
     }
 }
 
-/// Whether a program adds up.
-fn is_sum(program: &Program) -> bool {
-    program.form == Form::Reduce { op: Op::Add }
-}
-
-/// Machine code for a program, or for what it reduces, which goes into its destination so.
+/// Machine code for a program, or for what it reduces; of this it may add to the lanes of sums.
 fn machine_code(
     program: &Program,
     leaves: &Leaves,
     variant: &Variant,
-    dest: gpupy_jit::Step,
+    reducing: Option<(&Reducing, bool)>,
 ) -> Option<Kernel> {
-    let Some(reduce) = leaves.reduce else {
+    let Some((reducing, lanes)) = reducing else {
         return gpupy_jit::compile(program, &variant.for_code(leaves));
     };
-    let map = map_before(program, reduce)?;
+    let computed = reducing.computed(lanes);
+    let map = map_before(program, reducing, &computed)?;
     let mut steps = variant.for_code(leaves);
     steps.accesses.truncate(leaves.before);
-    steps.dests = vec![dest];
+    let step = |value: &Computed| match value.adds {
+        true => gpupy_jit::Step::Lanes,
+        false => gpupy_jit::Step::Unit,
+    };
+    steps.dests = computed.iter().map(step).collect();
     gpupy_jit::compile(&map, &steps)
 }
 
-/// The map of what a program reduces, where it computes anything.
-fn map_before(program: &Program, reduce: usize) -> Option<Program> {
-    let (value, dtype) = (program.insts[reduce].args[0], program.insts[reduce].dtype);
-    let mut insts = program.insts[..reduce].to_vec();
-    let computed = &insts[value as usize].op;
-    if !computed.is_scalar_op() && *computed != Op::Result {
-        return None;
+/// The map of these values of a program's reductions, where it computes anything.
+fn map_before(program: &Program, reducing: &Reducing, values: &[Computed]) -> Option<Program> {
+    let mut insts = program.insts[..program.reduce_range()?.start].to_vec();
+    let is_computed = |op: Op| op.is_scalar_op() || op == Op::Result;
+    let (mut dests, mut computes) = (Vec::with_capacity(values.len()), false);
+    for (dest, wanted) in (0..).zip(values) {
+        let mut all = program.reductions().zip(&reducing.all);
+        let (ir::Reduction { value, dtype, .. }, _) =
+            all.find(|(_, reduction)| reduction.value == wanted.value)?;
+        computes |= is_computed(insts[value as usize].op);
+        dests.push(dtype);
+        insts.push(Inst { op: Op::Store, dtype, args: [dest, value, 0] });
     }
-    insts.push(Inst { op: Op::Store, dtype, args: [0, value, 0] });
-    Some(Program {
+    computes.then(|| Program {
         form: Form::Map,
         rank: program.rank,
         operands: program.operands.clone(),
         params: program.params.clone(),
         accesses: program.accesses.clone(),
-        dests: vec![dtype],
+        dests,
         insts,
         extra: program.extra.clone(),
     })

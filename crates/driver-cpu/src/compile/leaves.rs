@@ -1,4 +1,4 @@
-//! What a program says of itself before any launch: its leaves, and where its reduction stands.
+//! What a program says of itself before any launch: its leaves, and where its reductions stand.
 //!
 //! Owns [`Leaves`]. A leaf is a `load` or `index`; leaves are numbered in the order of instructions.
 //!
@@ -6,6 +6,7 @@
 
 use gpupy_core::Op;
 use gpupy_core::ir::Program;
+use std::ops::Range;
 
 /// A `load` or `index` instruction.
 pub struct Leaf {
@@ -21,9 +22,9 @@ pub struct Leaf {
 /// The leaves of a program.
 pub struct Leaves {
     pub all: Vec<Leaf>,
-    /// The position of the `reduce`.
-    pub reduce: Option<usize>,
-    /// How many leaves stand before it.
+    /// The positions of the `reduce`s.
+    pub reduce: Option<Range<usize>>,
+    /// How many leaves stand before them.
     pub before: usize,
     /// Whether elements are read at numbers that are computed.
     pub gathers: bool,
@@ -35,7 +36,7 @@ pub struct Leaves {
 
 impl Leaves {
     pub fn of(program: &Program) -> Leaves {
-        let reduce = program.insts.iter().position(|inst| inst.op == Op::Reduce);
+        let reduce = program.reduce_range();
         let leaf = |(at, inst): (usize, &gpupy_core::ir::Inst)| {
             let [a, b, _] = inst.args.map(|arg| arg as usize);
             match inst.op {
@@ -45,7 +46,8 @@ impl Leaves {
             }
         };
         let all: Vec<Leaf> = program.insts.iter().enumerate().filter_map(leaf).collect();
-        let before = all.iter().filter(|leaf| reduce.is_some_and(|at| leaf.at < at)).count();
+        let first = reduce.as_ref().map_or(0, |range| range.start);
+        let before = all.iter().filter(|leaf| leaf.at < first).count();
         let dests = program.dests.iter().map(|dtype| dtype.size()).collect();
         let gathers = program.insts.iter().any(|inst| inst.op == Op::Gather);
         Leaves { all, reduce, before, gathers, operations: program.operation_count(), dests }

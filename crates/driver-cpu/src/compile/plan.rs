@@ -9,6 +9,7 @@
 
 use crate::rows::RowFn;
 use gpupy_core::{DType, Op};
+use smallvec::SmallVec;
 
 /// How a leaf or destination goes on from an element of a row to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,8 +38,8 @@ pub enum Place {
     Leaf(usize),
     /// The element of a destination at the start of the row.
     Dest(usize),
-    /// The results of the reduction.
-    Reduced,
+    /// The results of the reduction of this number.
+    Reduced(usize),
 }
 
 /// One step of a plan. `wide` steps are done for each element of the row, others once.
@@ -85,12 +86,20 @@ pub struct Choice {
     pub otherwise: Vec<Step>,
 }
 
+/// How the rows before the `reduce`s become their results.
+pub struct Reducing {
+    /// The steps before them.
+    pub steps: Vec<Step>,
+    /// Each of them, in their order.
+    pub all: SmallVec<[Reduction; 1]>,
+}
+
 /// How the rows before a `reduce` become its results.
 pub struct Reduction {
-    /// The steps before it.
-    pub steps: Vec<Step>,
     /// What it combines: a row.
     pub value: Slot,
+    /// The leaf whose elements are that row, where they lie.
+    pub leaf: Option<usize>,
     pub op: Op,
     pub dtype: DType,
     /// Bytes of an element.
@@ -103,10 +112,47 @@ pub struct Reduction {
     pub accumulate_three: RowFn,
 }
 
+/// A value of reductions that machine code computes.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Computed {
+    /// The value, by its slot.
+    pub value: Slot,
+    /// Bytes of an element.
+    pub size: usize,
+    /// It is added to the lanes of a sum, not stored.
+    pub adds: bool,
+}
+
+impl Reducing {
+    /// What machine code computes for the reductions, each value once; with `lanes`, it adds to the lanes of sums.
+    pub fn computed(&self, lanes: bool) -> SmallVec<[Computed; 2]> {
+        let mut all: SmallVec<[Computed; 2]> = SmallVec::new();
+        for computed in self.all.iter().filter_map(|reduction| reduction.computed(lanes)) {
+            if !all.contains(&computed) {
+                all.push(computed);
+            }
+        }
+        all
+    }
+}
+
+impl Reduction {
+    /// What machine code computes for it; `None` where its elements are a leaf's.
+    pub fn computed(&self, lanes: bool) -> Option<Computed> {
+        let (value, size, adds) = (self.value, self.size, lanes && self.adds());
+        self.leaf.is_none().then_some(Computed { value, size, adds })
+    }
+
+    /// Whether it is a sum of what machine code could compute and add to the lanes of the tree.
+    pub fn adds(&self) -> bool {
+        self.op == Op::Add && matches!(self.dtype, DType::F32 | DType::F64) && self.leaf.is_none()
+    }
+}
+
 /// A program made ready for rows.
 pub struct Plan {
-    /// What comes before a `reduce`, along rows of the input space.
-    pub reduction: Option<Reduction>,
+    /// The `reduce`s and what comes before them, along rows of the input space.
+    pub reducing: Option<Reducing>,
     /// The rest, along rows of the output space.
     pub steps: Vec<Step>,
     pub slots: Vec<Place>,

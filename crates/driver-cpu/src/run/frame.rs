@@ -76,7 +76,7 @@ impl<'a> Frame<'a> {
             Place::Scratch(at) => base.wrapping_add(at),
             Place::Param(slot) => (&raw const params[slot]).cast_mut().cast(),
             Place::Literal(slot) => (&raw const plan.literals[slot]).cast_mut().cast(),
-            Place::Leaf(_) | Place::Dest(_) | Place::Reduced => std::ptr::null_mut(),
+            Place::Leaf(_) | Place::Dest(_) | Place::Reduced(_) => std::ptr::null_mut(),
         }));
         scratch.leaves.clear();
         scratch.leaves.resize(leaves, nowhere);
@@ -92,13 +92,14 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Notes where leaves, destinations and the results of a reduction lie for the next row.
-    pub fn moved(&mut self, reduced: *mut u8) {
+    /// Notes where leaves, destinations and the results of reductions lie for the next row.
+    pub fn moved(&mut self, reduced: &[*mut u8]) {
         for slot in &self.plan.moving {
             self.slots[*slot as usize] = match self.plan.slots[*slot as usize] {
                 Place::Leaf(leaf) => self.leaves[leaf].ptr,
                 Place::Dest(dest) => self.dests[dest].ptr,
-                _ => reduced,
+                Place::Reduced(which) => reduced[which],
+                Place::Scratch(_) | Place::Param(_) | Place::Literal(_) => continue,
             };
         }
     }

@@ -46,7 +46,7 @@ const NOWHERE: Line<'static> = Line { strides: &[], size: 0 };
 /// - `Invalid`: a block of the launch is none.
 pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bool> {
     let leaves = &known.leaves;
-    let ([outer @ .., n], None, false) = (launch.shape, leaves.reduce, leaves.gathers) else {
+    let ([outer @ .., n], None, false) = (launch.shape, &leaves.reduce, leaves.gathers) else {
         return Ok(false);
     };
     let (lined, rows) = (leaves.all.len() + leaves.dests.len(), outer.iter().product::<usize>());
@@ -111,7 +111,7 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
         each_row(outer, &lines, &mut walks, |walks| {
             frame.leaves.copy_from_slice(&walks[..count]);
             frame.dests.copy_from_slice(&walks[count..count + dests]);
-            frame.moved(std::ptr::null_mut());
+            frame.moved(&[]);
             // SAFETY: as above, of a plan.
             unsafe { frame.run(&plan.steps, *n) };
         });
@@ -205,7 +205,7 @@ fn operation<'a>(
                 places[at].ptr = (&raw const plan.literals[slot]).cast_mut().cast();
                 continue;
             }
-            Place::Scratch(_) | Place::Reduced => return None,
+            Place::Scratch(_) | Place::Reduced(_) => return None,
         };
         (of_slots[at], places[at]) = (lines[number], walks[number]);
     }

@@ -6,9 +6,10 @@
 //!
 //! Not here: which way is taken (`axis.rs`), which items a thread takes (`turns.rs`).
 
-use crate::compile::plan::{Plan, Reduction};
-use crate::rows::{self, RowFn};
+use crate::compile::plan::{Plan, Reducing, Reduction};
+use crate::rows;
 use crate::run::frame::{Frame, Scratch};
+use crate::run::rooms::{Rooms, Sizes};
 use crate::traversal::axis::{Way, follow};
 use crate::traversal::fold::{Filled, Spread};
 use crate::traversal::space::{Line, Point, Rows};
@@ -39,7 +40,7 @@ pub struct Work<'a> {
     pub plan: &'a Plan,
     /// Machine code for a map, or for what comes before a reduction, in place of its steps.
     pub kernel: Option<&'a Kernel>,
-    /// Machine code for a sum along rows of several chunks, which adds to the lanes of the tree.
+    /// Machine code for sums along rows of several chunks, which adds to the lanes of the tree.
     pub lanes: Option<&'a Kernel>,
     /// Of the input space, after folding.
     pub shape: &'a [usize],
@@ -71,10 +72,10 @@ pub fn longest(
     axis: usize,
     shape: &[usize],
 ) -> usize {
-    match (way, &plan.reduction) {
-        (Some(Way::Across(_)), Some(reduction)) => {
-            let rows = REDUCE_LANES.min(shape[shape.len() - 1]);
-            plan.tile.min(ACROSS / (rows * reduction.size))
+    match (way, &plan.reducing) {
+        (Some(Way::Across(_)), Some(reducing)) => {
+            let sizes: usize = reducing.all.iter().map(|reduction| reduction.size).sum();
+            plan.tile.min(ACROSS / (lanes_of(shape) * sizes)).max(1)
         }
         (Some(Way::Along), _) if axis + 1 == shape.len() => BATCH,
         // What comes after a reduction has scratch rows.
@@ -94,7 +95,7 @@ impl Work<'_> {
     /// # Errors
     /// - `OutOfMemory`: there is no scratch memory for them.
     pub fn run(&self, items: Range<usize>) -> Result<()> {
-        if let (Some(kernel), None) = (self.kernel, &self.plan.reduction) {
+        if let (Some(kernel), None) = (self.kernel, &self.plan.reducing) {
             return SCRATCH.with_borrow_mut(|scratch| {
                 let beyond = scratch.bytes(self.copied_bytes())?;
                 self.run_compiled(kernel, items, beyond);
@@ -102,15 +103,16 @@ impl Work<'_> {
             });
         }
         SCRATCH.with_borrow_mut(|scratch| {
-            let beyond = match (self.way, &self.plan.reduction) {
-                (Some(Way::Across(_)), Some(_)) => ACROSS,
-                (_, Some(reduction)) => self.rows.tile * reduction.size,
-                _ => self.copied_bytes(),
+            let reducing = self.plan.reducing.as_ref();
+            let beyond = match reducing {
+                Some(reducing) => self.sizes().bytes(reducing),
+                None => self.copied_bytes(),
             };
-            let beyond = self.computed_bytes() + beyond;
             let walks = (self.leaves.len(), self.dests.len());
             let mut frame =
                 Frame::new(self.plan, scratch, walks, self.operands, self.params, beyond)?;
+            let base = frame.beyond;
+            let reducing = reducing.map(|all| (all, Rooms::new(all, self.sizes(), base)));
             let mut point = Point::new();
             let mut filled: SmallVec<[Filled; 4]> = SmallVec::from_elem(None, self.spread.len());
             for item in items {
@@ -118,15 +120,17 @@ impl Work<'_> {
                 // SAFETY: the core promises that accesses name elements that exist, and `Rows` that
                 // the item's points do; their strides are those of the plan.
                 unsafe {
-                    if let Some(reduction) = &self.plan.reduction {
+                    let mut reduced: &[*mut u8] = &[];
+                    if let Some((reducing, rooms)) = &reducing {
                         match self.way {
                             Some(Way::Across(_)) => {
-                                self.across(&mut frame, reduction, &point, n);
+                                self.across(&mut frame, (reducing, rooms), &point, n);
                             }
-                            _ => self.along(&mut frame, reduction, &point, n),
+                            _ => self.along(&mut frame, (reducing, rooms), &point, n),
                         }
+                        reduced = &rooms.results;
                     }
-                    self.results(&mut frame, &point, n, &mut filled);
+                    self.results(&mut frame, reduced, &point, n, &mut filled);
                 }
             }
             Ok(())
@@ -170,10 +174,11 @@ impl Work<'_> {
     /// Computes a row of results: of a map, or what comes after the reduction.
     ///
     /// # Safety
-    /// The point and the `n - 1` after it are of the space; the reduction's results are there.
+    /// The point and the `n - 1` after it are of the space; the reductions' results are there.
     unsafe fn results(
         &self,
         frame: &mut Frame<'_>,
+        reduced: &[*mut u8],
         point: &[usize],
         n: usize,
         filled: &mut [Filled],
@@ -185,7 +190,7 @@ impl Work<'_> {
         // SAFETY: the caller's; there is room for the rows.
         unsafe { self.spread_leaves(frame.leaves, point, n, beyond, filled) };
         self.compute_aside(frame.dests, beyond);
-        frame.moved(self.reduced(frame));
+        frame.moved(reduced);
         // SAFETY: the caller's.
         unsafe {
             frame.run(&self.plan.steps, n);
@@ -246,10 +251,17 @@ impl Work<'_> {
         }
     }
 
-    /// Bytes of the row that machine code computes for a reduction, beyond the plan's scratch rows.
-    fn computed_bytes(&self) -> usize {
-        let reduction = self.plan.reduction.as_ref();
-        reduction.map_or(0, |reduction| self.tile() * reduction.size)
+    /// How large the rows of reductions are.
+    fn sizes(&self) -> Sizes {
+        let is_compiled = self.kernel.is_some() || self.lanes.is_some();
+        let lanes = match self.way {
+            Some(Way::Across(_)) => lanes_of(self.shape),
+            _ => 1,
+        };
+        Sizes {
+            computed: if is_compiled { self.tile() } else { 0 },
+            results: lanes * self.rows.tile,
+        }
     }
 
     /// The most elements of a row that is computed at once for a reduction.
@@ -257,94 +269,101 @@ impl Work<'_> {
         if self.kernel.is_some() { self.plan.tile.max(COMPUTED) } else { self.plan.tile }
     }
 
-    /// Where the results of a reduction are gathered: behind that row.
-    pub fn reduced(&self, frame: &Frame<'_>) -> *mut u8 {
-        frame.beyond.wrapping_add(self.computed_bytes())
-    }
-
-    /// Runs the steps before a reduction on a row of the input space, and gives the value's row.
+    /// Runs the steps before the reductions on a row of the input space.
     ///
     /// # Safety
     /// The point and the `n - 1` after it along the axis are of the input space.
     pub unsafe fn input(
         &self,
         frame: &mut Frame<'_>,
-        reduction: &Reduction,
+        (reducing, rooms): (&Reducing, &Rooms),
         point: &[usize],
         axis: usize,
         n: usize,
-    ) -> *const u8 {
+    ) {
         walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], point, axis);
         if let Some(kernel) = self.kernel {
-            let dest = Walk { ptr: frame.beyond, step: reduction.size as isize };
             let row = Row {
                 n,
                 accesses: frame.leaves.as_ptr(),
-                dests: &raw const dest,
+                dests: rooms.stored.walks.as_ptr(),
                 params: self.params.as_ptr(),
             };
-            // SAFETY: the caller's; the row beyond the plan's holds a tile.
-            unsafe { kernel.run(&row) }
-            return frame.beyond;
+            // SAFETY: the caller's; the rows beyond the plan's hold a tile.
+            return unsafe { kernel.run(&row) };
         }
-        frame.moved(self.reduced(frame));
+        frame.moved(&rooms.results);
         // SAFETY: the caller's.
-        unsafe { frame.run(&reduction.steps, n) }
-        frame.slot(reduction.value)
+        unsafe { frame.run(&reducing.steps, n) }
     }
 
-    /// Reduces along the axis into the row of results.
+    /// The row of what a reduction combines, after the steps before.
+    pub fn value(
+        &self,
+        frame: &Frame<'_>,
+        (reducing, rooms): (&Reducing, &Rooms),
+        which: usize,
+    ) -> *const u8 {
+        let Reduction { leaf, value, .. } = reducing.all[which];
+        match (leaf, self.kernel.and_then(|_| rooms.stored.row(which))) {
+            (Some(leaf), _) => frame.leaves[leaf].ptr,
+            (None, Some(row)) => row,
+            (None, None) => frame.slot(value),
+        }
+    }
+
+    /// Reduces along the axis into the rows of results.
     ///
     /// # Safety
     /// The point and the `n - 1` after it are of the space of the results.
-    unsafe fn along(&self, frame: &mut Frame<'_>, reduction: &Reduction, point: &Point, n: usize) {
+    unsafe fn along(
+        &self,
+        frame: &mut Frame<'_>,
+        (reducing, rooms): (&Reducing, &Rooms),
+        point: &Point,
+        n: usize,
+    ) {
         let last = self.shape.len() - 1;
-        let (extent, size) = (self.shape[last], reduction.size);
+        let extent = self.shape[last];
         let mut input = point.clone();
-        let mut out = self.reduced(frame);
         if self.rows.axis == last {
-            let mut from = point[last] * REDUCE_CHUNK;
-            let until = extent.min(from + n * REDUCE_CHUNK);
-            if let Some((kernel, fold)) = self.lanes.zip(short_rows(reduction, REDUCE_LANES)) {
+            let start = point[last] * REDUCE_CHUNK;
+            let (mut from, until) = (start, extent.min(start + n * REDUCE_CHUNK));
+            if let Some(kernel) = self.lanes {
                 let chunks = (until - from) / REDUCE_CHUNK;
                 input[last] = from;
                 // SAFETY: the chunks are of the space; there is room for a result of each.
-                unsafe { self.add_up(frame, reduction, (kernel, fold), &input, chunks, out) };
+                unsafe { self.add_up(frame, (reducing, rooms), kernel, &input, chunks) };
                 from += chunks * REDUCE_CHUNK;
-                out = out.wrapping_add(chunks * size);
             }
-            for start in (from..until).step_by(self.tile()) {
-                let m = self.tile().min(until - start);
-                input[last] = start;
+            for piece in (from..until).step_by(self.tile()) {
+                let m = self.tile().min(until - piece);
+                input[last] = piece;
+                let done = (piece - start) / REDUCE_CHUNK;
                 // SAFETY: pieces of rows are of the space; there is room for a result of each chunk.
                 unsafe {
-                    let row = self.input(frame, reduction, &input, last, m);
-                    (reduction.lanes)(out, [row; 3], m);
-                    out = out.add(m.div_ceil(REDUCE_CHUNK) * size);
+                    self.input(frame, (reducing, rooms), &input, last, m);
+                    for (which, reduction) in reducing.all.iter().enumerate() {
+                        let row = self.value(frame, (reducing, rooms), which);
+                        let out = rooms.results[which].add(done * reduction.size);
+                        (reduction.lanes)(out, [row; 3], m);
+                    }
                 }
             }
             return;
         }
         // Every row is one chunk; rows that follow each other everywhere are one long row.
         let together = if self.follow(extent) { (self.tile() / extent).max(1) } else { 1 };
-        let short = match together {
-            1 => None,
-            _ => short_rows(reduction, extent),
-        };
         for first in (0..n).step_by(together) {
             let m = together.min(n - first);
             input[self.rows.axis] = point[self.rows.axis] + first;
             // SAFETY: rows are of the space; there is room for a result of each.
             unsafe {
-                let row = self.input(frame, reduction, &input, last, m * extent);
-                if let Some(short) = short {
-                    short(out, [row; 3], m);
-                    out = out.add(m * size);
-                    continue;
-                }
-                for k in 0..m {
-                    (reduction.lanes)(out, [row.add(k * extent * size); 3], extent);
-                    out = out.add(size);
+                self.input(frame, (reducing, rooms), &input, last, m * extent);
+                for (which, reduction) in reducing.all.iter().enumerate() {
+                    let row = self.value(frame, (reducing, rooms), which);
+                    let out = rooms.results[which].add(first * reduction.size);
+                    reduce_rows(reduction, (out, row), m, extent, together > 1);
                 }
             }
         }
@@ -362,9 +381,34 @@ pub fn cost(plan: &Plan, compiled: bool) -> u64 {
     PER_BYTE * plan.bytes + if compiled { plan.cost / 3 } else { plan.cost }
 }
 
-/// What combines rows of so many elements into one each, where there is a loop for that many.
-fn short_rows(reduction: &Reduction, extent: usize) -> Option<RowFn> {
-    rows::short_rows(reduction.op, reduction.dtype, extent)
+/// Reduces `m` rows of `extent` elements that follow each other to one result each; where there are often several,
+/// by a loop for rows that short, if there is one.
+///
+/// # Safety
+/// The rows exist, and room for the results.
+unsafe fn reduce_rows(
+    reduction: &Reduction,
+    (out, row): (*mut u8, *const u8),
+    m: usize,
+    extent: usize,
+    several: bool,
+) {
+    let size = reduction.size;
+    let short = rows::short_rows(reduction.op, reduction.dtype, extent).filter(|_| several);
+    // SAFETY: the caller's.
+    unsafe {
+        if let Some(short) = short {
+            return short(out, [row; 3], m);
+        }
+        for k in 0..m {
+            (reduction.lanes)(out.add(k * size), [row.add(k * extent * size); 3], extent);
+        }
+    }
+}
+
+/// The lanes of the tree that there are along the last axis of a shape.
+fn lanes_of(shape: &[usize]) -> usize {
+    REDUCE_LANES.min(shape[shape.len() - 1])
 }
 
 /// Takes walks to a point.
