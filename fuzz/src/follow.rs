@@ -6,7 +6,7 @@ use crate::Reached;
 use gpupy_codegen::fragment::{self, Layout, Request, Target, Version};
 use gpupy_codegen::supports;
 use gpupy_core::DType;
-use gpupy_core::driver::{Access, BlockId, BlockSpec, Config, Dest, Driver, Launch};
+use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, Launch};
 use gpupy_core::ir::{AccessKind, Form, Program};
 use gpupy_core::op::{Op, Rule};
 use std::cell::RefCell;
@@ -55,7 +55,8 @@ pub fn stages(program: &Program) {
 /// Whether shaders can do everything that the program does, as a driver has to know.
 fn is_spelled(program: &Program) -> bool {
     const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
-    let drawn = matches!(program.form, Form::Map | Form::Reduce { .. });
+    let drawn = matches!(program.form, Form::Map | Form::Reduce { .. })
+        && program.reductions().count() <= 1;
     drawn
         && program.insts.iter().all(|inst| {
             let operand = program.uses(inst).nth(usize::from(inst.op == Op::Select));
@@ -130,17 +131,20 @@ impl Numbers {
 
     fn evaluate(&self, program: &Program) {
         thread_local! {
-            /// An open driver, and how many destinations it takes.
-            static CPU: RefCell<Option<(Box<dyn Driver>, usize)>> = const { RefCell::new(None) };
+            /// An open driver, and what it takes.
+            static CPU: RefCell<Option<(Box<dyn Driver>, Capabilities)>> =
+                const { RefCell::new(None) };
         }
         CPU.with_borrow_mut(|cpu| {
-            let (cpu, most) = cpu.get_or_insert_with(|| {
+            let (cpu, caps) = cpu.get_or_insert_with(|| {
                 let mut cpu = driver_cpu::new();
-                let most = cpu.init(&Config::default()).map_or(0, |found| found.max_dests);
-                (cpu, most)
+                let caps = cpu.init(&Config::default()).unwrap_or_default();
+                (cpu, caps)
             });
-            let fits = cpu.check_ir(program).is_ok_and(|check| check.fits);
-            if !fits || program.dests.len() > *most {
+            if program.dests.len() > caps.max_dests || !caps.takes_reductions(program) {
+                return;
+            }
+            if !cpu.check_ir(program).is_ok_and(|check| check.fits) {
                 return;
             }
             let operands = blocks(cpu.as_mut(), &program.operands, POINTS);

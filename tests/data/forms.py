@@ -8,6 +8,7 @@ FORMS = ["map", "reduce", "scan", "sort", "matmul"]
 KINDS = ["contiguous", "uniform", "affine"]
 SPECIFICATION = (Path(__file__).parents[2] / "docs" / "ir.md").read_text(encoding="utf-8")
 CODES = {name: int(code) for name, code in re.findall(r"^\| `(\w+)` \| (\d+) \|", SPECIFICATION, re.M)}
+NAMES = {code: name for name, code in CODES.items()}
 # Only the rows of scalar operations have a third column with a number.
 ARITY = {name: int(n) for name, n in re.findall(r"^\| `(\w+)` \| \d+ \| (\d) \|", SPECIFICATION, re.M)}
 MASK = 2**64 - 1
@@ -34,7 +35,7 @@ def parse(lines):
             args = [int(word[1:]) for word in words[:at]] + [len(extra), len(listed)]
             extra += listed
         else:
-            args = [int(word.lstrip("%opad")) for word in words]
+            args = [CODES[word] if word in CODES else int(word.lstrip("%opad")) for word in words]
         if op == "store":
             dtype = program["dests"][args[0]]
         insts.append({"op": op, "dtype": dtype, "args": [*args, 0, 0][:3]})

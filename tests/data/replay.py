@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from forms import ARITY, fingerprint, named, parse
+from forms import ARITY, NAMES, fingerprint, named, parse
 from operations import apply
 
 
@@ -118,10 +118,21 @@ class Launch:
         ends = (k for k in range(at + 1, len(self.insts)) if self.insts[k]["op"] in ("else", "end"))
         return next(k for k in ends if self.insts[k]["args"][0] == region)
 
-    def reduce(self, op, at):
-        """Runs what stands before `reduce`, and combines it by the canonical tree."""
+    def reductions(self, op, at):
+        """Runs what stands before the `reduce` at `at`, and all from there; the position behind them."""
         self.run(0, at, np.full(self.space, True))
-        values, chunks = self.values[self.insts[at]["args"][0]], []
+        results = {}
+        while self.insts[at]["op"] == "reduce":
+            value, own, _ = self.insts[at]["args"]
+            results[at] = self.reduced(NAMES[own] if own else op, self.values[value])
+            at += 1
+        self.values |= results
+        self.space = (*self.space[:-1], -(-self.space[-1] // 256))
+        return at
+
+    def reduced(self, op, values):
+        """Values combined by the canonical tree."""
+        chunks = []
         for start in range(0, self.space[-1], 256):
             points = [values[..., k] for k in range(start, min(start + 256, self.space[-1]))]
             lanes = points[:16]
@@ -132,8 +143,7 @@ class Launch:
                     lanes[k - half] = apply(op, str(values.dtype), lanes[k - half], lanes[k])
                 lanes = lanes[:half]
             chunks.append(lanes[0])
-        self.space = (*self.space[:-1], len(chunks))
-        self.values[at] = np.stack(chunks, -1)
+        return np.stack(chunks, -1)
 
 
 def block(dtype, bits):
@@ -148,8 +158,7 @@ def replay(case):
     start, (name, op) = 0, named(form)
     if name == "reduce":
         start = next(k for k, inst in enumerate(launch.insts) if inst["op"] == "reduce")
-        launch.reduce(op, start)
-        start += 1
+        start = launch.reductions(op, start)
     elif name != "map":
         start = launch.whole(name, op) + 1
     launch.run(start, len(launch.insts), np.full(launch.space, True))

@@ -5,7 +5,7 @@
 use super::Suite;
 use crate::data::{self, Case, FILES};
 use crate::drive::device::Device;
-use crate::drive::launch::TOO_LARGE;
+use crate::drive::launch::{FEWER_REDUCTIONS, TOO_LARGE};
 use crate::expect::compare::Mismatches;
 use crate::expect::oracle::Run;
 use crate::tell::outcome::{Outcome, fail, skip};
@@ -37,6 +37,9 @@ fn replay(device: &mut Device, case: &Case) -> Outcome {
     dtypes.into_iter().try_for_each(|dtype| device.need_dtype(*dtype))?;
     if run.program.dests.len() > device.caps.max_dests {
         return skip("fewer destinations at a time");
+    }
+    if !device.caps.takes_reductions(&run.program) {
+        return skip(FEWER_REDUCTIONS);
     }
     if !device.caps.has(run.program.form.kind()) {
         return skip(format!("no {} form", run.program.form.kind()));
@@ -134,7 +137,11 @@ fn lower(device: &Device, run: &mut Run) -> Outcome<bool> {
                 0
             }
             (Op::Result, _) => b.result(name(a), second, inst.dtype),
-            (Op::Reduce, _) => b.reduce(name(a)),
+            (Op::Reduce, _) => {
+                let at = renamed.len();
+                let by = program.reductions().find(|reduction| reduction.at == at);
+                by.map_or(0, |by| b.reduce_by(by.op, name(a)))
+            }
             (op @ (Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul), _) => {
                 let values: Vec<_> = program.uses(inst).map(name).collect();
                 b.whole(op, &values)

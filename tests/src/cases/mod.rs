@@ -22,6 +22,7 @@ mod random;
 mod reductions;
 mod regions;
 mod scalars;
+mod several_reductions;
 mod specials;
 mod views;
 
@@ -57,6 +58,7 @@ pub const LEVELS: &[Group] = &[
     (dtypes::GROUP, dtypes::run),
     (scalars::GROUP, scalars::run),
     (reductions::GROUP, reductions::run),
+    (several_reductions::GROUP, several_reductions::run),
     (forms::GROUP, forms::run),
     (regions::GROUP, regions::run),
     (data::GROUP, data::run),

@@ -46,6 +46,45 @@ pub fn reductions() -> Vec<Named> {
     add("sums over the middle axis of (2, 20, 3)", &[2, 3, 20], affine(0, &[60, 1, 3]));
     add("sums of one row again and again", &[4, 20], affine(0, &[0, 1]));
     cases.push(with_prologue_and_epilogue());
+    cases.extend(several());
+    cases
+}
+
+/// Several reductions in one program.
+fn several() -> Vec<Named> {
+    let mut cases = Vec::new();
+    for (shape, access) in [
+        (&[17][..], contiguous(&[17])),
+        (&[257], contiguous(&[257])),
+        (&[3, 270], contiguous(&[3, 270])),
+        (&[6, 40], affine(0, &[1, 6])),
+    ] {
+        let mut b = Builder::new(Form::Reduce { op: Op::Add }, shape.len() as u32);
+        let (x, y) = (b.operand(DType::F32), b.operand(DType::I32));
+        let slot = b.access(kind(shape, &access));
+        let (x, y) = (b.load(x, slot), b.load(y, slot));
+        let square = b.op(Op::Mul, &[x, x]);
+        let by = [(Op::Add, x), (Op::Max, x), (Op::Add, square), (Op::Xor, y)];
+        by.map(|(op, value)| b.reduce_by(op, value)).into_iter().for_each(|value| b.store(value));
+        let len = shape.iter().product();
+        let run = Run::new(b.finish(), shape)
+            .operand(ordinary(DType::F32, len, 114))
+            .operand(random(DType::I32, len, 115))
+            .access(access);
+        cases.push(named(format!("four reductions over {shape:?}"), run));
+    }
+    let mut b = Builder::new(Form::Reduce { op: Op::Min }, 2);
+    let (operand, slot) = (b.operand(DType::U32), b.access(AccessKind::Contiguous));
+    let x = b.load(operand, slot);
+    let (least, most) = (b.reduce(x), b.reduce_by(Op::Max, x));
+    let range = b.op(Op::Sub, &[most, least]);
+    b.store(range);
+    b.store(least);
+    let run = Run::new(b.finish(), &[3, 270])
+        .operand(random(DType::U32, 810, 116))
+        .access(contiguous(&[3, 270]))
+        .target(1, 30, affine(25, &[-7, 2]));
+    cases.push(named("the range of numbers, and the least into part of a block", run));
     cases
 }
 

@@ -9,7 +9,7 @@ use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
-use gpupy_core::ir::{Form, Program};
+use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 
@@ -31,12 +31,9 @@ impl Lacking {
 
     /// The first operation of a program that is lacking.
     fn missing(&self, program: &Program) -> Option<Op> {
-        let combines = match program.form {
-            Form::Reduce { op } => Some(op),
-            _ => None,
-        };
+        let combines = program.reductions().map(|reduction| reduction.op);
         let computes = program.insts.iter().map(|inst| inst.op).filter(|op| op.is_scalar_op());
-        combines.into_iter().chain(computes).find(|op| self.lacks(*op))
+        combines.chain(computes).find(|op| self.lacks(*op))
     }
 }
 

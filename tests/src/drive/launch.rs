@@ -17,6 +17,9 @@ use gpupy_core::{DType, Error, ErrorKind, Scalar};
 /// The reason of a skip that says no more than that a program is too large.
 pub const TOO_LARGE: &str = "the program does not fit in one evaluation";
 
+/// The reason of a skip that says no more than that a program has more reductions than the driver takes.
+pub const FEWER_REDUCTIONS: &str = "fewer reductions at a time";
+
 /// Elements of the blocks that are allocated before and after each destination.
 const NEIGHBOUR: usize = 8;
 

@@ -53,9 +53,17 @@ impl Watched {
             promise(*bits <= most, || format!("a {dtype} parameter of {bits:#x}"))?;
         }
         promise(launch.dests.len() <= caps.max_dests, || "too many destinations".into())?;
+        self.reductions(program)?;
         self.accesses(launch)?;
         self.operands(launch)?;
         self.dests(launch)
+    }
+
+    /// A program has no more reductions than the driver takes.
+    fn reductions(&self, program: &Program) -> Result<()> {
+        let reduces = program.insts.iter().filter(|inst| inst.op == Op::Reduce).count();
+        let most = self.caps.as_ref().map_or(1, |caps| caps.max_reductions.max(1));
+        promise(reduces <= most, || format!("{reduces} reductions of at most {most}"))
     }
 
     /// A block is not one over imported memory.
@@ -253,6 +261,7 @@ impl Driver for Watched {
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         verified(program)?;
+        self.reductions(program)?;
         self.inner.check_ir(program)
     }
 
@@ -318,5 +327,31 @@ mod tests {
         check(copy(good(), kind, affine(0, &[0]), false, false), "strides: [0]");
         check(copy(good(), kind, good(), true, false), "whole: true");
         check(copy(good(), kind, good(), false, true), "an operand is also a destination");
+    }
+
+    #[test]
+    fn more_reductions_than_a_driver_takes_are_a_broken_promise() {
+        let mut driver = Watched::boxed(driver_soft::new());
+        let most = driver.init(&Config::default()).unwrap().max_reductions;
+        let mut b = Builder::new(Form::Reduce { op: Op::Add }, 1);
+        let slot = b.access(AccessKind::Affine);
+        let value = b.index(slot);
+        let by = [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And];
+        let results: Vec<u32> = by.into_iter().map(|op| b.reduce_by(op, value)).collect();
+        b.store(results[0]);
+        let program = b.finish();
+        let said = driver.check_ir(&program).unwrap_err().to_string();
+        assert!(said.contains(&format!("5 reductions of at most {most}")), "{said}");
+        let launch = Launch {
+            program: &program,
+            fingerprint: program.fingerprint(),
+            shape: &[5],
+            operands: &[],
+            params: &[],
+            accesses: &[affine(0, &[1])],
+            dests: &[],
+        };
+        let said = driver.eval_ir(&launch).unwrap_err().to_string();
+        assert!(said.contains(&format!("5 reductions of at most {most}")), "{said}");
     }
 }

@@ -236,9 +236,12 @@ impl<'a> Machine<'a> {
         match self.run.program.form {
             Form::Map => self.exec(0, end, point),
             Form::Reduce { op } => {
-                let at = self.insts().iter().position(|i| i.op == Op::Reduce).unwrap_or(0);
-                self.values[at] = self.reduce(op, at, point);
-                self.exec(at + 1, end, point);
+                let is_reduce = |inst: &Inst| inst.op == Op::Reduce;
+                let first = self.insts().iter().position(is_reduce).unwrap_or(0);
+                let count = self.insts()[first..].iter().take_while(|i| is_reduce(i)).count();
+                let results = self.reduce(op, first, count, point);
+                self.values[first..first + count].copy_from_slice(&results);
+                self.exec(first + count, end, point);
             }
             Form::Scan { op } => self.values[2] = self.scan(op, point),
             Form::Sort => self.values[1] = self.sorted(point),
@@ -250,27 +253,39 @@ impl<'a> Machine<'a> {
         std::mem::take(&mut self.written)
     }
 
-    /// The canonical tree over the input points of one output point.
-    fn reduce(&mut self, op: Op, at: usize, point: &[usize]) -> Scalar {
+    /// The canonical tree over the input points of one output point, for each of the reductions from `first` on.
+    fn reduce(&mut self, op: Op, first: usize, count: usize, point: &[usize]) -> Vec<Scalar> {
         let axis = point.len() - 1;
         let total = self.run.shape[axis];
-        let mut lanes: [Option<Scalar>; 16] = [None; 16];
+        let insts = &self.insts()[first..first + count];
+        // Each further reduction names its operation.
+        let own = |inst: &Inst| match inst.args[1] {
+            0 => op,
+            code => u16::try_from(code).ok().and_then(Op::from_code).unwrap_or(op),
+        };
+        let mut all: Vec<[Option<Scalar>; 16]> = vec![[None; 16]; count];
         for k in 0..256 {
             let mut input = point.to_vec();
             input[axis] = 256 * point[axis] + k;
             if input[axis] >= total {
                 break;
             }
-            self.exec(0, at, &input);
-            let value = self.values[self.insts()[at].args[0] as usize];
-            lanes[k % 16] = self.combine(op, lanes[k % 16], Some(value));
-        }
-        for half in [8, 4, 2, 1] {
-            for lane in 0..half {
-                lanes[lane] = self.combine(op, lanes[lane], lanes[lane + half]);
+            self.exec(0, first, &input);
+            for (inst, lanes) in insts.iter().zip(&mut all) {
+                let value = self.values[inst.args[0] as usize];
+                lanes[k % 16] = self.combine(own(inst), lanes[k % 16], Some(value));
             }
         }
-        lanes[0].unwrap_or(Scalar::zero(DType::Bool))
+        let mut results = Vec::new();
+        for (inst, mut lanes) in insts.iter().zip(all) {
+            for half in [8, 4, 2, 1] {
+                for lane in 0..half {
+                    lanes[lane] = self.combine(own(inst), lanes[lane], lanes[lane + half]);
+                }
+            }
+            results.push(lanes[0].unwrap_or(Scalar::zero(DType::Bool)));
+        }
+        results
     }
 
     /// A load of a whole-program form at a point of its space.

@@ -50,6 +50,9 @@ fn wrong_operations_are_caught() {
 #[test]
 fn wrong_launches_are_caught() {
     check(Spoil::OtherTree, "reductions/add of float32");
+    check(Spoil::OtherTree, "several_reductions/of one float32");
+    check(Spoil::OneOperation, "several_reductions/of one int32");
+    check(Spoil::OneValue, "several_reductions/as many as the driver takes");
     check(Spoil::LastPoint, "views/");
     check(Spoil::Outside, "eval_ir/");
     check(Spoil::DestOffset, "eval_ir/");
@@ -112,12 +115,14 @@ fn careless_errors_are_caught() {
     check_careless(Careless::Forgets, "eval_ir/destination: a block that was freed");
     check_careless(Careless::WritesFirst, "eval_ir/second destination: a block that was freed");
     check_careless(Careless::WritesFirst, "eval_ir/a program that is unsupported");
+    check_careless(Careless::WritesFirst, "several_reductions/last destination:");
 }
 
 #[test]
 fn careless_writes_are_caught() {
     check_careless(Careless::PastTheEnd, "elementwise/");
     check_careless(Careless::PastTheEnd, "reductions/");
+    check_careless(Careless::PastTheEnd, "several_reductions/");
     check_careless(Careless::WritesOnwards, "block_write/parts leave the rest");
 }
 

@@ -17,6 +17,10 @@ pub enum Spoil {
     Swap(Op, Op),
     /// Reductions go from the other end.
     OtherTree,
+    /// Every reduction of a program combines as the first.
+    OneOperation,
+    /// Every reduction of a program is of the first one's value, where the dtypes agree.
+    OneValue,
     /// The last point of each row is not computed.
     LastPoint,
     /// The element before the destination's first is overwritten.
@@ -108,6 +112,20 @@ fn unlike(program: &Program, from: Op, to: Op) -> Program {
     program
 }
 
+/// Makes further reductions as the first is, where they can be.
+fn like_the_first(program: &mut Program, how: Spoil) {
+    let Some(first) = program.reductions().next() else { return };
+    for inst in program.insts.iter_mut().filter(|inst| inst.op == Op::Reduce) {
+        match how {
+            Spoil::OneValue if inst.dtype == first.dtype => inst.args[0] = first.value,
+            Spoil::OneOperation if inst.args[1] != 0 && first.op.reduces(inst.dtype) => {
+                inst.args[1] = first.op as u32;
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Driver for Spoiled {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         let mut config = config.clone();
@@ -178,6 +196,7 @@ impl Driver for Spoiled {
         match self.how {
             Spoil::Swap(from, to) => program = unlike(&program, from, to),
             Spoil::OtherTree if program.form != Form::Map => reverse(&mut accesses, &shape),
+            Spoil::OneOperation | Spoil::OneValue => like_the_first(&mut program, self.how),
             Spoil::LastPoint => {
                 let last = shape.last_mut().unwrap();
                 *last = (*last - 1).max(1);

@@ -12,6 +12,7 @@ pub mod cleanup;
 pub mod eval_ir;
 pub mod get_method;
 pub mod init;
+pub mod mistakes;
 pub mod resource_add;
 pub mod resource_check;
 pub mod resource_get;
@@ -19,7 +20,6 @@ pub mod resource_sub;
 pub mod resource_zero;
 
 mod imported;
-mod mistakes;
 mod threads;
 
 use super::Suite;
