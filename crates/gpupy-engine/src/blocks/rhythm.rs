@@ -7,7 +7,7 @@
 //! holds, where the least recently used block is always the next one wanted, thus keeps most of what
 //! it has, as Bélády's optimal replacement (1966) does, which knows the future.
 //!
-//! Not here: the blocks (`cache/`).
+//! Not here: the blocks, and their order (`cache/`).
 
 /// The uses of one block so far. Time counts the uses of all blocks of a device.
 #[derive(Clone, Copy, Debug)]
@@ -50,13 +50,20 @@ impl Rhythm {
         }
     }
 
-    /// Uses of other blocks until this one is expected back.
+    /// Uses of other blocks until this one is expected back: what blocks are evicted by. `cache/victims.rs` has them in
+    /// this order without asking each.
+    #[cfg(test)]
     pub fn wait(&self, now: u64) -> u64 {
         let age = now - self.last;
         match self.interval {
             Some(interval) if age < interval => interval - age,
             _ => age,
         }
+    }
+
+    /// When the block is expected back, if it has an interval.
+    pub fn expected(&self) -> Option<u64> {
+        self.interval.map(|interval| self.last.saturating_add(interval))
     }
 
     /// When the block was used last.

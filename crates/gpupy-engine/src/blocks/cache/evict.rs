@@ -1,11 +1,12 @@
 //! Eviction: how a block leaves the device, and comes back.
 //!
-//! Owns the choice of the block that goes, by the rhythms in which blocks are used (`rhythm.rs`), and what is
-//! remembered of those that went. Invariant: what is nowhere else is in host memory before its block is freed.
+//! Owns what is remembered of the blocks that went. Invariant: what is nowhere else is in host memory before its
+//! block is freed.
 //!
-//! Not here: where a block goes that comes (`mod.rs`).
+//! Not here: which block goes (`victims.rs`), where a block goes that comes (`mod.rs`).
 
-use super::{Blocks, Entry, Key, Part};
+use super::victims::Victims;
+use super::{Blocks, Key, Part};
 use crate::blocks::rhythm::Rhythm;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
@@ -14,7 +15,6 @@ use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
-use std::cmp::Reverse;
 
 impl Blocks {
     /// Gives the driver room: all that is pooled, or else one block's. False when there is nothing.
@@ -53,12 +53,9 @@ impl Blocks {
     fn evict_one(&mut self, stats: &mut Stats) -> Result<bool> {
         /// Blocks that cannot be read and are evicted in one evaluation before it fails.
         const MOST_SPOILED: usize = 64;
-        let wait = |entry: &Entry| (entry.rhythm.wait(self.clock), Reverse(entry.rhythm.last()));
-        let free = self.blocks.iter().filter(|(_, entry)| entry.pins == 0);
-        let Some((key, _)) = free.max_by_key(|(_, entry)| wait(entry)) else {
+        let Some(key) = self.victim() else {
             return Ok(false);
         };
-        let key = key.clone();
         match self.save(&key, stats) {
             // Nobody has asked for what cannot be read. But on a device that spoils everything, what
             // is wanted would be computed and discarded for ever.
@@ -79,6 +76,24 @@ impl Blocks {
         self.forget(&key);
         stats.evictions += 1;
         Ok(true)
+    }
+
+    /// The block that is expected back last, and is not pinned.
+    fn victim(&mut self) -> Option<Key> {
+        let Blocks { blocks, victims, clock, .. } = self;
+        let known = || blocks.iter().map(|(key, entry)| (key.clone(), entry.rhythm));
+        let victims = victims.get_or_insert_with(|| Victims::new(known()));
+        let is_free = |key: &Key| blocks.get(key).is_some_and(|entry| entry.pins == 0);
+        victims.first(*clock, is_free).cloned()
+    }
+
+    /// Notes a change of a block's rhythm.
+    pub(super) fn moved(&mut self, before: Rhythm, after: Rhythm) {
+        if let Some(victims) = &mut self.victims
+            && !victims.used(before, after)
+        {
+            self.victims = None;
+        }
     }
 
     /// Saves and frees everything, and cuts values from now on into tiles of half the largest block
@@ -105,7 +120,7 @@ impl Blocks {
         if self.evicted.len() > MOST * (self.blocks.len() + MOST) {
             self.evicted.clear();
         }
-        self.evicted.entry(key.0).or_default().push((key.1.clone(), rhythm));
+        self.evicted.entry(key.0).or_default().insert(key.1.clone(), rhythm);
     }
 
     /// The rhythm of a block that comes to the device.
@@ -113,10 +128,7 @@ impl Blocks {
         self.clock += 1;
         let near = self.blocks.len() as u64;
         let Some(parts) = self.evicted.get_mut(&key.0) else { return Rhythm::new(self.clock) };
-        let Some(at) = parts.iter().position(|(part, _)| *part == key.1) else {
-            return Rhythm::new(self.clock);
-        };
-        let (_, mut rhythm) = parts.swap_remove(at);
+        let Some(mut rhythm) = parts.remove(&key.1) else { return Rhythm::new(self.clock) };
         if parts.is_empty() {
             self.evicted.remove(&key.0);
         }
@@ -129,7 +141,10 @@ impl Blocks {
         let rhythms: SmallVec<[Rhythm; 8]> =
             operands.iter().filter_map(|key| Some(self.blocks.get(key)?.rhythm)).collect();
         if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
+            let before = entry.rhythm;
             rhythms.into_iter().for_each(|operand| entry.rhythm.follow(operand));
+            let after = entry.rhythm;
+            self.moved(before, after);
         }
     }
 

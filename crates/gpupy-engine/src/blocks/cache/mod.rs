@@ -6,9 +6,10 @@
 //! values are freed before anything is evicted.
 //!
 //! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`evict.rs`),
-//! free blocks (`pool.rs`), the driver's own memory.
+//! which one goes first (`victims.rs`), free blocks (`pool.rs`), the driver's own memory.
 
 mod evict;
+mod victims;
 
 use crate::blocks::pool::Pool;
 use crate::blocks::rhythm::Rhythm;
@@ -28,6 +29,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, Weak};
+use victims::Victims;
 
 /// Which piece of a value a block holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +50,8 @@ struct Entry {
     /// The positions of a tile; empty for a gathered view, which can always be gathered again.
     range: Range<usize>,
     pins: u32,
+    /// Its place in the list of the value's parts.
+    listed: usize,
     /// The host memory that the block is read in (`import.rs`).
     imported: Option<Arc<HostBuffer>>,
 }
@@ -78,8 +82,10 @@ pub(crate) struct Blocks {
     tile_len: usize,
     blocks: FxHashMap<Key, Entry>,
     parts: FxHashMap<ValueId, SmallVec<[Part; 1]>>,
+    /// The order in which blocks go, while blocks are evicted.
+    victims: Option<Victims<Key>>,
     /// The rhythms of blocks of living values that were evicted.
-    evicted: FxHashMap<ValueId, SmallVec<[(Part, Rhythm); 1]>>,
+    evicted: FxHashMap<ValueId, FxHashMap<Part, Rhythm>>,
     /// Uses of blocks so far.
     clock: u64,
     /// Blocks that were evicted in this evaluation and could not be read.
@@ -106,6 +112,7 @@ impl Blocks {
             tracer,
             blocks: FxHashMap::default(),
             parts: FxHashMap::default(),
+            victims: None,
             evicted: FxHashMap::default(),
             clock: 0,
             spoiled: 0,
@@ -161,8 +168,11 @@ impl Blocks {
         let near = self.blocks.len() as u64;
         let entry = self.blocks.get_mut(&(value, part.clone()))?;
         self.clock += 1;
+        let (before, block) = (entry.rhythm, entry.block);
         entry.rhythm.used(self.clock, near);
-        Some(entry.block)
+        let after = entry.rhythm;
+        self.moved(before, after);
+        Some(block)
     }
 
     /// The tiles of a value on this device.
@@ -240,7 +250,7 @@ impl Blocks {
         self.put(
             value,
             key,
-            Entry { block, spec, rhythm, value: value_of, range, pins: 0, imported },
+            Entry { block, spec, rhythm, value: value_of, range, pins: 0, listed: 0, imported },
         );
     }
 
@@ -252,8 +262,34 @@ impl Blocks {
             }
         }
         self.forget(&key);
-        self.parts.entry(key.0).or_default().push(key.1.clone());
-        self.blocks.insert(key, Entry { value: Arc::downgrade(&value.0), ..entry });
+        let parts = self.parts.entry(key.0).or_default();
+        let listed = parts.len();
+        parts.push(key.1.clone());
+        if let Some(victims) = &mut self.victims {
+            victims.insert(key.clone(), entry.rhythm);
+        }
+        self.blocks.insert(key, Entry { value: Arc::downgrade(&value.0), listed, ..entry });
+    }
+
+    /// Takes a block out of the cache.
+    fn take_out(&mut self, key: &Key) -> Option<Entry> {
+        let entry = self.blocks.remove(key)?;
+        if let Some(victims) = &mut self.victims {
+            victims.remove(entry.rhythm);
+        }
+        let Some(parts) = self.parts.get_mut(&key.0) else { return Some(entry) };
+        parts.swap_remove(entry.listed);
+        // The last of the list stands in its place.
+        match parts.get(entry.listed) {
+            Some(last) => {
+                if let Some(last) = self.blocks.get_mut(&(key.0, last.clone())) {
+                    last.listed = entry.listed;
+                }
+            }
+            None if parts.is_empty() => drop(self.parts.remove(&key.0)),
+            None => {}
+        }
+        Some(entry)
     }
 
     /// Whether a tile of a value that nobody else holds may be changed where it lies, and become the
@@ -277,8 +313,7 @@ impl Blocks {
     /// Gives a tile's block to another value, which has changed some of its elements in place.
     pub fn hand_over(&mut self, from: &Value, to: &Value, tile: &Tile) {
         let key = (from.id(), Part::Tile(tile.number));
-        let Some(entry) = self.blocks.remove(&key) else { return };
-        self.unlist(&key);
+        let Some(entry) = self.take_out(&key) else { return };
         if entry.spec.memory.is_some() {
             let mut old = from.state();
             old.on_host.remove(tile.range.clone());
@@ -348,18 +383,17 @@ impl Blocks {
         let dead = std::mem::take(&mut *self.dead.lock().unwrap_or_else(PoisonError::into_inner));
         for id in dead {
             self.evicted.remove(&id);
-            for part in self.parts.remove(&id).unwrap_or_default() {
-                if let Some(entry) = self.blocks.remove(&(id, part)) {
-                    self.recycle(&entry);
-                }
+            // The last first, so that none takes another's place.
+            while let Some(part) = self.parts.get(&id).and_then(|parts| parts.last()).cloned() {
+                let Some(entry) = self.take_out(&(id, part)) else { break };
+                self.recycle(&entry);
             }
         }
     }
 
     /// Frees one block without saving it.
     pub fn forget(&mut self, key: &Key) {
-        if let Some(entry) = self.blocks.remove(key) {
-            self.unlist(key);
+        if let Some(entry) = self.take_out(key) {
             self.recycle(&entry);
         }
     }
@@ -409,8 +443,7 @@ impl Blocks {
 
     /// Frees a block whose elements cannot be read: what is only there has to be computed again.
     pub fn discard(&mut self, key: &Key) {
-        if let Some(entry) = self.blocks.remove(key) {
-            self.unlist(key);
+        if let Some(entry) = self.take_out(key) {
             entry.mark_lost();
             // It is not pooled: only what writes it whole would make it readable.
             self.driver.block_free(entry.block);
@@ -433,16 +466,8 @@ impl Blocks {
         self.blocks.values().for_each(Entry::mark_lost);
         self.kept.extend(self.blocks.drain().filter_map(|(_, entry)| entry.imported));
         self.parts.clear();
+        self.victims = None;
         self.pool.clear();
-    }
-
-    fn unlist(&mut self, key: &Key) {
-        if let Some(parts) = self.parts.get_mut(&key.0) {
-            parts.retain(|part| *part != key.1);
-            if parts.is_empty() {
-                self.parts.remove(&key.0);
-            }
-        }
     }
 }
 
