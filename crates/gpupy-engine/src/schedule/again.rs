@@ -15,9 +15,10 @@
 
 use crate::graph::passed::Read;
 use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId, computed_bytes};
+use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::device::Device;
 use crate::schedule::program::kernel::nodes_of;
-use crate::schedule::walk::{Needs, RECOMPUTE, Role, Walk, WalkNode};
+use crate::schedule::walk::{Needs, Role, Walk, WalkNode};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -8,8 +8,8 @@
 //! Not here: the graph (`flush.rs`), kernels (`partition.rs`), what later flushes compute again (`again.rs`).
 
 use crate::graph::value::ValueId;
+use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::flush::{Flush, Pending, Reading};
-use crate::schedule::walk::RECOMPUTE;
 use rustc_hash::FxHashSet;
 
 /// Which kernels read a value.

@@ -1,7 +1,8 @@
 //! The schedule: from a value that is wanted to the kernels that compute it.
 //!
 //! A [`Flush`](flush::Flush) is what is pending below what is wanted; `fuse.rs` says which of it is stored.
-//! A [`Step`](steps::Step) computes a tile. A [`Walk`](walk::Walk) is what it needs, from the value down to what is computed (`walker.rs`). A
+//! A [`Step`](steps::Step) computes a tile. A [`Walk`](walk::Walk) is what it needs, from the value down to what is
+//! computed; `cost.rs` has the prices. A
 //! [`Way`](ways::Way) is how a [`Device`](device::Device) does an operation (`lowering.rs`). A
 //! [`Partition`](partition::Partition) cuts a walk into pieces that the device can take; each becomes a kernel
 //! (`program/`), which goes to a [`Destination`](destination::Destination). `siblings.rs` finds values that one kernel
@@ -14,6 +15,7 @@
 
 pub(crate) mod again;
 pub(crate) mod boxes;
+pub(crate) mod cost;
 pub(crate) mod destination;
 pub(crate) mod device;
 pub(crate) mod flush;
@@ -30,5 +32,4 @@ mod release;
 pub(crate) mod siblings;
 pub(crate) mod steps;
 pub(crate) mod walk;
-mod walker;
 pub(crate) mod ways;

@@ -11,9 +11,10 @@
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
+use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::device::Device;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order, nodes_of};
-use crate::schedule::walk::{Child, Needs, RECOMPUTE, Role, Walk};
+use crate::schedule::walk::{Child, Needs, Role, Walk};
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};

@@ -1,17 +1,17 @@
 //! Placement: which of two devices computes which value of one evaluation.
 //!
 //! Owns [`Order`] (the devices of an evaluation) and [`Homes`] (who computes what), with the model
-//! of what work costs. As long as the chosen device can do everything, it does. When it meets what
-//! it cannot, the pending graph is shared once between it and the host driver: what only one can do
+//! of what transfers cost. As long as the chosen device can do everything, it does. When it meets what it cannot, the pending graph is shared once between it and the host driver: what only one can do
 //! is that one's, and the rest lies where operations and transfers together cost least, by the
 //! model. Walks need what lives elsewhere before they begin. Invariants: a value has one home at a
 //! time; it leaves it only when it failed there, and never comes back, so an evaluation ends.
 //!
-//! Not here: what a device can do (`lowering.rs`), when all drivers are asked in turn (`ladder.rs`).
+//! Not here: what an operation costs (`cost.rs`), what a device can do (`lowering.rs`), when all drivers are asked in turn (`ladder.rs`).
 
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
 use crate::graph::whole::Whole;
 use crate::memory::ranges::Ranges;
+use crate::schedule::cost::operation_cost;
 use crate::schedule::device::Device;
 use gpupy_core::driver::Costs;
 use gpupy_core::functions;
@@ -104,14 +104,6 @@ impl Homes<'_> {
     }
 }
 
-/// What one operation on one element costs, in nanoseconds. Measured with the distance map of 50
-/// points, 350 operations, on two cores: 8.8 ns an element by Mesa's llvmpipe, 6.4 by AVX-512 code
-/// on the host. A GPU is taken for one of 10^12 operations a second, which small ones reach.
-const ON_SOFTWARE: f64 = 0.025;
-/// As above, for the host driver.
-const ON_HOST: f64 = 0.02;
-/// As above, for a hardware GPU.
-const ON_HARDWARE: f64 = 0.001;
 /// What launches and transfers cost where the driver has not measured it: 20 µs, as OpenGL and Vulkan
 /// take on Mesa, and 10 GB/s.
 const ASSUMED: Costs = Costs { round_trip: 20_000.0, upload: 0.1, download: 0.1 };
@@ -123,14 +115,6 @@ fn crossing_cost(device: &Device, bytes: u64) -> f64 {
     // Nothing is moved between two that work in host memory.
     let byte = if device.caps.host_memory { 0.0 } else { (costs.upload + costs.download) / 2.0 };
     costs.round_trip + byte * bytes as f64
-}
-
-fn operation_cost(device: &Device) -> f64 {
-    match (device.caps.host_memory, device.caps.hardware) {
-        (true, _) => ON_HOST,
-        (false, true) => ON_HARDWARE,
-        (false, false) => ON_SOFTWARE,
-    }
 }
 
 /// A value of the graph that is shared.
@@ -224,7 +208,7 @@ fn item(value: Value, devices: [&Device; 2]) -> Item {
         Kind::Expr { op, .. } if !value.is_computed() => {
             let can = devices.map(|device| device.does(&value));
             let work = operations(op, &value);
-            let cost = devices.map(|device| work * operation_cost(device));
+            let cost = devices.map(|device| work * operation_cost(&device.caps));
             match can {
                 // What neither can do is somebody else's, and nobody's cost.
                 [false, false] => [0.0; 2],

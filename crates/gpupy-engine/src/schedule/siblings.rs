@@ -14,9 +14,10 @@
 use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
+use crate::schedule::cost::{COSTLY, RECOMPUTE};
 use crate::schedule::device::Device;
 use crate::schedule::program::kernel::{Marks, nodes_of};
-use crate::schedule::walk::{Child, RECOMPUTE, Role, Start, Walk, WalkNode};
+use crate::schedule::walk::{Child, Role, Start, Walk, WalkNode};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -167,8 +168,6 @@ fn operations(walk: &Walk) -> impl Iterator<Item = ValueId> + '_ {
 /// well, a second reduction of it for one, with the positions that the map reads: computed by itself, it
 /// is there for both.
 pub(crate) fn costly_for_others(walk: &Walk, value: &Value) -> Option<(Value, Range<usize>)> {
-    /// Operations that take much longer than to store an element and to load it.
-    const COSTLY: u32 = 48;
     let is_costly = |node: &&WalkNode| node.value.0.weight >= COSTLY;
     // Most walks have none, and what is not held outside nobody wants.
     walk.nodes.iter().find(is_costly).and_then(|_| shared(walk).find(is_costly))?;

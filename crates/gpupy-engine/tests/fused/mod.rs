@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex};
 pub struct Log {
     /// Computing instructions of each launch, in order.
     pub launches: Vec<usize>,
+    /// Computing instructions at all points of all launches.
+    pub operations: usize,
     /// The points of launches that computed nothing, which are copies.
     pub copied: usize,
     /// The distinct programs launched.
@@ -253,9 +255,11 @@ impl Driver for Fused {
             }
         }
         let mut log = self.log.lock().expect("log");
+        let points = launch.shape.iter().product::<usize>();
         log.launches.push(program.operation_count());
+        log.operations += program.operation_count() * points;
         if program.operation_count() == 0 {
-            log.copied += launch.shape.iter().product::<usize>();
+            log.copied += points;
         }
         let compiled = u32::from(log.programs.insert(launch.fingerprint.0));
         Ok(Evaluated { compiled, launches: 1, ..Evaluated::default() })

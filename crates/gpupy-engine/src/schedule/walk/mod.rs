@@ -3,7 +3,10 @@
 //! Owns [`Walk`]: the nodes of one evaluation, each a value with the access at which it is needed.
 //! Invariants: a node's children are other nodes of the walk; a leaf is computed.
 //!
-//! Not here: how a walk is made (`walker.rs`), which nodes go into which kernel (`partition.rs`).
+//! Imports `cost.rs`, `device.rs`, `halo.rs`, `lowering.rs` and `ways.rs` of the schedule. Not here: how a walk is made
+//! (`walker.rs`), which nodes go into which kernel (`partition.rs`).
+
+mod walker;
 
 use crate::graph::value::{Input, Value, ValueId};
 use gpupy_core::driver::Access;
@@ -12,10 +15,6 @@ use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// Operations that may be computed again for another access to the same value, rather than storing
-/// it: about what a load and a launch cost.
-pub(crate) const RECOMPUTE: u32 = 16;
 
 /// A node's operand.
 #[derive(Clone, Copy, Debug, PartialEq)]

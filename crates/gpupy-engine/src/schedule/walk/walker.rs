@@ -2,18 +2,19 @@
 //!
 //! Values are visited parents first (by falling creation number), with a heap instead of recursion,
 //! so that all accesses to a value are known before it is expanded. Invariant: no value is expanded at several
-//! accesses when computing it once is cheaper.
+//! accesses, or more often than it has elements, when computing it once is cheaper (`cost.rs`).
 //!
-//! Not here: the walk itself (`walk.rs`), which nodes go into which kernel (`partition.rs`).
+//! Not here: the walk itself (`mod.rs`), which nodes go into which kernel (`partition.rs`).
 
-use super::device::Device;
-use super::halo::Rotation;
-use super::lowering;
-use super::walk::{Child, Cut, Needs, Obstacle, RECOMPUTE, Role, Start, Walk, WalkNode, lost};
-use super::ways::{Lowered, Way, method_dtype};
+use super::{Child, Cut, Needs, Obstacle, Role, Start, Walk, WalkNode, lost};
 use crate::graph::join::{Found, Join};
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Order, Value, ValueId};
 use crate::memory::access::{self, Coordinates};
+use crate::schedule::cost::{self, Growth, RECOMPUTE};
+use crate::schedule::device::Device;
+use crate::schedule::halo::Rotation;
+use crate::schedule::lowering;
+use crate::schedule::ways::{Lowered, Way, method_dtype};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
@@ -21,12 +22,8 @@ use gpupy_core::shape::{Shape, size_of};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::sync::Arc;
-
-/// Operations that a kernel may have more, so that accesses to a value that lie apart are computed
-/// by it, and the elements of the smallest value that it has them for: a smaller one lies in a cache.
-const MOST_APART: u32 = 256;
-const LARGE: usize = 1 << 16;
 
 /// What a walk does with a joined value of which it reads several parts.
 #[derive(Clone, Copy, PartialEq)]
@@ -231,7 +228,7 @@ impl<'d> Walker<'d> {
         if let Some(lowered) = self.expanded(&value, op, inputs, &operands) {
             return self.expand_by(&value, &open, &lowered, inputs, &operands);
         }
-        if by_itself || self.computed_again(&value, &open) > RECOMPUTE {
+        if by_itself || self.is_stored(&value, &open) {
             for node in open {
                 self.need(node);
             }
@@ -321,21 +318,26 @@ impl<'d> Walker<'d> {
             && self.device.own_tile(value, access, &self.space).is_some()
     }
 
-    /// The operations that computing a value at each of these nodes takes beyond those of computing
-    /// it once.
-    fn computed_again(&self, value: &Value, nodes: &[u32]) -> u32 {
-        let again = value.0.weight.saturating_mul(nodes.len() as u32 - 1);
-        if value.len() < LARGE || !(RECOMPUTE..MOST_APART).contains(&again) {
-            return again;
-        }
-        // Accesses that lie apart, as those of the rows of blocks do, compute nothing twice.
-        let (mut low, mut high) = (usize::MAX, 0);
-        for node in nodes {
-            let reach = access::reach(&self.nodes[*node as usize].access, &self.space);
-            (low, high) = (low.min(reach.start), high.max(reach.end));
-        }
+    /// Whether computing a value once and storing it is cheaper than computing it at each point of these nodes.
+    fn is_stored(&self, value: &Value, nodes: &[u32]) -> bool {
         let points = size_of(&self.space).saturating_mul(nodes.len());
-        if points <= high - low { 0 } else { again }
+        let reach = || -> Range<usize> {
+            let reach = |node: &u32| access::reach(&self.nodes[*node as usize].access, &self.space);
+            let all = nodes.iter().map(reach);
+            let both = |a: Range<usize>, b: Range<usize>| a.start.min(b.start)..a.end.max(b.end);
+            all.reduce(both).unwrap_or_default()
+        };
+        if cost::again(value, nodes.len(), points, reach) > RECOMPUTE {
+            return true;
+        }
+        if !Growth::may_pay(value, points, &self.device.caps) {
+            return false;
+        }
+        let tiling = self.device.tiling(value.shape());
+        let numbers = tiling.numbers(reach());
+        let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
+        let stored = last.range.end - first.range.start;
+        points > stored && Growth { points, stored }.pays(cost::weight(value), &self.device.caps)
     }
 
     /// The program whose instructions stand for a value's operation on this device, if they do.
