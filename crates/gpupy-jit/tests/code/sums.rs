@@ -21,11 +21,30 @@ fn program(dtype: DType) -> Program {
     b.finish()
 }
 
-/// What one kind of float sums up to, `y` being one element for all or one for each.
-macro_rules! check {
-    ($float:ty, $dtype:expr, $isa:expr, $step:expr) => {{
-        let variant = Variant { accesses: vec![Step::Unit, $step], dests: vec![Step::Lanes] };
-        let kernel = compile_for(&program($dtype), &variant, $isa).expect("sums have code");
+/// `x * y + x`, beside so many products of `x` that all are alive at once, and cancel out to the bit.
+fn crowded(dtype: DType, alive: usize) -> Program {
+    let mut b = Builder::new(Form::Map, 1);
+    let slot = b.access(AccessKind::Affine);
+    let operands = [b.operand(dtype), b.operand(dtype)];
+    let [x, y] = operands.map(|operand| b.load(operand, slot));
+    let product = b.op(Op::Mul, &[x, y]);
+    let sum = b.op(Op::Add, &[product, x]);
+    let mut powers = vec![x];
+    for k in 0..alive {
+        powers.push(b.op(Op::Mul, &[powers[k], y]));
+    }
+    // The least of a number and others no smaller, the first of which is it.
+    let result = powers.into_iter().rev().fold(sum, |result, power| {
+        let most = b.op(Op::Max, &[sum, power]);
+        b.op(Op::Min, &[result, most])
+    });
+    b.store(result);
+    b.finish()
+}
+
+/// What one kind of float sums up to by a kernel, `y` being one element for all or one for each.
+macro_rules! check_sums {
+    ($float:ty, $isa:expr, $step:expr, $kernel:expr) => {{
         let x: Vec<$float> = (0..256 * CHUNKS).map(|k| (k as $float * 0.37).sin()).collect();
         let y: Vec<$float> = (0..256 * CHUNKS).map(|k| (k as $float * 0.11).cos()).collect();
         let mut sums: Vec<$float> = vec![-0.0; 16 * CHUNKS];
@@ -45,9 +64,18 @@ macro_rules! check {
             params: std::ptr::null(),
         };
         // SAFETY: operands have `n` elements or one, and there are 16 sums for each chunk.
-        unsafe { kernel.run(&row) };
+        unsafe { $kernel.run(&row) };
         let bits = |sums: Vec<$float>| sums.into_iter().map(<$float>::to_bits).collect::<Vec<_>>();
         assert_eq!(bits(sums), bits(wanted), "{:?} {:?}", $isa, $step);
+    }};
+}
+
+/// The same by the kernel of `program`.
+macro_rules! check {
+    ($float:ty, $dtype:expr, $isa:expr, $step:expr) => {{
+        let variant = Variant { accesses: vec![Step::Unit, $step], dests: vec![Step::Lanes] };
+        let kernel = compile_for(&program($dtype), &variant, $isa).expect("sums have code");
+        check_sums!($float, $isa, $step, kernel)
     }};
 }
 
@@ -102,6 +130,20 @@ fn passes_that_are_shorter_than_the_lanes_go_on_where_the_one_before_ended() {
             unsafe { kernel.run(&row) };
             let bits = |sums: &[f64]| sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&sums), bits(&wanted), "{isa:?}, {steps} steps");
+        }
+    }
+}
+
+#[test]
+fn programs_that_fill_the_registers_add_to_the_same_lanes() {
+    let variant = Variant { accesses: vec![Step::Unit; 2], dests: vec![Step::Lanes] };
+    for (isa, alive) in isas().into_iter().flat_map(|isa| (1..24).map(move |n| (isa, n))) {
+        // There may be none: then the points are computed to a row, and combined there.
+        if let Some(kernel) = compile_for(&crowded(DType::F32, alive), &variant, isa) {
+            check_sums!(f32, isa, Step::Unit, kernel);
+        }
+        if let Some(kernel) = compile_for(&crowded(DType::F64, alive), &variant, isa) {
+            check_sums!(f64, isa, Step::Unit, kernel);
         }
     }
 }
