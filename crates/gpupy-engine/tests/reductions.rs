@@ -160,3 +160,62 @@ fn what_a_reduction_needs_first_does_not_keep_it_from_its_map() {
     // The sums of the columns, and two steps.
     assert_eq!(context.stats().blocks_evaluated, 3);
 }
+
+#[test]
+fn a_sum_over_rows_of_any_length_adds_in_the_same_order() {
+    // Pieces of 4096 elements are stored of the longer ones, where no rows are whole chunks.
+    let cut = Settings { block_bytes: 16_384, ..Settings::default() };
+    for context in [context(Settings::default()), context(cut)] {
+        for width in [1, 2, 3, 100, 255, 256, 257, 384, 511, 512, 513, 5000, 5120] {
+            let rows = 40_000 / width + 1;
+            let (column, line) = (numbers(rows), numbers(width));
+            let apart = context
+                .apply(
+                    Op::Sub,
+                    &[
+                        Arg::Array(&floats(&[rows, 1], &column)),
+                        Arg::Array(&floats(&[width], &line)),
+                    ],
+                )
+                .unwrap();
+            let values: Vec<f32> =
+                column.iter().flat_map(|x| line.iter().map(move |y| x - y)).collect();
+            let sum = context.reduce(Op::Add, &apart, &[0, 1], false).unwrap();
+            let mut of_rows = context.reduce(Op::Add, &apart, &[1], false).unwrap();
+            drop(apart);
+            assert_eq!(read(&context, &sum), [tree(|x, y| x + y, values.clone())], "{width}");
+            let want: Vec<f32> =
+                values.chunks(width).map(|row| tree(|x, y| x + y, row.to_vec())).collect();
+            assert_eq!(read(&context, &of_rows), want, "rows of {width}");
+            of_rows = context.reduce(Op::Add, &of_rows, &[0], false).unwrap();
+            assert_eq!(read(&context, &of_rows), [tree(|x, y| x + y, want)]);
+        }
+    }
+}
+
+#[test]
+fn planes_of_a_map_that_are_no_whole_chunks_are_summed_each_in_its_order() {
+    let cut = Settings { block_bytes: 16_384, ..Settings::default() };
+    for context in [context(Settings::default()), context(cut)] {
+        for shape in [[3, 90, 101], [7, 33, 64], [400, 5, 7], [1, 300, 77]] {
+            let [planes, rows, width] = shape;
+            let (column, line) = (numbers(planes * rows), numbers(width));
+            let apart = context
+                .apply(
+                    Op::Sub,
+                    &[
+                        Arg::Array(&floats(&[planes, rows, 1], &column)),
+                        Arg::Array(&floats(&[width], &line)),
+                    ],
+                )
+                .unwrap();
+            let values: Vec<f32> =
+                column.iter().flat_map(|x| line.iter().map(move |y| x - y)).collect();
+            let sums = context.reduce(Op::Add, &apart, &[1, 2], false).unwrap();
+            drop(apart);
+            let want: Vec<f32> =
+                values.chunks(rows * width).map(|row| tree(|x, y| x + y, row.to_vec())).collect();
+            assert_eq!(read(&context, &sums), want, "{shape:?}");
+        }
+    }
+}

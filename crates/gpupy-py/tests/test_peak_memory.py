@@ -3,6 +3,7 @@
 import pathlib
 
 import apart
+import numpy
 import pytest
 
 STATUS = pathlib.Path("/proc/self/status")
@@ -80,3 +81,33 @@ def test_a_sum_of_narrow_integers_makes_no_wide_copy_of_them(formula, wanted):
     assert int(result) == wanted
     # A tenth of what they take as int64.
     assert int(peak) < 80_000_000
+
+
+# Rows that are no whole chunks of the tree that sums follow.
+ROWS = """
+def status(name):
+    lines = open("STATUS").read().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(name + ":"))) * 1024
+
+def sum_of(n):
+    column = gpupy.asarray(numpy.linspace(0, 1, n, dtype=numpy.float32)[:, None])
+    row = gpupy.asarray(numpy.linspace(1, 2, n, dtype=numpy.float32))
+    return float(gpupy.sin(column * row).sum())
+
+sum_of(2000)
+gpupy.trim()
+open("/proc/self/clear_refs", "w").write("5")
+before = status("VmRSS")
+result = sum_of(SIDE)
+print(status("VmHWM") - before, result)
+"""
+
+
+@pytest.mark.skipif("cpu" not in apart.STARTING, reason="the driver on host memory does not start")
+@pytest.mark.parametrize("side", [6000, 6001, 6144])
+def test_a_sum_of_an_outer_product_stores_a_piece_of_it_at_most(side):
+    peak, result = apart.run(ROWS.replace("SIDE", str(side)).replace("STATUS", str(STATUS)), "cpu")
+    column, row = numpy.linspace(0, 1, side)[:, None], numpy.linspace(1, 2, side)
+    assert numpy.isclose(float(result), numpy.sin(column * row).sum(), rtol=1e-5)
+    # A tenth of what all of the product takes.
+    assert int(peak) < 4 * side * side / 10

@@ -118,3 +118,18 @@ def test_what_cannot_be_written_is_refused_as_numpy_refuses_it(name, axis, kind)
 
     assert outcome(program, np)[1] is not None
     check(program)
+
+
+@pytest.mark.parametrize("width", [1, 3, 100, 255, 256, 257, 300])
+def test_a_sum_has_the_same_bits_whether_its_map_is_stored_or_not(driver, width):
+    # Of blocks of 4096 elements several make a map, and rows end anywhere in them.
+    gpupy._gpupy.reconfigure(driver, block_bytes=1 << 14)
+    column = gpupy.asarray(np.linspace(0, 3, 20_000 // width, dtype=np.float32)[:, None])
+    row = gpupy.asarray(np.linspace(1, 2, width, dtype=np.float32))
+    maps = [lambda: column * row + 1, lambda: gpupy.exp(column * row), lambda: gpupy.exp(column) * row]
+    for of in maps:
+        for axis in (None, 0, 1):
+            fused = np.asarray(of().sum(axis=axis))
+            stored = of()
+            gpupy.evaluate(stored)
+            assert fused.tobytes() == np.asarray(stored.sum(axis=axis)).tobytes()

@@ -8,8 +8,10 @@
 
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{Kind, Value};
-use crate::memory::tiling::Tile;
+use crate::graph::value::{Input, Kind, NodeOp, Value};
+use crate::memory::access;
+use crate::memory::tiling::{Tile, Tiling};
+use crate::memory::view::View;
 use crate::schedule::destination::Destination;
 use crate::schedule::reduction::{self, Pieces};
 use crate::schedule::steps::Step;
@@ -18,6 +20,9 @@ use gpupy_core::Result;
 use gpupy_core::driver::BlockId;
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
+use gpupy_core::shape::contiguous_strides;
+use smallvec::smallvec;
+use std::ops::Range;
 
 impl Engine {
     /// Does the step that computes a tile, or tells what it needs first.
@@ -57,6 +62,11 @@ impl Engine {
             Step::Reduction(op, n) => self.fill_block(value, tile, device, |engine, block| {
                 engine.reduce_in_pieces(value, (op, n), tile, device, block)
             }),
+            Step::StoredReduction(op, n) => {
+                self.fill_block(value, tile, device, |engine, block| {
+                    engine.reduce_stored(value, (op, n), tile, device, block)
+                })
+            }
             Step::Assignment => self.assign(value, tile, device),
             Step::Whole(whole) => self.whole(value, whole, tile, device),
             Step::Scatter => self.scatter(value, device),
@@ -114,5 +124,74 @@ impl Engine {
             }
         }
         Ok(Flow::Done)
+    }
+
+    /// Reduces what a tile combines, of a map that is stored piece by piece, into its block.
+    fn reduce_stored(
+        &mut self,
+        value: &Value,
+        (op, n): (Op, usize),
+        tile: &Tile,
+        device: usize,
+        block: BlockId,
+    ) -> Result<Flow> {
+        let operand = value.state().operands.first().cloned().flatten();
+        let operand = operand.ok_or_else(|| lost(value.id()))?;
+        let reach =
+            || -> Result<Flow> { Ok(Flow::Needs(vec![(operand.clone(), 0..operand.len())])) };
+        let pieces = Pieces::stored(self.device(device)?, value, n, &operand, tile);
+        let Some(pieces) = pieces else { return reach() };
+        for piece in pieces {
+            // As in boxes.
+            self.slice.hold(!piece.is_first);
+            // What pieces did not say before: all of the map is stored.
+            let Some(row) = self.stored_row(&operand, piece.row(), device)? else { return reach() };
+            let reduction::Part { space, dest: access, is_whole: whole, .. } = piece;
+            let at = access::access(0, &contiguous_strides(&space));
+            let walk = match Walk::new(self.device(device)?, &[Start::Value(&row)], at, space)? {
+                Ok(walk) => walk,
+                Err(needs) => return Ok(Flow::Needs(needs)),
+            };
+            let dest = Destination::Block { block, access, whole };
+            if let Flow::Needs(needs) = self.run(walk, Form::Reduce { op }, dest, device)? {
+                return Ok(Flow::Needs(needs));
+            }
+        }
+        Ok(Flow::Done)
+    }
+
+    /// These elements of a value, computed into a row of their own; `None` where more than a kernel is needed for it.
+    fn stored_row(
+        &mut self,
+        of: &Value,
+        range: Range<usize>,
+        device: usize,
+    ) -> Result<Option<Value>> {
+        let len = range.len();
+        let view =
+            View { offset: range.start as isize, shape: smallvec![len], strides: smallvec![1] };
+        let copied = smallvec![(Input::new(of.id(), &view), Some(of.clone()))];
+        let place = (of.order().0 + 1, 0);
+        let row = Value::within(place, of.dtype(), view.shape, NodeOp::Apply(Op::Cast), copied);
+        let boxes = reduction::boxes(of.shape(), range.clone());
+        let tile = Tiling::new(&[len], len).tile(0);
+        let filled = self.fill_block(&row, &tile, device, |engine, block| {
+            for (at, space) in &boxes {
+                let mut access = at.clone();
+                access.offset -= range.start as i64;
+                let dest = Destination::Block { block, access, whole: boxes.len() == 1 };
+                let start = [Start::Value(of)];
+                match Walk::new(engine.device(device)?, &start, at.clone(), space.clone())? {
+                    Ok(walk) => {
+                        if let Flow::Needs(needs) = engine.run(walk, Form::Map, dest, device)? {
+                            return Ok(Flow::Needs(needs));
+                        }
+                    }
+                    Err(needs) => return Ok(Flow::Needs(needs)),
+                }
+            }
+            Ok(Flow::Done)
+        })?;
+        Ok(matches!(filled, Flow::Done).then_some(row))
     }
 }

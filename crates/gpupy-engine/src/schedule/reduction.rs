@@ -1,4 +1,10 @@
-//! Tiles of reduction steps: what they read, and how they are cut where that is more than a block.
+//! Tiles of reduction steps: what they read, how they are cut where that is more than a block, and where their map is
+//! no part of their kernel.
+//!
+//! A map that has no coordinates in one long row, as a broadcast whose rows are no whole chunks, is computed in its own
+//! shape, and stored. Of a long one no more than a piece at a time: it is combined as soon as it is stored, so the map
+//! takes the memory of a piece. Invariants: pieces are whole chunks of the canonical tree, so that bits are the same;
+//! what pieces need first is known before one is computed.
 //!
 //! Not here: how a reduction is made of steps (`record/reduced.rs`), launches (`execute/perform.rs`).
 
@@ -6,12 +12,15 @@ use crate::graph::value::{Input, Kind, Value};
 use crate::memory::access;
 use crate::memory::tiling::{Tile, Tiling};
 use crate::schedule::again::Again;
+use crate::schedule::cost;
 use crate::schedule::device::Device;
-use crate::schedule::walk::{Needs, Start, Walk};
+use crate::schedule::siblings;
+use crate::schedule::walk::{Needs, Obstacle, Start, Walk};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
-use gpupy_core::ir::REDUCE_CHUNK;
-use gpupy_core::shape::{MAX_RANK, Shape, contiguous_strides};
+use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
+use gpupy_core::shape::{MAX_RANK, Shape, contiguous_strides, size_of};
+use std::ops::Range;
 
 /// The pieces of a reduction's tile that read no more than a block, should it have to be gathered.
 pub(crate) struct Pieces<'v> {
@@ -39,6 +48,33 @@ impl<'v> Pieces<'v> {
         let tiling = Tiling::new(&tile.shape, device.reach_len() / REDUCE_CHUNK);
         Pieces { value, n, tile, tiling, next: 0 }
     }
+
+    /// Those whose map is stored, one at a time; `None` where all of the map is to be stored: it is short, or no rows of
+    /// the operand in their order.
+    pub fn stored(
+        device: &Device,
+        value: &'v Value,
+        n: usize,
+        operand: &Value,
+        tile: &'v Tile,
+    ) -> Option<Pieces<'v>> {
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
+        let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
+        let most = cost::stored_piece(&device.caps).min(device.reach_len());
+        let is_row = access::kind(&at, &space) == AccessKind::Contiguous;
+        if size_of(&space) <= 2 * most || !is_row {
+            return None;
+        }
+        let tiling = Tiling::new(&tile.shape, chunks_of_piece(most, n, operand.shape()));
+        Some(Pieces { value, n, tile, tiling, next: 0 })
+    }
+}
+
+impl Part {
+    /// The positions of the operand that are read, where they are a row.
+    pub fn row(&self) -> Range<usize> {
+        self.at.offset as usize..self.at.offset as usize + size_of(&self.space)
+    }
 }
 
 impl Iterator for Pieces<'_> {
@@ -61,7 +97,8 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// What the pieces of a reduction's tile need first: that of the first that needs anything.
+/// What the pieces of a reduction's tile need first: that of the first that needs anything, and whether that keeps the
+/// map from being part of the kernel.
 ///
 /// # Errors
 /// As of a walk.
@@ -71,17 +108,100 @@ pub(crate) fn needs(
     (value, n): (&Value, usize),
     start: Start<'_>,
     tile: &Tile,
-) -> Result<Option<Needs>> {
+) -> Result<Option<(Needs, bool)>> {
     for Part { at, space, .. } in Pieces::of(device, value, n, tile) {
         let needs = match Walk::new(device, &[start], at, space)? {
-            Ok(walk) => again.stored_first(&walk, value, device),
-            Err(needs) => Some(needs),
+            Ok(walk) => again.stored_first(&walk, value, device).map(|needs| (needs, false)),
+            Err(needs) => Some((needs, true)),
         };
         if needs.is_some() {
             return Ok(needs);
         }
     }
     Ok(None)
+}
+
+/// What has to be computed before the operand of a tile of a reduction is stored piece by piece, or all of the operand.
+///
+/// # Errors
+/// As of a walk.
+pub(crate) fn needs_of_stored(
+    device: &Device,
+    again: &mut Again,
+    (value, n): (&Value, usize),
+    operand: &Value,
+    tile: &Tile,
+    reach: &Range<usize>,
+) -> Result<Option<Needs>> {
+    if let Some(needs) = needs_of_its_own(device, operand, reach)? {
+        return Ok(Some(needs));
+    }
+    let Some(pieces) = Pieces::stored(device, value, n, operand, tile) else {
+        return Ok(Some(vec![(operand.clone(), reach.clone())]));
+    };
+    let mut needs = Needs::new();
+    for piece in pieces {
+        for (at, space) in boxes(operand.shape(), piece.row()) {
+            match Walk::new(device, &[Start::Value(operand)], at, space)? {
+                Err(more) => needs.extend(more),
+                Ok(walk) => {
+                    if piece.is_first
+                        && let Some((shared, _)) = siblings::costly_for_others(&walk, value)
+                    {
+                        needs.push((shared.clone(), 0..shared.len()));
+                    }
+                    needs.extend(again.stored_first(&walk, operand, device).into_iter().flatten());
+                }
+            }
+        }
+    }
+    Ok((!needs.is_empty()).then_some(needs))
+}
+
+/// What a walk over the first tile of a value needs, in the value's own shape.
+fn needs_of_its_own(device: &Device, value: &Value, reach: &Range<usize>) -> Result<Option<Needs>> {
+    let tiling = device.tiling(value.shape());
+    let tile = tiling.tile(tiling.number_at(reach.start));
+    let (at, space) = access::space_of_tile(value.shape(), &tile);
+    let found = Walk::up_to_cuts(device, &[Start::Value(value)], at, space)?;
+    Ok(match found {
+        Err(Obstacle::Needs(needs)) => Some(needs),
+        _ => None,
+    })
+}
+
+/// The chunks of a piece of at most so many elements, of rows of `n` that are combined; where they can, they end where
+/// rows of the operand do.
+fn chunks_of_piece(most: usize, n: usize, operand: &[usize]) -> usize {
+    let chunks = most / n.clamp(1, REDUCE_CHUNK);
+    let width = operand.last().copied().unwrap_or(1).max(1);
+    let shared = 1 << width.trailing_zeros().min(REDUCE_CHUNK.trailing_zeros());
+    let rows = width / shared;
+    if rows <= chunks { chunks - chunks % rows } else { chunks.max(1) }
+}
+
+/// Boxes of coordinates that are together these positions of a value in C order, one after another: their walks.
+pub(crate) fn boxes(shape: &[usize], range: Range<usize>) -> Vec<(Access, Shape)> {
+    let strides = contiguous_strides(shape);
+    let mut found = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let fits = |axis: &usize| {
+            let step = strides[*axis] as usize;
+            at.is_multiple_of(step) && at + step <= range.end
+        };
+        let Some(axis) = (0..shape.len()).find(fits) else { break };
+        let step = strides[axis] as usize;
+        let count = ((range.end - at) / step).min(shape[axis] - at / step % shape[axis]);
+        let extent = |own: usize| match own {
+            _ if own < axis => 1,
+            _ if own == axis => count,
+            _ => shape[own],
+        };
+        found.push((access::access(at as isize, &strides), (0..shape.len()).map(extent).collect()));
+        at += count * step;
+    }
+    found
 }
 
 /// The input space of a tile of a reduction step of this shape, and the operand's access over it.
@@ -133,4 +253,41 @@ pub(crate) fn in_rows(at: &Access, space: &[usize], shape: &[usize]) -> Option<(
     let strides = strides.iter().copied().chain(inner).collect();
     let space = others.iter().copied().chain(extents).collect();
     Some((Access { offset: at.offset, strides }, space))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn boxes_are_the_positions_one_after_another(
+            shape in prop::collection::vec(1usize..6, 1..5),
+            ends in any::<(usize, usize)>(),
+        ) {
+            let len = size_of(&shape);
+            let (start, end) = (ends.0 % len, 1 + ends.1 % len);
+            prop_assume!(start < end);
+            let mut next = start;
+            let found = boxes(&shape, start..end);
+            prop_assert!(found.len() < 2 * shape.len());
+            for (at, space) in found {
+                prop_assert_eq!(at.offset as usize, next);
+                prop_assert!(access::kind(&at, &space) != AccessKind::Affine || size_of(&space) == 1);
+                // Inside each axis.
+                prop_assert!(access::coordinates(&at, &space, &shape).is_some());
+                next += size_of(&space);
+            }
+            prop_assert_eq!(next, end);
+        }
+
+        #[test]
+        fn pieces_end_with_rows_where_they_can(width in 1usize..5000, n in 1usize..10_000_000) {
+            let chunks = chunks_of_piece(1 << 18, n, &[1, width]);
+            prop_assert!(chunks * n.min(REDUCE_CHUNK) <= 1 << 18);
+            let is_whole = (chunks * REDUCE_CHUNK).is_multiple_of(width);
+            prop_assert!(is_whole || width > 1024 || n < REDUCE_CHUNK);
+        }
+    }
 }

@@ -36,6 +36,8 @@ pub(crate) enum Step {
     Boxes(Vec<(Walk, Access)>),
     /// A reduction of more than a block, piece by piece; of as many elements, by this operation.
     Reduction(Op, usize),
+    /// The same of a map that is stored piece by piece.
+    StoredReduction(Op, usize),
     /// An assignment, which finds out itself what it needs.
     Assignment,
     /// As `Assignment`.
@@ -142,8 +144,15 @@ fn of_reduction(
     }
     let start = Start::input(&inputs[0], operand)?;
     if size_of(&space) > device.reach_len() {
-        let first = reduction::needs(device, again, (value, n), start, tile)?;
-        return Ok(first.map_or(Ok(Step::Reduction(op, n)), Err));
+        return match (reduction::needs(device, again, (value, n), start, tile)?, operand) {
+            (None, _) => Ok(Ok(Step::Reduction(op, n))),
+            (Some((needs, true)), Some(operand)) if is_before(device, operand, &needs) => {
+                let needs =
+                    reduction::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
+                Ok(needs.map_or(Ok(Step::StoredReduction(op, n)), Err))
+            }
+            (Some((needs, _)), _) => Ok(Err(needs)),
+        };
     }
     let rows = operand.and_then(|operand| in_rows(&at, &space, operand.shape()));
     let mut found = Walk::of_reduction(device, start, at, space)?;
@@ -152,14 +161,10 @@ fn of_reduction(
     }
     let walk = match (found, operand) {
         (Ok(walk), _) => walk,
-        // What a reduction's map needs first (an index in one long row, say) is mostly less
-        // cheap than the map in its own shape.
-        (Err(needs), Some(operand))
-            if !operand.is_computed()
-                && !all_before_maps(device, &needs)
-                && !any_elsewhere(device, &needs) =>
-        {
-            return Ok(Err(vec![(operand.clone(), reach)]));
+        (Err(needs), Some(operand)) if is_before(device, operand, &needs) => {
+            let needs =
+                reduction::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
+            return Ok(needs.map_or(Ok(Step::StoredReduction(op, n)), Err));
         }
         (Err(needs), _) => return Ok(Err(needs)),
     };
@@ -176,6 +181,12 @@ fn of_reduction(
 /// then it is computed by itself, and both find it.
 fn wanted_by_others(operand: &Value, reach: &Range<usize>) -> bool {
     Arc::strong_count(&operand.0) > 2 && !operand.state().computed.covers(reach.clone())
+}
+
+/// Whether a reduction's operand is pending and better stored by itself than after what the reduction's map needs
+/// first: that (an index in one long row, say) is mostly less cheap than the map in its own shape.
+fn is_before(device: &Device, operand: &Value, needs: &Needs) -> bool {
+    !operand.is_computed() && !all_before_maps(device, needs) && !any_elsewhere(device, needs)
 }
 
 /// Whether nothing of these could be computed in a kernel of what reads it.
