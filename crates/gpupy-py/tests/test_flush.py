@@ -1,6 +1,6 @@
-"""What is decided for all of a flush: what one launch gives together, and what is stored because it is read again.
+"""What is decided for all of a flush: what one launch gives, and what is stored because it is read again.
 
-What is counted are launches, compilations and operations, which no other load changes, where no evaluation pauses.
+Counted are launches, compilations and operations, which no other load changes, where no evaluation pauses.
 Not here: the counts of the timed programs (``test_launches.py``).
 """
 

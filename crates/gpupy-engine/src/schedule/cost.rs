@@ -32,11 +32,12 @@ const LARGE: usize = 1 << 16;
 /// cores of an AMD EPYC, where an operation takes 0.02 ns.
 const STORE: u64 = 64;
 
-/// What loading an element costs that is read several times, and so mostly from a cache: less than 0.1 ns there.
+/// What loading an element costs that is read several times, and so mostly from a cache: less than 0.1 ns there, by one
+/// measurement.
 const LOAD: u64 = 4;
 
-/// What a launch costs with all that leads to it, in nanoseconds: as OpenGL and Vulkan take on Mesa, and twice of what
-/// the host driver takes for 30,000 elements.
+/// What a launch costs with all that leads to it, in nanoseconds: as OpenGL and Vulkan take on Mesa, which is assumed
+/// of every device.
 const LAUNCH: f64 = 20_000.0;
 
 /// What one operation on one element costs, in nanoseconds. Measured with the distance map of 50
