@@ -5,7 +5,7 @@
 //! kernel whose points all lie in one part reads that part, with an affine access like any other; an
 //! evaluation that meets the end of a part is cut there (`boxes.rs`).
 //!
-//! Not here: how arrays are joined (`record/join.rs`), which points a kernel walks over (`walk.rs`).
+//! Not here: how arrays are joined (`record/join.rs`), which points a kernel walks over (`walk/mod.rs`).
 
 use crate::graph::value::{Input, Kind, NodeOp, Operand};
 use gpupy_core::driver::Access;

@@ -5,7 +5,7 @@
 //! `offset + Σ strides[k] · i[k]`. Broadcasting is a stride of 0. Going through an expression to its
 //! operands needs the coordinates within the expression's shape, each affine in the point again.
 //!
-//! Not here: which values a kernel reads (`walk.rs`).
+//! Not here: which values a kernel reads (`walk/mod.rs`).
 
 use crate::memory::tiling::Tile;
 use gpupy_core::driver::Access;

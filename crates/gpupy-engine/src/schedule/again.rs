@@ -10,7 +10,7 @@
 //! first use stores nothing; only tiles that a walk reads are stored; nothing is stored that an operation that
 //! was not evaluated before might have let go.
 //!
-//! Not here: what a value was computed for in passing (`graph/passed.rs`), which nodes of a walk are computed where they are needed (`walk.rs`), siblings and what a reduction
+//! Not here: what a value was computed for in passing (`graph/passed.rs`), which nodes of a walk are computed where they are needed (`walk/mod.rs`), siblings and what a reduction
 //! shares with others (`siblings.rs`).
 
 use crate::graph::passed::Read;

@@ -9,7 +9,7 @@
 //! Owns [`Rotation`] and [`Halos`]. Invariants: a halo lives no longer than the evaluation that made it; it is
 //! one tile; no pause follows it before something is computed from it, which the next slice finds.
 //!
-//! Not here: where a walk meets a join (`walk.rs`), boxes (`boxes.rs`).
+//! Not here: where a walk meets a join (`walk/mod.rs`), boxes (`boxes.rs`).
 
 use crate::graph::join::Join;
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};

@@ -9,7 +9,7 @@
 //!
 //! A reduction is no sibling, but may share what its map computes: that is chosen here too.
 //!
-//! Not here: values that the wanted one itself needs (`walk.rs`).
+//! Not here: values that the wanted one itself needs (`walk/mod.rs`).
 
 use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
 use crate::memory::access;

@@ -4,7 +4,7 @@
 //! [`Plans`](plans::Plans) are kernels of walks that come again. [`Programs`](programs::Programs) are those of single
 //! operations, which `single.rs` makes.
 //!
-//! Imports `walk.rs`, `ways.rs`, `destination.rs` and `device.rs` of the schedule. Not here: which nodes form a piece
+//! Imports `walk/mod.rs`, `ways.rs`, `destination.rs` and `device.rs` of the schedule. Not here: which nodes form a piece
 //! (`partition.rs`), the launch (`execute/launch.rs`).
 
 pub(crate) mod emit;
