@@ -22,6 +22,9 @@ use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Nodes in a walk that could still be one kernel with others beside it.
+const MANY: usize = 2048;
+
 /// A value that may be computed beside another one.
 #[derive(Clone)]
 struct Candidate {
@@ -38,7 +41,8 @@ pub(crate) fn beside(
     tile: &Tile,
 ) -> Option<(Vec<Value>, Walk)> {
     let is_next = |other: &&Value| other.id() != value.id() && is_alike(device, other, value, tile);
-    let next: Vec<&Value> = device.next.iter().filter(is_next).collect();
+    let room = if walk.nodes.len() > MANY { 0 } else { device.caps.max_dests };
+    let next: Vec<&Value> = device.next.iter().filter(is_next).take(room).collect();
     let mut found = candidates(device, walk, value, tile);
     found.retain(|other| !next.iter().any(|next| next.id() == other.id()));
     let next = next.into_iter().map(|value| Candidate { value: value.clone(), is_wanted: true });
@@ -57,8 +61,6 @@ fn is_alike(device: &Device, other: &Value, value: &Value, tile: &Tile) -> bool 
 
 /// What may be siblings of a value whose tile this walk computes.
 fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
-    /// Nodes in a walk that could still be one kernel with others beside it.
-    const MANY: usize = 2048;
     let size = walk.nodes.len();
     if size < RECOMPUTE as usize || size > MANY || !is_shared(walk) {
         return Vec::new();
