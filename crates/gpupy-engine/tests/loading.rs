@@ -4,6 +4,7 @@
 
 use gpupy_core::ErrorKind;
 use gpupy_core::driver::Config;
+use gpupy_core::plugin::table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR};
 use gpupy_engine::plugin;
 use gpupy_engine::{Context, Registry, Settings};
 use std::path::{Path, PathBuf};
@@ -45,10 +46,8 @@ fn a_path_that_is_no_driver_is_refused_in_words() {
     let newer = "#include \"gpupy_driver.h\"\n
         static const gpupy_driver_table table = { sizeof table, 9, 8 };
         const gpupy_driver_table *gpupy_driver(void) { return &table; }";
-    refused(
-        &library("newer", newer),
-        "for version 9.8 of the driver table, and this gpupy has 1.0",
-    );
+    let own = format!("this gpupy has {GPUPY_ABI_MAJOR}.{GPUPY_ABI_MINOR}");
+    refused(&library("newer", newer), &format!("for version 9.8 of the driver table, and {own}"));
     let hollow = "#include \"gpupy_driver.h\"\n
         static const gpupy_driver_table table = { sizeof table, GPUPY_ABI_MAJOR, 0, \"hollow\" };
         const gpupy_driver_table *gpupy_driver(void) { return &table; }";
