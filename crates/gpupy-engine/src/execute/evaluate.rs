@@ -104,8 +104,9 @@ impl Engine {
 
     fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
         let value = demand.value;
-        let chosen = order.devices.first().map(|position| self.device(*position));
-        let most = chosen.transpose()?.map_or(1, |device| device.caps.max_dests);
+        // Of a device that is gone the next one does the work.
+        let chosen = order.devices.first().and_then(|position| self.devices.get(*position));
+        let most = chosen.and_then(Option::as_ref).map_or(1, |device| device.caps.max_dests);
         let stored = Arc::new(fuse::stored(&Flush::of(demand, most)));
         self.devices.iter_mut().flatten().for_each(|device| device.begin(&stored, demand.next));
         let mut homes = Homes::new(order);

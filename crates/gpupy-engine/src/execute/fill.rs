@@ -10,7 +10,7 @@ use crate::execute::evaluate::Engine;
 use crate::memory::access::{self, Coordinates};
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::walk::{Flow, Start, Walk};
+use crate::schedule::walk::{Flow, Start};
 use gpupy_core::Result;
 use gpupy_core::driver::BlockId;
 use gpupy_core::ir::Form;
@@ -69,7 +69,7 @@ impl Engine {
             let space: Shape = [tile.range.len()].into_iter().collect();
             let from = access::access(tile.range.start as isize, &[1]);
             let dest = Destination::Block { block, access: access::access(0, &[1]), whole: true };
-            return self.fill(start, (from, space), dest, device);
+            return self.run_from(start, (from, space), Form::Map, dest, device);
         };
         let strides = contiguous_strides(shape);
         for part in around(tile, region) {
@@ -80,24 +80,12 @@ impl Engine {
             to.offset -= tile.range.start as i64;
             let space = part.iter().map(Range::len).collect();
             let dest = Destination::Block { block, access: to, whole: false };
-            if let Flow::Needs(needs) = self.fill(start, (from, space), dest, device)? {
-                return Ok(Flow::Needs(needs));
+            let flow = self.run_from(start, (from, space), Form::Map, dest, device)?;
+            if let Flow::Needs(_) = flow {
+                return Ok(flow);
             }
         }
         Ok(Flow::Done)
-    }
-
-    fn fill(
-        &mut self,
-        start: Start<'_>,
-        (from, space): (gpupy_core::driver::Access, Shape),
-        dest: Destination,
-        device: usize,
-    ) -> Result<Flow> {
-        match Walk::new(self.device(device)?, &[start], from, space)? {
-            Ok(walk) => self.run(walk, Form::Map, dest, device),
-            Err(needs) => Ok(Flow::Needs(needs)),
-        }
     }
 }
 

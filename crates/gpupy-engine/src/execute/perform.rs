@@ -15,7 +15,7 @@ use crate::memory::view::View;
 use crate::schedule::destination::Destination;
 use crate::schedule::reduction::{self, Pieces};
 use crate::schedule::steps::Step;
-use crate::schedule::walk::{Flow, Start, Walk, lost};
+use crate::schedule::walk::{Flow, Start, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::BlockId;
 use gpupy_core::ir::Form;
@@ -86,8 +86,10 @@ impl Engine {
         let (open, stats) = self.device_and_stats(device)?;
         let spec = open.spec(value, &tile.range)?;
         let block = open.alloc(spec, stats)?;
+        // A row that is filled on the way to another block must not let a pause lose that.
+        let held = self.slice.held();
         let done = fill(self, block);
-        self.slice.hold(false);
+        self.slice.hold(held);
         let open = self.device(device)?;
         if let Ok(Flow::Done) = done {
             open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());
@@ -114,13 +116,10 @@ impl Engine {
             let reduction::Part { at, space, dest: access, is_whole: whole, is_first } = part;
             // As in boxes.
             self.slice.hold(!is_first);
-            let walk = match Walk::new(self.device(device)?, &[start], at, space)? {
-                Ok(walk) => walk,
-                Err(needs) => return Ok(Flow::Needs(needs)),
-            };
             let dest = Destination::Block { block, access, whole };
-            if let Flow::Needs(needs) = self.run(walk, Form::Reduce { op }, dest, device)? {
-                return Ok(Flow::Needs(needs));
+            let flow = self.run_from(start, (at, space), Form::Reduce { op }, dest, device)?;
+            if let Flow::Needs(_) = flow {
+                return Ok(flow);
             }
         }
         Ok(Flow::Done)
@@ -137,24 +136,21 @@ impl Engine {
     ) -> Result<Flow> {
         let operand = value.state().operands.first().cloned().flatten();
         let operand = operand.ok_or_else(|| lost(value.id()))?;
-        let reach =
-            || -> Result<Flow> { Ok(Flow::Needs(vec![(operand.clone(), 0..operand.len())])) };
+        let all_of_it = || Ok(Flow::Needs(vec![(operand.clone(), 0..operand.len())]));
         let pieces = Pieces::stored(self.device(device)?, value, n, &operand, tile);
-        let Some(pieces) = pieces else { return reach() };
+        let Some(pieces) = pieces else { return all_of_it() };
         for piece in pieces {
             // As in boxes.
             self.slice.hold(!piece.is_first);
             // What pieces did not say before: all of the map is stored.
-            let Some(row) = self.stored_row(&operand, piece.row(), device)? else { return reach() };
+            let row = self.stored_row(&operand, piece.row(), device)?;
+            let Some(row) = row else { return all_of_it() };
             let reduction::Part { space, dest: access, is_whole: whole, .. } = piece;
             let at = access::access(0, &contiguous_strides(&space));
-            let walk = match Walk::new(self.device(device)?, &[Start::Value(&row)], at, space)? {
-                Ok(walk) => walk,
-                Err(needs) => return Ok(Flow::Needs(needs)),
-            };
-            let dest = Destination::Block { block, access, whole };
-            if let Flow::Needs(needs) = self.run(walk, Form::Reduce { op }, dest, device)? {
-                return Ok(Flow::Needs(needs));
+            let (start, dest) = (Start::Value(&row), Destination::Block { block, access, whole });
+            let flow = self.run_from(start, (at, space), Form::Reduce { op }, dest, device)?;
+            if let Flow::Needs(_) = flow {
+                return Ok(flow);
             }
         }
         Ok(Flow::Done)
@@ -180,14 +176,10 @@ impl Engine {
                 let mut access = at.clone();
                 access.offset -= range.start as i64;
                 let dest = Destination::Block { block, access, whole: boxes.len() == 1 };
-                let start = [Start::Value(of)];
-                match Walk::new(engine.device(device)?, &start, at.clone(), space.clone())? {
-                    Ok(walk) => {
-                        if let Flow::Needs(needs) = engine.run(walk, Form::Map, dest, device)? {
-                            return Ok(Flow::Needs(needs));
-                        }
-                    }
-                    Err(needs) => return Ok(Flow::Needs(needs)),
+                let (start, at) = (Start::Value(of), (at.clone(), space.clone()));
+                let flow = engine.run_from(start, at, Form::Map, dest, device)?;
+                if let Flow::Needs(_) = flow {
+                    return Ok(flow);
                 }
             }
             Ok(Flow::Done)

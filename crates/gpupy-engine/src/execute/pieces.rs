@@ -17,11 +17,11 @@ use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Kernel, Target};
 use crate::schedule::program::plans::{Plan, Structure};
-use crate::schedule::walk::{Child, Flow, Walk};
+use crate::schedule::walk::{Child, Flow, Start, Walk};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 use gpupy_core::memory;
-use gpupy_core::shape::{contiguous_strides, size_of};
+use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 
@@ -68,6 +68,24 @@ impl Engine {
             }
         }
         flow
+    }
+
+    /// Walks from a start over a space and takes that to its destination, unless something has to be computed first.
+    ///
+    /// # Errors
+    /// As of a walk, and as `run`.
+    pub fn run_from(
+        &mut self,
+        start: Start<'_>,
+        (at, space): (Access, Shape),
+        form: Form,
+        dest: Destination,
+        device: usize,
+    ) -> Result<Flow> {
+        match Walk::new(self.device(device)?, &[start], at, space)? {
+            Ok(walk) => self.run(walk, form, dest, device),
+            Err(needs) => Ok(Flow::Needs(needs)),
+        }
     }
 
     /// Launches a walk with several roots as one kernel; false when it does not fit in one, or one of the roots

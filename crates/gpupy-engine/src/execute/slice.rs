@@ -55,6 +55,11 @@ impl Slice {
         self.held = held;
     }
 
+    /// Whether a pause would lose what was computed.
+    pub fn held(&self) -> bool {
+        self.held
+    }
+
     /// Notes that something was computed that is kept.
     pub fn keep(&mut self) {
         self.kept = true;
