@@ -53,9 +53,6 @@ pub struct Context {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// The most values that an evaluation is told of which will be asked for next: what it looks at grows with them.
-const TOGETHER: usize = 32;
-
 /// Calls what it is given, once, in whatever state suits a wait: a language with a global lock
 /// lets go of it meanwhile.
 pub type Waiter = fn(&mut dyn FnMut());
@@ -218,11 +215,10 @@ impl Context {
         // Own elements are there.
         let arrays = arrays.iter().filter(|array| !array.has_own());
         let values = arrays.map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
-        for (number, value) in values.iter().enumerate() {
-            if !value.is_computed() {
-                let rest = &values[number + 1..];
-                let next = &rest[..rest.len().min(TOGETHER)];
-                let demand = Demand { value, range: 0..value.len(), next };
+        for number in 0..values.len() {
+            if let Some(demand) = Demand::first_of(&values[number..])
+                && !demand.value.is_computed()
+            {
                 self.compute_demand(&demand, |_| Ok(()))?;
             }
         }

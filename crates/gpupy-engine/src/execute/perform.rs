@@ -43,10 +43,11 @@ impl Engine {
             Step::Beside { tiles, together, alone } => {
                 let dest_of = |(value, tile)| Destination::Tile { value, tile };
                 let dests: Vec<Destination> = tiles.into_iter().map(dest_of).collect();
-                if self.run_together(together, &dests, device)? {
+                let Some(mut rest) = self.run_together(together, &dests, device)? else {
                     return Ok(Flow::Done);
-                }
-                self.run(alone, Form::Map, dest(value), device)
+                };
+                rest.roots.truncate(1);
+                self.run(alone.unwrap_or(rest), Form::Map, dest(value), device)
             }
             Step::Boxes(walks) => self.fill_block(value, tile, device, |engine, block| {
                 for (number, (walk, access)) in walks.into_iter().enumerate() {

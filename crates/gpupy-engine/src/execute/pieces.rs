@@ -88,14 +88,14 @@ impl Engine {
         }
     }
 
-    /// Launches a walk with several roots as one kernel; false when it does not fit in one, or one of the roots
+    /// Launches a walk with several roots as one kernel; gives it back when it does not fit in one, or one of the roots
     /// cannot be computed so.
     pub fn run_together(
         &mut self,
         walk: Walk,
         dests: &[Destination],
         device: usize,
-    ) -> Result<bool> {
+    ) -> Result<Option<Walk>> {
         let run = Run { device, form: Form::Map, dests };
         let passes = Passes::of(&walk);
         let open = self.device(device)?;
@@ -107,11 +107,9 @@ impl Engine {
             None => self.run_whole(&mut partition, &run, structure),
         };
         match launched {
-            Ok(launched) => {
-                if launched {
-                    passes.note();
-                }
-                Ok(launched)
+            Ok(true) => {
+                passes.note();
+                Ok(None)
             }
             Err(error)
                 if matches!(
@@ -122,7 +120,7 @@ impl Engine {
                 Err(error)
             }
             // Whatever one of them lacks, another alone may not need it.
-            Err(_) => Ok(false),
+            Ok(false) | Err(_) => Ok(Some(partition.walk)),
         }
     }
 

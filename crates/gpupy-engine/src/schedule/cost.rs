@@ -10,7 +10,6 @@
 
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
 use gpupy_core::driver::Capabilities;
-use gpupy_core::functions;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -130,10 +129,7 @@ pub(crate) fn weight(value: &Value) -> u32 {
             continue;
         }
         seen.push(value.id());
-        weight += match op {
-            NodeOp::Apply(apply) => functions::cost(*apply),
-            _ => 1,
-        };
+        weight += op.cost();
         if weight >= MOST {
             return MOST;
         }

@@ -1,15 +1,17 @@
 //! Flushes: the pending graph below what is wanted, looked at once before anything of it is computed.
 //!
-//! Owns [`Demand`], what is wanted, and [`Flush`]: plain data, operands before what reads them. Invariant: a flush holds no value, so that looking changes
-//! nothing of who holds what.
+//! Owns [`Demand`], what is wanted, and [`Flush`]: plain data, operands before what reads them. Invariant: a flush holds
+//! no value, so that looking changes nothing of who holds what.
 //!
 //! Not here: what is decided by it (`fuse.rs`).
 
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
-use gpupy_core::functions;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
+
+/// The most values that an evaluation is told of which will be asked for next: what it looks at grows with them.
+const TOGETHER: usize = 32;
 
 /// What is asked of an engine.
 pub(crate) struct Demand<'d> {
@@ -24,6 +26,12 @@ impl<'d> Demand<'d> {
     /// Positions of a value, and nothing that is known of besides.
     pub fn of(value: &'d Value, range: Range<usize>) -> Demand<'d> {
         Demand { value, range, next: &[] }
+    }
+
+    /// All of the first of these, and the others next; `None` where there is none.
+    pub fn first_of(values: &'d [Value]) -> Option<Demand<'d>> {
+        let (value, rest) = values.split_first()?;
+        Some(Demand { value, range: 0..value.len(), next: &rest[..rest.len().min(TOGETHER)] })
     }
 }
 
@@ -117,10 +125,7 @@ fn pending(value: &Value, found: &FxHashMap<ValueId, u32>, before: &[Pending]) -
         let operands = SmallVec::new();
         return Pending { id, len, own: 0, weight: 0, stands_alone: false, points: len, operands };
     };
-    let own = match op {
-        NodeOp::Apply(apply) => functions::cost(*apply),
-        _ => 1,
-    };
+    let own = op.cost();
     let points = match op {
         NodeOp::Reduce { n, .. } => {
             let rows = len / value.shape().last().copied().unwrap_or(1).max(1);

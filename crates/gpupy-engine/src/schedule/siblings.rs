@@ -4,8 +4,8 @@
 //! share most of their operations, and several destinations of one launch compute those once. A
 //! sibling is a living expression of the same shape that no other pending expression uses, at
 //! least half of whose operations the wanted value needs as well; or one that will be asked for next, and reads
-//! something that the wanted one reads. Invariant: nothing is launched here; whether
-//! all fit into one kernel is asked where they are (`execute/pieces.rs`).
+//! something that the wanted one reads. Invariant: nothing is launched here; whether all fit into one kernel is asked
+//! where they are launched (`execute/pieces.rs`).
 //!
 //! A reduction is no sibling, but may share what its map computes: that is chosen here too.
 //!

@@ -30,8 +30,8 @@ pub(crate) enum Step {
     /// A walk into the tile.
     Walk(Walk, Form),
     /// A walk into tiles of several values, the wanted one first; where that is no one kernel, the walk of the wanted
-    /// one alone.
-    Beside { tiles: Vec<(Value, Tile)>, together: Walk, alone: Walk },
+    /// one alone, which is the same with its first root where there is no other.
+    Beside { tiles: Vec<(Value, Tile)>, together: Walk, alone: Option<Walk> },
     /// Walks into places of the tile's block.
     Boxes(Vec<(Walk, Access)>),
     /// A reduction of more than a block, piece by piece; of as many elements, by this operation.
@@ -108,22 +108,21 @@ fn of_map(
         return Ok(Err(needs));
     }
     if !walk.besides.is_empty() {
-        let mut tiles = vec![(value.clone(), tile.clone())];
-        let mut together = walk.clone();
-        for node in &walk.besides {
-            let beside = &walk.nodes[*node as usize];
-            if let Some(tile) = device.own_tile(&beside.value, &beside.access, &walk.space) {
+        let (mut tiles, mut together) = (vec![(value.clone(), tile.clone())], walk);
+        for node in std::mem::take(&mut together.besides) {
+            let beside = &together.nodes[node as usize];
+            if let Some(tile) = device.own_tile(&beside.value, &beside.access, &together.space) {
                 tiles.push((beside.value.clone(), tile));
-                together.roots.push(Child::Node(*node));
+                together.roots.push(Child::Node(node));
             }
         }
-        return Ok(Ok(Step::Beside { tiles, together, alone: walk }));
+        return Ok(Ok(Step::Beside { tiles, together, alone: None }));
     }
     if device.caps.max_dests > 1
         && let Some((values, together)) = siblings::beside(device, &walk, value, tile)
     {
         let tiles = values.into_iter().map(|value| (value, tile.clone())).collect();
-        return Ok(Ok(Step::Beside { tiles, together, alone: walk }));
+        return Ok(Ok(Step::Beside { tiles, together, alone: Some(walk) }));
     }
     Ok(Ok(Step::Walk(walk, Form::Map)))
 }

@@ -12,6 +12,7 @@ use crate::memory::access;
 use crate::memory::view::View;
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
+use gpupy_core::functions;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, Strides, contiguous_strides};
 use smallvec::SmallVec;
@@ -50,6 +51,14 @@ pub(crate) enum NodeOp {
 }
 
 impl NodeOp {
+    /// Operations to compute an element from the operands'.
+    pub fn cost(&self) -> u32 {
+        match self {
+            NodeOp::Apply(op) => functions::cost(*op),
+            _ => 1,
+        }
+    }
+
     /// Whether what it gives is never computed in a kernel of what reads it.
     pub fn stands_alone(&self) -> bool {
         use NodeOp::{Apply, Assign, Gather, Index, Join, Reduce, Scatter, WhereTrue, Whole};

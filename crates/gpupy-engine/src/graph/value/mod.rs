@@ -20,7 +20,6 @@ use crate::memory::host::HostBuffer;
 use crate::memory::little::is_little;
 use crate::memory::ranges::Ranges;
 use gpupy_core::driver::HostMemory;
-use gpupy_core::functions;
 use gpupy_core::memory::of_array;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, Result, Scalar};
@@ -124,11 +123,7 @@ struct Pending {
 impl Pending {
     /// What an expression over a shape begins with.
     fn of(shape: &[usize], op: NodeOp, operands: SmallVec<[Operand; 3]>) -> (Kind, Pending, State) {
-        let own = match op {
-            NodeOp::Apply(apply) => functions::cost(apply),
-            _ => 1,
-        };
-        let (mut weight, mut depth, mut held) = (own, 0, 0u64);
+        let (mut weight, mut depth, mut held) = (op.cost(), 0, 0u64);
         let touched = match (&op, operands.first()) {
             (NodeOp::Assign(view), Some((_, Some(old)))) if is_little(view.size(), old.len()) => {
                 old.0.touched.saturating_add(1)

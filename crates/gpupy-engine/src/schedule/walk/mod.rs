@@ -38,7 +38,6 @@ pub(crate) enum Role {
 }
 
 /// A value as it is needed.
-#[derive(Clone)]
 pub(crate) struct WalkNode {
     pub value: Value,
     pub access: Access,
@@ -46,7 +45,6 @@ pub(crate) struct WalkNode {
 }
 
 /// What one evaluation over a space needs.
-#[derive(Clone)]
 pub(crate) struct Walk {
     pub space: Shape,
     /// Parents before children.
