@@ -196,6 +196,32 @@ fn a_pause_loses_no_piece_of_what_is_expanded_into_several() {
 }
 
 #[test]
+fn a_pause_loses_no_piece_of_a_map_that_is_stored_for_a_reduction() {
+    let numbers = |n: usize| -> Vec<f32> { (0..n).map(|i| i as f32 * 0.37 - 5.0).collect() };
+    let (column, row) = (numbers(60), numbers(100));
+    let array = |shape: &[usize], numbers: &[f32]| {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        Array::from_bytes(DType::F32, shape, &bytes).unwrap()
+    };
+    let most = |context: &Context| {
+        let both = [array(&[60, 1], &column), array(&[100], &row)];
+        let product = context.apply(Op::Mul, &[Arg::Array(&both[0]), Arg::Array(&both[1])]);
+        let map = with(context, Op::Sub, &product.unwrap(), 3.0);
+        context.reduce(Op::Max, &map, &[0, 1], false).unwrap()
+    };
+    let all = column.iter().flat_map(|x| row.iter().map(move |y| x * y - 3.0));
+    let wanted = [all.fold(f32::MIN, f32::max)];
+    for block_bytes in [0, 64, 1024, 4096] {
+        let (found, whole) = on_soft(false, block_bytes, most);
+        assert_eq!(found, wanted, "{block_bytes}");
+        ASKED.set(0);
+        let (found, paused) = on_soft(true, block_bytes, most);
+        assert_eq!(found, wanted, "{block_bytes}");
+        assert!(paused.launches <= whole.launches + 2 * u64::from(ASKED.get()), "{block_bytes}");
+    }
+}
+
+#[test]
 fn reductions_and_writes_survive_pauses_and_other_drivers_help_as_before() {
     PATIENCE.set(u32::MAX);
     let results = |pauses: bool| {

@@ -88,9 +88,13 @@ impl Engine {
         let spec = open.spec(value, &tile.range)?;
         let block = open.alloc(spec, stats)?;
         // A row that is filled on the way to another block must not let a pause lose that.
-        let held = self.slice.held();
+        let (held, kept) = (self.slice.held(), self.slice.kept());
         let done = fill(self, block);
         self.slice.hold(held);
+        if let Ok(Flow::Needs(_)) = done {
+            // What was computed for it on the way goes with the block.
+            self.slice.take_back(kept);
+        }
         let open = self.device(device)?;
         if let Ok(Flow::Done) = done {
             open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());
@@ -140,9 +144,9 @@ impl Engine {
         let all_of_it = || Ok(Flow::Needs(vec![(operand.clone(), 0..operand.len())]));
         let pieces = Pieces::stored(self.device(device)?, value, n, &operand, tile);
         let Some(pieces) = pieces else { return all_of_it() };
+        // A pause would lose a row that is stored, and what it was computed from is let go when it is.
+        self.slice.hold(true);
         for piece in pieces {
-            // As in boxes.
-            self.slice.hold(!piece.is_first);
             // What pieces did not say before: all of the map is stored.
             let row = self.stored_row(&operand, piece.row(), device)?;
             let Some(row) = row else { return all_of_it() };

@@ -65,6 +65,16 @@ impl Slice {
         self.kept = true;
     }
 
+    /// Whether something was computed in this slice that is kept.
+    pub fn kept(&self) -> bool {
+        self.kept
+    }
+
+    /// Takes back what was noted since this was so, as it is let go again.
+    pub fn take_back(&mut self, kept: bool) {
+        self.kept = kept;
+    }
+
     /// Goes on while the slice lasts; asked between tiles.
     ///
     /// # Errors

@@ -136,6 +136,10 @@ pub(crate) fn needs_of_stored(
     if let Some(needs) = needs_of_its_own(device, operand, reach)? {
         return Ok(Some(needs));
     }
+    if operand.state().computed.gaps(reach.clone()) != [reach.clone()] {
+        // A pause came while all of it was stored.
+        return Ok(Some(vec![(operand.clone(), reach.clone())]));
+    }
     let Some(pieces) = Pieces::stored(device, value, n, operand, tile) else {
         return Ok(Some(vec![(operand.clone(), reach.clone())]));
     };
