@@ -6,6 +6,7 @@ Not here: the counts of the timed programs (``test_launches.py``).
 
 import numpy
 import pytest
+from test_launches import _loop
 
 import gpupy
 
@@ -26,26 +27,14 @@ def _given(size=SIZE):
     return numpy.random.default_rng(7).random(size, dtype=numpy.float32)
 
 
-def _steps(np, count):
-    """A loop of three statements and a reduction."""
-    x, v = np.linspace(0, 1, 4000, dtype=np.float32), np.zeros(4000, np.float32)
-    total = np.zeros((), np.float32)
-    for _ in range(count):
-        force = -x * np.float32(0.01)
-        v = v * np.float32(0.999) + force
-        x = x + v
-        total = total + np.abs(x).sum()
-    return x, total
-
-
 def test_a_long_loop_compiles_no_more_than_a_short_one(driver):
-    _, short = _counted(driver, lambda: _steps(gpupy, 1000))
-    (x, total), long = _counted(driver, lambda: _steps(gpupy, 2000))
+    _, short = _counted(driver, lambda: _loop(gpupy, 1000))
+    (x, total), long = _counted(driver, lambda: _loop(gpupy, 2000))
     assert long["kernels_compiled"] <= short["kernels_compiled"]
     assert long["launches"] <= 2.05 * short["launches"]
     # What a turn computes is stored, and never computed again for the next one.
     assert long["instructions"] <= 2.05 * short["instructions"]
-    wanted_x, wanted_total = _steps(numpy, 2000)
+    wanted_x, wanted_total = _loop(numpy, 2000)
     numpy.testing.assert_allclose(x, wanted_x, rtol=1e-4, atol=1e-4)
     numpy.testing.assert_allclose(total, wanted_total, rtol=1e-4)
 

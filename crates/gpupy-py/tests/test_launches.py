@@ -20,11 +20,11 @@ COUNTS = ("launches", "kernels_compiled", "bytes_uploaded", "bytes_downloaded")
 SIZE = 100
 
 
-def _loop(np):
+def _loop(np, turns=20):
     """Steps of three statements and a reduction."""
     x, v = np.linspace(0, 1, 4000, dtype=np.float32), np.zeros(4000, np.float32)
     total = np.zeros((), np.float32)
-    for _ in range(20):
+    for _ in range(turns):
         force = -x * np.float32(0.01)
         v = v * np.float32(0.999) + force
         x = x + v

@@ -47,11 +47,16 @@ def test_an_evaluation_takes_its_result_and_no_more_than_a_twentieth_more(formul
     assert result <= int(peak) <= 1.05 * result
 
 
-NARROW = f"""
+# Bytes that the process has now, or had at most.
+MEASURE = f"""
 def status(name):
     lines = open("{STATUS}").read().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith(name + ":"))) * 1024
+"""
 
+NARROW = (
+    MEASURE
+    + """
 row = gpupy.asarray((numpy.arange(1000) % 100).astype(numpy.int8))
 whole = gpupy.asarray(numpy.ones(100_000_000, numpy.int8))
 int(row.sum()), int(whole[:70_000].sum()), int(gpupy.broadcast_to(row, (70, 1000)).sum())
@@ -61,6 +66,7 @@ before = status("VmRSS")
 result = int(FORMULA)
 print(status("VmHWM") - before, result)
 """
+)
 
 
 @pytest.mark.skipif("cpu" not in apart.STARTING, reason="the driver on host memory does not start")
@@ -84,11 +90,9 @@ def test_a_sum_of_narrow_integers_makes_no_wide_copy_of_them(formula, wanted):
 
 
 # Rows that are no whole chunks of the tree that sums follow.
-ROWS = """
-def status(name):
-    lines = open("STATUS").read().splitlines()
-    return int(next(line.split()[1] for line in lines if line.startswith(name + ":"))) * 1024
-
+ROWS = (
+    MEASURE
+    + """
 def sum_of(n):
     column = gpupy.asarray(numpy.linspace(0, 1, n, dtype=numpy.float32)[:, None])
     row = gpupy.asarray(numpy.linspace(1, 2, n, dtype=numpy.float32))
@@ -101,12 +105,13 @@ before = status("VmRSS")
 result = sum_of(SIDE)
 print(status("VmHWM") - before, result)
 """
+)
 
 
 @pytest.mark.skipif("cpu" not in apart.STARTING, reason="the driver on host memory does not start")
 @pytest.mark.parametrize("side", [6000, 6001, 6144])
 def test_a_sum_of_an_outer_product_stores_a_piece_of_it_at_most(side):
-    peak, result = apart.run(ROWS.replace("SIDE", str(side)).replace("STATUS", str(STATUS)), "cpu")
+    peak, result = apart.run(ROWS.replace("SIDE", str(side)), "cpu")
     column, row = numpy.linspace(0, 1, side)[:, None], numpy.linspace(1, 2, side)
     assert numpy.isclose(float(result), numpy.sin(column * row).sum(), rtol=1e-5)
     # A tenth of what all of the product takes.

@@ -9,12 +9,18 @@ use gpupy_jit::{Row, Step, Variant, Walk, compile_for};
 /// Chunks of 256 points.
 const CHUNKS: usize = 5;
 
-/// `x * y + x`
-fn program(dtype: DType) -> Program {
+/// A program that has loaded `x` and `y`.
+fn begun(dtype: DType) -> (Builder, [u32; 2]) {
     let mut b = Builder::new(Form::Map, 1);
     let slot = b.access(AccessKind::Affine);
     let operands = [b.operand(dtype), b.operand(dtype)];
-    let [x, y] = operands.map(|operand| b.load(operand, slot));
+    let loaded = operands.map(|operand| b.load(operand, slot));
+    (b, loaded)
+}
+
+/// `x * y + x`
+fn program(dtype: DType) -> Program {
+    let (mut b, [x, y]) = begun(dtype);
     let product = b.op(Op::Mul, &[x, y]);
     let sum = b.op(Op::Add, &[product, x]);
     b.store(sum);
@@ -23,10 +29,7 @@ fn program(dtype: DType) -> Program {
 
 /// `x * y + x`, beside so many products of `x` that all are alive at once, and cancel out to the bit.
 fn crowded(dtype: DType, alive: usize) -> Program {
-    let mut b = Builder::new(Form::Map, 1);
-    let slot = b.access(AccessKind::Affine);
-    let operands = [b.operand(dtype), b.operand(dtype)];
-    let [x, y] = operands.map(|operand| b.load(operand, slot));
+    let (mut b, [x, y]) = begun(dtype);
     let product = b.op(Op::Mul, &[x, y]);
     let sum = b.op(Op::Add, &[product, x]);
     let mut powers = vec![x];
@@ -42,16 +45,20 @@ fn crowded(dtype: DType, alive: usize) -> Program {
     b.finish()
 }
 
-/// What one kind of float sums up to by a kernel, `y` being one element for all or one for each.
+/// What one kind of float sums up to by a kernel that computes this of `x` and `y`, which is one element for all or
+/// one for each.
 macro_rules! check_sums {
-    ($float:ty, $isa:expr, $step:expr, $kernel:expr) => {{
+    ($float:ty, $isa:expr, $step:expr, $kernel:expr) => {
+        check_sums!($float, $isa, $step, $kernel, |x: $float, y: $float| x * y + x)
+    };
+    ($float:ty, $isa:expr, $step:expr, $kernel:expr, $function:expr) => {{
         let x: Vec<$float> = (0..256 * CHUNKS).map(|k| (k as $float * 0.37).sin()).collect();
         let y: Vec<$float> = (0..256 * CHUNKS).map(|k| (k as $float * 0.11).cos()).collect();
         let mut sums: Vec<$float> = vec![-0.0; 16 * CHUNKS];
         let mut wanted = sums.clone();
         let at = |k: usize| if $step == Step::Zero { 0 } else { k };
         for k in 0..x.len() {
-            wanted[k / 256 * 16 + k % 16] += x[k] * y[at(k)] + x[k];
+            wanted[k / 256 * 16 + k % 16] += $function(x[k], y[at(k)]);
         }
         let size = size_of::<$float>() as isize;
         let walk = |row: *const $float, step| Walk { ptr: row.cast_mut().cast(), step };
@@ -91,10 +98,7 @@ fn points_are_added_to_the_lanes_of_their_chunk() {
 
 /// So many products and sums, one of the other.
 fn long(dtype: DType, steps: usize) -> Program {
-    let mut b = Builder::new(Form::Map, 1);
-    let slot = b.access(AccessKind::Affine);
-    let operands = [b.operand(dtype), b.operand(dtype)];
-    let [x, y] = operands.map(|operand| b.load(operand, slot));
+    let (mut b, [x, y]) = begun(dtype);
     let value = (0..steps).fold(x, |value, k| {
         let op = if k % 2 == 0 { Op::Mul } else { Op::Add };
         b.op(op, &[value, y])
@@ -105,31 +109,15 @@ fn long(dtype: DType, steps: usize) -> Program {
 
 #[test]
 fn passes_that_are_shorter_than_the_lanes_go_on_where_the_one_before_ended() {
-    let n = 256 * CHUNKS;
-    let x: Vec<f64> = (0..n).map(|k| (k as f64 * 0.37).sin()).collect();
-    let y: Vec<f64> = (0..n).map(|k| 0.5 + (k as f64 * 0.11).cos() * 0.25).collect();
+    let variant = Variant { accesses: vec![Step::Unit; 2], dests: vec![Step::Lanes] };
     for isa in isas() {
         // A pass has fewer vectors, the longer the program is.
         for steps in [10, 100, 1100] {
-            let variant = Variant { accesses: vec![Step::Unit; 2], dests: vec![Step::Lanes] };
             let kernel = compile_for(&long(DType::F64, steps), &variant, isa).expect("code");
-            let (mut sums, mut wanted) = (vec![-0.0_f64; 16 * CHUNKS], vec![-0.0; 16 * CHUNKS]);
-            for k in 0..n {
-                let next = |value: f64, step| match step % 2 {
-                    0 => value * y[k],
-                    _ => value + y[k],
-                };
-                wanted[k / 256 * 16 + k % 16] += (0..steps).fold(x[k], next);
-            }
-            let walk = |row: *const f64| Walk { ptr: row.cast_mut().cast(), step: 8 };
-            let accesses = [walk(x.as_ptr()), walk(y.as_ptr())];
-            let dests = [Walk { ptr: sums.as_mut_ptr().cast(), step: 8 }];
-            let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
-            let row = Row { n, accesses, dests, params: std::ptr::null() };
-            // SAFETY: operands have `n` elements, and there are 16 sums for each chunk.
-            unsafe { kernel.run(&row) };
-            let bits = |sums: &[f64]| sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&sums), bits(&wanted), "{isa:?}, {steps} steps");
+            let next =
+                |y: f64| move |value: f64, step| if step % 2 == 0 { value * y } else { value + y };
+            let wanted = |x: f64, y: f64| (0..steps).fold(x, next(y));
+            check_sums!(f64, isa, Step::Unit, kernel, wanted);
         }
     }
 }
