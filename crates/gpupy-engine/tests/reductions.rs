@@ -219,3 +219,85 @@ fn planes_of_a_map_that_are_no_whole_chunks_are_summed_each_in_its_order() {
         }
     }
 }
+
+/// Reductions of the same elements, each with what it is of these: of the elements, of halves, of squares.
+fn alike(
+    context: &Context,
+    array: &Array,
+    axes: &[usize],
+) -> Vec<(Array, Op, fn(f32) -> f32, fn(f32, f32) -> f32)> {
+    let halved = context.apply(Op::Mul, &[array.into(), Scalar::f32(0.5).into()]).unwrap();
+    let square = context.apply(Op::Mul, &[array.into(), array.into()]).unwrap();
+    let of = |op, of: &Array| context.reduce(op, of, axes, false).unwrap();
+    vec![
+        (of(Op::Add, array), Op::Add, |x| x, |x, y| x + y),
+        (of(Op::Max, array), Op::Max, |x| x, f32::max),
+        (of(Op::Min, array), Op::Min, |x| x, f32::min),
+        (of(Op::Mul, array), Op::Mul, |x| x, |x, y| x * y),
+        (of(Op::Add, &square), Op::Add, |x| x * x, |x, y| x + y),
+        (of(Op::Min, &halved), Op::Min, |x| x * 0.5, f32::min),
+        (of(Op::Mul, &halved), Op::Mul, |x| x * 0.5, |x, y| x * y),
+        (of(Op::Max, &square), Op::Max, |x| x * x, f32::max),
+    ]
+}
+
+#[test]
+fn reductions_of_the_same_elements_are_one_launch_a_step_with_the_bits_that_each_has_alone() {
+    // What is combined, and in how many steps.
+    let cases: [(&[usize], &[usize], u64); 6] = [
+        (&[200], &[0], 1),
+        (&[1000], &[0], 2),
+        (&[40, 70], &[1], 1),
+        (&[40, 70], &[0], 1),
+        (&[40, 700], &[1], 2),
+        (&[10, 30, 10], &[0, 1, 2], 2),
+    ];
+    for (shape, axes, steps) in cases {
+        let values = numbers(shape.iter().product());
+        let array = floats(shape, &values);
+        for block_bytes in [0, 1024, 2000] {
+            let context = context(Settings { block_bytes, ..Settings::default() });
+            // All are held, and the first is asked for: the others of its launch come with it.
+            for (number, (result, op, map, combine)) in
+                alike(&context, &array, axes).into_iter().enumerate()
+            {
+                let mapped: Vec<f32> = values.iter().map(|x| map(*x)).collect();
+                let want = rows(&array, &mapped, axes).into_iter().map(|row| tree(combine, row));
+                let want: Vec<u32> = want.map(f32::to_bits).collect();
+                let got = read(&context, &result).into_iter().map(f32::to_bits);
+                assert_eq!(got.collect::<Vec<u32>>(), want, "{op:?} of {shape:?} over {axes:?}");
+                // Four of them need no operations, and the driver does as many in a launch.
+                if block_bytes == 0 && number < 4 {
+                    assert_eq!(context.stats().launches, steps, "{shape:?} over {axes:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reduction_that_nobody_holds_is_not_computed_beside_another() {
+    let (context, array) = (context(Settings::default()), floats(&[1000], &numbers(1000)));
+    let mut all = alike(&context, &array, &[0]);
+    all.truncate(1);
+    read(&context, &all[0].0);
+    assert_eq!(context.stats().launches, 2);
+    assert_eq!(context.stats().instructions, 0);
+}
+
+#[test]
+fn reductions_that_read_more_than_a_block_read_each_piece_once() {
+    let values = numbers(40_000);
+    let array = floats(&[40_000], &values);
+    let launches = |count: usize| {
+        let context = context(Settings { block_bytes: 1024, ..Settings::default() });
+        let mut all = alike(&context, &array, &[0]);
+        all.truncate(count);
+        for (result, op, map, combine) in &all {
+            let want = tree(*combine, values.iter().map(|x| map(*x)).collect());
+            assert_eq!(read(&context, result)[0].to_bits(), want.to_bits(), "{op:?}");
+        }
+        (context.stats().launches, context.stats().bytes_uploaded)
+    };
+    assert_eq!(launches(4), launches(1));
+}

@@ -22,6 +22,7 @@ use crate::schedule::placement::{Homes, Order};
 use crate::schedule::steps::Step;
 use crate::schedule::walk::{Flow, Needs, Walk};
 use crate::schedule::ways::Steps;
+use gpupy_core::driver::Capabilities;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ops::Range;
@@ -106,9 +107,13 @@ impl Engine {
         let value = demand.value;
         // Of a device that is gone the next one does the work.
         let chosen = order.devices.first().and_then(|position| self.devices.get(*position));
-        let most = chosen.and_then(Option::as_ref).map_or(1, |device| device.caps.max_dests);
-        let stored = Arc::new(fuse::stored(&Flush::of(demand, most)));
-        self.devices.iter_mut().flatten().for_each(|device| device.begin(&stored, demand.next));
+        let unknown = Capabilities::default();
+        let caps = chosen.and_then(Option::as_ref).map_or(&unknown, |device| &device.caps);
+        let flush = Flush::of(demand, caps);
+        let (stored, together) = (Arc::new(fuse::stored(&flush)), Arc::new(flush.together));
+        for device in self.devices.iter_mut().flatten() {
+            device.begin(&stored, &together, demand.next);
+        }
         let mut homes = Homes::new(order);
         // What is needed first, the last one before the others, with the rank that asks.
         let mut stack: Vec<(Value, Range<usize>, usize)> =

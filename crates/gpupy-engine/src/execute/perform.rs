@@ -8,21 +8,16 @@
 
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{Input, Kind, NodeOp, Value};
-use crate::memory::access;
-use crate::memory::tiling::{Tile, Tiling};
-use crate::memory::view::View;
+use crate::execute::pieces::Run;
+use crate::graph::value::Value;
+use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::reduction::{self, Pieces};
 use crate::schedule::steps::Step;
-use crate::schedule::walk::{Flow, Start, lost};
+use crate::schedule::walk::Flow;
 use gpupy_core::Result;
-use gpupy_core::driver::BlockId;
+use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::ir::Form;
-use gpupy_core::op::Op;
-use gpupy_core::shape::contiguous_strides;
-use smallvec::smallvec;
-use std::ops::Range;
+use smallvec::SmallVec;
 
 impl Engine {
     /// Does the step that computes a tile, or tells what it needs first.
@@ -40,14 +35,21 @@ impl Engine {
         match step {
             Step::Nothing => Ok(Flow::Done),
             Step::Walk(walk, form) => self.run(walk, form, dest(value), device),
-            Step::Beside { tiles, together, alone } => {
+            Step::Beside { tiles, together, alone, form, further } => {
                 let dest_of = |(value, tile)| Destination::Tile { value, tile };
                 let dests: Vec<Destination> = tiles.into_iter().map(dest_of).collect();
-                let Some(mut rest) = self.run_together(together, &dests, device)? else {
-                    return Ok(Flow::Done);
-                };
-                rest.roots.truncate(1);
-                self.run(alone.unwrap_or(rest), Form::Map, dest(value), device)
+                let (mut walk, mut count) = (together, dests.len());
+                while count > 1 {
+                    let further = further.get(..count - 1).unwrap_or_default();
+                    let run = Run { device, form, further, dests: &dests[..count] };
+                    match self.run_together(walk, &run)? {
+                        None => return Ok(Flow::Done),
+                        // As many as one kernel has room for.
+                        Some(rest) => (walk, count) = (rest, count / 2),
+                    }
+                    walk.roots.truncate(count);
+                }
+                self.run(alone.unwrap_or(walk), form, dest(value), device)
             }
             Step::Boxes(walks) => self.fill_block(value, tile, device, |engine, block| {
                 for (number, (walk, access)) in walks.into_iter().enumerate() {
@@ -60,9 +62,12 @@ impl Engine {
                 }
                 Ok(Flow::Done)
             }),
-            Step::Reduction(op, n) => self.fill_block(value, tile, device, |engine, block| {
-                engine.reduce_in_pieces(value, (op, n), tile, device, block)
-            }),
+            Step::Reductions(values, n) => {
+                let values = &values[..self.reduced_in_one(&values, n, tile, device)?];
+                self.fill_blocks(values, tile, device, |engine, blocks| {
+                    engine.reduce_in_pieces(values, n, tile, device, blocks)
+                })
+            }
             Step::StoredReduction(op, n) => {
                 self.fill_block(value, tile, device, |engine, block| {
                     engine.reduce_stored(value, (op, n), tile, device, block)
@@ -77,118 +82,55 @@ impl Engine {
     }
 
     /// Fills a block, which becomes a tile of the value when that succeeds.
-    fn fill_block(
+    pub(super) fn fill_block(
         &mut self,
         value: &Value,
         tile: &Tile,
         device: usize,
         fill: impl FnOnce(&mut Engine, BlockId) -> Result<Flow>,
     ) -> Result<Flow> {
+        let value = std::slice::from_ref(value);
+        self.fill_blocks(value, tile, device, |engine, blocks| fill(engine, blocks[0]))
+    }
+
+    /// Fills a block for each of these values, which become the same tile of each when that succeeds.
+    fn fill_blocks(
+        &mut self,
+        values: &[Value],
+        tile: &Tile,
+        device: usize,
+        fill: impl FnOnce(&mut Engine, &[BlockId]) -> Result<Flow>,
+    ) -> Result<Flow> {
         let (open, stats) = self.device_and_stats(device)?;
-        let spec = open.spec(value, &tile.range)?;
-        let block = open.alloc(spec, stats)?;
+        let specs = values.iter().map(|value| open.spec(value, &tile.range));
+        let specs = specs.collect::<Result<SmallVec<[BlockSpec; 4]>>>()?;
+        let mut blocks: SmallVec<[BlockId; 4]> = SmallVec::new();
+        for spec in &specs {
+            match open.alloc(*spec, stats) {
+                Ok(block) => blocks.push(block),
+                Err(error) => {
+                    blocks.into_iter().for_each(|block| open.driver.block_free(block));
+                    return Err(error);
+                }
+            }
+        }
         // A row that is filled on the way to another block must not let a pause lose that.
         let (held, kept) = (self.slice.held(), self.slice.kept());
-        let done = fill(self, block);
+        let done = fill(self, &blocks);
         self.slice.hold(held);
         if let Ok(Flow::Needs(_)) = done {
             // What was computed for it on the way goes with the block.
             self.slice.take_back(kept);
         }
         let open = self.device(device)?;
-        if let Ok(Flow::Done) = done {
-            open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());
-            value.mark_computed(tile.range.clone());
-        } else {
-            open.driver.block_free(block);
+        for ((value, block), spec) in values.iter().zip(blocks).zip(specs) {
+            if let Ok(Flow::Done) = done {
+                open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());
+                value.mark_computed(tile.range.clone());
+            } else {
+                open.driver.block_free(block);
+            }
         }
         done
-    }
-
-    /// Reduces what a tile combines, piece by piece, into its block.
-    fn reduce_in_pieces(
-        &mut self,
-        value: &Value,
-        (op, n): (Op, usize),
-        tile: &Tile,
-        device: usize,
-        block: BlockId,
-    ) -> Result<Flow> {
-        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
-        let operand = value.state().operands.first().cloned().flatten();
-        let start = Start::input(&inputs[0], operand.as_ref())?;
-        for part in Pieces::of(self.device(device)?, value, n, tile) {
-            let reduction::Part { at, space, dest: access, is_whole: whole, is_first } = part;
-            // As in boxes.
-            self.slice.hold(!is_first);
-            let dest = Destination::Block { block, access, whole };
-            let flow = self.run_from(start, (at, space), Form::Reduce { op }, dest, device)?;
-            if let Flow::Needs(_) = flow {
-                return Ok(flow);
-            }
-        }
-        Ok(Flow::Done)
-    }
-
-    /// Reduces what a tile combines, of a map that is stored piece by piece, into its block.
-    fn reduce_stored(
-        &mut self,
-        value: &Value,
-        (op, n): (Op, usize),
-        tile: &Tile,
-        device: usize,
-        block: BlockId,
-    ) -> Result<Flow> {
-        let operand = value.state().operands.first().cloned().flatten();
-        let operand = operand.ok_or_else(|| lost(value.id()))?;
-        let all_of_it = || Ok(Flow::Needs(vec![(operand.clone(), 0..operand.len())]));
-        let pieces = Pieces::stored(self.device(device)?, value, n, &operand, tile);
-        let Some(pieces) = pieces else { return all_of_it() };
-        // A pause would lose a row that is stored, and what it was computed from is let go when it is.
-        self.slice.hold(true);
-        for piece in pieces {
-            // What pieces did not say before: all of the map is stored.
-            let row = self.stored_row(&operand, piece.row(), device)?;
-            let Some(row) = row else { return all_of_it() };
-            let reduction::Part { space, dest: access, is_whole: whole, .. } = piece;
-            let at = access::access(0, &contiguous_strides(&space));
-            let (start, dest) = (Start::Value(&row), Destination::Block { block, access, whole });
-            let flow = self.run_from(start, (at, space), Form::Reduce { op }, dest, device)?;
-            if let Flow::Needs(_) = flow {
-                return Ok(flow);
-            }
-        }
-        Ok(Flow::Done)
-    }
-
-    /// These elements of a value, computed into a row of their own; `None` where more than a kernel is needed for it.
-    fn stored_row(
-        &mut self,
-        of: &Value,
-        range: Range<usize>,
-        device: usize,
-    ) -> Result<Option<Value>> {
-        let len = range.len();
-        let view =
-            View { offset: range.start as isize, shape: smallvec![len], strides: smallvec![1] };
-        let copied = smallvec![(Input::new(of.id(), &view), Some(of.clone()))];
-        let place = (of.order().0 + 1, 0);
-        let row = Value::within(place, of.dtype(), view.shape, NodeOp::Apply(Op::Cast), copied);
-        let boxes = reduction::boxes(of.shape(), range.clone());
-        let tile = Tiling::new(&[len], len).tile(0);
-        let filled = self.fill_block(&row, &tile, device, |engine, block| {
-            for (at, space) in &boxes {
-                let mut access = at.clone();
-                access.offset -= range.start as i64;
-                let dest = Destination::Block { block, access, whole: boxes.len() == 1 };
-                let (start, at) = (Start::Value(of), (at.clone(), space.clone()));
-                let flow = engine.run_from(start, at, Form::Map, dest, device)?;
-                if let Flow::Needs(_) = flow {
-                    return Ok(flow);
-                }
-            }
-            Ok(Flow::Done)
-        })?;
-        Ok(matches!(filled, Flow::Done).then_some(row))
     }
 }

@@ -21,6 +21,7 @@ use crate::schedule::walk::{Child, Flow, Start, Walk};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 use gpupy_core::memory;
+use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
@@ -29,6 +30,8 @@ use smallvec::SmallVec;
 pub(crate) struct Run<'r> {
     pub device: usize,
     pub form: Form,
+    /// Of reductions, the operations of the roots behind the first.
+    pub further: &'r [Op],
     /// One for each root.
     pub dests: &'r [Destination],
 }
@@ -45,11 +48,11 @@ impl Engine {
         dest: Destination,
         device: usize,
     ) -> Result<Flow> {
-        let run = Run { device, form, dests: &[dest] };
+        let run = Run { device, form, further: &[], dests: &[dest] };
         let passes = Passes::of(&walk);
         let open = self.device(device)?;
         open.steps.leave_to(&walk);
-        let structure = open.plans.structure(&open.blocks, &walk, form, run.dests);
+        let structure = open.plans.structure(&open.blocks, &walk, (form, &[]), run.dests);
         let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
         let mut partition = Partition::new(walk, self.slice.cut.take());
         if let Some(plan) = plan
@@ -90,21 +93,16 @@ impl Engine {
 
     /// Launches a walk with several roots as one kernel; gives it back when it does not fit in one, or one of the roots
     /// cannot be computed so.
-    pub fn run_together(
-        &mut self,
-        walk: Walk,
-        dests: &[Destination],
-        device: usize,
-    ) -> Result<Option<Walk>> {
-        let run = Run { device, form: Form::Map, dests };
+    pub fn run_together(&mut self, walk: Walk, run: &Run<'_>) -> Result<Option<Walk>> {
         let passes = Passes::of(&walk);
-        let open = self.device(device)?;
-        let structure = open.plans.structure(&open.blocks, &walk, run.form, dests);
+        let open = self.device(run.device)?;
+        let ends = (run.form, run.further);
+        let structure = open.plans.structure(&open.blocks, &walk, ends, run.dests);
         let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
         let mut partition = Partition::new(walk, None);
         let launched = match plan {
-            Some(plan) => self.replay(&mut partition, &plan, &run),
-            None => self.run_whole(&mut partition, &run, structure),
+            Some(plan) => self.replay(&mut partition, &plan, run),
+            None => self.run_whole(&mut partition, run, structure),
         };
         match launched {
             Ok(true) => {
@@ -132,14 +130,33 @@ impl Engine {
         structure: Option<Structure>,
     ) -> Result<bool> {
         let piece = partition.as_one();
-        let open = self.device(run.device)?;
-        let kernel = kernel_of(open, &partition.walk, &piece, run.form, run.dests);
-        if !open.driver.check_ir(&kernel.program).is_ok_and(|check| check.fits) {
-            return Ok(false);
-        }
+        let Some(kernel) = self.kernel_of_all(partition, &piece, run)? else { return Ok(false) };
         self.launch_piece(partition, &piece, &kernel, (run.device, run.dests))?;
         self.keep_plan(structure, (&*partition, &piece), &kernel, run.device);
         Ok(true)
+    }
+
+    /// The kernel of a walk as one piece, if it fits.
+    fn kernel_of_all(
+        &mut self,
+        partition: &Partition,
+        piece: &Piece,
+        run: &Run<'_>,
+    ) -> Result<Option<Kernel>> {
+        let open = self.device(run.device)?;
+        let kernel = kernel_of(open, &partition.walk, piece, (run.form, run.further), run.dests);
+        let fits = open.driver.check_ir(&kernel.program).is_ok_and(|check| check.fits);
+        Ok(fits.then_some(kernel))
+    }
+
+    /// Whether a walk fits as one piece.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the device is no longer open.
+    pub fn fits_whole(&mut self, walk: Walk, run: &Run<'_>) -> Result<bool> {
+        let mut partition = Partition::new(walk, None);
+        let piece = partition.as_one();
+        Ok(self.kernel_of_all(&partition, &piece, run)?.is_some())
     }
 
     /// Launches a walk by a plan; false where the device does not take it so.
@@ -205,7 +222,8 @@ impl Engine {
         run: &Run<'_>,
     ) -> Result<Kernel> {
         let open = self.device(run.device)?;
-        let form = form_of(piece, run);
+        let further = if piece.node.is_some() { &[] } else { run.further };
+        let form = (form_of(piece, run), further);
         let own = piece.node.map(|node| &partition.walk.nodes[node as usize]).and_then(|node| {
             let tile = open.own_tile(&node.value, &node.access, &partition.walk.space)?;
             open.tracer.event(|| Event::Cut(subject(&node.value)));
@@ -269,7 +287,7 @@ fn kernel_of(
     device: &Device,
     walk: &Walk,
     piece: &Piece,
-    form: Form,
+    (form, further): (Form, &[Op]),
     dests: &[Destination],
 ) -> Kernel {
     let out = form.out_shape(&walk.space);
@@ -280,5 +298,5 @@ fn kernel_of(
     let walked: SmallVec<[Access; 1]> = walked.collect();
     let own = piece.node.map(Child::Node);
     let roots = own.as_ref().map_or(&walk.roots[..], std::slice::from_ref);
-    emit::build(device, walk, roots, &piece.order, &Target { form, dests: &walked })
+    emit::build(device, walk, roots, &piece.order, &Target { form, further, dests: &walked })
 }

@@ -8,6 +8,7 @@
 use super::halo::Halos;
 use super::program::plans::Plans;
 use super::program::programs::Programs;
+use super::together::Together;
 use super::ways::{Steps, Ways};
 use crate::blocks::cache::Blocks;
 use crate::graph::value::{Value, ValueId};
@@ -28,6 +29,8 @@ pub(crate) struct Device {
     pub elsewhere: FxHashSet<ValueId>,
     /// Values that the present evaluation stores, as several kernels read them.
     pub stored: Arc<FxHashSet<ValueId>>,
+    /// Which reductions go together in the present evaluation.
+    pub together: Arc<Together>,
     /// Values that will be asked for after what the present evaluation is for.
     pub next: Vec<Value>,
     /// Copies that the present evaluation reads in place of rotated values.
@@ -46,18 +49,25 @@ impl Device {
             plans: Plans::default(),
             elsewhere: FxHashSet::default(),
             stored: Arc::default(),
+            together: Arc::default(),
             next: Vec::new(),
             halos: Halos::default(),
             steps: Steps::default(),
         }
     }
 
-    /// Forgets what only the evaluation before knew, for one that stores these values, and after which those are
-    /// asked for.
-    pub fn begin(&mut self, stored: &Arc<FxHashSet<ValueId>>, next: &[Value]) {
+    /// Forgets what only the evaluation before knew, for one that stores these values and does these reductions together,
+    /// and after which those are asked for.
+    pub fn begin(
+        &mut self,
+        stored: &Arc<FxHashSet<ValueId>>,
+        together: &Arc<Together>,
+        next: &[Value],
+    ) {
         self.blocks.begin();
         self.elsewhere.clear();
         self.stored = stored.clone();
+        self.together = together.clone();
         self.next = next.to_vec();
     }
 

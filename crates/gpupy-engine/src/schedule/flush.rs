@@ -3,10 +3,12 @@
 //! Owns [`Demand`], what is wanted, and [`Flush`]: plain data, operands before what reads them. Invariant: a flush holds
 //! no value, so that looking changes nothing of who holds what.
 //!
-//! Not here: what is decided by it (`fuse.rs`).
+//! Not here: what is decided by it (`fuse.rs`), which reductions go together (`together.rs`).
 
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
-use rustc_hash::FxHashMap;
+use crate::schedule::together::Together;
+use gpupy_core::driver::Capabilities;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -57,6 +59,8 @@ pub(crate) struct Pending {
     pub stands_alone: bool,
     /// The points of its kernel, where it has one of its own.
     pub points: usize,
+    /// The first of those that are computed together with it in one launch, by its number: mostly itself.
+    pub first: u32,
     /// The pending ones among what it reads.
     pub operands: SmallVec<[(u32, Reading); 3]>,
 }
@@ -68,11 +72,14 @@ pub(crate) struct Flush {
     pub nodes: Vec<Pending>,
     /// What is wanted, each with the first that one launch may compute together with it.
     pub wanted: SmallVec<[(u32, u32); 2]>,
+    /// Which reductions go together.
+    pub together: Together,
 }
 
 impl Flush {
-    /// The pending values below what is asked for; a launch writes at most so many of these.
-    pub fn of(demand: &Demand<'_>, most: usize) -> Flush {
+    /// The pending values below what is asked for, for a device of these capabilities.
+    pub fn of(demand: &Demand<'_>, caps: &Capabilities) -> Flush {
+        let most = caps.max_dests;
         let wanted: SmallVec<[&Value; 4]> =
             std::iter::once(demand.value).chain(demand.next).collect();
         let mut found: FxHashMap<ValueId, u32> = FxHashMap::default();
@@ -95,6 +102,12 @@ impl Flush {
             let pending = pending(value, &found, &nodes);
             nodes.push(pending);
         }
+        let together = reductions_together(demand, &values, caps);
+        let mut firsts: FxHashMap<u32, u32> = FxHashMap::default();
+        for (number, node) in (0..).zip(&mut nodes) {
+            let group = together.group(node.id);
+            node.first = group.map_or(number, |group| *firsts.entry(group).or_insert(number));
+        }
         let pending = wanted.iter().filter_map(|value| Some((*value, *found.get(&value.id())?)));
         let mut groups: SmallVec<[(&Value, u32, usize); 2]> = SmallVec::new();
         let mut wanted = SmallVec::new();
@@ -115,15 +128,34 @@ impl Flush {
             };
             wanted.push((number, first));
         }
-        Flush { nodes, wanted }
+        Flush { nodes, wanted, together }
     }
+}
+
+/// Which reductions go together, of these pending values and of those that somebody holds besides.
+fn reductions_together(demand: &Demand<'_>, values: &[Value], caps: &Capabilities) -> Together {
+    let most = caps.max_reductions.min(caps.max_dests);
+    let is_reduction =
+        |value: &&Value| value.reduces().is_some() && caps.dtypes.contains(&value.dtype());
+    let mut reductions: Vec<Value> = values.iter().filter(is_reduction).cloned().collect();
+    if most < 2 || reductions.is_empty() {
+        return Together::default();
+    }
+    let own: FxHashSet<ValueId> = reductions.iter().map(Value::id).collect();
+    let held = demand.value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
+    reductions.extend(
+        held.into_iter().filter(|value| is_reduction(&value) && !own.contains(&value.id())),
+    );
+    reductions.sort_unstable_by_key(Value::order);
+    Together::of(&reductions, most)
 }
 
 fn pending(value: &Value, found: &FxHashMap<ValueId, u32>, before: &[Pending]) -> Pending {
     let (id, len) = (value.id(), value.len());
+    let first = before.len() as u32;
     let Kind::Expr { op, inputs } = &value.0.kind else {
-        let operands = SmallVec::new();
-        return Pending { id, len, own: 0, weight: 0, stands_alone: false, points: len, operands };
+        let (operands, stands_alone) = (SmallVec::new(), false);
+        return Pending { id, len, own: 0, weight: 0, stands_alone, points: len, first, operands };
     };
     let own = op.cost();
     let points = match op {
@@ -153,5 +185,6 @@ fn pending(value: &Value, found: &FxHashMap<ValueId, u32>, before: &[Pending]) -
     let below = operands.iter().map(|(number, _)| &before[*number as usize]);
     let inside = below.filter(|operand| !operand.stands_alone).map(|operand| operand.weight);
     let weight = inside.fold(own, u32::saturating_add);
-    Pending { id, len, own, weight, stands_alone: op.stands_alone(), points, operands }
+    let stands_alone = op.stands_alone();
+    Pending { id, len, own, weight, stands_alone, points, first, operands }
 }

@@ -74,9 +74,10 @@ pub(crate) fn stored(flush: &Flush) -> FxHashSet<ValueId> {
     stored
 }
 
-/// The kernel that a value has of its own.
+/// The kernel that a value has of its own, or with others.
 fn of_its_own(flush: &Flush, number: u32) -> Readers {
-    Readers::One(number, flush.nodes[number as usize].points)
+    let node = &flush.nodes[number as usize];
+    Readers::One(node.first, node.points)
 }
 
 fn is_stored(flush: &Flush, node: &Pending, readers: Readers) -> bool {
@@ -101,6 +102,7 @@ fn is_stored(flush: &Flush, node: &Pending, readers: Readers) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::together::Together;
     use smallvec::smallvec;
 
     const LEN: usize = 1000;
@@ -109,7 +111,7 @@ mod tests {
     fn node(weight: u32, points: usize, operands: &[(u32, Reading)]) -> Pending {
         let own = if operands.is_empty() { weight } else { 1 };
         let operands = operands.iter().copied().collect();
-        Pending { id: 0, len: LEN, own, weight, stands_alone: false, points, operands }
+        Pending { id: 0, len: LEN, own, weight, stands_alone: false, points, first: 0, operands }
     }
 
     fn map(weight: u32, operands: &[u32]) -> Pending {
@@ -123,10 +125,20 @@ mod tests {
 
     /// The numbers of what is stored where the last of these is wanted.
     fn stored_of(mut nodes: Vec<Pending>) -> Vec<ValueId> {
-        (0..).zip(&mut nodes).for_each(|(id, node)| node.id = id);
+        number(&mut nodes);
+        stored_of_numbered(nodes)
+    }
+
+    /// As each has a kernel of its own.
+    fn number(nodes: &mut [Pending]) {
+        (0..).zip(nodes).for_each(|(number, node)| (node.id, node.first) = (number.into(), number));
+    }
+
+    fn stored_of_numbered(nodes: Vec<Pending>) -> Vec<ValueId> {
         let last = nodes.len() as u32 - 1;
-        let wanted = smallvec![(last, last)];
-        let mut found: Vec<ValueId> = stored(&Flush { nodes, wanted }).into_iter().collect();
+        let (wanted, together) = (smallvec![(last, last)], Together::default());
+        let flush = Flush { nodes, wanted, together };
+        let mut found: Vec<ValueId> = stored(&flush).into_iter().collect();
         found.sort_unstable();
         found
     }
@@ -137,6 +149,15 @@ mod tests {
             |weight| vec![map(weight, &[]), reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
         assert_eq!(stored_of(two_sums(RECOMPUTE + 1)), [0]);
         assert_eq!(stored_of(two_sums(RECOMPUTE)), []);
+    }
+
+    #[test]
+    fn what_reductions_read_that_go_together_is_not_stored() {
+        let sums = [reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
+        let mut nodes: Vec<Pending> = [map(99, &[])].into_iter().chain(sums).collect();
+        number(&mut nodes);
+        nodes[2].first = 1;
+        assert_eq!(stored_of_numbered(nodes), []);
     }
 
     #[test]
@@ -185,8 +206,9 @@ mod tests {
     #[test]
     fn what_is_wanted_and_read_by_another_is_stored() {
         let mut nodes = vec![map(50, &[]), map(51, &[0])];
-        (0..).zip(&mut nodes).for_each(|(id, node)| node.id = id);
-        let mut flush = Flush { nodes, wanted: smallvec![(0, 0), (1, 1)] };
+        number(&mut nodes);
+        let (wanted, together) = (smallvec![(0, 0), (1, 1)], Together::default());
+        let mut flush = Flush { nodes, wanted, together };
         assert_eq!(stored(&flush).into_iter().collect::<Vec<_>>(), [0]);
         // One launch gives both.
         flush.wanted = smallvec![(0, 0), (1, 0)];

@@ -6,7 +6,7 @@
 //! [`Way`](ways::Way) is how a [`Device`](device::Device) does an operation (`lowering.rs`). A
 //! [`Partition`](partition::Partition) cuts a walk into pieces that the device can take; each becomes a kernel
 //! (`program/`), which goes to a [`Destination`](destination::Destination). `siblings.rs` finds values that one kernel
-//! gives almost for free, [`Again`](again::Again) those to store first, [`Homes`](placement::Homes) the device of each
+//! gives almost for free, [`Together`](together::Together) reductions of the same points, [`Again`](again::Again) those to store first, [`Homes`](placement::Homes) the device of each
 //! value, a [`Rotation`](halo::Rotation) what is read in a halo, [`Taken`](in_place::Taken) the operand whose block a
 //! result takes.
 //!
@@ -31,5 +31,6 @@ pub(crate) mod reduction;
 mod release;
 pub(crate) mod siblings;
 pub(crate) mod steps;
+pub(crate) mod together;
 pub(crate) mod walk;
 pub(crate) mod ways;

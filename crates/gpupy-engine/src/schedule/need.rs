@@ -114,7 +114,7 @@ impl Partition {
         form: Form,
     ) -> Kernel {
         let strides = contiguous_strides(&form.out_shape(&self.walk.space));
-        let target = Target { form, dests: &[access::access(0, &strides)] };
+        let target = Target { form, further: &[], dests: &[access::access(0, &strides)] };
         emit::build(device, &self.walk, roots, order, &target)
     }
 }

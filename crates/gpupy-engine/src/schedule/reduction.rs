@@ -97,8 +97,8 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// What the pieces of a reduction's tile need first: that of the first that needs anything, and whether that keeps the
-/// map from being part of the kernel.
+/// What the pieces of a reduction's tile, and of those that start beside it, need first: that of the first that needs
+/// anything, and whether that keeps the map from being part of the kernel.
 ///
 /// # Errors
 /// As of a walk.
@@ -106,11 +106,11 @@ pub(crate) fn needs(
     device: &Device,
     again: &mut Again,
     (value, n): (&Value, usize),
-    start: Start<'_>,
+    starts: &[Start<'_>],
     tile: &Tile,
 ) -> Result<Option<(Needs, bool)>> {
     for Part { at, space, .. } in Pieces::of(device, value, n, tile) {
-        let needs = match Walk::new(device, &[start], at, space)? {
+        let needs = match Walk::new(device, starts, at, space)? {
             Ok(walk) => again.stored_first(&walk, value, device).map(|needs| (needs, false)),
             Err(needs) => Some((needs, true)),
         };
@@ -136,7 +136,7 @@ pub(crate) fn needs_of_stored(
     if let Some(needs) = needs_of_its_own(device, operand, reach)? {
         return Ok(Some(needs));
     }
-    if operand.state().computed.gaps(reach.clone()) != [reach.clone()] {
+    if operand.is_begun(reach.clone()) {
         // A pause came while all of it was stored.
         return Ok(Some(vec![(operand.clone(), reach.clone())]));
     }
@@ -150,7 +150,7 @@ pub(crate) fn needs_of_stored(
                 Err(more) => needs.extend(more),
                 Ok(walk) => {
                     if piece.is_first
-                        && let Some((shared, _)) = siblings::costly_for_others(&walk, value)
+                        && let Some((shared, _)) = siblings::costly_for_others(&walk, value, &[])
                     {
                         needs.push((shared.clone(), 0..shared.len()));
                     }

@@ -7,7 +7,7 @@
 //! something that the wanted one reads. Invariant: nothing is launched here; whether all fit into one kernel is asked
 //! where they are launched (`execute/pieces.rs`).
 //!
-//! A reduction is no sibling, but may share what its map computes: that is chosen here too.
+//! A reduction is no sibling (`together.rs`), but may share what its map computes: that is chosen here too.
 //!
 //! Not here: values that the wanted one itself needs (`walk/mod.rs`).
 
@@ -167,16 +167,23 @@ fn operations(walk: &Walk) -> impl Iterator<Item = ValueId> + '_ {
 }
 
 /// What the map of a reduction (the value) computes at great cost and another pending expression wants as
-/// well, a second reduction of it for one, with the positions that the map reads: computed by itself, it
-/// is there for both.
-pub(crate) fn costly_for_others(walk: &Walk, value: &Value) -> Option<(Value, Range<usize>)> {
+/// well, a second reduction of it for one that is not computed beside it, with the positions that the map reads: computed
+/// by itself, it is there for both.
+pub(crate) fn costly_for_others(
+    walk: &Walk,
+    value: &Value,
+    beside: &[Value],
+) -> Option<(Value, Range<usize>)> {
     let is_costly = |node: &&WalkNode| node.value.0.weight >= COSTLY;
     // Most walks have none, and what is not held outside nobody wants.
     walk.nodes.iter().find(is_costly).and_then(|_| shared(walk).find(is_costly))?;
     let own: FxHashSet<ValueId> = walk.nodes.iter().map(|node| node.value.id()).collect();
     let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
-    let others =
-        pending.iter().filter(|other| !own.contains(&other.id()) && other.id() != value.id());
+    let is_other = |other: &&Value| {
+        let id = other.id();
+        !own.contains(&id) && id != value.id() && !beside.iter().any(|beside| beside.id() == id)
+    };
+    let others = pending.iter().filter(is_other);
     let wanted: FxHashSet<ValueId> = others.flat_map(inputs).collect();
     let is_wanted = |node: &&WalkNode| is_costly(node) && wanted.contains(&node.value.id());
     let node = shared(walk).find(is_wanted)?;
@@ -184,7 +191,7 @@ pub(crate) fn costly_for_others(walk: &Walk, value: &Value) -> Option<(Value, Ra
 }
 
 /// The values that an expression reads.
-fn inputs(value: &Value) -> impl Iterator<Item = ValueId> + '_ {
+pub(crate) fn inputs(value: &Value) -> impl Iterator<Item = ValueId> + '_ {
     let inputs = match &value.0.kind {
         Kind::Expr { inputs, .. } => &inputs[..],
         _ => &[],

@@ -14,12 +14,14 @@ use crate::schedule::device::Device;
 use crate::schedule::partition::Possible;
 use crate::schedule::reduction::{self, in_rows, reduced_tile};
 use crate::schedule::siblings;
+use crate::schedule::together::Combined;
 use crate::schedule::walk::{Child, Needs, Obstacle, Start, Walk, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
-use gpupy_core::shape::size_of;
+use gpupy_core::shape::{Shape, size_of};
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -31,11 +33,18 @@ pub(crate) enum Step {
     Walk(Walk, Form),
     /// A walk into tiles of several values, the wanted one first; where that is no one kernel, the walk of the wanted
     /// one alone, which is the same with its first root where there is no other.
-    Beside { tiles: Vec<(Value, Tile)>, together: Walk, alone: Option<Walk> },
+    Beside {
+        tiles: Vec<(Value, Tile)>,
+        together: Walk,
+        alone: Option<Walk>,
+        form: Form,
+        /// Of reductions, the operations of those behind the first.
+        further: SmallVec<[Op; 4]>,
+    },
     /// Walks into places of the tile's block.
     Boxes(Vec<(Walk, Access)>),
-    /// A reduction of more than a block, piece by piece; of as many elements, by this operation.
-    Reduction(Op, usize),
+    /// Reductions of more than a block, piece by piece, the wanted one first; of as many elements.
+    Reductions(SmallVec<[Value; 4]>, usize),
     /// The same of a map that is stored piece by piece.
     StoredReduction(Op, usize),
     /// An assignment, which finds out itself what it needs.
@@ -116,15 +125,20 @@ fn of_map(
                 together.roots.push(Child::Node(node));
             }
         }
-        return Ok(Ok(Step::Beside { tiles, together, alone: None }));
+        return Ok(Ok(beside(tiles, together, None)));
     }
     if device.caps.max_dests > 1
         && let Some((values, together)) = siblings::beside(device, &walk, value, tile)
     {
         let tiles = values.into_iter().map(|value| (value, tile.clone())).collect();
-        return Ok(Ok(Step::Beside { tiles, together, alone: Some(walk) }));
+        return Ok(Ok(beside(tiles, together, Some(walk))));
     }
     Ok(Ok(Step::Walk(walk, Form::Map)))
+}
+
+/// The step of maps that one launch computes.
+fn beside(tiles: Vec<(Value, Tile)>, together: Walk, alone: Option<Walk>) -> Step {
+    Step::Beside { tiles, together, alone, form: Form::Map, further: SmallVec::new() }
 }
 
 fn of_reduction(
@@ -138,13 +152,22 @@ fn of_reduction(
     let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
     let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
     let reach = access::reach(&at, &space);
-    if let Some(operand) = operand.filter(|operand| wanted_by_others(operand, &reach)) {
+    let start = Start::input(&inputs[0], operand)?;
+    let rows = operand.and_then(|operand| in_rows(&at, &space, operand.shape()));
+    let is_one = size_of(&space) <= device.reach_len();
+    let spaces = std::iter::once((at.clone(), space.clone())).chain(rows.clone());
+    let spaces: SmallVec<[(Access, Shape); 2]> = spaces.filter(|_| is_one).collect();
+    if let Some(step) = of_several(device, again, (value, n), (operand, &reach), tile, &spaces)? {
+        return Ok(step);
+    }
+    if let Some(operand) = operand
+        && wanted_by_others((operand, Arc::strong_count(&operand.0)), &[], &reach)
+    {
         return Ok(Err(vec![(operand.clone(), reach)]));
     }
-    let start = Start::input(&inputs[0], operand)?;
-    if size_of(&space) > device.reach_len() {
-        return match (reduction::needs(device, again, (value, n), start, tile)?, operand) {
-            (None, _) => Ok(Ok(Step::Reduction(op, n))),
+    if !is_one {
+        return match (reduction::needs(device, again, (value, n), &[start], tile)?, operand) {
+            (None, _) => Ok(Ok(Step::Reductions(SmallVec::from_iter([value.clone()]), n))),
             (Some((needs, true)), Some(operand)) if is_before(device, operand, &needs) => {
                 let needs =
                     reduction::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
@@ -153,10 +176,9 @@ fn of_reduction(
             (Some((needs, _)), _) => Ok(Err(needs)),
         };
     }
-    let rows = operand.and_then(|operand| in_rows(&at, &space, operand.shape()));
-    let mut found = Walk::of_reduction(device, start, at, space)?;
+    let mut found = Walk::of_reduction(device, &[start], at, space)?;
     if let (Err(_), Some((at, space))) = (&found, rows) {
-        found = Walk::of_reduction(device, start, at, space)?;
+        found = Walk::of_reduction(device, &[start], at, space)?;
     }
     let walk = match (found, operand) {
         (Ok(walk), _) => walk,
@@ -167,19 +189,94 @@ fn of_reduction(
         }
         (Err(needs), _) => return Ok(Err(needs)),
     };
-    if let Some(shared) = siblings::costly_for_others(&walk, value) {
-        return Ok(Err(vec![shared]));
-    }
-    Ok(match again.stored_first(&walk, value, device) {
-        Some(needs) => Err(needs),
-        None => Ok(Step::Walk(walk, Form::Reduce { op })),
-    })
+    let needs = first_of_map(device, again, &walk, value, &[]);
+    Ok(needs.map_or(Ok(Step::Walk(walk, Form::Reduce { op })), Err))
 }
 
-/// Whether a reduction's operand, which it and the caller hold, is pending, and for others too:
-/// then it is computed by itself, and both find it.
-fn wanted_by_others(operand: &Value, reach: &Range<usize>) -> bool {
-    Arc::strong_count(&operand.0) > 2 && !operand.state().computed.covers(reach.clone())
+/// The step of several reductions that combine the same points, if there are others beside this one; piece by piece
+/// where no space is given.
+fn of_several(
+    device: &Device,
+    again: &mut Again,
+    (value, n): (&Value, usize),
+    (operand, reach): (Option<&Value>, &Range<usize>),
+    tile: &Tile,
+    spaces: &[(Access, Shape)],
+) -> Result<Option<Possible<Step>>> {
+    let values = device.together.with_others(value, tile);
+    if values.len() == 1 {
+        return Ok(None);
+    }
+    // Counted before walks hold it too.
+    let handles = operand.map_or(0, |operand| Arc::strong_count(&operand.0));
+    let is_wanted = |beside: &[Value]| {
+        operand.filter(|operand| wanted_by_others((operand, handles), beside, reach))
+    };
+    let combined = Combined::of(&values);
+    let starts = combined.starts()?;
+    if spaces.is_empty() {
+        let needs = reduction::needs(device, again, (value, n), &starts, tile)?;
+        let is_possible = needs.is_none() && is_wanted(&values[1..]).is_none();
+        return Ok(is_possible.then(|| Ok(Step::Reductions(values.clone(), n))));
+    }
+    let walk = |starts: &[Start<'_>]| {
+        spaces.iter().find_map(|(at, space)| {
+            Walk::of_reduction(device, starts, at.clone(), space.clone()).ok()?.ok()
+        })
+    };
+    let (mut together, mut chosen) = (walk(&starts), values.clone());
+    if together.is_none() {
+        // Some need something first, or cannot be computed here.
+        let alike = |other: &Start<'_>| walk(&[starts[0], *other]).is_some();
+        let fits: SmallVec<[bool; 4]> = starts.iter().map(alike).collect();
+        let fitting = |place: &usize| fits[*place];
+        let rest: SmallVec<[usize; 4]> = (0..values.len()).filter(fitting).collect();
+        if rest.len() < 2 || rest[0] != 0 {
+            return Ok(None);
+        }
+        chosen = rest.iter().map(|place| values[*place].clone()).collect();
+        let starts: SmallVec<[Start<'_>; 4]> = rest.iter().map(|place| starts[*place]).collect();
+        together = walk(&starts);
+    }
+    let Some(together) = together else { return Ok(None) };
+    if let Some(operand) = is_wanted(&chosen[1..]) {
+        return Ok(Some(Err(vec![(operand.clone(), reach.clone())])));
+    }
+    if let Some(needs) = first_of_map(device, again, &together, value, &chosen[1..]) {
+        return Ok(Some(Err(needs)));
+    }
+    let mut ops = chosen.iter().filter_map(Value::reduces);
+    let Some(op) = ops.next() else { return Ok(None) };
+    let (form, further) = (Form::Reduce { op }, ops.collect());
+    let alone = walk(&starts[..1]);
+    let tiles = chosen.into_iter().map(|value| (value, tile.clone())).collect();
+    Ok(Some(Ok(Step::Beside { tiles, together, alone, form, further })))
+}
+
+/// What a reduction's map, and that of those beside it, had better read: computed first, it is there for others too.
+fn first_of_map(
+    device: &Device,
+    again: &mut Again,
+    walk: &Walk,
+    value: &Value,
+    beside: &[Value],
+) -> Option<Needs> {
+    match siblings::costly_for_others(walk, value, beside) {
+        Some(shared) => Some(vec![shared]),
+        None => again.stored_first(walk, value, device),
+    }
+}
+
+/// Whether a reduction's operand of so many handles, of which it and the caller have one each, is pending, and for others
+/// too than those that are computed beside it: then it is computed by itself, and all find it.
+fn wanted_by_others(
+    (operand, handles): (&Value, usize),
+    beside: &[Value],
+    reach: &Range<usize>,
+) -> bool {
+    let reads = |other: &&Value| siblings::inputs(other).any(|id| id == operand.id());
+    handles > 2 + beside.iter().filter(reads).count()
+        && !operand.state().computed.covers(reach.clone())
 }
 
 /// Whether a reduction's operand is pending and better stored by itself than after what the reduction's map needs

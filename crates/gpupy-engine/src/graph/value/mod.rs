@@ -21,6 +21,7 @@ use crate::memory::little::is_little;
 use crate::memory::ranges::Ranges;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::memory::of_array;
+use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, Result, Scalar};
 use smallvec::SmallVec;
@@ -282,6 +283,14 @@ impl Value {
     /// True when nothing is pending: every element is stored somewhere.
     pub fn is_computed(&self) -> bool {
         !self.0.pending.load(Ordering::Acquire)
+    }
+
+    /// The operation of a reduction.
+    pub fn reduces(&self) -> Option<Op> {
+        match self.0.kind {
+            Kind::Expr { op: NodeOp::Reduce { op, .. }, .. } => Some(op),
+            _ => None,
+        }
     }
 
     /// True when part of a range is computed, but not all of it.

@@ -127,19 +127,20 @@ pub(crate) fn build(
         };
         value_of.insert(*number, emitted);
     }
-    for root in roots {
-        let mut result = match root {
-            Child::Node(node) => value_of[node],
-            Child::Scalar(scalar) => {
-                kernel.params.push(scalar.bits);
-                builder.param(scalar.dtype)
-            }
-        };
-        if reduce {
-            result = builder.reduce(result);
+    let given = roots.iter().map(|root| match root {
+        Child::Node(node) => value_of[node],
+        Child::Scalar(scalar) => {
+            kernel.params.push(scalar.bits);
+            builder.param(scalar.dtype)
         }
-        builder.store(result);
+    });
+    let mut results: SmallVec<[u32; 1]> = given.collect();
+    if let Form::Reduce { op } = target.form {
+        // One behind the other: what stands behind them is no part of the map.
+        let ops = std::iter::once(op).chain(target.further.iter().copied());
+        results.iter_mut().zip(ops).for_each(|(given, op)| *given = builder.reduce_by(op, *given));
     }
+    results.into_iter().for_each(|result| builder.store(result));
     kernel.program = Arc::new(builder.finish());
     debug_assert!(
         kernel.program.verify().is_ok(),

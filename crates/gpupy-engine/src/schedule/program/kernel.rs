@@ -12,6 +12,7 @@ use crate::graph::value::Value;
 use crate::schedule::walk::{Child, Role, Walk};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Fingerprint, Form, Program};
+use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ impl Kernel {
 /// What a kernel is for: the form, and where it writes.
 pub(crate) struct Target<'a> {
     pub form: Form,
+    /// Of a reduce form, the operations of the roots behind the first.
+    pub further: &'a [Op],
     /// One for each root, over the space (of a reduce form: the output space).
     pub dests: &'a [Access],
 }

@@ -16,6 +16,7 @@ use crate::schedule::walk::{Child, Role, Walk};
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Fingerprint, Form, Program};
+use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use lru::LruCache;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -72,12 +73,13 @@ impl Plans {
         self.words = 0;
     }
 
-    /// The structure of a walk that goes into destinations, one for each root, if plans of such are kept.
+    /// The structure of a walk that goes into destinations, one for each root, if plans of such are kept; of reductions,
+    /// with the operations behind the first.
     pub fn structure(
         &self,
         blocks: &Blocks,
         walk: &Walk,
-        form: Form,
+        (form, further): (Form, &[Op]),
         dests: &[Destination],
     ) -> Option<Structure> {
         if !self.allowed || walk.nodes.len() > MOST_NODES {
@@ -87,6 +89,7 @@ impl Plans {
         const WORDS: usize = 8;
         let mut words = Structure(SmallVec::with_capacity(WORDS * (walk.nodes.len() + 2)));
         words.form(form);
+        words.0.extend(further.iter().map(|op| *op as u64));
         words.push(dests.len() as u64);
         for dest in dests {
             match dest {

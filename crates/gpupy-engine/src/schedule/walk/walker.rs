@@ -73,17 +73,17 @@ impl Walk {
         Ok(walker.ended(roots))
     }
 
-    /// The same of what a reduction combines.
+    /// The same of what reductions of the same points combine.
     ///
     /// # Errors
     /// As `new`.
     pub fn of_reduction(
         device: &Device,
-        start: Start<'_>,
+        starts: &[Start<'_>],
         at: Access,
         space: Shape,
     ) -> Result<std::result::Result<Walk, Needs>> {
-        let (walker, roots) = Walker::walked(device, &[start], at, space, Joins::Halo)?;
+        let (walker, roots) = Walker::walked(device, starts, at, space, Joins::Halo)?;
         Ok(walker.ended(roots))
     }
 

@@ -1,0 +1,289 @@
+//! Together: reductions that one launch does, as they combine the same points.
+//!
+//! Owns [`Together`], the groups of a flush, and [`Combined`], some of one. Two reductions over the same space go together where they read something
+//! in common that is as large as what they combine, and neither needs the other first: what is pending below them, and
+//! no part of their own kernels, is the same. So do the next steps of reductions whose steps before went together.
+//! A reduction that somebody holds goes along also where it is not wanted yet, as its elements are at hand. Invariants:
+//! groups hold no value; of a group none waits for another, and it has no more reductions than a launch may do.
+//!
+//! Not here: the walk of a group, which finds out whether it is possible (`steps.rs`), what a kernel has room for
+//! (`execute/pieces.rs`).
+
+use crate::graph::value::{Kind, Layout, Node, NodeOp, Value, ValueId};
+use crate::memory::tiling::Tile;
+use crate::schedule::walk::{Start, lost};
+use gpupy_core::Result;
+use gpupy_core::op::Op;
+use gpupy_core::shape::Shape;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::{Arc, Weak};
+
+/// The most values that are looked at below a reduction; one with more is alone.
+const MOST_BELOW: usize = 64;
+
+/// The groups of reductions of a flush.
+#[derive(Debug, Default)]
+pub(crate) struct Together {
+    groups: Vec<Group>,
+    of: FxHashMap<ValueId, u32>,
+}
+
+#[derive(Debug)]
+struct Group {
+    members: SmallVec<[Weak<Node>; 4]>,
+    reads: Reads,
+}
+
+/// The space of reductions, and how they read it: the result's shape, what is combined, and the view of the operand.
+type Space = (Shape, usize, Layout);
+
+/// What a reduction's kernel reads.
+#[derive(Debug, Default, PartialEq)]
+struct Reads {
+    /// What is pending, and no part of the kernel, in order.
+    pending: SmallVec<[Source; 2]>,
+    /// What is as large as what is combined.
+    large: SmallVec<[Source; 4]>,
+}
+
+/// A value, or whichever reduction of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Value(ValueId),
+    Group(u32),
+}
+
+impl Together {
+    /// The groups of at most so many among these reductions, each behind what it reads.
+    pub fn of(reductions: &[Value], most: usize) -> Together {
+        let mut together = Together::default();
+        let mut alike: FxHashMap<Space, SmallVec<[u32; 1]>> = FxHashMap::default();
+        let spaces: Vec<Option<Space>> = reductions.iter().map(space).collect();
+        let mut count: FxHashMap<&Space, usize> = FxHashMap::default();
+        spaces.iter().flatten().for_each(|space| *count.entry(space).or_default() += 1);
+        for (value, space) in reductions.iter().zip(&spaces) {
+            let Some(space) = space.as_ref().filter(|space| count[space] > 1) else { continue };
+            let Some(reads) = together.reads(value, space.1) else { continue };
+            let open = alike.entry(space.clone()).or_default();
+            let is_alike = |group: &&u32| {
+                let group = &together.groups[**group as usize];
+                group.members.len() < most && group.reads.go_with(&reads)
+            };
+            let group = match open.iter().find(is_alike) {
+                Some(group) => *group,
+                None => {
+                    let members = SmallVec::new();
+                    together.groups.push(Group { members, reads: Reads::default() });
+                    together.groups.len() as u32 - 1
+                }
+            };
+            if !open.contains(&group) {
+                open.push(group);
+            }
+            let Group { members, reads: all } = &mut together.groups[group as usize];
+            members.push(Arc::downgrade(&value.0));
+            all.pending = reads.pending;
+            all.large.extend(reads.large);
+            together.of.insert(value.id(), group);
+        }
+        together
+    }
+
+    /// A reduction, and then those of its group of which this tile is pending, too.
+    pub fn with_others(&self, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
+        let group = self.of.get(&value.id()).map(|group| &self.groups[*group as usize]);
+        let all = group.into_iter().flat_map(|group| &group.members);
+        let others = all.filter_map(Weak::upgrade).map(Value).filter(|other| {
+            other.id() != value.id() && !other.state().computed.covers(tile.range.clone())
+        });
+        std::iter::once(value.clone()).chain(others).collect()
+    }
+
+    /// The group of a reduction, by its number.
+    pub fn group(&self, value: ValueId) -> Option<u32> {
+        self.of.get(&value).copied()
+    }
+
+    /// What a reduction of so many elements reads; `None` where that is too much to look at, or it was lost.
+    fn reads(&self, value: &Value, combined: usize) -> Option<Reads> {
+        let mut reads = Reads::default();
+        let mut seen: SmallVec<[ValueId; 8]> = SmallVec::new();
+        let mut open: SmallVec<[(Value, bool); 8]> = SmallVec::new();
+        open.push((value.state().operands.first()?.clone()?, true));
+        while let Some((value, is_inside)) = open.pop() {
+            if seen.contains(&value.id()) {
+                continue;
+            }
+            seen.push(value.id());
+            if seen.len() > MOST_BELOW {
+                return None;
+            }
+            let source = match self.group(value.id()) {
+                Some(group) => Source::Group(group),
+                None => Source::Value(value.id()),
+            };
+            match &value.0.kind {
+                Kind::Expr { op, inputs } if !value.is_computed() => {
+                    if !is_inside || op.stands_alone() {
+                        reads.pending.push(source);
+                    } else {
+                        let operands = value.state().operands.clone();
+                        if operands.len() != inputs.len() {
+                            return None;
+                        }
+                        let is_table = |place| matches!(op, NodeOp::Gather) && place == 1;
+                        let below = operands.into_iter().enumerate();
+                        let below = below.map(|(place, below)| Some((below?, !is_table(place))));
+                        open.extend(below.flatten());
+                        continue;
+                    }
+                }
+                Kind::Constant(_) => continue,
+                Kind::Expr { .. } | Kind::Host(_) => {}
+            }
+            if value.len() >= combined {
+                reads.large.push(source);
+            }
+        }
+        reads.pending.sort_unstable();
+        reads.pending.dedup();
+        Some(reads)
+    }
+}
+
+/// Reductions that are to go together, with what they combine.
+pub(crate) struct Combined<'v> {
+    pub values: &'v [Value],
+    operands: SmallVec<[Option<Value>; 4]>,
+}
+
+impl<'v> Combined<'v> {
+    /// These, of which none is computed.
+    pub fn of(values: &'v [Value]) -> Combined<'v> {
+        let operand = |value: &Value| value.state().operands.first().cloned().flatten();
+        Combined { values, operands: values.iter().map(operand).collect() }
+    }
+
+    /// Where the walk of each starts.
+    ///
+    /// # Errors
+    /// - `Lost`: what one combines is not held any more.
+    pub fn starts(&self) -> Result<SmallVec<[Start<'_>; 4]>> {
+        let all = self.values.iter().zip(&self.operands).map(|(value, operand)| {
+            let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+            Start::input(&inputs[0], operand.as_ref())
+        });
+        all.collect()
+    }
+
+    /// The operation of each.
+    pub fn ops(&self) -> SmallVec<[Op; 4]> {
+        self.values.iter().filter_map(Value::reduces).collect()
+    }
+}
+
+impl Reads {
+    /// Whether a launch had better do both.
+    fn go_with(&self, other: &Reads) -> bool {
+        self.pending == other.pending && self.large.iter().any(|own| other.large.contains(own))
+    }
+}
+
+/// The space of a reduction of an array.
+fn space(value: &Value) -> Option<Space> {
+    let Kind::Expr { op: NodeOp::Reduce { n, .. }, inputs } = &value.0.kind else { return None };
+    inputs[0].id()?;
+    let shape = Shape::from(value.shape());
+    let mut combined = shape.clone();
+    *combined.last_mut()? = *n;
+    Some((shape, *n, inputs[0].layout(&combined)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::array::base::{Arg, Array};
+    use crate::record::recorder::Recorder;
+    use gpupy_core::DType;
+    use gpupy_core::op::Op;
+
+    fn given(shape: &[usize]) -> Array {
+        Array::from_bytes(DType::F32, shape, &vec![0; 4 * shape.iter().product::<usize>()]).unwrap()
+    }
+
+    fn with(recorder: &Recorder, op: Op, array: &Array, other: &Array) -> Array {
+        recorder.apply(op, &[Arg::Array(array), Arg::Array(other)]).unwrap()
+    }
+
+    /// All reductions at and below arrays, by age.
+    fn reductions(arrays: &[&Array]) -> Vec<Value> {
+        let mut open: Vec<Value> = arrays.iter().map(|array| array.value().unwrap()).collect();
+        let mut found: Vec<Value> = Vec::new();
+        while let Some(value) = open.pop() {
+            open.extend(value.state().operands.iter().flatten().cloned());
+            if value.reduces().is_some() && !found.iter().any(|known| known.id() == value.id()) {
+                found.push(value);
+            }
+        }
+        found.sort_unstable_by_key(Value::order);
+        found
+    }
+
+    /// The sizes of the groups of what is reduced at and below arrays, the largest first.
+    fn sizes(arrays: &[&Array], most: usize) -> Vec<usize> {
+        let together = Together::of(&reductions(arrays), most);
+        let mut sizes: Vec<usize> = together.groups.iter().map(|g| g.members.len()).collect();
+        sizes.sort_unstable_by_key(|size| std::cmp::Reverse(*size));
+        sizes
+    }
+
+    #[test]
+    fn each_step_of_reductions_of_the_same_elements_is_one_group() {
+        let recorder = Recorder::default();
+        let x = given(&[100_000]);
+        let square = with(&recorder, Op::Mul, &x, &x);
+        let sum = recorder.reduce(Op::Add, &x, &[0], false).unwrap();
+        let most = recorder.reduce(Op::Max, &x, &[0], false).unwrap();
+        let squares = recorder.reduce(Op::Add, &square, &[0], false).unwrap();
+        assert_eq!(sizes(&[&sum, &most, &squares], 8), [3, 3, 3]);
+        assert_eq!(sizes(&[&sum, &most, &squares], 2), [2, 2, 2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_reduction_that_needs_another_first_is_not_in_its_group() {
+        let recorder = Recorder::default();
+        let x = given(&[300]);
+        let most = recorder.reduce(Op::Max, &x, &[0], true).unwrap();
+        let less = with(&recorder, Op::Sub, &x, &most);
+        let sum = recorder.reduce(Op::Add, &less, &[0], true).unwrap();
+        let both = with(&recorder, Op::Add, &sum, &most);
+        let together = Together::of(&reductions(&[&both]), 8);
+        for group in &together.groups {
+            assert!(!group.members.is_empty());
+            let ids: Vec<_> = group.members.iter().map(|m| m.upgrade().unwrap().id).collect();
+            assert!(!(ids.contains(&most.value().unwrap().id()) && ids.len() > 1), "{ids:?}");
+        }
+        // Two that need the same first do go together.
+        let least = recorder.reduce(Op::Min, &less, &[0], true).unwrap();
+        assert_eq!(sizes(&[&sum, &least], 8)[0], 2);
+    }
+
+    #[test]
+    fn reductions_of_other_elements_or_in_another_order_go_alone() {
+        let recorder = Recorder::default();
+        let (x, y) = (given(&[500, 300]), given(&[500, 300]));
+        let sum = |array: &Array, axis| recorder.reduce(Op::Add, array, &[axis], false).unwrap();
+        let alone =
+            |one: Array, other: Array| sizes(&[&one, &other], 8).iter().all(|size| *size == 1);
+        assert!(alone(sum(&x, 0), sum(&y, 0)));
+        assert!(alone(sum(&x, 0), sum(&x, 1)));
+        assert!(alone(sum(&x, 0), sum(&x.slice_axis(0, 250, 250, 1), 0)));
+        assert!(alone(sum(&x, 0), sum(&x.slice_axis(0, 499, 500, -1), 0)));
+        // A row that is read for all others does not make them the same elements.
+        let row = given(&[300]);
+        let (one, other) = (with(&recorder, Op::Mul, &x, &row), with(&recorder, Op::Mul, &y, &row));
+        assert!(alone(sum(&one, 0), sum(&other, 0)));
+    }
+}
