@@ -220,12 +220,11 @@ fn planes_of_a_map_that_are_no_whole_chunks_are_summed_each_in_its_order() {
     }
 }
 
-/// Reductions of the same elements, each with what it is of these: of the elements, of halves, of squares.
-fn alike(
-    context: &Context,
-    array: &Array,
-    axes: &[usize],
-) -> Vec<(Array, Op, fn(f32) -> f32, fn(f32, f32) -> f32)> {
+/// A reduction, its operation, what it is of an element, and how two are combined.
+type Reduced = (Array, Op, fn(f32) -> f32, fn(f32, f32) -> f32);
+
+/// Reductions of the same elements: of themselves, of halves, of squares.
+fn alike(context: &Context, array: &Array, axes: &[usize]) -> Vec<Reduced> {
     let halved = context.apply(Op::Mul, &[array.into(), Scalar::f32(0.5).into()]).unwrap();
     let square = context.apply(Op::Mul, &[array.into(), array.into()]).unwrap();
     let of = |op, of: &Array| context.reduce(op, of, axes, false).unwrap();

@@ -4,6 +4,7 @@ Counted are launches, compilations and operations, which no other load changes, 
 Not here: the counts of the timed programs (``test_launches.py``).
 """
 
+import apart
 import numpy
 import pytest
 from test_launches import _loop
@@ -11,6 +12,8 @@ from test_launches import _loop
 import gpupy
 
 SIZE = 100_000
+
+ON_HOST = pytest.mark.skipif("cpu" not in apart.STARTING, reason="the driver on host memory does not start")
 
 
 def _counted(driver, compute):
@@ -112,3 +115,63 @@ def test_sums_have_the_same_bits_whether_what_they_add_is_stored_or_not(driver, 
             fused = float((function(gpupy.asarray(given) + 1)).sum())
             stored = numpy.asarray(function(gpupy.asarray(given) + 1)).copy()
             assert fused == float(gpupy.asarray(stored).sum()), (dtype, name)
+
+
+@ON_HOST
+def test_a_sum_a_maximum_and_a_sum_of_squares_read_a_million_elements_once():
+    given = _given(1_000_000)
+
+    def three():
+        x = gpupy.asarray(given)
+        return x.sum(), x.max(), (x * x).sum()
+
+    found, stats = _counted("cpu", three)
+    # Chunks of 256, chunks of these, and one more of what is left.
+    assert stats["launches"] == 3
+    wanted = given.astype(numpy.float64)
+    wanted = wanted.sum(), wanted.max(), (wanted * wanted).sum()
+    numpy.testing.assert_allclose(found, wanted, rtol=1e-6)
+    # As one after another asks for them.
+    gpupy.reset_stats()
+    total, most, squares = three()
+    asked = float(total), float(most), float(squares)
+    assert gpupy.stats()["launches"] == 3
+    assert asked == tuple(float(array) for array in found)
+
+
+@ON_HOST
+def test_what_is_scaled_by_its_extremes_is_read_for_both_at_once():
+    given = _given().reshape(250, 400)
+
+    def scaled():
+        x = gpupy.asarray(given)
+        return ((x - x.min(axis=1, keepdims=True)) / numpy.ptp(x, axis=1, keepdims=True),)
+
+    (found,), stats = _counted("cpu", scaled)
+    # Rows of two chunks, and the map.
+    assert stats["launches"] == 3
+    low, high = given.min(axis=1, keepdims=True), given.max(axis=1, keepdims=True)
+    numpy.testing.assert_allclose(found, (given - low) / (high - low), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1,), (257,), (5000,), (300, 7), (7, 300), (3, 256, 5)])
+def test_reductions_evaluated_together_have_the_bits_that_they_have_alone(driver, shape):
+    size = int(numpy.prod(shape))
+    given = _given(size).reshape(shape)
+
+    def reductions():
+        x = gpupy.asarray(given)
+        of = [x, x * x, x[::-1], x > 0.5, gpupy.exp(x), x.astype("int32"), x - x.mean()]
+        axes = [None, *range(len(shape))]
+        return [
+            reduced
+            for array in of
+            for axis in axes
+            for reduced in (array.sum(axis=axis), array.max(axis=axis), array.any(axis=axis))
+        ]
+
+    together, _ = _counted(driver, reductions)
+    count = len(together)
+    for number in range(0, count, 5):
+        alone = reductions()[number]
+        numpy.testing.assert_array_equal(together[number], numpy.asarray(alone))

@@ -13,12 +13,17 @@ pytestmark = pytest.mark.skipif(not STATUS.exists(), reason="the system does not
 # Whole huge pages, which some systems give where they can.
 SIZE = 1 << 24
 
-# The peak above what there was before. The device is open, and both operands lie there.
-MEASURE = f"""
+# Bytes that the process has now, or had at most.
+MEMORY = f"""
 def status(name):
     lines = open("{STATUS}").read().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith(name + ":"))) * 1024
+"""
 
+# The peak above what there was before. The device is open, and both operands lie there.
+MEASURE = (
+    MEMORY
+    + f"""
 x = gpupy.asarray(numpy.linspace(0, 1, {SIZE}, dtype=numpy.float32))
 y = gpupy.asarray(numpy.linspace(1, 2, {SIZE}, dtype=numpy.float32))
 gpupy.evaluate(x, y, x[:5000] * y[:5000])
@@ -30,6 +35,7 @@ result = FORMULA
 gpupy.evaluate(result)
 print(status("VmHWM") - before)
 """
+)
 
 
 @pytest.mark.skipif("cpu" not in apart.STARTING, reason="the driver on host memory does not start")
@@ -47,15 +53,8 @@ def test_an_evaluation_takes_its_result_and_no_more_than_a_twentieth_more(formul
     assert result <= int(peak) <= 1.05 * result
 
 
-# Bytes that the process has now, or had at most.
-MEASURE = f"""
-def status(name):
-    lines = open("{STATUS}").read().splitlines()
-    return int(next(line.split()[1] for line in lines if line.startswith(name + ":"))) * 1024
-"""
-
 NARROW = (
-    MEASURE
+    MEMORY
     + """
 row = gpupy.asarray((numpy.arange(1000) % 100).astype(numpy.int8))
 whole = gpupy.asarray(numpy.ones(100_000_000, numpy.int8))
@@ -91,7 +90,7 @@ def test_a_sum_of_narrow_integers_makes_no_wide_copy_of_them(formula, wanted):
 
 # Rows that are no whole chunks of the tree that sums follow.
 ROWS = (
-    MEASURE
+    MEMORY
     + """
 def sum_of(n):
     column = gpupy.asarray(numpy.linspace(0, 1, n, dtype=numpy.float32)[:, None])

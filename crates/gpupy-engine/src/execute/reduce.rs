@@ -13,8 +13,7 @@ use crate::memory::tiling::{Tile, Tiling};
 use crate::memory::view::View;
 use crate::schedule::destination::Destination;
 use crate::schedule::partition::Partition;
-use crate::schedule::reduction::{self, Part, Pieces};
-use crate::schedule::together::Combined;
+use crate::schedule::reduction::{self, Combined, Part, Pieces};
 use crate::schedule::walk::{Flow, Needs, Start, Walk, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::BlockId;
@@ -119,15 +118,17 @@ impl Engine {
         let mut needs = Needs::new();
         for Part { at, space, .. } in pieces {
             for (start, op) in starts.iter().zip(ops) {
-                match Walk::new(open, &[*start], at.clone(), space.clone())? {
-                    Err(more) => needs.extend(more),
-                    // What the device refuses is known when it is launched.
-                    Ok(walk) => {
-                        match Partition::new(walk, None).cut(open, Form::Reduce { op: *op }) {
-                            Ok(Err(more)) => needs.extend(more),
-                            Ok(Ok(())) | Err(_) => {}
-                        }
+                let walk = match Walk::new(open, &[*start], at.clone(), space.clone())? {
+                    Ok(walk) => walk,
+                    Err(more) => {
+                        needs.extend(more);
+                        continue;
                     }
+                };
+                let form = Form::Reduce { op: *op };
+                // What the device refuses is said where it is launched.
+                if let Ok(Err(more)) = Partition::new(walk, None).cut(open, form) {
+                    needs.extend(more);
                 }
             }
         }

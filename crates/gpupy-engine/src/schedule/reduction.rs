@@ -15,11 +15,13 @@ use crate::schedule::again::Again;
 use crate::schedule::cost;
 use crate::schedule::device::Device;
 use crate::schedule::siblings;
-use crate::schedule::walk::{Needs, Obstacle, Start, Walk};
+use crate::schedule::walk::{Needs, Obstacle, Start, Walk, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
+use gpupy_core::op::Op;
 use gpupy_core::shape::{MAX_RANK, Shape, contiguous_strides, size_of};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The pieces of a reduction's tile that read no more than a block, should it have to be gathered.
@@ -94,6 +96,37 @@ impl Iterator for Pieces<'_> {
         piece.origin.iter_mut().zip(&self.tile.origin).for_each(|(o, first)| *o += first);
         let (at, space) = reduced_tile(&inputs[0], self.value.shape(), &piece, self.n);
         Some(Part { at, space, dest, is_whole, is_first })
+    }
+}
+
+/// Reductions that are to go together, with what they combine.
+pub(crate) struct Combined<'v> {
+    pub values: &'v [Value],
+    operands: SmallVec<[Option<Value>; 4]>,
+}
+
+impl<'v> Combined<'v> {
+    /// These, of which none is computed.
+    pub fn of(values: &'v [Value]) -> Combined<'v> {
+        let operand = |value: &Value| value.state().operands.first().cloned().flatten();
+        Combined { values, operands: values.iter().map(operand).collect() }
+    }
+
+    /// Where the walk of each starts.
+    ///
+    /// # Errors
+    /// - `Lost`: what one combines is not held any more.
+    pub fn starts(&self) -> Result<SmallVec<[Start<'_>; 4]>> {
+        let all = self.values.iter().zip(&self.operands).map(|(value, operand)| {
+            let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+            Start::input(&inputs[0], operand.as_ref())
+        });
+        all.collect()
+    }
+
+    /// The operation of each.
+    pub fn ops(&self) -> SmallVec<[Op; 4]> {
+        self.values.iter().filter_map(Value::reduces).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Together: reductions that one launch does, as they combine the same points.
 //!
-//! Owns [`Together`], the groups of a flush, and [`Combined`], some of one. Two reductions over the same space go together where they read something
+//! Owns [`Together`], the groups of a flush. Two reductions over the same space go together where they read something
 //! in common that is as large as what they combine, and neither needs the other first: what is pending below them, and
 //! no part of their own kernels, is the same. So do the next steps of reductions whose steps before went together.
 //! A reduction that somebody holds goes along also where it is not wanted yet, as its elements are at hand. Invariants:
@@ -11,9 +11,6 @@
 
 use crate::graph::value::{Kind, Layout, Node, NodeOp, Value, ValueId};
 use crate::memory::tiling::Tile;
-use crate::schedule::walk::{Start, lost};
-use gpupy_core::Result;
-use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -152,37 +149,6 @@ impl Together {
     }
 }
 
-/// Reductions that are to go together, with what they combine.
-pub(crate) struct Combined<'v> {
-    pub values: &'v [Value],
-    operands: SmallVec<[Option<Value>; 4]>,
-}
-
-impl<'v> Combined<'v> {
-    /// These, of which none is computed.
-    pub fn of(values: &'v [Value]) -> Combined<'v> {
-        let operand = |value: &Value| value.state().operands.first().cloned().flatten();
-        Combined { values, operands: values.iter().map(operand).collect() }
-    }
-
-    /// Where the walk of each starts.
-    ///
-    /// # Errors
-    /// - `Lost`: what one combines is not held any more.
-    pub fn starts(&self) -> Result<SmallVec<[Start<'_>; 4]>> {
-        let all = self.values.iter().zip(&self.operands).map(|(value, operand)| {
-            let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
-            Start::input(&inputs[0], operand.as_ref())
-        });
-        all.collect()
-    }
-
-    /// The operation of each.
-    pub fn ops(&self) -> SmallVec<[Op; 4]> {
-        self.values.iter().filter_map(Value::reduces).collect()
-    }
-}
-
 impl Reads {
     /// Whether a launch had better do both.
     fn go_with(&self, other: &Reads) -> bool {
@@ -201,8 +167,9 @@ fn space(value: &Value) -> Option<Space> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::array::base::{Arg, Array};
     use crate::record::recorder::Recorder;
