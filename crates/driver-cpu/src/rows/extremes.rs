@@ -8,7 +8,7 @@
 
 use super::loops::put;
 use super::row::RowFn;
-use super::tree::{folded, reduced};
+use super::tree::{TOGETHER, folded, reduced};
 use super::vectors::{Real, Vector};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op_eval::element::Stored;
@@ -60,36 +60,79 @@ where
     let beyond = |x: A, y: A| if GREATEST { x > y } else { x < y };
     let fast = |x: A, y: A| if beyond(x, y) { x } else { y };
     let whole = |x: A, y: A| if is_nan(x) || beyond(x, y) { x } else { y };
-    for (c, first) in (0..n).step_by(REDUCE_CHUNK).enumerate() {
-        let chunk = a.cast::<A>().wrapping_add(first);
-        let n = REDUCE_CHUNK.min(n - first);
+    let chunk = |c: usize| a.cast::<A>().wrapping_add(c * REDUCE_CHUNK);
+    let together = n / (REDUCE_CHUNK * TOGETHER) * TOGETHER;
+    for c in (0..together).step_by(TOGETHER) {
+        let mut all = [[A::default(); REDUCE_LANES]; TOGETHER];
+        let mut nans = [0; TOGETHER];
+        for (k, (lanes, nans)) in all.iter_mut().zip(&mut nans).enumerate() {
+            // SAFETY: the caller's; the chunk is whole.
+            unsafe { *nans = lanes_of::<A, W, GREATEST>(chunk(c + k), REDUCE_CHUNK, lanes) }
+        }
+        for (k, (lanes, nans)) in all.iter().zip(nans).enumerate() {
+            // SAFETY: as above.
+            unsafe {
+                put(
+                    dst,
+                    c + k,
+                    match nans {
+                        0 => folded(fast, *lanes),
+                        _ => reduced(whole, chunk(c + k).cast(), REDUCE_CHUNK),
+                    },
+                );
+            }
+        }
+    }
+    for c in together..n.div_ceil(REDUCE_CHUNK) {
+        let n = REDUCE_CHUNK.min(n - c * REDUCE_CHUNK);
         let rest = n % REDUCE_LANES;
         // SAFETY: the caller's; no element is named that does not exist.
         unsafe {
             if n < REDUCE_LANES {
-                put(dst, c, reduced(whole, chunk.cast(), n));
+                put(dst, c, reduced(whole, chunk(c).cast(), n));
                 continue;
             }
-            let mut lanes = W::load(chunk);
-            let mut nans = lanes.nans();
-            for k in (REDUCE_LANES..n - rest).step_by(REDUCE_LANES) {
-                let x = W::load(chunk.add(k));
-                nans |= x.nans();
-                lanes = lanes.or_beyond::<GREATEST>(x);
-            }
-            // A copy, so that the lanes above stay in registers.
             let mut all = [A::default(); REDUCE_LANES];
-            lanes.store(all.as_mut_ptr());
+            let mut nans = lanes_of::<A, W, GREATEST>(chunk(c), n - rest, &mut all);
             for (l, lane) in all.iter_mut().enumerate().take(rest) {
-                let x = chunk.add(n - rest + l).read_unaligned();
+                let x = chunk(c).add(n - rest + l).read_unaligned();
                 nans |= u32::from(is_nan(x));
                 *lane = fast(*lane, x);
             }
             let result = match nans {
                 0 => folded(fast, all),
-                _ => reduced(whole, chunk.cast(), n),
+                _ => reduced(whole, chunk(c).cast(), n),
             };
             put(dst, c, result);
         }
+    }
+}
+
+/// Combines the first elements of a chunk, as many as there are lanes or a multiple of it, into the lanes; 0 where none of
+/// them is NaN.
+///
+/// # Safety
+/// The chunk has so many; the processor has such vectors.
+#[inline(always)]
+unsafe fn lanes_of<A, W, const GREATEST: bool>(
+    chunk: *const A,
+    n: usize,
+    all: &mut [A; REDUCE_LANES],
+) -> u32
+where
+    A: Real,
+    W: Vector<Real = A>,
+{
+    // SAFETY: the caller's.
+    unsafe {
+        let mut lanes = W::load(chunk);
+        let mut nans = lanes.nans();
+        for k in (REDUCE_LANES..n).step_by(REDUCE_LANES) {
+            let x = W::load(chunk.add(k));
+            nans |= x.nans();
+            lanes = lanes.or_beyond::<GREATEST>(x);
+        }
+        lanes.store(all.as_mut_ptr());
+        nans
     }
 }

@@ -10,7 +10,7 @@ use super::extremes::extremes;
 use super::loops::{Loop, best, get, put};
 use super::reducing::reducing;
 use super::row::{Maker, RowFn};
-use super::tree::{folded, reduced};
+use super::tree::{TOGETHER, folded, reduced};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
@@ -179,9 +179,10 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> Loop for Lanes<A, F> {
             let chunk = |c: usize| a.cast::<A::Raw>().add(c * REDUCE_CHUNK).cast::<u8>();
             let together = n / (REDUCE_CHUNK * TOGETHER) * TOGETHER;
             for c in (0..together).step_by(TOGETHER) {
-                let results = reduced_together(f, std::array::from_fn(|k| chunk(c + k)));
-                for (k, result) in results.into_iter().enumerate() {
-                    put(dst, c + k, result);
+                let pair = |pair: usize| lanes_of(f, [0, 1].map(|k| chunk(c + 2 * pair + k)));
+                let all: [[[A; REDUCE_LANES]; 2]; TOGETHER / 2] = std::array::from_fn(pair);
+                for (k, lanes) in all.as_flattened().iter().enumerate() {
+                    put(dst, c + k, folded(f, *lanes));
                 }
             }
             for c in together..n.div_ceil(REDUCE_CHUNK) {
@@ -191,18 +192,15 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> Loop for Lanes<A, F> {
     }
 }
 
-/// Chunks that are reduced side by side: each waits for its last operation, so one alone is slow.
-const TOGETHER: usize = 4;
-
-/// The combinations of whole chunks by the canonical tree.
+/// The lanes of two whole chunks, side by side: each waits for its last operation, so one alone is slow.
 ///
 /// # Safety
 /// Each chunk has its elements.
 #[inline(always)]
-unsafe fn reduced_together<A: Stored>(
+unsafe fn lanes_of<A: Stored>(
     f: impl Fn(A, A) -> A + Copy,
-    chunks: [*const u8; TOGETHER],
-) -> [A; TOGETHER] {
+    chunks: [*const u8; 2],
+) -> [[A; REDUCE_LANES]; 2] {
     // SAFETY: no element is named that does not exist.
     unsafe {
         let mut all =
@@ -214,6 +212,6 @@ unsafe fn reduced_together<A: Stored>(
                 }
             }
         }
-        all.map(|lanes| folded(f, lanes))
+        all
     }
 }
