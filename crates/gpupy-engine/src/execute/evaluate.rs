@@ -217,7 +217,7 @@ impl Engine {
         }
     }
 
-    /// The first tile of a device that meets `range` and is not computed.
+    /// The tile of a device in which the first position of `range` lies that is not computed.
     fn next_pending(
         &mut self,
         value: &Value,
@@ -227,13 +227,9 @@ impl Engine {
         if matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_)) || range.is_empty() {
             return Ok(None);
         }
-        let state = value.state();
-        if state.computed.covers(range.clone()) {
-            return Ok(None);
-        }
+        let Some(first) = value.state().computed.first_gap(range) else { return Ok(None) };
         let tiling = self.device(device)?.tiling(value.shape());
-        let mut tiles = tiling.numbers(range).map(|number| tiling.tile(number));
-        Ok(tiles.find(|tile| !state.computed.covers(tile.range.clone())))
+        Ok(Some(tiling.tile(tiling.number_at(first))))
     }
 
     /// Evaluates one tile, or tells what it needs first.

@@ -21,15 +21,31 @@ impl Ranges {
 
     /// True when every position of `range` is in the set.
     pub fn covers(&self, range: Range<usize>) -> bool {
-        range.is_empty() || self.0.iter().any(|r| r.start <= range.start && range.end <= r.end)
+        self.first_gap(range).is_none()
+    }
+
+    /// The first position of `range` that is not in the set.
+    pub fn first_gap(&self, range: Range<usize>) -> Option<usize> {
+        let before = self.0.partition_point(|r| r.start <= range.start);
+        let known = self.0[..before].last().map_or(0, |r| r.end);
+        let first = range.start.max(known);
+        (first < range.end).then_some(first)
     }
 
     /// The positions of `range` that are not in the set, in order.
     pub fn gaps(&self, range: Range<usize>) -> Vec<Range<usize>> {
-        let mut rest = Ranges::default();
-        rest.insert(range);
-        self.0.iter().for_each(|known| rest.remove(known.clone()));
-        rest.0.into_vec()
+        let (mut gaps, mut from) = (Vec::new(), range.start);
+        let first = self.0.partition_point(|r| r.end <= range.start);
+        for known in self.0[first..].iter().take_while(|r| r.start < range.end) {
+            if from < known.start {
+                gaps.push(from..known.start);
+            }
+            from = known.end;
+        }
+        if from < range.end {
+            gaps.push(from..range.end);
+        }
+        gaps
     }
 
     /// Adds positions.
@@ -54,11 +70,16 @@ impl Ranges {
         if range.is_empty() {
             return;
         }
-        self.0 = std::mem::take(&mut self.0)
-            .into_iter()
-            .flat_map(|r| [r.start..r.end.min(range.start), r.start.max(range.end)..r.end])
-            .filter(|r| r.start < r.end)
-            .collect();
+        let from = self.0.partition_point(|r| r.end <= range.start);
+        let to = self.0.partition_point(|r| r.start < range.end);
+        if from == to {
+            return;
+        }
+        let (before, behind) = (self.0[from].start..range.start, range.end..self.0[to - 1].end);
+        self.0.drain(from..to);
+        for rest in [behind, before].into_iter().filter(|rest| rest.start < rest.end) {
+            self.0.insert(from, rest);
+        }
     }
 }
 
@@ -81,6 +102,8 @@ mod tests {
             for start in 0..64 {
                 for end in start + 1..=64 {
                     prop_assert_eq!(ranges.covers(start..end), bits[start..end].iter().all(|b| *b));
+                    let first = (start..end).find(|at| !bits[*at]);
+                    prop_assert_eq!(ranges.first_gap(start..end), first);
                 }
             }
             let gaps = ranges.gaps(3..60);
