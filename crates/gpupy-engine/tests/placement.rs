@@ -290,15 +290,7 @@ fn an_explanation_says_which_driver_computes_what() {
     // The first evaluation opens the host driver, and would tell of that.
     doubles(&context, &with(&context, Op::Mul, &context.cast(&x, DType::F64).unwrap(), 2.0));
     let explanation = context.explain(&y).unwrap();
-    let kernels: Vec<(&str, usize)> = explanation
-        .flush()
-        .unwrap()
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            gpupy_engine::trace::Event::Kernel(kernel) => Some((kernel.driver, kernel.operations)),
-            _ => None,
-        })
-        .collect();
+    let kernels = explanation.flush().unwrap().kernels();
+    let kernels: Vec<_> = kernels.map(|(step, kernel)| (step.driver, kernel.operations)).collect();
     assert_eq!(kernels, [("device", 100), ("host", 2)]);
 }

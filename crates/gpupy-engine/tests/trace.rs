@@ -8,7 +8,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::trace::{Event, Flush};
+use gpupy_engine::trace::{Event, Flush, Freed, What};
 use gpupy_engine::{Arg, Array, Context, Settings};
 use std::sync::{Arc, Mutex};
 
@@ -49,7 +49,7 @@ fn program(context: &Context, count: usize) -> Array {
 fn without_times(text: &str) -> String {
     let words = text.split(' ').collect::<Vec<_>>();
     let is_time = |i: usize| {
-        words.get(i + 1).is_some_and(|unit| unit.starts_with("ms"))
+        words.get(i + 1).is_some_and(|unit| unit.starts_with("ms") || unit.starts_with("µs"))
             && words[i].parse::<f64>().is_ok()
     };
     (0..words.len()).map(|i| if is_time(i) { "…" } else { words[i] }).collect::<Vec<_>>().join(" ")
@@ -89,20 +89,18 @@ fn a_plan_of_two_kernels_is_told_kernel_by_kernel() {
     let x = program(&context, 4);
     let told = context.explain(&x).unwrap();
     let flush = told.flush().unwrap();
-    let kernels: Vec<_> = flush
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Kernel(kernel) => Some(kernel),
-            _ => None,
-        })
-        .collect();
+    let kernels: Vec<_> = flush.kernels().collect();
     assert_eq!(kernels.len(), 2, "{}", told.text());
-    assert_eq!(kernels.iter().map(|kernel| kernel.operations).sum::<usize>(), 7);
-    assert_eq!(kernels[1].reads, kernels[0].writes);
-    assert_eq!(kernels[1].writes, std::slice::from_ref(&flush.value));
-    assert!(kernels.iter().all(|kernel| kernel.compiled == 1 && kernel.driver == "fused"));
-    assert_eq!(count(flush, |event| matches!(event, Event::Uploaded(..))), 2);
+    assert_eq!(kernels.iter().map(|(_, kernel)| kernel.operations).sum::<usize>(), 7);
+    assert_eq!(kernels[1].0.reads, kernels[0].0.writes);
+    assert_eq!(kernels[1].0.writes[0].value, flush.value);
+    assert!(kernels.iter().all(|(step, kernel)| kernel.compiled == 1 && step.driver == "fused"));
+    assert_eq!(flush.steps().filter(|step| matches!(step.what, What::Upload { .. })).count(), 2);
+    // The given arrays are no more when the first kernel is done, and what that wrote after the second.
+    let given = flush.graph.iter().filter(|node| node.leaf).map(|node| node.value.clone());
+    assert_eq!(kernels[0].0.frees, given.map(Freed::Value).collect::<Vec<_>>());
+    assert_eq!(kernels[1].0.frees, [Freed::Value(kernels[0].0.writes[0].value.clone())]);
+    assert!(flush.steps().all(|step| step.expected.as_nanos() > 0), "{}", told.text());
     assert_eq!(context.stats().launches, 2);
     assert_eq!(flush.graph.iter().filter(|node| node.leaf).count(), 2);
     assert!(flush.error.is_none());
@@ -148,6 +146,19 @@ fn pictures_are_well_formed_and_of_a_bearable_size() {
 }
 
 #[test]
+fn a_trace_prints_what_an_explanation_says() {
+    let (told, traced) = (context(6, usize::MAX), context(6, usize::MAX));
+    let heard = Arc::new(Mutex::new(String::new()));
+    let sink = heard.clone();
+    traced.set_trace(Some(Box::new(move |text| sink.lock().unwrap().push_str(text))));
+    traced.evaluate(&[&program(&traced, 4)]).unwrap();
+    let text = told.explain(&program(&told, 4)).unwrap().text();
+    let heard = without_times(&heard.lock().unwrap());
+    // What the last step reads is kept until the elements are where they are wanted, in case that fails.
+    assert_eq!(heard, without_times(&text.replace("; frees v5\n", "\n")));
+}
+
+#[test]
 fn explaining_changes_no_result_and_no_plan() {
     let (told, silent) = (context(9, usize::MAX), context(9, usize::MAX));
     let (x, y) = (program(&told, 40), program(&silent, 40));
@@ -179,7 +190,7 @@ fn what_a_driver_cannot_do_is_told_with_the_one_that_did_it() {
     let told = context.explain(&sum).unwrap();
     let flush = told.flush().unwrap();
     assert!(count(flush, |e| matches!(e, Event::GaveUp(_, "fused", _))) > 0, "{}", told.text());
-    assert!(count(flush, |e| matches!(e, Event::Kernel(k) if k.driver == "soft")) > 0);
+    assert!(flush.kernels().any(|(step, _)| step.driver == "soft"));
     assert!(told.text().contains("fused cannot evaluate"));
 }
 
@@ -197,7 +208,8 @@ fn a_sink_gets_each_flush_and_each_read_until_it_is_taken_away() {
     {
         assert!(text.contains(words), "{words} is missing in {text}");
     }
-    assert!(text.ends_with("download float32 (2,) from fused: 8 bytes\n"), "{text}");
+    let last = without_times(text.lines().last().unwrap());
+    assert_eq!(last, "download float32 (2,) from fused, 8 bytes; … µs expected, took … µs");
     context.set_trace(None);
     read(&context, &program(&context, 9));
     assert!(heard.lock().unwrap().is_empty());

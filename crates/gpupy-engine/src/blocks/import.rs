@@ -10,7 +10,8 @@
 
 use crate::blocks::cache::Blocks;
 use crate::explain::stats::Stats;
-use crate::explain::trace::{Event, subject};
+use crate::explain::step::What;
+use crate::explain::tracer::Doing;
 use crate::graph::value::Value;
 use crate::memory::host::HostBuffer;
 use gpupy_core::driver::{BlockId, BlockSpec};
@@ -45,13 +46,16 @@ impl Blocks {
         let memory = buffer.aligned(bytes, self.caps.import_alignment);
         let Some(memory) = memory else { return Ok(None) };
         let spec = BlockSpec { memory: Some(memory), ..BlockSpec::new(dtype, len) };
+        let began = self.tracer.clock();
         let block = match self.alloc(spec, stats) {
             Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(None),
             other => other?,
         };
         stats.bytes_imported += spec.bytes();
-        let name = self.name;
-        self.tracer.event(|| Event::Imported(subject(value), name, spec.bytes() as usize));
+        self.tracer.step(|| {
+            let doing = Doing::new(What::Import, self.name).reads(value, tile.clone());
+            doing.moves(spec.bytes() as usize).since(began)
+        });
         Ok(Some((block, spec, buffer)))
     }
 }

@@ -7,7 +7,7 @@ use crate::array::base::Array;
 use crate::explain::explanation::Explanation;
 use crate::explain::text::whereabouts;
 use crate::explain::trace::Sink;
-use crate::graph::value::Kind;
+use crate::graph::value::{Kind, Value};
 use crate::schedule::flush::Demand;
 use gpupy_core::Result;
 
@@ -36,16 +36,44 @@ impl Context {
         {
             return Ok(Explanation::of_nothing(whereabouts(&value)));
         }
+        self.explain_demand(&Demand::of(&value, range))
+    }
+
+    /// Evaluates arrays together, as `evaluate` does, and tells how it was done.
+    ///
+    /// # Errors
+    /// As of `explain`.
+    pub fn explain_all(&self, arrays: &[&Array]) -> Result<Explanation> {
+        let values = arrays.iter().map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
+        let pending: Vec<Value> = values.into_iter().filter(|value| !value.is_computed()).collect();
+        match (arrays, Demand::first_of(&pending)) {
+            ([array], _) => self.explain(array),
+            (_, Some(demand)) => self.explain_demand(&demand),
+            (_, None) => Ok(Explanation::of_nothing("nothing to evaluate")),
+        }
+    }
+
+    fn explain_demand(&self, demand: &Demand<'_>) -> Result<Explanation> {
+        let Demand { value, range, next } = demand;
         let mut state = self.state();
         let first = self.current(&mut state)?;
         // A pause would break the explanation in two.
         state.engine.slice.begin(false);
-        self.inner.tracer.begin(&value, &range, true);
-        let mut done = self.compute_from(&mut state, first, &Demand::of(&value, range));
-        done = done.and_then(|()| state.engine.wait_for(&value));
+        self.inner.tracer.begin(value, next, range, true);
+        let mut done = self.compute_from(&mut state, first, demand);
+        for number in 0..next.len() {
+            if let Some(demand) = Demand::first_of(&next[number..])
+                && !demand.value.is_computed()
+            {
+                done = done.and_then(|()| self.compute_from(&mut state, first, &demand));
+            }
+        }
+        for value in std::iter::once(*value).chain(*next) {
+            done = done.and_then(|()| state.engine.wait_for(value));
+        }
         let flush = self.inner.tracer.end(done.as_ref().err());
         done?;
-        let nothing = || Explanation::of_nothing(whereabouts(&value));
+        let nothing = || Explanation::of_nothing(whereabouts(value));
         Ok(flush.map_or_else(nothing, Explanation::of_flush))
     }
 }

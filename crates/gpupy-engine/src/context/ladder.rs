@@ -13,6 +13,7 @@ use crate::context::settings::Placement;
 use crate::execute::evaluate::Engine;
 use crate::execute::state::State;
 use crate::graph::value::{Kind, Value};
+use crate::schedule::cost;
 use crate::schedule::device::Device;
 use crate::schedule::flush::Demand;
 use crate::schedule::placement::Order;
@@ -139,7 +140,7 @@ impl Context {
             }
             self.tell_counts(&state);
             state.engine.slice.begin(interrupt.is_some());
-            self.inner.tracer.begin(value, range, false);
+            self.inner.tracer.begin(value, &[], range, false);
             let done = self.compute_from(&mut state, first, demand);
             self.inner.tracer.end(done.as_ref().err());
             match (done, interrupt) {
@@ -376,7 +377,7 @@ impl Context {
             0 => usize::MAX,
             bytes => (bytes / DType::F32.size() as u64) as usize,
         };
-        let tracer = self.inner.tracer.clone();
+        let tracer = self.inner.tracer.priced(cost::prices(&caps));
         let mut device = Device::new(Blocks::new(name, driver, caps, tile_len, tracer));
         device.plans.allowed = self.inner.settings.plans;
         engine.devices[position] = Some(device);

@@ -36,6 +36,7 @@ use crate::graph::value::Value;
 use crate::memory::host;
 use crate::record::recorder::Recorder;
 use crate::schedule::again::Again;
+use crate::schedule::cost;
 use crate::schedule::flush::Demand;
 use crate::schedule::ways::Way;
 use gpupy_core::driver::Capabilities;
@@ -76,7 +77,10 @@ impl Context {
     pub fn new(mut registry: Registry, settings: Settings) -> Context {
         registry.register_path(&settings.driver);
         let has_host = registry.host().is_some();
+        // What is done in host memory costs the same whatever the device.
+        let tracer = Tracer::default().priced(cost::prices(&Capabilities::default()));
         let mut engine = Engine {
+            tracer: tracer.clone(),
             devices: Vec::new(),
             counts: Vec::new(),
             stats: Stats::default(),
@@ -85,7 +89,6 @@ impl Context {
         };
         engine.resize(registry.len());
         let state = State { registry, engine, wanted: settings.driver.clone(), chosen: None };
-        let tracer = Tracer::default();
         if settings.trace {
             tracer.send_to(Some(Box::new(to_stderr)));
         }

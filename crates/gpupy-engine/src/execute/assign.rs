@@ -12,6 +12,7 @@ use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
 use crate::execute::fill;
 use crate::explain::trace::{Event, subject};
+use crate::explain::tracer::Doing;
 use crate::graph::value::{Input, Kind, NodeOp, Value};
 use crate::memory::access::{self, Coordinates};
 use crate::memory::strided;
@@ -111,7 +112,8 @@ impl Engine {
         // All of a value is replaced by an assignment only where its memory is wanted.
         let wanted = !covered || open.caps.host_memory;
         let in_place = sole && wanted && constant.is_none() && open.may_take(&old, tile);
-        self.device(device)?.tracer.event(|| Event::Assigned(subject(value), in_place));
+        self.tracer.event(|| Event::Assigned(subject(value), in_place));
+        let mark = self.tracer.mark();
         let part = Part::Tile(tile.number);
         let (block, spec) = if in_place {
             (self.operand_block(device, &old, &part)?, None)
@@ -155,6 +157,12 @@ impl Engine {
                     }
                 }
                 value.mark_computed(tile.range.clone());
+                self.tracer.filled(
+                    mark,
+                    std::slice::from_ref(value),
+                    &tile.range,
+                    in_place.then_some(&old),
+                );
                 Ok(Flow::Done)
             }
             other => {
@@ -195,11 +203,17 @@ impl Engine {
         if !needs.is_empty() {
             return Ok(Flow::Needs(needs));
         }
+        for gap in &missing {
+            self.bring_to_host(old, gap.clone())?;
+        }
+        if let Some(source) = source {
+            self.bring_to_host(source, 0..source.len())?;
+        }
+        let began = self.tracer.clock();
         let size = value.dtype().size();
         let data = match (input, source) {
             (Input::Scalar(scalar), _) => scalar.bytes()[..size].to_vec(),
             (input, Some(source)) => {
-                self.bring_to_host(source, 0..source.len())?;
                 let host = source.host_buffer()?;
                 // SAFETY: all of the source is in its evaluated map, so nobody writes it.
                 let bytes = unsafe { host.bytes(0..source.len() * size) };
@@ -208,7 +222,6 @@ impl Engine {
             (_, None) => return Err(lost(value.id())),
         };
         for gap in missing {
-            self.bring_to_host(old, gap.clone())?;
             let (from, to) = (old.host_buffer()?, value.host_buffer()?);
             let bytes = gap.start * size..gap.end * size;
             // SAFETY: the gap is in the old value's evaluated map, so nobody writes it there, and
@@ -224,6 +237,15 @@ impl Engine {
             value.state().on_host.insert(gap.clone());
             value.mark_computed(gap);
         }
+        self.tracer.step(|| {
+            let all = tile.range.clone();
+            let doing = Doing::on_host("assign").reads(old, all.clone());
+            let doing = match source {
+                Some(source) => doing.reads(source, access::reach(&input.access(shape), shape)),
+                None => doing,
+            };
+            doing.writes(value, all).since(began)
+        });
         Ok(Flow::Done)
     }
 }

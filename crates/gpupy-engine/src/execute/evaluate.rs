@@ -11,6 +11,7 @@
 use crate::execute::slice::Slice;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
+use crate::explain::tracer::Tracer;
 use crate::graph::value::{Kind, Value};
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
@@ -39,6 +40,8 @@ pub(crate) struct Engine {
     pub slice: Slice,
     /// What may be stored because it would be computed again.
     pub again: Again,
+    /// Who is told what is done in host memory.
+    pub tracer: Tracer,
 }
 
 /// What a paused evaluation goes on with, by device.

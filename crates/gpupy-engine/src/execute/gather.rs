@@ -8,6 +8,7 @@
 //! Not here: the recording of a gather (`indexing/gather.rs`), which elements an index means (`pick.rs`), how a walk meets a gather (`walk/mod.rs`).
 
 use crate::execute::evaluate::Engine;
+use crate::explain::tracer::Doing;
 use crate::graph::value::{Input, Kind, Value};
 use crate::memory::access;
 use crate::memory::strided::gather;
@@ -39,6 +40,7 @@ impl Engine {
         }
         self.bring_to_host(positions, reach.clone())?;
         self.bring_to_host(table, 0..table.len())?;
+        let began = self.tracer.clock();
         let (size, width) = (table.dtype().size(), DType::I32.size());
         let (from, to) = (table.host_buffer()?, value.host_buffer()?);
         let numbers = positions.host_buffer()?;
@@ -63,6 +65,12 @@ impl Engine {
             value.state().on_host.insert(gap.clone());
             value.mark_computed(gap);
         }
+        self.tracer.step(|| {
+            let doing =
+                Doing::on_host("gather").reads(positions, reach).reads(table, 0..table.len());
+            let doing = doing.writes(value, tile.range.clone());
+            doing.operations(tile.range.len() as u64).since(began)
+        });
         Ok(Flow::Done)
     }
 }

@@ -8,14 +8,19 @@
 
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
-use crate::explain::trace::{Event, KernelEvent, subject};
-use crate::graph::value::{Value, ValueId};
+use crate::explain::trace::{KernelEvent, What, Work, subject};
+use crate::explain::tracer::Doing;
+use crate::graph::value::{Kind, NodeOp, Value, ValueId};
+use crate::memory::tiling::Tile;
+use crate::schedule::cost::operations;
 use crate::schedule::destination::Destination;
+use crate::schedule::device::Device;
 use crate::schedule::in_place::Taken;
 use crate::schedule::program::kernel::Kernel;
 use gpupy_core::driver::{BlockId, Dest, Evaluated, Launch};
+use gpupy_core::op::Op;
 use gpupy_core::shape::size_of;
-use gpupy_core::{ErrorKind, Result};
+use gpupy_core::{DType, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
 impl Engine {
@@ -37,6 +42,8 @@ impl Engine {
             }
             return Err(error);
         }
+        let old = taken.as_ref().map(|taken| &kernel.operands[taken.operand].0);
+        let in_place_of = old.filter(|_| self.tracer.listens()).map(subject);
         let mut pinned: Vec<(ValueId, Part)> = Vec::new();
         let mut blocks: Vec<BlockId> = Vec::new();
         let mut launched =
@@ -83,8 +90,10 @@ impl Engine {
         stats.launches += u64::from(done.launches);
         stats.in_place += u64::from(in_place);
         stats.instructions += kernel.program.operation_count() as u64;
-        let tracer = &self.device(position)?.tracer;
-        tracer.event(|| kernel_event(name, kernel, dests, computes, (done, time)));
+        let device = self.device(position)?;
+        device
+            .tracer
+            .step(|| told(device, kernel, dests, computes, (done, time)).in_place_of(in_place_of));
         Ok(())
     }
 
@@ -158,36 +167,65 @@ impl Engine {
 }
 
 /// What a trace says of a launch.
-fn kernel_event(
-    driver: &'static str,
-    kernel: &Kernel,
-    dests: &[Destination],
+fn told<'v>(
+    device: &Device,
+    kernel: &'v Kernel,
+    dests: &'v [Destination],
     mut computes: Vec<ValueId>,
     (done, time): (Evaluated, Duration),
-) -> Event {
-    let written = |dest: &Destination| match dest {
-        Destination::Tile { value, .. } => Some(value.clone()),
-        Destination::Block { .. } => None,
-    };
-    let writes: Vec<Value> = dests.iter().filter_map(written).collect();
+) -> Doing<'v> {
+    let written: Vec<(&Value, &Tile)> = dests
+        .iter()
+        .filter_map(|dest| match dest {
+            Destination::Tile { value, tile } => Some((value, tile)),
+            Destination::Block { .. } => None,
+        })
+        .collect();
     // A reduction is no node of its own map.
-    computes.extend(writes.iter().map(Value::id));
+    computes.extend(written.iter().map(|(value, _)| value.id()));
     computes.sort_unstable();
     computes.dedup();
-    let mut reads: Vec<_> = kernel.operands.iter().map(|(value, _)| subject(value)).collect();
-    reads.dedup();
-    Event::Kernel(Box::new(KernelEvent {
-        driver,
-        program: kernel.program.to_string(),
+    let program = &kernel.program;
+    let reductions: Vec<&str> =
+        program.reductions().map(|reduction| reduction.op.info().name).collect();
+    let whole = written.iter().find_map(|(value, tile)| match &value.0.kind {
+        Kind::Expr { op: op @ NodeOp::Whole(whole), .. } => Some((op, *whole, *value, *tile)),
+        _ => None,
+    });
+    let points = size_of(&kernel.space);
+    let operations = match whole {
+        Some((op, _, value, tile)) => operations(op, value.shape(), tile.range.len()) as u64,
+        None => (program.operation_count() + reductions.len()) as u64 * points as u64,
+    };
+    let event = KernelEvent {
+        program: program.to_string(),
         fingerprint: kernel.fingerprint().0,
         space: kernel.space.clone(),
         computes,
-        reads,
-        writes: writes.iter().map(subject).collect(),
-        operations: kernel.program.operation_count(),
+        operations: program.operation_count(),
+        reductions,
+        gathers: program.insts.iter().any(|inst| inst.op == Op::Gather),
+        library: whole.map(|(_, whole, ..)| whole.op().info().name),
         compiled: done.compiled + done.specialised,
         launches: done.launches,
         code: done.code,
-        time,
-    }))
+    };
+    let mut doing = Doing::new(What::Kernel(Box::new(event)), device.name);
+    for (value, part) in &kernel.operands {
+        doing = doing.reads(value, device.reach_of(value, part));
+    }
+    for (value, tile) in &written {
+        doing = doing.writes(value, tile.range.clone());
+    }
+    // Of a block, a kernel reads what its points see; each point is stored, also in a block that is no tile yet.
+    let size = |dtype: &DType| dtype.size() as u64;
+    let read = kernel.operands.iter().map(|(value, part)| {
+        let seen = device.reach_of(value, part).len().min(points) as u64;
+        (seen, seen * size(&value.dtype()))
+    });
+    let out = size_of(&program.form.out_shape(&kernel.space)) as u64;
+    let (loads, loaded) = read.fold((0, 0), |(n, bytes), (k, more)| (n + k, bytes + more));
+    let stored: u64 = program.dests.iter().map(size).sum();
+    let (stores, bytes) = (out * program.dests.len() as u64, loaded + out * stored);
+    doing.work(Work { operations, loads, stores, bytes }).took(time)
 }

@@ -116,6 +116,7 @@ impl Engine {
         }
         // A row that is filled on the way to another block must not let a pause lose that.
         let (held, kept) = (self.slice.held(), self.slice.kept());
+        let mark = self.tracer.mark();
         let done = fill(self, &blocks);
         self.slice.hold(held);
         if let Ok(Flow::Needs(_)) = done {
@@ -130,6 +131,9 @@ impl Engine {
             } else {
                 open.driver.block_free(block);
             }
+        }
+        if let Ok(Flow::Done) = done {
+            self.tracer.filled(mark, values, &tile.range, None);
         }
         done
     }

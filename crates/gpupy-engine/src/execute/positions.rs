@@ -6,6 +6,7 @@
 //! Not here: how they are recorded (`indexing/where_true.rs`), masks of few elements (`masked.rs`).
 
 use crate::execute::evaluate::Engine;
+use crate::explain::tracer::Doing;
 use crate::graph::value::{Input, Kind, Value};
 use crate::schedule::walk::{Flow, lost};
 use gpupy_core::{DType, Result};
@@ -28,12 +29,17 @@ impl Engine {
         self.bring_to_host(mask, all.clone())?;
         let (from, to) = (mask.host_buffer()?, value.host_buffer()?);
         let len = value.len();
+        let began = self.tracer.clock();
         // SAFETY: all of the mask is in its evaluated map, so nobody writes it; nothing of the positions
         // is, so nobody reads them; we hold the engine's lock.
-        let (from, to) = unsafe { (from.bytes(all), to.bytes_mut(0..len * NUMBER)) };
+        let (from, to) = unsafe { (from.bytes(all.clone()), to.bytes_mut(0..len * NUMBER)) };
         find(from, to);
         value.state().on_host.insert(0..len);
         value.mark_computed(0..len);
+        self.tracer.step(|| {
+            let doing = Doing::on_host("positions").reads(mask, all).writes(value, 0..len);
+            doing.operations(mask.len() as u64).since(began)
+        });
         Ok(Flow::Done)
     }
 }

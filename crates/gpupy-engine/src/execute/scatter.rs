@@ -9,7 +9,8 @@
 //! Not here: how writes are recorded (`indexing/put.rs`), which positions an index means (`pick.rs`), writes into views (`assign.rs`).
 
 use crate::execute::evaluate::Engine;
-use crate::explain::trace::{Event, subject};
+use crate::explain::trace::subject;
+use crate::explain::tracer::Doing;
 use crate::graph::value::{Input, Kind, NodeOp, Value};
 use crate::memory::access;
 use crate::memory::host::HostBuffer;
@@ -69,15 +70,17 @@ impl Engine {
             return Err(lost(value.id()));
         };
         self.bring_to_host(&old, 0..old.len())?;
+        let began = self.tracer.clock();
+        let replaced = began.map(|_| subject(&old));
         let (len, size) = (value.len(), value.dtype().size());
         // What is held here is not the old value's only handle.
         let copied = old.host_buffer()?;
         let from = Arc::downgrade(&copied);
         drop((old, copied));
         let taken = take_memory(value);
-        let (open, stats) = self.device_and_stats(device)?;
-        stats.in_place += u64::from(taken.is_some());
-        open.tracer.event(|| Event::Assigned(subject(value), taken.is_some()));
+        let is_taken = taken.is_some();
+        let (_, stats) = self.device_and_stats(device)?;
+        stats.in_place += u64::from(is_taken);
         let memory = match taken {
             Some(memory) => {
                 value.state().host = Some(memory.clone());
@@ -99,6 +102,20 @@ impl Engine {
         write(to, value.dtype(), &places, &source, size_of(shape));
         value.state().on_host.insert(0..len);
         value.mark_computed(0..len);
+        self.tracer.step(|| {
+            let mut doing = Doing::on_host("scatter");
+            for (input, operand) in inputs.iter().zip(&operands).skip(1) {
+                if let Some(operand) = operand {
+                    doing = doing.reads(operand, access::reach(&input.access(shape), shape));
+                }
+            }
+            let (read, in_place_of) = match is_taken {
+                true => (None, replaced),
+                false => (replaced, None),
+            };
+            let doing = doing.reads_named(read).writes(value, 0..len).in_place_of(in_place_of);
+            doing.operations(size_of(shape) as u64).since(began)
+        });
         Ok(Flow::Done)
     }
 

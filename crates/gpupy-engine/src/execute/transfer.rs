@@ -8,7 +8,8 @@
 
 use crate::blocks::cache::{Key, Part};
 use crate::execute::evaluate::Engine;
-use crate::explain::trace::{Event, subject};
+use crate::explain::step::What;
+use crate::explain::tracer::Doing;
 use crate::graph::value::{Kind, Value};
 use crate::memory::access;
 use crate::memory::strided::gather;
@@ -137,12 +138,14 @@ impl Engine {
             return Ok(());
         }
         let buffer = value.host_buffer()?;
+        let began = self.tracer.clock();
         // SAFETY: the evaluated map is empty, so nobody reads; we hold the engine's lock.
         let bytes = unsafe { buffer.bytes_mut(0..len * size) };
         for chunk in bytes.chunks_exact_mut(size) {
             chunk.copy_from_slice(&scalar.bytes()[..size]);
         }
         value.state().on_host.insert(0..len);
+        self.tracer.step(|| Doing::on_host("fill").writes(value, 0..len).since(began));
         Ok(())
     }
 
@@ -172,12 +175,16 @@ impl Engine {
                 if let Some(block) = device.find(key.0, &key.1) {
                     let mut bytes = [0u8; 8];
                     let out = bytes.get_mut(..dtype.size()).ok_or_else(bad)?;
+                    let began = device.tracer.clock();
                     if let Err(error) = device.read(&key, block, position - tile.start, out) {
                         return Err(self.unreadable(at, &key, error)?);
                     }
                     stats.bytes_downloaded += dtype.size() as u64;
-                    let name = device.name;
-                    device.tracer.event(|| Event::Downloaded(subject(value), name, dtype.size()));
+                    device.tracer.step(|| {
+                        let doing = Doing::new(What::Download, device.name);
+                        let doing = doing.reads(value, position..position + 1);
+                        doing.moves(dtype.size()).since(began)
+                    });
                     return Scalar::read(dtype, &bytes).ok_or_else(bad);
                 }
             }

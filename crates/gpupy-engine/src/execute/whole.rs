@@ -8,11 +8,13 @@
 //! Not here: how a scan is made of steps, and what else is recorded (`record/whole.rs`).
 
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{Input, Kind, Value};
+use crate::explain::tracer::Doing;
+use crate::graph::value::{Input, Kind, NodeOp, Value};
 use crate::graph::whole::Whole;
 use crate::memory::access;
 use crate::memory::strided;
 use crate::memory::tiling::Tile;
+use crate::schedule::cost::operations;
 use crate::schedule::destination::Destination;
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{Flow, lost};
@@ -147,10 +149,13 @@ impl Engine {
         (origin, extents): (&[usize], &[usize]),
         reads: &[Read],
     ) -> Result<Flow> {
+        for read in reads {
+            self.bring_to_host(&read.value, access::reach(&read.access, &read.space))?;
+        }
+        let began = self.tracer.clock();
         let mut given: SmallVec<[Vec<u8>; 2]> = smallvec![];
         for (which, read) in reads.iter().enumerate() {
             let reach = access::reach(&read.access, &read.space);
-            self.bring_to_host(&read.value, reach.clone())?;
             let (buffer, size) = (read.value.host_buffer()?, read.value.dtype().size());
             // SAFETY: the reach is in the evaluated map, so nobody writes the elements that are read.
             let bytes = unsafe { buffer.bytes(0..reach.end * size) };
@@ -175,7 +180,7 @@ impl Engine {
         let size = value.dtype().size();
         let all = first..first + bytes.len() / size;
         let to = value.host_buffer()?;
-        let missing = value.state().computed.gaps(all);
+        let missing = value.state().computed.gaps(all.clone());
         for gap in missing {
             // SAFETY: the gap is not in the evaluated map, so nobody reads it; we hold the engine's
             // lock.
@@ -184,6 +189,14 @@ impl Engine {
             value.state().on_host.insert(gap.clone());
             value.mark_computed(gap);
         }
+        self.tracer.step(|| {
+            let mut doing = Doing::on_host(whole.op().info().name);
+            for read in reads {
+                doing = doing.reads(&read.value, access::reach(&read.access, &read.space));
+            }
+            let operations = operations(&NodeOp::Whole(whole), value.shape(), all.len());
+            doing.writes(value, all).operations(operations as u64).since(began)
+        });
         self.slice.keep();
         Ok(Flow::Done)
     }

@@ -2,8 +2,9 @@
 //!
 //! Owns [`Explanation`]. Not here: the words (`text.rs`), the picture (`picture.rs`).
 
+use super::names::type_text;
 use super::picture;
-use super::text::{flush_text, type_text};
+use super::text::flush_text;
 use super::trace::Flush;
 
 /// How one array was evaluated.

@@ -8,8 +8,8 @@
 //! Not here: where boxes stand and how lines run (`layered.rs`), words (`text.rs`).
 
 use crate::explain::layered::{Item, Layout, Line};
-use crate::explain::text::{Names, count, kernels, type_text};
-use crate::explain::trace::{Flush, GraphNode, Source};
+use crate::explain::names::{Names, count, type_text};
+use crate::explain::trace::{Extent, Flush, GraphNode, KernelEvent, Source, Step};
 use crate::graph::value::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
@@ -44,7 +44,7 @@ pub(crate) fn svg(heading: &str, flush: Option<&Flush>) -> String {
 fn of_values(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
     let names = Names::of(flush);
     let mut computed_by: FxHashMap<ValueId, Vec<usize>> = FxHashMap::default();
-    for (k, kernel) in kernels(flush).iter().enumerate() {
+    for (k, (_, kernel)) in flush.kernels().enumerate() {
         for value in &kernel.computes {
             computed_by.entry(*value).or_default().push(k);
         }
@@ -130,7 +130,8 @@ fn layers(flush: &Flush, by_id: &FxHashMap<ValueId, &GraphNode>) -> FxHashMap<Va
 
 /// One box for some kernels that follow each other.
 fn of_kernels(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
-    let all = kernels(flush);
+    let all: Vec<(&Step, &KernelEvent)> = flush.kernels().collect();
+    let ids = |extents: &[Extent]| extents.iter().map(|e| e.value.id).collect::<Vec<ValueId>>();
     let group = all.len().div_ceil(GROUPS).max(1);
     let mut items: Vec<Item> = Vec::new();
     let mut lines = Vec::new();
@@ -138,17 +139,17 @@ fn of_kernels(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
     for (g, kernels) in all.chunks(group).enumerate() {
         let mut from: Vec<usize> = Vec::new();
         let mut given: FxHashSet<ValueId> = FxHashSet::default();
-        for value in kernels.iter().flat_map(|kernel| &kernel.reads) {
-            match written.get(&value.id) {
+        for value in kernels.iter().flat_map(|(step, _)| ids(&step.reads)) {
+            match written.get(&value) {
                 Some(item) if !from.contains(item) => from.push(*item),
                 Some(_) => {}
                 None => {
-                    given.insert(value.id);
+                    given.insert(value);
                 }
             }
         }
         let own: FxHashSet<ValueId> =
-            kernels.iter().flat_map(|kernel| &kernel.writes).map(|value| value.id).collect();
+            kernels.iter().flat_map(|(step, _)| ids(&step.writes)).collect();
         given.retain(|id| !own.contains(id));
         let layer = from.iter().map(|item| items[*item].layer + 1).max();
         let layer = layer.unwrap_or(usize::from(!given.is_empty()));
@@ -162,7 +163,7 @@ fn of_kernels(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
             true => format!("kernel {first}"),
             false => format!("kernels {first} to {last}"),
         };
-        let operations = kernels.iter().map(|kernel| kernel.operations).sum();
+        let operations = kernels.iter().map(|(_, kernel)| kernel.operations).sum();
         let mut item = Item::new(layer, title, count(operations, "operation"));
         item.colour = Some(g);
         lines.extend(from.iter().map(|from| Line::new(*from, items.len(), false)));
@@ -179,14 +180,14 @@ fn of_kernels(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
 
 /// A colour and words for each kernel.
 fn legend(flush: &Flush) -> Vec<(&'static str, String)> {
-    let all = kernels(flush);
+    let all: Vec<(&Step, &KernelEvent)> = flush.kernels().collect();
     let mut rows: Vec<(&str, String)> = all
         .iter()
         .take(LEGEND)
         .enumerate()
-        .map(|(k, kernel)| {
+        .map(|(k, (step, kernel))| {
             let operations = count(kernel.operations, "operation");
-            (colour(k), format!("kernel {} on {}: {operations}", k + 1, kernel.driver))
+            (colour(k), format!("kernel {} on {}: {operations}", k + 1, step.driver))
         })
         .collect();
     if all.len() > LEGEND {

@@ -4,29 +4,20 @@
 //! Invariants: while nobody listens, an event costs one load and one branch; recording never changes
 //! what is evaluated. Values are named by their ids here; readers number them anew.
 //!
-//! Not here: how a flush reads (`text.rs`) and looks (`picture.rs`), counts (`stats.rs`).
+//! Not here: the steps among the events (`step.rs`), how a flush reads (`text.rs`) and looks (`picture.rs`), counts
+//! (`stats.rs`).
 
+pub(crate) use super::step::subject;
+pub use super::step::{Extent, Freed, KernelEvent, Step, Subject, What, Work};
 use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Scalar};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Where the text of each flush goes.
 pub type Sink = Box<dyn Fn(&str) + Send>;
-
-/// A value by its name and type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
-    /// The value's name.
-    pub id: ValueId,
-    /// The elements' dtype.
-    pub dtype: DType,
-    /// The value's extents.
-    pub shape: Shape,
-}
 
 /// What an operation of a graph reads.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,51 +53,13 @@ pub struct GraphNode {
     pub leaf: bool,
 }
 
-/// One launch.
-#[derive(Clone, Debug)]
-pub struct KernelEvent {
-    /// The driver's name.
-    pub driver: &'static str,
-    /// The program's text form.
-    pub program: String,
-    /// The program's fingerprint.
-    pub fingerprint: u128,
-    /// The iteration space, after axes were merged.
-    pub space: Shape,
-    /// The values whose operations the program computes.
-    pub computes: Vec<ValueId>,
-    /// The values that it reads from blocks.
-    pub reads: Vec<Subject>,
-    /// The values whose tiles it writes; none when it writes into a block of an assignment or of a
-    /// reduction by pieces.
-    pub writes: Vec<Subject>,
-    /// Computing instructions.
-    pub operations: usize,
-    /// Programs that the driver compiled for it, with those made again for their scalars.
-    pub compiled: u32,
-    /// Launches, draws or dispatches that it took.
-    pub launches: u32,
-    /// What the device ran, where the driver tells.
-    pub code: Option<Arc<str>>,
-    /// The time of the driver's call, which may return before the device is done.
-    pub time: Duration,
-}
-
-/// One step of an evaluation.
+/// What is told of an evaluation: its steps, and between them why they are what they are.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A program was launched.
-    Kernel(Box<KernelEvent>),
+    /// Something is done.
+    Step(Box<Step>),
     /// An operation of this name was computed while it was recorded, by this driver: what came out.
     AtOnce(DType, Shape, &'static str, &'static str),
-    /// Host memory was copied to a block; gathered through a view or as it lies.
-    Uploaded(Subject, &'static str, usize, bool),
-    /// A device reads a block in the value's host memory: the driver and the bytes.
-    Imported(Subject, &'static str, usize),
-    /// A block, or one element of it, was copied to host memory: the driver and the bytes.
-    Downloaded(Subject, &'static str, usize),
-    /// A block was taken from a device to make room.
-    Evicted(Subject, &'static str),
     /// A piece was too large for one kernel (or shared by several), so this is evaluated first.
     Cut(Subject),
     /// These have to be evaluated before the value can be.
@@ -122,9 +75,11 @@ pub enum Event {
 pub struct Flush {
     /// What was wanted.
     pub value: Subject,
-    /// Its positions that were wanted, in C order.
+    /// What was wanted together with it.
+    pub beside: Vec<Subject>,
+    /// The first one's positions that were wanted, in C order.
     pub range: Range<usize>,
-    /// What was pending below it, and the leaves of that; operands before operations.
+    /// What was pending below them, and the leaves of that; operands before operations.
     pub graph: Vec<GraphNode>,
     /// What was done, in order.
     pub events: Vec<Event>,
@@ -134,16 +89,30 @@ pub struct Flush {
     pub error: Option<String>,
 }
 
-/// A value's name and type.
-pub(crate) fn subject(value: &Value) -> Subject {
-    Subject { id: value.id(), dtype: value.dtype(), shape: value.shape().into() }
+impl Flush {
+    /// What was done, in order.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> + '_ {
+        self.events.iter().filter_map(|event| match event {
+            Event::Step(step) => Some(&**step),
+            _ => None,
+        })
+    }
+
+    /// The launches among the steps.
+    pub fn kernels(&self) -> impl Iterator<Item = (&Step, &KernelEvent)> + '_ {
+        self.steps().filter_map(|step| match &step.what {
+            What::Kernel(kernel) => Some((step, &**kernel)),
+            _ => None,
+        })
+    }
 }
 
-/// The pending graph below a value with its leaves, by rising creation number.
-pub(crate) fn graph(root: &Value) -> Vec<GraphNode> {
-    let mut seen: FxHashSet<ValueId> = [root.id()].into_iter().collect();
+/// The pending graph below values with its leaves, by rising creation number. `stored` gets each leaf.
+pub(crate) fn graph(roots: &[&Value], mut stored: impl FnMut(&Value)) -> Vec<GraphNode> {
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     let mut found = Vec::new();
-    let mut stack = vec![root.clone()];
+    let mut stack: Vec<Value> =
+        roots.iter().filter(|root| seen.insert(root.id())).map(|root| (*root).clone()).collect();
     while let Some(value) = stack.pop() {
         let operands = value.state().operands.clone();
         let leaf = match &value.0.kind {
@@ -163,7 +132,9 @@ pub(crate) fn graph(root: &Value) -> Vec<GraphNode> {
             (leaf, _) => (leaf.clone().unwrap_or_default(), Vec::new()),
         };
         found.push(GraphNode { value: subject(&value), what, sources, leaf: leaf.is_some() });
-        if leaf.is_none() {
+        if leaf.is_some() {
+            stored(&value);
+        } else {
             stack
                 .extend(operands.into_iter().flatten().filter(|operand| seen.insert(operand.id())));
         }

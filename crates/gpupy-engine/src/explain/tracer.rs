@@ -1,23 +1,31 @@
 //! The recorder of traces, and where their text goes.
 //!
-//! Owns [`Tracer`]. Invariants: while nobody listens, an event costs one load and one branch; recording never
-//! changes what is evaluated.
+//! Owns [`Tracer`] and [`Doing`], a step as it is told. Invariants: while nobody listens, an event costs one load and one
+//! branch; recording never changes what is evaluated, so no handle of a value is kept, as handles are counted: only weak
+//! ones, until the flush ends, which tell when a value is gone.
 //!
-//! Not here: what is recorded (`trace.rs`), how it reads (`text.rs`).
+//! A value that is gone is freed by the step that was done last. A step that lets go of values before it is told begins
+//! with [`Tracer::clock`], so that the one before is not taken for it.
+//!
+//! Not here: what is recorded (`trace.rs`, `step.rs`), how it reads (`text.rs`).
 
+use super::step::{Extent, Freed, Prices, Step, What, Work};
 use super::text::{flush_text, lone_event};
-use super::trace::{Event, Flush, Sink, graph, subject};
-use crate::graph::value::Value;
+use super::trace::{Event, Flush, Sink, Subject, graph, subject};
+use crate::graph::value::{Kind, Node, Value};
 use gpupy_core::Error;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// A handle of a context's recorder; clones share it.
+/// A handle of a context's recorder, with what work costs on a device; clones share the recorder.
 #[derive(Clone, Default)]
-pub(crate) struct Tracer(Arc<Shared>);
+pub(crate) struct Tracer {
+    shared: Arc<Shared>,
+    prices: Prices,
+}
 
 #[derive(Default)]
 struct Shared {
@@ -29,28 +37,235 @@ struct Shared {
 struct State {
     sink: Option<Sink>,
     flush: Option<(Flush, Instant)>,
+    /// What is stored: the leaves of the flush, and what its steps wrote.
+    living: Vec<(Subject, Weak<Node>)>,
+}
+
+impl State {
+    /// What is gone since this was asked last.
+    fn gone(&mut self) -> Vec<Freed> {
+        let gone = self.living.extract_if(.., |(_, node)| node.strong_count() == 0);
+        let mut gone: Vec<Subject> = gone.map(|(subject, _)| subject).collect();
+        gone.sort_unstable_by_key(|subject| subject.id);
+        gone.into_iter().map(Freed::Value).collect()
+    }
+
+    /// The step that was done last.
+    fn last(&mut self) -> Option<&mut Step> {
+        let (flush, _) = self.flush.as_mut()?;
+        flush.events.iter_mut().rev().find_map(|event| match event {
+            Event::Step(step) => Some(&mut **step),
+            _ => None,
+        })
+    }
+
+    /// Puts what is gone down to the step that was done last.
+    fn settle(&mut self) {
+        let gone = self.gone();
+        if let Some(step) = self.last() {
+            step.frees.extend(gone);
+        }
+    }
+
+    /// Notes that a step wrote a value, into the memory of another where one is named.
+    fn written(&mut self, value: &Value, in_place_of: Option<&Subject>) {
+        if let Some(old) = in_place_of {
+            // Its memory is the new value's.
+            self.living.retain(|(subject, _)| subject.id != old.id);
+        }
+        if self.living.iter().all(|(subject, _)| subject.id != value.id()) {
+            self.living.push((subject(value), Arc::downgrade(&value.0)));
+        }
+    }
+}
+
+/// A step as it is told; it lives as long as that takes.
+pub(crate) struct Doing<'v> {
+    step: Step,
+    written: Vec<&'v Value>,
+}
+
+impl<'v> Doing<'v> {
+    /// A step of a driver.
+    pub fn new(what: What, driver: &'static str) -> Doing<'v> {
+        let (reads, writes, frees) = Default::default();
+        let (work, partly, in_place_of, expected, time) = Default::default();
+        let step =
+            Step { what, driver, reads, writes, partly, in_place_of, frees, work, expected, time };
+        Doing { step, written: Vec::new() }
+    }
+
+    /// An operation that is done in host memory.
+    pub fn on_host(operation: &'static str) -> Doing<'v> {
+        Doing::new(What::Host(operation), "")
+    }
+
+    /// It reads these elements.
+    pub fn reads(mut self, value: &Value, range: Range<usize>) -> Doing<'v> {
+        self.count(value, &range);
+        self.step.work.loads += range.len() as u64;
+        let read = Extent { value: subject(value), range };
+        if !self.step.reads.contains(&read) {
+            self.step.reads.push(read);
+        }
+        self
+    }
+
+    /// It reads all of this value, of which the caller holds no handle, if any.
+    pub fn reads_named(mut self, value: Option<Subject>) -> Doing<'v> {
+        if let Some(value) = value {
+            let len = value.shape.iter().product::<usize>();
+            self.step.work.loads += len as u64;
+            self.step.work.bytes += (len * value.dtype.size()) as u64;
+            self.step.reads.push(Extent { value, range: 0..len });
+        }
+        self
+    }
+
+    /// It writes these elements.
+    pub fn writes(mut self, value: &'v Value, range: Range<usize>) -> Doing<'v> {
+        self.count(value, &range);
+        self.step.work.stores += range.len() as u64;
+        self.step.writes.push(Extent { value: subject(value), range });
+        self.written.push(value);
+        self
+    }
+
+    /// It writes into the memory of this value.
+    pub fn in_place_of(mut self, old: Option<Subject>) -> Doing<'v> {
+        self.step.in_place_of = old;
+        self
+    }
+
+    /// It takes so many operations.
+    pub fn operations(mut self, operations: u64) -> Doing<'v> {
+        self.step.work.operations = operations;
+        self
+    }
+
+    /// It moves so many bytes, rather than to read and write elements.
+    pub fn moves(mut self, bytes: usize) -> Doing<'v> {
+        self.step.work = Work { bytes: bytes as u64, ..Work::default() };
+        self
+    }
+
+    /// What it does, where the extents do not say it.
+    pub fn work(mut self, work: Work) -> Doing<'v> {
+        self.step.work = work;
+        self
+    }
+
+    /// It began at this time.
+    pub fn since(self, began: Option<Instant>) -> Doing<'v> {
+        self.took(began.map_or(Duration::ZERO, |began| began.elapsed()))
+    }
+
+    /// It took so long.
+    pub fn took(mut self, time: Duration) -> Doing<'v> {
+        self.step.time = time;
+        self
+    }
+
+    fn count(&mut self, value: &Value, range: &Range<usize>) {
+        self.step.work.bytes += (range.len() * value.dtype().size()) as u64;
+    }
 }
 
 impl Tracer {
+    /// The same recorder for a device on which work costs so much.
+    pub fn priced(&self, prices: Prices) -> Tracer {
+        Tracer { shared: self.shared.clone(), prices }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether somebody wants to know.
     pub fn listens(&self) -> bool {
-        self.0.listening.load(Ordering::Relaxed)
+        self.shared.listening.load(Ordering::Relaxed)
     }
 
     /// Sends the text of each flush from now on to `sink`.
     pub fn send_to(&self, sink: Option<Sink>) {
         let mut state = self.state();
-        self.0.listening.store(sink.is_some() || state.flush.is_some(), Ordering::Relaxed);
+        self.shared.listening.store(sink.is_some() || state.flush.is_some(), Ordering::Relaxed);
         state.sink = sink;
     }
 
-    /// The time, if somebody wants to know.
+    /// The time, if somebody wants to know; a step begins.
     pub fn clock(&self) -> Option<Instant> {
-        self.listens().then(Instant::now)
+        self.listens().then(|| self.begin_step())
+    }
+
+    #[cold]
+    fn begin_step(&self) -> Instant {
+        self.state().settle();
+        Instant::now()
+    }
+
+    /// Records a step, which is told only when somebody wants to know.
+    #[inline]
+    pub fn step<'v>(&self, tell: impl FnOnce() -> Doing<'v>) {
+        if self.listens() {
+            self.record_step(tell());
+        }
+    }
+
+    #[cold]
+    fn record_step(&self, Doing { mut step, written }: Doing<'_>) {
+        step.expected = self.prices.estimate(&step.what, step.work);
+        let mut state = self.state();
+        if state.flush.is_some() {
+            for value in written {
+                state.written(value, step.in_place_of.as_ref());
+            }
+            step.frees.extend(state.gone());
+        }
+        Tracer::tell(&mut state, Event::Step(Box::new(step)));
+    }
+
+    /// How many events there are, if somebody wants to know: what is written from here on may become a tile.
+    pub fn mark(&self) -> Option<usize> {
+        self.listens()
+            .then(|| self.state().flush.as_ref().map_or(0, |(flush, _)| flush.events.len()))
+    }
+
+    /// Says that the launches since a mark that wrote into blocks wrote these elements of each value, into the memory of another
+    /// value where one is named.
+    pub fn filled(
+        &self,
+        mark: Option<usize>,
+        values: &[Value],
+        range: &Range<usize>,
+        in_place_of: Option<&Value>,
+    ) {
+        let Some(mark) = mark else { return };
+        let old = in_place_of.map(subject);
+        let written = |value| Extent { value: subject(value), range: range.clone() };
+        let all = (range.len() * values.len()) as u64;
+        let mut state = self.state();
+        let Some((flush, _)) = &mut state.flush else { return };
+        for event in flush.events.iter_mut().skip(mark) {
+            if let Event::Step(step) = event
+                && step.writes.is_empty()
+                && matches!(step.what, What::Kernel(_))
+            {
+                step.writes.extend(values.iter().map(written));
+                step.partly = step.work.stores < all;
+                step.in_place_of = old.clone();
+            }
+        }
+        values.iter().for_each(|value| state.written(value, old.as_ref()));
+    }
+
+    /// Says that the step that was done last leaves a block of this value without use.
+    pub fn frees(&self, value: &Value) {
+        if self.listens()
+            && let Some(step) = self.state().last()
+        {
+            step.frees.push(Freed::Block(subject(value)));
+        }
     }
 
     /// Records an event, which is made only when somebody wants to know.
@@ -63,7 +278,10 @@ impl Tracer {
 
     #[cold]
     fn record(&self, event: Event) {
-        let mut state = self.state();
+        Tracer::tell(&mut self.state(), event);
+    }
+
+    fn tell(state: &mut State, event: Event) {
         if let Some((flush, _)) = &mut state.flush {
             flush.events.push(event);
         } else if let Some(sink) = &state.sink {
@@ -73,20 +291,31 @@ impl Tracer {
 
     /// Begins a flush, if somebody listens or `always`. The caller holds the engine's lock until
     /// `end`, so flushes never overlap.
-    pub fn begin(&self, value: &Value, range: &Range<usize>, always: bool) {
+    pub fn begin(&self, value: &Value, beside: &[Value], range: &Range<usize>, always: bool) {
         if !always && !self.listens() {
             return;
         }
+        let roots: Vec<&Value> = std::iter::once(value).chain(beside).collect();
+        let mut living = Vec::new();
+        let graph = graph(&roots, |leaf| {
+            if !matches!(leaf.0.kind, Kind::Constant(_)) {
+                living.push((subject(leaf), Arc::downgrade(&leaf.0)));
+            }
+        });
         let flush = Flush {
             value: subject(value),
+            beside: beside.iter().map(subject).collect(),
             range: range.clone(),
-            graph: graph(value),
+            graph,
             events: Vec::new(),
             time: Duration::ZERO,
             error: None,
         };
-        self.state().flush = Some((flush, Instant::now()));
-        self.0.listening.store(true, Ordering::Relaxed);
+        let mut state = self.state();
+        state.flush = Some((flush, Instant::now()));
+        state.living = living;
+        drop(state);
+        self.shared.listening.store(true, Ordering::Relaxed);
     }
 
     /// Ends the flush that was begun last, if any.
@@ -95,10 +324,12 @@ impl Tracer {
             return None;
         }
         let mut state = self.state();
+        state.settle();
+        state.living.clear();
         let (mut flush, began) = state.flush.take()?;
         flush.time = began.elapsed();
         flush.error = error.map(Error::to_string);
-        self.0.listening.store(state.sink.is_some(), Ordering::Relaxed);
+        self.shared.listening.store(state.sink.is_some(), Ordering::Relaxed);
         if let Some(sink) = &state.sink {
             sink(&flush_text(&flush));
         }

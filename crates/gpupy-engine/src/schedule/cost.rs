@@ -8,8 +8,11 @@
 //! Not here: who asks, which is the walker for what it reaches in several ways or more often than it has elements,
 //! `again.rs` for what earlier evaluations computed, `siblings.rs` for what others want, `placement.rs` for devices.
 
+use crate::explain::step::Prices;
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
-use gpupy_core::driver::Capabilities;
+use crate::graph::whole::Whole;
+use gpupy_core::driver::{Capabilities, Costs};
+use gpupy_core::functions;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -54,6 +57,29 @@ pub(crate) fn operation_cost(caps: &Capabilities) -> f64 {
         (true, _) => ON_HOST,
         (false, true) => ON_HARDWARE,
         (false, false) => ON_SOFTWARE,
+    }
+}
+
+/// What launches and transfers cost where the driver has not measured it: as `LAUNCH`, and 10 GB/s.
+const ASSUMED: Costs = Costs { round_trip: LAUNCH, upload: 0.1, download: 0.1 };
+
+/// What launches and transfers cost on a device, in nanoseconds.
+pub(crate) fn transfer_costs(caps: &Capabilities) -> Costs {
+    caps.costs.unwrap_or(ASSUMED)
+}
+
+/// What a step of an explanation is priced by.
+pub(crate) fn prices(caps: &Capabilities) -> Prices {
+    let Costs { round_trip, upload, download } = transfer_costs(caps);
+    Prices {
+        operation: operation_cost(caps),
+        on_host: ON_HOST,
+        load: LOAD as f64,
+        store: STORE as f64,
+        launch: LAUNCH,
+        round_trip,
+        upload,
+        download,
     }
 }
 
@@ -143,6 +169,30 @@ pub(crate) fn weight(value: &Value) -> u32 {
         }
     }
     weight
+}
+
+/// The operations of so many elements of a value of this shape.
+pub(crate) fn operations(op: &NodeOp, shape: &[usize], elements: usize) -> f64 {
+    let elements = elements as f64;
+    match op {
+        NodeOp::Apply(op) => elements * f64::from(functions::cost(*op)),
+        NodeOp::Reduce { n, .. } => {
+            let last = shape.last().copied().unwrap_or(1).max(1);
+            elements / last as f64 * *n as f64
+        }
+        NodeOp::Whole(Whole::MatMul(k)) => elements * 2.0 * *k as f64,
+        NodeOp::Whole(Whole::Sort | Whole::ArgSort) => {
+            let row = shape.last().copied().unwrap_or(1);
+            elements * (1.0 + (row as f64).log2())
+        }
+        NodeOp::Whole(Whole::Scan(_))
+        | NodeOp::Gather
+        | NodeOp::Index(_)
+        | NodeOp::Assign(_)
+        | NodeOp::Scatter(_)
+        | NodeOp::WhereTrue
+        | NodeOp::Join(_) => elements,
+    }
 }
 
 #[cfg(test)]

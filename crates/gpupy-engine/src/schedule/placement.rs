@@ -8,13 +8,10 @@
 //!
 //! Not here: what an operation costs (`cost.rs`), what a device can do (`lowering.rs`), when all drivers are asked in turn (`ladder.rs`).
 
-use crate::graph::value::{Kind, NodeOp, Value, ValueId};
-use crate::graph::whole::Whole;
+use crate::graph::value::{Kind, Value, ValueId};
 use crate::memory::ranges::Ranges;
-use crate::schedule::cost::operation_cost;
+use crate::schedule::cost::{operation_cost, operations, transfer_costs};
 use crate::schedule::device::Device;
-use gpupy_core::driver::Costs;
-use gpupy_core::functions;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -104,14 +101,10 @@ impl Homes<'_> {
     }
 }
 
-/// What launches and transfers cost where the driver has not measured it: 20 µs, as OpenGL and Vulkan
-/// take on Mesa, and 10 GB/s.
-const ASSUMED: Costs = Costs { round_trip: 20_000.0, upload: 0.1, download: 0.1 };
-
 /// What it costs that work goes over from one device to the other and comes back, with a value of so
 /// many bytes.
 fn crossing_cost(device: &Device, bytes: u64) -> f64 {
-    let costs = device.caps.costs.unwrap_or(ASSUMED);
+    let costs = transfer_costs(&device.caps);
     // Nothing is moved between two that work in host memory.
     let byte = if device.caps.host_memory { 0.0 } else { (costs.upload + costs.download) / 2.0 };
     costs.round_trip + byte * bytes as f64
@@ -207,7 +200,7 @@ fn item(value: Value, devices: [&Device; 2]) -> Item {
         Kind::Constant(_) => [0.0; 2],
         Kind::Expr { op, .. } if !value.is_computed() => {
             let can = devices.map(|device| device.does(&value));
-            let work = operations(op, &value);
+            let work = operations(op, value.shape(), value.len());
             let cost = devices.map(|device| work * operation_cost(&device.caps));
             match can {
                 // What neither can do is somebody else's, and nobody's cost.
@@ -222,28 +215,4 @@ fn item(value: Value, devices: [&Device; 2]) -> Item {
         }
     };
     Item { value, uses: 0, cost, crossing, wanted: [false; 2] }
-}
-
-/// The operations of all elements of a value.
-fn operations(op: &NodeOp, value: &Value) -> f64 {
-    let elements = value.len() as f64;
-    match op {
-        NodeOp::Apply(op) => elements * f64::from(functions::cost(*op)),
-        NodeOp::Reduce { n, .. } => {
-            let last = value.shape().last().copied().unwrap_or(1).max(1);
-            elements / last as f64 * *n as f64
-        }
-        NodeOp::Whole(Whole::MatMul(k)) => elements * 2.0 * *k as f64,
-        NodeOp::Whole(Whole::Sort | Whole::ArgSort) => {
-            let row = value.shape().last().copied().unwrap_or(1);
-            elements * (1.0 + (row as f64).log2())
-        }
-        NodeOp::Whole(Whole::Scan(_))
-        | NodeOp::Gather
-        | NodeOp::Index(_)
-        | NodeOp::Assign(_)
-        | NodeOp::Scatter(_)
-        | NodeOp::WhereTrue
-        | NodeOp::Join(_) => elements,
-    }
 }

@@ -61,6 +61,7 @@ impl Partition {
             let tiling = device.tiling(value.shape());
             let tile = tiling.tile(tiling.number_at(at));
             if !value.state().on_host.covers(tile.range.clone()) {
+                device.tracer.frees(&value);
                 device.forget(&(value.id(), Part::Tile(tile.number)));
                 value.mark_lost(tile.range);
             }

@@ -1,4 +1,4 @@
-//! `gpupy.explain`: how an array is evaluated, for people and for notebooks.
+//! `gpupy.explain`: how arrays are evaluated, for people and for notebooks.
 //!
 //! Owns the Python class of explanations. Invariant: explaining waits without the GIL, and evaluates
 //! no more than reading the array would.
@@ -10,11 +10,12 @@ use crate::array::scalar::LazyScalar;
 use crate::session::context::ready;
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
-use gpupy_engine::Explanation;
+use gpupy_engine::{Array, Explanation};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
-/// How one array was evaluated: as text, as a picture, and both in a notebook.
+/// How arrays were evaluated: as text, as a picture, and both in a notebook.
 #[pyclass(name = "Explanation", module = "gpupy", frozen)]
 pub struct PyExplanation(Explanation);
 
@@ -54,11 +55,36 @@ impl PyExplanation {
     }
 }
 
-/// Evaluates an array on its driver, and tells how: its operations, the kernels into which they
-/// were cut, what was moved, and how long it took. Nothing is read back.
+/// Evaluates arrays together on their driver, and tells how: the steps in order, each with what it reads,
+/// writes and frees, what it was expected to cost and how long it took. Nothing is read back.
 #[pyfunction]
-pub fn explain(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyExplanation> {
-    let lazy = if let Ok(ours) = array.cast::<NdArray>() {
+#[pyo3(signature = (array, /, *more))]
+pub fn explain(
+    py: Python<'_>,
+    array: &Bound<'_, PyAny>,
+    more: &Bound<'_, PyTuple>,
+) -> PyResult<PyExplanation> {
+    let mut arrays = Vec::new();
+    for array in std::iter::once(array.clone()).chain(more.iter()) {
+        arrays.extend(lazy(py, &array)?);
+    }
+    if arrays.is_empty() {
+        let (dtype, shape) = (array.getattr("dtype")?.str()?, array.getattr("shape")?.str()?);
+        return Ok(PyExplanation(Explanation::of_nothing(format!(
+            "array of {dtype} {shape}: held by NumPy, nothing to evaluate"
+        ))));
+    }
+    let context = ready(py)?;
+    let explained = wait(py, || {
+        let all: Vec<_> = arrays.iter().collect();
+        context.explain_all(&all)
+    });
+    explained.map(PyExplanation).map_err(to_py)
+}
+
+/// The array that a driver evaluates; `None` for one that NumPy holds.
+fn lazy(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    Ok(if let Ok(ours) = array.cast::<NdArray>() {
         ours.get().read(py).as_lazy().cloned()
     } else if let Ok(scalar) = array.cast::<LazyScalar>() {
         scalar.get().to_array().ok()
@@ -70,13 +96,5 @@ pub fn explain(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyExplanati
             return Err(PyTypeError::new_err(format!("`{given}` is not an array")));
         }
         None
-    };
-    let Some(lazy) = lazy else {
-        let (dtype, shape) = (array.getattr("dtype")?.str()?, array.getattr("shape")?.str()?);
-        return Ok(PyExplanation(Explanation::of_nothing(format!(
-            "array of {dtype} {shape}: held by NumPy, nothing to evaluate"
-        ))));
-    };
-    let context = ready(py)?;
-    wait(py, || context.explain(&lazy)).map(PyExplanation).map_err(to_py)
+    })
 }

@@ -9,7 +9,8 @@ use super::victims::Victims;
 use super::{Blocks, Key, Part};
 use crate::blocks::rhythm::Rhythm;
 use crate::explain::stats::Stats;
-use crate::explain::trace::{Event, subject};
+use crate::explain::step::What;
+use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, ValueId};
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::memory;
@@ -70,7 +71,11 @@ impl Blocks {
             && let Some(node) = entry.value.upgrade()
         {
             let rhythm = entry.rhythm;
-            self.tracer.event(|| Event::Evicted(subject(&Value(node)), self.name));
+            self.tracer.step(|| {
+                let value = Value(node);
+                let range = self.reach_of(&value, &key.1);
+                Doing::new(What::Evict, self.name).reads(&value, range).moves(0)
+            });
             self.remember(&key, rhythm);
         }
         self.forget(&key);
@@ -164,10 +169,14 @@ impl Blocks {
         let buffer = value.host_buffer()?;
         let bytes = range.start * size..range.end * size;
         stats.bytes_downloaded += bytes.len() as u64;
+        let began = self.tracer.clock();
         // SAFETY: the range is not in the evaluated map, so nobody reads it; only the holder of the
         // engine's lock writes.
         self.read(key, block, 0, unsafe { buffer.bytes_mut(bytes) })?;
-        self.tracer.event(|| Event::Downloaded(subject(&value), self.name, range.len() * size));
+        self.tracer.step(|| {
+            let doing = Doing::new(What::Download, self.name).reads(&value, range.clone());
+            doing.moves(range.len() * size).since(began)
+        });
         value.state().on_host.insert(range);
         Ok(())
     }

@@ -14,8 +14,8 @@ mod victims;
 use crate::blocks::pool::Pool;
 use crate::blocks::rhythm::Rhythm;
 use crate::explain::stats::Stats;
-use crate::explain::trace::{Event, subject};
-use crate::explain::tracer::Tracer;
+use crate::explain::step::What;
+use crate::explain::tracer::{Doing, Tracer};
 use crate::graph::value::{DeadList, Node, Value, ValueId};
 use crate::memory::access::{self};
 use crate::memory::host::HostBuffer;
@@ -136,6 +136,14 @@ impl Blocks {
     /// How values of this shape are cut for this device.
     pub fn tiling(&self, shape: &[usize]) -> Tiling {
         Tiling::new(shape, self.tile_len)
+    }
+
+    /// The positions of a value that a part has.
+    pub fn reach_of(&self, value: &Value, part: &Part) -> Range<usize> {
+        match part {
+            Part::Tile(number) => self.tiling(value.shape()).tile(*number).range,
+            Part::View(view) => access::reach(&view.0, &view.1),
+        }
     }
 
     /// Where a kernel over `space` would find the elements of a computed value: in a tile, or, when
@@ -367,13 +375,17 @@ impl Blocks {
         }
         let spec = BlockSpec::new(value.dtype(), len);
         let block = self.alloc(spec, stats)?;
+        let began = self.tracer.clock();
         if let Err(error) = self.driver.block_write(block, 0, data) {
             self.driver.block_free(block);
             return Err(error);
         }
         stats.bytes_uploaded += data.len() as u64;
-        let gathered = matches!(part, Part::View(_));
-        self.tracer.event(|| Event::Uploaded(subject(value), self.name, data.len(), gathered));
+        self.tracer.step(|| {
+            let what = What::Upload { gathered: matches!(part, Part::View(_)) };
+            let doing = Doing::new(what, self.name).reads(value, self.reach_of(value, &part));
+            doing.moves(data.len()).since(began)
+        });
         self.insert(value, part, (block, spec), range);
         Ok(block)
     }
