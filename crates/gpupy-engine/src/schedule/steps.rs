@@ -202,7 +202,10 @@ fn of_several(
     tile: &Tile,
     spaces: &[(Access, Shape)],
 ) -> Result<Option<Possible<Step>>> {
-    let values = device.together.with_others(value, tile);
+    let mut values = device.together.with_others(value, tile);
+    // Groups are made for the first device of a flush.
+    values.retain(|member| member.id() == value.id() || is_for(device, member));
+    values.truncate(device.caps.max_reductions.min(device.caps.max_dests).max(1));
     if values.len() == 1 {
         return Ok(None);
     }
@@ -250,6 +253,13 @@ fn of_several(
     let alone = walk(&starts[..1]);
     let tiles = chosen.into_iter().map(|value| (value, tile.clone())).collect();
     Ok(Some(Ok(Step::Beside { tiles, together, alone, form, further })))
+}
+
+/// Whether a device may do a reduction beside another.
+fn is_for(device: &Device, value: &Value) -> bool {
+    let Kind::Expr { op, inputs } = &value.0.kind else { return false };
+    let lack = device.lack(value, op, inputs, &value.state().operands);
+    lack.is_none() && !device.elsewhere.contains(&value.id())
 }
 
 /// What a reduction's map, and that of those beside it, had better read: computed first, it is there for others too.
