@@ -95,6 +95,13 @@ def sum_of_all():
 
 
 @program()
+def sum_and_extremes():
+    """Three reductions of the same elements."""
+    x = given(20, 30)
+    return x.sum(), x.max(), x.min()
+
+
+@program()
 def variance():
     """Mean and variance of rows."""
     x = given(4, 60)
