@@ -46,6 +46,7 @@ impl Engine {
             };
             let Ok(walk) = Walk::new(open, &combined.starts()?, at, space)? else { return Ok(1) };
             let ops = combined.ops();
+            // Nothing is launched, so there is no block.
             let dest = || Destination::Block { block: BlockId(0), access: dest.clone(), whole };
             let dests: SmallVec<[Destination; 4]> = ops.iter().map(|_| dest()).collect();
             let (form, further) = (Form::Reduce { op: ops[0] }, &ops[1..]);

@@ -30,8 +30,8 @@ pub(crate) enum Step {
     Nothing,
     /// A walk into the tile.
     Walk(Walk, Form),
-    /// A walk into tiles of several values, the wanted one first; where that is no one kernel, the walk of the wanted
-    /// one alone, which is the same with its first root where there is no other.
+    /// A walk into tiles of several values, the wanted one first. Where that is no one kernel, the first half of them,
+    /// and so on; the wanted one alone has a walk of its own, which is the same with its first root where none is given.
     Beside {
         tiles: Vec<(Value, Tile)>,
         together: Walk,
