@@ -6,11 +6,12 @@
 //!
 //! Not here: what makes operands equal in order (`value/`).
 
-use crate::graph::value::{Kind, Node, Value, ValueId};
+use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId};
 use gpupy_core::DType;
 use gpupy_core::shape::Shape;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -24,11 +25,23 @@ pub(crate) struct Entry {
 /// A table of living expressions. What a context computes lies on its devices, so each context has
 /// a table of its own: values of two contexts are two, however equal they look.
 #[derive(Default)]
-pub(crate) struct Interner(Mutex<HashTable<Entry>>);
+pub(crate) struct Interner {
+    table: Mutex<HashTable<Entry>>,
+    /// The reductions that were recorded last.
+    reductions: Mutex<VecDeque<Weak<Node>>>,
+}
+
+/// How many reductions are remembered: a program asks for as many statistics of an array one after another, each of a few
+/// steps, and they are looked at whenever one is wanted.
+const REDUCTIONS: usize = 64;
 
 impl Interner {
     fn table(&self) -> MutexGuard<'_, HashTable<Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reductions(&self) -> MutexGuard<'_, VecDeque<Weak<Node>>> {
+        self.reductions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The living node with this dtype, shape and kind, or a new one.
@@ -63,7 +76,20 @@ impl Interner {
         let entry = Entry { hash, id: node.id, node: Arc::downgrade(&node) };
         table.insert_unique(hash, entry, |entry| entry.hash);
         drop(table);
+        if let Kind::Expr { op: NodeOp::Reduce { .. }, .. } = node.kind {
+            let mut reductions = self.reductions();
+            reductions.truncate(REDUCTIONS - 1);
+            reductions.push_front(Arc::downgrade(&node));
+        }
         node
+    }
+
+    /// Those of the reductions that were recorded last that somebody holds and that are not computed.
+    pub fn pending_reductions(&self) -> Vec<Value> {
+        // As in `pending`.
+        let held: Vec<Value> =
+            self.reductions().iter().filter_map(Weak::upgrade).map(Value).collect();
+        held.into_iter().filter(|value| !value.is_computed()).collect()
     }
 
     /// Takes a node that is being dropped out of the table.

@@ -132,7 +132,7 @@ impl Flush {
     }
 }
 
-/// Which reductions go together, of these pending values and of those that somebody holds besides.
+/// Which reductions go together, of these pending values and of the last that were recorded and somebody holds.
 fn reductions_together(demand: &Demand<'_>, values: &[Value], caps: &Capabilities) -> Together {
     let most = caps.max_reductions.min(caps.max_dests);
     let is_reduction =
@@ -142,7 +142,8 @@ fn reductions_together(demand: &Demand<'_>, values: &[Value], caps: &Capabilitie
         return Together::default();
     }
     let own: FxHashSet<ValueId> = reductions.iter().map(Value::id).collect();
-    let held = demand.value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
+    let held =
+        demand.value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending_reductions());
     reductions.extend(
         held.into_iter().filter(|value| is_reduction(&value) && !own.contains(&value.id())),
     );

@@ -2,22 +2,26 @@
 //!
 //! Owns [`Together`], the groups of a flush. Two reductions over the same space go together where they read something
 //! in common that is as large as what they combine, and neither needs the other first: what is pending below them, and
-//! no part of their own kernels, is the same. So do the next steps of reductions whose steps before went together.
-//! A reduction that somebody holds goes along also where it is not wanted yet, as its elements are at hand. Invariants:
-//! groups hold no value; of a group none waits for another, and it has no more reductions than a launch may do.
+//! no part of their own kernels, is the same. So do the next steps of reductions whose steps before went together. Where
+//! the others would add much to what a kernel computes, to read elements again is little beside it, and kernels stay small.
+//! A reduction that was recorded lately and is held goes along also where it is not wanted yet, as its elements are at
+//! hand. Invariants: groups hold no value; of a group none waits for another, and it has no more reductions than a
+//! launch may do.
 //!
 //! Not here: the walk of a group, which finds out whether it is possible (`steps.rs`), what a kernel has room for
 //! (`execute/pieces.rs`).
 
 use crate::graph::value::{Kind, Layout, Node, NodeOp, Value, ValueId};
 use crate::memory::tiling::Tile;
+use crate::schedule::cost::COSTLY;
 use gpupy_core::shape::Shape;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
 
-/// The most values that are looked at below a reduction; one with more is alone.
-const MOST_BELOW: usize = 64;
+/// The most values that are looked at below a reduction; one with more is alone. A loop of 1000 turns, each a sum of what
+/// all turns before it give, looks at them for nothing: 16 of them take a tenth of its time, 64 a third.
+const MOST_BELOW: usize = 16;
 
 /// The groups of reductions of a flush.
 #[derive(Debug, Default)]
@@ -26,10 +30,12 @@ pub(crate) struct Together {
     of: FxHashMap<ValueId, u32>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Group {
     members: SmallVec<[Weak<Node>; 4]>,
     reads: Reads,
+    /// Operations that members behind the first add to the kernel.
+    added: u32,
 }
 
 /// The space of reductions, and how they read it: the result's shape, what is combined, and the view of the operand.
@@ -42,6 +48,8 @@ struct Reads {
     pending: SmallVec<[Source; 2]>,
     /// What is as large as what is combined.
     large: SmallVec<[Source; 4]>,
+    /// What the kernel computes, each with its operations.
+    inside: SmallVec<[(ValueId, u32); 8]>,
 }
 
 /// A value, or whichever reduction of a group.
@@ -63,25 +71,16 @@ impl Together {
             let Some(space) = space.as_ref().filter(|space| count[space] > 1) else { continue };
             let Some(reads) = together.reads(value, space.1) else { continue };
             let open = alike.entry(space.clone()).or_default();
-            let is_alike = |group: &&u32| {
-                let group = &together.groups[**group as usize];
-                group.members.len() < most && group.reads.go_with(&reads)
-            };
+            let is_alike = |group: &&u32| together.groups[**group as usize].takes(&reads, most);
             let group = match open.iter().find(is_alike) {
                 Some(group) => *group,
                 None => {
-                    let members = SmallVec::new();
-                    together.groups.push(Group { members, reads: Reads::default() });
+                    together.groups.push(Group::default());
+                    open.push(together.groups.len() as u32 - 1);
                     together.groups.len() as u32 - 1
                 }
             };
-            if !open.contains(&group) {
-                open.push(group);
-            }
-            let Group { members, reads: all } = &mut together.groups[group as usize];
-            members.push(Arc::downgrade(&value.0));
-            all.pending = reads.pending;
-            all.large.extend(reads.large);
+            together.groups[group as usize].push(value, reads);
             together.of.insert(value.id(), group);
         }
         together
@@ -129,6 +128,7 @@ impl Together {
                         if operands.len() != inputs.len() {
                             return None;
                         }
+                        reads.inside.push((value.id(), op.cost()));
                         let is_table = |place| matches!(op, NodeOp::Gather) && place == 1;
                         let below = operands.into_iter().enumerate();
                         let below = below.map(|(place, below)| Some((below?, !is_table(place))));
@@ -149,10 +149,32 @@ impl Together {
     }
 }
 
-impl Reads {
-    /// Whether a launch had better do both.
-    fn go_with(&self, other: &Reads) -> bool {
-        self.pending == other.pending && self.large.iter().any(|own| other.large.contains(own))
+impl Group {
+    /// Whether a launch had better do a reduction that reads this as well.
+    fn takes(&self, reads: &Reads, most: usize) -> bool {
+        let shares = || self.reads.large.iter().any(|own| reads.large.contains(own));
+        self.members.len() < most
+            && self.reads.pending == reads.pending
+            && shares()
+            && self.added.saturating_add(self.more(reads)) <= COSTLY
+    }
+
+    /// Operations that the kernel has more with a reduction that reads this.
+    fn more(&self, reads: &Reads) -> u32 {
+        let is_new = |own: &&(ValueId, u32)| !self.reads.inside.contains(own);
+        reads.inside.iter().filter(is_new).fold(0, |all, (_, cost)| all.saturating_add(*cost))
+    }
+
+    fn push(&mut self, value: &Value, reads: Reads) {
+        match self.members.is_empty() {
+            true => self.reads = reads,
+            false => {
+                self.added = self.added.saturating_add(self.more(&reads));
+                self.reads.large.extend(reads.large);
+                self.reads.inside.extend(reads.inside);
+            }
+        }
+        self.members.push(Arc::downgrade(&value.0));
     }
 }
 
@@ -235,6 +257,18 @@ mod tests {
         // Two that need the same first do go together.
         let least = recorder.reduce(Op::Min, &less, &[0], true).unwrap();
         assert_eq!(sizes(&[&sum, &least], 8)[0], 2);
+    }
+
+    #[test]
+    fn what_adds_much_to_a_kernel_goes_alone_and_what_shares_it_goes_along() {
+        let recorder = Recorder::default();
+        let x = given(&[100]);
+        let sum = |of: &Array| recorder.reduce(Op::Add, of, &[0], false).unwrap();
+        let of = |op, array: &Array| recorder.apply(op, &[Arg::Array(array)]).unwrap();
+        let (sine, cosine) = (of(Op::Sin, &x), of(Op::Cos, &of(Op::Cos, &of(Op::Cos, &x))));
+        assert_eq!(sizes(&[&sum(&sine), &sum(&cosine)], 8), [1, 1]);
+        let most = recorder.reduce(Op::Max, &sine, &[0], false).unwrap();
+        assert_eq!(sizes(&[&sum(&sine), &most, &sum(&cosine)], 8), [2, 1]);
     }
 
     #[test]
