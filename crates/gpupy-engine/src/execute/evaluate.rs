@@ -21,7 +21,7 @@ use crate::schedule::fuse;
 use crate::schedule::halo::Halos;
 use crate::schedule::placement::{Homes, Order};
 use crate::schedule::steps::Step;
-use crate::schedule::walk::{Flow, Needs, Walk};
+use crate::schedule::walk::Flow;
 use crate::schedule::ways::Steps;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::memory;
@@ -63,12 +63,6 @@ impl Engine {
         if let Some(mut device) = self.devices.get_mut(position).and_then(Option::take) {
             device.lose_all();
         }
-    }
-
-    /// What a walk for a value's tile on a device would compute again and had better read: to be stored first.
-    pub fn stored_first(&mut self, walk: &Walk, value: &Value, device: usize) -> Option<Needs> {
-        let open = self.devices.get(device).and_then(Option::as_ref)?;
-        self.again.stored_first(walk, value, open)
     }
 
     /// An open device, and what it did.

@@ -9,35 +9,22 @@
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Input, Kind, Value};
+use crate::graph::value::Value;
 use crate::memory::access;
 use crate::memory::strided::gather;
 use crate::memory::tiling::Tile;
-use crate::schedule::walk::{Flow, lost};
+use crate::schedule::walk::lost;
 use gpupy_core::driver::Access;
 use gpupy_core::{DType, Result};
 
 impl Engine {
-    /// Gathers a tile in host memory, as the table is larger than the device's blocks, or tells what it needs first.
-    pub fn gather_on_host(&mut self, value: &Value, tile: &Tile) -> Result<Flow> {
-        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+    /// Gathers a tile in host memory, as the table is larger than the device's blocks; the positions are read so.
+    pub fn gather_on_host(&mut self, value: &Value, at: &Access, tile: &Tile) -> Result<()> {
         let operands = value.state().operands.clone();
         let [Some(positions), Some(table)] = operands.as_slice() else {
             return Err(lost(value.id()));
         };
-        let at = of_tile(&inputs[0], value, tile);
-        let reach = access::reach(&at, &tile.shape);
-        let mut needs = Vec::new();
-        for (operand, range) in [(positions, reach.clone()), (table, 0..table.len())] {
-            let there = matches!(operand.0.kind, Kind::Constant(_))
-                || operand.state().computed.covers(range.clone());
-            if !there {
-                needs.push((operand.clone(), range));
-            }
-        }
-        if !needs.is_empty() {
-            return Ok(Flow::Needs(needs));
-        }
+        let reach = access::reach(at, &tile.shape);
         self.bring_to_host(positions, reach.clone())?;
         self.bring_to_host(table, 0..table.len())?;
         let began = self.tracer.clock();
@@ -47,7 +34,7 @@ impl Engine {
         // SAFETY: both ranges are in evaluated maps, so nobody writes them.
         let (from, numbers) =
             unsafe { (from.bytes(0..table.len() * size), numbers.bytes(0..reach.end * width)) };
-        let numbers = gather(numbers, width, &at, &tile.shape)?;
+        let numbers = gather(numbers, width, at, &tile.shape)?;
         let missing = value.state().computed.gaps(tile.range.clone());
         for gap in missing {
             // SAFETY: the gap is not in the evaluated map, so nobody reads it; we hold the engine's
@@ -71,15 +58,6 @@ impl Engine {
             let doing = doing.writes(value, tile.range.clone());
             doing.operations(tile.range.len() as u64).since(began)
         });
-        Ok(Flow::Done)
+        Ok(())
     }
-}
-
-/// The access to an input over a tile of a value.
-fn of_tile(input: &Input, value: &Value, tile: &Tile) -> Access {
-    let mut at = input.access(value.shape());
-    for (stride, first) in at.strides.iter().zip(&tile.origin) {
-        at.offset += stride * *first as i64;
-    }
-    at
 }

@@ -73,11 +73,11 @@ impl Engine {
                     engine.reduce_stored(value, (op, n), tile, device, block)
                 })
             }
-            Step::Assignment => self.assign(value, tile, device),
-            Step::Whole(whole) => self.whole(value, whole, tile, device),
-            Step::Scatter => self.scatter(value, device),
-            Step::WhereTrue => self.where_true(value),
-            Step::Gathering => self.gather_on_host(value, tile),
+            Step::Assignment(step) => self.assign(value, *step, tile, device),
+            Step::Whole(step) => self.whole(value, &step, tile, device).map(|()| Flow::Done),
+            Step::Scatter => self.scatter(value, device).map(|()| Flow::Done),
+            Step::WhereTrue => self.where_true(value).map(|()| Flow::Done),
+            Step::Gathering(at) => self.gather_on_host(value, &at, tile).map(|()| Flow::Done),
         }
     }
 

@@ -8,24 +8,21 @@
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Input, Kind, Value};
-use crate::schedule::walk::{Flow, lost};
+use crate::schedule::walk::lost;
 use gpupy_core::{DType, Result};
 
 /// Bytes of a position.
 pub(crate) const NUMBER: usize = DType::I32.size();
 
 impl Engine {
-    /// Evaluates all positions of a mask, or tells what they need first.
-    pub fn where_true(&mut self, value: &Value) -> Result<Flow> {
+    /// Evaluates all positions of a mask that is computed.
+    pub fn where_true(&mut self, value: &Value) -> Result<()> {
         let operands = value.state().operands.clone();
         let (Kind::Expr { inputs, .. }, [Some(mask)]) = (&value.0.kind, operands.as_slice()) else {
             return Err(lost(value.id()));
         };
         debug_assert!(matches!(inputs.as_slice(), [Input::Whole(_)]), "masks are seen whole");
         let all = 0..mask.len();
-        if !mask.state().computed.covers(all.clone()) {
-            return Ok(Flow::Needs(vec![(mask.clone(), all)]));
-        }
         self.bring_to_host(mask, all.clone())?;
         let (from, to) = (mask.host_buffer()?, value.host_buffer()?);
         let len = value.len();
@@ -40,7 +37,7 @@ impl Engine {
             let doing = Doing::on_host("positions").reads(mask, all).writes(value, 0..len);
             doing.operations(mask.len() as u64).since(began)
         });
-        Ok(Flow::Done)
+        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ use crate::memory::access;
 use crate::memory::host::HostBuffer;
 use crate::memory::ranges::Ranges;
 use crate::memory::strided;
-use crate::schedule::walk::{Flow, lost};
+use crate::schedule::walk::lost;
 use gpupy_core::ir::AccessKind;
 use gpupy_core::shape::size_of;
 use gpupy_core::{DType, Result};
@@ -46,23 +46,14 @@ impl Elements {
 }
 
 impl Engine {
-    /// Evaluates all of a scatter's value, or tells what it needs first.
-    pub fn scatter(&mut self, value: &Value, device: usize) -> Result<Flow> {
+    /// Evaluates all of a scatter's value, whose operands are computed.
+    pub fn scatter(&mut self, value: &Value, device: usize) -> Result<()> {
         let Kind::Expr { op: NodeOp::Scatter(shape), inputs } = &value.0.kind else {
-            return Ok(Flow::Done);
+            return Ok(());
         };
         let mut operands = value.state().operands.clone();
         if operands.len() != inputs.len() {
             return Err(lost(value.id()));
-        }
-        let open = |operand: &Value| {
-            let pending = !operand.state().computed.covers(0..operand.len());
-            pending && !matches!(operand.0.kind, Kind::Constant(_))
-        };
-        let needs: Vec<_> = operands.iter().flatten().filter(|operand| open(operand)).collect();
-        if !needs.is_empty() {
-            let all = needs.into_iter().map(|operand| (operand.clone(), 0..operand.len()));
-            return Ok(Flow::Needs(all.collect()));
         }
         let places = self.in_order(&inputs[1], operands[1].as_ref(), shape)?;
         let source = self.in_order(&inputs[2], operands[2].as_ref(), shape)?;
@@ -116,7 +107,7 @@ impl Engine {
             let doing = doing.reads_named(read).writes(value, 0..len).in_place_of(in_place_of);
             doing.operations(size_of(shape) as u64).since(began)
         });
-        Ok(Flow::Done)
+        Ok(())
     }
 
     /// The elements that an input reads over a shape, in C order.

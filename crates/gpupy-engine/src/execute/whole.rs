@@ -1,15 +1,14 @@
 //! Whole-program forms: scans, sorts and matrix products, which are kernels of their own.
 //!
-//! Owns the evaluation of a [`Whole`]. Operands are computed first, whatever they are, and read where
-//! they lie: a transposed or repeated operand is strides. Invariant: what a device has no room for at
-//! once (a row of a sort, the operands of a product) or tiles cut apart is done in host memory, with
-//! the same result.
+//! Owns the evaluation of a [`Whole`]. Operands are computed, and read where they lie: a transposed or repeated operand
+//! is strides. Invariant: what is done in host memory has the same result.
 //!
-//! Not here: how a scan is made of steps, and what else is recorded (`record/whole.rs`).
+//! Not here: what is read, and where it is done (`schedule/steps/whole.rs`), how a scan is made of steps, and what else
+//! is recorded (`record/whole.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Input, Kind, NodeOp, Value};
+use crate::graph::value::{NodeOp, Value};
 use crate::graph::whole::Whole;
 use crate::memory::access;
 use crate::memory::strided;
@@ -17,88 +16,42 @@ use crate::memory::tiling::Tile;
 use crate::schedule::cost::operations;
 use crate::schedule::destination::Destination;
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::walk::{Flow, lost};
-use gpupy_core::driver::Access;
+use crate::schedule::steps::WholeStep;
 use gpupy_core::ir::{Builder, Program, REDUCE_CHUNK};
 use gpupy_core::memory;
 use gpupy_core::op_eval::whole::{product, scanned, sorted};
-use gpupy_core::shape::{Shape, contiguous_strides, size_of};
+use gpupy_core::shape::{contiguous_strides, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// An operand of one launch: its value, and how it is walked over.
-struct Read {
-    value: Value,
-    access: Access,
-    space: Shape,
-}
-
-/// What a box of a value reads of each operand.
-fn reads(form: Whole, value: &Value, origin: &[usize], extents: &[usize]) -> Result<Vec<Read>> {
-    let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(Vec::new()) };
-    let operands = value.state().operands.clone();
-    let read = |(which, (input, operand)): (usize, (&Input, Option<Value>))| {
-        let Some(operand) = operand else { return Err(lost(value.id())) };
-        let mut access = input.access(&form.operand_space(which, value.shape()));
-        for (axis, (stride, first)) in access.strides.iter().zip(origin).enumerate() {
-            let chunks = axis + 1 == origin.len() && matches!(form, Whole::Scan(_)) && which == 1;
-            let first = if chunks { *first / REDUCE_CHUNK } else { *first };
-            access.offset += stride * first as i64;
-        }
-        Ok(Read { value: operand, access, space: form.operand_space(which, extents) })
-    };
-    if operands.len() != inputs.len() {
-        return Err(lost(value.id()));
-    }
-    inputs.iter().zip(operands).enumerate().map(read).collect()
-}
-
 impl Engine {
-    /// Evaluates a tile of a whole-program form's value, or tells what it needs first.
+    /// Evaluates a tile of a whole-program form's value.
     pub fn whole(
         &mut self,
         value: &Value,
-        whole: Whole,
+        step: &WholeStep,
         tile: &Tile,
         device: usize,
-    ) -> Result<Flow> {
-        let longest = self.device(device)?.caps.max_block_len;
-        let apart = whole.is_apart(value.shape(), tile);
-        let (origin, extents) = match apart {
-            true => (tile.origin.clone(), tile.shape.clone()),
-            false => rows(value.shape(), tile),
-        };
-        let reads = reads(whole, value, &origin, &extents)?;
-        let needs: Vec<_> = reads
-            .iter()
-            .map(|read| (read.value.clone(), access::reach(&read.access, &read.space)))
-            .filter(|(value, reach)| !value.state().computed.covers(reach.clone()))
-            .collect();
-        if !needs.is_empty() {
-            return Ok(Flow::Needs(needs));
+    ) -> Result<()> {
+        if step.is_on_host {
+            return self.whole_on_host(value, step);
         }
-        let fits = |read: &Read| size_of(&still(read)) <= longest;
-        if !apart || !reads.iter().all(fits) {
-            return self.whole_on_host(value, whole, (&origin, &extents), &reads);
-        }
-        let kernel = self.whole_kernel(value, whole, &extents, &reads, device)?;
+        let kernel = self.whole_kernel(value, step, device)?;
         self.device(device)?.driver.check_ir(&kernel.program)?;
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
         match self.launch(device, &kernel, &[dest], None, Vec::new()) {
             Err(error) if error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(&error) => {
-                self.whole_on_host(value, whole, (&origin, &extents), &reads)
+                self.whole_on_host(value, step)
             }
-            done => done.map(|()| Flow::Done),
+            done => done,
         }
     }
 
     fn whole_kernel(
         &mut self,
         value: &Value,
-        whole: Whole,
-        extents: &[usize],
-        reads: &[Read],
+        WholeStep { whole, extents, reads, .. }: &WholeStep,
         device: usize,
     ) -> Result<Kernel> {
         let (form, space) = (whole.form(), whole.space(extents));
@@ -116,7 +69,7 @@ impl Engine {
         let mut values: SmallVec<[u32; 2]> = SmallVec::new();
         for read in reads {
             // Gathered, axes that the operand repeats along take no room.
-            let mut placed = device.place(&read.value, &read.access, &still(read));
+            let mut placed = device.place(&read.value, &read.access, &read.still());
             for (within, stride) in placed.access.strides.iter_mut().zip(&read.access.strides) {
                 *within = if *stride == 0 { 0 } else { *within };
             }
@@ -145,17 +98,16 @@ impl Engine {
     fn whole_on_host(
         &mut self,
         value: &Value,
-        whole: Whole,
-        (origin, extents): (&[usize], &[usize]),
-        reads: &[Read],
-    ) -> Result<Flow> {
+        WholeStep { whole, origin, extents, reads, .. }: &WholeStep,
+    ) -> Result<()> {
+        let whole = *whole;
         for read in reads {
-            self.bring_to_host(&read.value, access::reach(&read.access, &read.space))?;
+            self.bring_to_host(&read.value, read.reach())?;
         }
         let began = self.tracer.clock();
         let mut given: SmallVec<[Vec<u8>; 2]> = smallvec![];
         for (which, read) in reads.iter().enumerate() {
-            let reach = access::reach(&read.access, &read.space);
+            let reach = read.reach();
             let (buffer, size) = (read.value.host_buffer()?, read.value.dtype().size());
             // SAFETY: the reach is in the evaluated map, so nobody writes the elements that are read.
             let bytes = unsafe { buffer.bytes(0..reach.end * size) };
@@ -192,30 +144,14 @@ impl Engine {
         self.tracer.step(|| {
             let mut doing = Doing::on_host(whole.op().info().name);
             for read in reads {
-                doing = doing.reads(&read.value, access::reach(&read.access, &read.space));
+                doing = doing.reads(&read.value, read.reach());
             }
             let operations = operations(&NodeOp::Whole(whole), value.shape(), all.len());
             doing.writes(value, all).operations(operations as u64).since(began)
         });
         self.slice.keep();
-        Ok(Flow::Done)
+        Ok(())
     }
-}
-
-/// The extents of an operand, of one point where it does not move.
-fn still(read: &Read) -> Shape {
-    let extents = read.space.iter().zip(&read.access.strides);
-    extents.map(|(extent, stride)| if *stride == 0 { 1 } else { *extent }).collect()
-}
-
-/// The box of the rows that a tile meets: a tile that cuts rows is part of one.
-fn rows(value: &[usize], tile: &Tile) -> (Shape, Shape) {
-    let (mut origin, mut extents) = (tile.origin.clone(), tile.shape.clone());
-    if let (Some(first), Some(n), Some(all)) = (origin.last_mut(), extents.last_mut(), value.last())
-    {
-        (*first, *n) = (0, *all);
-    }
-    (origin, extents)
 }
 
 /// The results of rows; `None` where the operation does not combine the dtype.

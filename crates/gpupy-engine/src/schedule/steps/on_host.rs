@@ -1,0 +1,56 @@
+//! What steps in host memory read.
+//!
+//! Not here: how they are done (`execute/scatter.rs`, `execute/gather.rs`, `execute/positions.rs`).
+
+use crate::graph::value::{Kind, Value};
+use crate::memory::access;
+use crate::memory::tiling::Tile;
+use crate::schedule::walk::{Needs, lost};
+use gpupy_core::Result;
+use gpupy_core::driver::Access;
+use std::ops::Range;
+
+/// Those of these positions that are not computed.
+pub(super) fn missing(reads: impl IntoIterator<Item = (Value, Range<usize>)>) -> Needs {
+    let is_missing =
+        |(value, range): &(Value, Range<usize>)| !value.state().computed.covers(range.clone());
+    reads.into_iter().filter(is_missing).collect()
+}
+
+/// What is missing of all that an expression reads.
+///
+/// # Errors
+/// - `Lost`: its operands are not held any more.
+pub(super) fn missing_operands(value: &Value) -> Result<Needs> {
+    let operands = value.state().operands.clone();
+    match &value.0.kind {
+        Kind::Expr { inputs, .. } if operands.len() == inputs.len() => {
+            let reads = operands.into_iter().flatten();
+            Ok(missing(reads.map(|operand| {
+                let all = 0..operand.len();
+                (operand, all)
+            })))
+        }
+        _ => Err(lost(value.id())),
+    }
+}
+
+/// How a tile of a gather reads its positions, and what is missing of these and of the table.
+///
+/// # Errors
+/// As of `missing_operands`.
+pub(super) fn gathering(value: &Value, tile: &Tile) -> Result<(Access, Needs)> {
+    let operands = value.state().operands.clone();
+    let (Kind::Expr { inputs, .. }, [Some(positions), Some(table)]) =
+        (&value.0.kind, operands.as_slice())
+    else {
+        return Err(lost(value.id()));
+    };
+    let mut at = inputs[0].access(value.shape());
+    for (stride, first) in at.strides.iter().zip(&tile.origin) {
+        at.offset += stride * *first as i64;
+    }
+    let reach = access::reach(&at, &tile.shape);
+    let needs = missing([(positions.clone(), reach), (table.clone(), 0..table.len())]);
+    Ok((at, needs))
+}
