@@ -17,7 +17,7 @@ use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
 use crate::schedule::device::Device;
 use crate::schedule::flush::{Demand, Flush};
-use crate::schedule::fuse;
+use crate::schedule::fuse::Fates;
 use crate::schedule::halo::Halos;
 use crate::schedule::placement::{Homes, Order};
 use crate::schedule::steps::Step;
@@ -106,10 +106,10 @@ impl Engine {
         let chosen = order.devices.first().and_then(|position| self.devices.get(*position));
         let unknown = Capabilities::default();
         let caps = chosen.and_then(Option::as_ref).map_or(&unknown, |device| &device.caps);
-        let flush = Flush::of(demand, caps);
-        let (stored, together) = (Arc::new(fuse::stored(&flush)), Arc::new(flush.together));
+        let mut flush = Flush::of(demand, caps);
+        let (fates, together) = (Arc::new(Fates::of(&mut flush)), Arc::new(flush.together));
         for device in self.devices.iter_mut().flatten() {
-            device.begin(&stored, &together, demand.next);
+            device.begin(&fates, &together, demand.next);
         }
         let mut homes = Homes::new(order);
         // What is needed first, the last one before the others, with the rank that asks.

@@ -49,8 +49,8 @@ impl Engine {
         device: usize,
     ) -> Result<Flow> {
         let run = Run { device, form, further: &[], dests: &[dest] };
-        let passes = Passes::of(&walk);
         let open = self.device(device)?;
+        let passes = Passes::of(&walk, open);
         open.steps.leave_to(&walk);
         let structure = open.plans.structure(&open.blocks, &walk, (form, &[]), run.dests);
         let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
@@ -94,8 +94,8 @@ impl Engine {
     /// Launches a walk with several roots as one kernel; gives it back when it does not fit in one, or one of the roots
     /// cannot be computed so.
     pub fn run_together(&mut self, walk: Walk, run: &Run<'_>) -> Result<Option<Walk>> {
-        let passes = Passes::of(&walk);
         let open = self.device(run.device)?;
+        let passes = Passes::of(&walk, open);
         let ends = (run.form, run.further);
         let structure = open.plans.structure(&open.blocks, &walk, ends, run.dests);
         let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));

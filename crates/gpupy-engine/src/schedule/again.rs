@@ -59,8 +59,8 @@ pub(crate) struct Passes(Vec<(Weak<Node>, Read)>);
 
 impl Passes {
     /// Those of a walk that lets go of its nodes.
-    pub fn of(walk: &Walk) -> Passes {
-        let all = lasting(walk).into_iter().map(|node| {
+    pub fn of(walk: &Walk, device: &Device) -> Passes {
+        let all = lasting(walk, device).into_iter().map(|node| {
             let node = &walk.nodes[node as usize];
             (Arc::downgrade(&node.value.0), Read::of(&node.access, &walk.space))
         });
@@ -84,7 +84,7 @@ impl Again {
     /// What a walk for a value's tile would compute again and had better read: to be stored first.
     pub fn stored_first(&mut self, walk: &Walk, value: &Value, device: &Device) -> Option<Needs> {
         let mut due: FxHashMap<u32, Range<usize>> = FxHashMap::default();
-        for number in lasting(walk) {
+        for number in lasting(walk, device) {
             let node = &walk.nodes[number as usize];
             if node.value.id() != value.id()
                 && let Some(tiles) = due_tiles(walk, node, device)
@@ -148,17 +148,11 @@ fn due_tiles(walk: &Walk, node: &WalkNode, device: &Device) -> Option<Range<usiz
 
 /// The nodes that a walk computes at some cost and that something else holds: what nothing else holds is not
 /// computed again. Steps of an expanded operation belong to the walk.
-fn lasting(walk: &Walk) -> Vec<u32> {
+fn lasting(walk: &Walk, device: &Device) -> Vec<u32> {
     let costs = |node: &WalkNode| node.value.0.weight > RECOMPUTE;
     // Whatever a walk computes is part of what its roots cost.
     if !nodes_of(&walk.roots).any(|root| costs(&walk.nodes[root as usize])) {
         return Vec::new();
-    }
-    let mut handles = vec![1usize; walk.nodes.len()];
-    for node in &walk.nodes {
-        if let Role::Apply(_, children) = &node.role {
-            nodes_of(children).for_each(|child| handles[child as usize] += 1);
-        }
     }
     let is_lasting = |(number, node): (usize, &WalkNode)| {
         let is_operation = matches!(node.role, Role::Apply(..))
@@ -166,10 +160,7 @@ fn lasting(walk: &Walk) -> Vec<u32> {
                 node.value.0.kind,
                 Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather | NodeOp::Join(_), .. }
             );
-        let lasts = is_operation
-            && costs(node)
-            && node.value.order().1 == u32::MAX
-            && Arc::strong_count(&node.value.0) > handles[number];
+        let lasts = is_operation && costs(node) && device.fates.is_held(&node.value);
         lasts.then_some(number as u32)
     };
     walk.nodes.iter().enumerate().filter_map(is_lasting).collect()

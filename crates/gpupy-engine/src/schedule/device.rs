@@ -5,6 +5,7 @@
 //!
 //! Not here: the blocks (`blocks/`), opening (`context/ladder.rs`).
 
+use super::fuse::Fates;
 use super::halo::Halos;
 use super::program::plans::Plans;
 use super::program::programs::Programs;
@@ -27,8 +28,8 @@ pub(crate) struct Device {
     pub plans: Plans,
     /// Values that the present evaluation computes on another device.
     pub elsewhere: FxHashSet<ValueId>,
-    /// Values that the present evaluation stores, as several kernels read them.
-    pub stored: Arc<FxHashSet<ValueId>>,
+    /// What becomes of the values of the present evaluation.
+    pub fates: Arc<Fates>,
     /// Which reductions go together in the present evaluation.
     pub together: Arc<Together>,
     /// Values that will be asked for after what the present evaluation is for.
@@ -48,7 +49,7 @@ impl Device {
             programs: Programs::default(),
             plans: Plans::default(),
             elsewhere: FxHashSet::default(),
-            stored: Arc::default(),
+            fates: Arc::default(),
             together: Arc::default(),
             next: Vec::new(),
             halos: Halos::default(),
@@ -56,17 +57,12 @@ impl Device {
         }
     }
 
-    /// Forgets what only the evaluation before knew, for one that stores these values and does these reductions together,
-    /// and after which those are asked for.
-    pub fn begin(
-        &mut self,
-        stored: &Arc<FxHashSet<ValueId>>,
-        together: &Arc<Together>,
-        next: &[Value],
-    ) {
+    /// Forgets what only the evaluation before knew, for one whose values have these fates, that does these reductions
+    /// together, and after which those are asked for.
+    pub fn begin(&mut self, fates: &Arc<Fates>, together: &Arc<Together>, next: &[Value]) {
         self.blocks.begin();
         self.elsewhere.clear();
-        self.stored = stored.clone();
+        self.fates = fates.clone();
         self.together = together.clone();
         self.next = next.to_vec();
     }

@@ -11,6 +11,7 @@ use gpupy_core::driver::Capabilities;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The most values that an evaluation is told of which will be asked for next: what it looks at grows with them.
 const TOGETHER: usize = 32;
@@ -57,6 +58,10 @@ pub(crate) struct Pending {
     pub weight: u32,
     /// Whether no kernel of what reads it computes it.
     pub stands_alone: bool,
+    /// Whether it combines what it reads.
+    pub reduces: bool,
+    /// Whether anything but what is pending below what is wanted holds it.
+    pub outlives: bool,
     /// The points of its kernel, where it has one of its own.
     pub points: usize,
     /// The first of those that are computed together with it in one launch, by its number: mostly itself.
@@ -70,6 +75,8 @@ pub(crate) struct Pending {
 pub(crate) struct Flush {
     /// Operands before what reads them.
     pub nodes: Vec<Pending>,
+    /// The number of each.
+    pub numbers: FxHashMap<ValueId, u32>,
     /// What is wanted, each with the first that one launch may compute together with it.
     pub wanted: SmallVec<[(u32, u32); 2]>,
     /// Which reductions go together.
@@ -98,9 +105,14 @@ impl Flush {
             found.insert(value.id(), number);
         }
         let mut nodes: Vec<Pending> = Vec::with_capacity(values.len());
+        // The handles that are known of: in the list here, and of what reads it.
+        let mut handles = vec![1; values.len()];
         for value in &values {
-            let pending = pending(value, &found, &nodes);
+            let pending = pending(value, (&found, &mut handles), &nodes);
             nodes.push(pending);
+        }
+        for ((node, value), handles) in nodes.iter_mut().zip(&values).zip(handles) {
+            node.outlives = Arc::strong_count(&value.0) > handles;
         }
         let together = reductions_together(demand, &values, caps);
         let mut firsts: FxHashMap<u32, u32> = FxHashMap::default();
@@ -128,7 +140,7 @@ impl Flush {
             };
             wanted.push((number, first));
         }
-        Flush { nodes, wanted, together }
+        Flush { nodes, numbers: found, wanted, together }
     }
 }
 
@@ -151,41 +163,51 @@ fn reductions_together(demand: &Demand<'_>, values: &[Value], caps: &Capabilitie
     Together::of(&reductions, most)
 }
 
-fn pending(value: &Value, found: &FxHashMap<ValueId, u32>, before: &[Pending]) -> Pending {
-    let (id, len) = (value.id(), value.len());
-    let first = before.len() as u32;
-    let Kind::Expr { op, inputs } = &value.0.kind else {
-        let (operands, stands_alone) = (SmallVec::new(), false);
-        return Pending { id, len, own: 0, weight: 0, stands_alone, points: len, first, operands };
+/// A pending value behind these; the handles that it has of others are counted.
+fn pending(
+    value: &Value,
+    (found, handles): (&FxHashMap<ValueId, u32>, &mut [usize]),
+    before: &[Pending],
+) -> Pending {
+    let len = value.len();
+    let mut node = Pending {
+        id: value.id(),
+        len,
+        own: 0,
+        weight: 0,
+        stands_alone: false,
+        reduces: value.reduces().is_some(),
+        outlives: false,
+        points: len,
+        first: before.len() as u32,
+        operands: SmallVec::new(),
     };
-    let own = op.cost();
-    let points = match op {
-        NodeOp::Reduce { n, .. } => {
-            let rows = len / value.shape().last().copied().unwrap_or(1).max(1);
-            rows.saturating_mul(*n)
-        }
-        _ => len,
-    };
-    let mut operands: SmallVec<[(u32, Reading); 3]> = SmallVec::new();
+    let Kind::Expr { op, inputs } = &value.0.kind else { return node };
+    node.own = op.cost();
+    if let NodeOp::Reduce { n, .. } = op {
+        let rows = len / value.shape().last().copied().unwrap_or(1).max(1);
+        node.points = rows.saturating_mul(*n);
+    }
     for (place, input) in inputs.iter().enumerate() {
         let number = input.id().and_then(|id| found.get(&id)).copied();
         // What was not found is computed.
         let Some(number) = number.filter(|number| (*number as usize) < before.len()) else {
             continue;
         };
+        handles[number as usize] += 1;
         let reading = match op {
             NodeOp::Whole(_) | NodeOp::Scatter(_) | NodeOp::WhereTrue => Reading::Stored,
             NodeOp::Assign(_) if place == 0 => Reading::Stored,
             NodeOp::Gather if place == 1 => Reading::Stored,
             _ => Reading::Inside,
         };
-        if !operands.contains(&(number, reading)) {
-            operands.push((number, reading));
+        if !node.operands.contains(&(number, reading)) {
+            node.operands.push((number, reading));
         }
     }
-    let below = operands.iter().map(|(number, _)| &before[*number as usize]);
+    let below = node.operands.iter().map(|(number, _)| &before[*number as usize]);
     let inside = below.filter(|operand| !operand.stands_alone).map(|operand| operand.weight);
-    let weight = inside.fold(own, u32::saturating_add);
-    let stands_alone = op.stands_alone();
-    Pending { id, len, own, weight, stands_alone, points, first, operands }
+    node.weight = inside.fold(node.own, u32::saturating_add);
+    node.stands_alone = op.stands_alone();
+    node
 }

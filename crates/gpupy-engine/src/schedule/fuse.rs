@@ -1,16 +1,17 @@
 //! Fusing: which values of a flush are stored, and which are computed in the kernels of what reads them.
 //!
-//! Owns the choice. A value that several kernels read is computed by each of them, or once, and stored. It is stored
-//! where computing an element takes longer than to store and to load it, and the kernels read more elements than there
-//! are. Invariants: it is decided once, for all of a flush; a value that one kernel reads is decided on where that is
-//! made (`walker.rs`), which knows how.
+//! Owns the choice, the [`Fates`]. A value that several kernels read is computed by each of them, or once, and stored. It
+//! is stored where computing an element takes longer than to store and to load it, and the kernels read more elements
+//! than there are. What is reduced and lives on is stored, too: who holds it mostly asks for it. Invariants: it is
+//! decided once, for all of a flush; a value that one kernel reads is decided on where that is made (`walker.rs`), which
+//! knows how.
 //!
 //! Not here: the graph (`flush.rs`), kernels (`partition.rs`), what later flushes compute again (`again.rs`).
 
-use crate::graph::value::ValueId;
+use crate::graph::value::{Value, ValueId};
 use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::flush::{Flush, Pending, Reading};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 /// Which kernels read a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +46,51 @@ impl Readers {
     }
 }
 
-/// The values of a flush that are stored because several kernels read them.
-pub(crate) fn stored(flush: &Flush) -> FxHashSet<ValueId> {
-    let (mut stored, mut names) = (FxHashSet::default(), 0);
-    let mut readers = vec![Readers::None; flush.nodes.len()];
+/// What becomes of a pending value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// One kernel computes it in passing, and nothing else holds it.
+    Passes,
+    /// The same, but something else holds it, or several kernels compute it.
+    Held,
+    /// It is computed by itself, or beside another, and read.
+    Stored,
+}
+
+/// What becomes of the pending values of a flush.
+#[derive(Debug, Default)]
+pub(crate) struct Fates {
+    numbers: FxHashMap<ValueId, u32>,
+    fates: Vec<Fate>,
+}
+
+impl Fates {
+    /// Those of the values of a flush.
+    pub fn of(flush: &mut Flush) -> Fates {
+        let fates = fates(flush);
+        Fates { numbers: std::mem::take(&mut flush.numbers), fates }
+    }
+
+    fn fate(&self, value: ValueId) -> Option<Fate> {
+        self.numbers.get(&value).map(|number| self.fates[*number as usize])
+    }
+
+    /// Whether a value is stored, as others read it.
+    pub fn is_stored(&self, value: ValueId) -> bool {
+        self.fate(value) == Some(Fate::Stored)
+    }
+
+    /// Whether anything but one kernel may hold a pending value. A step on the way to another value is its kernel's.
+    pub fn is_held(&self, value: &Value) -> bool {
+        value.order().1 == u32::MAX && self.fate(value.id()) != Some(Fate::Passes)
+    }
+}
+
+fn fates(flush: &Flush) -> Vec<Fate> {
+    let mut names = 0;
+    let count = flush.nodes.len();
+    let (mut fates, mut is_reduced) = (vec![Fate::Held; count], vec![false; count]);
+    let mut readers = vec![Readers::None; count];
     for (wanted, first) in &flush.wanted {
         readers[*wanted as usize] = of_its_own(flush, *first);
     }
@@ -56,22 +98,29 @@ pub(crate) fn stored(flush: &Flush) -> FxHashSet<ValueId> {
     for number in (0..flush.nodes.len() as u32).rev() {
         let node = &flush.nodes[number as usize];
         let mut own = readers[number as usize];
+        let is_several = matches!(own, Readers::Several(..));
+        let is_stored =
+            || is_stored(flush, node, own) || is_reduced[number as usize] && node.outlives;
         if node.stands_alone {
             own = of_its_own(flush, number);
-        } else if is_stored(flush, node, own) {
-            stored.insert(node.id);
+        } else if is_stored() {
+            fates[number as usize] = Fate::Stored;
             own = of_its_own(flush, number);
+        }
+        if fates[number as usize] == Fate::Held && !is_several && !node.outlives {
+            fates[number as usize] = Fate::Passes;
         }
         for (operand, reading) in &node.operands {
             let more = match reading {
                 Reading::Inside => own,
                 Reading::Stored => of_its_own(flush, *operand),
             };
+            is_reduced[*operand as usize] |= node.reduces;
             let known = &mut readers[*operand as usize];
             *known = known.and(more, &mut names);
         }
     }
-    stored
+    fates
 }
 
 /// The kernel that a value has of its own, or with others.
@@ -102,8 +151,7 @@ fn is_stored(flush: &Flush, node: &Pending, readers: Readers) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::together::Together;
-    use smallvec::smallvec;
+    use smallvec::{SmallVec, smallvec};
 
     const LEN: usize = 1000;
 
@@ -111,7 +159,18 @@ mod tests {
     fn node(weight: u32, points: usize, operands: &[(u32, Reading)]) -> Pending {
         let own = if operands.is_empty() { weight } else { 1 };
         let operands = operands.iter().copied().collect();
-        Pending { id: 0, len: LEN, own, weight, stands_alone: false, points, first: 0, operands }
+        Pending {
+            id: 0,
+            len: LEN,
+            own,
+            weight,
+            stands_alone: false,
+            reduces: false,
+            outlives: false,
+            points,
+            first: 0,
+            operands,
+        }
     }
 
     fn map(weight: u32, operands: &[u32]) -> Pending {
@@ -120,7 +179,18 @@ mod tests {
     }
 
     fn reduction(points: usize, operand: u32) -> Pending {
-        Pending { stands_alone: true, ..node(1, points, &[(operand, Reading::Inside)]) }
+        let sum = node(1, points, &[(operand, Reading::Inside)]);
+        Pending { stands_alone: true, reduces: true, ..sum }
+    }
+
+    fn flush(nodes: Vec<Pending>, wanted: SmallVec<[(u32, u32); 2]>) -> Flush {
+        Flush { nodes, wanted, ..Flush::default() }
+    }
+
+    /// The numbers of what has a fate.
+    fn all_of(flush: &Flush, fate: Fate) -> Vec<ValueId> {
+        let fates = (0..).zip(fates(flush));
+        fates.filter(|(_, own)| *own == fate).map(|(number, _)| number).collect()
     }
 
     /// The numbers of what is stored where the last of these is wanted.
@@ -136,11 +206,7 @@ mod tests {
 
     fn stored_of_numbered(nodes: Vec<Pending>) -> Vec<ValueId> {
         let last = nodes.len() as u32 - 1;
-        let (wanted, together) = (smallvec![(last, last)], Together::default());
-        let flush = Flush { nodes, wanted, together };
-        let mut found: Vec<ValueId> = stored(&flush).into_iter().collect();
-        found.sort_unstable();
-        found
+        all_of(&flush(nodes, smallvec![(last, last)]), Fate::Stored)
     }
 
     #[test]
@@ -207,12 +273,36 @@ mod tests {
     fn what_is_wanted_and_read_by_another_is_stored() {
         let mut nodes = vec![map(50, &[]), map(51, &[0])];
         number(&mut nodes);
-        let (wanted, together) = (smallvec![(0, 0), (1, 1)], Together::default());
-        let mut flush = Flush { nodes, wanted, together };
-        assert_eq!(stored(&flush).into_iter().collect::<Vec<_>>(), [0]);
+        let mut flush = flush(nodes, smallvec![(0, 0), (1, 1)]);
+        assert_eq!(all_of(&flush, Fate::Stored), [0]);
         // One launch gives both.
         flush.wanted = smallvec![(0, 0), (1, 0)];
-        assert!(stored(&flush).is_empty());
+        assert_eq!(all_of(&flush, Fate::Stored), []);
+    }
+
+    #[test]
+    fn what_is_reduced_and_lives_on_is_stored() {
+        let sum = |outlives| vec![Pending { outlives, ..map(1, &[]) }, reduction(LEN, 0)];
+        assert_eq!(stored_of(sum(true)), [0]);
+        assert_eq!(stored_of(sum(false)), []);
+        // Not what a map reads.
+        assert_eq!(stored_of(vec![Pending { outlives: true, ..map(1, &[]) }, map(2, &[0])]), []);
+    }
+
+    #[test]
+    fn what_one_kernel_computes_and_nobody_holds_passes() {
+        let passes = |mut nodes: Vec<Pending>| {
+            number(&mut nodes);
+            let last = nodes.len() as u32 - 1;
+            nodes[last as usize].outlives = true;
+            all_of(&flush(nodes, smallvec![(last, last)]), Fate::Passes)
+        };
+        assert_eq!(passes(vec![map(1, &[]), map(1, &[0]), map(1, &[0, 1])]), [0, 1]);
+        let held = Pending { outlives: true, ..map(1, &[]) };
+        assert_eq!(passes(vec![held, map(1, &[0]), map(1, &[0, 1])]), [1]);
+        // Two sums compute it, and each is read by one.
+        let sums = vec![map(1, &[]), reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
+        assert_eq!(passes(sums), [1, 2]);
     }
 
     #[test]

@@ -183,7 +183,8 @@ pub(crate) fn needs_of_stored(
                 Err(more) => needs.extend(more),
                 Ok(walk) => {
                     if piece.is_first
-                        && let Some((shared, _)) = siblings::costly_for_others(&walk, value, &[])
+                        && let Some((shared, _)) =
+                            siblings::costly_for_others(&walk, device, value, &[])
                     {
                         needs.push((shared.clone(), 0..shared.len()));
                     }

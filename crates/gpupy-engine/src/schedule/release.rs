@@ -9,7 +9,6 @@ use crate::schedule::device::Device;
 use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::kernel::nodes_of;
 use crate::schedule::walk::Role;
-use std::sync::Arc;
 
 impl Partition {
     /// Notes that a piece is in its destination: what nothing else of the walk needs goes.
@@ -47,16 +46,12 @@ impl Partition {
         }
     }
 
-    /// Lets go of one value. When the rest of it is still pending, and nobody outside the walk holds
+    /// Lets go of one value. When the rest of it is still pending, and nothing but this walk's kernel holds
     /// it, this tile was computed for this walk only, and its block goes at once.
     fn let_go(&mut self, device: &mut Device, node: u32) {
         let node_of_walk = &mut self.walk.nodes[node as usize];
         let value = std::mem::replace(&mut node_of_walk.value, self.nothing.clone());
-        let inside = 1 + self.parents[node as usize].len();
-        if self.stored[node as usize]
-            && !value.is_computed()
-            && Arc::strong_count(&value.0) <= inside
-        {
+        if self.stored[node as usize] && !value.is_computed() && !device.fates.is_held(&value) {
             let at = node_of_walk.access.offset.max(0) as usize;
             let tiling = device.tiling(value.shape());
             let tile = tiling.tile(tiling.number_at(at));

@@ -20,7 +20,6 @@ use crate::schedule::program::kernel::{Marks, nodes_of};
 use crate::schedule::walk::{Child, Role, Start, Walk, WalkNode};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Nodes in a walk that could still be one kernel with others beside it.
 const MANY: usize = 2048;
@@ -62,7 +61,7 @@ fn is_alike(device: &Device, other: &Value, value: &Value, tile: &Tile) -> bool 
 /// What may be siblings of a value whose tile this walk computes.
 fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
     let size = walk.nodes.len();
-    if size < RECOMPUTE as usize || size > MANY || !is_shared(walk) {
+    if size < RECOMPUTE as usize || size > MANY || shared(walk, device).next().is_none() {
         return Vec::new();
     }
     let computed: FxHashSet<ValueId> = operations(walk).collect();
@@ -171,12 +170,13 @@ fn operations(walk: &Walk) -> impl Iterator<Item = ValueId> + '_ {
 /// by itself, it is there for both.
 pub(crate) fn costly_for_others(
     walk: &Walk,
+    device: &Device,
     value: &Value,
     beside: &[Value],
 ) -> Option<(Value, Range<usize>)> {
     let is_costly = |node: &&WalkNode| node.value.0.weight >= COSTLY;
     // Most walks have none, and what is not held outside nobody wants.
-    walk.nodes.iter().find(is_costly).and_then(|_| shared(walk).find(is_costly))?;
+    walk.nodes.iter().find(is_costly).and_then(|_| shared(walk, device).find(is_costly))?;
     let own: FxHashSet<ValueId> = walk.nodes.iter().map(|node| node.value.id()).collect();
     let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
     let is_other = |other: &&Value| {
@@ -186,7 +186,7 @@ pub(crate) fn costly_for_others(
     let others = pending.iter().filter(is_other);
     let wanted: FxHashSet<ValueId> = others.flat_map(inputs).collect();
     let is_wanted = |node: &&WalkNode| is_costly(node) && wanted.contains(&node.value.id());
-    let node = shared(walk).find(is_wanted)?;
+    let node = shared(walk, device).find(is_wanted)?;
     Some((node.value.clone(), access::reach(&node.access, &walk.space)))
 }
 
@@ -199,27 +199,9 @@ pub(crate) fn inputs(value: &Value) -> impl Iterator<Item = ValueId> + '_ {
     inputs.iter().filter_map(Input::id)
 }
 
-/// Whether somebody outside the walk holds one of its inner values: without that there is no
-/// sibling, and nothing to look for.
-fn is_shared(walk: &Walk) -> bool {
-    shared(walk).next().is_some()
-}
-
-/// The inner nodes whose values somebody outside the walk holds.
-fn shared(walk: &Walk) -> impl Iterator<Item = &WalkNode> {
-    let mut handles = vec![1usize; walk.nodes.len()];
-    for node in &walk.nodes {
-        if let Role::Apply(_, children) = &node.role {
-            for child in nodes_of(children) {
-                handles[child as usize] += 1;
-            }
-        }
-    }
-    let inner = |role: &Role| matches!(role, Role::Apply(..));
-    walk.nodes
-        .iter()
-        .zip(handles)
-        .skip(1)
-        .filter(move |(node, known)| inner(&node.role) && Arc::strong_count(&node.value.0) > *known)
-        .map(|(node, _)| node)
+/// The inner nodes whose values something outside the walk may hold: without one there is no sibling, and nothing to look
+/// for.
+fn shared<'w>(walk: &'w Walk, device: &Device) -> impl Iterator<Item = &'w WalkNode> {
+    let inner = walk.nodes.iter().skip(1).filter(|node| matches!(node.role, Role::Apply(..)));
+    inner.filter(|node| device.fates.is_held(&node.value))
 }

@@ -21,7 +21,6 @@ use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, size_of};
 use smallvec::SmallVec;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The step of a tile of a reduction.
 pub(super) fn of_reduction(
@@ -44,7 +43,7 @@ pub(super) fn of_reduction(
         return Ok(step);
     }
     if let Some(operand) = operand
-        && wanted_by_others((operand, Arc::strong_count(&operand.0)), &[], &reach)
+        && is_apart(device, operand, &reach)
     {
         return Ok(Err(vec![(operand.clone(), reach)]));
     }
@@ -93,17 +92,14 @@ fn of_several(
     if values.len() == 1 {
         return Ok(None);
     }
-    // Counted before walks hold it too.
-    let handles = operand.map_or(0, |operand| Arc::strong_count(&operand.0));
-    let is_wanted = |beside: &[Value]| {
-        operand.filter(|operand| wanted_by_others((operand, handles), beside, reach))
-    };
+    if operand.is_some_and(|operand| is_apart(device, operand, reach)) {
+        return Ok(None);
+    }
     let combined = Combined::of(&values);
     let starts = combined.starts()?;
     if spaces.is_empty() {
         let needs = reduction::needs(device, again, (value, n), &starts, tile)?;
-        let is_possible = needs.is_none() && is_wanted(&values[1..]).is_none();
-        return Ok(is_possible.then(|| Ok(Step::Reductions(values.clone(), n))));
+        return Ok(needs.is_none().then(|| Ok(Step::Reductions(values.clone(), n))));
     }
     let walk = |starts: &[Start<'_>]| {
         spaces.iter().find_map(|(at, space)| {
@@ -125,9 +121,6 @@ fn of_several(
         together = walk(&starts);
     }
     let Some(together) = together else { return Ok(None) };
-    if let Some(operand) = is_wanted(&chosen[1..]) {
-        return Ok(Some(Err(vec![(operand.clone(), reach.clone())])));
-    }
     if let Some(needs) = first_of_map(device, again, &together, value, &chosen[1..]) {
         return Ok(Some(Err(needs)));
     }
@@ -154,22 +147,15 @@ fn first_of_map(
     value: &Value,
     beside: &[Value],
 ) -> Option<Needs> {
-    match siblings::costly_for_others(walk, value, beside) {
+    match siblings::costly_for_others(walk, device, value, beside) {
         Some(shared) => Some(vec![shared]),
         None => again.stored_first(walk, value, device),
     }
 }
 
-/// Whether a reduction's operand of so many handles, of which it and the caller have one each, is pending, and for others
-/// too than those that are computed beside it: then it is computed by itself, and all find it.
-fn wanted_by_others(
-    (operand, handles): (&Value, usize),
-    beside: &[Value],
-    reach: &Range<usize>,
-) -> bool {
-    let reads = |other: &&Value| siblings::inputs(other).any(|id| id == operand.id());
-    handles > 2 + beside.iter().filter(reads).count()
-        && !operand.state().computed.covers(reach.clone())
+/// Whether a reduction's operand is pending, and stored, as others read it: then it is computed by itself, and all find it.
+fn is_apart(device: &Device, operand: &Value, reach: &Range<usize>) -> bool {
+    device.fates.is_stored(operand.id()) && !operand.state().computed.covers(reach.clone())
 }
 
 /// Whether a reduction's operand is pending and better stored by itself than after what the reduction's map needs

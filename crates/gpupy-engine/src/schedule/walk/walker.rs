@@ -202,7 +202,7 @@ impl<'d> Walker<'d> {
         if state.operands.len() != inputs.len() {
             return Err(lost(id));
         }
-        if self.device.stored.contains(&id) && !self.own.contains(&id) {
+        if self.device.fates.is_stored(id) && !self.own.contains(&id) {
             match open[..] {
                 [node] if self.may_be_beside(node) => self.besides.push(node),
                 _ => {
