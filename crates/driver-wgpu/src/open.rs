@@ -92,6 +92,7 @@ pub fn shaping(gpu: &Gpu) -> compute::Device {
         bytes: false,
         halves: false,
         group: group.min(gpu.limits.max_compute_workgroup_size_x).clamp(32, 256),
+        group_bytes: gpu.limits.max_compute_workgroup_storage_size,
         groups: gpu.limits.max_compute_workgroups_per_dimension,
         push_bytes: 0,
         guards: !kernels::is_exact(gpu),

@@ -117,6 +117,7 @@ fn device(group: u32) -> Device {
         bytes: true,
         halves: true,
         group,
+        group_bytes: 16_384,
         groups: 65_535,
         push_bytes: 128,
         guards: false,

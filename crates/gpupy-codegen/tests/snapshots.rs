@@ -7,7 +7,8 @@
 
 mod shaders;
 
-use gpupy_codegen::compute::Device;
+use gpupy_codegen::compute::{Device, Language};
+use gpupy_codegen::fragment::Layout;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{DType, Scalar};
@@ -269,6 +270,52 @@ fn reductions_keep_sixteen_lanes() {
         let shared = case.kernel_of(&[0], &Device { shares: true, ..WEB }).unwrap();
         assert!(shared.contains("workgroupBarrier();"), "{shared}");
         validate(name, &shared);
+    }
+}
+
+/// The sum, the greatest and the sum of squares of floats, and whether any of them is negative; and what lies
+/// between the sums.
+fn several_reductions(shape: [usize; 2], strides: [i64; 2], operand: Layout) -> Case {
+    let mut b = Builder::new(Form::Reduce { op: Op::Add }, 2);
+    let (elements, x) = (b.access(AccessKind::Affine), b.operand(DType::F32));
+    let x = b.load(x, elements);
+    let squared = b.op(Op::Mul, &[x, x]);
+    let negative = b.op(Op::SignBit, &[x]);
+    let by = [(Op::Add, x), (Op::Max, x), (Op::Add, squared), (Op::Or, negative)];
+    let [sum, most, squares, any] = by.map(|(op, value)| b.reduce_by(op, value));
+    let between = b.op(Op::Sub, &[squares, sum]);
+    [between, most, squares, any].into_iter().for_each(|value| b.store(value));
+    let chunks = shape[1].div_ceil(256);
+    let whole = strides[0] != 1;
+    let dest = if whole { [chunks as i64, 1] } else { [1, shape[0] as i64] };
+    let len = shape[0] * chunks;
+    Case {
+        program: b.finish(),
+        shape: shape.to_vec(),
+        accesses: vec![access(0, &strides)],
+        operands: vec![operand],
+        target: (if whole { square(len) } else { rows(len, shape[0]) }, access(0, &dest), true),
+        specialise: false,
+    }
+}
+
+#[test]
+fn several_reductions_keep_lanes_side_by_side() {
+    let all = [0, 1, 2, 3];
+    let rows_of = several_reductions([10, 1000], [1000, 1], square(10_000));
+    check("reduce_several", &rows_of);
+    let across = several_reductions([64, 1000], [1, 64], rows(64_000, 64));
+    check("reduce_several_across", &across);
+    // Four invocations share an output point as far as the group's memory has room for the lanes of all.
+    for (group_bytes, shared) in [(16 << 10, 4), ((16 << 10) - 1, 0)] {
+        for device in [WEB, BOUND] {
+            let device = Device { shares: true, group_bytes, ..device };
+            let text = rows_of.kernel_of(&all, &device).unwrap();
+            assert_eq!(text.matches("[local] = ").count(), shared, "{text}");
+            if device.language == Language::Wgsl {
+                validate("reduce_several", &text);
+            }
+        }
     }
 }
 

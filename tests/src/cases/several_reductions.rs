@@ -77,6 +77,7 @@ pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "the same twice", the_same_twice);
     suite.case(GROUP, "of an index", of_an_index);
     suite.case(GROUP, "with a prologue that they share", with_prologue);
+    suite.case(GROUP, "with a loop in their prologue", with_loop);
     suite.case(GROUP, "with an epilogue that joins them", with_epilogue);
     suite.case(GROUP, "into parts of blocks", into_parts);
     dead_handles(suite, GROUP, "last destination:", dead_last_dest);
@@ -341,6 +342,30 @@ fn with_prologue(device: &mut Device) -> Outcome {
         let mut rng = Rng::new(96);
         let data = (0..reach(access, shape)).map(|_| rng.ordinary(DType::F32)).collect();
         let run = Run::new(b.finish(), shape).operand(data).access(access.clone());
+        device.check(&run, 0.0)?;
+    }
+    Ok(())
+}
+
+/// The sum, the least and the bits of what a loop makes of each element, and the greatest of what is there.
+fn with_loop(device: &mut Device) -> Outcome {
+    need(device, 4)?;
+    need_dtype(device, DType::I32)?;
+    for (shape, access) in [([3, 270], contiguous(&[3, 270])), ([5, 300], affine(0, &[1, 5]))] {
+        let mut b = Builder::new(Form::Reduce { op: Op::Add }, 2);
+        let (operand, slot) = (b.operand(DType::I32), b.access(AccessKind::Affine));
+        let x = b.load(operand, slot);
+        let three = b.constant(Scalar::i32(3));
+        let region = b.begin_loop(three, &[x]);
+        let carried = b.carry(region, 0);
+        let sum = b.op(Op::Add, &[carried, x]);
+        b.end(region, &[sum]);
+        let four = b.result(region, 0, DType::I32);
+        let by = [(Op::Add, four), (Op::Min, four), (Op::Xor, four), (Op::Max, x)];
+        by.map(|(op, value)| b.reduce_by(op, value)).into_iter().for_each(|result| b.store(result));
+        let mut rng = Rng::new(99);
+        let data = (0..reach(&access, &shape)).map(|_| rng.scalar(DType::I32)).collect();
+        let run = Run::new(b.finish(), &shape).operand(data).access(access);
         device.check(&run, 0.0)?;
     }
     Ok(())

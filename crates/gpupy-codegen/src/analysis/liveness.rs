@@ -8,16 +8,17 @@
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 
-/// For each instruction, whether the stores to these destinations need it.
+/// For each instruction, whether the stores to these destinations need it. A reduction that is alone always lives.
 pub fn live_instructions(program: &Program, dests: &[u32]) -> Vec<bool> {
     let mut live = vec![false; program.insts.len()];
+    let alone = program.reduce_range().is_some_and(|range| range.len() == 1);
     let closers = closers(program);
     // Users come after what they use; what a region's end needs is marked when its header is.
     for at in (0..program.insts.len()).rev() {
         let inst = &program.insts[at];
         live[at] |= match inst.op {
             Op::Store => dests.contains(&inst.args[0]),
-            Op::Reduce => true,
+            Op::Reduce => alone,
             _ => false,
         };
         if !live[at] {

@@ -29,6 +29,7 @@ impl Uses {
         let mut late = false;
         for (at, (inst, live)) in program.insts.iter().zip(live).enumerate() {
             let [a, b, _] = inst.args;
+            late |= inst.op == Op::Reduce;
             match inst.op {
                 _ if !live => {}
                 Op::Load => {
@@ -46,7 +47,6 @@ impl Uses {
                     }
                 }
                 Op::Loop => uses.loops = true,
-                Op::Reduce => late = true,
                 _ => {}
             }
         }

@@ -11,7 +11,7 @@ use crate::dialect::glsl::Glsl;
 use crate::dialect::wgsl::Wgsl;
 use crate::wide::longs::Split;
 use gpupy_core::DType;
-use gpupy_core::ir::FormKind;
+use gpupy_core::ir::{FormKind, Program};
 
 /// The language of a kernel's text, and with it how a kernel reaches its blocks and the numbers of its
 /// launch.
@@ -50,6 +50,8 @@ pub struct Device {
     pub halves: bool,
     /// Invocations of a group: a power of two, from 32 to 1024.
     pub group: u32,
+    /// Bytes of the memory that a group shares, of use with `shares`.
+    pub group_bytes: u32,
     /// The most groups along one dimension of a dispatch.
     pub groups: u32,
     /// Bytes of push constants, at least 8; unused in WGSL.
@@ -82,6 +84,14 @@ impl Device {
             2 if !self.halves => 4,
             size => size,
         })
+    }
+
+    /// Whether the group's memory has room for what the invocations of a program's reductions share.
+    pub(crate) fn has_room(&self, program: &Program) -> bool {
+        // A bool takes four bytes, as any short value does.
+        let bytes = |dtype: DType| 4 * dtype.size().max(4);
+        let all: usize = program.reductions().map(|reduction| bytes(reduction.dtype)).sum();
+        all * self.group as usize <= self.group_bytes as usize
     }
 
     /// The dtypes of which kernels have elements.

@@ -34,7 +34,7 @@ pub fn source(program: &Program, plan: &Plan, device: &Device) -> String {
     let live = live_instructions(program, &plan.stores);
     let text = Text { program, plan, device, dialect: device.dialect() };
     let main = match program.form {
-        Form::Reduce { op } => reduce::main(&text, &live, op),
+        Form::Reduce { .. } => reduce::main(&text, &live),
         Form::Scan { op } => scan::main(&text, &live, op),
         Form::MatMul => product::main(&text),
         // A sort has no plan.

@@ -20,6 +20,7 @@ const DEVICE: Device = Device {
     bytes: false,
     halves: false,
     group: 64,
+    group_bytes: 16_384,
     groups: 8,
     push_bytes: 128,
     guards: false,

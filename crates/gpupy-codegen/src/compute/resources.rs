@@ -29,6 +29,10 @@ const BUFFERS: usize = 5;
 const NAMES: [&str; 6] =
     ["instructions", "loads", "temporaries", "parameters", "destinations", "buffers"];
 
+/// The most reductions of a program: in the least memory that a group has, 16 KiB, this many have room for
+/// lanes of 32 bits.
+pub const MOST_REDUCTIONS: usize = 4;
+
 /// More buffers than this are not asked for, since each has its numbers.
 const MOST_BUFFERS: u32 = 40;
 

@@ -47,29 +47,22 @@ impl Abilities {
     /// # Errors
     /// - `Unsupported`: one is not; the error names it.
     pub fn check(&self, program: &Program, driver: &'static str) -> Result<()> {
-        let reductions = program.reductions().count();
-        if reductions > 1 {
-            return Err(Error::new(ErrorKind::Unsupported, "check_ir")
-                .says("kernels have one reduction")
-                .with("driver", driver)
-                .with("reductions", reductions));
-        }
-        for inst in &program.insts {
+        let mut reductions = program.reductions().peekable();
+        for (at, inst) in program.insts.iter().enumerate() {
             let operand = usize::from(inst.op == Op::Select);
             let first = program.uses(inst).nth(operand).map(|v| program.insts[v as usize].dtype);
             let from = first.unwrap_or(inst.dtype);
             let known = self.dtypes.contains(&inst.dtype) && self.dtypes.contains(&from);
             let spelled =
                 inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
+            let by = match program.form {
+                Form::Scan { op } => Some(op),
+                _ => reductions.next_if(|reduction| reduction.at == at).map(|it| it.op),
+            };
             let formed = inst.op.form().is_none()
                 || self.combines(inst.op, inst.dtype)
                     && self.combines(inst.op, from)
-                    && match program.form {
-                        Form::Reduce { op } | Form::Scan { op } => {
-                            supports(op, inst.dtype, inst.dtype)
-                        }
-                        _ => true,
-                    };
+                    && by.is_none_or(|op| supports(op, inst.dtype, inst.dtype));
             let right = self.findings.method(inst.op, from).is_none();
             if !(known && spelled && formed && right) {
                 return Err(Error::new(ErrorKind::Unsupported, "check_ir")

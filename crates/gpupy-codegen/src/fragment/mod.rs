@@ -61,8 +61,8 @@ pub fn vertex_source(version: Version) -> String {
 pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
     let live = live_instructions(program, &plan.stores);
     let main = match program.form {
-        Form::Reduce { op } if plan.across => across::main(program, plan, &live, op),
-        Form::Reduce { op } => reduce::main(program, plan, &live, op),
+        Form::Reduce { .. } if plan.across => across::main(program, plan, &live),
+        Form::Reduce { .. } => reduce::main(program, plan, &live),
         // A draw has no other form; a driver refuses them.
         _ => map::main(program, plan, &live),
     };

@@ -127,7 +127,10 @@ impl<'a> Splitter<'a> {
                 0
             }
             Op::Result => self.to.result(value(a), b, inst.dtype),
-            Op::Reduce => self.to.reduce(value(a)),
+            Op::Reduce => match from.reduced_by(inst) {
+                Some(op) => self.to.reduce_by(op, value(a)),
+                None => self.to.reduce(value(a)),
+            },
             Op::Cast | Op::Bitcast => self.to.convert(inst.op, value(a), inst.dtype),
             op if op.form().is_some() => self.to.whole(op, &used()),
             op => self.to.op(op, &used()),

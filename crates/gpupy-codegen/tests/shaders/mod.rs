@@ -90,6 +90,7 @@ pub const VULKAN: Device = Device {
     bytes: true,
     halves: true,
     group: 256,
+    group_bytes: 16_384,
     groups: 65535,
     push_bytes: 128,
     guards: false,

@@ -29,12 +29,18 @@ impl Program {
     pub fn reductions(&self) -> impl Iterator<Item = Reduction> + '_ {
         let all = self.insts.iter().enumerate().filter(|(_, inst)| inst.op == Op::Reduce);
         all.filter_map(|(at, inst)| {
-            let op = match inst.args[1] {
-                0 => self.form.op()?,
-                _ => inst.own_op()?,
-            };
+            let op = self.reduced_by(inst)?;
             Some(Reduction { at, op, value: inst.args[0], dtype: inst.dtype })
         })
+    }
+
+    /// The operation of one of this program's `reduce` instructions; `None` where a program that does not verify
+    /// has none for it.
+    pub fn reduced_by(&self, inst: &Inst) -> Option<Op> {
+        match inst.args[1] {
+            0 => self.form.op(),
+            _ => inst.own_op(),
+        }
     }
 
     /// The positions of the `reduce` instructions, which stand one behind the other: before them is the prologue,

@@ -219,6 +219,7 @@ impl Traits {
                 bytes: has_12.storage_buffer8_bit_access != 0 && has_12.shader_int8 != 0,
                 halves: has_11.storage_buffer16_bit_access != 0 && has.shader_int16 != 0,
                 group: group.clamp(32, 256),
+                group_bytes: limits.max_compute_shared_memory_size,
                 groups: limits.max_compute_work_group_count.into_iter().min().unwrap_or(1),
                 push_bytes: limits.max_push_constants_size,
                 guards: false,

@@ -1,6 +1,6 @@
 //! The parts of a plan that depend on its form.
 //!
-//! Owns `Parts`, `Formed` and `Reduction`. Not here: those of a matrix product (`product.rs`).
+//! Owns `Parts`, `Formed` and `Reducing`. Not here: those of a matrix product (`product.rs`).
 
 use crate::analysis::numbers::{Sum, Words};
 use crate::analysis::space::Walk;
@@ -18,20 +18,21 @@ use gpupy_core::ir::Form;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Formed {
     Map,
-    Reduce(Reduction),
+    Reduce(Reducing),
     /// The word of the number of points along the last axis.
     Scan(u16),
     Product(Product),
 }
 
-/// How a reduction is done.
+/// How reductions are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Reduction {
+pub(crate) struct Reducing {
     /// The word of the number of points along the last axis.
     pub points: u16,
     /// True where fours along the last axis may be short.
     pub ragged: bool,
-    /// True where four invocations share an output point.
+    /// True where four invocations share an output point: where the group's memory has no room for the
+    /// lanes of all reductions, one takes it alone.
     pub shared: bool,
 }
 
@@ -107,15 +108,15 @@ impl Parts {
         let indices = sums(&walks.indices, shape);
         let late_indices = sums(&walks.late_indices, late_shape);
         let form = match form {
-            Form::Reduce { .. } => Formed::Reduce(Reduction {
+            Form::Reduce { .. } => Formed::Reduce(Reducing {
                 points: words.int(last),
                 ragged: last % 4 != 0,
-                shared: device.shares && !across,
+                shared: device.shares && !across && device.has_room(request.program),
             }),
             Form::Scan { .. } => Formed::Scan(words.int(last)),
             _ => Formed::Map,
         };
-        let shared = matches!(form, Formed::Reduce(Reduction { shared: true, .. }));
+        let shared = matches!(form, Formed::Reduce(Reducing { shared: true, .. }));
         let loads = || fetches.iter().chain(&late_fetches).map(|(_, fetch)| fetch);
         let mut all = loads().chain(targets.iter().map(|(fetch, _)| fetch));
         let asked = Asked {

@@ -5,15 +5,16 @@
 //!
 //! Not here: statements (`map.rs`), how scalar code is spelled (`dialect`).
 
+use crate::analysis::liveness::live_instructions;
 use crate::compute::device::{Device, Language};
 use crate::compute::plan::Plan;
-use crate::compute::plan::parts::{Formed, Reduction};
+use crate::compute::plan::parts::{Formed, Reducing};
 use crate::compute::text::quotient;
 use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::spell::definitions::definitions;
+use crate::spell::lanes::Lanes;
 use gpupy_core::DType;
 use gpupy_core::ir::Program;
-use gpupy_core::op::Op;
 use std::fmt::Write;
 
 /// Writes the parts of a kernel that depend on its device.
@@ -157,14 +158,15 @@ impl Text<'_> {
 
     /// What invocations share.
     fn group_memory(&self) -> String {
-        let reduce = self.program.insts.iter().find(|inst| inst.op == Op::Reduce);
-        match (reduce, &self.plan.form) {
-            (Some(reduce), Formed::Reduce(Reduction { shared: true, .. })) => {
-                let kind = self.dialect.type_name(reduce.dtype, Width::Four);
-                self.shared("partial", kind, self.device.group)
-            }
-            _ => String::new(),
+        if !matches!(self.plan.form, Formed::Reduce(Reducing { shared: true, .. })) {
+            return String::new();
         }
+        let of = |lanes: &Lanes<'_>| {
+            let kind = self.dialect.type_name(lanes.reduction.dtype, Width::Four);
+            self.shared(&lanes.name("partial"), kind, self.device.group)
+        };
+        let live = live_instructions(self.program, &self.plan.stores);
+        Lanes::of(self.program, &live, self.dialect).iter().map(of).collect()
     }
 
     fn blocks(&self) -> usize {

@@ -3,34 +3,38 @@
 //! The 16 lanes of the canonical tree are four vectors. Each walks over its points by itself, so that
 //! the prologue stands in the text once: one after another in one invocation, or each in an
 //! invocation of its own, which then share them through the group's memory. Points are `at` to
-//! `at + 3`; lanes that do not exist hold anything and are never combined.
+//! `at + 3`; lanes that do not exist hold anything and are never combined. Several reductions have lanes
+//! of their own, side by side: each point is computed once, and each of them combines what it takes of it.
 //!
 //! Not here: the map form (`map.rs`), how many passes a reduction takes (the core).
 
-use crate::compute::plan::parts::{Formed, Reduction};
+use crate::compute::plan::parts::{Formed, Reducing};
 use crate::compute::text::kernel::Text;
 use crate::compute::text::map::{coordinates, find_points};
 use crate::compute::text::reader::{Coordinate, Reader};
-use crate::dialect::{COMPONENTS, Dialect, Width};
+use crate::dialect::{COMPONENTS, Width};
 use crate::spell::body::Body;
+use crate::spell::lanes::Lanes;
 use crate::spell::loops::{Each, FOURS_OF_LANES, POINTS_OF_A_LANE};
-use crate::spell::operations::spell;
+use gpupy_core::DType;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
-use gpupy_core::{DType, Scalar};
 
-/// The entry point of a reduction by `op`.
-pub(crate) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
-    let found = text.program.insts.iter().position(|inst| inst.op == Op::Reduce);
-    let (Some(reduce), Formed::Reduce(reduction)) = (found, text.plan.form.clone()) else {
+/// The entry point of a program's reductions.
+pub(crate) fn main(text: &Text<'_>, live: &[bool]) -> String {
+    let found = text.program.reduce_range();
+    let (Some(range), Formed::Reduce(how)) = (found, text.plan.form.clone()) else {
         return String::new();
     };
-    let tree = Tree { text, reduce, reduction, op, dtype: text.program.insts[reduce].dtype };
+    let tree =
+        Tree { text, prologue: range.start, how, all: Lanes::of(text.program, live, text.dialect) };
     let mut body = Body::new(text.program, text.dialect, live, text.plan.finite);
     body.text = text.open_main();
     tree.points(&mut body);
     tree.lanes(&mut body);
-    tree.fold(&mut body);
+    for lanes in &tree.all {
+        fold(text, &mut body, lanes);
+    }
     let rank = usize::from(text.plan.rank);
     let late = Reader {
         text,
@@ -46,48 +50,29 @@ pub(crate) fn main(text: &Text<'_>, live: &[bool], op: Op) -> String {
     for line in late.places() {
         body.line(&line);
     }
-    body.set_name(reduce as u32, "lanes0.x".to_owned());
-    body.instructions(reduce + 1..text.program.insts.len(), Width::One, &late);
-    if reduction.shared {
+    for lanes in &tree.all {
+        body.set_name(lanes.reduction.at as u32, lanes.name("lanes0") + ".x");
+    }
+    body.instructions(range.end..text.program.insts.len(), Width::One, &late);
+    if how.shared {
         body.close();
     }
     body.finish() + "}\n"
 }
 
-/// A reduction in a kernel.
+/// The reductions in a kernel.
 struct Tree<'a> {
     text: &'a Text<'a>,
-    /// The position of the `reduce` instruction.
-    reduce: usize,
-    reduction: Reduction,
-    op: Op,
-    dtype: DType,
+    /// How many instructions stand before the `reduce` instructions.
+    prologue: usize,
+    how: Reducing,
+    all: Vec<Lanes<'a>>,
 }
 
 impl Tree<'_> {
-    fn dialect(&self) -> &'static dyn Dialect {
-        self.text.dialect
-    }
-
     /// The name of the number of the output point.
     fn point(&self) -> &'static str {
-        if self.reduction.shared { "point" } else { "t" }
-    }
-
-    /// A vector of lanes that is assigned later, too.
-    fn vector(&self, name: &str, value: &str) -> String {
-        let variable = self.dialect().variable(self.dtype, Width::Four, name);
-        format!("{variable} = {value};")
-    }
-
-    fn zeros(&self) -> String {
-        let zero = self.dialect().literal(Scalar::zero(self.dtype));
-        self.dialect().splat(self.dtype, Width::Four, &zero)
-    }
-
-    fn combine(&self, a: &str, b: &str) -> String {
-        let (op, dtype) = (self.op, self.dtype);
-        spell(self.dialect(), op, dtype, dtype, Width::Four, &[a, b]).unwrap_or_default()
+        if self.how.shared { "point" } else { "t" }
     }
 
     fn int(&self, body: &mut Body<'_>, name: &str, value: &str) {
@@ -99,7 +84,7 @@ impl Tree<'_> {
         let text = self.text;
         let (frame, last) = (&text.plan.frame, text.plan.rank - 1);
         let outputs = text.number(frame.count);
-        if self.reduction.shared {
+        if self.how.shared {
             self.int(body, "point", "t >> 2");
         } else {
             body.line(&format!("if (t >= {outputs}) {{ return; }}"));
@@ -108,13 +93,13 @@ impl Tree<'_> {
         let chunked = frame.steps.iter().any(|step| step.axis == last);
         let base = if chunked { format!("{REDUCE_CHUNK} * i{last}") } else { "0".to_owned() };
         self.int(body, "base", &base);
-        let points = text.number(self.reduction.points);
+        let points = text.number(self.how.points);
         let count = format!("min({points} - base, {REDUCE_CHUNK})");
-        let count = match self.reduction.shared {
+        let count = match self.how.shared {
             // All invocations come to the barrier.
             true => {
                 let exists = format!("(point < {outputs})");
-                self.dialect().select(DType::I32, Width::One, &exists, &count, "0")
+                self.text.dialect.select(DType::I32, Width::One, &exists, &count, "0")
             }
             false => count,
         };
@@ -123,40 +108,54 @@ impl Tree<'_> {
 
     /// Combines the points of each lane.
     fn lanes(&self, body: &mut Body<'_>) {
-        if self.reduction.shared {
+        if self.how.shared {
             self.int(body, "part", "4 * (t & 3)");
             self.walk(body);
-            body.line("partial[local] = lanes;");
+            for lanes in &self.all {
+                let (partial, own) = (lanes.name("partial"), lanes.name("lanes"));
+                body.line(&format!("{partial}[local] = {own};"));
+            }
             body.line(self.text.barrier());
             body.open("if (part == 0 && count > 0) {");
-            for k in 0..REDUCE_LANES / 4 {
-                let other =
-                    if k == 0 { "lanes".to_owned() } else { format!("partial[local + {k}]") };
-                body.line(&self.vector(&format!("lanes{k}"), &other));
+            for lanes in &self.all {
+                for k in 0..REDUCE_LANES / 4 {
+                    let other = match k {
+                        0 => lanes.name("lanes"),
+                        k => format!("{}[local + {k}]", lanes.name("partial")),
+                    };
+                    body.line(&lanes.vector(&format!("lanes{k}"), &other));
+                }
             }
             return;
         }
-        for k in 0..REDUCE_LANES / 4 {
-            body.line(&self.vector(&format!("lanes{k}"), &self.zeros()));
+        for lanes in &self.all {
+            for k in 0..REDUCE_LANES / 4 {
+                body.line(&lanes.vector(&format!("lanes{k}"), &lanes.zeros()));
+            }
         }
         body.open_loop(&FOURS_OF_LANES);
         self.walk(body);
-        for k in 0..REDUCE_LANES / 4 {
-            body.line(&format!("if (part == {}) {{ lanes{k} = lanes; }}", 4 * k));
+        for lanes in &self.all {
+            for k in 0..REDUCE_LANES / 4 {
+                let (kept, own) = (lanes.name(&format!("lanes{k}")), lanes.name("lanes"));
+                body.line(&format!("if (part == {}) {{ {kept} = {own}; }}", 4 * k));
+            }
         }
         body.close();
     }
 
     /// Combines the points of the four lanes from `part` on, into `lanes`.
     fn walk(&self, body: &mut Body<'_>) {
-        let (text, d) = (self.text, self.dialect());
-        body.line(&self.vector("lanes", &self.zeros()));
+        let text = self.text;
+        for lanes in &self.all {
+            body.line(&lanes.vector("lanes", &lanes.zeros()));
+        }
         body.open_loop(&POINTS_OF_A_LANE);
-        let value = match text.plan.width {
+        let values = match text.plan.width {
             Width::Four => {
                 self.int(body, "at", "base + n");
                 self.int(body, "left", "count - 1 - n");
-                let lanes = match self.reduction.ragged {
+                let lanes = match self.how.ragged {
                     true => format!("min({}, {}(left))", text.lanes(), text.int(Width::Four)),
                     false => text.lanes(),
                 };
@@ -164,31 +163,43 @@ impl Tree<'_> {
                 self.prologue(body)
             }
             Width::One => {
-                body.line(&self.vector("value", &self.zeros()));
+                for lanes in &self.all {
+                    body.line(&lanes.vector("value", &lanes.zeros()));
+                }
                 body.open_loop(&Each::below("e", "min(4, count - n)", 4));
                 self.int(body, "at", "base + n + e");
-                let value = self.prologue(body);
-                for (c, component) in COMPONENTS.iter().enumerate() {
-                    body.line(&format!("if (e == {c}) {{ value.{component} = {value}; }}"));
+                let values = self.prologue(body);
+                for (lanes, value) in self.all.iter().zip(values) {
+                    let four = lanes.name("value");
+                    for (c, component) in COMPONENTS.iter().enumerate() {
+                        body.line(&format!("if (e == {c}) {{ {four}.{component} = {value}; }}"));
+                    }
                 }
                 body.close();
-                "value".to_owned()
+                self.all.iter().map(|lanes| lanes.name("value")).collect()
             }
         };
-        body.line(&self.vector("combined", &self.combine("lanes", &value)));
-        if self.reduction.ragged {
-            let lanes = text.lanes();
-            let ends = format!("{}(count - n)", text.int(Width::Four));
-            let exists = d.compare(Op::Lt, DType::I32, Width::Four, &lanes, &ends);
-            let kept = d.select(self.dtype, Width::Four, &exists, "combined", "lanes");
-            body.line(&format!("combined = {kept};"));
+        for (lanes, value) in self.all.iter().zip(values) {
+            self.take(body, lanes, &value);
         }
-        body.line(&format!("if (n == part) {{ lanes = {value}; }} else {{ lanes = combined; }}"));
         body.close();
     }
 
-    /// Writes the prologue, and gives the name of the value to combine.
-    fn prologue(&self, body: &mut Body<'_>) -> String {
+    /// Combines lanes with a four of points, of which `n` is the first.
+    fn take(&self, body: &mut Body<'_>, lanes: &Lanes<'_>, value: &str) {
+        let (own, combined) = (lanes.name("lanes"), lanes.name("combined"));
+        body.line(&lanes.vector("combined", &lanes.combine(&own, value)));
+        if self.how.ragged {
+            let ends = format!("{}(count - n)", self.text.int(Width::Four));
+            let exists = exist(self.text, &self.text.lanes(), &ends);
+            let kept = lanes.select(&exists, &combined, &own);
+            body.line(&format!("{combined} = {kept};"));
+        }
+        body.line(&format!("if (n == part) {{ {own} = {value}; }} else {{ {own} = {combined}; }}"));
+    }
+
+    /// Writes the prologue, and gives the names of the values to combine.
+    fn prologue(&self, body: &mut Body<'_>) -> Vec<String> {
         let text = self.text;
         let rank = usize::from(text.plan.rank);
         let mut coordinates = coordinates(&text.plan.frame, rank);
@@ -213,31 +224,34 @@ impl Tree<'_> {
         for line in early.places() {
             body.line(&line);
         }
-        body.instructions(0..self.reduce, text.plan.width, &early);
-        body.name(text.program.insts[self.reduce].args[0]).to_owned()
+        body.instructions(0..self.prologue, text.plan.width, &early);
+        self.all.iter().map(|lanes| body.name(lanes.reduction.value).to_owned()).collect()
     }
+}
 
-    /// Lane l takes lane l + 8, then l + 4, l + 2, l + 1, where the other one exists.
-    fn fold(&self, body: &mut Body<'_>) {
-        let (text, d) = (self.text, self.dialect());
-        let ints = text.int(Width::Four);
-        let mut fold = |into: &str, other: &str, first: usize| {
-            let lanes = match first {
-                2 => format!("{ints}(2, 3, 2, 3)"),
-                1 => format!("{ints}(1, 1, 3, 3)"),
-                _ => format!("{ints}({first}, {}, {}, {})", first + 1, first + 2, first + 3),
-            };
-            let exists =
-                d.compare(Op::Lt, DType::I32, Width::Four, &lanes, &format!("{ints}(count)"));
-            let name = format!("fold{first}");
-            body.line(&self.vector(&name, &self.combine(into, other)));
-            let folded = d.select(self.dtype, Width::Four, &exists, &name, into);
-            body.line(&format!("{into} = {folded};"));
+/// Whether each of a four's lanes is before an end.
+fn exist(text: &Text<'_>, lanes: &str, ends: &str) -> String {
+    text.dialect.compare(Op::Lt, DType::I32, Width::Four, lanes, ends)
+}
+
+/// Lane l takes lane l + 8, then l + 4, l + 2, l + 1, where the other one exists.
+fn fold(text: &Text<'_>, body: &mut Body<'_>, lanes: &Lanes<'_>) {
+    let ints = text.int(Width::Four);
+    let mut fold = |into: &str, (other, mixed): (&str, &str), first: usize| {
+        let others = match first {
+            2 => format!("{ints}(2, 3, 2, 3)"),
+            1 => format!("{ints}(1, 1, 3, 3)"),
+            _ => format!("{ints}({first}, {}, {}, {})", first + 1, first + 2, first + 3),
         };
-        fold("lanes0", "lanes2", 8);
-        fold("lanes1", "lanes3", 12);
-        fold("lanes0", "lanes1", 4);
-        fold("lanes0", "lanes0.zwzw", 2);
-        fold("lanes0", "lanes0.yyww", 1);
-    }
+        let exists = exist(text, &others, &format!("{ints}(count)"));
+        let (into, other) = (lanes.name(into), lanes.name(other) + mixed);
+        let fold = format!("fold{first}");
+        body.line(&lanes.vector(&fold, &lanes.combine(&into, &other)));
+        body.line(&format!("{into} = {};", lanes.select(&exists, &lanes.name(&fold), &into)));
+    };
+    fold("lanes0", ("lanes2", ""), 8);
+    fold("lanes1", ("lanes3", ""), 12);
+    fold("lanes0", ("lanes1", ""), 4);
+    fold("lanes0", ("lanes0", ".zwzw"), 2);
+    fold("lanes0", ("lanes0", ".yyww"), 1);
 }

@@ -162,7 +162,10 @@ impl<'a> Splitter<'a> {
                 let dtype = if is_pair(dtype) { DType::U32 } else { dtype };
                 self.of_region(a, b, |to, k| to.result(region, k, dtype))
             }
-            Op::Reduce => Held::One(self.to.0.reduce(self.one(a))),
+            Op::Reduce => Held::One(match self.from.reduced_by(inst) {
+                Some(op) => self.to.0.reduce_by(op, self.one(a)),
+                None => self.to.0.reduce(self.one(a)),
+            }),
             op if op.form().is_some() => {
                 let values: Vec<u32> = self.from.uses(inst).map(|value| self.one(value)).collect();
                 Held::One(self.to.0.whole(op, &values))
