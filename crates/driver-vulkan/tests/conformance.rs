@@ -68,3 +68,15 @@ fn the_contract_is_kept_by_addresses_and_the_validation_layers_are_silent() {
     }
     assert_no_complaints();
 }
+
+/// As on hardware; software has each invocation take all points of a chunk.
+#[test]
+fn reductions_that_invocations_share_have_the_same_bits() {
+    let trial = Trial { shares: true, ..Trial::default() };
+    if starts(trial) {
+        gpupy_conformance::check_some(
+            move || driver_vulkan::new_trial(trial),
+            |group, _| ["reductions", "several_reductions"].contains(&group),
+        );
+    }
+}

@@ -94,6 +94,7 @@ impl Wgpu {
             max_block_len: sizes.longest,
             max_dests: self.limits.0[resources::DESTINATIONS] as usize,
             forms: self.abilities.forms.clone(),
+            max_reductions: resources::MOST_REDUCTIONS,
             resources: resources::named(&self.limits),
             devices: adapters.names,
             ..Capabilities::default()

@@ -85,6 +85,7 @@ impl Vulkan {
             max_block_len: sizes.largest,
             max_dests: self.limits.0[resources::DESTINATIONS] as usize,
             forms: self.abilities.forms.clone(),
+            max_reductions: resources::MOST_REDUCTIONS,
             import_alignment,
             resources: resources::named(&self.limits),
             devices: devices.into_iter().map(|device| device.name).collect(),

@@ -1,4 +1,4 @@
-//! Drivers as tests want them: watched, or on a device that seems to have less than it has.
+//! Drivers as tests want them: watched, or on a device that seems to be another.
 //!
 //! Owns [`Trial`]. Invariant: without a trial nothing is changed. Not here: the tests.
 
@@ -16,16 +16,21 @@ pub struct Trial {
     pub ways: Option<Ways>,
     /// There are no integers of 64 bits, and so no float64.
     pub short: bool,
+    /// Invocations share the points of a reduction, as on hardware.
+    pub shares: bool,
 }
 
 impl Trial {
-    /// Takes from a device what the test wants to be without.
+    /// Makes of a device what the test wants.
     pub fn reduce(self, traits: &mut Traits) {
         if self.addressed {
             traits.bound = None;
         }
         if self.short {
             traits.kernels.int64 = false;
+        }
+        if self.shares {
+            traits.kernels.shares = true;
         }
     }
 }
