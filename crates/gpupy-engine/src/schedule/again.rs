@@ -160,7 +160,7 @@ fn lasting(walk: &Walk, device: &Device) -> Vec<u32> {
                 node.value.0.kind,
                 Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather | NodeOp::Join(_), .. }
             );
-        let lasts = is_operation && costs(node) && device.fates.is_held(&node.value);
+        let lasts = is_operation && costs(node) && device.fates.lasts(&node.value);
         lasts.then_some(number as u32)
     };
     walk.nodes.iter().enumerate().filter_map(is_lasting).collect()

@@ -48,7 +48,7 @@ pub(crate) enum Reading {
 }
 
 /// A pending value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pending {
     pub id: ValueId,
     pub len: usize,

@@ -51,8 +51,10 @@ impl Readers {
 pub(crate) enum Fate {
     /// One kernel computes it in passing, and nothing else holds it.
     Passes,
-    /// The same, but something else holds it, or several kernels compute it.
-    Held,
+    /// Several kernels compute it in passing, and nothing else holds it.
+    Shared,
+    /// It is computed in passing, and something holds it beyond the flush.
+    Lasts,
     /// It is computed by itself, or beside another, and read.
     Stored,
 }
@@ -80,16 +82,23 @@ impl Fates {
         self.fate(value) == Some(Fate::Stored)
     }
 
-    /// Whether anything but one kernel may hold a pending value. A step on the way to another value is its kernel's.
-    pub fn is_held(&self, value: &Value) -> bool {
-        value.order().1 == u32::MAX && self.fate(value.id()) != Some(Fate::Passes)
+    /// Whether nothing but one kernel holds a pending value. A step on the way to another value is its kernel's.
+    pub fn passes(&self, value: &Value) -> bool {
+        value.order().1 != u32::MAX || self.fate(value.id()) == Some(Fate::Passes)
+    }
+
+    /// Whether something may ask once more for a value that is computed in passing, when all of the flush is done; of
+    /// what is no part of it nobody knows.
+    pub fn lasts(&self, value: &Value) -> bool {
+        let is_value = value.order().1 == u32::MAX;
+        is_value && matches!(self.fate(value.id()), None | Some(Fate::Lasts))
     }
 }
 
 fn fates(flush: &Flush) -> Vec<Fate> {
     let mut names = 0;
     let count = flush.nodes.len();
-    let (mut fates, mut is_reduced) = (vec![Fate::Held; count], vec![false; count]);
+    let (mut fates, mut is_reduced) = (vec![Fate::Passes; count], vec![false; count]);
     let mut readers = vec![Readers::None; count];
     for (wanted, first) in &flush.wanted {
         readers[*wanted as usize] = of_its_own(flush, *first);
@@ -98,17 +107,15 @@ fn fates(flush: &Flush) -> Vec<Fate> {
     for number in (0..flush.nodes.len() as u32).rev() {
         let node = &flush.nodes[number as usize];
         let mut own = readers[number as usize];
-        let is_several = matches!(own, Readers::Several(..));
-        let is_stored =
-            || is_stored(flush, node, own) || is_reduced[number as usize] && node.outlives;
-        if node.stands_alone {
+        let lives_on = is_reduced[number as usize] && node.outlives;
+        fates[number as usize] = match own {
+            _ if !node.stands_alone && (lives_on || is_stored(flush, node, own)) => Fate::Stored,
+            _ if node.outlives => Fate::Lasts,
+            Readers::Several(..) => Fate::Shared,
+            Readers::None | Readers::One(..) => Fate::Passes,
+        };
+        if node.stands_alone || fates[number as usize] == Fate::Stored {
             own = of_its_own(flush, number);
-        } else if is_stored() {
-            fates[number as usize] = Fate::Stored;
-            own = of_its_own(flush, number);
-        }
-        if fates[number as usize] == Fate::Held && !is_several && !node.outlives {
-            fates[number as usize] = Fate::Passes;
         }
         for (operand, reading) in &node.operands {
             let more = match reading {
@@ -301,8 +308,10 @@ mod tests {
         let held = Pending { outlives: true, ..map(1, &[]) };
         assert_eq!(passes(vec![held, map(1, &[0]), map(1, &[0, 1])]), [1]);
         // Two sums compute it, and each is read by one.
-        let sums = vec![map(1, &[]), reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
-        assert_eq!(passes(sums), [1, 2]);
+        let mut sums = vec![map(1, &[]), reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
+        assert_eq!(passes(sums.clone()), [1, 2]);
+        number(&mut sums);
+        assert_eq!(all_of(&flush(sums, smallvec![(3, 3)]), Fate::Shared), [0]);
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Partition {
     fn let_go(&mut self, device: &mut Device, node: u32) {
         let node_of_walk = &mut self.walk.nodes[node as usize];
         let value = std::mem::replace(&mut node_of_walk.value, self.nothing.clone());
-        if self.stored[node as usize] && !value.is_computed() && !device.fates.is_held(&value) {
+        if self.stored[node as usize] && !value.is_computed() && device.fates.passes(&value) {
             let at = node_of_walk.access.offset.max(0) as usize;
             let tiling = device.tiling(value.shape());
             let tile = tiling.tile(tiling.number_at(at));

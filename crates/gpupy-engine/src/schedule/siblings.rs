@@ -203,5 +203,5 @@ pub(crate) fn inputs(value: &Value) -> impl Iterator<Item = ValueId> + '_ {
 /// for.
 fn shared<'w>(walk: &'w Walk, device: &Device) -> impl Iterator<Item = &'w WalkNode> {
     let inner = walk.nodes.iter().skip(1).filter(|node| matches!(node.role, Role::Apply(..)));
-    inner.filter(|node| device.fates.is_held(&node.value))
+    inner.filter(|node| device.fates.lasts(&node.value))
 }
