@@ -11,10 +11,20 @@ use std::sync::{Arc, Mutex};
 
 /// A driver of whole maps, in host memory or with its own, beside the reference driver.
 fn context(plans: bool, host: bool, limit: u32) -> (Context, Arc<Mutex<Log>>) {
+    context_that_refuses(plans, host, limit, usize::MAX)
+}
+
+/// The same, where launches of more operations than this are refused.
+fn context_that_refuses(
+    plans: bool,
+    host: bool,
+    limit: u32,
+    above: usize,
+) -> (Context, Arc<Mutex<Log>>) {
     let log = Arc::new(Mutex::new(Log::default()));
     let seen = log.clone();
     let make = move || {
-        let fused = Fused::new(limit, usize::MAX, seen.clone());
+        let fused = Fused::new(limit, above, seen.clone());
         Box::new(if host { fused.host() } else { fused })
     };
     let registry = Registry::new()
@@ -65,6 +75,61 @@ fn a_loop_plans_its_body_once() {
         assert!(plans_replayed >= 998, "{plans_replayed}");
         assert!(log.lock().unwrap().programs.len() <= 2);
     }
+}
+
+/// Twelve operations on an array, so that a device of few takes several kernels for them, and their result.
+fn long_step(context: &Context, x: &Array, turn: usize) -> Array {
+    let mut y = x.clone();
+    for number in 0..6 {
+        let factor = 0.5 + ((turn + number) % 5) as f32 / 16.0;
+        let scaled = two(context, Op::Mul, &y, Arg::Scalar(Scalar::f32(factor)));
+        y = two(context, Op::Sub, &scaled, Arg::Array(x));
+    }
+    context.evaluate(&[&y]).unwrap();
+    y
+}
+
+#[test]
+fn a_body_of_several_kernels_is_planned_once() {
+    for (host, limit, above) in [(true, 6, usize::MAX), (false, 6, usize::MAX), (true, 1000, 4)] {
+        let [kept, anew] = [true, false].map(|plans| {
+            let (context, log) = context_that_refuses(plans, host, limit, above);
+            let mut x = array(DType::F32, &[3, 40], 2);
+            let mut seen = Vec::new();
+            for turn in 0..20 {
+                x = long_step(&context, &x, turn);
+                let log = log.lock().unwrap();
+                seen.push((log.checks, log.refused, log.launches.len()));
+            }
+            (context.read(&x).unwrap().to_vec().unwrap(), seen, context.stats().plans_replayed)
+        });
+        assert_eq!(kept.0, anew.0, "the same bits");
+        let launches =
+            |seen: &[(usize, usize, usize)]| seen.iter().map(|s| s.2).collect::<Vec<_>>();
+        assert_eq!(launches(&kept.1), launches(&anew.1));
+        assert!(kept.1[0].2 > 1, "several kernels");
+        // The device is asked, and refuses, in the first turns only.
+        let (first, last) = (kept.1[1], kept.1[19]);
+        assert_eq!((first.0, first.1), (last.0, last.1));
+        assert!(kept.2 >= 18, "{} replays", kept.2);
+        assert_eq!(anew.2, 0);
+    }
+}
+
+#[test]
+fn a_plan_that_is_refused_later_is_made_anew() {
+    let (context, log) = context(true, true, 1000);
+    let x = array(DType::F32, &[3, 40], 2);
+    let wanted = context.read(&long_step(&context, &x, 0)).unwrap().to_vec().unwrap();
+    log.lock().unwrap().refuse_above = Some(4);
+    for _ in 0..3 {
+        let y = long_step(&context, &array(DType::F32, &[3, 40], 2), 0);
+        assert_eq!(context.read(&y).unwrap().to_vec().unwrap(), wanted);
+    }
+    // The plan of one kernel once; what was found then is remembered.
+    let refused = log.lock().unwrap().refused;
+    long_step(&context, &array(DType::F32, &[3, 40], 2), 0);
+    assert_eq!(log.lock().unwrap().refused, refused);
 }
 
 /// Operands that differ in shape, dtype or layout from one pair to the next, and one operand twice.

@@ -1,6 +1,7 @@
 //! Pieces: a walk goes through a device, launch by launch.
 //!
-//! Owns how a walk gets to its destinations: by the plan of one like it, or by the pieces that it is cut into. A piece
+//! Owns how a walk gets to its destinations: by the pieces that it is cut into, as one like it was where that is known. A
+//! piece
 //! that the device refuses is cut again, until it is accepted or a single operation is refused; so is one whose operands
 //! find no room together, when tiles are as small as they get. Invariant: what a failed piece was for is as it was;
 //! what was launched before it is kept.
@@ -15,8 +16,8 @@ use crate::schedule::destination::Destination;
 use crate::schedule::device::Device;
 use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::emit;
-use crate::schedule::program::kernel::{Kernel, Target};
-use crate::schedule::program::plans::{Plan, Structure};
+use crate::schedule::program::kernel::{Emitted, Kernel, Target};
+use crate::schedule::program::plans::{Plan, Planned, Structure};
 use crate::schedule::walk::{Child, Flow, Start, Walk};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
@@ -25,6 +26,7 @@ use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// How a walk goes: through which device, in which form, to where.
 pub(crate) struct Run<'r> {
@@ -54,14 +56,9 @@ impl Engine {
         open.steps.leave_to(&walk);
         let structure = open.plans.structure(&open.blocks, &walk, (form, &[]), run.dests);
         let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
+        let plan = plan.filter(|plan| plan.is_for(&open.blocks, &walk));
         let mut partition = Partition::new(walk, self.slice.cut.take());
-        if let Some(plan) = plan
-            && self.replay(&mut partition, &plan, &run)?
-        {
-            passes.note();
-            return Ok(Flow::Done);
-        }
-        let flow = self.run_pieces(&mut partition, &run, structure);
+        let flow = self.run_pieces(&mut partition, &run, structure, plan);
         match flow {
             Ok(Flow::Done) => passes.note(),
             _ => {
@@ -100,8 +97,8 @@ impl Engine {
         let structure = open.plans.structure(&open.blocks, &walk, ends, run.dests);
         let plan = structure.as_ref().and_then(|structure| open.plans.find(structure));
         let mut partition = Partition::new(walk, None);
-        let launched = match plan {
-            Some(plan) => self.replay(&mut partition, &plan, run),
+        let launched = match plan.as_ref().and_then(|plan| plan.only()) {
+            Some(planned) => self.replay(&mut partition, planned, run),
             None => self.run_whole(&mut partition, run, structure),
         };
         match launched {
@@ -132,7 +129,12 @@ impl Engine {
         let piece = partition.as_one();
         let Some(kernel) = self.kernel_of_all(partition, &piece, run)? else { return Ok(false) };
         self.launch_piece(partition, &piece, &kernel, (run.device, run.dests))?;
-        self.keep_plan(structure, (&*partition, &piece), &kernel, run.device);
+        let planned =
+            self.planned((&partition.walk, None, &piece.order[..]), &kernel, run.device)?;
+        if let (Some(structure), Some(planned)) = (structure, planned) {
+            let plan = Plan { pieces: vec![planned] };
+            self.device(run.device)?.plans.insert(structure, plan);
+        }
         Ok(true)
     }
 
@@ -159,10 +161,15 @@ impl Engine {
         Ok(self.kernel_of_all(&partition, &piece, run)?.is_some())
     }
 
-    /// Launches a walk by a plan; false where the device does not take it so.
-    fn replay(&mut self, partition: &mut Partition, plan: &Plan, run: &Run<'_>) -> Result<bool> {
-        let Some(kernel) = plan.kernel(&partition.walk) else { return Ok(false) };
-        let piece = partition.as_planned();
+    /// Launches a walk that is one kernel by its plan; false where the device does not take it so.
+    fn replay(
+        &mut self,
+        partition: &mut Partition,
+        planned: &Planned,
+        run: &Run<'_>,
+    ) -> Result<bool> {
+        let Some(kernel) = planned.kernel(&partition.walk) else { return Ok(false) };
+        let piece = Piece { node: None, order: planned.order.clone() };
         match self.launch_piece(partition, &piece, &kernel, (run.device, run.dests)) {
             Err(error) if may_be_split(&error, &partition.walk, run.form) => Ok(false),
             Err(error) => Err(error),
@@ -173,32 +180,53 @@ impl Engine {
         }
     }
 
-    /// Cuts the walk into pieces and launches them, one after another.
+    /// Cuts the walk into pieces, as the plan of one like it says where there is one, and launches them, one after
+    /// another.
     fn run_pieces(
         &mut self,
         partition: &mut Partition,
         run: &Run<'_>,
         mut structure: Option<Structure>,
+        mut plan: Option<Arc<Plan>>,
     ) -> Result<Flow> {
-        if let Err(needs) = partition.cut(self.device(run.device)?, run.form)? {
-            return Ok(Flow::Needs(needs));
+        match &plan {
+            Some(plan) => partition.cut_like(plan),
+            None => {
+                if let Err(needs) = partition.cut(self.device(run.device)?, run.form)? {
+                    return Ok(Flow::Needs(needs));
+                }
+            }
         }
         let mut last_cut = partition.last_cut();
+        let (mut count, mut made) = (0, Plan::default());
         while let Some(piece) = partition.pieces.pop_front() {
-            match self.run_piece(partition, &piece, run) {
+            let planned = plan.as_ref().and_then(|plan| plan.pieces.get(count));
+            match self.run_piece(partition, &piece, run, planned) {
                 Ok(kernel) => {
-                    if partition.pieces.is_empty() && partition.is_one() {
-                        let structure = structure.take();
-                        self.keep_plan(structure, (&*partition, &piece), &kernel, run.device);
+                    count += 1;
+                    if plan.is_none() && structure.is_some() {
+                        let walk = (&partition.walk, piece.node, &piece.order[..]);
+                        match self.planned(walk, &kernel, run.device)? {
+                            Some(planned) => made.pieces.push(planned),
+                            None => structure = None,
+                        }
                     }
                     drop(kernel);
                     last_cut = partition.signature_of(&piece).or(last_cut);
-                    partition.release(self.device(run.device)?, &piece);
+                    if !partition.is_one() {
+                        partition.release(self.device(run.device)?, &piece);
+                    }
                 }
                 Err(error) if may_be_split(&error, &partition.walk, form_of(&piece, run)) => {
-                    structure = None;
-                    partition.pieces.push_front(piece);
                     let open = self.device(run.device)?;
+                    if let (Some(structure), Some(_)) = (&structure, plan.take()) {
+                        open.plans.remove(structure);
+                    }
+                    // What is refused is refused again, but there may be room the next time.
+                    if error.kind() != ErrorKind::Refused || count > made.pieces.len() {
+                        structure = None;
+                    }
+                    partition.pieces.push_front(piece);
                     if let Err(needs) = partition.split(open, run.form, error)? {
                         return Ok(Flow::Needs(needs));
                     }
@@ -211,15 +239,21 @@ impl Engine {
                 }
             }
         }
+        match (structure, plan) {
+            (_, Some(_)) => self.counts[run.device].plans_replayed += 1,
+            (Some(structure), None) => self.device(run.device)?.plans.insert(structure, made),
+            (None, None) => {}
+        }
         Ok(Flow::Done)
     }
 
-    /// Launches one of several pieces, and gives the kernel that it was.
+    /// Launches one of several pieces, as it was planned where it was, and gives the kernel that it was.
     fn run_piece(
         &mut self,
         partition: &mut Partition,
         piece: &Piece,
         run: &Run<'_>,
+        planned: Option<&Planned>,
     ) -> Result<Kernel> {
         let open = self.device(run.device)?;
         let further = if piece.node.is_some() { &[] } else { run.further };
@@ -230,7 +264,8 @@ impl Engine {
             Some([Destination::Tile { value: node.value.clone(), tile }])
         });
         let dests = own.as_ref().map_or(run.dests, |own| &own[..]);
-        let kernel = kernel_of(open, &partition.walk, piece, form, dests);
+        let known = planned.and_then(|planned| planned.kernel(&partition.walk));
+        let kernel = known.unwrap_or_else(|| kernel_of(open, &partition.walk, piece, form, dests));
         self.launch_piece(partition, piece, &kernel, (run.device, dests))?;
         Ok(kernel)
     }
@@ -252,20 +287,14 @@ impl Engine {
         self.launch(device, kernel, dests, taken, computes)
     }
 
-    /// Keeps the plan of a piece that is all of its walk, and was launched.
-    fn keep_plan(
+    /// The plan of a kernel of a walk that stores a node or the roots, whose nodes are emitted in this order.
+    fn planned(
         &mut self,
-        structure: Option<Structure>,
-        (partition, piece): (&Partition, &Piece),
+        (walk, node, order): (&Walk, Option<u32>, &[Emitted]),
         kernel: &Kernel,
         device: usize,
-    ) {
-        if let Some(structure) = structure
-            && let Some(plan) = Plan::of(&partition.walk, &piece.order, kernel)
-            && let Ok(open) = self.device(device)
-        {
-            open.plans.insert(structure, plan);
-        }
+    ) -> Result<Option<Planned>> {
+        Ok(Planned::of(&self.device(device)?.blocks, walk, (node, order), kernel))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::memory::access;
 use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::device::Device;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order, nodes_of};
+use crate::schedule::program::plans::Plan;
 use crate::schedule::walk::{Child, Needs, Role, Walk};
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
@@ -84,13 +85,18 @@ impl Partition {
         Piece { node: None, order }
     }
 
-    /// The same of a walk that is known to fit, whose order nobody asks for.
-    pub fn as_planned(&self) -> Piece {
-        let all = 0..self.walk.nodes.len() as u32;
-        let is_leaf = |node: u32| matches!(self.walk.nodes[node as usize].role, Role::Leaf);
-        Piece {
-            node: None,
-            order: all.map(|node| Emitted { node, is_loaded: is_leaf(node) }).collect(),
+    /// Cuts the walk as one like it was.
+    pub fn cut_like(&mut self, plan: &Plan) {
+        for planned in &plan.pieces {
+            let node = planned.stores.as_ref().map(|stores| stores.node);
+            if let Some(node) = node {
+                self.collapsed[node as usize] = true;
+                self.size[node as usize] = 0;
+            }
+            self.pieces.push_back(Piece { node, order: planned.order.clone() });
+        }
+        if self.pieces.len() > 1 {
+            self.look_up();
         }
     }
 

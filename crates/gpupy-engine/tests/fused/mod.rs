@@ -21,6 +21,10 @@ pub struct Log {
     /// The distinct programs launched.
     pub programs: BTreeSet<u128>,
     pub checks: usize,
+    /// Launches that were refused.
+    pub refused: usize,
+    /// Another number of instructions above which they are, from now on.
+    pub refuse_above: Option<usize>,
     /// Blocks that were allocated.
     pub allocated: usize,
     /// The most blocks at once.
@@ -209,7 +213,9 @@ impl Driver for Fused {
         if program.form != Form::Map {
             return Err(Error::new(ErrorKind::Unsupported, "eval_ir"));
         }
-        if program.operation_count() > self.refuse_above {
+        let refuse_above = self.log.lock().expect("log").refuse_above.unwrap_or(self.refuse_above);
+        if program.operation_count() > refuse_above {
+            self.log.lock().expect("log").refused += 1;
             return Err(Error::new(ErrorKind::Refused, "eval_ir"));
         }
         for n in 0..launch.shape.iter().product::<usize>() {

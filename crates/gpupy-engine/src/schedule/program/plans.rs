@@ -1,18 +1,19 @@
 //! Plans: kernels of walks that look like one that was planned before.
 //!
 //! Owns [`Plans`] and [`Structure`]. A program that iterates evaluates the same graph on other values
-//! again and again. Its walk is planned once: cut, built and checked; then the plan is *replayed* on the
-//! values and scalars of the next walk of the same structure. Invariants: a structure is all that planning
-//! asks for, compared in full, so that a replay launches what planning would; what plans take is bounded.
+//! again and again. Its walk is planned once: cut, built and checked, and cut smaller where the device refused a piece;
+//! then the plan is *replayed* on the values and scalars of the next walk of the same structure. Invariants: a structure,
+//! with the tiles of what is stored on the way, is all that planning asks for, compared in full, so that a replay
+//! launches what planning would; what plans take is bounded.
 //!
-//! Not here: planning itself (`partition.rs`, `kernel.rs`), walks of more than one kernel, which are planned
-//! each time.
+//! Not here: planning itself (`partition.rs`, `kernel.rs`).
 
 use crate::blocks::cache::{Blocks, Part};
 use crate::graph::value::ValueId;
+use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
 use crate::schedule::program::kernel::{Emitted, Kernel};
-use crate::schedule::walk::{Child, Role, Walk};
+use crate::schedule::walk::{Child, Role, Walk, WalkNode};
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Fingerprint, Form, Program};
@@ -42,8 +43,18 @@ pub(crate) struct Plans {
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Structure(SmallVec<[u64; 64]>);
 
-/// A kernel, without the values and scalars of one walk.
+/// The kernels of a walk, without its values and scalars, in the order of their launches.
+#[derive(Default)]
 pub(crate) struct Plan {
+    pub pieces: Vec<Planned>,
+}
+
+/// A kernel of a walk, without its values and scalars.
+pub(crate) struct Planned {
+    /// The node that it stores; of none, the walk's roots.
+    pub stores: Option<Stores>,
+    /// Its nodes in the order of emission.
+    pub order: Vec<Emitted>,
     program: Arc<Program>,
     fingerprint: Fingerprint,
     space: Shape,
@@ -53,6 +64,15 @@ pub(crate) struct Plan {
     operands: Vec<(u32, Part)>,
     /// The nodes and the operands of these that are the parameters; of no node, a root.
     params: Vec<(Option<u32>, u32)>,
+}
+
+/// A node of a walk that is stored on the way.
+pub(crate) struct Stores {
+    pub node: u32,
+    /// Where it is needed.
+    access: Access,
+    /// The tile of its value that this is.
+    tile: Tile,
 }
 
 impl Default for Plans {
@@ -65,6 +85,13 @@ impl Plans {
     /// The plan of walks of this structure.
     pub fn find(&mut self, structure: &Structure) -> Option<Arc<Plan>> {
         self.known.get(structure).cloned()
+    }
+
+    /// Forgets the plan of a structure, as the device does not take it.
+    pub fn remove(&mut self, structure: &Structure) {
+        if let Some(plan) = self.known.pop(structure) {
+            self.words -= plan.words(structure);
+        }
     }
 
     /// Forgets all plans.
@@ -186,18 +213,60 @@ impl Structure {
 }
 
 impl Plan {
-    /// The plan of a kernel for all of a walk, whose nodes are emitted in this order; `None` where the kernel is not made of it alone.
-    pub fn of(walk: &Walk, order: &[Emitted], kernel: &Kernel) -> Option<Plan> {
+    /// Whether it is a plan for a walk of its structure: what it stores on the way are the same tiles.
+    pub fn is_for(&self, blocks: &Blocks, walk: &Walk) -> bool {
+        self.pieces.iter().filter_map(|planned| planned.stores.as_ref()).all(|stores| {
+            let Some(node) = walk.nodes.get(stores.node as usize) else { return false };
+            let tile = blocks.own_tile(&node.value, &node.access, &walk.space);
+            node.access == stores.access && tile.as_ref() == Some(&stores.tile)
+        })
+    }
+
+    /// The only kernel, if it is one.
+    pub fn only(&self) -> Option<&Planned> {
+        match &self.pieces[..] {
+            [planned] => Some(planned),
+            _ => None,
+        }
+    }
+
+    /// What it takes with its structure, in words of 8 bytes, roughly.
+    fn words(&self, structure: &Structure) -> usize {
+        let of_piece = |planned: &Planned| {
+            2 * planned.program.insts.len() + planned.order.len() + planned.operands.len() * 4 + 64
+        };
+        structure.0.len() + self.pieces.iter().map(of_piece).sum::<usize>()
+    }
+}
+
+impl Planned {
+    /// The plan of a kernel whose nodes of the walk are emitted in this order, and which stores a node of it or its
+    /// roots; `None` where the kernel is not made of the walk alone.
+    pub fn of(
+        blocks: &Blocks,
+        walk: &Walk,
+        (node, order): (Option<u32>, &[Emitted]),
+        kernel: &Kernel,
+    ) -> Option<Planned> {
+        let stores = match node {
+            None => None,
+            Some(node) => {
+                let WalkNode { value, access, .. } = &walk.nodes[node as usize];
+                let tile = blocks.own_tile(value, access, &walk.space)?;
+                Some(Stores { node, access: access.clone(), tile })
+            }
+        };
         let mut params = Vec::new();
-        for node in order.iter().map(|emitted| emitted.node) {
-            if let Role::Apply(_, children) = &walk.nodes[node as usize].role {
+        for emitted in order.iter().filter(|emitted| !emitted.is_loaded) {
+            if let Role::Apply(_, children) = &walk.nodes[emitted.node as usize].role {
                 params.extend((0..).zip(children).filter_map(|(k, child)| match child {
-                    Child::Scalar(_) => Some((Some(node), k)),
+                    Child::Scalar(_) => Some((Some(emitted.node), k)),
                     Child::Node(_) => None,
                 }));
             }
         }
-        params.extend((0..).zip(&walk.roots).filter_map(|(k, root)| match root {
+        let roots = if node.is_none() { &walk.roots[..] } else { &[] };
+        params.extend((0..).zip(roots).filter_map(|(k, root)| match root {
             Child::Scalar(_) => Some((None, k)),
             Child::Node(_) => None,
         }));
@@ -207,7 +276,9 @@ impl Plan {
         };
         let operands = kernel.operands.iter();
         let operands = operands.map(|(value, part)| Some((node_of(value.id())?, part.clone())));
-        let plan = Plan {
+        let planned = Planned {
+            stores,
+            order: order.to_vec(),
             program: kernel.program.clone(),
             fingerprint: kernel.fingerprint(),
             space: kernel.space.clone(),
@@ -216,12 +287,7 @@ impl Plan {
             operands: operands.collect::<Option<_>>()?,
             params,
         };
-        (plan.params(walk)? == kernel.params).then_some(plan)
-    }
-
-    /// What it takes with its structure, in words of 8 bytes, roughly.
-    fn words(&self, structure: &Structure) -> usize {
-        structure.0.len() + 2 * self.program.insts.len() + 64
+        (planned.params(walk)? == kernel.params).then_some(planned)
     }
 
     /// The kernel of a walk of the plan's structure.
@@ -269,7 +335,9 @@ mod tests {
         let mut plans = Plans::default();
         for number in 0..100_000 {
             let program = Program::empty(Form::Map, 1);
-            let plan = Plan {
+            let planned = Planned {
+                stores: None,
+                order: Vec::new(),
                 fingerprint: program.fingerprint(),
                 program: Arc::new(program),
                 space: Shape::new(),
@@ -278,6 +346,7 @@ mod tests {
                 operands: Vec::new(),
                 params: Vec::new(),
             };
+            let plan = Plan { pieces: vec![planned] };
             plans.insert(Structure(smallvec![number; 40]), plan);
             assert!(plans.words <= MOST_WORDS);
             assert!(plans.known.len() * 40 <= MOST_WORDS);
