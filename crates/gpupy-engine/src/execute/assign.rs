@@ -36,7 +36,7 @@ impl Engine {
         device: usize,
     ) -> Result<Flow> {
         match step {
-            Assigned::InBlock(written) => self.assign_in_block(value, written, tile, device),
+            Assigned::InBlock(written) => self.assign_in_block(value, *written, tile, device),
             Assigned::OnHost(missing) => self.assign_on_host(value, &missing, tile),
         }
     }

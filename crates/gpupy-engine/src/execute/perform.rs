@@ -3,7 +3,7 @@
 //! Owns what is done beside walks through a device: walks into parts of a block that becomes the tile. Invariant: of a
 //! step that fails, nothing is left.
 //!
-//! Not here: which step computes a tile (`schedule/steps.rs`), walks (`pieces.rs`), assignments (`assign.rs`) and what
+//! Not here: which step computes a tile (`schedule/steps/`), walks (`pieces.rs`), assignments (`assign.rs`) and what
 //! is done in host memory.
 
 use crate::blocks::cache::Part;
@@ -73,7 +73,7 @@ impl Engine {
                     engine.reduce_stored(value, (op, n), tile, device, block)
                 })
             }
-            Step::Assignment(step) => self.assign(value, *step, tile, device),
+            Step::Assignment(step) => self.assign(value, step, tile, device),
             Step::Whole(step) => self.whole(value, &step, tile, device).map(|()| Flow::Done),
             Step::Scatter => self.scatter(value, device).map(|()| Flow::Done),
             Step::WhereTrue => self.where_true(value).map(|()| Flow::Done),

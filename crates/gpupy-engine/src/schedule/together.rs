@@ -8,7 +8,7 @@
 //! hand. Invariants: groups hold no value; of a group none waits for another, and it has no more reductions than a
 //! launch may do.
 //!
-//! Not here: the walk of a group, which finds out whether it is possible (`steps.rs`), what a kernel has room for
+//! Not here: the walk of a group, which finds out whether it is possible (`steps/reduced.rs`), what a kernel has room for
 //! (`execute/pieces.rs`).
 
 use crate::graph::value::{Kind, Layout, Node, NodeOp, Value, ValueId};

@@ -30,7 +30,7 @@ type Window = (Shape, Shape);
 
 /// How a tile of an assignment's value is made.
 pub(crate) enum Assigned {
-    InBlock(Written),
+    InBlock(Box<Written>),
     /// In host memory, where these positions are missing.
     OnHost(Vec<Range<usize>>),
 }
@@ -107,7 +107,8 @@ impl Assigned {
             let reach = access::reach(&inputs[1].access(shape), shape);
             return Ok(Err(vec![(source.clone(), reach)]));
         }
-        Ok(Ok(Assigned::InBlock(Written { walk, at, reads, region, covered })))
+        let written = Written { walk, at, reads, region, covered };
+        Ok(Ok(Assigned::InBlock(Box::new(written))))
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) enum Step {
     /// The same of a map that is stored piece by piece.
     StoredReduction(Op, usize),
     /// An assignment.
-    Assignment(Box<Assigned>),
+    Assignment(Assigned),
     /// A whole-program form.
     Whole(WholeStep),
     /// All of a scatter, in host memory.
@@ -83,7 +83,7 @@ impl Step {
         match op {
             NodeOp::Assign(_) => {
                 let step = Assigned::of(device, again, value, tile)?;
-                Ok(step.map(|step| Step::Assignment(Box::new(step))))
+                Ok(step.map(Step::Assignment))
             }
             NodeOp::Whole(whole) => {
                 Ok(WholeStep::of(device, *whole, value, tile)?.map(Step::Whole))
