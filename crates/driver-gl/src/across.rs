@@ -16,24 +16,25 @@ use smallvec::smallvec;
 /// Fewer columns leave most of a rasteriser idle.
 const LEAST_COLUMNS: usize = 64;
 
-/// The way of a reduction over a block of its own.
+/// The way of reductions over blocks of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detour {
     /// Results side by side.
     pub columns: usize,
     /// Results of each column.
     pub chunks: usize,
-    /// Where column and chunk stand in the block.
+    /// Where column and chunk stand in each block.
     pub across: Access,
 }
 
 impl Detour {
     /// The detour of a launch that gains by it.
     pub fn of(launch: &Launch<'_>) -> Option<Detour> {
-        let ([columns, points], [dest]) = (launch.shape, launch.dests) else { return None };
+        let [columns, points] = launch.shape else { return None };
         let (columns, chunks) = (*columns, points.div_ceil(REDUCE_CHUNK));
         let reduces = launch.program.form != Form::Map;
-        if !reduces || !dest.whole || chunks < 2 || columns < LEAST_COLUMNS {
+        let whole = launch.dests.iter().all(|dest| dest.whole);
+        if !reduces || !whole || chunks < 2 || columns < LEAST_COLUMNS {
             return None;
         }
         let prologue = launch.program.insts.iter().take_while(|inst| inst.op != Op::Reduce);
@@ -54,11 +55,14 @@ impl Detour {
     }
 }
 
-/// Copies a block in another order.
-pub fn copy(dtype: DType) -> Program {
+/// Copies blocks of these dtypes in another order.
+pub fn copy(dtypes: &[DType]) -> Program {
     let mut builder = Builder::new(Form::Map, 2);
-    let (access, operand) = (builder.access(AccessKind::Affine), builder.operand(dtype));
-    let value = builder.load(operand, access);
-    builder.store(value);
+    let access = builder.access(AccessKind::Affine);
+    for dtype in dtypes {
+        let operand = builder.operand(*dtype);
+        let value = builder.load(operand, access);
+        builder.store(value);
+    }
     builder.finish()
 }

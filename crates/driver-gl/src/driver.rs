@@ -100,6 +100,7 @@ impl Driver for Gl {
             max_block_len: sizes.longest,
             max_dests: self.limits.0[resources::DRAW_BUFFERS] as usize,
             forms: self.abilities.forms.clone(),
+            max_reductions: resources::MOST_REDUCTIONS,
             resources: resources::named(&self.limits),
             devices,
             ..Capabilities::default()

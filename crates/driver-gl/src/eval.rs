@@ -13,10 +13,10 @@ use crate::context::thread::GlThread;
 use crate::errors::NAME;
 use gpupy_codegen::cache::{Kernels, Maker};
 use gpupy_codegen::fragment::{self, Declined, Layout, Plan, Planned, Request, Target};
-use gpupy_core::driver::{Access, Dest, Evaluated, Launch};
+use gpupy_core::driver::{Access, BlockId, BlockSpec, Dest, Evaluated, Launch};
 use gpupy_core::ir::{AccessKind, Form, Program};
 use gpupy_core::op::Op;
-use gpupy_core::{Error, ErrorKind, Result};
+use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::sync::Arc;
 
 /// What evaluating needs of the open driver.
@@ -88,35 +88,56 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// Reduces the columns of an array side by side, into a block of this driver's own whose rows are
-    /// the columns' chunks, and copies that to where the chunks of a column are neighbours.
+    /// Reduces the columns of an array side by side, into blocks of this driver's own whose rows are
+    /// the columns' chunks, and copies those to where the chunks of a column are neighbours.
     fn eval_across(&mut self, launch: &Launch<'_>, detour: &across::Detour) -> Result<Evaluated> {
-        let spec = self.blocks.get(launch.dests[0].block)?.spec;
-        let layout = self.blocks.any_rows(spec.len, detour.columns);
-        let room = layout.and_then(|_| self.blocks.alloc(self.thread, spec).ok());
-        let Some(block) = room else { return self.eval_as_it_is(launch) };
-        let dests = [Dest { block, access: detour.across.clone(), whole: true }];
-        let outcome = self
-            .blocks
-            .texture(self.thread, block, layout)
-            .and_then(|_| self.eval_as_it_is(&Launch { dests: &dests, ..launch.clone() }))
-            .and_then(|mut evaluated| {
-                let program = across::copy(spec.dtype);
-                let copied = self.eval_as_it_is(&Launch {
-                    program: &program,
-                    fingerprint: program.fingerprint(),
-                    shape: &[detour.columns, detour.chunks],
-                    operands: &[block],
-                    params: &[],
-                    accesses: std::slice::from_ref(&detour.across),
-                    dests: launch.dests,
-                })?;
-                evaluated.compiled += copied.compiled;
-                evaluated.launches += copied.launches;
-                Ok(evaluated)
-            });
-        self.blocks.free(self.thread, block);
+        let specs: Vec<BlockSpec> = launch
+            .dests
+            .iter()
+            .map(|dest| self.blocks.get(dest.block).map(|block| block.spec))
+            .collect::<Result<_>>()?;
+        let mut blocks = Vec::with_capacity(specs.len());
+        for spec in &specs {
+            let layout = self.blocks.any_rows(spec.len, detour.columns);
+            let room = layout.and_then(|_| self.blocks.alloc(self.thread, *spec).ok());
+            blocks.extend(room.map(|block| (block, layout)));
+        }
+        let outcome = match blocks.len() == specs.len() {
+            true => self.eval_over(launch, detour, &specs, &blocks),
+            false => self.eval_as_it_is(launch),
+        };
+        blocks.into_iter().for_each(|(block, _)| self.blocks.free(self.thread, block));
         outcome
+    }
+
+    /// Reduces into these blocks, and copies them to the destinations.
+    fn eval_over(
+        &mut self,
+        launch: &Launch<'_>,
+        detour: &across::Detour,
+        specs: &[BlockSpec],
+        blocks: &[(BlockId, Option<Layout>)],
+    ) -> Result<Evaluated> {
+        let mut dests = Vec::with_capacity(blocks.len());
+        for (block, layout) in blocks {
+            self.blocks.texture(self.thread, *block, *layout)?;
+            dests.push(Dest { block: *block, access: detour.across.clone(), whole: true });
+        }
+        let mut evaluated = self.eval_as_it_is(&Launch { dests: &dests, ..launch.clone() })?;
+        let dtypes: Vec<DType> = specs.iter().map(|spec| spec.dtype).collect();
+        let program = across::copy(&dtypes);
+        let copied = self.eval_as_it_is(&Launch {
+            program: &program,
+            fingerprint: program.fingerprint(),
+            shape: &[detour.columns, detour.chunks],
+            operands: &blocks.iter().map(|(block, _)| *block).collect::<Vec<_>>(),
+            params: &[],
+            accesses: std::slice::from_ref(&detour.across),
+            dests: launch.dests,
+        })?;
+        evaluated.compiled += copied.compiled;
+        evaluated.launches += copied.launches;
+        Ok(evaluated)
     }
 
     /// Lays blocks out anew whose rows do not suit how the launch walks over them.

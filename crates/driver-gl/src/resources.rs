@@ -42,6 +42,8 @@ const NAMES: [&str; 8] = [
     "textures",
 ];
 
+/// The most reductions of a program: each keeps lanes, of which registers hold so many.
+pub const MOST_REDUCTIONS: usize = 4;
 /// More textures than this are not asked for, since each takes parameters.
 const MOST_TEXTURES: u32 = 32;
 /// Instructions that put an element of 64 bits together, or take it apart, at most.

@@ -167,6 +167,53 @@ fn several_whole_destinations_are_one_draw() {
     }
 }
 
+/// Side by side in one draw, and copied in another, to where those of a column are neighbours.
+#[test]
+fn several_reductions_of_columns_are_two_draws() {
+    let Some((mut driver, capabilities)) = open(&Config::default()) else { return };
+    let driver = &mut *driver;
+    let (columns, points) = (70, 300);
+    let mut b = Builder::new(Form::Reduce { op: Op::Add }, 2);
+    let (all, x) = (b.access(AccessKind::Affine), b.operand(DType::F32));
+    let x = b.load(x, all);
+    let ops = [Op::Add, Op::Min, Op::Max];
+    let ops = &ops[..capabilities.max_reductions.min(capabilities.max_dests).min(ops.len())];
+    let reduced: Vec<u32> = ops.iter().map(|op| b.reduce_by(*op, x)).collect();
+    reduced.into_iter().for_each(|value| b.store(value));
+    let program = b.finish();
+    let x = alloc(driver, columns * points);
+    let elements: Vec<f32> = (0..columns * points).map(|k| (k % 1000) as f32).collect();
+    write(driver, x, &elements);
+    let blocks: Vec<BlockId> = ops.iter().map(|_| alloc(driver, 2 * columns)).collect();
+    let dest = |block: &BlockId| Dest { block: *block, access: access(0, &[2, 1]), whole: true };
+    let dests: Vec<Dest> = blocks.iter().map(dest).collect();
+    let evaluated = driver.eval_ir(&Launch {
+        program: &program,
+        fingerprint: program.fingerprint(),
+        shape: &[columns, points],
+        operands: &[x],
+        params: &[],
+        accesses: &[access(0, &[1, columns as i64])],
+        dests: &dests,
+    });
+    let evaluated = evaluated.unwrap();
+    assert_eq!((evaluated.compiled, evaluated.launches), (2, 2));
+    let of = |column: usize, chunk: usize| {
+        let chunk = 256 * chunk..points.min(256 * chunk + 256);
+        let column: Vec<f32> = chunk.map(|point| elements[columns * point + column]).collect();
+        move |op: Op| match op {
+            // Of whole numbers, exact in any order.
+            Op::Add => column.iter().sum::<f32>(),
+            Op::Min => column.iter().copied().fold(f32::INFINITY, f32::min),
+            _ => column.iter().copied().fold(0.0, f32::max),
+        }
+    };
+    for (op, block) in ops.iter().zip(&blocks) {
+        let wanted: Vec<f32> = (0..2 * columns).map(|k| of(k / 2, k % 2)(*op)).collect();
+        assert_eq!(read(driver, *block, 2 * columns), wanted, "{op:?}");
+    }
+}
+
 #[test]
 fn strides_that_interleave_are_several_draws() {
     let Some((mut driver, _)) = open(&Config::default()) else { return };

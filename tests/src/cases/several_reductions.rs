@@ -60,6 +60,7 @@ pub fn run(suite: &mut Suite<'_>) {
             for (shape, access) in [
                 (vec![3, 300], contiguous(&[3, 300])),
                 (vec![300, 5], affine(0, &[1, 300])),
+                (vec![70, 300], affine(0, &[1, 70])),
                 (vec![70_001], contiguous(&[70_001])),
             ] {
                 for parts in parts_of(device, dtype) {
