@@ -193,3 +193,25 @@ fn blocks_of_pairs_become_two_and_programs_without_stay() {
     b.store(x);
     assert!(split(&b.finish()).is_none());
 }
+
+/// Of a program over 64-bit elements, several of whose values of 32 bits are reduced.
+fn reductions(dtype: DType) -> Program {
+    let mut b = Builder::new(Form::Reduce { op: Op::Add }, 1);
+    let access = b.access(AccessKind::Contiguous);
+    let [wide, narrow] = [dtype, DType::I32].map(|dtype| b.operand(dtype));
+    let [x, y] = [wide, narrow].map(|operand| b.load(operand, access));
+    let x = b.convert(Op::Cast, x, DType::I32);
+    let by = [(Op::Max, x), (Op::Add, x), (Op::Min, y)];
+    by.map(|(op, value)| b.reduce_by(op, value)).into_iter().for_each(|value| b.store(value));
+    b.finish()
+}
+
+#[test]
+fn each_of_several_reductions_keeps_its_operation() {
+    for planes in [split(&reductions(DType::I64)), Planes::of(&reductions(DType::F64))] {
+        let program = planes.unwrap().program;
+        program.verify().unwrap();
+        let ops: Vec<Op> = program.reductions().map(|reduction| reduction.op).collect();
+        assert_eq!(ops, [Op::Max, Op::Add, Op::Min]);
+    }
+}
