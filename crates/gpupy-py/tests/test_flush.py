@@ -13,7 +13,8 @@ import gpupy
 
 SIZE = 100_000
 
-ON_HOST = pytest.mark.skipif("cpu" not in apart.STARTING, reason="the driver on host memory does not start")
+# The driver `soft` does one operation at a time.
+FUSING = pytest.mark.parametrize("name", [name for name in apart.STARTING if name != "soft"])
 
 
 def _counted(driver, compute):
@@ -117,15 +118,15 @@ def test_sums_have_the_same_bits_whether_what_they_add_is_stored_or_not(driver, 
             assert fused == float(gpupy.asarray(stored).sum()), (dtype, name)
 
 
-@ON_HOST
-def test_a_sum_a_maximum_and_a_sum_of_squares_read_a_million_elements_once():
+@FUSING
+def test_a_sum_a_maximum_and_a_sum_of_squares_read_a_million_elements_once(name):
     given = _given(1_000_000)
 
     def three():
         x = gpupy.asarray(given)
         return x.sum(), x.max(), (x * x).sum()
 
-    found, stats = _counted("cpu", three)
+    found, stats = _counted(name, three)
     # Chunks of 256, chunks of these, and one more of what is left.
     assert stats["launches"] == 3
     wanted = given.astype(numpy.float64)
@@ -139,15 +140,29 @@ def test_a_sum_a_maximum_and_a_sum_of_squares_read_a_million_elements_once():
     assert asked == tuple(float(array) for array in found)
 
 
-@ON_HOST
-def test_what_is_scaled_by_its_extremes_is_read_for_both_at_once():
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@FUSING
+def test_sums_and_extremes_of_many_columns_are_read_at_once(name, dtype):
+    given = (1000 * _given()).reshape(500, 200).astype(dtype)
+
+    def four():
+        x = gpupy.asarray(given)
+        return x.sum(axis=0), x.max(axis=0), x.min(axis=0), (x * x).sum(axis=0)
+
+    together, _ = _counted(name, four)
+    for number, array in enumerate(together):
+        numpy.testing.assert_array_equal(array, numpy.asarray(four()[number]))
+
+
+@FUSING
+def test_what_is_scaled_by_its_extremes_is_read_for_both_at_once(name):
     given = _given().reshape(250, 400)
 
     def scaled():
         x = gpupy.asarray(given)
         return ((x - x.min(axis=1, keepdims=True)) / numpy.ptp(x, axis=1, keepdims=True),)
 
-    (found,), stats = _counted("cpu", scaled)
+    (found,), stats = _counted(name, scaled)
     # Rows of two chunks, and the map.
     assert stats["launches"] == 3
     low, high = given.min(axis=1, keepdims=True), given.max(axis=1, keepdims=True)
