@@ -241,7 +241,8 @@ fn a_pause_loses_none_of_several_reductions_that_go_together() {
         ASKED.set(0);
         let (found, paused) = on_soft(true, block_bytes, all);
         assert_eq!(found, wanted, "{block_bytes}");
-        assert!(paused.launches <= whole.launches + 2 * u64::from(ASKED.get()), "{block_bytes}");
+        // Nothing is launched twice; beside it, an index is made a float in each pause.
+        assert!(paused.launches <= whole.launches + u64::from(ASKED.get()), "{block_bytes}");
     }
 }
 

@@ -127,9 +127,6 @@ impl Context {
         let mut aside = None;
         loop {
             let mut state = self.state();
-            if let Some(aside) = aside.take() {
-                state.engine.take_up(aside);
-            }
             if is_there(value, range) {
                 return then(&mut state.engine);
             }
@@ -139,6 +136,9 @@ impl Context {
                 state.engine.stats.driver_fallbacks += 1;
             }
             self.tell_counts(&state);
+            if let Some(aside) = aside.take() {
+                state.engine.take_up(aside);
+            }
             state.engine.slice.begin(interrupt.is_some());
             self.inner.tracer.begin(value, &[], range, false);
             let done = self.compute_from(&mut state, first, demand);

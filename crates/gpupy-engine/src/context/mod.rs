@@ -86,6 +86,7 @@ impl Context {
             stats: Stats::default(),
             slice: Slice::new(settings.slice),
             again: Again::new(settings.flush_bytes),
+            decided: None,
         };
         engine.resize(registry.len());
         let state = State { registry, engine, wanted: settings.driver.clone(), chosen: None };

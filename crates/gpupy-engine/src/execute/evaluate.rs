@@ -21,6 +21,7 @@ use crate::schedule::fuse::Fates;
 use crate::schedule::halo::Halos;
 use crate::schedule::placement::{Homes, Order};
 use crate::schedule::steps::Step;
+use crate::schedule::together::Together;
 use crate::schedule::walk::Flow;
 use crate::schedule::ways::Steps;
 use gpupy_core::driver::Capabilities;
@@ -42,10 +43,18 @@ pub(crate) struct Engine {
     pub again: Again,
     /// Who is told what is done in host memory.
     pub tracer: Tracer,
+    /// What the present evaluation decided on when it began.
+    pub decided: Option<Decided>,
 }
 
-/// What a paused evaluation goes on with, by device.
-pub(crate) struct Aside(Vec<(Halos, Steps)>);
+/// What is decided once for an evaluation: what becomes of its values, and which reductions go together.
+type Decided = (Arc<Fates>, Arc<Together>);
+
+/// What a paused evaluation goes on with: what it decided, and what there is on each device.
+pub(crate) struct Aside {
+    decided: Option<Decided>,
+    devices: Vec<(Halos, Steps)>,
+}
 
 impl Engine {
     /// Makes places for as many drivers.
@@ -84,16 +93,19 @@ impl Engine {
         done
     }
 
-    /// What an evaluation that pauses goes on with and nothing else holds: for each device its halos, and the steps
-    /// of what is expanded there. Others may evaluate meanwhile.
+    /// What an evaluation that pauses goes on with and nothing else holds: what it decided, and for each device its halos
+    /// and the steps of what is expanded there. Others may evaluate meanwhile; whatever they do, what was decided gives the
+    /// same elements.
     pub fn lay_aside(&mut self) -> Aside {
         let devices = self.devices.iter_mut().map(Option::as_mut);
-        Aside(devices.map(|device| device.map(Device::lay_aside).unwrap_or_default()).collect())
+        let devices = devices.map(|device| device.map(Device::lay_aside).unwrap_or_default());
+        Aside { decided: self.decided.take(), devices: devices.collect() }
     }
 
     /// Takes up again what was laid aside, where the device is still open.
     pub fn take_up(&mut self, aside: Aside) {
-        for (device, (halos, steps)) in self.devices.iter_mut().zip(aside.0) {
+        self.decided = aside.decided;
+        for (device, (halos, steps)) in self.devices.iter_mut().zip(aside.devices) {
             if let Some(device) = device {
                 (device.halos, device.steps) = (halos, steps);
             }
@@ -102,12 +114,8 @@ impl Engine {
 
     fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
         let value = demand.value;
-        // Of a device that is gone the next one does the work.
-        let chosen = order.devices.first().and_then(|position| self.devices.get(*position));
-        let unknown = Capabilities::default();
-        let caps = chosen.and_then(Option::as_ref).map_or(&unknown, |device| &device.caps);
-        let mut flush = Flush::of(demand, caps);
-        let (fates, together) = (Arc::new(Fates::of(&mut flush)), Arc::new(flush.together));
+        let decided = self.decided.take().unwrap_or_else(|| self.decide(demand, order));
+        let (fates, together) = self.decided.insert(decided).clone();
         for device in self.devices.iter_mut().flatten() {
             device.begin(&fates, &together, demand.next);
         }
@@ -148,6 +156,16 @@ impl Engine {
         }
         self.devices.iter_mut().flatten().for_each(|device| device.rest());
         Ok(())
+    }
+
+    /// What is decided once for what is asked for.
+    fn decide(&self, demand: &Demand<'_>, order: &Order) -> Decided {
+        // Of a device that is gone the next one does the work.
+        let chosen = order.devices.first().and_then(|position| self.devices.get(*position));
+        let unknown = Capabilities::default();
+        let caps = chosen.and_then(Option::as_ref).map_or(&unknown, |device| &device.caps);
+        let mut flush = Flush::of(demand, caps);
+        (Arc::new(Fates::of(&mut flush)), Arc::new(flush.together))
     }
 
     /// The first rank from this one on whose device is open, where the next may help; a device may
