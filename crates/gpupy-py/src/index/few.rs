@@ -6,14 +6,17 @@
 use crate::array::ndarray::NdArray;
 use crate::array::operand::classify;
 use crate::array::scalar::{self, LazyScalar};
+use crate::convert::host;
 use crate::index::assign::plain;
 use crate::index::key::Key;
 use crate::session::context;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
 use gpupy_engine::{Arg, Array, Context};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt};
+use pyo3::types::{PyFloat, PyInt, PyList};
+use smallvec::SmallVec;
 
 /// The element or the array that a key names, if it is as simple as that.
 pub fn get<'py>(
@@ -38,6 +41,15 @@ pub fn get<'py>(
         let found = picked.map(|picked| Bound::new(py, NdArray::lazy(picked)));
         return Ok(found.transpose()?.map(Bound::into_any));
     }
+    if let Some(index) = little_index(key)? {
+        let this = slf.get().read(py);
+        let (Some(array), Some((context, _))) = (this.as_lazy(), context::open()) else {
+            return Ok(None);
+        };
+        let picked = context.picked_at_once(array, &index);
+        let found = picked.map(|picked| Bound::new(py, NdArray::lazy(picked)));
+        return Ok(found.transpose()?.map(Bound::into_any));
+    }
     let mut parts = Key::default();
     if !parts.read(key)? {
         return Ok(None);
@@ -52,6 +64,32 @@ pub fn get<'py>(
         array.seen(view).map_err(to_py)?
     });
     Ok(Some(Bound::new(py, this.view(slf, view, true))?.into_any()))
+}
+
+/// An index array or a mask of few elements that is NumPy's, or a list of few integers.
+fn little_index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    /// Elements that are copied sooner than they are looked at in another way.
+    const FEW: usize = 256;
+    if let Ok(key) = key.cast_exact::<PyUntypedArray>() {
+        let is_little = key.ndim() > 0 && key.len() <= FEW && key.is_c_contiguous();
+        return if is_little { host::from_numpy(key) } else { Ok(None) };
+    }
+    let Ok(list) = key.cast_exact::<PyList>() else { return Ok(None) };
+    let count = list.len();
+    if count == 0 || count > FEW {
+        return Ok(None);
+    }
+    let mut bytes: SmallVec<[u8; 128]> = SmallVec::with_capacity(8 * count);
+    for number in list.iter() {
+        // Bools are a mask, and what does not fit is refused elsewhere.
+        let Some(number) =
+            number.cast_exact::<PyInt>().ok().and_then(|it| it.extract::<i64>().ok())
+        else {
+            return Ok(None);
+        };
+        bytes.extend_from_slice(&number.to_ne_bytes());
+    }
+    Array::from_bytes(DType::I64, &[count], &bytes).map(Some).map_err(to_py)
 }
 
 /// The element at a position of an array's base, if it is known.
