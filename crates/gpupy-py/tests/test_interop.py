@@ -120,9 +120,8 @@ def test_arrays_can_be_referenced_weakly(device):
 
 def test_submodules_import():
     import gpupy.linalg
-    from gpupy.fft import fft
-
     from gpupy import random
+    from gpupy.fft import fft
 
     assert gpupy.linalg.norm([3.0, 4.0]) == 5.0
     assert type(random.rand(2)) is gpupy.ndarray

@@ -1,49 +1,30 @@
-"""gpupy's types: NumPy's functions, and what is ours."""
+"""gpupy's types: NumPy's functions, and what is ours.
 
-from typing import Any, Literal, TypedDict
+To a type checker the arrays, scalars and ufuncs of gpupy are NumPy's, in whose place programs use them: so
+NumPy's own stubs say what a function takes and gives, and what takes NumPy's arrays takes ours.
+"""
 
-from numpy import *  # noqa: F403
-from numpy import float32 as gpufloat32
+# Ours stand before NumPy's for Mypy, which keeps the first of a name, and behind them for Pyright.
+from ._ours import *
+from numpy import *  # type: ignore[no-redef]
+from ._ours import *
 
+import numpy as _numpy
+
+from ._fallback import FallbackError as FallbackError
+from ._fallback import FallbackWarning as FallbackWarning
+from ._fallback import fallback as fallback
 from ._gpupy import DriverError as DriverError
 from ._gpupy import Explanation as Explanation
-from ._gpupy import ndarray as ndarray
-from ._gpupy import scalar as scalar
-from ._gpupy import ufunc as ufunc
+from ._gpupy import current_driver as current_driver
+from ._gpupy import drivers as drivers
+from ._gpupy import evaluate as evaluate
+from ._gpupy import explain as explain
+from ._gpupy import trim as trim
+from ._gpupy import use as use
+from ._session import driver as driver
+from ._session import reset_stats as reset_stats
+from ._session import stats as stats
 
-class FallbackError(RuntimeError): ...
-class FallbackWarning(UserWarning): ...
-
-class _Driver(TypedDict):
-    name: str
-    starts: bool
-    device: str | None
-    hardware: bool
-    dtypes: list[str]
-    largest_block: int | None
-    destinations: int | None
-    flushes_subnormals: bool | None
-    host_memory: bool | None
-    imports: bool | None
-    limits: dict[str, int]
-    reason: str | None
-
-class fallback:
-    def __init__(self, mode: Literal["allow", "warn", "error"]) -> None: ...
-    def __enter__(self) -> fallback: ...
-    def __exit__(self, *_: object) -> None: ...
-
-class driver:
-    def __init__(self, name: str) -> None: ...
-    def __enter__(self) -> driver: ...
-    def __exit__(self, *_: object) -> None: ...
-
-def use(name: str) -> None: ...
-def current_driver() -> str: ...
-def drivers() -> list[_Driver]: ...
-def explain(array: ndarray | scalar, /, *more: ndarray | scalar) -> Explanation: ...
-def evaluate(*arrays: ndarray | scalar) -> None: ...
-def stats() -> dict[str, Any]: ...
-def reset_stats() -> None: ...
-def trim() -> None: ...
-def info() -> str: ...
+gpufloat32 = _numpy.float32
+scalar = _numpy.generic

@@ -7,6 +7,7 @@ Constants and ranges of lazy dtypes are expressions and take no memory. Not here
 import math
 import operator
 import sys
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, scalar, wr
 def shape_of(shape):
     """A shape argument as a tuple of ints, or ``None`` when NumPy has to refuse it."""
     try:
-        extents = (operator.index(shape),)
+        extents: tuple[int, ...] = (operator.index(shape),)
     except TypeError:
         try:
             extents = tuple(operator.index(n) for n in shape)
@@ -192,11 +193,12 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     if isinstance(object, ndarray) and object._lazy and not kwargs:
         if order == "K" and dtype is None and copy and ndmin <= object.ndim:
             return object._copy(None, True)
-        made, order = object, order_of(order)
+        made: Any = object
+        order = order_of(order)
         if (dtype is not None and np.dtype(dtype) != object.dtype) or not lies_in(object, order):
             if copy is False:
                 # NumPy has the words for an array that does not lie so.
-                lies = "C" if order == "F" else "F"
+                lies: Literal["C", "F"] = "C" if order == "F" else "F"
                 np.array(np.empty((2, 2), object.dtype, lies), dtype, copy=False, order=order)
             made = object.astype(object.dtype if dtype is None else dtype, order or "K")
         elif copy:
@@ -330,7 +332,7 @@ def _arange(dtype, start, stop=None, step=1):
         wide = np.dtype(np.float32) if dtype == np.float16 else dtype
         first, second = (wide.type(dtype.type(x)) for x in (start, start + step))
         delta = second - first
-        made = _gpupy.ramp(length, first, delta, wide)
+        made: Any = _gpupy.ramp(length, first, delta, wide)
         made = made if wide == dtype else made.astype(dtype)
         # Rounding may part the formula from the two elements that NumPy stores as they are.
         if first + wide.type(0) * delta != first or math.copysign(1, first) < 0:
@@ -344,7 +346,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     _refuse(device)
     given = [to_host(x) for x in (start, stop)]
     if all(type(x) in (int, float) for x in given) and is_lazy(float) and axis in (0, -1):
-        made = _linspace(*map(float, given), operator.index(num), endpoint, dtype)
+        made = _linspace(float(given[0]), float(given[1]), operator.index(num), endpoint, dtype)
         if made is not None:
             return made if retstep else made[0]
     arguments = {"endpoint": endpoint, "retstep": retstep, "dtype": dtype, "axis": axis}

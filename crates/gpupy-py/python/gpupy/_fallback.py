@@ -8,6 +8,7 @@ import operator
 import os
 import sys
 import warnings
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from ._gpupy import (
     wrap,
 )
 
+_Mode: TypeAlias = Literal["allow", "warn", "error"]
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
 
@@ -47,6 +49,9 @@ def _checked(mode, source):
     return mode
 
 
+_mode: _Mode = "allow"
+
+
 def _set(mode, source):
     global _mode
     _mode = _checked(mode, source)
@@ -61,15 +66,15 @@ _set(os.environ.get("GPUPY_FALLBACK") or "allow", "GPUPY_FALLBACK")
 class fallback:
     """Sets what a fallback does: ``allow``, ``warn`` or ``error``; as a context, until its end."""
 
-    def __init__(self, mode):
+    def __init__(self, mode: _Mode) -> None:
         before = _mode
         _set(mode, "the fallback mode")
         self._before = before
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         _set(self._before, "the fallback mode")
 
 
@@ -219,7 +224,8 @@ def _longer_call(name, function, args, kwargs):
         args = args[: function.nin]
     if "where" in kwargs and name in _COMPARISONS:
         args = _comparable(args)
-    seen, hosts = [], []
+    seen: list[ndarray] = []
+    hosts: list[np.ndarray] = []
     out = kwargs.get("out")
     if any(type(x) not in _PLAIN and _decides(x) for x in args) or (out is not None and _others_out(out)):
         # NumPy's ufunc asks the other class what to do; ours has nothing to say then.
@@ -414,7 +420,7 @@ def call_writing(name, function, args, kwargs):
     """``function(*args, **kwargs)`` by NumPy, which writes to its first argument."""
     if not isinstance(args[0] if args else None, ndarray):
         return call(name, function, args, kwargs)
-    seen = []
+    seen: list[ndarray] = []
     host_args, host_kwargs = to_host(tuple(args[1:]), seen), to_host(kwargs, seen)
     count_fallback(name, [args[0], *seen])
     return function(_to_write(args[0]), *host_args, **host_kwargs)

@@ -116,7 +116,7 @@ class flags:
     def __eq__(self, other):
         return getattr(other, "num", None) == self.num
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         return "".join(f"  {name} : {self[name]}\n" for name in _SHOWN)

@@ -96,7 +96,7 @@ class flatiter:
             raise ValueError("underlying array is read-only")
         try:
             # One of Python's truth values is a mask without axes, though Python has an index for it.
-            place = self._at(operator.index(None if isinstance(key, bool) else key))
+            place = self._at(operator.index(None if isinstance(key, bool) else key))  # type: ignore[arg-type]
         except TypeError:
             # The elements named repeat `value` as often as they need it, which NumPy does.
             array._pinned().flat[to_host(key)] = to_host(value)
@@ -132,7 +132,7 @@ class flatiter:
     def __ge__(self, other):
         return self._compare("ge", other)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 def set_flat(array, value):

@@ -81,7 +81,7 @@ class nditer:
         self._iterator[key] = to_host(value)
 
     def __delitem__(self, key):
-        del self._iterator[key]
+        del self._iterator[key]  # type: ignore[attr-defined]
 
     def __getattr__(self, name):
         return getattr(self._iterator, name)

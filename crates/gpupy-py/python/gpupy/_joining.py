@@ -5,6 +5,7 @@ Not here: splitting, which makes views (``_shape.py``).
 """
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
         wanted = np.result_type(*[p.dtype for p in parts]) if dtype is None else np.dtype(dtype)
         if not all(np.can_cast(p.dtype, wanted, casting) for p in parts):
             wanted = None
-    if wanted is None or not is_lazy(wanted):
+    if parts is None or wanted is None or not is_lazy(wanted):
         given = {"axis": axis, "dtype": dtype, "casting": casting}
         if out is not None:
             given["out"] = out
@@ -131,7 +132,7 @@ def roll(a, shift, axis=None):
     shifts = [
         (int(by) % max(a.shape[along], 1), axes.index(along)) for by, along in _shifts(shift, axis, a.ndim)
     ]
-    moved = rolled(a.transpose(axes), shifts)
+    moved: Any = rolled(a.transpose(axes), shifts)
     return moved.transpose([axes.index(axis) for axis in range(a.ndim)])
 
 
@@ -152,9 +153,16 @@ def _expresses(dtype, constants):
     constants = np.asarray(constants)
     if constants.dtype.kind not in "biuf" or (dtype.kind in "biu" and not np.isfinite(constants).all()):
         return False
-    ends = (0, 1) if dtype.kind == "b" else (np.iinfo if dtype.kind in "iu" else np.finfo)(dtype)
-    low, high = ends if dtype.kind == "b" else (ends.min, ends.max)
+    low, high = _ends(dtype)
     return all(low <= constant <= high for constant in constants.ravel().tolist())
+
+
+def _ends(dtype):
+    """The least and the greatest number of a real dtype."""
+    if dtype.kind == "b":
+        return 0, 1
+    ends: Any = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
+    return ends.min, ends.max
 
 
 # For each mode, how many elements beyond its own extent an array has to offer.

@@ -146,7 +146,7 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
     result = None
     if len(operands) == 3 and isinstance(operands[0], str) and not kwargs:
         arrays = _operands(*operands[1:])
-        result = None if arrays is None else _summed(operands[0], *arrays, bool(optimize))
+        result = None if arrays is None else _summed(operands[0], arrays[0], arrays[1], bool(optimize))
     if len(operands) == 2 and out is None and not kwargs:
         result = _turned(*operands)
     return _finished("einsum", result, out, operands, {"optimize": optimize, **kwargs})

@@ -6,6 +6,7 @@ Importing this module completes the class. Not here: what is fast or basic enoug
 import abc
 import operator
 import types
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ._flat import flatiter, set_flat
 from ._gpupy import assign_all, count_fallback, hold, ndarray, numpy_attribute, wrap
 
 
-def _described(function, theirs):
+def _described(function: Any, theirs: Any) -> types.FunctionType:
     """The function with the page and the signature of NumPy's method; a copy, as others show its own."""
     made = types.FunctionType(
         function.__code__,
@@ -25,7 +26,8 @@ def _described(function, theirs):
         function.__closure__,
     )
     made.__kwdefaults__ = function.__kwdefaults__
-    made.__doc__, made.__wrapped__ = theirs.__doc__, theirs
+    made.__doc__ = theirs.__doc__
+    made.__wrapped__ = theirs  # type: ignore[attr-defined]
     return made
 
 
@@ -216,7 +218,7 @@ def setflags(self, write=None, align=None, uic=None):
 
 def class_getitem(cls, item):
     # NumPy has the words for too few types and too many.
-    np.ndarray[item]
+    np.ndarray[item]  # type: ignore[valid-type]
     return types.GenericAlias(cls, item)
 
 
@@ -274,7 +276,7 @@ def device(self):
 
 def set_device(self, value):
     # NumPy has the words.
-    np.empty(0).device = value
+    np.empty(0).device = value  # type: ignore[misc]
 
 
 def _namespace(self, *, api_version=None):

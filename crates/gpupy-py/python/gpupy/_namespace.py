@@ -6,6 +6,7 @@ Owns ``lookup``. Types and constants are NumPy's own objects. Not here: what the
 import functools
 import sys
 import types
+from typing import Any
 
 import numpy as np
 
@@ -44,10 +45,14 @@ OWN = {
     **_sorting.FUNCTIONS,
 }
 
-_adapted = {}
+# By the id of NumPy's object: ours, and that object.
+_adapted: dict[int, tuple[Any, Any]] = {}
 
 # What is ours in NumPy's submodules.
-OWN_INSIDE = {"gpupy.lib.stride_tricks": _strides.FUNCTIONS, "gpupy.linalg": _linalg.FUNCTIONS}
+OWN_INSIDE: dict[str, dict[str, Any]] = {
+    "gpupy.lib.stride_tricks": _strides.FUNCTIONS,
+    "gpupy.linalg": _linalg.FUNCTIONS,
+}
 
 
 def lookup(name):
@@ -94,7 +99,7 @@ def _sign(own, theirs):
             setattr(own, name, found)
 
 
-class _Unbound(staticmethod):
+class _Unbound(staticmethod):  # type: ignore[type-arg]
     """A function that binds to no instance when it is an attribute of a class, as those in C."""
 
     def __get__(self, instance, owner=None):

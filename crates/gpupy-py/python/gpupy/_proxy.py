@@ -6,6 +6,7 @@ Owns ``Proxy``, which is the object but for wrapping what comes out. Not here: f
 
 import collections.abc
 import functools
+from typing import Any
 
 from ._fallback import call, through_numpy, to_host
 from ._gpupy import wrap
@@ -32,11 +33,12 @@ def called_giving_ours(kind):
     def __call__(self, *args, **kwargs):
         return call(kind.__name__, super(made, self).__call__, args, kwargs)
 
-    class Kind(type(kind)):
+    class Kind(type(kind)):  # type: ignore[misc]
         # What NumPy's functions give is of its own class.
         def __instancecheck__(cls, instance):
             return isinstance(instance, kind) if cls is made else super().__instancecheck__(instance)
 
+    made: Any
     package = "gpupy" if kind.__module__ == "numpy" else "gpupy.polynomial"
     members = {"__call__": __call__, "__module__": package, "__doc__": kind.__doc__}
     members |= {name: _wrapped(getattr(kind, name)) for name in _ROOTS if hasattr(kind, name)}
@@ -51,7 +53,7 @@ _ROOTS = ("linspace", "r", "roots")
 def _wrapped(theirs):
     """A method or an attribute of NumPy's that gives arrays of ours."""
     if isinstance(theirs, property):
-        return property(lambda self: wrap(theirs.fget(self)), doc=theirs.__doc__)
+        return property(lambda self: wrap(theirs.fget(self)), doc=theirs.__doc__)  # type: ignore[misc]
 
     @functools.wraps(theirs)
     def method(self, *args, **kwargs):
@@ -68,9 +70,9 @@ class Proxy:
     def __init__(self, value):
         object.__setattr__(self, "_object", value)
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self):
-        kind = type(self._object)
+        kind: Any = type(self._object)
         return giving_ours(kind) if kind.__module__.startswith("numpy.random") else kind
 
     def __gpupy_host__(self):
@@ -100,7 +102,7 @@ class Proxy:
         return Proxy, (self._object,)
 
 
-class Archive(Proxy, collections.abc.Mapping):
+class Archive(Proxy, collections.abc.Mapping[str, Any]):
     """What ``load`` gives for a file of several arrays: they are read when they are asked for."""
 
     __slots__ = ()

@@ -28,7 +28,7 @@ def _lazily(name, a, axis, keepdims, dtype=None):
         # NumPy has the words.
         getattr(np, name).reduce(a._hollow(), axis=axis)
     if axis is None or (a.ndim == 0 and axis in (0, -1)):
-        axes = range(a.ndim)
+        axes = tuple(range(a.ndim))
     else:
         try:
             axes = normalize_axis_tuple(axis, a.ndim)

@@ -68,7 +68,7 @@ class Finder(importlib.abc.MetaPathFinder):
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             return None
-        if not self._holds(pathlib.Path(spec.origin).resolve()):
+        if not spec.origin or not self._holds(pathlib.Path(spec.origin).resolve()):
             return None
         spec.loader = _Loader(fullname, spec.origin, self._name_of)
         return spec

@@ -22,10 +22,10 @@ def _ours(value):
 
 def where(condition, x=_UNSET, y=_UNSET, /):
     if x is _UNSET or y is _UNSET:
-        given = [v for v in (condition, x, y) if v is not _UNSET]
-        if len(given) == 1:
+        known = tuple(v for v in (condition, x, y) if v is not _UNSET)
+        if len(known) == 1:
             return nonzero(condition)
-        return call("where", np.where, tuple(given), {})
+        return call("where", np.where, known, {})
     given = (_ours(condition), _ours(x), _ours(y))
     made = _gpupy.select(*given)
     return call("where", np.where, given, {}) if made is None else made
@@ -35,9 +35,9 @@ def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **k
     low = min if a_min is _UNSET else a_min
     high = max if a_max is _UNSET else a_max
     a = _ours(a)
-    given = [limit is not _UNSET for limit in (a_min, a_max)]
+    pair = [limit is not _UNSET for limit in (a_min, a_max)]
     # One of two, or two pairs: NumPy has the words.
-    mixed = any(given) and not (all(given) and min is max is _UNSET)
+    mixed = any(pair) and not (all(pair) and min is max is _UNSET)
     if isinstance(a, ndarray) and not kwargs and not mixed:
         limits = [None if v is _UNSET else _ours(v) for v in (low, high)]
         made = _gpupy.clip(a, *limits)
@@ -97,7 +97,7 @@ def _triangle(name, m, k):
     a = asanyarray(m)
     if not a._lazy or not a.ndim or type(k) is not int:
         return call(name, getattr(np, name), (m, k), {})
-    inside = tri(*a.shape[-2:], k=k if name == "tril" else k - 1, dtype=bool)
+    inside = tri(*a.shape[-2:], k=k if name == "tril" else k - 1, dtype=bool)  # type: ignore[misc]
     zero = zeros(1, a.dtype)
     return where(inside, a, zero) if name == "tril" else where(inside, zero, a)
 

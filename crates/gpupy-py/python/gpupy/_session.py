@@ -4,10 +4,14 @@ Owns ``driver``, ``stats`` and ``reset_stats``. Not here: drivers themselves.
 """
 
 import os
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
 from . import _fallback, _gpupy
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -20,30 +24,59 @@ if hasattr(os, "register_at_fork"):
 class driver:
     """``with gpupy.driver("soft"):`` uses a driver until the end of the block."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._before = None
+        self._before = "auto"
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._before = _gpupy.wanted_driver()
         _gpupy.use(self._name)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         _gpupy.use(self._before)
 
 
-class Stats(dict):
+class Stats(dict[str, Any]):
     """Counts by name, as items and as attributes."""
 
-    def __getattr__(self, name):
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f"there is no count `{name}`") from None
+    kernels_compiled: int
+    kernels_specialised: int
+    launches: int
+    instructions: int
+    plans_replayed: int
+    in_place: int
+    blocks_evaluated: int
+    computed_at_once: int
+    bytes_uploaded: int
+    bytes_imported: int
+    bytes_downloaded: int
+    evictions: int
+    cache_hits: int
+    cache_misses: int
+    pool_hits: int
+    smaller_cuts: int
+    blocks: int
+    block_bytes: int
+    pool_blocks: int
+    pool_bytes: int
+    automatic_flushes: int
+    driver_fallbacks: int
+    pins: int
+    drivers: dict[str, dict[str, int]]
+    fallbacks: int
+    fallback_sites: list[tuple[str, str, int, int]]
+
+    if not TYPE_CHECKING:
+        # To checkers a name that is not above is a mistake.
+        def __getattr__(self, name):
+            try:
+                return self[name]
+            except KeyError:
+                raise AttributeError(f"there is no count `{name}`") from None
 
 
-def stats():
+def stats() -> Stats:
     """What has been compiled, launched, moved and left to NumPy since the last reset."""
     counts = Stats(_gpupy.counters())
     rows = _fallback.sites()
@@ -52,19 +85,29 @@ def stats():
     return counts
 
 
-def reset_stats():
+def reset_stats() -> None:
     """Sets all counts to zero."""
     _gpupy.reset_counters()
     _fallback.reset()
 
 
-def info(*args, **kwargs):
+@overload
+def info() -> str: ...
+@overload
+def info(
+    object: Any,
+    maxwidth: int = 76,
+    output: "SupportsWrite[str] | None" = None,
+    toplevel: str = "numpy",
+) -> None: ...
+def info(*args: Any, **kwargs: Any) -> str | None:
     """Every driver as text: its device, what it can, its limits; or why it does not start.
 
     With arguments it is NumPy's function of the name, which prints what is known of an object.
     """
     if args or kwargs:
-        return _fallback.call("info", np.info, args, kwargs)
+        _fallback.call("info", np.info, args, kwargs)
+        return None
     lines = []
     for row in _gpupy.drivers():
         if not row["starts"]:

@@ -4,6 +4,7 @@ Not here: searching and sets, which are NumPy's.
 """
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def _given(theirs, stable, descending):
 
 
 # Nothing is said.
-_PLAIN = {}
+_PLAIN: dict[str, Any] = {}
 
 
 def _more(kind, order):

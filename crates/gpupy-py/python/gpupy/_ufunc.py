@@ -55,7 +55,7 @@ def _method(which):
     function.__name__, function.__qualname__ = which, f"ufunc.{which}"
     function.__doc__ = theirs.__doc__
     try:
-        function.__signature__ = inspect.signature(theirs)
+        function.__signature__ = inspect.signature(theirs)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         # Not every release of NumPy tells it.
         pass
@@ -70,8 +70,12 @@ def _of_numpys(ufunc):
     return lookup_ufunc(ufunc)
 
 
+def _reduced(self):
+    return _of_numpys, (self._numpy,)
+
+
 # NumPy's own knows in which module pickles find it.
-ufunc_class.__reduce__ = lambda self: (_of_numpys, (self._numpy,))
+ufunc_class.__reduce__ = _reduced  # type: ignore[method-assign]
 
 
 def lookup_ufunc(ufunc):

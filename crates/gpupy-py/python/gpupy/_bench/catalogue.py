@@ -7,7 +7,8 @@ name means the same numbers in every process. Not here: the texts (``programs``)
 import dataclasses
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy
 
@@ -30,9 +31,9 @@ class Program:
     """
 
     name: str
-    text: Callable
-    arrays: Callable = tuple
-    constants: dict = dataclasses.field(default_factory=dict)
+    text: Callable[..., Any]
+    arrays: Callable[[], Iterable[Any]] = tuple
+    constants: dict[str, Any] = dataclasses.field(default_factory=dict)
     tolerance: float = 1e-6
 
     def by(self, np, arrays):

@@ -26,6 +26,7 @@ def messages(driver, task):
         )
         with process:
             try:
+                assert process.stdin is not None and process.stdout is not None
                 _send(process.stdin, task)
                 for line in process.stdout:
                     yield from json.loads(line).items()

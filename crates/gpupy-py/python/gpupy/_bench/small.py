@@ -100,7 +100,7 @@ def _times(operation, theirs, ours, rounds):
     for timer in timers:
         timer.timeit(1000)
         repeats.append(max(1, round(LEAST / (timer.timeit(100) / 100))))
-    times = [[], []]
+    times: list[list[float]] = [[], []]
     for _ in range(rounds):
         for timer, number, seen in zip(timers, repeats, times, strict=True):
             seen.append(timer.timeit(number) / number)

@@ -91,8 +91,8 @@ def in_turns(sides, repeats, rounds, say):
 
     A side is a call, and what finishes its result.
     """
-    times = {side: [] for side in sides}
-    busy = {side: [] for side in sides}
+    times: dict[str, list[float]] = {side: [] for side in sides}
+    busy: dict[str, list[float]] = {side: [] for side in sides}
     start = time.perf_counter()
     for number in range(rounds):
         say(f"round {number + 1} of {rounds}")
