@@ -55,7 +55,7 @@ const COMMANDS: &[Task] = &[
     Task {
         name: "lint",
         arguments: "[--fix]",
-        does: "check formatting, Python's sources, spelling, dependencies, clippy, documentation links, and that the sources compile for other targets",
+        does: "check formatting, Python's sources, types and stubs, spelling, dependencies, clippy, documentation links, and that the sources compile for other targets",
         run: checks::lint::run,
     },
     Task {

@@ -1,9 +1,11 @@
-//! The command `lint`: all that is checked without running the product.
+//! The command `lint`: all that is checked without running the product, which is imported only to compare the stubs
+//! with it.
 //!
 //! Owns the list of checks. Invariant: each check runs even when an earlier one failed, so that one run shows
-//! all there is to mend. Not here: the tools' versions (`tools`), other targets (`targets`), the tests (`test`).
+//! all there is to mend. Not here: the tools' versions (`tools`), types (`types`), other targets (`targets`), the tests
+//! (`test`).
 
-use crate::checks::targets;
+use crate::checks::{targets, types};
 use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{cargo, command, run as start};
 use crate::machine::steps::{self, Step};
@@ -25,6 +27,7 @@ pub fn checks(fix: bool) -> Vec<Step<'static>> {
         Step::new("formatting (Rust)", move || rustfmt(fix)),
         Step::new("formatting and lints (Python)", move || ruff(fix)),
         Step::new("spelling", spelling),
+        Step::new("types (Python)", move || types::check(fix)),
         Step::new("licences, versions and sources of dependencies", dependencies),
         Step::new("clippy", clippy),
         Step::new("documentation", documentation),
@@ -32,6 +35,7 @@ pub fn checks(fix: bool) -> Vec<Step<'static>> {
     checks.extend(targets::TARGETS.map(|target| {
         Step::new(format!("compiler's check for {target}"), move || targets::check(target))
     }));
+    checks.push(Step::new("stubs beside the module", types::stubs));
     checks
 }
 

