@@ -14,7 +14,7 @@ from . import _script
 from ._bench import command
 
 
-def main():
+def main() -> int | None:
     if sys.argv[1:] and (sys.argv[1].endswith(".py") or os.path.isfile(sys.argv[1])):
         return _script.run(sys.argv[1], sys.argv[2:])
     parser = argparse.ArgumentParser(

@@ -4,6 +4,8 @@ Owns the attributes ``real`` and ``imag`` of arrays and the functions of these n
 Not here: arithmetic, and how a part shares an array's elements (in Rust).
 """
 
+from typing import Any
+
 import numpy as np
 
 from . import _creation, _gpupy
@@ -11,7 +13,7 @@ from ._fallback import call, to_host
 from ._gpupy import assign_all, hold, ndarray, numpy_attribute
 
 
-def _part(a, name):
+def _part(a: ndarray, name: str) -> Any:
     if not a._lazy:
         return numpy_attribute(a, name)
     if a.dtype.kind != "c":
@@ -24,7 +26,7 @@ def _part(a, name):
     return hold(getattr(a._pinned(), name), a) if made is None else made
 
 
-def _set_part(a, name, value):
+def _set_part(a: ndarray, name: str, value: Any) -> None:
     if not a._lazy:
         setattr(a._host(), name, to_host(value))
     elif a.dtype.kind == "c":
@@ -36,7 +38,7 @@ def _set_part(a, name, value):
         np.array(a._host()).imag = to_host(value)
 
 
-def attribute(name):
+def attribute(name: str) -> property:
     """``real`` or ``imag`` as an attribute of arrays."""
     return property(lambda a: _part(a, name), lambda a, value: _set_part(a, name, value))
 

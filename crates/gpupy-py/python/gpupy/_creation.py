@@ -7,6 +7,7 @@ Constants and ranges of lazy dtypes are expressions and take no memory. Not here
 import math
 import operator
 import sys
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from ._fallback import call, to_host, wrapped
 from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, scalar, wrap, zeros
 
 
-def shape_of(shape):
+def shape_of(shape: Any) -> tuple[int, ...] | None:
     """A shape argument as a tuple of ints, or ``None`` when NumPy has to refuse it."""
     try:
         extents: tuple[int, ...] = (operator.index(shape),)
@@ -31,7 +32,7 @@ def shape_of(shape):
 _LARGEST = np.iinfo(np.intp).max
 
 
-def order_of(order):
+def order_of(order: Any) -> Any:
     """An order as a capital letter, or ``None``; NumPy has the words for what is none."""
     letter = order.upper() if isinstance(order, str) else order
     if letter not in ("C", "F", "A", "K", None):
@@ -39,30 +40,31 @@ def order_of(order):
     return letter
 
 
-def lies_in(array, order):
+def lies_in(array: ndarray, order: str | None) -> bool:
     """Whether the elements lie as an order says, which is a capital letter or ``None``."""
     return (order != "C" or array.flags.c_contiguous) and (order != "F" or array.flags.f_contiguous)
 
 
-def copied(array, order, dtype=None):
+def copied(array: ndarray, order: str | None, dtype: Any = None) -> Any:
     """A copy of a lazy array in an order, with its elements as a lazy dtype."""
     if order == "F":
-        return array.T._copy(dtype).T._alone()
+        turned: Any = array.T._copy(dtype)
+        return turned.T._alone()
     return array._copy(dtype, order in ("K", None) or (order == "A" and array.flags.fnc))
 
 
-def is_of_a_subclass(value):
+def is_of_a_subclass(value: Any) -> bool:
     """Whether it is of a subclass of NumPy's arrays, which know by themselves what becomes of them."""
     return isinstance(value, np.ndarray) and type(value) is not np.ndarray
 
 
-def axes_as_they_lie(array):
+def axes_as_they_lie(array: np.ndarray[Any, Any]) -> list[int]:
     """The axes of an array from the outermost in memory to the innermost."""
     strides = array.strides
     return sorted(range(array.ndim), key=lambda axis: -abs(strides[axis]))
 
 
-def _constant(name, value, shape, dtype, order):
+def _constant(name: str, value: float, shape: Any, dtype: Any, order: Any) -> Any:
     """A lazy constant, or NumPy's array where that cannot be."""
     given, dtype = dtype, np.dtype(dtype)
     extents, order = shape_of(shape), order_of(order)
@@ -73,13 +75,13 @@ def _constant(name, value, shape, dtype, order):
     return _gpupy.full(extents, value, dtype)
 
 
-def _refuse(device):
+def _refuse(device: Any) -> None:
     """Refuses a device that NumPy has not, which is any but its own: drivers are chosen otherwise."""
     if device is not None:
         np.empty(0, device=device)
 
 
-def _given_like(function, *args, like, **kwargs):
+def _given_like(function: Callable[..., Any], *args: Any, like: Any, **kwargs: Any) -> Any:
     """The call, left to the class of ``like`` where that is not ours or NumPy's."""
     if like is None or type(like) is np.ndarray or isinstance(like, ndarray):
         return function(*args, **kwargs)
@@ -87,7 +89,7 @@ def _given_like(function, *args, like, **kwargs):
     return getattr(np, function.__name__)(*args, like=like, **kwargs) if made is NotImplemented else made
 
 
-def asked(like, name, args, kwargs):
+def asked(like: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What the class of ``like`` makes of our function of this name, or ``NotImplemented``.
 
     A class of the program knows functions by the names that it has them under, which are ours. One of another
@@ -99,7 +101,7 @@ def asked(like, name, args, kwargs):
     return decide(like, getattr(sys.modules["gpupy"], name), (type(like),), args, kwargs)
 
 
-def _otherwise(ours):
+def _otherwise(ours: Any) -> Callable[..., Any]:
     """``zeros``, ``ones`` or ``empty`` where what is said is not as plain as most is."""
     name = ours.__name__
 
@@ -137,7 +139,7 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     return made
 
 
-def _fill(made, value):
+def _fill(made: Any, value: Any) -> None:
     """Casts as NumPy does here, where only Python's ints have to fit."""
     if not made.size:
         # NumPy looks at little more than the shape then.
@@ -146,7 +148,7 @@ def _fill(made, value):
     assign_all(made, value if type(value) in (int, ndarray, scalar) else np.asarray(to_host(value)))
 
 
-def _like(make):
+def _like(make: Callable[..., Any]) -> Callable[..., Any]:
     def like(a, dtype=None, order="K", subok=True, shape=None, **kwargs):
         if subok and is_of_a_subclass(a):
             return wrap(getattr(np, f"{make.__name__}_like")(a, dtype, order, shape=to_host(shape), **kwargs))
@@ -270,7 +272,7 @@ def require(a, dtype=None, requirements=None, *, like=None):
     return call("require", np.require, (a, dtype, requirements), {})
 
 
-def _required(a, dtype, requirements):
+def _required(a: ndarray, dtype: Any, requirements: Any) -> Any:
     """``require`` of an array of ours, of whose memory NumPy sees a copy."""
     # NumPy names what it does not know.
     np.require(np.empty(0), None, requirements)
@@ -309,7 +311,7 @@ def arange(*args, dtype=None, device=None, like=None, **kwargs):
     return wrap(np.arange(*to_host(args), dtype=dtype, **to_host(kwargs)))
 
 
-def _arange(dtype, start, stop=None, step=1):
+def _arange(dtype: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
     """NumPy's range: the first two elements fix the difference that the others grow by."""
     if stop is None:
         start, stop = 0, start
@@ -353,7 +355,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return call("linspace", np.linspace, (*given, num), arguments)
 
 
-def _linspace(start, stop, num, endpoint, dtype):
+def _linspace(start: float, stop: float, num: int, endpoint: bool, dtype: Any) -> Any:
     """NumPy's own steps in float64, and the step; or ``None`` where it takes others."""
     spaces = num - 1 if endpoint else num
     if not 0 < spaces < 2**31:

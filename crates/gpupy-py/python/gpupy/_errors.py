@@ -5,6 +5,7 @@ or a call, NumPy computes there, at the line. Not here: the modes themselves, wh
 """
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ._gpupy import eager, set_eager
 _TOLD = frozenset(("raise", "call", "print", "log"))
 
 
-def _asked(given):
+def _asked(given: tuple[Any, ...]) -> bool:
     """Whether these arguments, or the modes in force, ask for more than the default."""
     return "warn" in given or not _TOLD.isdisjoint(np.geterr().values())
 
@@ -21,16 +22,16 @@ def _asked(given):
 class errstate(np.errstate):
     """NumPy's context of the name."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._given = kwargs
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         super().__enter__()
         self._before = eager()
         set_eager(_asked(tuple(v for k, v in self._given.items() if k != "call")))
 
-    def __exit__(self, *failure):
+    def __exit__(self, *failure: Any) -> None:
         set_eager(self._before)
         return super().__exit__(*failure)
 

@@ -7,8 +7,10 @@ Owns the policy (``GPUPY_FALLBACK``), and the longer way of arguments to NumPy a
 import operator
 import os
 import sys
+import types
 import warnings
-from typing import Literal, Self, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -28,6 +30,12 @@ from ._gpupy import (
 )
 
 _Mode: TypeAlias = Literal["allow", "warn", "error"]
+# NumPy's arrays that stand for ours, in the same order.
+_Hosts: TypeAlias = list[np.ndarray[Any, Any]]
+# What reads an array of ours.
+_Pick: TypeAlias = Callable[[ndarray], np.ndarray[Any, Any]]
+# Where a view lies in an array, in elements; its shape and strides.
+_Place: TypeAlias = tuple[int, Sequence[int], Sequence[int]]
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
 
@@ -42,7 +50,7 @@ class FallbackWarning(UserWarning):
     """A call went to NumPy."""
 
 
-def _checked(mode, source):
+def _checked(mode: Any, source: str) -> _Mode:
     if mode not in _MODES:
         choices = ", ".join(f"`{m}`" for m in _MODES)
         raise ValueError(f"{source} is `{mode}`; choose one of {choices}")
@@ -52,7 +60,7 @@ def _checked(mode, source):
 _mode: _Mode = "allow"
 
 
-def _set(mode, source):
+def _set(mode: str, source: str) -> None:
     global _mode
     _mode = _checked(mode, source)
     # What is an error in NumPy is one on another driver as well.
@@ -78,18 +86,18 @@ class fallback:
         _set(self._before, "the fallback mode")
 
 
-def sites():
+def sites() -> list[tuple[str, str, int, int]]:
     """The fallbacks so far: (function, file, line, count), most frequent first."""
     rows = [(*site, count) for site, count in fallback_counts().items()]
     return sorted(rows, key=lambda row: -row[3])
 
 
-def reset():
+def reset() -> None:
     """Forgets the fallbacks so far."""
     reset_fallback_counts()
 
 
-def _tell(site, seen, frame):
+def _tell(site: tuple[str, str, int], seen: Sequence[ndarray], frame: types.FrameType | None) -> None:
     """Warns of a call to NumPy with these arrays, or forbids it."""
     name, file, line = site
     words = f"`{name}` runs in NumPy: {_reason(seen)} ({file}:{line})"
@@ -99,7 +107,7 @@ def _tell(site, seen, frame):
     warnings.warn_explicit(words, FallbackWarning, file, line, module)
 
 
-def _reason(seen):
+def _reason(seen: Sequence[ndarray]) -> str:
     numpys = sorted({str(a.dtype) for a in seen if not a._lazy})
     if numpys:
         return f"{', '.join(numpys)} is NumPy's own"
@@ -107,7 +115,7 @@ def _reason(seen):
     return f"driver `{current_driver()}` does not compute it for these arguments ({dtypes})"
 
 
-def to_host(value, seen=None, pick=None):
+def to_host(value: Any, seen: list[ndarray] | None = None, pick: _Pick | None = None) -> Any:
     """NumPy's arrays and scalars in place of ours, also inside lists, tuples and dictionaries.
 
     Arrays of ours that were met are appended to ``seen``; ``pick`` replaces how they are read.
@@ -137,7 +145,7 @@ def to_host(value, seen=None, pick=None):
     return value
 
 
-def _array_of(value):
+def _array_of(value: Any) -> Any:
     """What an object gives for itself as an array, where that is one of ours."""
     try:
         array = value.__array__()
@@ -152,7 +160,7 @@ _PLAIN = frozenset({int, float, bool, str, type(None), np.ndarray, np.dtype, typ
 _VALUES = frozenset({int, float, bool, str, type(None), *(np.dtype(c).type for c in np.typecodes["All"])})
 
 
-def wrap_inside(value):
+def wrap_inside(value: Any) -> Any:
     """Arrays of ours in place of NumPy's inside a container; other values as they are."""
     kind = type(value)
     if kind is list:
@@ -175,11 +183,11 @@ def wrap_inside(value):
     return value
 
 
-def _random():
+def _random() -> bool:
     return "numpy.random" in sys.modules
 
 
-def _comparable(args):
+def _comparable(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """What is compared, with infinity for Python's integers that the other's dtype has not.
 
     With ``where``, some releases of NumPy crash on these.
@@ -194,15 +202,15 @@ def _comparable(args):
     return args
 
 
-def through_numpy(name, function):
+def through_numpy(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy's, with arrays of ours going in and coming out."""
     if name == "shuffle":
         return _shuffling(function)
     return lambda *args, **kwargs: call(name, function, args, kwargs)
 
 
-def _shuffling(function):
-    def shuffle(x, *args, **kwargs):
+def _shuffling(function: Callable[..., Any]) -> Callable[..., Any]:
+    def shuffle(x: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(x, list):
             # It moves the items of the list itself, whatever they are.
             return function(x, *to_host(args), **to_host(kwargs))
@@ -211,7 +219,7 @@ def _shuffling(function):
     return shuffle
 
 
-def _longer_call(name, function, args, kwargs):
+def _longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``call`` for what is not plain: outputs, masks, views, other classes."""
     outputs = isinstance(function, np.ufunc) and len(args) > function.nin
     if outputs and (len(args) > function.nargs or any(x is ... for x in args)):
@@ -225,7 +233,7 @@ def _longer_call(name, function, args, kwargs):
     if "where" in kwargs and name in _COMPARISONS:
         args = _comparable(args)
     seen: list[ndarray] = []
-    hosts: list[np.ndarray] = []
+    hosts: _Hosts = []
     out = kwargs.get("out")
     if any(type(x) not in _PLAIN and _decides(x) for x in args) or (out is not None and _others_out(out)):
         # NumPy's ufunc asks the other class what to do; ours has nothing to say then.
@@ -239,7 +247,7 @@ def _longer_call(name, function, args, kwargs):
     outs = () if out is None or out is ... else out if isinstance(out, tuple) else (out,)
     targets = [_to_write(o) for o in outs]
 
-    def pick(array):
+    def pick(array: ndarray) -> np.ndarray[Any, Any]:
         # NumPy has to see what it reads and writes in one memory.
         read_there = any(isinstance(o, ndarray) and array._shares(o) for o in outs)
         hosts.append(array._pinned() if read_there else array._host())
@@ -262,7 +270,16 @@ def _longer_call(name, function, args, kwargs):
     return _originals(result, targets, outs)
 
 
-def _called(name, function, args, kwargs, arrays, hosts, host_args, host_kwargs):
+def _called(
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    arrays: list[ndarray],
+    hosts: _Hosts,
+    host_args: tuple[Any, ...],
+    host_kwargs: dict[str, Any],
+) -> Any:
     """What NumPy gives for host memory, with the arrays that it is of."""
     count_fallback(name, arrays)
     try:
@@ -272,7 +289,13 @@ def _called(name, function, args, kwargs, arrays, hosts, host_args, host_kwargs)
     return _given_back(name, result, arrays, hosts)
 
 
-def _refused(error, function, args, kwargs, arrays):
+def _refused(
+    error: ValueError,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    arrays: list[ndarray],
+) -> Any:
     """What comes of a call that failed: where it was to write to its arguments, it may."""
     # NumPy's own arrays raise it too, and then nothing of ours would be changed.
     if "read-only" not in str(error) or not any(_writable(a) for a in arrays):
@@ -280,11 +303,11 @@ def _refused(error, function, args, kwargs, arrays):
     return _write_back(function, args, kwargs)
 
 
-def _given_back(name, result, arrays, hosts):
+def _given_back(name: str, result: Any, arrays: list[ndarray], hosts: _Hosts) -> Any:
     return result if type(result) in _VALUES else wrapped(name, result, arrays, hosts)
 
 
-def wrapped(name, result, arrays, hosts):
+def wrapped(name: str, result: Any, arrays: list[ndarray], hosts: _Hosts) -> Any:
     """The result as ours; the parts of a tuple or a list, too, may be views."""
     kind = type(result)
     if kind is not np.ndarray:
@@ -306,7 +329,7 @@ def wrapped(name, result, arrays, hosts):
     return view
 
 
-def _decides(value):
+def _decides(value: object) -> bool:
     """Whether the class of a value, not ours or NumPy's, says by itself what ufuncs do with it."""
     if isinstance(value, (ndarray, scalar, np.generic)):
         return False
@@ -314,7 +337,7 @@ def _decides(value):
     return own is not None and own is not np.ndarray.__array_ufunc__
 
 
-def _others_out(out):
+def _others_out(out: Any) -> bool:
     return any(_decides(each) for each in (out if isinstance(out, tuple) else (out,)))
 
 
@@ -322,7 +345,9 @@ def _others_out(out):
 _READ_ONLY = frozenset({"diag", "diagonal", "frombuffer", "sliding_window_view"})
 
 
-def _view_of_one(name, result, arrays, hosts):
+def _view_of_one(
+    name: str, result: np.ndarray[Any, Any], arrays: list[ndarray], hosts: _Hosts
+) -> ndarray | None:
     """The array, or the view of it, that NumPy gave back as its host memory; or ``None``."""
     for n, host in enumerate(hosts):
         if result is host:
@@ -357,13 +382,15 @@ def _view_of_one(name, result, arrays, hosts):
     return None
 
 
-def _place(host, result):
+def _place(host: np.ndarray[Any, Any], result: np.ndarray[Any, Any]) -> _Place:
     """The distance of ``result`` from ``host``, of whose memory it is, in elements; its shape and strides."""
     first, there = (a.__array_interface__["data"][0] for a in (host, result))
     return (there - first) // host.itemsize, result.shape, result.strides
 
 
-def _placed(standin, away, shape, strides):
+def _placed(
+    standin: np.ndarray[Any, Any], away: int, shape: Any, strides: Sequence[int]
+) -> np.ndarray[Any, Any]:
     """The part of a stand-in that begins so many elements away."""
     as_strided, size = np.lib.stride_tricks.as_strided, standin.itemsize
     step = -size if away < 0 else size
@@ -371,7 +398,7 @@ def _placed(standin, away, shape, strides):
     return as_strided(start, shape, strides)
 
 
-def _placed_in(array, host, result):
+def _placed_in(array: ndarray, host: np.ndarray[Any, Any], result: np.ndarray[Any, Any]) -> _Place | None:
     """Where ``result``, a view of ``host``, lies in the array that ``host`` is a copy of, in C order.
 
     That is the distance of its first element from the array's, in elements, and its strides; ``None`` where
@@ -397,11 +424,11 @@ def _placed_in(array, host, result):
     return int(first @ np.array(array.strides, dtype=int)) // host.itemsize, result.shape, strides
 
 
-def _writable(array):
+def _writable(array: ndarray) -> bool:
     return array._lazy and array._writable
 
 
-def _to_write(target):
+def _to_write(target: Any) -> Any:
     if type(target) is scalar:
         raise TypeError("return arrays must be of ArrayType")
     if not isinstance(target, ndarray):
@@ -409,14 +436,16 @@ def _to_write(target):
     return target._pinned()
 
 
-def _originals(result, targets, outs):
+def _originals(result: Any, targets: Sequence[Any], outs: Sequence[Any]) -> Any:
     for out, target in zip(outs, targets, strict=True):
         if result is target:
             return out
     return wrap(result)
 
 
-def call_writing(name, function, args, kwargs):
+def call_writing(
+    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """``function(*args, **kwargs)`` by NumPy, which writes to its first argument."""
     if not isinstance(args[0] if args else None, ndarray):
         return call(name, function, args, kwargs)
@@ -426,11 +455,11 @@ def call_writing(name, function, args, kwargs):
     return function(_to_write(args[0]), *host_args, **host_kwargs)
 
 
-def _write_back(function, args, kwargs):
+def _write_back(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Calls a function that changes its arguments, on the arrays' own memory."""
     written = []
 
-    def pick(array):
+    def pick(array: ndarray) -> np.ndarray[Any, Any]:
         if not _writable(array):
             return array._host()
         written.append((array, array._pinned()))
@@ -443,7 +472,7 @@ def _write_back(function, args, kwargs):
     return wrap(result)
 
 
-def in_place(operator_name, ufunc_name, target, value):
+def in_place(operator_name: str, ufunc_name: str, target: ndarray, value: Any) -> Any:
     """``target op= value`` by NumPy."""
     function = getattr(operator, "i" + operator_name.rstrip("_"))
     if _decides(value):
@@ -454,13 +483,13 @@ def in_place(operator_name, ufunc_name, target, value):
     function(_to_write(target), host_value)
 
 
-def array_ufunc(ufunc, method, inputs, kwargs):
+def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """NumPy's ufuncs called with arrays of ours."""
     from . import _namespace, _ufunc
 
     if not isinstance(ufunc, (np.ufunc, _namespace.ufunc)):
         # NumPy has the words.
-        return np.empty(0).__array_ufunc__(ufunc, method, *to_host(inputs))
+        return np.empty(0).__array_ufunc__(ufunc, method, *to_host(inputs))  # type: ignore[arg-type]
     if any(_decides(x) for x in inputs) or _others_out(kwargs.get("out", ())):
         return NotImplemented
     if method == "__call__":
@@ -468,7 +497,9 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     return _ufunc.method(ufunc.__name__, ufunc, method)(*inputs, **kwargs)
 
 
-def array_function(function, types, args, kwargs):
+def array_function(
+    function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """NumPy's functions called with arrays of ours."""
     from . import _namespace
 

@@ -3,6 +3,11 @@
 Owns ``flags``. Not here: strides (in Rust).
 """
 
+from collections.abc import Sequence
+from typing import Any
+
+from ._gpupy import ndarray
+
 _SHORT = {
     "C": "c_contiguous",
     "CONTIGUOUS": "c_contiguous",
@@ -30,7 +35,7 @@ _SHORT = {
 _SHOWN = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED", "WRITEBACKIFCOPY")
 
 
-def _contiguous(shape, strides, itemsize):
+def _contiguous(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
     if 0 in shape:
         return True
     expected = itemsize
@@ -48,75 +53,75 @@ class flags:
     aligned = True
     writebackifcopy = False
 
-    def __init__(self, array):
+    def __init__(self, array: ndarray) -> None:
         self._array = array
 
     @property
-    def c_contiguous(self):
+    def c_contiguous(self) -> bool:
         a = self._array
         return _contiguous(a.shape, a.strides, a.itemsize)
 
     @property
-    def f_contiguous(self):
+    def f_contiguous(self) -> bool:
         a = self._array
         return _contiguous(a.shape[::-1], a.strides[::-1], a.itemsize)
 
     contiguous = c_contiguous
 
     @property
-    def owndata(self):
+    def owndata(self) -> bool:
         a = self._array
         return a.base is None if a._lazy else bool(a._host().flags.owndata)
 
     @property
-    def writeable(self):
+    def writeable(self) -> bool:
         return self._array._writable
 
     @writeable.setter
-    def writeable(self, value):
+    def writeable(self, value: Any) -> None:
         self._array.setflags(write=bool(value))
 
     @property
-    def behaved(self):
+    def behaved(self) -> bool:
         return self.writeable
 
     @property
-    def fnc(self):
+    def fnc(self) -> bool:
         return self.f_contiguous and not self.c_contiguous
 
     fortran = fnc
 
     @property
-    def forc(self):
+    def forc(self) -> bool:
         return self.f_contiguous or self.c_contiguous
 
     @property
-    def carray(self):
+    def carray(self) -> bool:
         return self.behaved and self.c_contiguous
 
     @property
-    def farray(self):
+    def farray(self) -> bool:
         return self.behaved and self.fnc
 
     @property
-    def num(self):
+    def num(self) -> int:
         bits = (("c_contiguous", 1), ("f_contiguous", 2), ("owndata", 4), ("aligned", 256))
         return sum(bit for name, bit in (*bits, ("writeable", 1024)) if getattr(self, name))
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> bool:
         if key not in _SHORT:
             raise KeyError("Unknown flag")
         return getattr(self, _SHORT[key])
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: str, value: Any) -> None:
         if _SHORT.get(key) != "writeable":
             raise KeyError("Unknown flag")
         self.writeable = value
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return getattr(other, "num", None) == self.num
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "".join(f"  {name} : {self[name]}\n" for name in _SHOWN)

@@ -5,11 +5,12 @@ Owns ``flatiter``. Not here: ``ravel``, which is a method of arrays.
 
 import operator
 import warnings
+from typing import Any
 
 import numpy as np
 
 from ._fallback import call, to_host
-from ._gpupy import wrap
+from ._gpupy import ndarray, wrap
 
 
 class flatiter:
@@ -105,13 +106,13 @@ class flatiter:
         array._hollow().flat[0] = to_host(value)
         array[place] = value
 
-    def _at(self, place):
+    def _at(self, place: int) -> tuple[int, ...]:
         size = self._array.size
         if not -size <= place < size:
             raise IndexError(f"index {place} is out of bounds for size {size}")
         return tuple(int(i) for i in np.unravel_index(place % size, self._array.shape))
 
-    def _compare(self, name, other):
+    def _compare(self, name: str, other: Any) -> Any:
         return call(name, getattr(operator, name), (self.copy(), other), {})
 
     def __eq__(self, other):
@@ -135,10 +136,10 @@ class flatiter:
     __hash__ = None  # type: ignore[assignment]
 
 
-def set_flat(array, value):
+def set_flat(array: ndarray, value: Any) -> None:
     """``array.flat = value``."""
     if not array._lazy:
-        array._host().flat = to_host(value)
+        array._host().flat = to_host(value)  # type: ignore[misc]
         return
     if not array._writable:
         raise ValueError("array is read-only")

@@ -5,6 +5,7 @@ Rust).
 """
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +15,14 @@ from ._fallback import call, to_host
 from ._gpupy import ndarray, scalar
 
 
-def getitem(array, key):
+def getitem(array: ndarray, key: Any) -> Any:
     plain = _plain(key) if array._lazy else key
     if plain is not key:
         return array[plain]
     return call("__getitem__", operator.getitem, (array, key), {})
 
 
-def setitem(array, key, value):
+def setitem(array: ndarray, key: Any, value: Any) -> None:
     plain = _plain(key) if array._lazy else key
     if plain is not key:
         array[plain] = value
@@ -32,7 +33,7 @@ def setitem(array, key, value):
         call("__setitem__", operator.setitem, (array, key, value), {})
 
 
-def _plain(key):
+def _plain(key: Any) -> Any:
     """The key with numbers and arrays in the place of objects that have code of their own to give them.
 
     That code may write to the array, so it runs before anything is read.
@@ -59,7 +60,7 @@ def _plain(key):
 _KEYS = (int, slice, list, tuple, str, bytes, type(None), type(...), np.generic, np.ndarray, ndarray, scalar)
 
 
-def _mask(array, key, value):
+def _mask(array: ndarray, key: Any, value: Any) -> bool:
     """``a[mask] = scalar``, where the mask has the array's shape."""
     if key.dtype != np.bool or key.shape != array.shape or np.ndim(value) or array.size == 0:
         return False
@@ -123,7 +124,7 @@ def nonzero(a):
     return tuple(places[:, axis] for axis in range(a.ndim))
 
 
-def _places(host):
+def _places(host: np.ndarray[Any, Any]) -> Any:
     return np.stack(np.nonzero(host), axis=-1)
 
 

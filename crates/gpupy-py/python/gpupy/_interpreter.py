@@ -6,7 +6,7 @@ do anything.
 """
 
 
-def _is_main():
+def _is_main() -> bool:
     try:
         # NumPy imports it, too.
         import ctypes

@@ -5,6 +5,8 @@ What NumPy allocates or casts for an operand is shared with the iterator. Not he
 (in Rust), ``flat`` (``_flat.py``).
 """
 
+from typing import Any
+
 import numpy as np
 
 from ._fallback import to_host
@@ -105,6 +107,6 @@ def nested_iters(op, axes, flags=None, op_flags=None, *args, **kwargs):
 FUNCTIONS = {"nested_iters": nested_iters}
 
 
-def _operand(array):
+def _operand(array: Any) -> Any:
     """NumPy's array for an operand."""
     return array._pinned() if isinstance(array, ndarray) else to_host(array)

@@ -5,7 +5,8 @@ Not here: splitting, which makes views (``_shape.py``).
 """
 
 import operator
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
 from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel
 
 
-def _parts(arrays):
+def _parts(arrays: Any) -> list[ndarray] | None:
     """The arrays to join, or ``None`` when NumPy has to join them."""
     if isinstance(arrays, ndarray):
         arrays = [arrays[i] for i in range(len(arrays))]
@@ -28,14 +29,14 @@ def _parts(arrays):
     return parts if parts and all(p._lazy for p in parts) else None
 
 
-def _sequence(arrays):
+def _sequence(arrays: Any) -> Any:
     """Refuses generators, which NumPy does not join."""
     if not hasattr(arrays, "__getitem__"):
         raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
     return arrays
 
 
-def _refuse(parts, axis):
+def _refuse(parts: Sequence[ndarray], axis: int) -> NoReturn:
     """Lets NumPy refuse shapes that cannot be joined."""
     np.concatenate([p._hollow() for p in parts], axis)
     raise ValueError("the arrays cannot be joined")
@@ -81,7 +82,7 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     return concatenate([p[key] for p in parts], axis, dtype=dtype, casting=casting)
 
 
-def _inside(axis, rank):
+def _inside(axis: Any, rank: int) -> bool:
     return hasattr(axis, "__index__") and -rank <= axis < rank
 
 
@@ -110,7 +111,7 @@ def append(arr, values, axis=None):
     return concatenate([arr, values], axis)
 
 
-def _shifts(shift, axis, rank):
+def _shifts(shift: Any, axis: Any, rank: int) -> np.broadcast:
     """Each shift with its axis."""
     pairs = np.broadcast(shift, np.lib.array_utils.normalize_axis_tuple(axis, rank, allow_duplicate=True))
     if pairs.ndim > 1:
@@ -136,10 +137,10 @@ def roll(a, shift, axis=None):
     return moved.transpose([axes.index(axis) for axis in range(a.ndim)])
 
 
-def _constant_sides(a, axis, pair, constants):
+def _constant_sides(a: ndarray, axis: int, pair: Sequence[int], constants: Sequence[Any]) -> Any:
     """An array with so many elements of each constant before and behind it along an axis."""
 
-    def side(n, constant):
+    def side(n: int, constant: Any) -> Any:
         shape = (*a.shape[:axis], n, *a.shape[axis + 1 :])
         is_zero = type(constant) is int and constant == 0
         return zeros(shape, a.dtype) if is_zero else full(shape, constant, a.dtype)
@@ -148,7 +149,7 @@ def _constant_sides(a, axis, pair, constants):
     return join([first, a, last], axis)
 
 
-def _expresses(dtype, constants):
+def _expresses(dtype: np.dtype[Any], constants: Any) -> bool:
     """Whether a dtype has these numbers; NumPy has the words, and the bits, for others."""
     constants = np.asarray(constants)
     if constants.dtype.kind not in "biuf" or (dtype.kind in "biu" and not np.isfinite(constants).all()):
@@ -157,7 +158,7 @@ def _expresses(dtype, constants):
     return all(low <= constant <= high for constant in constants.ravel().tolist())
 
 
-def _ends(dtype):
+def _ends(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """The least and the greatest number of a real dtype."""
     if dtype.kind == "b":
         return 0, 1
@@ -169,7 +170,7 @@ def _ends(dtype):
 _OFFERS = {"edge": None, "constant": None, "wrap": 0, "symmetric": 0, "reflect": -1}
 
 
-def _sides(given, rank):
+def _sides(given: Any, rank: int) -> Any:
     """What is given for both sides of each axis."""
     if type(given) is int:
         return [(given, given)] * rank
@@ -178,7 +179,7 @@ def _sides(given, rank):
     return np.broadcast_to(np.asarray(given), (rank, 2)).tolist()
 
 
-def _are_sides(pair):
+def _are_sides(pair: Any) -> bool:
     return type(pair) is tuple and len(pair) == 2 and type(pair[0]) is type(pair[1]) is int
 
 

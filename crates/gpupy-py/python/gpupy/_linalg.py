@@ -4,6 +4,8 @@ Owns ``FUNCTIONS``. Not here: decompositions and solvers, which are NumPy's; the
 (``_linear.py``).
 """
 
+from typing import Any
+
 import numpy as np
 
 from . import _linear, _shape
@@ -14,7 +16,7 @@ from ._gpupy import ndarray
 _linalg = np.linalg
 
 
-def _lazy(*given):
+def _lazy(*given: Any) -> list[Any] | None:
     """The operands as lazy arrays of float32, float64 or complex numbers, or ``None``."""
     arrays = [asanyarray(a) if isinstance(a, (np.ndarray, list, tuple)) else a for a in given]
     ours = all(isinstance(a, ndarray) and a._lazy and a.dtype.char in "fdFD" for a in arrays)
@@ -82,7 +84,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     return made
 
 
-def _norm(x, ord, axis, keepdims):
+def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     """NumPy's own steps, or ``None`` where it takes others or has to judge the arguments."""
     if isinstance(x, ndarray) and x._lazy and x.dtype.kind in "biu":
         x = x.astype(float)
@@ -113,7 +115,7 @@ def _norm(x, ord, axis, keepdims):
     return None
 
 
-def _root(x, axes, keepdims):
+def _root(x: ndarray, axes: tuple[int, ...], keepdims: Any) -> Any:
     """The root of the sum of squares."""
     return np.sqrt((x.conj() * x).real.sum(axis=axes, keepdims=keepdims))
 

@@ -6,6 +6,8 @@ Not here: ``matmul`` itself, which is a ufunc (in Rust).
 
 import functools
 import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +21,16 @@ from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
 _MOST_AXES = 64
 
 
-def _operands(*given):
+def _operands(*given: Any) -> list[Any] | None:
     """The operands as lazy arrays with elements, or ``None``."""
     arrays = [asanyarray(a) if isinstance(a, (np.ndarray, list, tuple)) else a for a in given]
     ours = all(isinstance(a, ndarray) and a._lazy for a in arrays)
     return arrays if ours else None
 
 
-def _finished(name, result, out, args, kwargs=None):
+def _finished(
+    name: str, result: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> Any:
     """The result, or NumPy's where there is none or ``out`` cannot hold it as it is."""
     result = None if result is None else _given(out, result)
     if result is not None:
@@ -35,11 +39,11 @@ def _finished(name, result, out, args, kwargs=None):
     return call(name, getattr(np, name), args, given if out is None else {**given, "out": out})
 
 
-def _size(shape):
+def _size(shape: Iterable[int]) -> int:
     return functools.reduce(operator.mul, shape, 1)
 
 
-def _contracted(a, b, axes_a, axes_b):
+def _contracted(a: ndarray, b: ndarray, axes_a: Sequence[int], axes_b: Sequence[int]) -> Any:
     """The sum of products over pairs of axes: the others of ``a``, then those of ``b``; or ``None``."""
     if [a.shape[k] for k in axes_a] != [b.shape[k] for k in axes_b]:
         return None
@@ -53,7 +57,7 @@ def _contracted(a, b, axes_a, axes_b):
     return product.reshape((*rows, *columns))
 
 
-def _element(product):
+def _element(product: Any) -> Any:
     """What a product without axes is in NumPy, but for ``tensordot``."""
     return product[()] if product is not None and not product.ndim else product
 
@@ -116,7 +120,7 @@ def tensordot(a, b, axes=2):
     return _finished("tensordot", result, None, (a, b), {"axes": axes})
 
 
-def _axes(a, b, axes):
+def _axes(a: ndarray, b: ndarray, axes: Any) -> Sequence[list[int]] | None:
     """The axes that ``tensordot`` sums over, or ``None`` where NumPy has to judge them."""
     if isinstance(axes, int):
         if not 0 <= axes <= min(a.ndim, b.ndim):
@@ -152,7 +156,7 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
     return _finished("einsum", result, out, operands, {"optimize": optimize, **kwargs})
 
 
-def _turned(subscripts, a):
+def _turned(subscripts: Any, a: Any) -> Any:
     """An array's axes in another order, a view, or ``None`` where that is not what is asked for."""
     if not isinstance(subscripts, str) or not isinstance(a, ndarray):
         return None
@@ -163,7 +167,7 @@ def _turned(subscripts, a):
     return a.transpose([given.index(label) for label in wanted])
 
 
-def _summed(subscripts, a, b, optimize):
+def _summed(subscripts: str, a: Any, b: Any, optimize: bool) -> Any:
     """A sum of products of two operands that is a product of stacks of matrices, or ``None``.
 
     Its axes lie in memory as those of NumPy's: where that is to be fast, as in a product of matrices, and
@@ -192,7 +196,7 @@ def _summed(subscripts, a, b, optimize):
         # The same product, turned.
         first, second, a, b, rows, columns = second, first, b, a, columns, rows
 
-    def matrices(array, own, *parts):
+    def matrices(array: Any, own: str, *parts: list[str]) -> Any:
         order = [own.index(label) for label in stack + parts[0] + parts[1]]
         shape = [extents[label] for label in stack]
         shape += [_size(extents[label] for label in part) for part in parts]
@@ -211,16 +215,18 @@ def _summed(subscripts, a, b, optimize):
     return product.transpose([order.index(label) for label in wanted])
 
 
-def _laid(wanted, summed, *operands):
+def _laid(
+    wanted: Iterable[str], summed: Iterable[str], *operands: tuple[str, np.ndarray[Any, Any]]
+) -> list[str]:
     """The labels of a result from the outermost in memory to the innermost, as NumPy's iterator sorts them:
     from the innermost out, each as far in as no operand's strides speak against it.
     """
     steps = []
-    for labels, array in operands:
-        axes = zip(labels, array.strides, array.shape, strict=True)
+    for each, array in operands:
+        axes = zip(each, array.strides, array.shape, strict=True)
         steps.append({label: abs(stride) for label, stride, n in axes if stride and n > 1})
 
-    def goes_inside(label, other):
+    def goes_inside(label: str, other: str) -> bool | None:
         told = [found[label] < found[other] for found in steps if label in found and other in found]
         return all(told) if told else None
 

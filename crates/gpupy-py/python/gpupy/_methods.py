@@ -31,7 +31,7 @@ def _described(function: Any, theirs: Any) -> types.FunctionType:
     return made
 
 
-def _method(name):
+def _method(name: str) -> types.FunctionType:
     theirs = getattr(np.ndarray, name)
 
     def of_its_class(array, /, *args, **kwargs):
@@ -43,7 +43,7 @@ def _method(name):
     return _described(method, theirs)
 
 
-def _reader(name):
+def _reader(name: str) -> types.FunctionType:
     """A method that only reads elements out: no fallback."""
     theirs = getattr(np.ndarray, name)
 
@@ -53,7 +53,7 @@ def _reader(name):
     return _described(method, theirs)
 
 
-def _view_method(name):
+def _view_method(name: str) -> types.FunctionType:
     theirs = getattr(np.ndarray, name)
 
     def method(self, /, *args, **kwargs):
@@ -237,7 +237,7 @@ def setstate(self, state, /):
     self._replace(wrap(made))
 
 
-def _rebuild(array):
+def _rebuild(array: np.ndarray[Any, Any]) -> Any:
     return wrap(array)
 
 
@@ -352,11 +352,11 @@ _VIEWS = "diagonal swapaxes".split()
 _SKIPPED = {"__array_finalize__", "__hash__"}
 
 
-def _attribute(name):
+def _attribute(name: str) -> property:
     return property(lambda self: numpy_attribute(self, name))
 
 
-def _complete():
+def _complete() -> None:
     for name, value in _OWN.items():
         theirs = getattr(np.ndarray, name, None)
         is_method = isinstance(value, types.FunctionType) and callable(theirs)
@@ -378,7 +378,7 @@ def _complete():
 _complete()
 
 
-def _match_as_numpys():
+def _match_as_numpys() -> None:
     """Arrays match patterns of sequences in ``match`` where NumPy's do, and stay no ``Sequence``."""
     sequence = 1 << 5
     if np.ndarray.__flags__ & sequence:

@@ -6,6 +6,7 @@ Owns ``lookup``. Types and constants are NumPy's own objects. Not here: what the
 import functools
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ OWN_INSIDE: dict[str, dict[str, Any]] = {
 }
 
 
-def lookup(name):
+def lookup(name: str) -> Any:
     """The object that gpupy's namespace has under a name of NumPy's."""
     if name in OWN:
         return _own(name, OWN[name], getattr(np, name), "gpupy")
@@ -64,7 +65,7 @@ def lookup(name):
     return adapt(name, getattr(np, name), "gpupy")
 
 
-def lookup_inside(module, name, theirs):
+def lookup_inside(module: str, name: str, theirs: Any) -> Any:
     """The object that a submodule of ours has under a name of NumPy's."""
     own = OWN_INSIDE.get(module, {}).get(name)
     if own is not None:
@@ -76,7 +77,7 @@ def lookup_inside(module, name, theirs):
     return adapt(name, theirs, module)
 
 
-def _own(name, own, theirs, module):
+def _own(name: str, own: Any, theirs: Any, module: str) -> Any:
     """A function of ours as programs see it."""
     if not isinstance(own, type(_own)):
         return own
@@ -91,7 +92,7 @@ def _own(name, own, theirs, module):
     return made
 
 
-def _sign(own, theirs):
+def _sign(own: Any, theirs: Any) -> None:
     """Gives a function of ours what NumPy's carries of its signature."""
     for name in ("__signature__", "__text_signature__"):
         found = getattr(theirs, name, None)
@@ -102,14 +103,14 @@ def _sign(own, theirs):
 class _Unbound(staticmethod):  # type: ignore[type-arg]
     """A function that binds to no instance when it is an attribute of a class, as those in C."""
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: Any, owner: Any = None) -> "_Unbound":
         return self
 
-    def __reduce__(self):
+    def __reduce__(self) -> str:
         return self.__name__
 
 
-def adapt(name, value, module):
+def adapt(name: str, value: Any, module: str) -> Any:
     """Ours in place of what a module of NumPy's has under a name: ufuncs and functions wrapped, others as is.
 
     ``module`` is the name of ours that stands for it.
@@ -134,7 +135,7 @@ def adapt(name, value, module):
     return _proxy.Proxy(value)
 
 
-def _runs_code_of_callers(name, value):
+def _runs_code_of_callers(name: str, value: Any) -> bool:
     """Whether it is one of ``numpy.testing`` that calls a function, which has to get arrays of ours."""
     module = getattr(value, "__module__", None) or ""
     return module.startswith("numpy.testing") and name not in _COMPARISONS
@@ -155,7 +156,7 @@ _CONSTANTS = (
 )
 
 
-def ufunc_of(value):
+def ufunc_of(value: Any) -> ufunc:
     """Our ufunc for one of NumPy's, or of another library's."""
     found = _adapted.get(id(value))
     if found is None:
@@ -164,7 +165,7 @@ def ufunc_of(value):
     return found[0]
 
 
-def function_of(name, value, module):
+def function_of(name: str, value: Any, module: str) -> Any:
     """A function of NumPy's, with arrays of ours going in and coming out."""
     found = _adapted.get(id(value))
     if found is None:
@@ -172,7 +173,7 @@ def function_of(name, value, module):
     return found[0]
 
 
-def _home(name, value, module):
+def _home(name: str, value: Any, module: str) -> str:
     """The module of ours that a pickle finds a function in: NumPy's own choice where that has it."""
     theirs = getattr(value, "__module__", None) or ""
     if theirs.split(".")[0] == "numpy" and getattr(sys.modules.get(theirs), name, None) is value:
@@ -192,10 +193,10 @@ _SHAPES_ALONE = frozenset(
 _LIKE = frozenset("fromfile frombuffer fromiter fromstring genfromtxt loadtxt".split())
 
 
-def _given_like(name, function):
+def _given_like(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which the class of ``like`` is asked for first."""
 
-    def given(*args, **kwargs):
+    def given(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("like") is not None:
             rest = {key: value for key, value in kwargs.items() if key != "like"}
             if isinstance(kwargs["like"], ndarray):
@@ -208,15 +209,15 @@ def _given_like(name, function):
     return given
 
 
-def _hollow(array):
+def _hollow(array: ndarray) -> Any:
     """A stand-in for an array; one without axes may be a number, such as an axis, and stays itself."""
     return array._hollow() if array.ndim else array._host()
 
 
-def _wrapped(name, value, module):
+def _wrapped(name: str, value: Any, module: str) -> Callable[..., Any]:
     if name in _SHAPES_ALONE:
 
-        def function(*args, **kwargs):
+        def function(*args: Any, **kwargs: Any) -> Any:
             hollow = _fallback.to_host((args, kwargs), None, _hollow)
             return value(*hollow[0], **hollow[1])
 
@@ -237,7 +238,7 @@ def _wrapped(name, value, module):
 
 
 @functools.cache
-def _overrides():
+def _overrides() -> dict[Any, Any]:
     found = {}
     for name, own in OWN.items():
         theirs = getattr(np, name, None)
@@ -249,7 +250,7 @@ def _overrides():
     return found
 
 
-def override(function):
+def override(function: Any) -> Any:
     """Our implementation of a function of NumPy's, if there is one."""
     own = _overrides().get(function)
     if own is None and getattr(function, "__name__", "") in _SHAPES_ALONE:
@@ -257,9 +258,9 @@ def override(function):
     return own
 
 
-def _vectorize():
+def _vectorize() -> type[np.vectorize]:
     class vectorize(np.vectorize):
-        def __call__(self, *args, **kwargs):
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return _fallback.call("vectorize", super().__call__, args, kwargs)
 
     return vectorize
@@ -272,4 +273,4 @@ _CLASSES = {
     "nditer": lambda: _iteration.nditer,
     "vectorize": _vectorize,
 }
-_ufunc.lookup_ufunc = ufunc_of
+_ufunc.lookup_ufunc = ufunc_of  # type: ignore[assignment]

@@ -6,18 +6,19 @@ Owns ``Proxy``, which is the object but for wrapping what comes out. Not here: f
 
 import collections.abc
 import functools
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Self
 
 from ._fallback import call, through_numpy, to_host
 from ._gpupy import wrap
 
 
 @functools.cache
-def giving_ours(kind):
+def giving_ours(kind: type[Any]) -> type[Any]:
     """A subclass of a class of NumPy's, whose methods give arrays of ours."""
 
-    def get(self, name):
-        value = kind.__getattribute__(self, name)
+    def get(self: Any, name: str) -> Any:
+        value = kind.__getattribute__(self, name)  # type: ignore[call-arg]
         if name.startswith("_") or not callable(value):
             return value
         return through_numpy(name, value)
@@ -27,15 +28,15 @@ def giving_ours(kind):
 
 
 @functools.cache
-def called_giving_ours(kind):
+def called_giving_ours(kind: type[Any]) -> type[Any]:
     """A subclass of a class of NumPy's, whose instances give arrays of ours when they are called."""
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         return call(kind.__name__, super(made, self).__call__, args, kwargs)
 
     class Kind(type(kind)):  # type: ignore[misc]
         # What NumPy's functions give is of its own class.
-        def __instancecheck__(cls, instance):
+        def __instancecheck__(cls, instance: Any) -> bool:
             return isinstance(instance, kind) if cls is made else super().__instancecheck__(instance)
 
     made: Any
@@ -50,13 +51,13 @@ def called_giving_ours(kind):
 _ROOTS = ("linspace", "r", "roots")
 
 
-def _wrapped(theirs):
+def _wrapped(theirs: Any) -> Any:
     """A method or an attribute of NumPy's that gives arrays of ours."""
     if isinstance(theirs, property):
         return property(lambda self: wrap(theirs.fget(self)), doc=theirs.__doc__)  # type: ignore[misc]
 
     @functools.wraps(theirs)
-    def method(self, *args, **kwargs):
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return call(theirs.__name__, theirs, (self, *args), kwargs)
 
     return method
@@ -67,18 +68,18 @@ class Proxy:
 
     __slots__ = ("_object",)
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         object.__setattr__(self, "_object", value)
 
     @property  # type: ignore[misc]
-    def __class__(self):
+    def __class__(self) -> type[Any]:
         kind: Any = type(self._object)
         return giving_ours(kind) if kind.__module__.startswith("numpy.random") else kind
 
-    def __gpupy_host__(self):
+    def __gpupy_host__(self) -> Any:
         return self._object
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         value = getattr(self._object, name)
         if callable(value) and not isinstance(value, type):
             method = through_numpy(name, value)
@@ -86,19 +87,19 @@ class Proxy:
             return method
         return wrap(value)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._object, name, to_host(value))
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         return call("__getitem__", self._object.__getitem__, (key,), {})
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._object)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self._object)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Proxy, (self._object,)
 
 
@@ -107,36 +108,36 @@ class Archive(Proxy, collections.abc.Mapping[str, Any]):
 
     __slots__ = ()
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Any:
         return wrap(self._object[key])
 
     @property
-    def f(self):
+    def f(self) -> "_Attributes":
         """The arrays as attributes."""
         return _Attributes(self)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._object)
 
-    def __contains__(self, key):
+    def __contains__(self, key: object) -> bool:
         return key in self._object
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *failure):
+    def __exit__(self, *failure: Any) -> Any:
         return self._object.__exit__(*failure)
 
 
 class _Attributes:
-    def __init__(self, archive):
+    def __init__(self, archive: Archive) -> None:
         self._archive = archive
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         try:
             return self._archive[name]
         except KeyError:
             raise AttributeError(name) from None
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return list(self._archive)

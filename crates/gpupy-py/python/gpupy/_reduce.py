@@ -5,6 +5,8 @@ Not here: the reductions themselves.
 """
 
 import operator
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
@@ -17,7 +19,7 @@ from ._gpupy import assign_all, ndarray, place, scan
 _UNSET = np._NoValue
 
 
-def _lazily(name, a, axis, keepdims, dtype=None):
+def _lazily(name: str, a: Any, axis: Any, keepdims: Any, dtype: Any = None) -> Any:
     """The recorded reduction of a lazy array, whose elements are cast first, or ``None``."""
     if not isinstance(a, ndarray) or not a._lazy:
         return None
@@ -40,12 +42,12 @@ def _lazily(name, a, axis, keepdims, dtype=None):
     return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET, dtype)
 
 
-def _may_take(out):
+def _may_take(out: Any) -> bool:
     """Whether a result may be written to it; NumPy refuses others before it looks at the axes."""
     return out is None or (isinstance(out, ndarray) and out._writable)
 
 
-def _given(out, result):
+def _given(out: Any, result: Any) -> Any:
     """The result, written to ``out`` if that can hold it as it is; otherwise ``None``."""
     if out is None:
         return result
@@ -56,18 +58,18 @@ def _given(out, result):
     return out
 
 
-def _array(a):
+def _array(a: Any) -> Any:
     return a.ravel() if isinstance(a, flatiter) else asanyarray(a)
 
 
-def _call(name, args, kwargs):
+def _call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     given = {key: value for key, value in kwargs.items() if value is not _UNSET}
     if given.get("out", 0) is None:
         del given["out"]
     return call(name, getattr(np, name), args, given)
 
 
-def _reduction(name, ufunc):
+def _reduction(name: str, ufunc: str) -> Callable[..., Any]:
     """A reduction with a ``dtype`` argument."""
 
     def function(a, axis=None, dtype=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
@@ -89,7 +91,7 @@ def _reduction(name, ufunc):
     return function
 
 
-def _extreme(name, ufunc):
+def _extreme(name: str, ufunc: str) -> Callable[..., Any]:
     """A reduction without a ``dtype`` argument."""
 
     def function(a, axis=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
@@ -111,7 +113,7 @@ def _extreme(name, ufunc):
     return function
 
 
-def _truth(name, ufunc):
+def _truth(name: str, ufunc: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The function, and the method of arrays, which takes a dtype as NumPy's does."""
 
     def function(a, axis=None, out=None, keepdims=_UNSET, *, where=_UNSET):
@@ -137,7 +139,7 @@ def _truth(name, ufunc):
     return function, method
 
 
-def _count(a, axis):
+def _count(a: ndarray, axis: Any) -> int:
     axes = range(a.ndim) if axis is None else normalize_axis_tuple(axis, a.ndim)
     count = 1
     for n in axes:
@@ -145,7 +147,7 @@ def _count(a, axis):
     return count
 
 
-def _mean(a, axis, dtype, keepdims):
+def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any) -> Any:
     """The mean of a lazy array in the dtype that NumPy gives it, or ``None``."""
     if not a._lazy or not a.size:
         return None
@@ -182,7 +184,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
     return _call("mean", (a,), {"axis": axis, "dtype": dtype, **given})
 
 
-def _spread(name, finish):
+def _spread(name: str, finish: Any) -> Callable[..., Any]:
     def function(
         a,
         axis=None,
@@ -215,7 +217,7 @@ def _spread(name, finish):
     return function
 
 
-def _variance(a, axis, dtype, ddof, keepdims):
+def _variance(a: ndarray, axis: Any, dtype: Any, ddof: Any, keepdims: Any) -> Any:
     """The variance of a lazy array of real numbers, or ``None``."""
     try:
         if dtype not in (None, a.dtype) or not a.size or _count(a, axis) <= ddof:
@@ -245,7 +247,16 @@ def ptp(a, axis=None, out=None, keepdims=_UNSET):
     return _call("ptp", (a,), {"axis": axis, "out": out, "keepdims": keepdims})
 
 
-def ufunc_reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, initial=_UNSET, where=True):
+def ufunc_reduce(
+    name: str,
+    array: ndarray,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = _UNSET,
+    where: Any = True,
+) -> Any:
     """``ufunc.reduce(array, …)`` as recorded, or ``None``."""
     if initial is not _UNSET or where is not True:
         return None
@@ -254,7 +265,7 @@ def ufunc_reduce(name, array, axis=0, dtype=None, out=None, keepdims=False, init
     return _lazily(name, array, axis, keepdims, dtype)
 
 
-def _position(name, ufunc):
+def _position(name: str, ufunc: str) -> Callable[..., Any]:
     """Where the first extreme is, or the first NaN."""
 
     def function(a, axis=None, out=None, *, keepdims=_UNSET):
@@ -270,7 +281,7 @@ def _position(name, ufunc):
     return function
 
 
-def _first(a, axis, ufunc, keepdims):
+def _first(a: Any, axis: Any, ufunc: str, keepdims: Any) -> Any:
     if not isinstance(a, ndarray) or not a._lazy:
         return None
     rank = a.ndim
@@ -285,7 +296,7 @@ def _first(a, axis, ufunc, keepdims):
     return at.reshape((1,) * rank) if kept and at is not None and a.ndim != rank else at
 
 
-def _running(name, ufunc):
+def _running(name: str, ufunc: str) -> Callable[..., Any]:
     def function(a, axis=None, dtype=None, out=None):
         if axis is dtype is out is None and type(a) is ndarray:
             result = scan(ufunc, a, None)
@@ -309,14 +320,16 @@ def _running(name, ufunc):
     return function
 
 
-def _scanned(ufunc, a, axis, dtype):
+def _scanned(ufunc: str, a: ndarray, axis: Any, dtype: Any) -> ndarray | None:
     """The recorded running results along an axis, or ``None``."""
     if not isinstance(axis, int) or isinstance(axis, bool):
         return None
     return scan(ufunc, a, axis, None if dtype is None else np.dtype(dtype))
 
 
-def ufunc_accumulate(name, array, axis=0, dtype=None, out=None):
+def ufunc_accumulate(
+    name: str, array: ndarray, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> ndarray | None:
     """``ufunc.accumulate(array, …)`` as recorded, or ``None``."""
     return None if out is not None else _scanned(name, array, axis, dtype)
 

@@ -12,9 +12,11 @@ import importlib.util
 import pathlib
 import sys
 import types
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 
-def run(path, arguments):
+def run(path: str, arguments: list[str]) -> int:
     """Runs the file as Python runs a program: as ``__main__``, with these arguments, its folder searched.
 
     Returns the exit status where the program does not end by itself.
@@ -40,7 +42,7 @@ def run(path, arguments):
     return 0
 
 
-def ours(module):
+def ours(module: str) -> str | None:
     """gpupy's module for one of NumPy's public ones, by name; ``None`` where gpupy has none."""
     if module != "numpy" and not module.startswith("numpy."):
         return None
@@ -54,17 +56,23 @@ def ours(module):
     return name if found else None
 
 
+# The name of the module that stands for one, or `None` where that stays.
+_Names: TypeAlias = Callable[[str], str | None]
+
+
 class Finder(importlib.abc.MetaPathFinder):
     """Finds modules whose files ``holds`` accepts, with the modules in place that ``name_of`` names.
 
     ``name_of(module)`` is the name of what stands for a module, or ``None`` where that stays.
     """
 
-    def __init__(self, holds, name_of):
+    def __init__(self, holds: Callable[[pathlib.Path], bool], name_of: _Names) -> None:
         self._holds = holds
         self._name_of = name_of
 
-    def find_spec(self, fullname, path, target=None):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             return None
@@ -75,16 +83,16 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    def __init__(self, fullname, path, name_of):
+    def __init__(self, fullname: str, path: str, name_of: _Names) -> None:
         super().__init__(fullname, path)
         self._name_of = name_of
 
-    def get_code(self, fullname):
+    def get_code(self, fullname: str) -> types.CodeType:
         # Never from bytecode, which was compiled from the module as it lies there.
         return _compiled(self.get_data(self.path), self.path, self._name_of)
 
 
-def _compiled(source, path, name_of):
+def _compiled(source: bytes, path: str, name_of: _Names) -> types.CodeType:
     tree = ast.fix_missing_locations(_Imports(name_of).visit(ast.parse(source, path)))
     return compile(tree, path, "exec", dont_inherit=True)
 
@@ -92,10 +100,10 @@ def _compiled(source, path, name_of):
 class _Imports(ast.NodeTransformer):
     """Puts other modules in the place of NumPy's in import statements."""
 
-    def __init__(self, name_of):
+    def __init__(self, name_of: _Names) -> None:
         self._name_of = name_of
 
-    def visit_Import(self, node):
+    def visit_Import(self, node: ast.Import) -> ast.Import:
         new = []
         for name in node.names:
             found = self._name_of(name.name)
@@ -107,6 +115,6 @@ class _Imports(ast.NodeTransformer):
                 new.append(ast.alias(found, name.asname or "numpy") if found else name)
         return ast.copy_location(ast.Import(new), node)
 
-    def visit_ImportFrom(self, node):
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
         node.module = (self._name_of(node.module or "") if node.level == 0 else None) or node.module
         return node

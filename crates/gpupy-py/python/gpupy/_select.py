@@ -4,6 +4,8 @@ Owns ``where``, ``clip``, ``round``, ``tril``, ``triu`` and ``copyto``. Not here
 (in Rust).
 """
 
+from typing import Any
+
 import numpy as np
 
 from . import _gpupy
@@ -15,7 +17,7 @@ from ._indexing import nonzero
 _UNSET = np._NoValue
 
 
-def _ours(value):
+def _ours(value: Any) -> Any:
     """Plain arrays of lazy dtypes as arrays of ours; the rest as it is."""
     return asanyarray(value) if type(value) is np.ndarray else value
 
@@ -53,7 +55,7 @@ def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **k
     return call("clip", np.clip, (a,), {**given, **kwargs})
 
 
-def _fits(out, made):
+def _fits(out: Any, made: Any) -> bool:
     """Whether an output can hold a result as it is; NumPy has the words for others."""
     return isinstance(out, ndarray) and out._writable and (out.dtype, out.shape) == (made.dtype, made.shape)
 
@@ -70,7 +72,7 @@ def round_(a, decimals=0, out=None):
     return call("round", np.round, (asanyarray(a), decimals), given)
 
 
-def _rounded(a, decimals):
+def _rounded(a: Any, decimals: int) -> Any:
     """NumPy's own steps, or ``None`` where it takes others."""
     if a.dtype.kind in "iu" and decimals >= 0:
         return +a
@@ -93,7 +95,7 @@ def triu(m, k=0):
     return _triangle("triu", m, k)
 
 
-def _triangle(name, m, k):
+def _triangle(name: str, m: Any, k: Any) -> Any:
     a = asanyarray(m)
     if not a._lazy or not a.ndim or type(k) is not int:
         return call(name, getattr(np, name), (m, k), {})

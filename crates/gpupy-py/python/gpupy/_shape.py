@@ -4,6 +4,9 @@ Owns ``FUNCTIONS`` of that sort. Not here: ``reshape`` and ``transpose``, which 
 methods in Rust.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ._creation import asanyarray, is_of_a_subclass, order_of
@@ -21,7 +24,7 @@ _VIEWS = (
 _REVERSED = (slice(None, None, -1),)
 
 
-def _view(name):
+def _view(name: str) -> Callable[..., Any]:
     theirs = getattr(np, name)
 
     def function(*args, **kwargs):
@@ -38,7 +41,7 @@ def _view(name):
     return function
 
 
-def _at_least(rank):
+def _at_least(rank: int) -> Callable[..., Any]:
     theirs = getattr(np, f"atleast_{rank}d")
 
     def function(*arys):
@@ -46,7 +49,7 @@ def _at_least(rank):
         found = [_grown(a, given) for a, given in zip(found, arys, strict=True)]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _grown(a, given):
+    def _grown(a: ndarray, given: Any) -> Any:
         if is_of_a_subclass(given):
             return theirs(given)
         if a.ndim >= rank:
@@ -87,7 +90,7 @@ def ravel(a, order="C"):
     return asanyarray(a).ravel(order)
 
 
-def reshape_as(a, shape, order, copy):
+def reshape_as(a: ndarray, shape: Any, order: Any, copy: Any) -> Any:
     """A reshape in an order other than `C`, of a lazy array."""
     letter = order_of(order)
     if letter not in ("C", "F", "A"):
@@ -107,7 +110,7 @@ def broadcast_arrays(*args, subok=False):
     return tuple(a if a.shape == shape else FUNCTIONS["broadcast_to"](a, shape) for a in arrays)
 
 
-def _sharing(theirs):
+def _sharing(theirs: Any) -> Callable[..., Any]:
     """Ours for a function that says whether two arrays have memory in common."""
 
     def function(a, b, /, max_work=None):
@@ -122,7 +125,7 @@ def _sharing(theirs):
     return function
 
 
-def _array_of(value):
+def _array_of(value: Any) -> Any:
     """The array of ours that an object gives for itself, if it does; otherwise the object."""
     if isinstance(value, ndarray) or not hasattr(type(value), "__array__"):
         return value
@@ -130,19 +133,19 @@ def _array_of(value):
     return array if isinstance(array, ndarray) else value
 
 
-def _touch(theirs, a, b, max_work):
+def _touch(theirs: Any, a: ndarray, b: ndarray, max_work: Any) -> Any:
     """What NumPy says of two views of one owner's memory."""
     (low, high), others = _reach(a), _reach(b)
     low, high = min(low, others[0]), max(high, others[1])
     memory = np.empty(max(high - low, 1), np.uint8)
 
-    def over(x):
+    def over(x: ndarray) -> np.ndarray[Any, Any]:
         return np.ndarray(x.shape, x.dtype, memory, x._offset - low if x.size else 0, x.strides)
 
     return theirs(over(a), over(b), max_work)
 
 
-def _reach(a):
+def _reach(a: ndarray) -> tuple[int, int]:
     """The first byte of an array in its owner's memory, and the one behind the last."""
     if not a.size:
         return a._offset, a._offset

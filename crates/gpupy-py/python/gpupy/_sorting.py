@@ -19,7 +19,7 @@ _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 _UNSET = np._NoValue
 
 
-def _rows(a, axis, kind, order, given):
+def _rows(a: Any, axis: Any, kind: Any, order: Any, given: Any) -> tuple[ndarray, int] | None:
     """A lazy array and its axis to sort along, or ``None`` where NumPy has to judge the arguments."""
     known = kind in _KINDS and (kind is None or not given) and order is None
     if not known or not isinstance(a, ndarray) or not a._lazy:
@@ -37,7 +37,7 @@ def _rows(a, axis, kind, order, given):
     return a, axis
 
 
-def _given(theirs, stable, descending):
+def _given(theirs: Any, stable: Any, descending: Any) -> dict[str, Any]:
     """What is said of the order, by name. Before NumPy 2.5 it knows one of the names, and has the words."""
     if descending is _UNSET:
         return {"stable": stable}
@@ -50,18 +50,18 @@ def _given(theirs, stable, descending):
 _PLAIN: dict[str, Any] = {}
 
 
-def _more(kind, order):
+def _more(kind: Any, order: Any) -> dict[str, Any]:
     return {name: value for name, value in (("kind", kind), ("order", order)) if value is not None}
 
 
-def _backwards(a):
+def _backwards(a: ndarray) -> Any:
     """Numbers in the opposite order, of which NaN stays the last; or ``None``. Twice, they are the same."""
     if a.dtype.kind == "f":
         return -a
     return ~a if a.dtype.kind in "biu" else None
 
 
-def _sorted(rows, given):
+def _sorted(rows: tuple[ndarray, int] | None, given: dict[str, Any]) -> Any:
     """The sorted rows, or ``None``."""
     if rows is None or not given.get("descending"):
         return None if rows is None else _gpupy.sort(*rows)
@@ -70,7 +70,7 @@ def _sorted(rows, given):
     return None if result is None else _backwards(result)
 
 
-def _places(rows, given):
+def _places(rows: tuple[ndarray, int] | None, given: dict[str, Any]) -> ndarray | None:
     """The positions that sort the rows, or ``None``."""
     if rows is not None and given.get("descending"):
         turned = _backwards(rows[0])

@@ -4,12 +4,14 @@ Owns both. They are views of the array's base, of which NumPy says where they li
 multiples of the elements' size is NumPy's view of the pinned memory. Not here: other views (``_shape.py``).
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.lib import stride_tricks
 
 from ._creation import asanyarray
 from ._fallback import call, to_host
-from ._gpupy import hold
+from ._gpupy import hold, ndarray
 
 
 def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
@@ -32,7 +34,7 @@ def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
 _OUTSIDE = "shape {} and strides {} reach elements outside the memory of the array"
 
 
-def _check_inside(array, view):
+def _check_inside(array: ndarray, view: np.ndarray[Any, Any]) -> None:
     """Refuses a view that reaches memory of others, which NumPy would read and write."""
     whole = array if array.base is None else array.base
     memory = np.lib.array_utils.byte_bounds(whole._pinned())

@@ -8,6 +8,7 @@ import functools
 import importlib
 import sys
 import types
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ _PREFIX = "numpy."
 class _Module(types.ModuleType):
     """A submodule of NumPy's, looked at when a name of it is asked for."""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name == "__path__":
             raise AttributeError(name)
         from . import _namespace
@@ -36,11 +37,11 @@ class _Module(types.ModuleType):
         self.__dict__[name] = value
         return value
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return dir(_source(self))
 
 
-def _source(module):
+def _source(module: types.ModuleType) -> Any:
     """NumPy's module behind one of ours. Some are attributes under other names."""
     names = module.__name__.split(".")[1:]
     try:
@@ -50,7 +51,7 @@ def _source(module):
         return importlib.import_module(_PREFIX + ".".join(names))
 
 
-def install(package):
+def install(package: str) -> None:
     """Makes the submodules importable."""
     for name in _NAMES:
         module = _Module(f"{package}.{name}", f"NumPy's {name}, giving arrays of ours.")
@@ -59,7 +60,7 @@ def install(package):
         setattr(sys.modules[parent], last, module)
 
 
-def module_of(source):
+def module_of(source: types.ModuleType) -> types.ModuleType:
     """Our module for a submodule of NumPy's."""
     name = source.__name__.removeprefix(_PREFIX)
     full = f"gpupy.{name}"

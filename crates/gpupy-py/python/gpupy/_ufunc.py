@@ -4,6 +4,8 @@ Reductions that a driver does are recorded; the rest is NumPy's. Not here: calls
 """
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +17,10 @@ from ._gpupy import ufunc as ufunc_class
 _MOST_AXES = 64
 
 
-def method(name, ufunc, which):
+def method(name: str, ufunc: Any, which: str) -> Callable[..., Any]:
     """The method ``which`` of a ufunc, with arrays of ours going in and coming out."""
 
-    def bound(*args, **kwargs):
+    def bound(*args: Any, **kwargs: Any) -> Any:
         if which == "reduce" and args and isinstance(args[0], ndarray):
             found = _reduce.ufunc_reduce(name, *args, **kwargs)
             if found is not None:
@@ -41,15 +43,15 @@ def method(name, ufunc, which):
     return bound
 
 
-def warn_of_position(ufunc):
+def warn_of_position(ufunc: Any) -> None:
     """NumPy's own warning, where it has one, for an output that is given by position."""
     ufunc(np.empty(0), np.empty(0), np.empty(0))
 
 
-def _method(which):
+def _method(which: str) -> Callable[..., Any]:
     theirs = getattr(np.ufunc, which)
 
-    def function(self, /, *args, **kwargs):
+    def function(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         return method(self.__name__, self._numpy, which)(*args, **kwargs)
 
     function.__name__, function.__qualname__ = which, f"ufunc.{which}"
@@ -66,18 +68,18 @@ for _which in ("accumulate", "at", "outer", "reduce", "reduceat", "resolve_dtype
     setattr(ufunc_class, _which, _method(_which))
 
 
-def _of_numpys(ufunc):
+def _of_numpys(ufunc: Any) -> ufunc_class:
     return lookup_ufunc(ufunc)
 
 
-def _reduced(self):
+def _reduced(self: ufunc_class) -> tuple[Any, ...]:
     return _of_numpys, (self._numpy,)
 
 
 # NumPy's own knows in which module pickles find it.
-ufunc_class.__reduce__ = _reduced  # type: ignore[method-assign]
+ufunc_class.__reduce__ = _reduced  # type: ignore[method-assign, assignment]
 
 
-def lookup_ufunc(ufunc):
+def lookup_ufunc(ufunc: np.ufunc) -> ufunc_class:
     """Our ufunc for NumPy's; set by the namespace, which imports this module."""
     raise NotImplementedError(ufunc)

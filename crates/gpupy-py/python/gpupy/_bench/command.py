@@ -6,6 +6,7 @@ until then. Not here: the process of a driver (``drivers``), the text (``table``
 (``plot``).
 """
 
+import argparse
 import datetime
 import json
 import os
@@ -14,6 +15,8 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import numpy
 
@@ -25,7 +28,7 @@ ROUNDS = 7
 INTERRUPTED = 130
 
 
-def add(commands):
+def add(commands: Any) -> None:
     """Adds the command to those of ``python -m gpupy``."""
     bench = commands.add_parser(
         "bench",
@@ -45,7 +48,7 @@ def add(commands):
     bench.set_defaults(run=lambda options: run(options, bench.error))
 
 
-def run(options, refuse):
+def run(options: argparse.Namespace, refuse: Callable[[str], NoReturn]) -> int:
     """Does the command; ``refuse`` ends it with words about a wrong option. Returns the exit status."""
     if options.rounds < 1:
         refuse(f"--rounds must be at least 1, got {options.rounds}")
@@ -85,9 +88,9 @@ def run(options, refuse):
     return 0 if all(_good(seen) for seen in results["drivers"]) else 1
 
 
-def _measure(name, task, results, progress):
+def _measure(name: str, task: dict[str, Any], results: dict[str, Any], progress: "Progress") -> None:
     """Runs the task on one driver; what it says goes into the results at once: an interrupt loses nothing."""
-    seen = {"driver": name, "device": "", "rows": [], "failures": [], "costs": None}
+    seen: dict[str, Any] = {"driver": name, "device": "", "rows": [], "failures": [], "costs": None}
     results["drivers"].append(seen)
     for kind, content in drivers.messages(name, task):
         if kind == "step":
@@ -101,11 +104,11 @@ def _measure(name, task, results, progress):
             seen[kind] = content
 
 
-def _good(seen):
+def _good(seen: dict[str, Any]) -> bool:
     return not seen["failures"] and all(table.right(measured) for measured in seen["rows"])
 
 
-def _drivers(wanted, refuse):
+def _drivers(wanted: list[str] | None, refuse: Callable[[str], NoReturn]) -> tuple[list[str], list[str]]:
     """The drivers to time: the wanted ones, or all that start, and sentences about those that do not."""
     known = {row["name"]: row for row in gpupy.drivers()}
     if not wanted:
@@ -123,7 +126,7 @@ def _drivers(wanted, refuse):
     return list(dict.fromkeys(wanted)), []
 
 
-def _sizes(options, refuse):
+def _sizes(options: argparse.Namespace, refuse: Callable[[str], NoReturn]) -> tuple[list[int], list[str]]:
     """The sizes to time, and sentences about those for which there is no memory."""
     if options.sizes == "none":
         return [], []
@@ -143,7 +146,7 @@ def _sizes(options, refuse):
     return [size for size in sizes if memory.needed(size) <= room], skipped
 
 
-def _programs(options, refuse):
+def _programs(options: argparse.Namespace, refuse: Callable[[str], NoReturn]) -> list[str]:
     """The names of the programs to time."""
     known = [program.name for program in catalogue.catalogue(options.quick)]
     if options.programs is None:
@@ -157,7 +160,7 @@ def _programs(options, refuse):
     return [name for name in known if any(word in name.lower() for word in words)]
 
 
-def _results(sizes, programs, skipped):
+def _results(sizes: list[int], programs: list[str], skipped: list[str]) -> dict[str, Any]:
     """The results before anything is measured."""
     return {
         "gpupy": gpupy.__version__,
@@ -177,7 +180,7 @@ def _results(sizes, programs, skipped):
     }
 
 
-def _processor():
+def _processor() -> str:
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
@@ -188,23 +191,23 @@ def _processor():
 class Progress:
     """One line on a terminal's standard error that is written over; silent elsewhere."""
 
-    def __init__(self, steps):
+    def __init__(self, steps: int) -> None:
         self._steps, self._done = steps, 0
         self._shown = sys.stderr.isatty()
 
-    def show(self, words):
+    def show(self, words: str) -> None:
         """Says what is being done."""
         self._write(f"[{self._done + 1}/{self._steps}] {words}")
 
-    def step(self):
+    def step(self) -> None:
         """Counts one program as done."""
         self._done = min(self._done + 1, self._steps - 1)
 
-    def close(self):
+    def close(self) -> None:
         """Leaves an empty line."""
         self._write("")
 
-    def _write(self, words):
+    def _write(self, words: str) -> None:
         if self._shown:
             width = shutil.get_terminal_size().columns - 1
             sys.stderr.write(f"\r\x1b[2K{words[:width]}")

@@ -3,10 +3,12 @@
 Owns ``largest``. Not here: how far they may (``catalogue``).
 """
 
+from typing import Any
+
 import numpy as np
 
 
-def largest(reference, value):
+def largest(reference: Any, value: Any) -> float:
     """The largest difference of two arrays, as a part of the reference's largest finite value.
 
     Equal infinities and two NaNs differ by nothing; where only one is not finite, and where shapes or dtypes

@@ -10,9 +10,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from typing import IO, Any
 
 
-def messages(driver, task):
+def messages(driver: str, task: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Runs a task on a driver; gives what its process says, as pairs of kind and content.
 
     From a process that does not end well the last kind is ``ended``. It is stopped when nobody listens any
@@ -41,12 +43,12 @@ def messages(driver, task):
             yield "ended", f"{how}: {said[-1]}" if said else how
 
 
-def environment():
+def environment() -> dict[str, str]:
     """The environment in which a process finds the modules that this one has."""
     return os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
-def _send(pipe, task):
+def _send(pipe: IO[str], task: dict[str, Any]) -> None:
     try:
         pipe.write(json.dumps(task))
         pipe.close()

@@ -19,7 +19,7 @@ print(between - start, time.perf_counter() - between)
 """
 
 
-def seconds(rounds):
+def seconds(rounds: int) -> list[float]:
     """The seconds of NumPy's import, and what gpupy's takes after it; medians."""
     times = []
     for _ in range(rounds):

@@ -10,18 +10,18 @@ import pathlib
 ARRAYS = 13
 
 
-def needed(size):
+def needed(size: int) -> int:
     """The bytes that ``2.5*x + y`` on so many elements takes, by NumPy and by gpupy at once."""
     return ARRAYS * 4 * size
 
 
-def available():
+def available() -> int:
     """The bytes that a new process may take."""
     bounds = [_of_machine(), _of_group()]
     return min(bound for bound in bounds if bound is not None)
 
 
-def _of_machine():
+def _of_machine() -> int:
     try:
         lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
         kilobytes = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
@@ -35,7 +35,7 @@ def _of_machine():
         return 4 << 30
 
 
-def _of_group():
+def _of_group() -> int | None:
     """What the control group leaves, where there is one with a limit."""
     folder = pathlib.Path("/sys/fs/cgroup")
     try:

@@ -6,6 +6,8 @@ above 1 gpupy is faster. Not here: the numbers (``table``).
 
 import html
 import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from . import catalogue, table
 
@@ -17,7 +19,7 @@ PROGRAMS = (740, 1150)
 INK, GRID = "#222222", "#dddddd"
 
 
-def svg(results):
+def svg(results: dict[str, Any]) -> str:
     """The picture as text."""
     drivers = [
         {table_row["program"]: table.speedup(table_row) for table_row in seen["rows"]}
@@ -40,7 +42,7 @@ def svg(results):
     return "\n".join([*parts, "</svg>", ""])
 
 
-def legend(names):
+def legend(names: Iterable[str]) -> Iterator[str]:
     """The drivers' names beside their colours, in one line above the panels."""
     x = SIZES[0]
     for number, name in enumerate(names):
@@ -49,16 +51,18 @@ def legend(names):
         x += 40 + 7 * len(name)
 
 
-def sizes_panel(sizes, drivers, scale):
+def sizes_panel(
+    sizes: Sequence[int], drivers: Sequence[dict[str, float]], scale: tuple[int, int]
+) -> Iterator[str]:
     """The sweep over the sizes: a line a driver."""
     if not sizes:
         return
     first, last = math.log10(sizes[0]), math.log10(sizes[-1])
 
-    def across(size):
+    def across(size: int) -> float:
         return between(SIZES, (math.log10(size) - first) / ((last - first) or 1))
 
-    def up(value):
+    def up(value: float) -> float:
         return between((BOTTOM, TOP), (math.log10(value) - scale[0]) / (scale[1] - scale[0]))
 
     for power in range(scale[0], scale[1] + 1):
@@ -77,10 +81,12 @@ def sizes_panel(sizes, drivers, scale):
         yield from (dot(x, y, number) for x, y in places)
 
 
-def programs_panel(names, drivers, scale):
+def programs_panel(
+    names: Sequence[str], drivers: Sequence[dict[str, float]], scale: tuple[int, int]
+) -> Iterator[str]:
     """The programs from top to bottom: a dot a driver."""
 
-    def across(value):
+    def across(value: float) -> float:
         return between(PROGRAMS, (math.log10(value) - scale[0]) / (scale[1] - scale[0]))
 
     if not names:
@@ -100,27 +106,27 @@ def programs_panel(names, drivers, scale):
     yield text(sum(PROGRAMS) / 2, BOTTOM + 42, "programs", "middle")
 
 
-def between(ends, share):
+def between(ends: tuple[float, float], share: float) -> float:
     """The place that divides a distance."""
     return ends[0] + share * (ends[1] - ends[0])
 
 
-def colour(number):
+def colour(number: int) -> str:
     """A driver's colour; they begin again when there are many."""
     return COLOURS[number % len(COLOURS)]
 
 
-def line(x1, y1, x2, y2, stroke):
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str) -> str:
     """A thin line."""
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}"/>'
 
 
-def dot(x, y, number):
+def dot(x: float, y: float, number: int) -> str:
     """A measured value."""
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour(number)}"/>'
 
 
-def text(x, y, words, anchor="start", size=12):
+def text(x: float, y: float, words: str, anchor: str = "start", size: int = 12) -> str:
     """Words in a line."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{INK}">'

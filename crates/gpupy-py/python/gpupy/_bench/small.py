@@ -7,6 +7,8 @@ numbers. Not here: programs on many elements (``programs``, ``timing``).
 import statistics
 import time
 import timeit
+from collections.abc import Iterable
+from typing import Any
 
 import numpy
 
@@ -36,7 +38,7 @@ LEAST = 2e-3
 _CLOCK = time.thread_time if time.get_clock_info("thread_time").resolution < 1e-6 else time.perf_counter
 
 
-def run(names, rounds):
+def run(names: Iterable[str] | None, rounds: int) -> int:
     """Times every operation on these drivers, or the one in use; returns the status of the command."""
     right = True
     for name in names or [gpupy.current_driver()]:
@@ -49,7 +51,7 @@ def run(names, rounds):
     return 0 if right else 1
 
 
-def _table(column, operations, size, rounds):
+def _table(column: str, operations: Iterable[str], size: int, rounds: int) -> bool:
     """Prints the times of operations and their ratio or difference; returns whether all are right."""
     print(f"| {'operation':24} |   NumPy |   gpupy | {column:5} |\n|{'-' * 26}|--------:|--------:|------:|")
     right = True
@@ -63,7 +65,7 @@ def _table(column, operations, size, rounds):
     return right
 
 
-def _names(np, size):
+def _names(np: Any, size: int) -> dict[str, Any]:
     """What the operations are about, made by NumPy or by gpupy."""
     x, y, z = (np.asarray(numpy.linspace(k, 9 - k, size, dtype=numpy.float32)) for k in (1, 2, 3))
     i = np.asarray(numpy.array([3, 1, 4, 1, 5]) % size)
@@ -80,7 +82,7 @@ def _names(np, size):
     }
 
 
-def _same(operation, theirs, ours):
+def _same(operation: str, theirs: dict[str, Any], ours: dict[str, Any]) -> bool:
     """Whether both sides end with the same, up to the last bits of sums."""
     if operation in STATEMENTS:
         for names in (theirs, ours):
@@ -91,7 +93,7 @@ def _same(operation, theirs, ours):
     return numpy.shape(wanted) == numpy.shape(found) and numpy.allclose(wanted, found, rtol=1e-5)
 
 
-def _times(operation, theirs, ours, rounds):
+def _times(operation: str, theirs: dict[str, Any], ours: dict[str, Any], rounds: int) -> list[float]:
     """The seconds of one operation on each side: medians of rounds in turns."""
     # A variable that is assigned to would be a local one of the timer's function.
     statement = f"global z; {operation}" if operation.startswith("z +=") else operation

@@ -4,6 +4,8 @@ Owns ``report``. Not here: the plot (``plot``), and the results for programs, wh
 """
 
 import statistics
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 HEADS = (
     "program",
@@ -26,7 +28,7 @@ EXPLANATION = (
 )
 
 
-def report(results):
+def report(results: dict[str, Any]) -> list[str]:
     """The lines of the report: a table for each driver, what went wrong, costs, all ratios side by side."""
     lines = [title(results)]
     for seen in results["drivers"]:
@@ -44,7 +46,7 @@ def report(results):
     return lines
 
 
-def title(results):
+def title(results: dict[str, Any]) -> str:
     """What was compared, and where."""
     machine = results["machine"]
     return (
@@ -54,7 +56,7 @@ def title(results):
     )
 
 
-def row(measured):
+def row(measured: dict[str, Any]) -> tuple[str, ...]:
     """The cells of one program on one driver."""
     by_numpy, left, read = (median(measured, side) for side in ("numpy_s", "left_s", "read_s"))
     apart = f"{measured['difference']:.1g}"
@@ -72,12 +74,12 @@ def row(measured):
     )
 
 
-def right(measured):
+def right(measured: dict[str, Any]) -> bool:
     """Whether gpupy's values were as near to NumPy's as they have to be."""
     return measured["difference"] <= measured["tolerance"]
 
 
-def problems(seen):
+def problems(seen: dict[str, Any]) -> Iterator[str]:
     """What a reader must not overlook, as sentences."""
     for measured in seen["rows"]:
         if not right(measured):
@@ -92,7 +94,7 @@ def problems(seen):
         yield f"FAILED: {failure['program']}: {failure['error']}"
 
 
-def costs(seen):
+def costs(seen: dict[str, Any] | None) -> list[str]:
     """What no program shows."""
     if seen is None:
         return []
@@ -104,7 +106,7 @@ def costs(seen):
     ]
 
 
-def side_by_side(drivers):
+def side_by_side(drivers: Sequence[dict[str, Any]]) -> list[str]:
     """NumPy's time over gpupy's, a column a driver."""
     names = list(dict.fromkeys(measured["program"] for seen in drivers for measured in seen["rows"]))
     by_driver = [{measured["program"]: speedup(measured) for measured in seen["rows"]} for seen in drivers]
@@ -112,21 +114,21 @@ def side_by_side(drivers):
     return aligned(("program", *(seen["driver"] for seen in drivers)), rows)
 
 
-def speedup(measured):
+def speedup(measured: dict[str, Any]) -> float:
     """NumPy's time over gpupy's, the values left there."""
     return median(measured, "numpy_s") / median(measured, "left_s")
 
 
-def median(measured, side):
+def median(measured: dict[str, Any], side: str) -> float:
     """The median of the rounds."""
     return statistics.median(measured[side])
 
 
-def aligned(heads, rows):
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """A table in Markdown with its columns aligned, the first one to the left."""
     widths = [max(len(cells[column]) for cells in (heads, *rows)) for column in range(len(heads))]
 
-    def line(cells):
+    def line(cells: Sequence[str]) -> str:
         first, *others = (
             cell.ljust(width) if number == 0 else cell.rjust(width)
             for number, (cell, width) in enumerate(zip(cells, widths, strict=True))
@@ -138,7 +140,7 @@ def aligned(heads, rows):
     return [line(heads), f"|{rule}|", *(line(cells) for cells in rows)]
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     """A time with a unit that suits it."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if abs(seconds) >= size:
@@ -146,7 +148,7 @@ def duration(seconds):
     return f"{seconds * 1e9:.0f} ns"
 
 
-def three(number):
+def three(number: float) -> str:
     """A number in about three digits, without an exponent."""
     size = abs(number)
     digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 else 3

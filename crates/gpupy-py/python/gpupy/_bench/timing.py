@@ -10,12 +10,15 @@ import functools
 import random
 import statistics
 import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy
 
 import gpupy
 
 from . import difference
+from .catalogue import Program
 
 # A shorter run is repeated until it takes as long, so that the clock's own time does not count.
 LEAST = 2e-3  # seconds
@@ -30,7 +33,7 @@ OPERATIONS = 100
 ELEMENTS = 100_000
 
 
-def compare(program, rounds, say):
+def compare(program: Program, rounds: int, say: Callable[[str], object]) -> dict[str, Any]:
     """Times a program in rounds; returns a row for the results.
 
     ``numpy_s``, ``left_s`` and ``read_s`` are the seconds of one run in each round: by NumPy; by gpupy, its
@@ -71,7 +74,7 @@ def compare(program, rounds, say):
     }
 
 
-def once(call):
+def once(call: Callable[[], Any]) -> tuple[Any, int]:
     """What a call gives, and how often it has to be repeated to be timed."""
     start = time.perf_counter()
     given = call()
@@ -81,12 +84,17 @@ def once(call):
     return given, max(1, round(LEAST / took))
 
 
-def finishes(result):
+def finishes(result: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """What computes results like this one and leaves them in gpupy, and what reads them as NumPy's arrays."""
     return (_leave_all, _read_all) if isinstance(result, tuple) else (gpupy.evaluate, numpy.asarray)
 
 
-def in_turns(sides, repeats, rounds, say):
+def in_turns(
+    sides: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]],
+    repeats: int,
+    rounds: int,
+    say: Callable[[str], object],
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
     """The seconds of a run of each side in each round, and those that all its threads were busy.
 
     A side is a call, and what finishes its result.
@@ -108,15 +116,15 @@ def in_turns(sides, repeats, rounds, say):
     return times, busy
 
 
-def _leave_all(values):
+def _leave_all(values: Iterable[Any]) -> None:
     gpupy.evaluate(*values)
 
 
-def _read_all(values):
+def _read_all(values: Iterable[Any]) -> list[Any]:
     return [numpy.asarray(value) for value in values]
 
 
-def _seconds(call, finish, repeats=1):
+def _seconds(call: Callable[[], Any], finish: Callable[[Any], Any] | None, repeats: int = 1) -> float:
     """The seconds of one call and of what finishes it; what it gives is dropped before the next."""
     turns = range(repeats)
     start = time.perf_counter()
@@ -129,7 +137,7 @@ def _seconds(call, finish, repeats=1):
     return (time.perf_counter() - start) / repeats
 
 
-def costs(rounds):
+def costs(rounds: int) -> dict[str, float]:
     """The seconds of what no program shows, as medians.
 
     ``record_s``: recording one operation. ``new_s`` and ``again_s``: the first and the next run of an
@@ -150,7 +158,7 @@ def costs(rounds):
     }
 
 
-def _recording(x, y):
+def _recording(x: Any, y: Any) -> float:
     """The seconds to record one operation of a chain that is dropped, never evaluated."""
     start = time.perf_counter()
     for _ in range(OPERATIONS // 2):
@@ -158,7 +166,7 @@ def _recording(x, y):
     return (time.perf_counter() - start) / OPERATIONS
 
 
-def _expression(x, y, seed):
+def _expression(x: Any, y: Any, seed: int) -> Any:
     """An expression of 100 operations; another seed is another structure."""
     chance = random.Random(seed)
     values = [x, y]

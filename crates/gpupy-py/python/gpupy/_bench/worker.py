@@ -8,6 +8,7 @@ JSON for each thing that it has to say: ``device`` first, then ``step`` when som
 import functools
 import json
 import sys
+from typing import Any
 
 import numpy
 
@@ -16,7 +17,7 @@ import gpupy
 from . import catalogue, timing
 
 
-def main():
+def main() -> None:
     """Does the task; an interrupt ends it silently, because who sent it also sent it to the parent."""
     task = json.load(sys.stdin)
     try:
@@ -25,7 +26,7 @@ def main():
         sys.exit(130)
 
 
-def _run(task):
+def _run(task: dict[str, Any]) -> None:
     # The programs have square roots of negative numbers, which they do not choose.
     numpy.seterr(all="ignore")
     used = gpupy.current_driver()
@@ -46,11 +47,11 @@ def _run(task):
     _say("costs", timing.costs(task["rounds"]))
 
 
-def _step(program, doing):
+def _step(program: catalogue.Program, doing: str) -> None:
     _say("step", f"{program.name}: {doing}")
 
 
-def _say(kind, content):
+def _say(kind: str, content: Any) -> None:
     print(json.dumps({kind: content}), flush=True)
 
 
