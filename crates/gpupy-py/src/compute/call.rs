@@ -132,8 +132,9 @@ impl Ufunc {
         if let Some(array) = self.at_once(&operands) {
             return Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any()));
         }
-        if operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
-            && let Some(scalar) = self.of_scalars(py, &operands)
+        if operands.iter().all(|operand| operand.as_array().is_none())
+            && operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
+            && let Some(scalar) = self.of_numbers(py, &operands)
         {
             return scalar::of(py, scalar).map(Some);
         }

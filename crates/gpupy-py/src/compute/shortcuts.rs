@@ -8,7 +8,7 @@
 
 use crate::array::operand::{Kind, Operand, float_scalar};
 use crate::session::context;
-use gpupy_core::{DType, Op};
+use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::{Arg, Array, Context};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -71,6 +71,19 @@ impl Shortcuts {
     /// The same of any operands.
     pub fn take(&self, operands: &[Operand<'_>]) -> Option<Array> {
         self.apply(operands, |context, op, args| context.at_once(op, args))
+    }
+
+    /// The result of numbers alone, computed at once as the only element of an array.
+    pub fn of_numbers(&self, operands: &[Operand<'_>]) -> Option<Scalar> {
+        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|operand| operand.kind).collect();
+        let (context, op, dtype) = self.known(&kinds)?;
+        let array = |operand: &Operand<'_>| {
+            let scalar = operand.scalar(dtype)?;
+            Array::from_bytes(dtype, &[1], scalar.bytes().get(..dtype.size())?).ok()
+        };
+        let arrays = operands.iter().map(array).collect::<Option<SmallVec<[Array; 2]>>>()?;
+        let args: SmallVec<[Arg<'_>; 2]> = arrays.iter().map(Arg::Array).collect();
+        context.at_once(op, &args)?.known_at(0)
     }
 
     /// Puts the result in the place of an array's elements; false, with nothing done, where it is not

@@ -212,6 +212,11 @@ impl Ufunc {
         self.shortcuts.update(operands, dest)
     }
 
+    /// The operation on numbers alone, where it can be computed at once.
+    pub fn of_numbers(&self, py: Python<'_>, operands: &[Operand<'_>]) -> Option<Scalar> {
+        self.of_scalars(py, operands).or_else(|| self.shortcuts.of_numbers(operands))
+    }
+
     /// The operation on known scalars, where it is one of the core's and NumPy's scalars would say nothing
     /// of it.
     pub fn of_scalars(&self, py: Python<'_>, operands: &[Operand<'_>]) -> Option<Scalar> {
