@@ -138,29 +138,6 @@ def test_what_is_picked_is_a_copy_and_stays_as_it_was(device):
     assert a[5] == 99
 
 
-@pytest.mark.parametrize(
-    "key", [[3, -1, 0], [True, False, True, True, False], [1.5], [2**70], [], [[1, 2], [3, 0]], [5]], ids=str
-)
-@pytest.mark.parametrize("is_array", [False, True])
-def test_little_keys_of_numpys_and_lists_are_as_numpys(device, key, is_array):
-    a = np.arange(10, dtype="f4").reshape(5, 2)
-    key = np.array(key) if is_array else key
-    for view in (np.s_[:], np.s_[:, 0], np.s_[::-1]):
-        whole = gpupy.asarray(a)
-        try:
-            wanted = a[view][key]
-        except (IndexError, OverflowError) as error:
-            with pytest.raises(type(error)):
-                whole[view][key]
-            continue
-        found = whole[view][key]
-        assert found.shape == wanted.shape
-        np.testing.assert_array_equal(found, wanted)
-        # A copy, as NumPy's is.
-        found[...] = -1
-        np.testing.assert_array_equal(whole, a)
-
-
 def test_computed_positions_fuse_and_nothing_goes_to_numpy(device):
     gpupy.reset_stats()
     table = gpupy.asarray(np.arange(40, dtype=np.float32))

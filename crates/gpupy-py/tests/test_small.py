@@ -2,6 +2,8 @@
 
 import math
 import random
+import subprocess
+import sys
 import threading
 
 import numpy
@@ -423,3 +425,87 @@ def test_rows_of_an_array_are_views_of_it(auto):
 def test_means_along_axes_are_numpys(auto, axis, dtype):
     for own in ("f4", "f8", "f2", "i4", "?"):
         check(lambda xp, own=own: xp.asarray(numpy.arange(35).reshape(5, 7).astype(own)).mean(axis, dtype))
+
+
+@pytest.mark.parametrize(
+    "key", [[3, -1, 0], [True, False, True, True, False], [1.5], [2**70], [], [[1, 2], [3, 0]], [5]], ids=str
+)
+@pytest.mark.parametrize("is_array", [False, True])
+def test_little_keys_of_numpys_and_lists_are_as_numpys(auto, key, is_array):
+    a = numpy.arange(10, dtype="f4").reshape(5, 2)
+    key = numpy.array(key) if is_array else key
+    for view in (numpy.s_[:], numpy.s_[:, 0], numpy.s_[::-1]):
+        whole = gpupy.asarray(a)
+        try:
+            wanted = a[view][key]
+        except (IndexError, OverflowError) as error:
+            with pytest.raises(type(error)):
+                whole[view][key]
+            continue
+        found = whole[view][key]
+        assert found.shape == wanted.shape
+        numpy.testing.assert_array_equal(found, wanted)
+        # A copy, as NumPy's is.
+        found[...] = -1
+        numpy.testing.assert_array_equal(whole, a)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "float16"])
+@pytest.mark.parametrize(
+    "key", [[3, -1, 0], [1, 1, 1, 2], [5], [[1, 2], [3, 0]], [-6, 5], [-7], [True] * 3 + [False] * 3], ids=str
+)
+def test_little_keys_write_as_numpys(auto, key, dtype):
+    def views(array):
+        return [array, array[:, 0], array[::-1], array[::2], array.T, array[1:, 1]]
+
+    for number in range(6):
+        for value in ("one", "rows", "wide", "itself"):
+            results = []
+            for xp, index in (
+                (numpy, numpy.array(key)),
+                (gpupy, gpupy.asarray(numpy.array(key))),
+                (gpupy, key),
+            ):
+                array = xp.asarray((numpy.arange(36).reshape(6, 6) % 5).astype(dtype))
+                before, view, error = array * array, views(array)[number], None
+                try:
+                    rows = view[index]
+                    given = {"one": 1, "rows": rows[::-1].copy(), "wide": numpy.arange(99), "itself": rows}[
+                        value
+                    ]
+                    view[index] = given
+                except (IndexError, ValueError) as raised:
+                    error = type(raised)
+                results.append((error, numpy.asarray(array).tobytes(), numpy.asarray(before).tobytes()))
+            assert results[0] == results[1] == results[2]
+
+
+def test_writes_by_little_keys_need_nothing_computed_before():
+    program = """
+import numpy, gpupy
+x, at = gpupy.asarray(numpy.zeros(100)), gpupy.asarray(numpy.array([3, 1, 4]))
+for turn in range(50):
+    x[at] = 1.0
+assert gpupy.stats().launches == 0, gpupy.stats()
+assert x.sum() == 3
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "name", ["exp", "tanh", "log1p", "cbrt", "arctan", "isnan", "floor", "arctan2", "hypot"]
+)
+def test_functions_of_known_elements_are_those_of_arrays_to_the_bit(auto, name, dtype):
+    numbers = numpy.array([0.3, -0.7, 0.0, -0.0, 1e30, 1e-40, numpy.inf, -numpy.inf, numpy.nan, 100.0], dtype)
+    array, function = gpupy.asarray(numbers), getattr(gpupy, name)
+    for at in range(len(numbers)):
+        places = [at, (at * 7 + 3) % len(numbers)][: getattr(numpy, name).nin]
+        with numpy.errstate(all="ignore"):
+            wanted = numpy.asarray(function(*[array[place : place + 1] for place in places]))[0]
+            # The first call finds out how it is done, the second does it so.
+            for _ in range(2):
+                found = numpy.asarray(function(*[array[place] for place in places]))
+                assert found.dtype == wanted.dtype
+                numpy.testing.assert_array_equal(found, wanted)
+                assert numpy.signbit(found) == numpy.signbit(wanted)

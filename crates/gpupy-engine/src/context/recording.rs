@@ -9,8 +9,8 @@
 use super::Context;
 use crate::array::base::{Arg, Array, checked_size};
 use crate::array::order::{self, Steps};
-use crate::eager::in_memory;
 use crate::eager::masked;
+use crate::eager::{in_memory, indexed};
 use crate::graph::value::{Operand, Value};
 use crate::memory::little::is_little;
 use crate::record::recorder::source_of;
@@ -197,7 +197,7 @@ impl Context {
         }
         match index.dtype() {
             DType::Bool => masked::selected(array, index),
-            _ => in_memory::picked(array, index),
+            _ => indexed::picked(array, index),
         }
     }
 
@@ -206,6 +206,13 @@ impl Context {
     /// written does not fit.
     pub fn write_masked(&self, array: &Array, mask: &Array, source: Arg<'_>) -> bool {
         self.inner.recorder.at_once.is_allowed() && masked::write(array, mask, &source).is_some()
+    }
+
+    /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis, if these
+    /// are few elements that nobody else has; false, with nothing done, where it is not so, one lies outside, or what is
+    /// written does not fit.
+    pub fn write_picked(&self, array: &Array, index: &Array, source: Arg<'_>) -> bool {
+        self.inner.recorder.at_once.is_allowed() && indexed::write(array, index, &source).is_some()
     }
 
     /// Writes one element at a position of the base, if nobody else has the base's elements; false,

@@ -1,11 +1,11 @@
 //! Moves of elements within host memory: writes, copies and joins of what lies there, without any
 //! driver.
 //!
-//! Owns [`write_own`], [`own_again`], [`settled`], [`write()`], [`put`], [`renewed`], [`copied`], [`filled`],
-//! [`joined`] and [`picked`]. Invariants: a value that somebody else holds is never written; what is given was
+//! Owns [`write_own`], [`own_again`], [`settled`], [`write()`], [`put`], [`renewed`], [`copied`], [`filled`] and
+//! [`joined`]. Invariants: a value that somebody else holds is never written; what is given was
 //! computed, all of it, in host memory.
 //!
-//! Not here: masks (`masked.rs`); writes that are recorded (`recorder.rs`) and evaluated (`assign.rs`).
+//! Not here: masks (`masked.rs`), index arrays (`indexed.rs`); writes that are recorded (`recorder.rs`) and evaluated (`assign.rs`).
 
 use crate::array::base::{Arg, Array};
 use crate::array::held::{Current, Held};
@@ -20,10 +20,10 @@ use crate::memory::seen::{Elements, copy_seen, fill, place, put, seen};
 use crate::memory::strided::gather;
 use crate::memory::view::View;
 use crate::schedule::boxes;
+use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::memory;
-use gpupy_core::shape::{Shape, contiguous_strides, size_of};
-use gpupy_core::{DType, Scalar};
+use gpupy_core::shape::{contiguous_strides, size_of};
 use std::sync::Arc;
 
 /// Puts the value of a base after writing an operand into the view `dest` of it in the old one's place,
@@ -292,57 +292,6 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
         }
     }
     Some(joined)
-}
-
-/// The rows that an index array names along the first axis of few elements in host memory; `None`
-/// where one lies outside, or it is more work.
-pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
-    let (n, row) = (*array.shape().first()?, size_of(&array.shape()[1..]));
-    let (dtype, size) = (array.dtype(), array.dtype().size());
-    let few = 1..=MOST_POINTS;
-    if !few.contains(&array.size()) || !few.contains(&index.size().saturating_mul(row)) {
-        return None;
-    }
-    let loan = Loan::of(&[Arg::Array(array), Arg::Array(index)])?;
-    let [table @ Lent::Memory(..), places @ Lent::Memory(..)] = &loan.operands[..] else {
-        return None;
-    };
-    let (table, places) = (table.elements(size)?, places.elements(index.dtype().size())?);
-    let mut shape = Shape::from_slice(index.shape());
-    if array.ndim() > 1 {
-        shape.extend_from_slice(&array.shape()[1..]);
-    }
-    let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
-    let (bytes, mut to) = (row * size, room.as_ptr());
-    for place in places.chunks_exact(index.dtype().size()) {
-        let place = integer(index.dtype(), place)?;
-        let place = usize::try_from(if place < 0 { place + n as i64 } else { place }).ok()?;
-        if place >= n {
-            return None;
-        }
-        let from = table.get(place * bytes..(place + 1) * bytes)?.as_ptr();
-        // SAFETY: there is room for a row for each place, and nobody else has it.
-        unsafe {
-            // Copies of a length that is known take no call.
-            match bytes {
-                4 => to.copy_from_nonoverlapping(from, 4),
-                8 => to.copy_from_nonoverlapping(from, 8),
-                _ => to.copy_from_nonoverlapping(from, bytes),
-            }
-            to = to.add(bytes);
-        }
-    }
-    Some(found)
-}
-
-/// The number that an element of an integer dtype is, if an int64 holds it.
-#[inline]
-fn integer(dtype: DType, element: &[u8]) -> Option<i64> {
-    if dtype == DType::I64 {
-        return Some(i64::from_ne_bytes(element.try_into().ok()?));
-    }
-    let scalar = Scalar::read(dtype, element).filter(|_| dtype.is_int())?;
-    i64::try_from(scalar.as_int()).ok()
 }
 
 /// The elements of a value that an access names, in C order, if they are in host memory.

@@ -97,6 +97,9 @@ def conjugate(self, *args, **kwargs):
 
 
 def ravel(self, order="C"):
+    row = self._row() if order == "C" else None
+    if row is not None:
+        return row
     if not self._lazy:
         return call("ravel", lambda array, order: array.ravel(order), (self, order), {})
     order = _creation.order_of(order)

@@ -66,6 +66,15 @@ pub fn get<'py>(
     Ok(Some(Bound::new(py, this.view(slf, view, true))?.into_any()))
 }
 
+/// An index array, ours or as `little_index`; masks are none.
+pub fn index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let found = match key.cast_exact::<NdArray>() {
+        Ok(key) => key.get().read(key.py()).as_lazy().cloned(),
+        Err(_) => little_index(key)?,
+    };
+    Ok(found.filter(|index| index.ndim() > 0 && index.dtype().is_int()))
+}
+
 /// An index array or a mask of few elements that is NumPy's, or a list of few integers.
 fn little_index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     /// Elements that are copied sooner than they are looked at in another way.
@@ -109,6 +118,12 @@ pub fn set(
     value: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
     let py = slf.py();
+    // A driver is opened for these, whatever way they take: by the long way the next one would be pending.
+    let is_array =
+        key.is_exact_instance_of::<NdArray>() || key.is_exact_instance_of::<PyUntypedArray>();
+    if is_array || key.is_exact_instance_of::<PyList>() {
+        context::ready(py)?;
+    }
     let Some((context, _)) = context::open() else { return Ok(false) };
     if let Ok(key) = key.cast_exact::<PyInt>() {
         let this = slf.get().read(py);
@@ -118,24 +133,35 @@ pub fn set(
             return Ok(element.is_some_and(|it| context.write_element(array, at, it)));
         }
     }
-    let Ok(key) = key.cast_exact::<NdArray>() else {
-        let mut parts = Key::default();
-        return Ok(parts.read(key)? && set_part(context, slf, &parts, value)?);
-    };
-    let (this, key) = (slf.get().read(py), key.get().read(py));
-    let (Some(array), Some(mask)) = (
-        this.as_lazy().filter(|_| slf.get().is_writable()),
-        key.as_lazy().filter(|key| key.dtype() == DType::Bool),
-    ) else {
-        return Ok(false);
+    if let Ok(key) = key.cast_exact::<NdArray>() {
+        let key = key.get().read(py);
+        return key.as_lazy().map_or(Ok(false), |key| set_by(context, slf, key, value));
+    }
+    if let Some(key) = little_index(key)? {
+        return set_by(context, slf, &key, value);
+    }
+    let mut parts = Key::default();
+    Ok(parts.read(key)? && set_part(context, slf, &parts, value)?)
+}
+
+/// Writes a number or an array by a mask or an index array.
+fn set_by(
+    context: &Context,
+    slf: &Bound<'_, NdArray>,
+    key: &Array,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let this = slf.get().read(slf.py());
+    let Some(array) = this.as_lazy().filter(|_| slf.get().is_writable()) else { return Ok(false) };
+    let write = |source| match key.dtype() {
+        DType::Bool => context.write_masked(array, key, source),
+        _ => context.write_picked(array, key, source),
     };
     if let Ok(value) = value.cast_exact::<NdArray>() {
-        let value = value.get().read(py);
-        let source = value.as_lazy();
-        return Ok(source.is_some_and(|it| context.write_masked(array, mask, Arg::Array(it))));
+        let value = value.get().read(slf.py());
+        return Ok(value.as_lazy().is_some_and(|it| write(Arg::Array(it))));
     }
-    let element = number(value, array.dtype())?;
-    Ok(element.is_some_and(|it| context.write_masked(array, mask, Arg::Scalar(it))))
+    Ok(number(value, array.dtype())?.is_some_and(|it| write(Arg::Scalar(it))))
 }
 
 /// Writes a number to what a key names, or an array of its shape and dtype.

@@ -8,6 +8,7 @@ use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::wrap::wrap_array;
 use crate::convert::dtypes::numpy;
 use crate::convert::host;
+use crate::index::few;
 use crate::index::pick::refusal;
 use crate::session::context::{ready, supports};
 use crate::session::errors::to_py;
@@ -36,6 +37,11 @@ pub fn take<'py>(
     };
     let context = ready(py)?;
     let Some(axis) = normal(axis, array.ndim()) else { return Ok(None) };
+    if let (0, "raise", Some(index)) = (axis, mode, few::index(indices)?)
+        && let Some(picked) = context.picked_at_once(&array, &index)
+    {
+        return wrap_array(py, picked).map(Some);
+    }
     if !supports(context, Op::Gather, array.dtype()) {
         return Ok(None);
     }

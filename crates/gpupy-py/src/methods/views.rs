@@ -57,6 +57,13 @@ impl NdArray {
         shape::reshape(slf, shape, order, copy)
     }
 
+    /// All elements along one axis, as a view, where they stand one after another in C order.
+    fn _row<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let row = array.is_contiguous().then(|| array.reshape(&[array.size()])).flatten();
+        row.map(|row| view_of(slf, row, true)).transpose()
+    }
+
     /// The axes in another order.
     #[pyo3(signature = (*axes))]
     fn transpose<'py>(
