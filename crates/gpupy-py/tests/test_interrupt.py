@@ -8,7 +8,7 @@ from apart import on_each_driver, output, run, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 
-# An evaluation of many blocks and pieces, which takes seconds on any processor.
+# An evaluation of many blocks and pieces, which takes half a second or more; who waits for longer begins another.
 LONG = """
 import os, signal, threading, time
 
@@ -25,14 +25,16 @@ SMALL = {"GPUPY_BLOCK_BYTES": "512K"}
 @on_each_driver
 def test_ctrl_c_ends_a_long_evaluation_and_loses_nothing(name):
     code = """
-        x = long()
+        made = (long(), 0)
         print("begun", flush=True)
         try:
-            gpupy.evaluate(x)
+            while True:
+                gpupy.evaluate(made[0])
+                made = (long(made[1] + 1), made[1] + 1)
         except KeyboardInterrupt:
             print("interrupted", gpupy.stats().launches > 0)
         # The same array again, an element and its block.
-        wanted = numpy.float32(7)
+        x, wanted = made[0], numpy.float32(7 + made[1])
         for _ in range(1000):
             wanted = numpy.sqrt((wanted * numpy.float32(0.999) + numpy.float32(1)) ** 2)
         print(abs(float(x[7]) - float(wanted)) < 1e-3)
