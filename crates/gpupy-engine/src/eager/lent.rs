@@ -64,21 +64,28 @@ impl Lent<'_> {
             Lent::Scalar(scalar) => {
                 Some(Shown::Copied(Elements::from_slice(scalar.bytes().get(..size)?)))
             }
-            Lent::Memory(array, first) => {
-                let (low, high) = array.layout().extent()?;
-                let (low, len) = (low as usize, (high - low) as usize + 1);
-                // SAFETY: the elements up to the highest that the array shows are lent.
-                let bytes = unsafe {
-                    std::slice::from_raw_parts(first.as_ptr().add(low * size), len * size)
-                };
+            Lent::Memory(array, _) => {
+                let (bytes, offset) = self.reach(size)?;
                 if array.is_contiguous() {
                     return Some(Shown::There(bytes));
                 }
                 let mut view = array.layout().clone();
-                view.offset -= low as isize;
+                view.offset = offset;
                 seen(bytes, size, &view).map(Shown::Copied)
             }
         }
+    }
+
+    /// The bytes from the lowest element that an array shows to the highest, and the place of its first element in
+    /// them; `None` of a scalar, and of nothing.
+    pub fn reach(&self, size: usize) -> Option<(&[u8], isize)> {
+        let Lent::Memory(array, first) = self else { return None };
+        let (low, high) = array.layout().extent()?;
+        let (start, len) = (low as usize, (high - low) as usize + 1);
+        // SAFETY: the elements up to the highest that the array shows are lent.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(first.as_ptr().add(start * size), len * size) };
+        Some((bytes, array.offset() - low))
     }
 }
 

@@ -1,32 +1,22 @@
 //! Picking: the elements that index arrays name, axis by axis.
 //!
-//! Owns [`Context::pick`] and the rule what an index outside its axis does. Index arrays become one
+//! Owns [`Context::pick`]. Index arrays become one
 //! int32 expression, the positions in the base, which a kernel reads like any other operand, and
 //! gathers from the base (`gather.rs`). Invariant: an index outside its axis is an error of the call
 //! that picks, and no gather ever reads outside its base. Where `bounds` proves all indices inside,
 //! nothing is computed for that.
 //!
-//! Not here: keys as NumPy reads them (the front end's).
+//! Not here: keys as NumPy reads them (the front end's), few elements (`eager/indexed.rs`).
 
 use crate::array::base::{Arg, Array, checked_size};
 use crate::context::Context;
+use crate::eager::indexed::{self, Outside};
 use crate::graph::bounds;
 use crate::graph::interval::Bounds;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{MAX_RANK, Shape, broadcast_shapes, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
-
-/// What becomes of an index that is outside its axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outside {
-    /// An error; negative ones down to minus the extent count from the end.
-    Refuse,
-    /// The remainder by the extent.
-    Wrap,
-    /// The nearest inside.
-    Clip,
-}
 
 impl Context {
     /// The elements that index arrays name, as an array of its own. Of each axis of `array` there is
@@ -52,8 +42,36 @@ impl Context {
         if size_of(&shape) == 0 {
             return Array::full(&shape, Scalar::zero(array.dtype()));
         }
+        if let Some(found) = self.picked_now(array, indices, (at, &shape), outside) {
+            return Ok(found);
+        }
         let positions = self.picked_positions(array, indices, at, outside)?;
         self.recorded_of(array, |array| self.inner.recorder.gather(array, &positions))
+    }
+
+    /// The same elements, where they are few and all is in host memory; waits for nobody. `None` where it is not so, or
+    /// `pick` has to say what does not fit.
+    pub fn pick_at_once(
+        &self,
+        array: &Array,
+        indices: &[Option<&Array>],
+        at: usize,
+        outside: Outside,
+    ) -> Option<Array> {
+        let shape = self.picked_shape(array, indices, at).ok()?;
+        self.picked_now(array, indices, (at, &shape), outside)
+    }
+
+    fn picked_now(
+        &self,
+        array: &Array,
+        indices: &[Option<&Array>],
+        laid: (usize, &[usize]),
+        outside: Outside,
+    ) -> Option<Array> {
+        let integers = indices.iter().flatten().all(|index| index.dtype().is_int());
+        let allowed = integers && self.inner.recorder.at_once.is_allowed();
+        allowed.then(|| indexed::picked_along(array, indices, laid, outside)).flatten()
     }
 
     /// The extents of what index arrays name.

@@ -7,9 +7,9 @@
 use crate::array::base::{Arg, Array};
 use crate::context::Context;
 use crate::context::leases::of_own_bytes;
+use crate::eager::indexed::Outside;
 use crate::execute::scatter::{Elements, write};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
-use crate::indexing::pick::Outside;
 use crate::memory::view::View;
 use crate::record::recorder::{Recorder, source_of};
 use gpupy_core::Result;

@@ -1,7 +1,7 @@
 //! Elements between C order and positions a stride apart, in host memory.
 //!
-//! Owns [`gather`], [`gather_into`], [`scatter`] and [`spread`]. Invariant: what is moved goes row by row, each row
-//! with one loop over elements of a known size, or as one copy.
+//! Owns [`gather`], [`gather_into`], [`scatter`], [`spread`] and their walks. Invariant: what is moved goes row by row,
+//! each row with one loop over elements of a known size, or as one copy.
 //!
 //! Not here: what is moved, and why (`transfer.rs`, `in_memory.rs`, `assign.rs`).
 
@@ -31,37 +31,67 @@ pub(crate) fn gather_into(
     walk: &Access,
     space: &[usize],
 ) -> Option<()> {
+    match size {
+        1 => gather_all::<1>(out, bytes, walk, space),
+        2 => gather_all::<2>(out, bytes, walk, space),
+        4 => gather_all::<4>(out, bytes, walk, space),
+        8 => gather_all::<8>(out, bytes, walk, space),
+        _ => gather_all::<16>(out, bytes, walk, space),
+    }
+}
+
+/// The same of elements of so many bytes. Rows may be short, and then a plane of them is one loop.
+fn gather_all<const N: usize>(
+    out: &mut [u8],
+    bytes: &[u8],
+    walk: &Access,
+    space: &[usize],
+) -> Option<()> {
+    let (inner, outer) = (space.len().checked_sub(1), space.len().checked_sub(2));
+    let [along, across] = [inner, outer].map(|axis| match axis {
+        Some(axis) => (walk.strides[axis], space[axis]),
+        None => (1, 1),
+    });
+    let planes = &space[..outer.unwrap_or(0)];
+    if size_of(space) == 0 {
+        return Some(());
+    }
     let mut rest = out;
     let mut inside = true;
-    rows(walk, space, |start, step, n| {
-        let (row, behind) = std::mem::take(&mut rest).split_at_mut(n * size);
+    each_point(walk, planes, |start| {
+        let here = std::mem::take(&mut rest).split_at_mut_checked(along.1 * across.1 * N);
+        let Some((plane, behind)) = here else { return inside = false };
         rest = behind;
-        inside &= match size {
-            1 => gather_row::<1>(bytes, start, step, row),
-            2 => gather_row::<2>(bytes, start, step, row),
-            4 => gather_row::<4>(bytes, start, step, row),
-            8 => gather_row::<8>(bytes, start, step, row),
-            _ => gather_row::<16>(bytes, start, step, row),
-        };
+        inside &= gather_plane::<N>(bytes, start, along, across, plane);
     });
     inside.then_some(())
 }
 
-/// Copies so many elements that lie a step apart into a row; false where they are not all in `bytes`.
-fn gather_row<const N: usize>(bytes: &[u8], start: i64, step: i64, row: &mut [u8]) -> bool {
-    let n = row.len() / N;
-    if !lie_within::<N>(bytes, start, step, n) {
+/// Copies rows of elements, each at least one; false where they are not all in `bytes`. A step and a number are given
+/// along a row, and from a row to the next.
+fn gather_plane<const N: usize>(
+    bytes: &[u8],
+    start: i64,
+    (step, n): (i64, usize),
+    (across, rows): (i64, usize),
+    plane: &mut [u8],
+) -> bool {
+    let last = start + across * (rows as i64 - 1);
+    if !lie_within::<N>(bytes, start, step, n) || !lie_within::<N>(bytes, last, step, n) {
         return false;
     }
-    if step == 1 {
-        row.copy_from_slice(&bytes[start as usize * N..][..row.len()]);
-        return true;
-    }
-    let first = bytes.as_ptr().wrapping_offset(start as isize * N as isize);
-    for (k, place) in row.chunks_exact_mut(N).enumerate() {
-        let from = first.wrapping_offset(k as isize * step as isize * N as isize);
-        // SAFETY: the elements at both ends lie within `bytes`, and so all between them; bytes lie anywhere.
-        place.copy_from_slice(unsafe { &*from.cast::<[u8; N]>() });
+    for (row, places) in plane.chunks_exact_mut(n * N).enumerate() {
+        let start = start + across * row as i64;
+        if step == 1 {
+            places.copy_from_slice(&bytes[start as usize * N..][..n * N]);
+            continue;
+        }
+        let first = bytes.as_ptr().wrapping_offset(start as isize * N as isize);
+        for (k, place) in places.chunks_exact_mut(N).enumerate() {
+            let from = first.wrapping_offset(k as isize * step as isize * N as isize);
+            // SAFETY: the elements at all four corners lie within `bytes`, and so all between them; bytes lie anywhere.
+            place.copy_from_slice(unsafe { &*from.cast::<[u8; N]>() });
+        }
     }
     true
 }
@@ -90,7 +120,7 @@ fn scatter_row<const N: usize>(bytes: &mut [u8], start: i64, step: i64, row: &[u
         let first = bytes.as_mut_ptr().wrapping_offset(start as isize * N as isize);
         for (k, element) in row.chunks_exact(N).enumerate() {
             let to = first.wrapping_offset(k as isize * step as isize * N as isize);
-            // SAFETY: as in `gather_row`; `bytes` is borrowed alone.
+            // SAFETY: as in `gather_plane`; `bytes` is borrowed alone.
             unsafe { (*to.cast::<[u8; N]>()).copy_from_slice(element) };
         }
         return;
@@ -147,11 +177,16 @@ pub(crate) fn rows(walk: &Access, space: &[usize], mut each: impl FnMut(i64, i64
         true => (walk.strides[outer], space[outer]),
         false => (1, 1),
     };
-    let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer);
+    each_point(walk, &space[..outer], |start| each(start, step, n));
+}
+
+/// Calls with each position of an access, in C order of a space that has points, which may be the first axes of it.
+pub(crate) fn each_point(walk: &Access, space: &[usize], mut each: impl FnMut(i64)) {
+    let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, space.len());
     let mut start = walk.offset;
     loop {
-        each(start, step, n);
-        let mut axis = outer;
+        each(start);
+        let mut axis = space.len();
         loop {
             if axis == 0 {
                 return;

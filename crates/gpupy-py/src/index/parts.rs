@@ -8,7 +8,7 @@ use crate::array::ndarray::{Elements, NdArray, elements, host_of};
 use crate::convert::dtypes::numpy;
 use crate::convert::host;
 use crate::index::basic::{self, Item};
-use crate::index::masks;
+use crate::index::{few, masks};
 use crate::session::context::ready;
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 pub enum Part<'py> {
     /// An integer, a slice, `...` or `newaxis`.
     Basic(Item<'py>),
-    /// An index array.
+    /// An index array, which may be written to as long as no snapshot is taken.
     Index(Array),
     /// A mask over as many axes as it has extents, and the positions of its true elements, one after another.
     Mask(SmallVec<[usize; 4]>, Array),
@@ -32,9 +32,12 @@ pub enum Part<'py> {
 pub fn parts<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Part<'py>>>> {
     let mut parts = Vec::new();
     let mut add = |key: Bound<'py, PyAny>| -> PyResult<bool> {
-        let part = match basic::item(key.clone())? {
-            Some(item) => Some(Part::Basic(item)),
-            None => index_part(&key)?,
+        let part = match few::index(&key)? {
+            Some(index) => Some(Part::Index(index)),
+            None => match basic::item(key.clone())? {
+                Some(item) => Some(Part::Basic(item)),
+                None => index_part(&key)?,
+            },
         };
         let known = part.is_some();
         parts.extend(part);
@@ -62,8 +65,7 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
         && let Elements::Lazy(array) = elements(array)
         && array.dtype().is_int()
     {
-        let index = (array.ndim() > 0).then(|| array.snapshot().map(Part::Index));
-        return index.transpose().map_err(to_py);
+        return Ok((array.ndim() > 0).then_some(Part::Index(array)));
     }
     if let Ok(key) = key.cast::<NdArray>()
         && let Elements::Lazy(mask) = elements(key)

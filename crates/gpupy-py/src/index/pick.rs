@@ -11,11 +11,11 @@ use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::standin::hollow;
 use crate::index::assign::{self, Source};
 use crate::index::parts::{Part, parts};
-use crate::index::place::{Picked, place};
+use crate::index::place::{Indices, Picked, place};
 use crate::session::context::{ready, supports};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
-use gpupy_core::{ErrorKind, Op};
+use gpupy_core::{ErrorKind, Op, Result};
 use gpupy_engine::{Array, Outside};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
@@ -32,19 +32,24 @@ pub fn pick<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Boun
     let refused = || refusal(array, key, |standin, key| standin.get_item(key));
     let Some(picked) = place(py, array, &parts)? else { return refused().map(|()| None) };
     let laid = Laid::of(&picked);
-    let indices: SmallVec<[Option<&Array>; 4]> =
-        laid.axes.iter().map(|axis| picked.indices[*axis].as_ref()).collect();
     let view = picked.view.transpose(&laid.axes);
+    let indices = laid.indices(&picked.indices);
+    let made = |found: &Array| {
+        let found = laid.back(found, picked.at);
+        if found.size() == 0 {
+            // What NumPy says of indices outside, where they name nothing.
+            refused()?;
+        }
+        Ok(Some(Bound::new(py, NdArray::lazy(found))?.into_any()))
+    };
+    if let Some(found) = context.pick_at_once(&view, &indices, 0, Outside::Refuse) {
+        return made(&found);
+    }
+    let taken = snapshots(&picked.indices)?;
+    let indices = laid.indices(&taken);
     let found = wait(py, || context.pick(&view, &indices, 0, Outside::Refuse));
     match found {
-        Ok(found) => {
-            let found = laid.back(&found, picked.at);
-            if found.size() == 0 {
-                // What NumPy says of indices outside, where they name nothing.
-                refused()?;
-            }
-            Ok(Some(Bound::new(py, NdArray::lazy(found))?.into_any()))
-        }
+        Ok(found) => made(&found),
         Err(error) if matches!(error.kind(), ErrorKind::Index | ErrorKind::Shape) => {
             refused()?;
             Err(to_py(error))
@@ -52,6 +57,12 @@ pub fn pick<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Boun
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
         Err(error) => Err(to_py(error)),
     }
+}
+
+/// Index arrays as they are now, whatever is written to them while others have their turn.
+fn snapshots(indices: &Indices) -> PyResult<Indices> {
+    let taken = indices.iter().map(|index| index.as_ref().map(Array::snapshot).transpose());
+    taken.collect::<Result<_>>().map_err(to_py)
 }
 
 /// How NumPy's results of index arrays lie in memory: the picked axes outermost, then the others from the
@@ -72,6 +83,11 @@ impl Laid {
             None => (true, Reverse(view.strides()[*axis].unsigned_abs())),
         });
         Laid { axes, indexed: indices.iter().flatten().count() }
+    }
+
+    /// The index arrays in that order.
+    fn indices<'a>(&self, indices: &'a Indices) -> SmallVec<[Option<&'a Array>; 4]> {
+        self.axes.iter().map(|axis| indices[*axis].as_ref()).collect()
     }
 
     /// What was picked in this order, with its axes where the key puts them: the picked ones before the kept
@@ -121,8 +137,8 @@ pub fn put(
         // Where nothing is written, NumPy still looks at the indices and at some values.
         return refused().map(|()| true);
     }
-    let indices: SmallVec<[Option<&Array>; 4]> =
-        picked.indices.iter().map(Option::as_ref).collect();
+    let taken = snapshots(&picked.indices)?;
+    let indices: SmallVec<[Option<&Array>; 4]> = taken.iter().map(Option::as_ref).collect();
     let Ok(source) = assign::source(py, array.dtype(), usize::MAX, value) else {
         return refused().map(|()| false);
     };

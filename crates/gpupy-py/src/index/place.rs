@@ -13,11 +13,14 @@ use gpupy_engine::Array;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
+/// Of each axis an index array, or none.
+pub type Indices = SmallVec<[Option<Array>; 4]>;
+
 /// What a key with index arrays names: of each axis of a view an index array, or all of it; and
 /// where the picked axes stand among the others.
 pub struct Picked {
     pub view: Array,
-    pub indices: SmallVec<[Option<Array>; 4]>,
+    pub indices: Indices,
     pub at: usize,
 }
 
