@@ -66,3 +66,10 @@ def limited(request):
 def driver(request):
     """Each driver with its own limits."""
     return _open(request.param)
+
+
+@pytest.fixture(params=["cpu", "soft"])
+def auto(request):
+    """A driver with the host driver beside it, as users have them."""
+    gpupy._gpupy.reconfigure(request.param, strict=False)
+    gpupy.reset_stats()

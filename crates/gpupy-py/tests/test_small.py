@@ -13,13 +13,6 @@ from pairs import check
 import gpupy
 
 
-@pytest.fixture(params=["cpu", "soft"])
-def auto(request):
-    """A driver with the host driver beside it, as users have them."""
-    gpupy._gpupy.reconfigure(request.param, strict=False)
-    gpupy.reset_stats()
-
-
 def small(seed, shape=(10,)):
     return numpy.random.default_rng(seed).normal(size=shape).astype(numpy.float32)
 

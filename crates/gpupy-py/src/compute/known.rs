@@ -1,7 +1,7 @@
 //! Operations on numbers that are known: a program that goes through its arrays element by element does
 //! little else.
 //!
-//! Owns [`quiet`] and [`of_float64`]. Invariant: it gives what NumPy's scalars give, to the
+//! Owns [`quiet`], [`of_one`] and [`of_two`]. Invariant: it gives what NumPy's scalars give, to the
 //! bit, and only where they would neither warn nor raise.
 //!
 //! Not here: dtypes and which operation a ufunc is (`ufunc.rs`), scalars that are pending (`array/scalar.rs`).
@@ -9,9 +9,10 @@
 use crate::array::operand::int_scalar;
 use crate::array::scalar::LazyScalar;
 use crate::compute::operator::Operator;
+use crate::index::key::integer;
 use gpupy_core::{DType, Op, Scalar, op_eval};
 use pyo3::prelude::*;
-use pyo3::types::PyFloat;
+use pyo3::types::{PyFloat, PyInt};
 
 /// The operation on operands of the dtype in which it computes, or `None` where NumPy's scalars might say
 /// something of it, or compute something else.
@@ -20,7 +21,7 @@ pub fn quiet(op: Op, result: DType, operands: &[Scalar]) -> Option<Scalar> {
         Abs, Add, And, Div, Eq, Ge, Gt, Le, Lt, Max, Min, Mul, Ne, Neg, Not, Or, Sqrt, Sub, Xor,
     };
     let dtype = operands.first()?.dtype;
-    let eval = || op_eval::eval(op, result, operands);
+    let eval = || floats(op, operands).or_else(|| op_eval::eval(op, result, operands));
     match op {
         Lt | Le | Gt | Ge | Eq | Ne => eval(),
         And | Or | Xor | Not if dtype.is_int() => eval(),
@@ -41,33 +42,110 @@ pub fn quiet(op: Op, result: DType, operands: &[Scalar]) -> Option<Scalar> {
     }
 }
 
-/// An operator on two float64 one of which is a scalar of ours, the other perhaps Python's: what most
-/// arithmetic on elements is, without the detour by operands.
-pub fn of_float64(op: Operator, lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> Option<Scalar> {
-    let (a, b) = (float64(lhs)?, float64(rhs)?);
-    let op = match op {
-        Operator::Add => Op::Add,
-        Operator::Sub => Op::Sub,
-        Operator::Mul => Op::Mul,
-        Operator::TrueDiv => Op::Div,
-        Operator::Lt => return Some(Scalar::bool(a < b)),
-        Operator::Le => return Some(Scalar::bool(a <= b)),
-        Operator::Gt => return Some(Scalar::bool(a > b)),
-        Operator::Ge => return Some(Scalar::bool(a >= b)),
-        Operator::Eq => return Some(Scalar::bool(a == b)),
-        Operator::Ne => return Some(Scalar::bool(a != b)),
-        _ => return None,
-    };
-    quiet(op, DType::F64, &[Scalar::f64(a), Scalar::f64(b)])
+/// What is one instruction on two float32 or float64, without the search among all operations.
+#[inline]
+fn floats(op: Op, operands: &[Scalar]) -> Option<Scalar> {
+    let [a, b] = *operands else { return None };
+    macro_rules! of {
+        ($a:expr, $b:expr, $made:expr) => {
+            match op {
+                Op::Add => $made($a + $b),
+                Op::Sub => $made($a - $b),
+                Op::Mul => $made($a * $b),
+                Op::Div => $made($a / $b),
+                Op::Lt => Scalar::bool($a < $b),
+                Op::Le => Scalar::bool($a <= $b),
+                Op::Gt => Scalar::bool($a > $b),
+                Op::Ge => Scalar::bool($a >= $b),
+                Op::Eq => Scalar::bool($a == $b),
+                Op::Ne => Scalar::bool($a != $b),
+                _ => return None,
+            }
+        };
+    }
+    match (a.dtype, b.dtype) {
+        (DType::F32, DType::F32) => Some(of!(a.as_f32(), b.as_f32(), Scalar::f32)),
+        (DType::F64, DType::F64) => {
+            Some(of!(f64::from_bits(a.bits), f64::from_bits(b.bits), Scalar::f64))
+        }
+        _ => None,
+    }
 }
 
-/// A scalar of ours that is a known float64, or a Python float.
-fn float64(object: &Bound<'_, PyAny>) -> Option<f64> {
-    if let Ok(scalar) = object.cast_exact::<LazyScalar>() {
-        let known = scalar.get().as_known().filter(|known| known.dtype == DType::F64)?;
-        return Some(f64::from_bits(known.bits));
+/// An operator on two numbers of one dtype, of which one is a scalar of ours that is known, the other perhaps
+/// Python's: what most arithmetic on elements is, without the detour by operands. `None` as of `quiet`.
+pub fn of_two(op: Operator, lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> Option<Scalar> {
+    let [a, b] = alike(lhs, rhs)?;
+    let dtype = a.dtype;
+    let of = |op| quiet(op, dtype, &[a, b]);
+    let compared = |op| quiet(op, DType::Bool, &[a, b]);
+    match op {
+        Operator::Add => of(Op::Add),
+        Operator::Sub => of(Op::Sub),
+        Operator::Mul => of(Op::Mul),
+        Operator::TrueDiv if dtype.is_float() => of(Op::Div),
+        Operator::Lt => compared(Op::Lt),
+        Operator::Le => compared(Op::Le),
+        Operator::Gt => compared(Op::Gt),
+        Operator::Ge => compared(Op::Ge),
+        Operator::Eq => compared(Op::Eq),
+        Operator::Ne => compared(Op::Ne),
+        _ => None,
     }
-    object.cast_exact::<PyFloat>().ok().map(|float| float.value())
+}
+
+/// The opposite or the magnitude of a scalar of ours that is known; `None` as of `quiet`.
+pub fn of_one(op: Operator, value: &Bound<'_, PyAny>) -> Option<Scalar> {
+    let scalar = scalar(value)?;
+    match op {
+        Operator::Neg => quiet(Op::Neg, scalar.dtype, &[scalar]),
+        Operator::Abs => quiet(Op::Abs, scalar.dtype, &[scalar]),
+        _ => None,
+    }
+}
+
+/// Two numbers of one dtype, in which NumPy computes with them.
+#[inline]
+fn alike(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> Option<[Scalar; 2]> {
+    match (scalar(lhs), scalar(rhs)) {
+        (Some(a), Some(b)) => (a.dtype == b.dtype).then_some([a, b]),
+        (Some(a), None) => Some([a, pythons(rhs, a.dtype)?]),
+        (None, Some(b)) => Some([pythons(lhs, b.dtype)?, b]),
+        (None, None) => None,
+    }
+}
+
+/// A scalar of ours that is known: a float32, a float64, or an integer.
+#[inline]
+fn scalar(object: &Bound<'_, PyAny>) -> Option<Scalar> {
+    let known = object.cast_exact::<LazyScalar>().ok()?.get().as_known()?;
+    (matches!(known.dtype, DType::F32 | DType::F64) || known.dtype.is_int()).then_some(known)
+}
+
+/// A Python number as one of a scalar's dtype, which it takes without a word of NumPy's.
+fn pythons(object: &Bound<'_, PyAny>, dtype: DType) -> Option<Scalar> {
+    if let Ok(float) = object.cast_exact::<PyFloat>() {
+        let value = float.value();
+        return match dtype {
+            DType::F64 => Some(Scalar::f64(value)),
+            // What is too large or too small for it is rounded to what NumPy warns of.
+            DType::F32 => Some(Scalar::f32(value as f32))
+                .filter(|found| is_normal(*found) || is_zero(&Scalar::f64(value))),
+            _ => None,
+        };
+    }
+    let value = integer(object.cast_exact::<PyInt>().ok()?)?;
+    // Every integer up to these is a float.
+    match dtype {
+        DType::F32 if value.unsigned_abs() <= 1 << f32::MANTISSA_DIGITS => {
+            Some(Scalar::f32(value as f32))
+        }
+        DType::F64 if value.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS => {
+            Some(Scalar::f64(value as f64))
+        }
+        DType::F32 | DType::F64 => None,
+        _ => int_scalar(value as i128, dtype),
+    }
 }
 
 /// Integers' sum, difference or product, where their dtype holds it.

@@ -41,15 +41,15 @@ pub fn binary<'py>(
     rhs: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = lhs.py();
+    if let Some(scalar) = known::of_two(op, lhs, rhs) {
+        return scalar::of(py, scalar);
+    }
     let ufunc = ufunc_of(op, py)?;
     if let Some(found) = ufunc.of_two(lhs, rhs)? {
         return Ok(found);
     }
     if let Some(found) = ufunc.of_array_and_float(lhs, rhs)? {
         return Ok(found);
-    }
-    if let Some(scalar) = known::of_float64(op, lhs, rhs) {
-        return scalar::of(py, scalar);
     }
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
         let operands = [a, b];
@@ -89,6 +89,9 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
 /// `op value`.
 fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
+    if let Some(scalar) = known::of_one(op, value) {
+        return scalar::of(py, scalar);
+    }
     if let Some(found) = ufunc_of(op, py)?.of_one(value)? {
         return Ok(found);
     }

@@ -8,14 +8,14 @@ use crate::array::operand::classify;
 use crate::array::scalar::{self, LazyScalar};
 use crate::convert::host;
 use crate::index::assign::plain;
-use crate::index::key::Key;
+use crate::index::key::{Key, integer};
 use crate::session::context;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
 use gpupy_engine::{Arg, Array, Context};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt, PyList};
+use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 
 /// The element or the array that a key names, if it is as simple as that.
@@ -27,9 +27,18 @@ pub fn get<'py>(
     if let Ok(key) = key.cast_exact::<PyInt>() {
         let this = slf.get().read(py);
         let Some(array) = this.as_lazy() else { return Ok(None) };
-        if let Some(at) = position(array, key) {
-            return element(py, array, at);
-        }
+        return match position(array, key) {
+            Some(at) => element(py, array, at),
+            None => part(slf, key),
+        };
+    }
+    if let Ok(key) = key.cast_exact::<PyTuple>() {
+        let this = slf.get().read(py);
+        let Some(array) = this.as_lazy() else { return Ok(None) };
+        return match position_of_all(array, key) {
+            Some(at) => element(py, array, at),
+            None => part(slf, key),
+        };
     }
     if let Ok(key) = key.cast_exact::<NdArray>() {
         let (this, key) = (slf.get().read(py), key.get().read(py));
@@ -50,10 +59,19 @@ pub fn get<'py>(
         let found = picked.map(|picked| Bound::new(py, NdArray::lazy(picked)));
         return Ok(found.transpose()?.map(Bound::into_any));
     }
+    part(slf, key)
+}
+
+/// The element or the part that a key of integers, ranges and new axes names.
+fn part<'py>(
+    slf: &Bound<'py, NdArray>,
+    key: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut parts = Key::default();
     if !parts.read(key)? {
         return Ok(None);
     }
+    let py = slf.py();
     let (this, view) = (slf.get(), {
         let this = slf.get().read(py);
         let Some(array) = this.as_lazy() else { return Ok(None) };
@@ -88,17 +106,17 @@ fn little_index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if count == 0 || count > FEW {
         return Ok(None);
     }
-    let mut bytes: SmallVec<[u8; 128]> = SmallVec::with_capacity(8 * count);
+    // Every driver has int32.
+    let mut bytes: SmallVec<[u8; 64]> = SmallVec::with_capacity(4 * count);
     for number in list.iter() {
         // Bools are a mask, and what does not fit is refused elsewhere.
-        let Some(number) =
-            number.cast_exact::<PyInt>().ok().and_then(|it| it.extract::<i64>().ok())
-        else {
+        let Some(number) = number.cast_exact::<PyInt>().ok().and_then(integer) else {
             return Ok(None);
         };
+        let Ok(number) = i32::try_from(number) else { return Ok(None) };
         bytes.extend_from_slice(&number.to_ne_bytes());
     }
-    Array::from_bytes(DType::I64, &[count], &bytes).map(Some).map_err(to_py)
+    Array::from_bytes(DType::I32, &[count], &bytes).map(Some).map_err(to_py)
 }
 
 /// The element at a position of an array's base, if it is known.
@@ -207,7 +225,25 @@ fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
 /// Where an element of an array of one axis stands in its base.
 fn position(array: &Array, key: &Bound<'_, PyInt>) -> Option<isize> {
     let ([n], [stride]) = (array.shape(), array.strides()) else { return None };
-    let at: isize = key.extract().ok()?;
-    let at = if at < 0 { at.wrapping_add(*n as isize) } else { at };
-    (0 <= at && at < *n as isize).then(|| array.offset() + at * stride)
+    Some(array.offset() + place(key, *n)? * stride)
+}
+
+/// The same of an element that is named by an integer for each axis.
+fn position_of_all(array: &Array, key: &Bound<'_, PyTuple>) -> Option<isize> {
+    if key.len() != array.ndim() || key.is_empty() {
+        return None;
+    }
+    let mut at = array.offset();
+    for ((key, n), stride) in key.iter_borrowed().zip(array.shape()).zip(array.strides()) {
+        at += place(&*key.cast_exact::<PyInt>().ok()?, *n)? * stride;
+    }
+    Some(at)
+}
+
+/// The place among so many that an integer means, which may count from the end.
+#[inline]
+fn place(key: &Bound<'_, PyInt>, n: usize) -> Option<isize> {
+    let at = integer(key)?;
+    let at = if at < 0 { at.wrapping_add(n as isize) } else { at };
+    (0 <= at && at < n as isize).then_some(at)
 }
