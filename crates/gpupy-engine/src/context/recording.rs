@@ -13,6 +13,7 @@ use crate::eager::masked;
 use crate::eager::{in_memory, indexed};
 use crate::graph::value::{Operand, Value};
 use crate::memory::little::is_little;
+use crate::record::extreme;
 use crate::record::recorder::source_of;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
@@ -158,6 +159,13 @@ impl Context {
     ///   elements. `DType`: the operation does not reduce this dtype.
     pub fn place(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
         self.recorded_of(array, |array| self.inner.recorder.place(op, array, axis))
+    }
+
+    /// The place in C order of the first of all elements that `op` (the minimum or maximum) gives, where the first NaN
+    /// wins, found at once; `None` where these are not few elements in host memory.
+    pub fn place_at_once(&self, op: Op, array: &Array) -> Option<usize> {
+        let allowed = self.inner.recorder.at_once.is_allowed();
+        allowed.then(|| extreme::place_of_all(op, array)).flatten()
     }
 
     /// The matrix product of stacks of matrices, `(…, m, k)` and `(…, k, n)`, whose stacks broadcast

@@ -18,7 +18,6 @@ use gpupy_core::op_eval;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
-use std::cmp::Ordering;
 
 /// The longest rows all of whose elements are compared with the extreme. Of longer ones only those of
 /// the first chunk that has it are.
@@ -106,23 +105,45 @@ impl Recorder {
     }
 }
 
-/// The same of few elements in host memory; `None` where it is more work.
+/// The place in C order of the first of all elements that `op` (the minimum or maximum) gives, or of the first NaN;
+/// `None` where these are not few elements in host memory.
+pub(crate) fn place_of_all(op: Op, array: &Array) -> Option<usize> {
+    let mut place = None;
+    let found = |at| place = Some(at);
+    places_at_once(op, array, array.size(), found).and(place)
+}
+
+/// The same of the rows along an axis, as `place` gives them.
 fn place_at_once(op: Op, array: &Array, axis: usize) -> Option<Array> {
-    let (dtype, n) = (array.dtype(), *array.shape().get(axis)?);
-    if !(1..=MOST_POINTS).contains(&array.size()) || !op.reduces(dtype) {
-        return None;
-    }
+    let n = *array.shape().get(axis)?;
     let last = array.ndim() - 1;
     let there: SmallVec<[usize; 4]> = (0..=last).filter(|a| *a != axis).chain([axis]).collect();
-    let rows = array.transpose(&there);
-    let loan = Loan::of(&[Arg::Array(&rows)])?;
+    let mut places: Elements = memory::few(0, array.size() / n.max(1) * DType::I32.size()).ok()?;
+    places.clear();
+    // A row of few elements is no longer than an int32 can say.
+    let add = |at| places.extend_from_slice(&(at as i32).to_ne_bytes());
+    places_at_once(op, &array.transpose(&there), n, add)?;
+    let mut shape = Shape::from(array.shape());
+    shape[axis] = 1;
+    Array::own(DType::I32, &shape, Origin::AtOnce, &places)
+}
+
+/// Tells the place of the extreme in each row of `n` elements, in C order, of few elements in host memory; `None`, and
+/// nothing is told, where it is more work.
+fn places_at_once(op: Op, rows: &Array, n: usize, found: impl FnMut(usize)) -> Option<()> {
+    let dtype = rows.dtype();
+    if !(1..=MOST_POINTS).contains(&rows.size()) || !op.reduces(dtype) {
+        return None;
+    }
+    let loan = Loan::of(&[Arg::Array(rows)])?;
     let elements = loan.operands.first().filter(|lent| matches!(lent, Lent::Memory(..)))?;
     let elements = elements.elements(dtype.size())?;
-    let mut places: Elements = memory::few(0, array.size() / n * DType::I32.size()).ok()?;
-    places.clear();
     macro_rules! rows {
         ($read:expr) => {
-            each_row(&elements, n, op == Op::Max, &mut places, $read)
+            match op {
+                Op::Max => each_row::<_, _, true>(&elements, n, found, $read),
+                _ => each_row::<_, _, false>(&elements, n, found, $read),
+            }
         };
     }
     match dtype {
@@ -139,9 +160,7 @@ fn place_at_once(op: Op, array: &Array, axis: usize) -> Option<Array> {
         DType::F64 => rows!(f64::from_ne_bytes),
         DType::C64 | DType::C128 => return None,
     }
-    let mut shape = Shape::from(array.shape());
-    shape[axis] = 1;
-    Array::own(DType::I32, &shape, Origin::AtOnce, &places)
+    Some(())
 }
 
 /// A number of two bytes as a wider one.
@@ -150,29 +169,51 @@ fn half(bytes: [u8; 2]) -> f32 {
     op_eval::eval(Op::Cast, DType::F32, &[half]).map_or(f32::NAN, |number| number.as_f32())
 }
 
-/// Adds the place of the extreme in each row of `n` elements.
-fn each_row<T: Copy + PartialOrd, const N: usize>(
+/// Tells the place of the extreme in each row of `n` elements.
+fn each_row<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     elements: &[u8],
     n: usize,
-    greatest: bool,
-    places: &mut Elements,
-    read: fn([u8; N]) -> T,
+    mut found: impl FnMut(usize),
+    read: impl Fn([u8; N]) -> T + Copy,
 ) {
-    let wanted = if greatest { Ordering::Greater } else { Ordering::Less };
-    let is_nan = |x: T| x.partial_cmp(&x).is_none();
     for row in elements.as_chunks::<N>().0.chunks_exact(n) {
-        let mut best = (0i32, read(row[0]));
-        for (place, element) in (0i32..).zip(row) {
-            let element = read(*element);
-            let wins = match element.partial_cmp(&best.1) {
-                Some(order) => order == wanted,
-                // The first NaN wins.
-                None => !is_nan(best.1),
-            };
-            if wins {
-                best = (place, element);
-            }
-        }
-        places.extend_from_slice(&best.0.to_ne_bytes());
+        found(first_extreme::<T, N, GREATEST>(row, read));
     }
+}
+
+/// Elements that are looked at together: enough for two of the widest registers, of float32.
+const LANES: usize = 32;
+
+/// The place of the extreme in a row of at least one element: first what it is, then where, as both are loops that
+/// processors do on many elements at once.
+fn first_extreme<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
+    row: &[[u8; N]],
+    read: impl Fn([u8; N]) -> T + Copy,
+) -> usize {
+    // The first NaN stays, whatever comes after it.
+    let better = |best: T, x: T| {
+        let stays = if GREATEST { best >= x } else { best <= x };
+        if stays | is_nan(best) { best } else { x }
+    };
+    let (blocks, rest) = row.as_chunks::<LANES>();
+    let mut best = [read(row[0]); LANES];
+    for block in blocks {
+        for (best, element) in best.iter_mut().zip(block) {
+            *best = better(*best, read(*element));
+        }
+    }
+    let others = best.into_iter().chain(rest.iter().map(|element| read(*element)));
+    let extreme = others.fold(read(row[0]), better);
+    let is_it = |x: T| if is_nan(extreme) { is_nan(x) } else { x == extreme };
+    let has_it = |block: &[[u8; N]; LANES]| {
+        block.iter().fold(false, |found, element| found | is_it(read(*element)))
+    };
+    let start = blocks.iter().position(has_it).unwrap_or(blocks.len()) * LANES;
+    let within = row[start..].iter().position(|element| is_it(read(*element)));
+    start + within.unwrap_or(0)
+}
+
+/// Whether it is not even equal to itself.
+fn is_nan<T: PartialOrd>(x: T) -> bool {
+    x.partial_cmp(&x).is_none()
 }

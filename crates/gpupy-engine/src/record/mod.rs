@@ -7,7 +7,7 @@
 //!
 //! Imports `memory`, `graph`, `array` and `rewrite`. Not here: gathers and scatters (`indexing/`), evaluation.
 
-mod extreme;
+pub(crate) mod extreme;
 mod join;
 pub(crate) mod recorder;
 mod reduced;

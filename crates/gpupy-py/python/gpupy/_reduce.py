@@ -268,7 +268,13 @@ def ufunc_reduce(
 def _position(name: str, ufunc: str) -> Callable[..., Any]:
     """Where the first extreme is, or the first NaN."""
 
+    greatest = ufunc == "maximum"
+
     def function(a, axis=None, out=None, *, keepdims=_UNSET):
+        if type(a) is ndarray and out is None and keepdims is _UNSET:
+            result = a._place_along(greatest, axis)
+            if result is not None:
+                return result
         a = _array(a)
         result = _first(a, axis, ufunc, keepdims)
         if result is not None:
@@ -289,7 +295,7 @@ def _first(a: Any, axis: Any, ufunc: str, keepdims: Any) -> Any:
     kept = keepdims is not _UNSET and bool(keepdims) and rank > 0
     if axis is None:
         a, axis = a.reshape(-1), 0
-    elif not isinstance(axis, int) or not -rank <= axis < rank:
+    elif type(axis) is not int or not -rank <= axis < rank:
         return None
     axis %= a.ndim
     at = place(ufunc == "maximum", a, axis, kept)

@@ -6,11 +6,12 @@
 //! of this one (`_linear.py`).
 
 use crate::array::ndarray::NdArray;
+use crate::array::scalar;
 use crate::array::wrap::wrap_array;
 use crate::compute::reduce::{reduction, wide};
 use crate::session::context::{holds, ready, supports};
 use crate::session::errors::to_py;
-use gpupy_core::{DType, Op, Result};
+use gpupy_core::{DType, Op, Result, Scalar};
 use gpupy_engine::{Array, Context};
 use pyo3::prelude::*;
 
@@ -101,23 +102,55 @@ pub fn place<'py>(
     kept: bool,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(array) = array.get().read(py).as_lazy().cloned() else { return Ok(None) };
-    let op = if greatest { Op::Max } else { Op::Min };
-    let context = ready(py)?;
-    let dtype = array.dtype();
-    let able = op.reduces(dtype)
-        && supports(context, op, dtype)
-        && supports(context, Op::Gather, dtype)
-        && holds(DType::I64)?;
+    placed(py, greatest, &array, axis, kept)
+}
+
+/// The same of a lazy array.
+pub fn placed<'py>(
+    py: Python<'py>,
+    greatest: bool,
+    array: &Array,
+    axis: usize,
+    kept: bool,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some((context, op)) = places(py, greatest, array.dtype())? else { return Ok(None) };
     let long = array.shape().get(axis).is_none_or(|extent| *extent > i32::MAX as usize);
-    if !able || long || array.size() == 0 {
+    if long || array.size() == 0 {
         return Ok(None);
     }
-    let place = context.place(op, &array, axis).and_then(|at| context.cast(&at, DType::I64));
+    let place = context.place(op, array, axis).and_then(|at| context.cast(&at, DType::I64));
     let place = place.map_err(to_py)?;
     if kept {
         return Ok(Some(Bound::new(py, NdArray::lazy(place))?.into_any()));
     }
     wrap_array(py, place.index_axis(axis, 0)).map(Some)
+}
+
+/// The place in C order, int64, of the first extreme of all elements, found at once; `None` where that is too much, or
+/// NumPy's.
+pub fn place_of_all<'py>(
+    py: Python<'py>,
+    greatest: bool,
+    array: &Array,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some((context, op)) = places(py, greatest, array.dtype())? else { return Ok(None) };
+    let found = context.place_at_once(op, array);
+    found.map(|place| scalar::of(py, Scalar::new(DType::I64, place as u64))).transpose()
+}
+
+/// The operation whose place is looked for, and the context, where drivers find it.
+fn places(
+    py: Python<'_>,
+    greatest: bool,
+    dtype: DType,
+) -> PyResult<Option<(&'static Context, Op)>> {
+    let op = if greatest { Op::Max } else { Op::Min };
+    let context = ready(py)?;
+    let able = op.reduces(dtype)
+        && supports(context, op, dtype)
+        && supports(context, Op::Gather, dtype)
+        && holds(DType::I64)?;
+    Ok(able.then_some((context, op)))
 }
 
 /// The elements along an axis in ascending order; `None` leaves it to NumPy.

@@ -7,7 +7,7 @@
 use crate::array::fields;
 use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::wrap::wrap_array;
-use crate::compute::reduce;
+use crate::compute::{forms, reduce};
 use crate::convert::dtypes;
 use gpupy_core::DType;
 use gpupy_engine::Array;
@@ -40,6 +40,26 @@ impl NdArray {
         reduced_along(slf, axis, dtype, |array, axes, dtype| {
             reduce::mean(slf.py(), array, axes, dtype)
         })
+    }
+
+    /// The place of the first extreme along an axis, or of all elements; `None` where it is not as simple, or the
+    /// driver does not do it.
+    #[pyo3(signature = (greatest, axis=None))]
+    fn _place_along<'py>(
+        slf: &Bound<'py, Self>,
+        greatest: bool,
+        axis: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        let this = slf.get().read(py);
+        let Some(array) = this.as_lazy() else { return Ok(None) };
+        if axis.is_none() {
+            return forms::place_of_all(py, greatest, array);
+        }
+        match reduce::plain(array, axis, None)? {
+            Some((axes, _)) => forms::placed(py, greatest, array, axes[0], false),
+            None => Ok(None),
+        }
     }
 
     /// The reduction of the named operation over axes, which are normalised, of the elements as
