@@ -41,7 +41,7 @@ use fallback::{plain, sites};
 use index::{assign, pick, take};
 use methods::{evaluate, explain, views as view_methods};
 use session::{context, errors, processes};
-use views::{faces, shape, shifts};
+use views::{faces, repeats, shape, shifts};
 
 // Free-threaded Pythons switch their GIL on for this module, which does not claim to do without.
 #[pymodule(gil_used = true)]
@@ -68,6 +68,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(shifts::rolled, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::roll_alike, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::padded, module)?)?;
+    module.add_function(wrap_pyfunction!(repeats::repeated, module)?)?;
+    module.add_function(wrap_pyfunction!(repeats::tiled, module)?)?;
     module.add_function(wrap_pyfunction!(processes::before_fork, module)?)?;
     module.add_function(wrap_pyfunction!(processes::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::evaluate, module)?)?;

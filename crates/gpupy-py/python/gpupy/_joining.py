@@ -12,8 +12,7 @@ import numpy as np
 
 from ._creation import array, asanyarray, axes_as_they_lie, full, is_lazy, zeros
 from ._fallback import call
-from ._gpupy import join, join_alike, ndarray, padded, roll_alike, rolled
-from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
+from ._gpupy import join, join_alike, ndarray, padded, repeated, roll_alike, rolled, tiled
 from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel
 
 
@@ -213,36 +212,22 @@ def pad(array, pad_width, mode="constant", **kwargs):
 
 
 def repeat(a, repeats, axis=None):
-    a = asanyarray(a)
-    plain = a._lazy and type(repeats) is int and repeats >= 0
-    if not plain or not (axis is None or (type(axis) is int and _inside(axis, a.ndim))):
-        return call("repeat", np.repeat, (a, repeats), {"axis": axis})
-    if axis is None:
-        a, axis = a.ravel(), 0
-    axis %= a.ndim
-    before, after = a.shape[: axis + 1], a.shape[axis + 1 :]
-    each = a.reshape(*before, 1, *after)
-    several = FUNCTIONS_OF_VIEWS["broadcast_to"](each, (*before, repeats, *after))
-    return several.copy().reshape(*a.shape[:axis], a.shape[axis] * repeats, *after)
+    a = a if type(a) is ndarray else asanyarray(a)
+    made = repeated(a, repeats, axis)
+    return call("repeat", np.repeat, (a, repeats), {"axis": axis}) if made is None else made
 
 
 def tile(A, reps):
     times = tuple(reps) if isinstance(reps, (list, tuple)) else (reps,)
-    a = asanyarray(A)
-    if not a._lazy or not all(type(n) is int and n >= 0 for n in times):
-        return call("tile", np.tile, (A, reps), {})
-    if all(n == 1 for n in times):
-        return array(a, copy=True, ndmin=len(times))
-    rank = max(a.ndim, len(times))
-    times = (1,) * (rank - len(times)) + times
-    extents = (1,) * (rank - a.ndim) + a.shape
-    shape = tuple(n * extent for n, extent in zip(times, extents, strict=True))
-    if not a.size:
-        # NumPy gives a view here.
-        return a.reshape(shape)
-    alone = a.reshape([n for extent in extents for n in (1, extent)])
-    several = [n for pair in zip(times, extents, strict=True) for n in pair]
-    return FUNCTIONS_OF_VIEWS["broadcast_to"](alone, several).copy().reshape(shape)
+    a = A if type(A) is ndarray else asanyarray(A)
+    if all(type(n) is int for n in times) and a._lazy:
+        if all(n == 1 for n in times):
+            return array(a, copy=True, ndmin=len(times))
+        made = tiled(a, times)
+        if made is not None:
+            # NumPy's is a view of what it made; of nothing, of the array.
+            return (made if a.size else a).reshape(made.shape)
+    return call("tile", np.tile, (A, reps), {})
 
 
 FUNCTIONS = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _complex, _creation, _indexing, _linear, _reduce, _select, _sorting
+from . import _complex, _creation, _indexing, _joining, _linear, _reduce, _select, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import assign_all, count_fallback, hold, ndarray, numpy_attribute, wrap
@@ -338,6 +338,7 @@ _OWN = {
     "prod": _reduce.prod,
     "ravel": ravel,
     "real": _complex.attribute("real"),
+    "repeat": _joining.repeat,
     "resize": resize,
     "round": _select.round_,
     "setflags": setflags,
