@@ -20,6 +20,14 @@ _VIEWS = (
     "vsplit"
 ).split()
 
+# By how many axes there are to be at least, and how many there are: the key that gives an array them.
+_ALL = slice(None)
+_GROWN = {
+    (2, 1): (None,),
+    (3, 1): (None, _ALL, None),
+    (3, 2): (_ALL, _ALL, None),
+}
+
 # The key of an axis from its end to its start.
 _REVERSED = (slice(None, None, -1),)
 
@@ -30,11 +38,11 @@ def _view(name: str) -> Callable[..., Any]:
     def function(*args, **kwargs):
         if not args:
             return call(name, theirs, args, kwargs)
-        a = asanyarray(args[0])
+        a = args[0] if type(args[0]) is ndarray else asanyarray(args[0])
         if not a._lazy:
             return call(name, theirs, (a, *args[1:]), kwargs)
         # NumPy's own number or array in place of one of ours, which would ask for this function again.
-        return a._views(theirs, *to_host(args[1:]), **to_host(kwargs))
+        return a._views(theirs, *to_host(args[1:]), **(to_host(kwargs) if kwargs else kwargs))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = theirs.__doc__
@@ -54,7 +62,9 @@ def _at_least(rank: int) -> Callable[..., Any]:
             return theirs(given)
         if a.ndim >= rank:
             return a
-        return a._views(theirs) if a._lazy else call(theirs.__name__, theirs, (a,), {})
+        if not a._lazy:
+            return call(theirs.__name__, theirs, (a,), {})
+        return a[_GROWN[rank, a.ndim]] if a.ndim else a.reshape((1,) * rank)
 
     function.__name__ = function.__qualname__ = f"atleast_{rank}d"
     return function

@@ -11,13 +11,18 @@
 
 use crate::array::wrap::wrap_array;
 use crate::convert::dtypes::{self, numpy};
+use crate::convert::host::{self, ndarray};
 use crate::session::errors::to_py;
 use gpupy_core::DType;
+use gpupy_core::shape::contiguous_strides;
 use gpupy_engine::Array;
+use numpy::npyffi::{NpyTypes, PY_ARRAY_API, get_type_object};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
+use std::ffi::c_int;
 
 /// First and one past the last element of its base that an array touches.
 fn extent(array: &Array) -> (isize, isize) {
@@ -60,6 +65,47 @@ fn untouched(py: Python<'_>, len: isize, dtype: DType) -> PyResult<Bound<'_, PyA
     numpy.module.bind(py).call_method1("empty", (len.max(1), dtypes::to_numpy(py, dtype)?))
 }
 
+/// A NumPy array with this array's shape and strides; the address that stands for an element of the base, and which
+/// element that is.
+fn standin<'py>(
+    py: Python<'py>,
+    array: &Array,
+) -> PyResult<(Bound<'py, PyUntypedArray>, usize, isize)> {
+    // Of one element a step may be any number, which NumPy's views show.
+    if array.size() > 0 && contiguous_strides(array.shape())[..] == *array.strides() {
+        let made = blank(py, array)?;
+        let start = address(&made);
+        return Ok((made, start, array.offset()));
+    }
+    let (low, high) = extent(array);
+    let memory = untouched(py, high - low, array.dtype())?;
+    let made = over(array, &memory, low, array.dtype().size() as isize)?;
+    Ok((ndarray(&made)?, address(&ndarray(&memory)?), low))
+}
+
+/// A NumPy array of this shape in C order.
+fn blank<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let dtype = dtypes::to_numpy(py, array.dtype())?;
+    let mut shape: SmallVec<[isize; 4]> = array.shape().iter().map(|n| *n as isize).collect();
+    // SAFETY: the shape has as many numbers as axes; the call takes the last reference to the dtype over, and
+    // without strides and an address NumPy takes memory of its own.
+    let made = unsafe {
+        let made = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            get_type_object(py, NpyTypes::PyArray_Type),
+            dtype.into_ptr().cast(),
+            shape.len() as c_int,
+            shape.as_mut_ptr(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            0,
+            std::ptr::null_mut(),
+        );
+        Bound::from_owned_ptr_or_err(py, made)?
+    };
+    ndarray(&made)
+}
+
 /// The views of `array` that `function(standin, *args, **kwargs)` gives; `found` makes something of
 /// each, in the structure (array, list or tuple of arrays) that the function gave.
 pub fn views<'py>(
@@ -70,34 +116,30 @@ pub fn views<'py>(
     found: &dyn Fn(Array, bool) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
-    let (low, high) = extent(array);
     let size = array.dtype().size() as isize;
-    let memory = untouched(py, high - low, array.dtype())?;
-    let standin = over(array, &memory, low, size)?;
-    let mut all = vec![standin.into_any()];
+    let (standin, start, first) = standin(py, array)?;
+    let mut all: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
+    all.push(standin.into_any());
     all.extend(args.iter());
     let result = function.call(PyTuple::new(py, all)?, kwargs)?;
-    let start = address(&memory)?;
-    let place = |view: &Bound<'py, PyAny>| -> PyResult<Bound<'py, PyAny>> {
-        let shape: Vec<usize> = view.getattr("shape")?.extract()?;
-        let strides: Vec<isize> = view.getattr("strides")?.extract()?;
-        let strides: Vec<isize> = strides.iter().map(|s| s / size).collect();
-        let offset = if shape.contains(&0) {
-            array.offset()
-        } else {
-            (address(view)?.wrapping_sub(start) as isize) / size + low
+    let place = |view: &Bound<'py, PyUntypedArray>| -> PyResult<Bound<'py, PyAny>> {
+        let strides: SmallVec<[isize; 4]> = view.strides().iter().map(|s| s / size).collect();
+        let offset = match view.shape().contains(&0) {
+            true => array.offset(),
+            false => (address(view).wrapping_sub(start) as isize) / size + first,
         };
-        let writable = view.getattr("flags")?.getattr("writeable")?.is_truthy()?;
-        found(array.view(&shape, &strides, offset).map_err(to_py)?, writable)
+        let seen = array.view(view.shape(), &strides, offset).map_err(to_py)?;
+        found(seen, host::is_writeable(view))
     };
-    if result.is_instance(numpy(py)?.ndarray.bind(py))? {
-        return place(&result);
+    if let Ok(view) = result.cast::<PyUntypedArray>() {
+        return place(view);
     }
     if array.ndim() == 0 && result.hasattr("dtype")? {
         // The element itself, which views of 0-d arrays may come down to.
         return wrap_array(py, array.snapshot().map_err(to_py)?);
     }
-    let parts: Vec<_> = result.try_iter()?.map(|p| place(&p?)).collect::<PyResult<_>>()?;
+    let parts: Vec<_> =
+        result.try_iter()?.map(|part| place(&ndarray(&part?)?)).collect::<PyResult<_>>()?;
     result.get_type().call1((PyTuple::new(py, parts)?,))
 }
 
@@ -137,7 +179,10 @@ pub fn under(array: &Array, dtype: &Bound<'_, PyAny>) -> PyResult<Seen> {
     let strides: Vec<isize> = view.getattr("strides")?.extract()?;
     let away = match shape.contains(&0) {
         true => 0,
-        false => address(&view)?.wrapping_sub(address(&memory)?) as isize,
+        false => {
+            let (view, memory) = (ndarray(&view)?, ndarray(&memory)?);
+            address(&view).wrapping_sub(address(&memory)) as isize
+        }
     };
     Ok(Seen {
         dtype: dtypes::from_numpy(&view.getattr("dtype")?)?,
@@ -148,9 +193,8 @@ pub fn under(array: &Array, dtype: &Bound<'_, PyAny>) -> PyResult<Seen> {
 }
 
 /// Where an ndarray's first element lies.
-fn address(array: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let interface = array.getattr("__array_interface__")?;
-    interface.get_item("data")?.get_item(0)?.extract()
+fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
+    host::address(array).addr()
 }
 
 /// An ndarray of this shape and dtype without memory of its own, to make a mistake on.

@@ -12,7 +12,7 @@ use crate::session::errors::to_py;
 use crate::session::waiting::wait;
 use gpupy_core::{DType, Op, Scalar, memory, op_eval};
 use gpupy_engine::Array;
-use numpy::npyffi::_PyArray_GET_ITEM_DATA;
+use numpy::npyffi::{_PyArray_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
@@ -249,6 +249,13 @@ pub fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Option<&'a [u8]> {
 pub fn address(array: &Bound<'_, PyUntypedArray>) -> *const u8 {
     // SAFETY: it is an array of NumPy's, whose fields stay as they are while Python's lock is held.
     unsafe { (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data.cast_const().cast() }
+}
+
+/// Whether NumPy lets programs write to an ndarray.
+pub fn is_writeable(array: &Bound<'_, PyUntypedArray>) -> bool {
+    // SAFETY: as in `address`.
+    let flags = unsafe { (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).flags };
+    flags & NPY_ARRAY_WRITEABLE != 0
 }
 
 /// The addresses from the first byte of an ndarray's elements to behind the last; `None` without elements.

@@ -8,9 +8,12 @@ use crate::array::ndarray::{Elements, NdArray, elements, view_of};
 use crate::array::standin;
 use crate::array::wrap::{wrap, wrap_of};
 use crate::convert::{dtypes, lend};
+use crate::index::key::integer;
 use crate::views::shape;
+use gpupy_engine::Array;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyTuple};
+use smallvec::SmallVec;
 
 #[pymethods]
 impl NdArray {
@@ -73,9 +76,40 @@ impl NdArray {
         if axes.is_empty() {
             return Self::transposed(slf);
         }
+        let this = slf.get().read(slf.py());
+        let plain = this.as_lazy().and_then(|array| Some((array, permutation(array, axes)?)));
+        if let Some((array, order)) = plain {
+            return view_of(slf, array.transpose(&order), true);
+        }
         let function = dtypes::numpy(slf.py())?.ndarray.bind(slf.py()).getattr("transpose")?;
         Self::_views(slf, &function, axes, None)
     }
+}
+
+/// The axes in another order, one Python int for each, or a tuple of them; `None` where NumPy has to judge them.
+fn permutation(array: &Array, axes: &Bound<'_, PyTuple>) -> Option<SmallVec<[usize; 4]>> {
+    let given;
+    let axes = match axes.get_item(0).ok()?.cast_into_exact::<PyTuple>() {
+        Ok(axes) => {
+            given = axes;
+            &given
+        }
+        Err(_) => axes,
+    };
+    let rank = array.ndim() as isize;
+    if axes.len() != array.ndim() {
+        return None;
+    }
+    let mut order: SmallVec<[usize; 4]> = SmallVec::new();
+    for axis in axes.iter_borrowed() {
+        let axis = integer(&*axis.cast_exact::<PyInt>().ok()?)?;
+        let axis = (-rank..rank).contains(&axis).then(|| axis.rem_euclid(rank) as usize)?;
+        if order.contains(&axis) {
+            return None;
+        }
+        order.push(axis);
+    }
+    Some(order)
 }
 
 /// Stands for `ndarray`'s attributes that NumPy answers.
