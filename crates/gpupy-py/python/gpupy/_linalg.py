@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _linear, _shape
+from . import _linear, _shape, _ufunc
 from ._creation import asanyarray
 from ._fallback import call
 from ._gpupy import ndarray
@@ -86,6 +86,10 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     """NumPy's own steps, or ``None`` where it takes others or has to judge the arguments."""
+    if type(x) is ndarray and ord is axis is None and not keepdims and x.size and x.dtype.char in "fd":
+        row = x._row()
+        if row is not None:
+            return _ufunc.lookup_ufunc(np.sqrt)(row @ row)
     if isinstance(x, ndarray) and x._lazy and x.dtype.kind in "biu":
         x = x.astype(float)
     arrays = _lazy(x)

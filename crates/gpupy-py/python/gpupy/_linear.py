@@ -7,7 +7,7 @@ Not here: ``matmul`` itself, which is a ufunc (in Rust).
 import functools
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -167,11 +167,64 @@ def _turned(subscripts: Any, a: Any) -> Any:
     return a.transpose([given.index(label) for label in wanted])
 
 
-def _summed(subscripts: str, a: Any, b: Any, optimize: bool) -> Any:
-    """A sum of products of two operands that is a product of stacks of matrices, or ``None``.
+class _Operand(NamedTuple):
+    """What makes a matrix, a stack of them, or a vector of an operand: ``None`` where it is so already."""
 
-    Its axes lie in memory as those of NumPy's: where that is to be fast, as in a product of matrices, and
-    otherwise as near to those of the operands as can be.
+    order: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
+
+    def of(self, array: Any) -> Any:
+        array = array if self.order is None else array.transpose(self.order)
+        return array if self.shape is None else array.reshape(self.shape)
+
+
+class _Product(NamedTuple):
+    """How a sum of products of two operands is a product of matrices, as `_product` finds it."""
+
+    swapped: bool
+    operands: tuple[_Operand, _Operand]
+    # Whether no label is summed over.
+    is_outer: bool
+    shape: tuple[int, ...]
+    # Where its axes are to lie in memory, if otherwise, and then where they stand.
+    laid: tuple[int, ...] | None
+    order: tuple[int, ...] | None
+
+
+def _summed(subscripts: str, a: Any, b: Any, optimize: bool) -> Any:
+    """A sum of products of two operands that is a product of stacks of matrices, or ``None``."""
+    way = _product(subscripts, a.shape, a.strides, b.shape, b.strides, optimize)
+    if way is None:
+        return None
+    if way.swapped:
+        a, b = b, a
+    product = way.operands[0].of(a) @ way.operands[1].of(b)
+    if way.is_outer and product.dtype.kind in "fc":
+        # NumPy adds the one product to a zero, which leaves no zero negative.
+        product = product + product.dtype.type(0)
+    if not way.shape:
+        return product
+    if product.shape != way.shape:
+        product = product.reshape(way.shape)
+    if way.laid is not None:
+        product = product.transpose(way.laid)._copy()
+    return product if way.order is None else product.transpose(way.order)
+
+
+# A program has few of them, and calls each often.
+@functools.lru_cache(maxsize=256)
+def _product(
+    subscripts: str,
+    shape_a: tuple[int, ...],
+    strides_a: tuple[int, ...],
+    shape_b: tuple[int, ...],
+    strides_b: tuple[int, ...],
+    optimize: bool,
+) -> _Product | None:
+    """How to sum products of operands with these extents and strides, or ``None``.
+
+    The result's axes lie in memory as those of NumPy's: where that is to be fast, as in a product of
+    matrices, and otherwise as near to those of the operands as can be.
     """
     inputs, arrow, given = subscripts.replace(" ", "").partition("->")
     first, comma, second = inputs.partition(",")
@@ -180,50 +233,59 @@ def _summed(subscripts: str, a: Any, b: Any, optimize: bool) -> Any:
         return None
     once = sorted(label for label in set(labels) if labels.count(label) == 1)
     wanted = given if arrow else "".join(once)
-    plain = len(set(first)) == len(first) == a.ndim and len(set(second)) == len(second) == b.ndim
+    plain = len(set(first)) == len(first) == len(shape_a) and len(set(second)) == len(second) == len(shape_b)
     if not plain or len(set(wanted)) != len(wanted) or not set(once) <= set(wanted) <= set(labels):
         return None
-    extents = dict(zip(labels, a.shape + b.shape, strict=True))
-    if any(extents[label] != n for label, n in zip(first, a.shape, strict=True)):
+    extents = dict(zip(labels, shape_a + shape_b, strict=True))
+    if any(extents[label] != n for label, n in zip(first, shape_a, strict=True)):
         return None
     stack = [label for label in first if label in second and label in wanted]
     summed = [label for label in first if label in second and label not in wanted]
     rows = [label for label in first if label not in second]
     columns = [label for label in second if label not in first]
 
-    laid = None if optimize else _laid(wanted, sorted(summed), (first, a), (second, b))
-    if laid == stack + columns + rows:
+    laid = None
+    if not optimize:
+        laid = _laid(wanted, sorted(summed), (first, shape_a, strides_a), (second, shape_b, strides_b))
+    swapped = laid == stack + columns + rows != stack + rows + columns
+    if swapped:
         # The same product, turned.
-        first, second, a, b, rows, columns = second, first, b, a, columns, rows
+        first, second, shape_a, shape_b = second, first, shape_b, shape_a
+        rows, columns = columns, rows
 
-    def matrices(array: Any, own: str, *parts: list[str]) -> Any:
-        order = [own.index(label) for label in stack + parts[0] + parts[1]]
-        shape = [extents[label] for label in stack]
-        shape += [_size(extents[label] for label in part) for part in parts]
-        return (array.transpose(*order) if order else array).reshape(shape)
+    def operand(own: str, shape: tuple[int, ...], *parts: list[str]) -> _Operand:
+        order = tuple(own.index(label) for label in (*stack, *parts[0], *parts[1]))
+        matrix = [extents[label] for label in stack]
+        # Without a stack, a row or a column is a vector.
+        matrix += [
+            _size(extents[label] for label in part) for part in parts if stack or part or part is summed
+        ]
+        turned = tuple(shape[axis] for axis in order)
+        return _Operand(
+            None if order == tuple(range(len(order))) else order,
+            None if turned == tuple(matrix) else tuple(matrix),
+        )
 
-    product = matrices(a, first, rows, summed) @ matrices(b, second, summed, columns)
-    if not summed and product.dtype.kind in "fc":
-        # NumPy adds the one product to a zero, which leaves no zero negative.
-        product = product + product.dtype.type(0)
-    order = stack + rows + columns
-    product = product.reshape([extents[label] for label in order])
-    if not order:
-        return product[()]
+    operands = operand(first, shape_a, rows, summed), operand(second, shape_b, summed, columns)
+    order, places = stack + rows + columns, None
+    shape = tuple(extents[label] for label in order)
     if laid is not None and laid != order:
-        product, order = product.transpose([order.index(label) for label in laid])._copy(), laid
-    return product.transpose([order.index(label) for label in wanted])
+        places, order = tuple(order.index(label) for label in laid), laid
+    last = None if order == list(wanted) else tuple(order.index(label) for label in wanted)
+    return _Product(swapped, operands, not summed, shape, places, last)
 
 
 def _laid(
-    wanted: Iterable[str], summed: Iterable[str], *operands: tuple[str, np.ndarray[Any, Any]]
+    wanted: Iterable[str],
+    summed: Iterable[str],
+    *operands: tuple[str, tuple[int, ...], tuple[int, ...]],
 ) -> list[str]:
     """The labels of a result from the outermost in memory to the innermost, as NumPy's iterator sorts them:
     from the innermost out, each as far in as no operand's strides speak against it.
     """
     steps = []
-    for each, array in operands:
-        axes = zip(each, array.strides, array.shape, strict=True)
+    for each, shape, strides in operands:
+        axes = zip(each, strides, shape, strict=True)
         steps.append({label: abs(stride) for label, stride, n in axes if stride and n > 1})
 
     def goes_inside(label: str, other: str) -> bool | None:
