@@ -152,6 +152,8 @@ CALLS = {
     "transpose twice": lambda xp, a: a.transpose((0,) * a.ndim),
     "transpose beyond": lambda xp, a: a.transpose(*range(1, a.ndim + 1)),
     "transpose by less": lambda xp, a: a.transpose(0),
+    "swapaxes wrongly": lambda xp, a: [xp.swapaxes(a, 0, 9), xp.swapaxes(a, -1, 0)],
+    "swapaxes otherwise": lambda xp, a: [xp.swapaxes(a, -1, 0), xp.swapaxes(a, 0, True), a.swapaxes(-1, -2)],
     "atleast_1d": lambda xp, a: xp.atleast_1d(a),
     "atleast_2d": lambda xp, a: xp.atleast_2d(a),
     "atleast_3d": lambda xp, a: xp.atleast_3d(a),

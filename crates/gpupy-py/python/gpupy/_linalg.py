@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _linear, _shape, _ufunc
+from . import _linear, _shape
 from ._creation import asanyarray
 from ._fallback import call
-from ._gpupy import ndarray
+from ._gpupy import ndarray, ufunc
 
 _linalg = np.linalg
+# Ours, which NumPy would ask for at each call of its own.
+_sqrt = ufunc("sqrt", np.sqrt)
 
 
 def _lazy(*given: Any) -> list[Any] | None:
@@ -89,7 +91,7 @@ def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     if type(x) is ndarray and ord is axis is None and not keepdims and x.size and x.dtype.char in "fd":
         row = x._row()
         if row is not None:
-            return _ufunc.lookup_ufunc(np.sqrt)(row @ row)
+            return _sqrt(row @ row)
     if isinstance(x, ndarray) and x._lazy and x.dtype.kind in "biu":
         x = x.astype(float)
     arrays = _lazy(x)
@@ -100,7 +102,7 @@ def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     if axis is None and (ord is None or of_frobenius or (x.ndim == 1 and not word and ord == 2)):
         flat = x.ravel("K")
         parts = (flat.real, flat.imag) if x.dtype.kind == "c" else (flat,)
-        made = np.sqrt(sum(part @ part for part in parts))
+        made = _sqrt(sum(part @ part for part in parts))
         return asanyarray(made).reshape((1,) * x.ndim) if keepdims else made
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if not all(type(k) is int and -x.ndim <= k < x.ndim for k in axes):
@@ -121,7 +123,9 @@ def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
 
 def _root(x: ndarray, axes: tuple[int, ...], keepdims: Any) -> Any:
     """The root of the sum of squares."""
-    return np.sqrt((x.conj() * x).real.sum(axis=axes, keepdims=keepdims))
+    squares = (x.conj() * x).real if x.dtype.kind == "c" else x * x
+    axis = axes if len(axes) > 1 else axes[0]
+    return _sqrt(squares.sum(axis, keepdims=keepdims) if keepdims else squares.sum(axis))
 
 
 FUNCTIONS = {

@@ -96,16 +96,16 @@ def outer(a, b, out=None):
     arrays = _operands(a, b)
     result = None
     if arrays is not None:
-        x, y = (array.reshape(-1) for array in arrays)
-        result = x[:, None] * y[None, :]
+        x, y = (array if array.ndim == 1 else array.reshape(-1) for array in arrays)
+        result = x[:, None] * y
     return _finished("outer", result, out, (a, b))
 
 
 def vdot(a, b, /):
-    arrays = _operands(a, b)
+    arrays = [a, b] if type(a) is type(b) is ndarray and a._lazy and b._lazy else _operands(a, b)
     result = None
     if arrays is not None and arrays[0].size == arrays[1].size and arrays[0].dtype.kind != "c":
-        x, y = (array.reshape(-1) for array in arrays)
+        x, y = (array if array.ndim == 1 else array.reshape(-1) for array in arrays)
         result = x @ y
     return _finished("vdot", result, None, (a, b))
 

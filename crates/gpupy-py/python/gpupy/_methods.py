@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _complex, _creation, _indexing, _joining, _linear, _reduce, _select, _sorting
+from . import _complex, _creation, _indexing, _joining, _linear, _reduce, _select, _shape, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import assign_all, count_fallback, hold, ndarray, numpy_attribute, wrap
@@ -203,7 +203,7 @@ def resize(self, *new_shape, refcheck=True):
 
 def squeeze(self, axis=None):
     # Where no axis goes, NumPy gives the array itself; it takes 0 and -1 for axes of an array without any.
-    axis = to_host(axis)
+    axis = None if axis is None else to_host(axis)
     nothing = axis is None and 1 not in self.shape
     if nothing or (type(axis) is tuple and not axis) or (not self.ndim and axis in (0, -1)):
         return self
@@ -346,12 +346,13 @@ _OWN = {
     "sort": _sorting.sort_in_place,
     "std": _reduce.std,
     "sum": _reduce.sum_,
+    "swapaxes": _shape.swapaxes,
     "take": _indexing.take,
     "var": _reduce.var,
     "view": view,
 }
 _READERS = "dump dumps tobytes tofile".split()
-_VIEWS = "diagonal swapaxes".split()
+_VIEWS = ["diagonal"]
 # What an object of any class has.
 _SKIPPED = {"__array_finalize__", "__hash__"}
 

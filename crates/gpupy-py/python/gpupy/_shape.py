@@ -16,7 +16,7 @@ from ._gpupy import ndarray
 # NumPy's functions whose result is always a view of their first argument.
 _VIEWS = (
     "array_split broadcast_to diagonal dsplit expand_dims fliplr flipud hsplit "
-    "matrix_transpose moveaxis permute_dims rollaxis rot90 split swapaxes transpose "
+    "matrix_transpose moveaxis permute_dims rollaxis rot90 split transpose "
     "vsplit"
 ).split()
 
@@ -53,9 +53,11 @@ def _at_least(rank: int) -> Callable[..., Any]:
     theirs = getattr(np, f"atleast_{rank}d")
 
     def function(*arys):
-        found = [asanyarray(a) for a in arys]
-        found = [_grown(a, given) for a, given in zip(found, arys, strict=True)]
-        return found[0] if len(found) == 1 else tuple(found)
+        return _of(arys[0]) if len(arys) == 1 else tuple(_of(a) for a in arys)
+
+    def _of(given: Any) -> Any:
+        enough = type(given) is ndarray and given.ndim >= rank
+        return given if enough else _grown(asanyarray(given), given)
 
     def _grown(a: ndarray, given: Any) -> Any:
         if is_of_a_subclass(given):
@@ -73,6 +75,21 @@ def _at_least(rank: int) -> Callable[..., Any]:
 atleast_1d, atleast_2d, atleast_3d = _at_least(1), _at_least(2), _at_least(3)
 
 
+_swapped = _view("swapaxes")
+
+
+def swapaxes(a, axis1, axis2):
+    if type(a) is ndarray and type(axis1) is type(axis2) is int:
+        order = [*range(a.ndim)]
+        try:
+            order[axis1], order[axis2] = order[axis2], order[axis1]
+        except IndexError:
+            # NumPy has the words.
+            return _swapped(a, axis1, axis2)
+        return a.transpose(*order)
+    return _swapped(a, axis1, axis2)
+
+
 _flipped = _view("flip")
 
 
@@ -88,6 +105,8 @@ def reshape(a, /, shape, order="C", *, copy=None):
 
 
 def squeeze(a, axis=None):
+    if type(a) is ndarray:
+        return a.squeeze(axis)
     if is_of_a_subclass(a):
         return call("squeeze", np.squeeze, (a, axis), {})
     return asanyarray(a).squeeze(axis)
@@ -183,5 +202,6 @@ FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
     "reshape": reshape,
     "shares_memory": _sharing(np.shares_memory),
     "squeeze": squeeze,
+    "swapaxes": swapaxes,
     "unstack": unstack,
 }
