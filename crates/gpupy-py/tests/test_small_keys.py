@@ -98,15 +98,26 @@ def test_an_index_array_counts_as_it_is_at_its_line(auto):
     numpy.testing.assert_array_equal((table + 1)[:, gpupy.arange(1 << 15)[:3] * 2], numpy.zeros((4, 3)))
 
 
-@pytest.mark.parametrize(
-    "key",
-    [(1, 2), (-1, -1), (4, 0), (0, -6), (1,), (1, 2, 0), (True, 1), (2**70, 0), (1, None), (1, 1.0), ()],
-    ids=str,
-)
-def test_numbers_for_each_axis_name_an_element(auto, key):
+PLACES = [
+    *((1, 2), (-1, -1), (4, 0), (0, -6), (1,), (1, 2, 0), (True, 1), (2**70, 0), (1, None), (1, 1.0), ()),
+    *(..., (...,), (..., 1), (1, ...), (0, ..., 1), (..., 1, 0, 2), (..., ...), (None, ..., slice(3, 0, -2))),
+    *((slice(1, None), ..., None), (..., slice(1, 1)), (9, ...), (..., 1, slice(None), None)),
+]
+
+
+@pytest.mark.parametrize("key", PLACES, ids=str)
+def test_keys_of_numbers_and_ranges_name_what_numpy_says(auto, key):
     given = numpy.arange(20.0).reshape(4, 5)
     for turn in (lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2], lambda a: a[:, 1:]):
         check(lambda xp: turn(xp.asarray(given))[key])
+        check(lambda xp: written(xp, turn, key))
+
+
+def written(xp, turn, key):
+    """An array after a write to what a key names of a view of it."""
+    array = xp.asarray(numpy.arange(20.0).reshape(4, 5))
+    turn(array)[key] = 7
+    return array
 
 
 @pytest.fixture

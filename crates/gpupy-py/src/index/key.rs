@@ -1,4 +1,4 @@
-//! Keys of integers, ranges and new axes: what everyday programs mostly index with.
+//! Keys of integers, ranges, new axes and `...`: what everyday programs mostly index with.
 //!
 //! Owns [`Key`] and [`integer`]. Invariants: the numbers of a key may be objects with code of their own, so all are asked
 //! before any array is looked at; a key that does not fit names nothing.
@@ -20,8 +20,14 @@ pub struct Key(SmallVec<[Part; 4]>);
 
 enum Part {
     At(isize),
-    Range { start: isize, stop: isize, step: isize },
+    Range {
+        start: isize,
+        stop: isize,
+        step: isize,
+    },
     NewAxis,
+    /// `...`: the axes that no other part names.
+    Rest,
 }
 
 impl Key {
@@ -41,7 +47,7 @@ impl Key {
             // `a[()]` may be an element.
             return Ok(!self.0.is_empty());
         }
-        Ok(key.cast_exact::<PyEllipsis>().is_ok() || self.add(key)?)
+        self.add(key)
     }
 
     #[inline]
@@ -64,6 +70,11 @@ impl Key {
             self.0.push(Part::At(at));
         } else if key.is_none() {
             self.0.push(Part::NewAxis);
+        } else if key.cast_exact::<PyEllipsis>().is_ok() {
+            if self.0.iter().any(|part| matches!(part, Part::Rest)) {
+                return Ok(false);
+            }
+            self.0.push(Part::Rest);
         } else if let Ok(key) = key.cast_exact::<LazyScalar>() {
             let at = key.get().as_known().filter(|known| known.dtype.is_int());
             let Some(at) = at.and_then(|at| isize::try_from(at.as_int()).ok()) else {
@@ -89,15 +100,27 @@ impl Key {
         let (mut shape, mut strides) = (Shape::new(), Strides::new());
         let (mut offset, mut axis) = (array.offset(), 0);
         for part in &self.0 {
-            if let Part::NewAxis = part {
-                shape.push(1);
-                strides.push(0);
-                continue;
+            match part {
+                Part::NewAxis => {
+                    shape.push(1);
+                    strides.push(0);
+                    continue;
+                }
+                Part::Rest => {
+                    let named = |part: &&Part| matches!(part, Part::At(_) | Part::Range { .. });
+                    let named = self.0.iter().filter(named).count();
+                    let end = axis + extents.len().checked_sub(named)?;
+                    shape.extend_from_slice(&extents[axis..end]);
+                    strides.extend_from_slice(&steps[axis..end]);
+                    axis = end;
+                    continue;
+                }
+                Part::At(_) | Part::Range { .. } => {}
             }
             let (extent, stride) = (*extents.get(axis)? as isize, *steps.get(axis)?);
             axis += 1;
             match *part {
-                Part::NewAxis => {}
+                Part::NewAxis | Part::Rest => {}
                 Part::At(at) => {
                     let at = if at < 0 { at.wrapping_add(extent) } else { at };
                     if at < 0 || at >= extent {
