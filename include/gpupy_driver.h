@@ -127,7 +127,7 @@ extern "C" {
 /**
  * The minor version of the table. It rises when structs or the table grow at the end.
  */
-#define GPUPY_ABI_MINOR 1
+#define GPUPY_ABI_MINOR 2
 
 /**
  * Success. Every other result of a function that can fail is one of the errors below.
@@ -485,6 +485,11 @@ typedef struct gpupy_capabilities {
    * its second argument; 0 counts as 1. The driver is given no program that has more.
    */
   uint64_t max_reductions;
+  /**
+   * Since 1.2: 1 when a launch may bring host memory in the place of blocks (`memory` of `gpupy_launch`), and is
+   * done when `eval_ir` returns; otherwise 0, and the driver is given no such launch.
+   */
+  uint32_t memory_launches;
 } gpupy_capabilities;
 
 /**
@@ -663,6 +668,22 @@ typedef struct gpupy_launch {
    * 1 for a destination of which the launch writes every element, in C order; otherwise 0.
    */
   const uint8_t *dest_whole;
+  /**
+   * Since 1.2: how many pieces of host memory the launch brings. Mostly 0; otherwise there are no blocks, and
+   * `operands` and `dests` are positions in the two lists below. Only a driver with `memory_launches` is given
+   * such a launch. A position that is not there, or an impossible length, is `GPUPY_INVALID`.
+   */
+  uint32_t memory_count;
+  /**
+   * Since 1.2: where these pieces lie, each aligned for the one dtype of the operands and destinations that name
+   * it; to be used until the call returns. What no destination names may overlap; a destination that is written
+   * whole may hold nothing before.
+   */
+  uint8_t *const *memory;
+  /**
+   * Since 1.2: how many elements they have: at least 1, at most `max_block_len`.
+   */
+  const uint64_t *memory_lens;
 } gpupy_launch;
 
 /**

@@ -160,6 +160,7 @@ impl Numbers {
                     .iter()
                     .map(|block| Dest { block: *block, access: self.dest.clone(), whole: true })
                     .collect::<Vec<_>>(),
+                memory: &[],
             });
             operands.into_iter().chain(dests).for_each(|block| cpu.block_free(block));
             assert!(done.is_ok(), "{done:?}\n{program}");

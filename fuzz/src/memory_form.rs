@@ -157,6 +157,10 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
     let dest_offsets = bytes.list(dests, signed);
     let dest_strides = bytes.list(dests * rank, signed);
     let dest_whole = bytes.list(dests, Bytes::u8);
+    // Mostly there is none; nobody looks at what lies there.
+    let brought = bytes.below(4);
+    let memory = bytes.list(brought, |bytes| ptr::without_provenance_mut(bytes.u64() as usize));
+    let memory_lens = bytes.list(brought, Bytes::u64);
     let mut launch = RawLaunch {
         program: raw,
         fingerprint: [bytes.u64(), bytes.u64()],
@@ -169,6 +173,9 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
         dest_offsets: dest_offsets.as_ptr(),
         dest_strides: dest_strides.as_ptr(),
         dest_whole: dest_whole.as_ptr(),
+        memory_count: brought as u32,
+        memory: memory.as_ptr(),
+        memory_lens: memory_lens.as_ptr(),
         ..RawLaunch::cleared()
     };
     match spoiled {
@@ -177,6 +184,10 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
         3 => launch.shape = ptr::null(),
         4 => launch.access_strides = launch.access_strides.wrapping_byte_add(4),
         5 => launch.dest_whole = ptr::null(),
+        6 => (launch.memory_count, launch.memory) = (1, ptr::null()),
+        7 => launch.memory_lens = launch.memory_lens.wrapping_byte_add(1),
+        // A list that is refused before it is looked at.
+        8 => launch.memory_count = u32::MAX,
         _ => {}
     }
     let results = exported::call(&launch, bytes);

@@ -76,6 +76,8 @@ impl Sloppy {
 impl Driver for Sloppy {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         let mut caps = self.inner.init(config)?;
+        // What it changes is in blocks.
+        caps.memory_launches = false;
         caps.flushes_subnormals = self.reports && self.habit == Habit::Flush;
         Ok(caps)
     }

@@ -48,6 +48,7 @@ fn time(driver: &mut dyn Driver, programs: &[Program], n: usize) -> f64 {
                 params: &[],
                 accesses: &[unit()],
                 dests: &all,
+                memory: &[],
             };
             driver.eval_ir(&launch).unwrap();
         }

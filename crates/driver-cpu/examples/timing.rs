@@ -70,6 +70,7 @@ impl Case {
             params: &self.params,
             accesses: &self.accesses,
             dests: &[Dest { block: dest, access: self.dest.1.clone(), whole: true }],
+            memory: &[],
         };
         let time = median(|| {
             driver.eval_ir(&launch).unwrap();

@@ -104,6 +104,7 @@ impl Case {
             params: &[],
             accesses: &accesses,
             dests: &[Dest { block: dest, access: to.clone(), whole: false }],
+            memory: &[],
         };
         driver.eval_ir(&launch).expect("an evaluation");
         let mut got = vec![0; 2 * size[2] * dtype.size()];

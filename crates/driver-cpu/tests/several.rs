@@ -160,6 +160,7 @@ impl Blocks {
             params: &[],
             accesses: &accesses,
             dests: &self.dests,
+            memory: &[],
         };
         driver.eval_ir(&launch).map(|_| ())
     }

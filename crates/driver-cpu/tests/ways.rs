@@ -49,6 +49,7 @@ fn run_on(
         params: &[],
         accesses: &case.accesses,
         dests: &[Dest { block: dest, access: case.dest.clone(), whole: false }],
+        memory: &[],
     };
     for _ in 0..times {
         driver.eval_ir(&launch).expect("an evaluation");

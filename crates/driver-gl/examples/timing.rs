@@ -315,6 +315,7 @@ fn once(
         params: &work.params,
         accesses: &work.accesses,
         dests: &[Dest { block: dest, access: access(0, &strides), whole: true }],
+        memory: &[],
     })?;
     let queueing = start.elapsed();
     let mut out = [0; 4];

@@ -271,6 +271,7 @@ mod tests {
                 params: &[],
                 accesses: std::slice::from_ref(&walk),
                 dests: &[Dest { block, access: walk.clone(), whole: true }],
+                memory: &[],
             })
             .unwrap();
             let mut got = vec![0; len * 4];

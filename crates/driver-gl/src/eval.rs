@@ -134,6 +134,7 @@ impl Evaluator<'_> {
             params: &[],
             accesses: std::slice::from_ref(&detour.across),
             dests: launch.dests,
+            memory: &[],
         })?;
         evaluated.compiled += copied.compiled;
         evaluated.launches += copied.launches;

@@ -72,6 +72,7 @@ fn launch(
         params: &params,
         accesses: &[access(0, &[1])],
         dests: &[Dest { block: dest, access: access(0, &[1]), whole: true }],
+        memory: &[],
     });
     evaluated.unwrap()
 }
@@ -159,6 +160,7 @@ fn several_whole_destinations_are_one_draw() {
         params: &params,
         accesses: &[access(0, &[1])],
         dests: &dests,
+        memory: &[],
     });
     let evaluated = evaluated.unwrap();
     assert_eq!((evaluated.compiled, evaluated.launches), (1, 1));
@@ -195,6 +197,7 @@ fn several_reductions_of_columns_are_two_draws() {
         params: &[],
         accesses: &[access(0, &[1, columns as i64])],
         dests: &dests,
+        memory: &[],
     });
     let evaluated = evaluated.unwrap();
     assert_eq!((evaluated.compiled, evaluated.launches), (2, 2));
@@ -234,6 +237,7 @@ fn strides_that_interleave_are_several_draws() {
         params: &[],
         accesses: &[access(0, &[2, 1])],
         dests: &[Dest { block: y, access: access(0, &[2, 3]), whole: false }],
+        memory: &[],
     });
     assert_eq!(evaluated.unwrap().launches, 3);
     assert_eq!(read(driver, y, 8), [1.0, 9.0, 3.0, 2.0, 5.0, 4.0, 9.0, 6.0]);

@@ -184,6 +184,7 @@ fn run(dtype: DType, seed: u64, steps: usize) {
                     params: &[],
                     accesses: std::slice::from_ref(&source),
                     dests: &[dest],
+                    memory: &[],
                 };
                 driver.eval_ir(&launch).unwrap_or_else(|e| panic!("{e}{log}"));
                 for point in points(&shape) {
@@ -236,6 +237,7 @@ fn reductions(all_rows: usize, row: usize) {
             params: &[],
             accesses: &[walk(cols, &[cols, 1])],
             dests: &[Dest { block: padded, access: walk(0, &[cols, 1]), whole: true }],
+            memory: &[],
         })
         .unwrap();
     // Flat, along rows, and along columns.
@@ -264,6 +266,7 @@ fn reductions(all_rows: usize, row: usize) {
                 params: &[],
                 accesses: &[walk(0, &strides)],
                 dests: &[Dest { block: out, access: walk(0, &out_strides), whole: true }],
+                memory: &[],
             })
             .unwrap();
         let mut got = vec![0; lead * chunks * 4];

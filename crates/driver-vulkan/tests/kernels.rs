@@ -70,6 +70,7 @@ fn launch(
         params: &params,
         accesses: std::slice::from_ref(&walk),
         dests: &[Dest { block: dest, access: walk.clone(), whole: true }],
+        memory: &[],
     });
     evaluated.unwrap()
 }

@@ -251,6 +251,7 @@ mod tests {
             params: &[0],
             accesses: &[],
             dests: &[Dest { block, access, whole: true }],
+            memory: &[],
         };
         wgpu.eval_ir(&launch).unwrap();
         wgpu.open().unwrap().gpu.device.destroy();

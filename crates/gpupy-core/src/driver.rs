@@ -8,14 +8,16 @@
 //! launch stays inside its operand for every point of the space in which it stands; no destination
 //! is also an operand, but for [`Capabilities::in_place`]; no launch has an empty shape; the
 //! operands of a matrix product do not move along the axes that the form says; no program has more reductions than
-//! [`Capabilities::max_reductions`]. A driver promises: an
+//! [`Capabilities::max_reductions`]; no launch brings memory but to a driver that says
+//! [`Capabilities::memory_launches`]. All that is said of a launch's blocks holds for memory that it brings. A driver promises: an
 //! error leaves every block as it was, but for destinations that are written whole and are no
 //! operands, and the driver works on; nothing panics; every element of a destination that the launch
 //! does not name stays as it was.
 //!
 //! **Mistakes that cost little to find** a driver answers with `Invalid`: a handle that is dead or
 //! was never given out; a range of `block_read` or `block_write` that leaves its block, or is not
-//! whole elements; a block that is empty, larger than the capabilities say, or of another dtype.
+//! whole elements; a block that is empty, larger than the capabilities say, or of another dtype; in a launch, a
+//! position where no memory is, and memory that is empty or larger than a block.
 //! Before `init` and after `cleanup` no handle is live, and no block can be had. So a mistake of
 //! the caller is found where it happens, and reaches nobody else's block.
 //!
@@ -93,6 +95,9 @@ pub struct Capabilities {
     /// The most `reduce` instructions of one program (`ir::Reduction`); 0 counts as 1. A driver is given no program
     /// that has more, neither to check nor to evaluate.
     pub max_reductions: usize,
+    /// True when a launch may bring host memory ([`Launch::memory`]) in the place of blocks; it is done when
+    /// `eval_ir` returns.
+    pub memory_launches: bool,
 }
 
 /// What a device with memory of its own costs beside its arithmetic.
@@ -133,7 +138,8 @@ pub enum Method {
 }
 
 /// A handle of a block: a driver's own number, meaningless to others. All drivers of one kind in a
-/// process together give out no number twice, so a dead or foreign handle is nobody else's.
+/// process together give out no number twice, so a dead or foreign handle is nobody else's. In a launch
+/// that brings memory, a position in [`Launch::memory`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub u64);
 
@@ -186,6 +192,16 @@ impl HostMemory {
     }
 }
 
+/// What stands in the place of a block for one launch ([`Launch::memory`]): elements in host memory, of the dtype
+/// of the operands and destinations that name it, and aligned for it. No limit of memory counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HostBlock {
+    /// Where the elements lie.
+    pub memory: HostMemory,
+    /// How many there are, at least 1 and at most [`Capabilities::max_block_len`].
+    pub len: usize,
+}
+
 /// The numbers behind an access of a program: element `offset + Σ strides[k] · i[k]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Access {
@@ -225,6 +241,10 @@ pub struct Launch<'a> {
     pub accesses: &'a [Access],
     /// The destinations.
     pub dests: &'a [Dest],
+    /// Host memory in the place of blocks ([`Capabilities::memory_launches`]): where there is any, the handles in
+    /// `operands` and `dests` are positions in here. It may be used until the call returns. What no destination
+    /// names may overlap; a destination that is written whole may hold nothing before.
+    pub memory: &'a [HostBlock],
 }
 
 /// What an evaluation cost beyond the launch itself.

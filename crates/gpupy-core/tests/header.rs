@@ -140,7 +140,7 @@ fn a_c_compiler_lays_the_structs_out_as_rust_does() {
         RawCapabilities gpupy_capabilities {
             size device hardware forms flushes_subnormals host_memory max_dests max_block_len
             dtype_count dtypes resource_count resource_limits resource_names in_place
-            import_alignment max_reductions
+            import_alignment max_reductions memory_launches
         }
         RawBlockSpec gpupy_block_spec { size dtype len memory }
         RawInst gpupy_inst { op dtype args }
@@ -150,7 +150,7 @@ fn a_c_compiler_lays_the_structs_out_as_rust_does() {
         }
         RawLaunch gpupy_launch {
             size program fingerprint shape operands params access_offsets access_strides dests
-            dest_offsets dest_strides dest_whole
+            dest_offsets dest_strides dest_whole memory_count memory memory_lens
         }
         RawEvaluated gpupy_evaluated { size compiled specialised launches }
         RawCheck gpupy_check { size fits resources }

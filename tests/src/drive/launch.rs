@@ -11,7 +11,7 @@ use crate::expect::compare::{Mismatches, accepts, same};
 use crate::expect::oracle::{self, Element, Run, Target};
 use crate::tell::describe::numbers;
 use crate::tell::outcome::{Outcome, Stop, ensure, fail, fine, skip};
-use gpupy_core::driver::{BlockId, Dest, Evaluated, Launch};
+use gpupy_core::driver::{BlockId, Dest, Evaluated, HostBlock, Launch};
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
 
 /// The reason of a skip that says no more than that a program is too large.
@@ -51,7 +51,8 @@ impl Device {
         self.with_blocks(run, |device, blocks| {
             let evaluated = device.eval(run, &ids(&blocks.operands), &ids(&blocks.dests))?;
             ensure(evaluated.launches >= 1, || "an evaluation without a launch".to_string())?;
-            device.compare_all(run, ulp, blocks)
+            device.compare_all(run, ulp, blocks)?;
+            device.compare_brought(run, blocks)
         })
     }
 
@@ -145,6 +146,14 @@ impl Device {
         self.unchanged(&blocks.neighbours, "a neighbour of a destination")
     }
 
+    /// Compares what a launch wrote with what it writes on host memory.
+    fn compare_brought(&mut self, run: &Run, blocks: &Blocks) -> Outcome {
+        let now = |dest: &Held| self.read(dest.block, dest.dtype, 0, dest.data.len());
+        let wanted: Vec<_> = blocks.dests.iter().map(now).collect::<Outcome<_>>()?;
+        let before: Vec<_> = blocks.dests.iter().map(|dest| dest.data.clone()).collect();
+        self.check_brought(run, &before, &wanted)
+    }
+
     fn unchanged(&mut self, blocks: &[Held], what: &str) -> Outcome {
         blocks.iter().try_for_each(|held| {
             let now = self.read(held.block, held.dtype, 0, held.data.len())?;
@@ -182,6 +191,17 @@ impl Device {
         operands: &[BlockId],
         dests: &[BlockId],
     ) -> Result<Evaluated, Error> {
+        self.try_eval_on(run, operands, dests, &[])
+    }
+
+    /// Evaluates a launch that brings this memory, or is on blocks where it brings none.
+    pub fn try_eval_on(
+        &mut self,
+        run: &Run,
+        operands: &[BlockId],
+        dests: &[BlockId],
+        memory: &[HostBlock],
+    ) -> Result<Evaluated, Error> {
         let params: Vec<_> = run.params.iter().map(|param| param.bits).collect();
         let dest = |(block, target): (&BlockId, &Target)| Dest {
             block: *block,
@@ -197,6 +217,7 @@ impl Device {
             params: &params,
             accesses: &run.accesses,
             dests: &dests,
+            memory,
         })
     }
 }

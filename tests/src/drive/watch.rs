@@ -8,13 +8,14 @@
 
 use crate::expect::oracle::{contiguous, points};
 use gpupy_core::driver::{
-    Access, BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method,
-    Part, Resources,
+    Access, BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, HostBlock, Launch,
+    Method, Part, Resources,
 };
 use gpupy_core::ir::{AccessKind, Form, Inst, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// The driver under test, watched.
 pub struct Watched {
@@ -30,6 +31,17 @@ impl Watched {
 
     fn block(&self, id: BlockId) -> Result<BlockSpec> {
         self.live.get(&id).copied().ok_or_else(|| broken(format!("block {} is not live", id.0)))
+    }
+
+    /// The block, or the memory in its place, that a launch names as one of this dtype.
+    fn named(&self, launch: &Launch<'_>, id: BlockId, dtype: DType) -> Result<BlockSpec> {
+        if launch.memory.is_empty() {
+            return self.block(id);
+        }
+        let piece = launch.memory.get(id.0 as usize);
+        let HostBlock { memory, len } =
+            *piece.ok_or_else(|| broken(format!("there is no memory {}", id.0)))?;
+        Ok(BlockSpec { dtype, len, memory: Some(memory) })
     }
 
     /// A range of elements of a block, as host memory of so many bytes.
@@ -54,6 +66,7 @@ impl Watched {
         }
         promise(launch.dests.len() <= caps.max_dests, || "too many destinations".into())?;
         self.reductions(program)?;
+        self.memory(launch, caps)?;
         self.accesses(launch)?;
         self.operands(launch)?;
         self.dests(launch)
@@ -64,6 +77,31 @@ impl Watched {
         let reduces = program.insts.iter().filter(|inst| inst.op == Op::Reduce).count();
         let most = self.caps.as_ref().map_or(1, |caps| caps.max_reductions.max(1));
         promise(reduces <= most, || format!("{reduces} reductions of at most {most}"))
+    }
+
+    /// Memory is brought to drivers that take it, and aligned; what a destination names lies alone.
+    fn memory(&self, launch: &Launch<'_>, caps: &Capabilities) -> Result<()> {
+        let (memory, program) = (launch.memory, launch.program);
+        promise(memory.is_empty() || caps.memory_launches, || "it brings memory".into())?;
+        let operands = launch.operands.iter().zip(&program.operands);
+        let dests = launch.dests.iter().map(|dest| &dest.block).zip(&program.dests);
+        let mut spans = Vec::new();
+        for (at, (id, dtype)) in operands.chain(dests).enumerate().filter(|_| !memory.is_empty()) {
+            let spec = self.named(launch, *id, *dtype)?;
+            let start = spec.memory.map_or(0, |memory| memory.as_ptr().addr());
+            let fits = (1..=caps.max_block_len).contains(&spec.len);
+            promise(fits && start % dtype.size() == 0, || format!("memory of {spec:?}"))?;
+            spans.push((*id, start..start + spec.bytes() as usize, at >= launch.operands.len()));
+        }
+        for (at, (id, span, _)) in spans.iter().enumerate() {
+            let meets = |(other, at, _): &&(BlockId, Range<usize>, bool)| {
+                other != id && at.start < span.end && span.start < at.end
+            };
+            let met = spans[at..].iter().find(meets);
+            let written = met.is_some_and(|(_, _, dest)| *dest);
+            promise(!written, || "a destination overlaps other memory".into())?;
+        }
+        Ok(())
     }
 
     /// A block is not one over imported memory.
@@ -101,7 +139,7 @@ impl Watched {
                 let rests = launch.accesses[slot].strides[still] == 0 || shape[still] == 1;
                 promise(rests, || format!("a{slot} moves along axis {still}"))?;
             }
-            let len = self.block(launch.operands[operand])?.len as i64;
+            let len = self.named(launch, launch.operands[operand], inst.dtype)?.len as i64;
             let (low, high) = extent(&launch.accesses[slot], &shape);
             promise(0 <= low && high < len, || {
                 format!("a{slot} is {low}..={high} of {len} elements")
@@ -115,7 +153,7 @@ impl Watched {
             "other operands".into()
         })?;
         for (block, dtype) in launch.operands.iter().zip(&launch.program.operands) {
-            let spec = self.block(*block)?;
+            let spec = self.named(launch, *block, *dtype)?;
             promise(spec.dtype == *dtype, || format!("{spec:?} is no operand of {dtype}"))?;
             let apart = launch.dests.iter().all(|dest| dest.block != *block);
             promise(apart || self.in_place(launch, *block), || {
@@ -145,8 +183,10 @@ impl Watched {
         promise(launch.dests.len() == launch.program.dests.len(), || "other destinations".into())?;
         let shape = out_shape(launch);
         for (dest, dtype) in launch.dests.iter().zip(&launch.program.dests) {
-            self.writable(dest.block)?;
-            let spec = self.block(dest.block)?;
+            if launch.memory.is_empty() {
+                self.writable(dest.block)?;
+            }
+            let spec = self.named(launch, dest.block, *dtype)?;
             let about = || format!("{dest:?} of {spec:?} over {shape:?}, a {dtype}");
             let (low, high) = extent(&dest.access, &shape);
             let inside = 0 <= low && high < spec.len as i64 && spec.dtype == *dtype;
@@ -307,6 +347,7 @@ mod tests {
             params: &[],
             accesses: &[from],
             dests: &[dest],
+            memory: &[],
         };
         driver.eval_ir(&launch).map(|_| ())
     }
@@ -350,6 +391,7 @@ mod tests {
             params: &[],
             accesses: &[affine(0, &[1])],
             dests: &[],
+            memory: &[],
         };
         let said = driver.eval_ir(&launch).unwrap_err().to_string();
         assert!(said.contains(&format!("5 reductions of at most {most}")), "{said}");

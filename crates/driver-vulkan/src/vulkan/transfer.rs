@@ -227,6 +227,7 @@ mod tests {
                 params: &[],
                 accesses: std::slice::from_ref(&walk),
                 dests: &[Dest { block, access: walk.clone(), whole: true }],
+                memory: &[],
             })
             .unwrap();
             let mut out = vec![0; data.len()];

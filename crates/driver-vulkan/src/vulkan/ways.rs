@@ -74,6 +74,7 @@ impl Ways {
                             access: walk.clone(),
                             whole: len == LARGE,
                         }],
+                        memory: &[],
                     })?;
                 }
                 open.read(blocks[1], 0, &mut [0; 4])?;

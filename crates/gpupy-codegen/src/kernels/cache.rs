@@ -309,6 +309,7 @@ mod tests {
             params: &[0; LEAST_PARAMS],
             accesses: &[],
             dests: &[],
+            memory: &[],
         };
         kernels.provide(numbers, &launch, plan, &mut Evaluated::default()).unwrap().0
     }

@@ -109,6 +109,6 @@ macro_rules! growing {
 
 // A struct that has grown had the fields before the one that is named.
 growing! {
-    RawBlockSpec RawCapabilities[..max_reductions] RawCheck RawConfig RawError RawEvaluated RawLaunch
-    RawPart RawProgram Table
+    RawBlockSpec RawCapabilities[..max_reductions] RawCheck RawConfig RawError RawEvaluated
+    RawLaunch[..memory_count] RawPart RawProgram Table
 }

@@ -12,7 +12,7 @@ use super::table::{
     GPUPY_FORM_MATMUL, GPUPY_FORM_REDUCE, GPUPY_FORM_SCAN, GPUPY_FORM_SORT, GPUPY_RANK, RawInst,
     RawLaunch, RawProgram,
 };
-use crate::driver::{Access, BlockId, Dest, Launch};
+use crate::driver::{Access, BlockId, Dest, HostBlock, HostMemory, Launch};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{AccessKind, Fingerprint, FormKind, Inst, Program};
@@ -21,6 +21,7 @@ use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::mem::offset_of;
 use std::num::NonZeroUsize;
+use std::ptr::NonNull;
 
 // The memory form of an instruction is the same on both sides.
 const _: () = {
@@ -184,6 +185,8 @@ pub fn with_launch<R>(launch: &Launch<'_>, call: impl FnOnce(&RawLaunch) -> R) -
     let dests: Vec<u64> = launch.dests.iter().map(|dest| dest.block.0).collect();
     let (dest_offsets, dest_strides) = flat(launch.dests.iter().map(|dest| &dest.access));
     let dest_whole: Vec<u8> = launch.dests.iter().map(|dest| u8::from(dest.whole)).collect();
+    let memory: Vec<*mut u8> = launch.memory.iter().map(|block| block.memory.as_ptr()).collect();
+    let memory_lens: Vec<u64> = launch.memory.iter().map(|block| block.len as u64).collect();
     let fingerprint = launch.fingerprint.0;
     Ok(with_program(program, |program| {
         call(&RawLaunch {
@@ -198,6 +201,9 @@ pub fn with_launch<R>(launch: &Launch<'_>, call: impl FnOnce(&RawLaunch) -> R) -
             dest_offsets: dest_offsets.as_ptr(),
             dest_strides: dest_strides.as_ptr(),
             dest_whole: dest_whole.as_ptr(),
+            memory_count: memory.len() as u32,
+            memory: memory.as_ptr(),
+            memory_lens: memory_lens.as_ptr(),
             ..RawLaunch::cleared()
         })
     }))
@@ -288,7 +294,7 @@ pub unsafe fn read_launch<R>(
     let rank = program.rank as usize;
     let (accesses, dests) = (program.accesses.len(), program.dests.len());
     // SAFETY: as above.
-    let (shape, operands, params, accesses, access, block, whole) = unsafe {
+    let (shape, operands, params, accesses, access, block, whole, memory, lens) = unsafe {
         (
             list(raw.shape, rank)?,
             list(raw.operands, program.operands.len())?,
@@ -297,6 +303,8 @@ pub unsafe fn read_launch<R>(
             steps(raw.dest_offsets, raw.dest_strides, dests, rank)?,
             list(raw.dests, dests)?,
             list(raw.dest_whole, dests)?,
+            list(raw.memory, raw.memory_count)?,
+            list(raw.memory_lens, raw.memory_count)?,
         )
     };
     if shape.contains(&0) {
@@ -308,6 +316,8 @@ pub unsafe fn read_launch<R>(
         .zip(block.iter().zip(whole))
         .map(|(access, (block, whole))| Dest { block: BlockId(*block), access, whole: *whole != 0 })
         .collect();
+    let memory = memory.iter().zip(lens).map(|(start, len)| host_block(*start, *len));
+    let memory: Vec<_> = memory.collect::<Result<_>>()?;
     call(&Launch {
         program,
         fingerprint,
@@ -316,7 +326,15 @@ pub unsafe fn read_launch<R>(
         params,
         accesses: &accesses,
         dests: &dests,
+        memory: &memory,
     })
+}
+
+/// Host memory in the place of a block.
+fn host_block(start: *mut u8, len: u64) -> Result<HostBlock> {
+    let start = NonNull::new(start).ok_or_else(|| invalid("host memory of a launch is null"))?;
+    let len = usize::try_from(len).map_err(|_| invalid("host memory of a launch is too long"))?;
+    Ok(HostBlock { memory: HostMemory::new(start), len })
 }
 
 /// # Safety

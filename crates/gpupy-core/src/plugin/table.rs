@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_void};
 /// The major version of the table. Host and driver must have the same.
 pub const GPUPY_ABI_MAJOR: u32 = 1;
 /// The minor version of the table. It rises when structs or the table grow at the end.
-pub const GPUPY_ABI_MINOR: u32 = 1;
+pub const GPUPY_ABI_MINOR: u32 = 2;
 
 /// Success. Every other result of a function that can fail is one of the errors below.
 pub const GPUPY_OK: i32 = 0;
@@ -195,6 +195,9 @@ pub struct RawCapabilities {
     /// Since 1.1: the most `reduce` instructions of one program, of which each further one has its operation's code as
     /// its second argument; 0 counts as 1. The driver is given no program that has more.
     pub max_reductions: u64,
+    /// Since 1.2: 1 when a launch may bring host memory in the place of blocks (`memory` of `gpupy_launch`), and is
+    /// done when `eval_ir` returns; otherwise 0, and the driver is given no such launch.
+    pub memory_launches: u32,
 }
 
 /// What to allocate.
@@ -300,6 +303,16 @@ pub struct RawLaunch {
     pub dest_strides: *const i64,
     /// 1 for a destination of which the launch writes every element, in C order; otherwise 0.
     pub dest_whole: *const u8,
+    /// Since 1.2: how many pieces of host memory the launch brings. Mostly 0; otherwise there are no blocks, and
+    /// `operands` and `dests` are positions in the two lists below. Only a driver with `memory_launches` is given
+    /// such a launch. A position that is not there, or an impossible length, is `GPUPY_INVALID`.
+    pub memory_count: u32,
+    /// Since 1.2: where these pieces lie, each aligned for the one dtype of the operands and destinations that name
+    /// it; to be used until the call returns. What no destination names may overlap; a destination that is written
+    /// whole may hold nothing before.
+    pub memory: *const *mut u8,
+    /// Since 1.2: how many elements they have: at least 1, at most `max_block_len`.
+    pub memory_lens: *const u64,
 }
 
 /// What an evaluation cost. The host clears it before the call; the driver fills it in.

@@ -150,6 +150,7 @@ impl Engine {
             params: &kernel.params,
             accesses: &kernel.accesses,
             dests: &places,
+            memory: &[],
         };
         let began = device.tracer.clock();
         loop {

@@ -9,8 +9,8 @@ mod nonsense;
 mod tiny;
 
 use gpupy_core::driver::{
-    Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, HostMemory, Launch, Method,
-    Part, Resources,
+    Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, HostBlock, HostMemory, Launch,
+    Method, Part, Resources,
 };
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
@@ -79,6 +79,10 @@ fn launch(program: &Program, first: u64, call: impl FnOnce(&Launch<'_>)) {
         .map(|k| Dest { block: BlockId(90 + k as u64), access: access(k as i64), whole: k == 0 })
         .collect();
     let shape: Vec<_> = (0..rank).map(|k| 5 + k).collect();
+    let memory = [16, 48].map(|at| {
+        let start = NonNull::<u8>::dangling().map_addr(|one| one.saturating_add(at));
+        HostBlock { memory: HostMemory::new(start), len: at }
+    });
     call(&Launch {
         program,
         fingerprint: program.fingerprint(),
@@ -87,6 +91,7 @@ fn launch(program: &Program, first: u64, call: impl FnOnce(&Launch<'_>)) {
         params: &[first],
         accesses: &accesses,
         dests: &dests,
+        memory: &memory,
     });
 }
 

@@ -6,7 +6,7 @@ use gpupy_core::ir::{Fingerprint, Form, Program};
 use gpupy_core::op::Op;
 use gpupy_core::plugin::table::{
     GPUPY_INVALID, GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_OK, GPUPY_UNSUPPORTED, RawCapabilities,
-    RawConfig, RawError, RawProgram, Table,
+    RawConfig, RawError, RawLaunch, RawProgram, Table,
 };
 use gpupy_core::plugin::{Growing, Programs, read_launch, read_program, with_launch, with_program};
 use gpupy_core::{DType, ErrorKind};
@@ -169,20 +169,44 @@ fn a_host_of_the_first_version_is_given_the_capabilities_that_it_knows() {
     let (config, mut found) = (RawConfig::cleared(), RawCapabilities::cleared());
     let (mut state, mut error) = (ptr::null_mut(), RawError::cleared());
     let known = offset_of!(RawCapabilities, max_reductions);
-    (found.size, found.max_reductions) = (known, 77);
+    (found.size, found.max_reductions, found.memory_launches) = (known, 77, 78);
     // SAFETY: the structs are whole ones, of which the capabilities say to be shorter.
     unsafe {
         let (init, cleanup) = (TABLE.init.unwrap(), TABLE.cleanup.unwrap());
         assert_eq!(init(&mut state, &config, &mut found, &mut error), GPUPY_OK);
-        assert_eq!((found.size, found.max_dests, found.max_reductions), (known, 3, 77));
+        assert_eq!((found.size, found.max_dests), (known, 3));
+        assert_eq!((found.max_reductions, found.memory_launches), (77, 78));
         cleanup(state);
         found.size = known - 1;
         assert_eq!(init(&mut state, &config, &mut found, &mut error), GPUPY_INVALID);
         found.size = size_of::<RawCapabilities>();
         assert_eq!(init(&mut state, &config, &mut found, &mut error), GPUPY_OK);
-        assert_eq!(found.max_reductions, 6);
+        assert_eq!((found.max_reductions, found.memory_launches), (6, 1));
         cleanup(state);
     }
+}
+
+#[test]
+fn a_launch_of_a_host_of_the_first_version_brings_no_memory() {
+    let program = super::program(Form::Map, 1);
+    super::launch(&program, 1, |launch| {
+        let launch = Launch { memory: &[], ..*launch };
+        let read = |raw: &RawLaunch| {
+            // SAFETY: what was written as C reads it is whole, and shorter than it says nowhere.
+            unsafe { read_launch(raw, &mut Programs::default(), |read| Ok(format!("{read:?}"))) }
+        };
+        let told = with_launch(&launch, |raw| {
+            let mut old = RawLaunch { memory_count: 1, memory: ptr::null(), ..*raw };
+            assert_eq!(read(&old).unwrap_err().kind(), ErrorKind::Invalid);
+            let nothing = [ptr::null_mut()];
+            old.memory = nothing.as_ptr();
+            old.memory_lens = [1].as_ptr();
+            assert_eq!(read(&old).unwrap_err().kind(), ErrorKind::Invalid);
+            old.size = offset_of!(RawLaunch, memory_count);
+            read(&old).unwrap()
+        });
+        assert_eq!(told.unwrap(), format!("{launch:?}"));
+    });
 }
 
 #[test]

@@ -76,6 +76,7 @@ impl Driver for Tiny {
             findings: vec![("division".into(), "exact".into())],
             costs: Some(Costs { round_trip: 20_000.0, upload: 0.25, download: 0.5 }),
             max_reductions: 6,
+            memory_launches: true,
         })
     }
 

@@ -4,6 +4,7 @@
 
 mod destinations;
 mod in_place;
+mod memory;
 pub mod mistakes;
 
 use super::threads::{THREADS, in_turns};
@@ -31,6 +32,7 @@ pub fn run(suite: &mut Suite<'_>) {
     suite.case(GROUP, "the first write of a block", first_write);
     destinations::run(suite);
     in_place::run(suite);
+    memory::run(suite);
     mistakes::run(suite);
 }
 

@@ -286,6 +286,13 @@ impl Driver for Faulty {
             true => Err(planned(ErrorKind::OutOfMemory, Call::Eval)),
             false => Ok(()),
         });
+        if !launch.memory.is_empty() {
+            // Nothing of it is in a block, and nothing of it is done later.
+            begun?;
+            let evaluated = self.driver()?.eval_ir(launch)?;
+            self.log.seen().launched += 1;
+            return Ok(evaluated);
+        }
         let poisoned = match begun {
             Err(error) if error.kind() == ErrorKind::Poisoned => true,
             Err(error) => {

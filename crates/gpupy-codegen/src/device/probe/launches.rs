@@ -62,6 +62,7 @@ fn launch(
         params,
         accesses: &vec![walk.clone(); program.accesses.len()],
         dests: &dests,
+        memory: &[],
     })?;
     Ok(())
 }

@@ -293,6 +293,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         findings: findings.take(raw.finding_count as usize).collect(),
         costs: (raw.has_costs != 0).then(|| costs(raw)).filter(are_costs),
         max_reductions: usize::try_from(raw.max_reductions).unwrap_or(usize::MAX),
+        memory_launches: raw.memory_launches != 0,
     })
 }
 
