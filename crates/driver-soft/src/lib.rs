@@ -70,6 +70,7 @@ impl Driver for Soft {
             in_place: false,
             resources: vec![(resources::LIMIT.0.into(), resources::LIMIT.1)],
             max_reductions: MAX_DESTS,
+            memory_launches: true,
             ..Capabilities::default()
         })
     }
@@ -100,19 +101,11 @@ impl Driver for Soft {
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
-        let (part, size) = self.blocks.get(block)?.part(offset, out.len())?;
-        for (bytes, bits) in out.chunks_exact_mut(size).zip(part) {
-            bytes.copy_from_slice(&bits.to_le_bytes()[..size]);
-        }
-        Ok(())
+        self.blocks.get(block)?.read(offset, out)
     }
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        let (part, size) = self.blocks.get(block)?.part(offset, data.len())?;
-        for (bytes, bits) in data.chunks_exact(size).zip(part) {
-            *bits = bytes.iter().rfold(0, |bits, byte| bits << 8 | u32::from(*byte));
-        }
-        Ok(())
+        self.blocks.get(block)?.write(offset, data)
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
@@ -134,10 +127,12 @@ impl Driver for Soft {
         if !self.check_ir(launch.program)?.fits {
             return Err(Error::new(ErrorKind::Refused, NAME).says("more than one operation"));
         }
-        if launch.program.form.is_whole() {
-            whole::launch(&mut self.blocks, launch)?;
+        if launch.memory.is_empty() {
+            evaluate(&mut self.blocks, launch)?;
         } else {
-            eval::launch(&mut self.blocks, launch)?;
+            let mut brought = self.blocks.brought(launch)?;
+            evaluate(&mut brought, launch)?;
+            brought.give_back(launch)?;
         }
         Ok(Evaluated { launches: 1, ..Evaluated::default() })
     }
@@ -150,5 +145,12 @@ impl Driver for Soft {
 
     fn resource_check(&self, resources: &Resources) -> bool {
         resources::fit(resources)
+    }
+}
+
+fn evaluate(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
+    match launch.program.form.is_whole() {
+        true => whole::launch(blocks, launch),
+        false => eval::launch(blocks, launch),
     }
 }

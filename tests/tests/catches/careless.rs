@@ -1,8 +1,8 @@
 //! A good driver made careless: it takes its caller's mistakes, threads or errors in the wrong way.
 
 use gpupy_core::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
-    Resources,
+    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, HostBlock, Launch, Method,
+    Part, Resources,
 };
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
@@ -13,7 +13,7 @@ use std::thread::ThreadId;
 /// One way to be careless.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Careless {
-    /// Dead handles may be read and written.
+    /// Dead handles may be read and written, and positions of memory start again behind the last.
     TakesDead,
     /// Freed numbers are given out again.
     ReusesNumbers,
@@ -25,7 +25,7 @@ pub enum Careless {
     ClipsAndRefuses,
     /// An empty range may lie anywhere.
     TakesEmpty,
-    /// A block of no elements is given out.
+    /// A block of no elements is given out, and memory of none is taken for more.
     TakesNothing,
     /// A second free panics.
     PanicsAtSecondFree,
@@ -35,10 +35,12 @@ pub enum Careless {
     Forgets,
     /// A refused launch has written.
     WritesFirst,
-    /// A launch writes past the end of its destination, into the block beside it.
+    /// A launch writes past the end of its destination, into what lies beside it.
     PastTheEnd,
     /// A write reaches the element after it.
     WritesOnwards,
+    /// What a launch brings is taken for blocks with these handles.
+    TakesPositionsForHandles,
     /// A second `init` opens the device anew.
     OpensTwice,
     /// `cleanup` does nothing.
@@ -99,6 +101,30 @@ impl Driven {
             return Err(Error::new(ErrorKind::DeviceLost, "careless"));
         }
         Ok(())
+    }
+
+    /// Evaluates on memory that the launch brings.
+    fn eval_on_memory(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        let least = if self.is(Careless::TakesNothing) { 40 } else { 0 };
+        let longer = |piece: &HostBlock| HostBlock { len: piece.len.max(least), ..*piece };
+        let mut memory: Vec<HostBlock> = launch.memory.iter().map(longer).collect();
+        let count = if self.is(Careless::TakesDead) { memory.len() as u64 } else { u64::MAX };
+        let operands: Vec<_> = launch.operands.iter().map(|id| BlockId(id.0 % count)).collect();
+        let mut dests = launch.dests.to_vec();
+        dests.iter_mut().for_each(|dest| dest.block.0 %= count);
+        if self.is(Careless::TakesPositionsForHandles) {
+            memory.clear();
+        }
+        let (operands, dests) = (&operands[..], &dests[..]);
+        let answer =
+            self.inner.eval_ir(&Launch { operands, dests, memory: &memory, ..launch.clone() });
+        if answer.is_ok() && self.is(Careless::PastTheEnd) {
+            let HostBlock { memory, len } = memory[dests[0].block.0 as usize];
+            let bytes = len * launch.program.dests[0].size();
+            // SAFETY: the suite has guards behind it.
+            unsafe { memory.as_ptr().add(bytes).write(1) };
+        }
+        self.answer(answer)
     }
 
     /// How many of so many bytes from `offset` lie inside the block.
@@ -198,6 +224,9 @@ impl Driver for Driven {
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         self.ready()?;
+        if !launch.memory.is_empty() {
+            return self.eval_on_memory(launch);
+        }
         let operands: Vec<_> = launch.operands.iter().map(|block| self.block(*block)).collect();
         let mut dests = launch.dests.to_vec();
         dests.iter_mut().for_each(|dest| dest.block = self.block(dest.block));

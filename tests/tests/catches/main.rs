@@ -92,6 +92,9 @@ fn careless_answers_to_mistakes_are_caught() {
     check_careless(Careless::TakesDead, "block_read/of a block that was freed");
     check_careless(Careless::TakesDead, "block_write/to a block that was freed");
     check_careless(Careless::TakesDead, "eval_ir/operand: a block that was freed");
+    check_careless(Careless::TakesDead, "eval_ir/on host memory, operands that are not there");
+    check_careless(Careless::TakesDead, "eval_ir/on host memory, destinations that are not there");
+    check_careless(Careless::TakesNothing, "eval_ir/on host memory, lengths that no block has");
     check_careless(Careless::ReusesNumbers, "block_alloc/no number is given out twice");
     check_careless(Careless::ReusesNumbers, "block_write/to a block that was freed");
     check_careless(Careless::Panics, "block_read/ranges outside");
@@ -123,6 +126,9 @@ fn careless_writes_are_caught() {
     check_careless(Careless::PastTheEnd, "elementwise/");
     check_careless(Careless::PastTheEnd, "reductions/");
     check_careless(Careless::PastTheEnd, "several_reductions/");
+    check_careless(Careless::PastTheEnd, "eval_ir/on host memory, one piece as several operands");
+    check_careless(Careless::TakesPositionsForHandles, "eval_ir/on host memory, again and again");
+    check_careless(Careless::TakesPositionsForHandles, "reductions/");
     check_careless(Careless::WritesOnwards, "block_write/parts leave the rest");
 }
 
