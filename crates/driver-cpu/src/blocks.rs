@@ -1,14 +1,15 @@
 //! Blocks: pieces of host memory, counted against the limit.
 //!
-//! Owns [`Blocks`]. A block lies in memory that the core gives, or in memory of its own. Small work
-//! comes with blocks that live for one launch, so the newest ones are found without a hash table.
+//! Owns [`Blocks`]. A block lies in memory that the core gives, or in memory of its own. Most are looked
+//! for soon after they were made, so the newest ones are found without a hash table. Small work brings its
+//! memory with the launch, and has no blocks.
 //! Invariants: live blocks together never exceed the limit; no two blocks of this process ever have
 //! the same handle.
 //!
 //! Not here: when a block is evicted to make room (the core's cache).
 
 use crate::errors::{NAME, invalid};
-use gpupy_core::driver::{BlockId, BlockSpec, HostMemory};
+use gpupy_core::driver::{BlockId, BlockSpec, HostBlock, HostMemory, Launch};
 use gpupy_core::{DType, Error, ErrorKind, Result, memory};
 use rustc_hash::FxHashMap;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -166,6 +167,20 @@ impl Blocks {
         };
         block.ok_or_else(none_such)
     }
+
+    /// The elements that a launch names: of a block, or of memory that it brings.
+    #[inline]
+    pub fn named(&mut self, id: BlockId, launch: &Launch<'_>) -> Result<(*mut u8, usize)> {
+        if launch.memory.is_empty() {
+            return self.get(id).map(|block| (block.as_ptr(), block.len));
+        }
+        match launch.memory.get(id.0 as usize) {
+            Some(HostBlock { memory, len }) if (1..=self.longest).contains(len) => {
+                Ok((memory.as_ptr(), *len))
+            }
+            _ => Err(none_brought()),
+        }
+    }
 }
 
 /// Where a block stands among the newest.
@@ -177,6 +192,11 @@ fn place(id: BlockId) -> usize {
 /// Whether a place is this block's.
 fn is(place: &Option<(BlockId, Block)>, id: BlockId) -> bool {
     place.as_ref().is_some_and(|(newest, _)| *newest == id)
+}
+
+#[cold]
+fn none_brought() -> Error {
+    invalid("the launch brings no such memory")
 }
 
 #[cold]

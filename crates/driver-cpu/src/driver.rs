@@ -72,6 +72,7 @@ impl Driver for Cpu {
             in_place: true,
             resources: vec![(resources::LIMIT.0.into(), self.limit)],
             max_reductions: MAX_REDUCTIONS,
+            memory_launches: true,
             ..Capabilities::default()
         })
     }

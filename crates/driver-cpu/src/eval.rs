@@ -65,8 +65,7 @@ impl Evaluator {
         }
         let mut operands: SmallVec<[(*mut u8, usize); 8]> = SmallVec::new();
         for id in launch.operands {
-            let block = blocks.get(*id)?;
-            operands.push((block.as_ptr(), block.len));
+            operands.push(blocks.named(*id, launch)?);
         }
         let limit = self.limit;
         let make = || Known::of(launch.program, limit);
@@ -81,7 +80,7 @@ impl Evaluator {
         let mut leaves: Lines<'_> = known.leaves.all.iter().map(line).collect();
         let mut dests: Lines<'_> = SmallVec::new();
         for (dest, size) in launch.dests.iter().zip(&known.leaves.dests) {
-            let base = blocks.get(dest.block)?.as_ptr();
+            let (base, _) = blocks.named(dest.block, launch)?;
             dests.push(Line { access: &dest.access, base, size: *size });
         }
         let route = Route::of(launch.shape, &known.leaves, &leaves, &dests);

@@ -67,13 +67,13 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
     let (of_leaves, of_dests) = walks.split_at_mut(leaves.all.len());
     for (walk, Leaf { operand, access, size, .. }) in of_leaves.iter_mut().zip(&leaves.all) {
         let base = match operand {
-            Some(operand) => blocks.get(launch.operands[*operand])?.as_ptr(),
+            Some(operand) => blocks.named(launch.operands[*operand], launch)?.0,
             None => std::ptr::null_mut(),
         };
         add(walk, &launch.accesses[*access], base, *size);
     }
     for (walk, (dest, size)) in of_dests.iter_mut().zip(launch.dests.iter().zip(&leaves.dests)) {
-        add(walk, &dest.access, blocks.get(dest.block)?.as_ptr(), *size);
+        add(walk, &dest.access, blocks.named(dest.block, launch)?.0, *size);
     }
     ways.end(launch.dests.iter().any(|dest| launch.operands.contains(&dest.block)));
     let Some(prepared) = known.find(ways) else { return Ok(false) };

@@ -35,12 +35,12 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>, crew: &mut Crew<'_>) -> 
     let mut reads: SmallVec<[Line<'_>; 2]> = SmallVec::new();
     for load in loads {
         let [operand, access, _] = load.args.map(|arg| arg as usize);
-        let base = blocks.get(launch.operands[operand])?.as_ptr();
+        let (base, _) = blocks.named(launch.operands[operand], launch)?;
         let size = load.dtype.size();
         reads.push(Line { access: &launch.accesses[access], base, size });
     }
     let dest = &launch.dests[0];
-    let base = blocks.get(dest.block)?.as_ptr();
+    let (base, _) = blocks.named(dest.block, launch)?;
     let size = program.dests[0].size();
     let dest = Line { access: &dest.access, base, size };
     let whole = Whole { shape: launch.shape, dtype: loads[0].dtype, reads, dest };
