@@ -8,7 +8,6 @@
 //! many operations (`kernel.rs`).
 
 use crate::array::base::Array;
-use crate::blocks::cache::Blocks;
 use crate::eager::lent::Lent;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::graph::whole::Whole;
@@ -18,7 +17,9 @@ use crate::schedule::device::Device;
 use crate::schedule::program::kernel::merge_axes;
 use crate::schedule::program::programs::{Key, Leaf, Work, unit};
 use crate::schedule::program::single;
-use gpupy_core::driver::{Access, BlockId, BlockSpec, Dest, Evaluated, HostMemory, Launch};
+use gpupy_core::driver::{
+    Access, BlockId, Capabilities, Dest, Evaluated, HostBlock, HostMemory, Launch,
+};
 use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
@@ -29,11 +30,14 @@ use std::ptr::NonNull;
 /// The most operands of a task.
 const MOST_OPERANDS: usize = 3;
 
+/// What names the operands of a task in the memory of its launch.
+const NAMES: [BlockId; MOST_OPERANDS] = [BlockId(0), BlockId(1), BlockId(2)];
+
 /// One operation, ready to be launched.
 pub(crate) struct Task {
     key: Key,
     params: SmallVec<[u64; MOST_OPERANDS]>,
-    operands: SmallVec<[BlockSpec; MOST_OPERANDS]>,
+    operands: SmallVec<[HostBlock; MOST_OPERANDS]>,
     /// How many points there are.
     points: usize,
     /// How many results there are.
@@ -286,61 +290,47 @@ impl Task {
     /// what that took, and how many operations the program has.
     ///
     /// # Errors
-    /// - `Unsupported`: the device cannot do it in one launch.
-    /// - any error of the driver. The device has no block of the task either way.
-    pub fn launch(&self, device: &mut Device, memory: NonNull<u8>) -> Result<(Evaluated, u64)> {
+    /// - `Unsupported`: the device cannot do it in one launch that brings its memory.
+    /// - any error of the driver.
+    pub fn launch(&self, device: &mut Device, room: NonNull<u8>) -> Result<(Evaluated, u64)> {
         let code = single::prepared(device, &self.key);
-        let Device { blocks: Blocks { driver, .. }, programs, .. } = device;
-        let ready = programs.get(code).ok_or_else(|| {
+        let Device { blocks, programs, .. } = device;
+        let mut memory: SmallVec<[HostBlock; MOST_OPERANDS + 1]> = SmallVec::new();
+        memory.extend_from_slice(&self.operands);
+        memory.push(HostBlock { memory: HostMemory::new(room), len: self.len });
+        let Capabilities { memory_launches, max_block_len, .. } = blocks.caps;
+        let taken = memory_launches && memory.iter().all(|piece| piece.len <= max_block_len);
+        let ready = programs.get(code).filter(|_| taken).ok_or_else(|| {
             Error::new(ErrorKind::Unsupported, "at_once").says("one launch does not do it")
         })?;
-        let memory = Some(HostMemory::new(memory));
-        let dest = BlockSpec { memory, ..BlockSpec::new(self.key.dtype, self.len) };
-        let (mut blocks, mut count) = ([BlockId(0); MOST_OPERANDS + 1], 0);
-        let mut done = Ok(());
-        for (block, spec) in blocks.iter_mut().zip(self.operands.iter().chain([&dest])) {
-            match driver.block_alloc(*spec) {
-                Ok(handle) => *block = handle,
-                Err(error) => {
-                    done = Err(error);
-                    break;
-                }
-            }
-            count += 1;
-        }
-        let blocks = &blocks[..count];
-        let done = done.and_then(|()| {
-            let (operands, dest) = blocks.split_at(self.operands.len());
-            let block = dest[0];
-            let (shape, accesses, access) = match &self.walks {
-                None => (std::slice::from_ref(&self.points), &ready.units, unit()),
-                Some(walks) => (&walks.space[..], &walks.accesses, walks.dest.clone()),
-            };
-            driver.eval_ir(&Launch {
-                program: &ready.program,
-                fingerprint: ready.fingerprint,
-                shape,
-                operands,
-                params: &self.params,
-                accesses,
-                dests: &[Dest { block, access, whole: true }],
-            })
-        });
-        blocks.iter().for_each(|block| driver.block_free(*block));
-        Ok((done?, ready.operations))
+        let block = BlockId(self.operands.len() as u64);
+        let (shape, accesses, access) = match &self.walks {
+            None => (std::slice::from_ref(&self.points), &ready.units, unit()),
+            Some(walks) => (&walks.space[..], &walks.accesses, walks.dest.clone()),
+        };
+        let done = blocks.driver.eval_ir(&Launch {
+            program: &ready.program,
+            fingerprint: ready.fingerprint,
+            shape,
+            operands: &NAMES[..self.operands.len()],
+            params: &self.params,
+            accesses,
+            dests: &[Dest { block, access, whole: true }],
+            memory: &memory,
+        })?;
+        Ok((done, ready.operations))
     }
 }
 
 /// Elements from one on, of memory whose first element lies there.
-fn lying(first: NonNull<u8>, dtype: DType, from: usize, len: usize) -> BlockSpec {
+fn lying(first: NonNull<u8>, dtype: DType, from: usize, len: usize) -> HostBlock {
     let start = first.as_ptr().wrapping_add(from * dtype.size());
     // What is never null stays so within its memory.
-    let memory = NonNull::new(start).map(HostMemory::new);
-    BlockSpec { memory, ..BlockSpec::new(dtype, len) }
+    HostBlock { memory: HostMemory::new(NonNull::new(start).unwrap_or(first)), len }
 }
 
 /// The walk over a view of a base whose first element lies there, and the memory that it counts from.
-fn seen(view: &View, dtype: DType, first: NonNull<u8>) -> (Access, BlockSpec) {
+fn seen(view: &View, dtype: DType, first: NonNull<u8>) -> (Access, HostBlock) {
     let mut access = access::access(view.offset, &view.strides);
     let reach = access::reach(&access, &view.shape);
     access.offset -= reach.start as i64;
@@ -350,7 +340,7 @@ fn seen(view: &View, dtype: DType, first: NonNull<u8>) -> (Access, BlockSpec) {
 
 /// The host memory that an access reads, of which it counts from then on; `None` where it is not
 /// all there.
-fn memory(value: &Value, access: &mut Access, space: &[usize]) -> Option<BlockSpec> {
+fn memory(value: &Value, access: &mut Access, space: &[usize]) -> Option<HostBlock> {
     if !value.is_computed() {
         return None;
     }
