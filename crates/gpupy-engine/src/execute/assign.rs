@@ -21,8 +21,6 @@ use crate::schedule::destination::Destination;
 use crate::schedule::in_place::Reads;
 use crate::schedule::steps::{Assigned, Written};
 use crate::schedule::walk::{Flow, Start, lost};
-use gpupy_core::ir::{AccessKind, Form};
-use gpupy_core::shape::size_of;
 use gpupy_core::{ErrorKind, Result};
 use std::ops::Range;
 
@@ -44,15 +42,15 @@ impl Engine {
     fn assign_in_block(
         &mut self,
         value: &Value,
-        Written { walk, at, reads, region, covered }: Written,
+        Written { kernels, at, reads, region, covered, whole }: Written,
         tile: &Tile,
         device: usize,
     ) -> Result<Flow> {
         // Nothing else needs to be computed first, unless a piece has to be collapsed, which leaves the old block as it
         // was.
-        let sole = match (reads, &walk) {
-            (Reads::WhereWritten, Some(walk)) => {
-                self.device(device)?.writes_in_place() && walk.is_all_that_holds_the_old(value)
+        let sole = match (reads, &kernels) {
+            (Reads::WhereWritten, Some(kernels)) => {
+                self.device(device)?.writes_in_place() && kernels.are_all_that_holds_the_old(value)
             }
             _ => {
                 let state = value.state();
@@ -89,12 +87,10 @@ impl Engine {
             let start = constant.map_or(Start::Value(&old), Start::Scalar);
             self.fill_around(start, value.shape(), (tile, region.as_ref()), device, block)
         };
-        let written = match (written, walk) {
-            (Ok(Flow::Done), Some(walk)) => {
-                let contiguous = access::kind(&at, &walk.space) == AccessKind::Contiguous;
-                let whole = covered && (contiguous || size_of(&walk.space) == 1) && at.offset == 0;
+        let written = match (written, kernels) {
+            (Ok(Flow::Done), Some(kernels)) => {
                 let dest = Destination::Block { block, access: at, whole };
-                self.run(walk, Form::Map, dest, device)
+                self.run(kernels, &[dest], device)
             }
             (other, _) => other,
         };

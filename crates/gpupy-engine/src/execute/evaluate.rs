@@ -12,22 +12,21 @@ use crate::execute::slice::Slice;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
 use crate::explain::tracer::Tracer;
-use crate::graph::value::{Kind, Value};
+use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
 use crate::schedule::device::Device;
 use crate::schedule::flush::{Demand, Flush};
 use crate::schedule::fuse::Fates;
 use crate::schedule::halo::Halos;
+use crate::schedule::ordering::{Failed, Ordered, Schedule, closed};
 use crate::schedule::placement::{Homes, Order};
-use crate::schedule::steps::Step;
 use crate::schedule::together::Together;
-use crate::schedule::walk::Flow;
+use crate::schedule::walk::{Flow, Needs};
 use crate::schedule::ways::Steps;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The open devices, and what was done.
@@ -120,42 +119,84 @@ impl Engine {
             device.begin(&fates, &together, demand.next);
         }
         let mut homes = Homes::new(order);
-        // What is needed first, the last one before the others, with the rank that asks.
-        let mut stack: Vec<(Value, Range<usize>, usize)> =
-            vec![(value.clone(), demand.range.clone(), 0)];
-        while let Some((asked, range, asking)) = stack.last().cloned() {
-            let rank = self.standing(order, homes.rank(&asked, asking));
-            let position = order.devices[rank];
-            let Some(tile) = self.next_pending(&asked, range, position)? else {
-                stack.pop();
-                continue;
-            };
-            self.slice.check()?;
-            match self.attempt(&asked, &tile, position) {
-                Ok(Flow::Done) => {
-                    self.counts[position].blocks_evaluated += 1;
-                    self.stats.driver_fallbacks += u64::from(homes.has_moved(&asked));
-                    if !self.device(position)?.halos.has(&asked) {
-                        self.slice.keep();
+        let mut schedule = Schedule::of(value, demand.range.clone());
+        loop {
+            let found = schedule.look_ahead(&mut self.devices, &mut self.again, &homes)?;
+            match found {
+                Ok(true) => {}
+                Ok(false) if schedule.is_done() => break,
+                // A block was lost meanwhile.
+                Ok(false) => schedule.begin_anew(&mut self.devices, Needs::new(), 0),
+                Err(Failed { error, value: of, tile, rank }) => {
+                    self.change(error, value, (&of, &tile), rank, &mut homes)?;
+                    schedule.begin_anew(&mut self.devices, Needs::new(), rank);
+                }
+            }
+            while let Some(next) = schedule.next(&mut self.devices) {
+                let (of, tile, rank) = (next.value.clone(), next.tile.clone(), next.rank);
+                match self.follow(next, &homes) {
+                    Ok(Done::AsPlanned) => {}
+                    Ok(Done::Otherwise(needs)) => {
+                        schedule.begin_anew(&mut self.devices, needs, rank);
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
+                    Err(error) => {
+                        self.change(error, value, (&of, &tile), rank, &mut homes)?;
+                        schedule.begin_anew(&mut self.devices, Needs::new(), rank);
                     }
                 }
-                Ok(Flow::Needs(needs)) => {
-                    self.device(position)?.tracer.event(|| {
-                        Event::Needed(needs.iter().map(|(value, _)| subject(value)).collect())
-                    });
-                    stack.extend(needs.into_iter().map(|(value, range)| (value, range, rank)));
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
-                Err(error) if error.kind() == ErrorKind::Unsupported => {
-                    if !homes.share(&mut self.devices, value) {
-                        self.recover(error, (&asked, &tile), rank, &mut homes)?;
-                    }
-                }
-                Err(error) => self.recover(error, (&asked, &tile), rank, &mut homes)?,
             }
         }
         self.devices.iter_mut().flatten().for_each(|device| device.rest());
         Ok(())
+    }
+
+    /// Does the next step.
+    ///
+    /// # Errors
+    /// - `Interrupted`: the slice is over.
+    fn follow(&mut self, next: Ordered, homes: &Homes<'_>) -> Result<Done> {
+        let Ordered { value, tile, rank, step, gives } = next;
+        // One before it may have given more than it had promised.
+        if value.state().computed.covers(tile.range.clone()) {
+            return Ok(Done::AsPlanned);
+        }
+        self.slice.check()?;
+        let position = homes.order.devices[rank];
+        // What steps behind it give is not there for walks that are made while it is done.
+        let promised = std::mem::take(&mut self.device(position)?.promised);
+        let flow = self.perform(step, &value, &tile, position);
+        if let Ok(device) = self.device(position) {
+            device.promised = promised;
+        }
+        if let Flow::Needs(needs) = flow? {
+            return Ok(Done::Otherwise(needs));
+        }
+        self.counts[position].blocks_evaluated += 1;
+        self.stats.driver_fallbacks += u64::from(homes.has_moved(&value));
+        if !self.device(position)?.halos.has(&value) {
+            self.slice.keep();
+        }
+        Ok(if gives.is_there() { Done::AsPlanned } else { Done::Otherwise(Needs::new()) })
+    }
+
+    /// Changes what can be changed so that what failed is found or done otherwise: the work is shared, or cut smaller, or
+    /// goes elsewhere.
+    ///
+    /// # Errors
+    /// The same, with what is known about it, when there is nothing.
+    fn change(
+        &mut self,
+        error: Error,
+        root: &Value,
+        failed: (&Value, &Tile),
+        rank: usize,
+        homes: &mut Homes<'_>,
+    ) -> Result<()> {
+        if error.kind() == ErrorKind::Unsupported && homes.share(&mut self.devices, root) {
+            return Ok(());
+        }
+        self.recover(error, failed, rank, homes)
     }
 
     /// What is decided once for what is asked for.
@@ -166,15 +207,6 @@ impl Engine {
         let caps = chosen.and_then(Option::as_ref).map_or(&unknown, |device| &device.caps);
         let mut flush = Flush::of(demand, caps);
         (Arc::new(Fates::of(&mut flush)), Arc::new(flush.together))
-    }
-
-    /// The first rank from this one on whose device is open, where the next may help; a device may
-    /// have been lost since.
-    fn standing(&self, order: &Order, rank: usize) -> usize {
-        let is_open =
-            |rank: &usize| matches!(self.devices.get(order.devices[*rank]), Some(Some(_)));
-        let mut ranks = (rank..order.devices.len()).chain(0..rank);
-        if order.falls { ranks.find(is_open).unwrap_or(rank) } else { rank }
     }
 
     /// Does what there is to do about a tile that failed at a rank, so that it can be tried again: in
@@ -231,33 +263,11 @@ impl Engine {
             false => Err(error),
         }
     }
-
-    /// The tile of a device in which the first position of `range` lies that is not computed.
-    fn next_pending(
-        &mut self,
-        value: &Value,
-        range: Range<usize>,
-        device: usize,
-    ) -> Result<Option<Tile>> {
-        if matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_)) || range.is_empty() {
-            return Ok(None);
-        }
-        let Some(first) = value.state().computed.first_gap(range) else { return Ok(None) };
-        let tiling = self.device(device)?.tiling(value.shape());
-        Ok(Some(tiling.tile(tiling.number_at(first))))
-    }
-
-    /// Evaluates one tile, or tells what it needs first.
-    fn attempt(&mut self, value: &Value, tile: &Tile, device: usize) -> Result<Flow> {
-        let open = self.devices.get(device).and_then(Option::as_ref).ok_or_else(closed)?;
-        match Step::of(open, &mut self.again, value, tile)? {
-            Ok(step) => self.perform(step, value, tile, device),
-            Err(needs) => Ok(Flow::Needs(needs)),
-        }
-    }
 }
 
-/// The error of a device that is gone.
-fn closed() -> Error {
-    Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
+/// How a step was done.
+enum Done {
+    AsPlanned,
+    /// Not, or not all of it: what follows it has to be found anew, and these first.
+    Otherwise(Needs),
 }

@@ -8,16 +8,15 @@
 
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
-use crate::execute::pieces::Run;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
+use crate::schedule::kernels::Ends;
 use crate::schedule::steps::Step;
 use crate::schedule::walk::Flow;
 use gpupy_core::Result;
 use gpupy_core::driver::{BlockId, BlockSpec};
-use gpupy_core::ir::Form;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 impl Engine {
     /// Does the step that computes a tile, or tells what it needs first.
@@ -34,29 +33,31 @@ impl Engine {
         let dest = |value: &Value| Destination::Tile { value: value.clone(), tile: tile.clone() };
         match step {
             Step::Nothing => Ok(Flow::Done),
-            Step::Walk(walk, form) => self.run(walk, form, dest(value), device),
+            Step::Kernels(kernels) => self.run(*kernels, &[dest(value)], device),
             Step::Beside { tiles, together, alone, form, further } => {
                 let dest_of = |(value, tile)| Destination::Tile { value, tile };
                 let dests: Vec<Destination> = tiles.into_iter().map(dest_of).collect();
                 let (mut walk, mut count) = (together, dests.len());
                 while count > 1 {
                     let further = further.get(..count - 1).unwrap_or_default();
-                    let run = Run { device, form, further, dests: &dests[..count] };
-                    match self.run_together(walk, &run)? {
+                    let places = smallvec![None; count];
+                    let ends = Ends { form, further: further.into(), places };
+                    match self.run_together(walk, ends, &dests[..count], device)? {
                         None => return Ok(Flow::Done),
                         // As many as one kernel has room for.
                         Some(rest) => (walk, count) = (rest, count / 2),
                     }
                     walk.roots.truncate(count);
                 }
-                self.run(alone.unwrap_or(walk), form, dest(value), device)
+                let alone = alone.unwrap_or(walk);
+                self.run_walk(alone, Ends::tile(form), dest(value), device)
             }
-            Step::Boxes(walks) => self.fill_block(value, tile, device, |engine, block| {
-                for (number, (walk, access)) in walks.into_iter().enumerate() {
+            Step::Boxes(boxes) => self.fill_block(value, tile, device, |engine, block| {
+                for (number, (kernels, access)) in boxes.into_iter().enumerate() {
                     // What is in the block would be lost in a pause.
                     engine.slice.hold(number > 0);
                     let dest = Destination::Block { block, access, whole: false };
-                    if let Flow::Needs(needs) = engine.run(walk, Form::Map, dest, device)? {
+                    if let Flow::Needs(needs) = engine.run(kernels, &[dest], device)? {
                         return Ok(Flow::Needs(needs));
                     }
                 }

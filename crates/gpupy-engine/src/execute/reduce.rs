@@ -6,22 +6,28 @@
 //! Not here: which pieces there are (`schedule/reduction.rs`), which reductions go together (`schedule/together.rs`).
 
 use crate::execute::evaluate::Engine;
-use crate::execute::pieces::Run;
 use crate::graph::value::{Input, NodeOp, Value};
 use crate::memory::access;
 use crate::memory::tiling::{Tile, Tiling};
 use crate::memory::view::View;
 use crate::schedule::destination::Destination;
+use crate::schedule::kernels::{Ends, Kernels};
 use crate::schedule::partition::Partition;
 use crate::schedule::reduction::{self, Combined, Part, Pieces};
 use crate::schedule::walk::{Flow, Needs, Start, Walk, lost};
 use gpupy_core::Result;
-use gpupy_core::driver::BlockId;
+use gpupy_core::driver::{Access, BlockId};
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
 use gpupy_core::shape::contiguous_strides;
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
+
+/// What becomes of reductions that are combined into the same place of a block each.
+fn ends(ops: &[Op], place: &Access) -> Ends {
+    let places = ops.iter().map(|_| Some(place.clone())).collect();
+    Ends { form: Form::Reduce { op: ops[0] }, further: ops[1..].into(), places }
+}
 
 impl Engine {
     /// How many of these, from the first, one kernel of a piece does.
@@ -39,18 +45,14 @@ impl Engine {
         while count > 1 {
             let combined = Combined::of(&values[..count]);
             let open = self.device(device)?;
-            let Some(Part { at, space, dest, is_whole: whole, .. }) =
-                Pieces::of(open, &values[0], n, tile).next()
+            let Some(Part { at, space, dest, .. }) = Pieces::of(open, &values[0], n, tile).next()
             else {
                 break;
             };
-            let Ok(walk) = Walk::new(open, &combined.starts()?, at, space)? else { return Ok(1) };
+            let walk = Walk::new(open, &combined.starts()?, at, space)?;
+            let Ok(walk) = walk.complete() else { return Ok(1) };
             let ops = combined.ops();
-            // Nothing is launched, so there is no block.
-            let dest = || Destination::Block { block: BlockId(0), access: dest.clone(), whole };
-            let dests: SmallVec<[Destination; 4]> = ops.iter().map(|_| dest()).collect();
-            let (form, further) = (Form::Reduce { op: ops[0] }, &ops[1..]);
-            if self.fits_whole(walk, &Run { device, form, further, dests: &dests })? {
+            if Kernels::as_one(self.device(device)?, walk, ends(&ops, &dest)).is_ok() {
                 break;
             }
             count /= 2;
@@ -81,14 +83,12 @@ impl Engine {
             };
             if values.len() > 1 {
                 let dests: SmallVec<[Destination; 4]> = blocks.iter().map(dest).collect();
-                let (form, further) = (Form::Reduce { op: ops[0] }, &ops[1..]);
                 let open = self.device(device)?;
-                let walk = match Walk::new(open, &starts, at.clone(), space.clone())? {
+                let walk = match Walk::new(open, &starts, at.clone(), space.clone())?.complete() {
                     Err(needs) => return Ok(Flow::Needs(needs)),
                     Ok(walk) => walk,
                 };
-                let run = Run { device, form, further, dests: &dests };
-                if self.run_together(walk, &run)?.is_none() {
+                if self.run_together(walk, ends(&ops, &access), &dests, device)?.is_none() {
                     continue;
                 }
             }
@@ -119,7 +119,7 @@ impl Engine {
         let mut needs = Needs::new();
         for Part { at, space, .. } in pieces {
             for (start, op) in starts.iter().zip(ops) {
-                let walk = match Walk::new(open, &[*start], at.clone(), space.clone())? {
+                let walk = match Walk::new(open, &[*start], at.clone(), space.clone())?.complete() {
                     Ok(walk) => walk,
                     Err(more) => {
                         needs.extend(more);

@@ -24,23 +24,12 @@ pub(crate) struct Slice {
     queued: u64,
     /// How many of these before it is waited for.
     allowed: u64,
-    /// The cut at which the walk stood that a pause ended: the next one cuts alike, so that its
-    /// pieces are the same programs.
-    pub cut: Option<u64>,
 }
 
 impl Slice {
     /// No slice yet.
     pub fn new(length: Duration) -> Slice {
-        Slice {
-            length,
-            end: None,
-            kept: false,
-            held: false,
-            queued: 0,
-            allowed: 1 << 28,
-            cut: None,
-        }
+        Slice { length, end: None, kept: false, held: false, queued: 0, allowed: 1 << 28 }
     }
 
     /// Begins a slice, or work that is never paused.

@@ -40,11 +40,6 @@ impl Names {
         if self.0.contains_key(&value.id) { self.name(value.id) } else { type_text(value) }
     }
 
-    pub fn list<'a>(&self, values: impl IntoIterator<Item = &'a Subject>) -> String {
-        let all: Vec<String> = values.into_iter().map(|value| self.called(value)).collect();
-        if all.is_empty() { "nothing".into() } else { all.join(", ") }
-    }
-
     /// What a node does, with its sources.
     pub fn node(&self, node: &GraphNode) -> String {
         if node.leaf || node.sources.is_empty() {
@@ -70,7 +65,6 @@ fn mentioned(event: &Event) -> Vec<ValueId> {
         Event::Step(step) => {
             step.reads.iter().chain(&step.writes).map(|extent| extent.value.id).collect()
         }
-        Event::Needed(values) => values.iter().map(|value| value.id).collect(),
         Event::Cut(value) | Event::Assigned(value, _) | Event::GaveUp(value, ..) => vec![value.id],
         // Its result has no name yet.
         Event::AtOnce(..) => Vec::new(),

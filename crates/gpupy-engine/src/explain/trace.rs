@@ -62,8 +62,6 @@ pub enum Event {
     AtOnce(DType, Shape, &'static str, &'static str),
     /// A piece was too large for one kernel (or shared by several), so this is evaluated first.
     Cut(Subject),
-    /// These have to be evaluated before the value can be.
-    Needed(Vec<Subject>),
     /// An assignment writes into the old value's block, or into a copy of it.
     Assigned(Subject, bool),
     /// A driver could not evaluate a value; the reason. The next driver does it, if there is one.

@@ -19,7 +19,6 @@ pub(crate) fn event(event: &Event, kernel: usize, names: &Names) -> Vec<String> 
         Event::Cut(value) => {
             format!("cut at {}: it is evaluated into a block", names.called(value))
         }
-        Event::Needed(values) => format!("needed first: {}", names.list(values)),
         Event::Assigned(value, true) => format!("assign {} in place", names.called(value)),
         Event::Assigned(value, false) => format!("assign {} into a new block", names.called(value)),
         Event::GaveUp(value, driver, reason) => {

@@ -12,38 +12,42 @@ use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
 use crate::schedule::device::Device;
+use crate::schedule::kernels::{Ends, Kernels};
 use crate::schedule::partition::Possible;
-use crate::schedule::walk::{Cut, Obstacle, Start, Walk};
+use crate::schedule::steps::{Prepared, Step, before};
+use crate::schedule::walk::{Cut, Needs, Start, Walk};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
+use gpupy_core::ir::Form;
 use gpupy_core::shape::{Shape, contiguous_strides};
 
 /// The most boxes of one tile of anything but a join: with more, joins are computed first.
 pub(crate) const MOST: usize = 256;
 
-/// A walk over the first points of a space, with the cuts that leave these, or why there is none.
-pub(crate) type Found = std::result::Result<(Walk, Vec<Cut>), Obstacle>;
+/// A walk over the first points of a space, with the cuts that leave these, or where it is cut before there is one.
+pub(crate) type Found = std::result::Result<(Walk, Vec<Cut>), Cut>;
 
 /// Some points of a tile: their walk over the value, their place in the tile, their extents.
 type Piece = (Access, Access, Shape);
 
-/// The walks of all boxes of a tile with their places in it; `found` is what there is of the first.
+/// The step of a tile whose boxes have walks of their own, or what would be computed again and is stored first; `found` is
+/// what there is of the first box.
 ///
 /// # Errors
 /// As of a walk.
 pub(crate) fn of_tile(
-    device: &Device,
+    device: &mut Device,
     again: &mut Again,
     value: &Value,
     tile: &Tile,
     found: Found,
-) -> Result<Possible<Vec<(Walk, Access)>>> {
+) -> Result<Possible<Prepared>> {
     let is_join = matches!(value.0.kind, Kind::Expr { op: NodeOp::Join(_), .. });
     let (walk, space) = access::space_of_tile(value.shape(), tile);
     let place = access::access(0, &contiguous_strides(&space));
     let mut open: Vec<Piece> = vec![(walk, place, space)];
     let mut found = Some(found);
-    let (mut walks, mut needs) = (Vec::new(), Vec::new());
+    let (mut walks, mut needs, mut stored) = (Vec::new(), Needs::new(), Needs::new());
     while let Some(piece) = open.pop() {
         let much = !is_join && open.len() + walks.len() >= MOST;
         let found = match found.take() {
@@ -51,29 +55,37 @@ pub(crate) fn of_tile(
             None => {
                 let (start, at, space) = ([Start::Itself(value)], piece.0.clone(), piece.2.clone());
                 match much {
-                    true => Walk::new(device, &start, at, space)?
-                        .map(|walk| (walk, Vec::new()))
-                        .map_err(Obstacle::Needs),
+                    true => Ok((Walk::new(device, &start, at, space)?, Vec::new())),
                     false => Walk::up_to_cuts(device, &start, at, space)?,
                 }
             }
         };
         match found {
-            Ok((walk, cuts)) => {
+            Ok((mut walk, cuts)) => {
                 let cut_off = |piece, cut| {
                     let [behind, before] = halves(piece, cut);
                     open.push(behind);
                     before
                 };
                 let (_, place, _) = cuts.into_iter().fold(piece, cut_off);
-                needs.extend(again.stored_first(&walk, value, device).into_iter().flatten());
+                stored.extend(again.stored_first(&walk, value, device).into_iter().flatten());
+                needs.append(&mut walk.needs);
                 walks.push((walk, place));
             }
-            Err(Obstacle::Needs(more)) => needs.extend(more),
-            Err(Obstacle::Cut(cut)) => open.extend(halves(piece, cut)),
+            Err(cut) => open.extend(halves(piece, cut)),
         }
     }
-    Ok(if needs.is_empty() { Ok(walks) } else { Err(needs) })
+    if !stored.is_empty() {
+        return Ok(Err(stored));
+    }
+    let mut boxes = Vec::with_capacity(walks.len());
+    for (walk, place) in walks {
+        match Kernels::of(device, walk, Ends::place(Form::Map, place.clone()))? {
+            Ok(kernels) => boxes.push((kernels, place)),
+            Err(more) => return Ok(Err(before(needs, more))),
+        }
+    }
+    Ok(Ok(Prepared { step: Step::Boxes(boxes), needs }))
 }
 
 /// The points before and from `at` on along an axis.

@@ -13,8 +13,9 @@ use super::together::Together;
 use super::ways::{Steps, Ways};
 use crate::blocks::cache::Blocks;
 use crate::graph::value::{Value, ValueId};
-use rustc_hash::FxHashSet;
-use std::ops::{Deref, DerefMut};
+use crate::memory::ranges::Ranges;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
 /// An open driver with its blocks, and what was found out about it.
@@ -38,6 +39,50 @@ pub(crate) struct Device {
     pub halos: Halos,
     /// What the present evaluation goes on with where it expands operations.
     pub steps: Steps,
+    /// The node, by its signature, at which the walk was cut last that a pause ended: the next one is cut alike, so that its
+    /// pieces are the same programs.
+    pub last_cut: Option<u64>,
+    /// What the steps before the one that is looked for will have computed.
+    pub promised: Promised,
+}
+
+/// Elements that will be computed by steps that are not done yet.
+#[derive(Default)]
+pub(crate) struct Promised(FxHashMap<ValueId, Ranges>);
+
+impl Promised {
+    /// Adds what a step will compute.
+    pub fn insert(&mut self, value: ValueId, range: Range<usize>) {
+        self.0.entry(value).or_default().insert(range);
+    }
+
+    /// Whether anything of a value is promised.
+    pub fn has(&self, value: ValueId) -> bool {
+        self.0.contains_key(&value)
+    }
+
+    /// Whether with what is computed of a value these positions are there.
+    pub fn complete(&self, value: ValueId, computed: &Ranges, range: Range<usize>) -> bool {
+        self.first_gap(value, computed, range).is_none()
+    }
+
+    /// The first of these positions of a value that is neither computed nor promised.
+    pub fn first_gap(
+        &self,
+        value: ValueId,
+        computed: &Ranges,
+        range: Range<usize>,
+    ) -> Option<usize> {
+        let mut first = computed.first_gap(range.clone())?;
+        let Some(promised) = self.0.get(&value) else { return Some(first) };
+        loop {
+            let next = promised.first_gap(first..range.end)?;
+            if next == first {
+                return Some(first);
+            }
+            first = computed.first_gap(next..range.end)?;
+        }
+    }
 }
 
 impl Device {
@@ -54,7 +99,25 @@ impl Device {
             next: Vec::new(),
             halos: Halos::default(),
             steps: Steps::default(),
+            last_cut: None,
+            promised: Promised::default(),
         }
+    }
+
+    /// Whether positions of a value are computed, or will be by the steps before.
+    pub fn is_there(&self, value: &Value, range: Range<usize>) -> bool {
+        self.promised.complete(value.id(), &value.state().computed, range)
+    }
+
+    /// As `is_there`, of all of a value.
+    pub fn is_all_there(&self, value: &Value) -> bool {
+        self.is_there(value, 0..value.len())
+    }
+
+    /// Forgets what steps were to give and to bring: they are done, or never will be.
+    pub fn promise_no_more(&mut self) {
+        self.promised.0.clear();
+        self.blocks.expect_no_more();
     }
 
     /// Forgets what only the evaluation before knew, for one whose values have these fates, that does these reductions
@@ -62,6 +125,7 @@ impl Device {
     pub fn begin(&mut self, fates: &Arc<Fates>, together: &Arc<Together>, next: &[Value]) {
         self.blocks.begin();
         self.elsewhere.clear();
+        self.promised.0.clear();
         self.fates = fates.clone();
         self.together = together.clone();
         self.next = next.to_vec();
@@ -85,5 +149,30 @@ impl Deref for Device {
 impl DerefMut for Device {
     fn deref_mut(&mut self) -> &mut Blocks {
         &mut self.blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_computed_or_promised() {
+        let mut promised = Promised::default();
+        let mut computed = Ranges::default();
+        computed.insert(0..8);
+        computed.insert(16..24);
+        assert_eq!(promised.first_gap(1, &computed, 0..32), Some(8));
+        promised.insert(1, 8..16);
+        assert!(promised.complete(1, &computed, 4..24));
+        assert_eq!(promised.first_gap(1, &computed, 0..32), Some(24));
+        promised.insert(1, 24..28);
+        assert_eq!(promised.first_gap(1, &computed, 0..32), Some(28));
+        promised.insert(1, 28..32);
+        assert!(promised.complete(1, &computed, 0..32));
+        // Of another value nothing is said.
+        assert!(!promised.complete(2, &computed, 4..24));
+        let promised = Promised::default();
+        assert_eq!(promised.first_gap(1, &computed, 4..24), Some(8));
     }
 }

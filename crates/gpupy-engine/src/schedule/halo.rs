@@ -15,6 +15,7 @@ use crate::graph::join::Join;
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
 use crate::memory::access::{self, Coordinates};
 use crate::memory::view::View;
+use crate::schedule::device::Device;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, contiguous_strides};
 use smallvec::{SmallVec, smallvec};
@@ -33,11 +34,11 @@ pub(crate) struct Rotation {
 }
 
 impl Rotation {
-    /// The rotation of a computed value that a value is.
-    pub fn found(value: &Value) -> Option<Rotation> {
+    /// The rotation that a value is of one that is there.
+    pub fn found(device: &Device, value: &Value) -> Option<Rotation> {
         let mut shifts: SmallVec<[i64; 4]> = SmallVec::from_elem(0, value.shape().len());
         let mut of = value.clone();
-        while !of.is_computed() {
+        while !device.is_all_there(&of) {
             let (axis, by, from) = turned(&of)?;
             let extent = of.shape()[axis] as i64;
             let moved = (shifts[axis] + by as i64) % extent;

@@ -188,9 +188,13 @@ impl Walk {
         reads
     }
 
-    /// Whether nothing but an assignment and this walk of its source holds the old value, or anything
-    /// between it and the source. Those are asked first that hold the others (see `is_only_here`).
-    pub fn is_all_that_holds_the_old(&self, assignment: &Value) -> bool {
+    /// Whether nothing but an assignment, this walk of its source and these handles of its kernels hold the old value, or
+    /// anything between it and the source. Those are asked first that hold the others (see `is_only_here`).
+    pub fn is_all_that_holds_the_old<'v>(
+        &self,
+        assignment: &Value,
+        of_kernels: impl Iterator<Item = &'v Value>,
+    ) -> bool {
         if self.nodes.len() > MANY {
             return false;
         }
@@ -201,6 +205,7 @@ impl Walk {
         let listed = self.nodes.iter().map(|node| &node.value).chain(own.iter().flatten());
         listed.chain([&old]).for_each(|value| *handles.entry(value.id()).or_default() += 1);
         own.iter().flatten().for_each(|value| *handles.entry(value.id()).or_default() += 1);
+        of_kernels.for_each(|value| *handles.entry(value.id()).or_default() += 1);
         let mut inner: Vec<&Value> = Vec::new();
         for node in &self.nodes {
             if matches!(node.role, Role::Apply(..)) {

@@ -1,7 +1,7 @@
 //! The schedule: from a value that is wanted to the kernels that compute it.
 //!
 //! A [`Flush`](flush::Flush) is what is pending below what is wanted; `fuse.rs` says which of it is stored.
-//! A [`Step`](steps::Step) computes a tile. A [`Walk`](walk::Walk) is what it needs, from the value down to what is
+//! A [`Schedule`](ordering::Schedule) has the steps in their order: a [`Step`](steps::Step) computes a tile. A [`Walk`](walk::Walk) is what it needs, from the value down to what is
 //! computed; `cost.rs` has the prices. A
 //! [`Way`](ways::Way) is how a [`Device`](device::Device) does an operation (`lowering.rs`). A
 //! [`Partition`](partition::Partition) cuts a walk into pieces that the device can take; each becomes a kernel
@@ -22,8 +22,10 @@ pub(crate) mod flush;
 pub(crate) mod fuse;
 pub(crate) mod halo;
 pub(crate) mod in_place;
+pub(crate) mod kernels;
 pub(crate) mod lowering;
 mod need;
+pub(crate) mod ordering;
 pub(crate) mod partition;
 pub(crate) mod placement;
 pub(crate) mod program;

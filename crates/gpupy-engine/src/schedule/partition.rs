@@ -18,7 +18,7 @@ use crate::schedule::program::plans::Plan;
 use crate::schedule::walk::{Child, Needs, Role, Walk};
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
-use gpupy_core::{Error, ErrorKind, Result, Scalar};
+use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -56,30 +56,40 @@ pub(crate) struct Partition {
     /// for anything but what is.
     pub(super) uses: Vec<u32>,
     /// Stands in the place of values that are no longer needed, so that they can go.
-    pub(super) nothing: Value,
+    pub(super) nothing: Option<Value>,
 }
 
 impl Partition {
     /// A walk of which nothing is cut yet; the last one was cut at a node of this signature.
     pub fn new(walk: Walk, last_cut: Option<u64>) -> Partition {
-        let count = walk.nodes.len();
         Partition {
             walk,
             pieces: VecDeque::new(),
-            collapsed: vec![false; count],
-            stored: vec![false; count],
-            size: vec![0; count],
+            collapsed: Vec::new(),
+            stored: Vec::new(),
+            size: Vec::new(),
             marks: Marks::default(),
             need: Vec::new(),
             last_cut,
             parents: Vec::new(),
             uses: Vec::new(),
-            nothing: Value::constant(&[], Scalar::bool(false)),
+            nothing: None,
+        }
+    }
+
+    /// Makes room for what is noted of nodes, which a walk that is one piece as it was mostly does without.
+    fn make_room(&mut self) {
+        let count = self.walk.nodes.len();
+        if self.size.len() != count {
+            self.collapsed = vec![false; count];
+            self.stored = vec![false; count];
+            self.size = vec![0; count];
         }
     }
 
     /// All of the walk that is left as one piece, whether it fits or not.
     pub fn as_one(&mut self) -> Piece {
+        self.make_room();
         let (collapsed, size) = (&self.collapsed, &self.size);
         let order = emission_order(&self.walk, &self.walk.roots, collapsed, size, &mut self.marks);
         Piece { node: None, order }
@@ -87,6 +97,10 @@ impl Partition {
 
     /// Cuts the walk as one like it was.
     pub fn cut_like(&mut self, plan: &Plan) {
+        self.pieces.reserve_exact(plan.pieces.len());
+        if plan.pieces.len() > 1 {
+            self.make_room();
+        }
         for planned in &plan.pieces {
             let node = planned.stores.as_ref().map(|stores| stores.node);
             if let Some(node) = node {
@@ -112,6 +126,7 @@ impl Partition {
 
     /// Finds out who reads whom, which a walk whose plan is known mostly need not be asked.
     pub fn look_up(&mut self) {
+        self.make_room();
         let count = self.walk.nodes.len();
         if self.uses.len() == count {
             return;

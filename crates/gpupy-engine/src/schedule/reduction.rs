@@ -15,7 +15,7 @@ use crate::schedule::again::Again;
 use crate::schedule::cost;
 use crate::schedule::device::Device;
 use crate::schedule::siblings;
-use crate::schedule::walk::{Needs, Obstacle, Start, Walk, lost};
+use crate::schedule::walk::{Needs, Start, Walk, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
@@ -143,7 +143,7 @@ pub(crate) fn needs(
     tile: &Tile,
 ) -> Result<Option<(Needs, bool)>> {
     for Part { at, space, .. } in Pieces::of(device, value, n, tile) {
-        let needs = match Walk::new(device, starts, at, space)? {
+        let needs = match Walk::new(device, starts, at, space)?.complete() {
             Ok(walk) => again.stored_first(&walk, value, device).map(|needs| (needs, false)),
             Err(needs) => Some((needs, true)),
         };
@@ -179,7 +179,7 @@ pub(crate) fn needs_of_stored(
     let mut needs = Needs::new();
     for piece in pieces {
         for (at, space) in boxes(operand.shape(), piece.row()) {
-            match Walk::new(device, &[Start::Value(operand)], at, space)? {
+            match Walk::new(device, &[Start::Value(operand)], at, space)?.complete() {
                 Err(more) => needs.extend(more),
                 Ok(walk) => {
                     if piece.is_first
@@ -202,10 +202,7 @@ fn needs_of_its_own(device: &Device, value: &Value, reach: &Range<usize>) -> Res
     let tile = tiling.tile(tiling.number_at(reach.start));
     let (at, space) = access::space_of_tile(value.shape(), &tile);
     let found = Walk::up_to_cuts(device, &[Start::Value(value)], at, space)?;
-    Ok(match found {
-        Err(Obstacle::Needs(needs)) => Some(needs),
-        _ => None,
-    })
+    Ok(found.ok().map(|(walk, _)| walk.needs).filter(|needs| !needs.is_empty()))
 }
 
 /// The chunks of a piece of at most so many elements, of rows of `n` that are combined; where they can, they end where

@@ -5,10 +5,12 @@
 //! Not here: which pieces there are (`partition.rs`), blocks that have to make room (`blocks/cache/evict.rs`).
 
 use crate::blocks::cache::Part;
+use crate::graph::value::Value;
 use crate::schedule::device::Device;
 use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::kernel::nodes_of;
 use crate::schedule::walk::Role;
+use gpupy_core::Scalar;
 
 impl Partition {
     /// Notes that a piece is in its destination: what nothing else of the walk needs goes.
@@ -50,7 +52,8 @@ impl Partition {
     /// it, this tile was computed for this walk only, and its block goes at once.
     fn let_go(&mut self, device: &mut Device, node: u32) {
         let node_of_walk = &mut self.walk.nodes[node as usize];
-        let value = std::mem::replace(&mut node_of_walk.value, self.nothing.clone());
+        let nothing = self.nothing.get_or_insert_with(|| Value::constant(&[], Scalar::bool(false)));
+        let value = std::mem::replace(&mut node_of_walk.value, nothing.clone());
         if self.stored[node as usize] && !value.is_computed() && device.fates.passes(&value) {
             let at = node_of_walk.access.offset.max(0) as usize;
             let tiling = device.tiling(value.shape());

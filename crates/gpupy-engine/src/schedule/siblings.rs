@@ -47,7 +47,7 @@ pub(crate) fn beside(
     let next = next.into_iter().map(|value| Candidate { value: value.clone(), is_wanted: true });
     let found = found.into_iter().map(|value| Candidate { value, is_wanted: false });
     let all: Vec<Candidate> = next.chain(found).collect();
-    if all.is_empty() { None } else { with_siblings(device, value, all, tile) }
+    if all.is_empty() { None } else { with_siblings(device, (value, walk), all, tile) }
 }
 
 /// Whether a launch for a value's tile could compute the same tile of another value that is pending.
@@ -55,7 +55,7 @@ fn is_alike(device: &Device, other: &Value, value: &Value, tile: &Tile) -> bool 
     matches!(other.0.kind, Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather, .. })
         && other.shape() == value.shape()
         && device.caps.dtypes.contains(&other.dtype())
-        && !other.state().computed.covers(tile.range.clone())
+        && !device.is_there(other, tile.range.clone())
 }
 
 /// What may be siblings of a value whose tile this walk computes.
@@ -81,7 +81,7 @@ fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<V
 /// A value with those of the candidates that pay as its siblings, if there are any, and the walk of all.
 fn with_siblings(
     device: &Device,
-    value: &Value,
+    (value, alone): (&Value, &Walk),
     mut candidates: Vec<Candidate>,
     tile: &Tile,
 ) -> Option<(Vec<Value>, Walk)> {
@@ -90,7 +90,7 @@ fn with_siblings(
         let starts: Vec<Start<'_>> =
             std::iter::once(value).chain(others).map(Start::Itself).collect();
         let (at, space) = access::space_of_tile(value.shape(), tile);
-        Walk::new(device, &starts, at, space).ok()?.ok()
+        Walk::new(device, &starts, at, space).ok().filter(|walk| walk.needs_no_more_than(alone))
     };
     let mut together = walk(&candidates);
     if together.is_none() {

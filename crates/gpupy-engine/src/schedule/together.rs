@@ -12,7 +12,6 @@
 //! (`execute/pieces.rs`).
 
 use crate::graph::value::{Kind, Layout, Node, NodeOp, Value, ValueId};
-use crate::memory::tiling::Tile;
 use crate::schedule::cost::COSTLY;
 use gpupy_core::shape::Shape;
 use rustc_hash::FxHashMap;
@@ -86,13 +85,16 @@ impl Together {
         together
     }
 
-    /// A reduction, and then those of its group of which this tile is pending, too.
-    pub fn with_others(&self, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
+    /// A reduction, and then those of its group that are pending.
+    pub fn with_others(
+        &self,
+        value: &Value,
+        is_pending: impl Fn(&Value) -> bool,
+    ) -> SmallVec<[Value; 4]> {
         let group = self.of.get(&value.id()).map(|group| &self.groups[*group as usize]);
         let all = group.into_iter().flat_map(|group| &group.members);
-        let others = all.filter_map(Weak::upgrade).map(Value).filter(|other| {
-            other.id() != value.id() && !other.state().computed.covers(tile.range.clone())
-        });
+        let others = all.filter_map(Weak::upgrade).map(Value);
+        let others = others.filter(|other| other.id() != value.id() && is_pending(other));
         std::iter::once(value.clone()).chain(others).collect()
     }
 

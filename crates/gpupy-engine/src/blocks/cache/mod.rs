@@ -6,10 +6,13 @@
 //! values are freed before anything is evicted.
 //!
 //! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`evict.rs`),
-//! which one goes first (`victims.rs`), free blocks (`pool.rs`), the driver's own memory.
+//! which one goes first (`victims.rs`), in which block something is found (`places.rs`), free blocks (`pool.rs`), the driver's own memory.
 
 mod evict;
+mod places;
 mod victims;
+
+pub(crate) use places::Placed;
 
 use crate::blocks::pool::Pool;
 use crate::blocks::rhythm::Rhythm;
@@ -17,15 +20,13 @@ use crate::explain::stats::Stats;
 use crate::explain::step::What;
 use crate::explain::tracer::{Doing, Tracer};
 use crate::graph::value::{DeadList, Node, Value, ValueId};
-use crate::memory::access::{self};
 use crate::memory::host::HostBuffer;
-use crate::memory::tiling::{Tile, Tiling};
+use crate::memory::tiling::Tile;
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
-use gpupy_core::ir::AccessKind;
 use gpupy_core::ir::REDUCE_CHUNK;
-use gpupy_core::shape::{Shape, size_of};
+use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, Weak};
@@ -65,13 +66,6 @@ impl Entry {
     }
 }
 
-/// Where a kernel finds an operand: the block's part, and the access within the block.
-#[derive(Clone, Debug)]
-pub(crate) struct Placed {
-    pub part: Part,
-    pub access: Access,
-}
-
 /// The blocks of an open driver, and the driver, which allocates them.
 pub(crate) struct Blocks {
     pub name: &'static str,
@@ -81,6 +75,8 @@ pub(crate) struct Blocks {
     /// Elements in the largest tile: what the user allows, and no more than the largest block.
     tile_len: usize,
     blocks: FxHashMap<Key, Entry>,
+    /// Tiles that kernels will bring which are not launched yet.
+    coming: FxHashSet<Key>,
     parts: FxHashMap<ValueId, SmallVec<[Part; 1]>>,
     /// The order in which blocks go, while blocks are evicted.
     victims: Option<Victims<Key>>,
@@ -111,6 +107,7 @@ impl Blocks {
             caps,
             tracer,
             blocks: FxHashMap::default(),
+            coming: FxHashSet::default(),
             parts: FxHashMap::default(),
             victims: None,
             evicted: FxHashMap::default(),
@@ -119,55 +116,6 @@ impl Blocks {
             pool: Pool::default(),
             dead: DeadList::default(),
             kept: Vec::new(),
-        }
-    }
-
-    /// The tile of a value that an access over a space is, in C order, if it is one.
-    pub fn own_tile(&self, value: &Value, walk: &Access, space: &[usize]) -> Option<Tile> {
-        let tiling = self.tiling(value.shape());
-        let tile = tiling.tile(tiling.number_at(walk.offset.max(0) as usize));
-        let points = size_of(space);
-        let contiguous = points == 1 || access::kind(walk, space) == AccessKind::Contiguous;
-        let is_own =
-            contiguous && walk.offset == tile.range.start as i64 && points == tile.range.len();
-        is_own.then_some(tile)
-    }
-
-    /// How values of this shape are cut for this device.
-    pub fn tiling(&self, shape: &[usize]) -> Tiling {
-        Tiling::new(shape, self.tile_len)
-    }
-
-    /// The positions of a value that a part has.
-    pub fn reach_of(&self, value: &Value, part: &Part) -> Range<usize> {
-        match part {
-            Part::Tile(number) => self.tiling(value.shape()).tile(*number).range,
-            Part::View(view) => access::reach(&view.0, &view.1),
-        }
-    }
-
-    /// Where a kernel over `space` would find the elements of a computed value: in a tile, or, when
-    /// they lie in several tiles or are few of many that are only in host memory, gathered.
-    pub fn place(&self, value: &Value, walk: &Access, space: &[usize]) -> Placed {
-        let tiling = self.tiling(value.shape());
-        let reach = access::reach(walk, space);
-        let numbers = tiling.numbers(reach);
-        if numbers.len() == 1 {
-            let tile = tiling.tile(numbers.start);
-            let sparse = !self.caps.host_memory
-                && size_of(space).saturating_mul(8) < tile.range.len()
-                && !self.blocks.contains_key(&(value.id(), Part::Tile(tile.number)))
-                && value.state().on_host.covers(tile.range.clone());
-            if !sparse {
-                let mut within = walk.clone();
-                within.offset -= tile.range.start as i64;
-                return Placed { part: Part::Tile(tile.number), access: within };
-            }
-        }
-        let strides = gpupy_core::shape::contiguous_strides(space);
-        Placed {
-            part: Part::View(Box::new((walk.clone(), space.into()))),
-            access: access::access(0, &strides),
         }
     }
 
@@ -422,6 +370,7 @@ impl Blocks {
     /// Forgets what only the evaluation before knew.
     pub fn begin(&mut self) {
         self.spoiled = 0;
+        self.coming.clear();
     }
 
     /// Gives free blocks back that nobody has wanted for long.

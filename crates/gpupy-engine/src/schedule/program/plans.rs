@@ -11,17 +11,15 @@
 use crate::blocks::cache::{Blocks, Part};
 use crate::graph::value::ValueId;
 use crate::memory::tiling::Tile;
-use crate::schedule::destination::Destination;
+use crate::schedule::kernels::Ends;
 use crate::schedule::program::kernel::{Emitted, Kernel};
 use crate::schedule::walk::{Child, Role, Walk, WalkNode};
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Fingerprint, Form, Program};
-use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use lru::LruCache;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The most nodes of a walk whose plan is kept.
@@ -40,13 +38,12 @@ pub(crate) struct Plans {
 
 /// All of a walk, and of what becomes of it, that its plan depends on: everything but which values and which
 /// scalars there are.
-#[derive(PartialEq, Eq, Hash)]
-pub(crate) struct Structure(SmallVec<[u64; 64]>);
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Structure(Vec<u64>);
 
 /// The kernels of a walk, without its values and scalars, in the order of their launches.
-#[derive(Default)]
 pub(crate) struct Plan {
-    pub pieces: Vec<Planned>,
+    pub pieces: Vec<Arc<Planned>>,
 }
 
 /// A kernel of a walk, without its values and scalars.
@@ -100,28 +97,21 @@ impl Plans {
         self.words = 0;
     }
 
-    /// The structure of a walk that goes into destinations, one for each root, if plans of such are kept; of reductions,
-    /// with the operations behind the first.
-    pub fn structure(
-        &self,
-        blocks: &Blocks,
-        walk: &Walk,
-        (form, further): (Form, &[Op]),
-        dests: &[Destination],
-    ) -> Option<Structure> {
+    /// The structure of a walk with these ends, if plans of such are kept.
+    pub fn structure(&self, blocks: &Blocks, walk: &Walk, ends: &Ends) -> Option<Structure> {
         if !self.allowed || walk.nodes.len() > MOST_NODES {
             return None;
         }
         /// Words of a node, mostly at most.
         const WORDS: usize = 8;
-        let mut words = Structure(SmallVec::with_capacity(WORDS * (walk.nodes.len() + 2)));
-        words.form(form);
-        words.0.extend(further.iter().map(|op| *op as u64));
-        words.push(dests.len() as u64);
-        for dest in dests {
-            match dest {
-                Destination::Tile { .. } => words.push(0),
-                Destination::Block { access, .. } => words.access(access),
+        let mut words = Structure(Vec::with_capacity(WORDS * (walk.nodes.len() + 2)));
+        words.form(ends.form);
+        words.0.extend(ends.further.iter().map(|op| *op as u64));
+        words.push(ends.places.len() as u64);
+        for place in &ends.places {
+            match place {
+                None => words.push(0),
+                Some(access) => words.access(access),
             }
         }
         words.extents(&walk.space);
@@ -164,7 +154,7 @@ impl Plans {
     }
 
     /// Keeps a plan; those that were used least recently go where there is no room for it.
-    pub fn insert(&mut self, structure: Structure, plan: Plan) {
+    pub fn insert(&mut self, structure: Structure, plan: Arc<Plan>) {
         let words = plan.words(&structure);
         if words > MOST_WORDS {
             return;
@@ -175,7 +165,7 @@ impl Plans {
             self.words -= plan.words(&structure);
         }
         self.words += words;
-        if let Some((structure, old)) = self.known.push(structure, Arc::new(plan)) {
+        if let Some((structure, old)) = self.known.push(structure, plan) {
             self.words -= old.words(&structure);
         }
     }
@@ -222,17 +212,9 @@ impl Plan {
         })
     }
 
-    /// The only kernel, if it is one.
-    pub fn only(&self) -> Option<&Planned> {
-        match &self.pieces[..] {
-            [planned] => Some(planned),
-            _ => None,
-        }
-    }
-
     /// What it takes with its structure, in words of 8 bytes, roughly.
     fn words(&self, structure: &Structure) -> usize {
-        let of_piece = |planned: &Planned| {
+        let of_piece = |planned: &Arc<Planned>| {
             2 * planned.program.insts.len() + planned.order.len() + planned.operands.len() * 4 + 64
         };
         structure.0.len() + self.pieces.iter().map(of_piece).sum::<usize>()
@@ -328,7 +310,6 @@ impl Planned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use smallvec::smallvec;
 
     #[test]
     fn what_plans_take_is_bounded() {
@@ -346,13 +327,13 @@ mod tests {
                 operands: Vec::new(),
                 params: Vec::new(),
             };
-            let plan = Plan { pieces: vec![planned] };
-            plans.insert(Structure(smallvec![number; 40]), plan);
+            let plan = Arc::new(Plan { pieces: vec![Arc::new(planned)] });
+            plans.insert(Structure(vec![number; 40]), plan);
             assert!(plans.words <= MOST_WORDS);
             assert!(plans.known.len() * 40 <= MOST_WORDS);
             // What comes again and again stays.
-            assert!(plans.find(&Structure(smallvec![0; 40])).is_some());
-            assert!(plans.find(&Structure(smallvec![number; 40])).is_some());
+            assert!(plans.find(&Structure(vec![0; 40])).is_some());
+            assert!(plans.find(&Structure(vec![number; 40])).is_some());
         }
     }
 }

@@ -6,6 +6,7 @@
 //! Not here: writing, and whether it is done in place (`execute/assign.rs`), copies of old elements (`execute/fill.rs`).
 
 use super::on_host::missing;
+use super::{Prepared, Step, before};
 use crate::graph::value::{Input, Kind, NodeOp, Value};
 use crate::memory::access::{self, Coordinates};
 use crate::memory::tiling::Tile;
@@ -13,10 +14,12 @@ use crate::memory::view::View;
 use crate::schedule::again::Again;
 use crate::schedule::device::Device;
 use crate::schedule::in_place::Reads;
+use crate::schedule::kernels::{Ends, Kernels};
 use crate::schedule::partition::Possible;
 use crate::schedule::walk::{Start, Walk, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
+use gpupy_core::ir::{AccessKind, Form};
 use gpupy_core::shape::{Shape, size_of};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -38,7 +41,7 @@ pub(crate) enum Assigned {
 /// What is written into a tile's block.
 pub(crate) struct Written {
     /// What gives the elements; nothing where none of them lies in the tile.
-    pub walk: Option<Walk>,
+    pub kernels: Option<Kernels>,
     /// Where they go in the tile.
     pub at: Access,
     /// How the walk reads the old value.
@@ -47,69 +50,75 @@ pub(crate) struct Written {
     pub region: Option<Region>,
     /// Whether all of the tile is written.
     pub covered: bool,
+    /// Whether the kernels write all of it, one element after another.
+    pub whole: bool,
 }
 
-impl Assigned {
-    /// The step of a tile.
-    ///
-    /// # Errors
-    /// - `Lost`: its operands are not held any more.
-    /// - `Unsupported`: the device cannot do an operation of the source.
-    pub(super) fn of(
-        device: &Device,
-        again: &mut Again,
-        value: &Value,
-        tile: &Tile,
-    ) -> Result<Possible<Assigned>> {
-        let operands = value.state().operands.clone();
-        let (Kind::Expr { op: NodeOp::Assign(view), inputs }, [Some(old), source]) =
-            (&value.0.kind, operands.as_slice())
-        else {
-            return Err(lost(value.id()));
-        };
-        let View { offset, shape, strides } = &**view;
-        let found = access::coordinates(&access::access(*offset, strides), shape, value.shape());
-        let window = found.as_ref().and_then(|found| window(found, shape, tile));
-        let (Some((first, extents)), false) = (window, value.is_begun(tile.range.clone())) else {
-            let gaps = value.state().computed.gaps(tile.range.clone());
-            let old = gaps.iter().map(|gap| (old.clone(), gap.clone()));
-            let source = source.iter().map(|source| (source.clone(), 0..source.len()));
-            let needs = missing(source.chain(old));
-            return Ok(if needs.is_empty() { Ok(Assigned::OnHost(gaps)) } else { Err(needs) });
-        };
-        let points = size_of(&extents);
-        let region = found.and_then(|found| region(&found, &first, &extents, tile));
-        let covered = points == tile.range.len();
-        let around = (!covered).then(|| (old.clone(), tile.range.clone()));
-        let needs = missing(around);
-        if !needs.is_empty() {
-            return Ok(Err(needs));
-        }
-        let walk = if points == 0 {
-            None
-        } else {
-            match source_walk(device, &inputs[1], source.as_ref(), shape, &first, &extents)? {
-                Ok(walk) => Some(walk),
-                Err(needs) => return Ok(Err(needs)),
-            }
-        };
-        if let Some(needs) = walk.as_ref().and_then(|walk| again.stored_first(walk, value, device))
-        {
-            return Ok(Err(needs));
-        }
-        let at = within_tile(view, &first, tile);
-        let reads = walk.as_ref().map_or(Reads::Nothing, |walk| walk.reads(old, &at));
-        if let (Reads::Elsewhere, Some(source)) = (reads, source)
-            && points.saturating_mul(LITTLE) <= tile.range.len()
-            && !source.is_computed()
-        {
-            // What is little is computed by itself; then nobody but us holds the old value.
-            let reach = access::reach(&inputs[1].access(shape), shape);
-            return Ok(Err(vec![(source.clone(), reach)]));
-        }
-        let written = Written { walk, at, reads, region, covered };
-        Ok(Ok(Assigned::InBlock(Box::new(written))))
+/// The step of a tile of an assignment; or what has to be computed before it can be said.
+///
+/// # Errors
+/// - `Lost`: its operands are not held any more.
+/// - `Unsupported`: the device cannot do an operation of the source.
+pub(super) fn of_assignment(
+    device: &mut Device,
+    again: &mut Again,
+    value: &Value,
+    tile: &Tile,
+) -> Result<Possible<Prepared>> {
+    let prepared = |step, needs| Ok(Ok(Prepared { step: Step::Assignment(step), needs }));
+    let operands = value.state().operands.clone();
+    let (Kind::Expr { op: NodeOp::Assign(view), inputs }, [Some(old), source]) =
+        (&value.0.kind, operands.as_slice())
+    else {
+        return Err(lost(value.id()));
+    };
+    let View { offset, shape, strides } = &**view;
+    let found = access::coordinates(&access::access(*offset, strides), shape, value.shape());
+    let window = found.as_ref().and_then(|found| window(found, shape, tile));
+    let (Some((first, extents)), false) = (window, value.is_begun(tile.range.clone())) else {
+        let gaps = value.state().computed.gaps(tile.range.clone());
+        let old = gaps.iter().map(|gap| (old.clone(), gap.clone()));
+        let source = source.iter().map(|source| (source.clone(), 0..source.len()));
+        let needs = missing(device, source.chain(old));
+        return prepared(Assigned::OnHost(gaps), needs);
+    };
+    let points = size_of(&extents);
+    let region = found.and_then(|found| region(&found, &first, &extents, tile));
+    let covered = points == tile.range.len();
+    let mut needs = missing(device, (!covered).then(|| (old.clone(), tile.range.clone())));
+    let walk = match points {
+        0 => None,
+        _ => Some(source_walk(device, &inputs[1], source.as_ref(), shape, &first, &extents)?),
+    };
+    if let Some(needs) = walk.as_ref().and_then(|walk| again.stored_first(walk, value, device)) {
+        return Ok(Err(needs));
     }
+    let at = within_tile(view, &first, tile);
+    let reads = walk.as_ref().map_or(Reads::Nothing, |walk| walk.reads(old, &at));
+    if let (Reads::Elsewhere, Some(source)) = (reads, source)
+        && points.saturating_mul(LITTLE) <= tile.range.len()
+        && !device.is_all_there(source)
+    {
+        // What is little is computed by itself; then nobody but us holds the old value.
+        let reach = access::reach(&inputs[1].access(shape), shape);
+        return Ok(Err(vec![(source.clone(), reach)]));
+    }
+    let contiguous = |walk: &Walk| {
+        access::kind(&at, &walk.space) == AccessKind::Contiguous || size_of(&walk.space) == 1
+    };
+    let whole = covered && at.offset == 0 && walk.as_ref().is_some_and(contiguous);
+    let kernels = match walk {
+        None => None,
+        Some(mut walk) => {
+            needs.append(&mut walk.needs);
+            match Kernels::of(device, walk, Ends::place(Form::Map, at.clone()))? {
+                Ok(kernels) => Some(kernels),
+                Err(more) => return Ok(Err(before(needs, more))),
+            }
+        }
+    };
+    let written = Written { kernels, at, reads, region, covered, whole };
+    prepared(Assigned::InBlock(Box::new(written)), needs)
 }
 
 /// Coordinates of a value along each of its axes.
@@ -171,7 +180,7 @@ fn source_walk(
     shape: &[usize],
     first: &[usize],
     extents: &[usize],
-) -> Result<Possible<Walk>> {
+) -> Result<Walk> {
     let mut at = input.access(shape);
     for (stride, start) in at.strides.iter().zip(first) {
         at.offset += stride * *start as i64;

@@ -1,9 +1,9 @@
-//! Steps: what is done to compute one tile of a value, or what has to be computed before that.
+//! Steps: what is done to compute one tile of a value, and what has to be computed before that.
 //!
-//! Owns [`Step`] and the choice; `reduced.rs`, `assigned.rs`, `whole.rs` and `on_host.rs` find what their operations
-//! read. Invariants: nothing is launched or stored here; a step reads what is computed.
+//! Owns [`Step`], [`Prepared`] and the choice; `reduced.rs`, `assigned.rs`, `whole.rs` and `on_host.rs` find what their
+//! operations read. Invariants: nothing is launched or stored here; a step reads what is there or what it needs.
 //!
-//! Not here: how a step is done (`execute/perform.rs`), in which order tiles are wanted (`execute/evaluate.rs`).
+//! Not here: the order of steps (`schedule/ordering.rs`), how a step is done (`execute/perform.rs`).
 
 mod assigned;
 mod on_host;
@@ -14,27 +14,30 @@ pub(crate) use assigned::{Assigned, Region, Written};
 pub(crate) use whole::WholeStep;
 
 use self::on_host::missing_operands;
-use crate::graph::value::{Kind, NodeOp, Value};
+use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
 use crate::schedule::boxes;
 use crate::schedule::device::Device;
+use crate::schedule::kernels::{Ends, Kernels};
 use crate::schedule::partition::Possible;
 use crate::schedule::siblings;
-use crate::schedule::walk::{Child, Needs, Obstacle, Start, Walk, lost};
+use crate::schedule::walk::{Child, Needs, Start, Walk, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
+use std::sync::{Arc, Weak};
 
 /// What computes a tile.
 pub(crate) enum Step {
     /// Nothing: it is there.
     Nothing,
-    /// A walk into the tile.
-    Walk(Walk, Form),
+    /// Kernels into the tile.
+    Kernels(Box<Kernels>),
     /// A walk into tiles of several values, the wanted one first. Where that is no one kernel, the first half of them,
     /// and so on; the wanted one alone has a walk of its own, which is the same with its first root where none is given.
     Beside {
@@ -45,8 +48,8 @@ pub(crate) enum Step {
         /// Of reductions, the operations of those behind the first.
         further: SmallVec<[Op; 4]>,
     },
-    /// Walks into places of the tile's block.
-    Boxes(Vec<(Walk, Access)>),
+    /// Kernels into places of the tile's block.
+    Boxes(Vec<(Kernels, Access)>),
     /// Reductions of more than a block, piece by piece, the wanted one first; of as many elements.
     Reductions(SmallVec<[Value; 4]>, usize),
     /// The same of a map that is stored piece by piece.
@@ -64,39 +67,135 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The step that computes a tile on a device.
+    /// The elements that are there when it is done, of the value and tile that it is for and of others.
+    pub fn gives(&self, device: &Device, value: &Value, tile: &Tile) -> Given {
+        let elements =
+            |(value, tile): (&Value, &Tile)| (Arc::downgrade(&value.0), tile.range.clone());
+        let mut given: SmallVec<[(Weak<Node>, Range<usize>); 1]> = match self {
+            Step::Beside { tiles, .. } => {
+                tiles.iter().map(|(value, tile)| elements((value, tile))).collect()
+            }
+            Step::Reductions(values, _) => {
+                values.iter().map(|value| elements((value, tile))).collect()
+            }
+            Step::Scatter | Step::WhereTrue => {
+                smallvec![(Arc::downgrade(&value.0), 0..value.len())]
+            }
+            _ => smallvec![elements((value, tile))],
+        };
+        for kernels in self.kernels() {
+            given.extend(kernels.stored(device).map(|(value, tile)| elements((value, &tile))));
+        }
+        Given(given)
+    }
+
+    /// The nodes of its walks: what it takes in memory, roughly.
+    pub fn nodes(&self) -> usize {
+        let walks = self.kernels().map(|kernels| &kernels.partition.walk);
+        let own = walks.map(|walk| walk.nodes.len()).sum::<usize>();
+        match self {
+            Step::Beside { together, alone, .. } => {
+                together.nodes.len() + alone.as_ref().map_or(0, |walk| walk.nodes.len())
+            }
+            _ => own,
+        }
+    }
+
+    /// Whether steps that will be done before it give what it computes on the way.
+    pub fn is_outdated(&self, device: &Device) -> bool {
+        self.kernels().any(|kernels| kernels.are_outdated(device))
+    }
+
+    /// The kernels that it launches, as far as these are known before it is done.
+    fn kernels(&self) -> impl Iterator<Item = &Kernels> {
+        let one = match self {
+            Step::Kernels(kernels) => Some(&**kernels),
+            Step::Assignment(Assigned::InBlock(written)) => written.kernels.as_ref(),
+            _ => None,
+        };
+        let boxes = if let Step::Boxes(boxes) = self { &boxes[..] } else { &[] };
+        one.into_iter().chain(boxes.iter().map(|(kernels, _)| kernels))
+    }
+}
+
+/// Elements of values. It holds no value: of what nothing else holds any more nobody asks for them.
+pub(crate) struct Given(SmallVec<[(Weak<Node>, Range<usize>); 1]>);
+
+impl Given {
+    /// Whether all of them are computed.
+    pub fn is_there(&self) -> bool {
+        let values = self.0.iter().filter_map(|(value, range)| Some((value.upgrade()?, range)));
+        values.into_iter().all(|(node, range)| Value(node).state().computed.covers(range.clone()))
+    }
+
+    /// The values that are still held, each with its elements.
+    pub fn of_values(&self) -> impl Iterator<Item = (ValueId, Range<usize>)> + '_ {
+        self.0.iter().filter_map(|(value, range)| Some((value.upgrade()?.id, range.clone())))
+    }
+}
+
+/// A step, with what has to be computed before it.
+pub(crate) struct Prepared {
+    pub step: Step,
+    pub needs: Needs,
+}
+
+impl Prepared {
+    /// A step that needs nothing.
+    fn ready(step: Step) -> Prepared {
+        Prepared { step, needs: Needs::new() }
+    }
+
+    /// The step that takes a walk into a tile, which needs what the walk does.
+    ///
+    /// # Errors
+    /// As of kernels.
+    fn of_walk(device: &mut Device, mut walk: Walk, form: Form) -> Result<Possible<Prepared>> {
+        let needs = std::mem::take(&mut walk.needs);
+        let kernels = Kernels::of(device, walk, Ends::tile(form))?;
+        Ok(match kernels {
+            Ok(kernels) => Ok(Prepared { step: Step::Kernels(Box::new(kernels)), needs }),
+            Err(more) => Err(before(needs, more)),
+        })
+    }
+}
+
+impl Step {
+    /// The step that computes a tile on a device; or what has to be computed before it can be said.
     ///
     /// # Errors
     /// - `Unsupported`: the device cannot do an operation that lies on the way.
+    /// - `Refused`: one operation alone exceeds the driver's limits.
     /// - `Lost`: a value was lost with its device, and cannot be computed again.
     pub fn of(
-        device: &Device,
+        device: &mut Device,
         again: &mut Again,
         value: &Value,
         tile: &Tile,
-    ) -> Result<Possible<Step>> {
-        let Kind::Expr { op, inputs } = &value.0.kind else { return Ok(Ok(Step::Nothing)) };
+    ) -> Result<Possible<Prepared>> {
+        let Kind::Expr { op, inputs } = &value.0.kind else {
+            return Ok(Ok(Prepared::ready(Step::Nothing)));
+        };
         let lack = device.lack(value, op, inputs, &value.state().operands);
         if let Some(error) = lack {
             return Err(error);
         }
+        let prepared = |step, needs| Ok(Ok(Prepared { step, needs }));
         match op {
-            NodeOp::Assign(_) => {
-                let step = Assigned::of(device, again, value, tile)?;
-                Ok(step.map(Step::Assignment))
-            }
+            NodeOp::Assign(_) => assigned::of_assignment(device, again, value, tile),
             NodeOp::Whole(whole) => {
-                Ok(WholeStep::of(device, *whole, value, tile)?.map(Step::Whole))
+                let (step, needs) = WholeStep::of(device, *whole, value, tile)?;
+                prepared(Step::Whole(step), needs)
             }
-            NodeOp::Scatter(_) => Ok(unless(missing_operands(value)?, Step::Scatter)),
-            NodeOp::WhereTrue => Ok(unless(missing_operands(value)?, Step::WhereTrue)),
+            NodeOp::Scatter(_) => prepared(Step::Scatter, missing_operands(device, value)?),
+            NodeOp::WhereTrue => prepared(Step::WhereTrue, missing_operands(device, value)?),
             NodeOp::Reduce { op, n } => {
                 let operand = value.state().operands.first().cloned().flatten();
                 reduced::of_reduction(device, again, value, (*op, *n), operand.as_ref(), tile)
             }
             NodeOp::Gather if !gathers(device, value)? => {
-                let (at, needs) = on_host::gathering(value, tile)?;
-                Ok(unless(needs, Step::Gathering(at)))
+                let (at, needs) = on_host::gathering(device, value, tile)?;
+                prepared(Step::Gathering(at), needs)
             }
             NodeOp::Gather | NodeOp::Apply(_) | NodeOp::Index(_) | NodeOp::Join(_) => {
                 of_map(device, again, value, tile)
@@ -105,9 +204,10 @@ impl Step {
     }
 }
 
-/// A step, unless something is needed first.
-fn unless(needs: Needs, step: Step) -> Possible<Step> {
-    if needs.is_empty() { Ok(step) } else { Err(needs) }
+/// What is computed before a walk is made once more that needs these, and that could not be cut into kernels because of
+/// more: with these there, it may be cut otherwise.
+pub(crate) fn before(needs: Needs, more: Needs) -> Needs {
+    if needs.is_empty() { more } else { needs }
 }
 
 /// Whether a kernel of the device does a gather.
@@ -117,18 +217,15 @@ fn gathers(device: &Device, value: &Value) -> Result<bool> {
 }
 
 fn of_map(
-    device: &Device,
+    device: &mut Device,
     again: &mut Again,
     value: &Value,
     tile: &Tile,
-) -> Result<Possible<Step>> {
+) -> Result<Possible<Prepared>> {
     let (at, space) = access::space_of_tile(value.shape(), tile);
     let walk = match Walk::up_to_cuts(device, &[Start::Itself(value)], at, space)? {
         Ok((walk, cuts)) if cuts.is_empty() => walk,
-        Err(Obstacle::Needs(needs)) => return Ok(Err(needs)),
-        found => {
-            return Ok(boxes::of_tile(device, again, value, tile, found)?.map(Step::Boxes));
-        }
+        found => return boxes::of_tile(device, again, value, tile, found),
     };
     if let Some(needs) = again.stored_first(&walk, value, device) {
         return Ok(Err(needs));
@@ -142,18 +239,21 @@ fn of_map(
                 together.roots.push(Child::Node(node));
             }
         }
-        return Ok(Ok(beside(tiles, together, None)));
+        return Ok(beside(tiles, together, None));
     }
     if device.caps.max_dests > 1
         && let Some((values, together)) = siblings::beside(device, &walk, value, tile)
     {
         let tiles = values.into_iter().map(|value| (value, tile.clone())).collect();
-        return Ok(Ok(beside(tiles, together, Some(walk))));
+        return Ok(beside(tiles, together, Some(walk)));
     }
-    Ok(Ok(Step::Walk(walk, Form::Map)))
+    Prepared::of_walk(device, walk, Form::Map)
 }
 
-/// The step of maps that one launch computes.
-fn beside(tiles: Vec<(Value, Tile)>, together: Walk, alone: Option<Walk>) -> Step {
-    Step::Beside { tiles, together, alone, form: Form::Map, further: SmallVec::new() }
+/// The step of maps that one launch computes, unless something is needed first: what computes that may compute some of
+/// them.
+fn beside(tiles: Vec<(Value, Tile)>, together: Walk, alone: Option<Walk>) -> Possible<Prepared> {
+    let (form, further) = (Form::Map, SmallVec::new());
+    let step = |together| Step::Beside { tiles, together, alone, form, further };
+    Ok(Prepared::ready(step(together.complete()?)))
 }

@@ -1,19 +1,23 @@
-//! What steps in host memory read.
+//! What steps in host memory read: of that, what is not there yet.
 //!
 //! Not here: how they are done (`execute/scatter.rs`, `execute/gather.rs`, `execute/positions.rs`).
 
 use crate::graph::value::{Kind, Value};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
+use crate::schedule::device::Device;
 use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use std::ops::Range;
 
-/// Those of these positions that are not computed.
-pub(super) fn missing(reads: impl IntoIterator<Item = (Value, Range<usize>)>) -> Needs {
+/// Those of these positions that are not there.
+pub(super) fn missing(
+    device: &Device,
+    reads: impl IntoIterator<Item = (Value, Range<usize>)>,
+) -> Needs {
     let is_missing =
-        |(value, range): &(Value, Range<usize>)| !value.state().computed.covers(range.clone());
+        |(value, range): &(Value, Range<usize>)| !device.is_there(value, range.clone());
     reads.into_iter().filter(is_missing).collect()
 }
 
@@ -21,15 +25,18 @@ pub(super) fn missing(reads: impl IntoIterator<Item = (Value, Range<usize>)>) ->
 ///
 /// # Errors
 /// - `Lost`: its operands are not held any more.
-pub(super) fn missing_operands(value: &Value) -> Result<Needs> {
+pub(super) fn missing_operands(device: &Device, value: &Value) -> Result<Needs> {
     let operands = value.state().operands.clone();
     match &value.0.kind {
         Kind::Expr { inputs, .. } if operands.len() == inputs.len() => {
             let reads = operands.into_iter().flatten();
-            Ok(missing(reads.map(|operand| {
-                let all = 0..operand.len();
-                (operand, all)
-            })))
+            Ok(missing(
+                device,
+                reads.map(|operand| {
+                    let all = 0..operand.len();
+                    (operand, all)
+                }),
+            ))
         }
         _ => Err(lost(value.id())),
     }
@@ -39,7 +46,7 @@ pub(super) fn missing_operands(value: &Value) -> Result<Needs> {
 ///
 /// # Errors
 /// As of `missing_operands`.
-pub(super) fn gathering(value: &Value, tile: &Tile) -> Result<(Access, Needs)> {
+pub(super) fn gathering(device: &Device, value: &Value, tile: &Tile) -> Result<(Access, Needs)> {
     let operands = value.state().operands.clone();
     let (Kind::Expr { inputs, .. }, [Some(positions), Some(table)]) =
         (&value.0.kind, operands.as_slice())
@@ -51,6 +58,6 @@ pub(super) fn gathering(value: &Value, tile: &Tile) -> Result<(Access, Needs)> {
         at.offset += stride * *first as i64;
     }
     let reach = access::reach(&at, &tile.shape);
-    let needs = missing([(positions.clone(), reach), (table.clone(), 0..table.len())]);
+    let needs = missing(device, [(positions.clone(), reach), (table.clone(), 0..table.len())]);
     Ok((at, needs))
 }

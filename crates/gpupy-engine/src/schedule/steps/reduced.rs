@@ -4,7 +4,7 @@
 //!
 //! Not here: pieces and what they need (`schedule/reduction.rs`), which reductions go together (`schedule/together.rs`).
 
-use super::Step;
+use super::{Prepared, Step};
 use crate::graph::value::{Kind, Value};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
@@ -24,13 +24,14 @@ use std::ops::Range;
 
 /// The step of a tile of a reduction.
 pub(super) fn of_reduction(
-    device: &Device,
+    device: &mut Device,
     again: &mut Again,
     value: &Value,
     (op, n): (Op, usize),
     operand: Option<&Value>,
     tile: &Tile,
-) -> Result<Possible<Step>> {
+) -> Result<Possible<Prepared>> {
+    let ready = |step| Ok(Ok(Prepared::ready(step)));
     let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
     let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
     let reach = access::reach(&at, &space);
@@ -39,74 +40,83 @@ pub(super) fn of_reduction(
     let is_one = size_of(&space) <= device.reach_len();
     let spaces = std::iter::once((at.clone(), space.clone())).chain(rows.clone());
     let spaces: SmallVec<[(Access, Shape); 2]> = spaces.filter(|_| is_one).collect();
-    if let Some(step) = of_several(device, again, (value, n), (operand, &reach), tile, &spaces)? {
-        return Ok(step);
-    }
     if let Some(operand) = operand
         && is_apart(device, operand, &reach)
     {
         return Ok(Err(vec![(operand.clone(), reach)]));
     }
+    let group = group(device, value, tile);
+    if group.len() > 1
+        && let Some(step) = of_several(device, again, (value, n), tile, &group, &spaces)?
+    {
+        return Ok(step);
+    }
     if !is_one {
         return match (reduction::needs(device, again, (value, n), &[start], tile)?, operand) {
-            (None, _) => Ok(Ok(Step::Reductions(SmallVec::from_iter([value.clone()]), n))),
+            (None, _) => ready(Step::Reductions(SmallVec::from_iter([value.clone()]), n)),
             (Some((needs, true)), Some(operand)) if is_before(device, operand, &needs) => {
                 let needs =
                     reduction::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
-                Ok(needs.map_or(Ok(Step::StoredReduction(op, n)), Err))
+                needs.map_or_else(|| ready(Step::StoredReduction(op, n)), |needs| Ok(Err(needs)))
             }
             (Some((needs, _)), _) => Ok(Err(needs)),
         };
     }
-    let mut found = Walk::of_reduction(device, &[start], at, space)?;
-    if let (Err(_), Some((at, space))) = (&found, rows) {
-        found = Walk::of_reduction(device, &[start], at, space)?;
+    let mut walk = Walk::of_reduction(device, &[start], at, space)?;
+    if let (false, Some((at, space))) = (walk.needs.is_empty(), rows) {
+        walk = Walk::of_reduction(device, &[start], at, space)?;
     }
-    let walk = match (found, operand) {
-        (Ok(walk), _) => walk,
-        (Err(needs), Some(operand)) if is_before(device, operand, &needs) => {
-            let needs =
-                reduction::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
-            return Ok(needs.map_or(Ok(Step::StoredReduction(op, n)), Err));
-        }
-        (Err(needs), _) => return Ok(Err(needs)),
-    };
-    let needs = first_of_map(device, again, &walk, value, &[]);
-    Ok(needs.map_or(Ok(Step::Walk(walk, Form::Reduce { op })), Err))
+    if let Some(operand) = operand
+        && !walk.needs.is_empty()
+        && is_before(device, operand, &walk.needs)
+    {
+        let needs = reduction::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
+        return needs.map_or_else(|| ready(Step::StoredReduction(op, n)), |needs| Ok(Err(needs)));
+    }
+    if let Some(needs) = first_of_map(device, again, &walk, value, &[]) {
+        return Ok(Err(needs));
+    }
+    if group.len() > 1 && !walk.needs.is_empty() {
+        // This may be all that keeps others from going along.
+        return Ok(Err(walk.needs));
+    }
+    Prepared::of_walk(device, walk, Form::Reduce { op })
 }
 
-/// The step of several reductions that combine the same points, if there are others beside this one; piece by piece
-/// where no space is given.
+/// A reduction, and those that go with it and are pending.
+fn group(device: &Device, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
+    let is_pending = |other: &Value| !device.is_there(other, tile.range.clone());
+    let mut values = device.together.with_others(value, is_pending);
+    // Groups are made for the first device of a flush.
+    values.retain(|member| member.id() == value.id() || is_for(device, member));
+    values.truncate(device.caps.max_reductions.min(device.caps.max_dests).max(1));
+    values
+}
+
+/// The step of several reductions that combine the same points, if nothing has to be computed first; piece by piece where
+/// no space is given.
 fn of_several(
     device: &Device,
     again: &mut Again,
     (value, n): (&Value, usize),
-    (operand, reach): (Option<&Value>, &Range<usize>),
     tile: &Tile,
+    values: &[Value],
     spaces: &[(Access, Shape)],
-) -> Result<Option<Possible<Step>>> {
-    let mut values = device.together.with_others(value, tile);
-    // Groups are made for the first device of a flush.
-    values.retain(|member| member.id() == value.id() || is_for(device, member));
-    values.truncate(device.caps.max_reductions.min(device.caps.max_dests).max(1));
-    if values.len() == 1 {
-        return Ok(None);
-    }
-    if operand.is_some_and(|operand| is_apart(device, operand, reach)) {
-        return Ok(None);
-    }
-    let combined = Combined::of(&values);
+) -> Result<Option<Possible<Prepared>>> {
+    let combined = Combined::of(values);
     let starts = combined.starts()?;
     if spaces.is_empty() {
         let needs = reduction::needs(device, again, (value, n), &starts, tile)?;
-        return Ok(needs.is_none().then(|| Ok(Step::Reductions(values.clone(), n))));
+        let step = || Ok(Prepared::ready(Step::Reductions(values.into(), n)));
+        return Ok(needs.is_none().then(step));
     }
     let walk = |starts: &[Start<'_>]| {
         spaces.iter().find_map(|(at, space)| {
-            Walk::of_reduction(device, starts, at.clone(), space.clone()).ok()?.ok()
+            let walk = Walk::of_reduction(device, starts, at.clone(), space.clone());
+            walk.ok()?.complete().ok()
         })
     };
-    let (mut together, mut chosen) = (walk(&starts), values.clone());
+    let (mut together, mut chosen) = (walk(&starts), SmallVec::<[Value; 4]>::from(values));
     if together.is_none() {
         // Some need something first, or cannot be computed here.
         let alike = |other: &Start<'_>| walk(&[starts[0], *other]).is_some();
@@ -129,7 +139,8 @@ fn of_several(
     let (form, further) = (Form::Reduce { op }, ops.collect());
     let alone = walk(&starts[..1]);
     let tiles = chosen.into_iter().map(|value| (value, tile.clone())).collect();
-    Ok(Some(Ok(Step::Beside { tiles, together, alone, form, further })))
+    let step = Step::Beside { tiles, together, alone, form, further };
+    Ok(Some(Ok(Prepared::ready(step))))
 }
 
 /// Whether a device may do a reduction beside another.
@@ -155,13 +166,15 @@ fn first_of_map(
 
 /// Whether a reduction's operand is pending, and stored, as others read it: then it is computed by itself, and all find it.
 fn is_apart(device: &Device, operand: &Value, reach: &Range<usize>) -> bool {
-    device.fates.is_stored(operand.id()) && !operand.state().computed.covers(reach.clone())
+    device.fates.is_stored(operand.id()) && !device.is_there(operand, reach.clone())
 }
 
 /// Whether a reduction's operand is pending and better stored by itself than after what the reduction's map needs
 /// first: that (an index in one long row, say) is mostly less cheap than the map in its own shape.
 fn is_before(device: &Device, operand: &Value, needs: &Needs) -> bool {
-    !operand.is_computed() && !all_before_maps(device, needs) && !any_elsewhere(device, needs)
+    !device.is_all_there(operand)
+        && !all_before_maps(device, needs)
+        && !any_elsewhere(device, needs)
 }
 
 /// Whether nothing of these could be computed in a kernel of what reads it.

@@ -11,8 +11,7 @@ use crate::graph::whole::Whole;
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::device::Device;
-use crate::schedule::partition::Possible;
-use crate::schedule::walk::lost;
+use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::REDUCE_CHUNK;
@@ -31,7 +30,7 @@ pub(crate) struct WholeStep {
 }
 
 impl WholeStep {
-    /// The step of a tile.
+    /// The step of a tile, and what it needs.
     ///
     /// # Errors
     /// - `Lost`: its operands are not held any more.
@@ -40,7 +39,7 @@ impl WholeStep {
         whole: Whole,
         value: &Value,
         tile: &Tile,
-    ) -> Result<Possible<WholeStep>> {
+    ) -> Result<(WholeStep, Needs)> {
         let longest = device.caps.max_block_len;
         let apart = whole.is_apart(value.shape(), tile);
         let (origin, extents) = match apart {
@@ -48,13 +47,10 @@ impl WholeStep {
             false => rows(value.shape(), tile),
         };
         let reads = reads(whole, value, &origin, &extents)?;
-        let needs = missing(reads.iter().map(|read| (read.value.clone(), read.reach())));
-        if !needs.is_empty() {
-            return Ok(Err(needs));
-        }
+        let needs = missing(device, reads.iter().map(|read| (read.value.clone(), read.reach())));
         let fits = |read: &Read| size_of(&read.still()) <= longest;
         let is_on_host = !apart || !reads.iter().all(fits);
-        Ok(Ok(WholeStep { whole, origin, extents, reads, is_on_host }))
+        Ok((WholeStep { whole, origin, extents, reads, is_on_host }, needs))
     }
 }
 

@@ -1,11 +1,12 @@
 //! The walk: what one block of a value needs, from the value down to what is computed already.
 //!
 //! Owns [`Walk`]: the nodes of one evaluation, each a value with the access at which it is needed.
-//! Invariants: a node's children are other nodes of the walk; a leaf is computed.
+//! Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of the walk's needs.
 //!
 //! Imports `cost.rs`, `device.rs`, `halo.rs`, `lowering.rs` and `ways.rs` of the schedule. Not here: how a walk is made
-//! (`walker.rs`), which nodes go into which kernel (`partition.rs`).
+//! (`walker.rs`, `expanded.rs`), which nodes go into which kernel (`partition.rs`).
 
+mod expanded;
 mod walker;
 
 use crate::graph::value::{Input, Value, ValueId};
@@ -53,6 +54,25 @@ pub(crate) struct Walk {
     pub roots: SmallVec<[Child; 1]>,
     /// Nodes that it computes on the way and had better store, as others read them: each is a tile of its value.
     pub besides: SmallVec<[u32; 2]>,
+    /// What has to be computed before it goes through a device: its leaves that are not there yet.
+    pub needs: Needs,
+}
+
+impl Walk {
+    /// The walk, if nothing has to be computed before it.
+    pub fn complete(self) -> std::result::Result<Walk, Needs> {
+        if self.needs.is_empty() { Ok(self) } else { Err(self.needs) }
+    }
+
+    /// Whether what it needs first is needed by another walk anyway.
+    pub fn needs_no_more_than(&self, other: &Walk) -> bool {
+        self.needs.iter().all(|(value, reach)| {
+            let is_same = |(known, range): &&(Value, Range<usize>)| {
+                known.id() == value.id() && range.start <= reach.start && reach.end <= range.end
+            };
+            other.needs.iter().any(|need| is_same(&need))
+        })
+    }
 }
 
 /// Where a walk starts.
@@ -79,7 +99,7 @@ impl<'a> Start<'a> {
     }
 }
 
-/// Values (with positions) that have to be computed before a walk is possible.
+/// Values (with positions) that have to be computed before a step is done.
 pub(crate) type Needs = Vec<(Value, Range<usize>)>;
 
 /// Whether a step is done, or other values must be computed before it is tried again.
@@ -90,14 +110,6 @@ pub(crate) enum Flow {
 
 /// The points of an axis from which on another part of a joined value is read.
 pub(crate) type Cut = (usize, usize);
-
-/// Why there is no walk over a space.
-pub(crate) enum Obstacle {
-    /// These have to be computed first.
-    Needs(Needs),
-    /// It has to be cut.
-    Cut(Cut),
-}
 
 /// The error of a value that is nowhere any more, and whose operands have been let go.
 pub(crate) fn lost(id: ValueId) -> Error {

@@ -6,15 +6,13 @@
 //!
 //! Not here: the walk itself (`mod.rs`), which nodes go into which kernel (`partition.rs`).
 
-use super::{Child, Cut, Needs, Obstacle, Role, Start, Walk, WalkNode, lost};
+use super::{Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
 use crate::graph::join::{Found, Join};
-use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Order, Value, ValueId};
+use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth, RECOMPUTE};
 use crate::schedule::device::Device;
 use crate::schedule::halo::Rotation;
-use crate::schedule::lowering;
-use crate::schedule::ways::{Lowered, Way, method_dtype};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
@@ -23,11 +21,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What a walk does with a joined value of which it reads several parts.
 #[derive(Clone, Copy, PartialEq)]
-enum Joins {
+pub(super) enum Joins {
     /// It is computed first.
     First,
     /// The walk is cut where a part ends.
@@ -36,16 +33,19 @@ enum Joins {
     Halo,
 }
 
-struct Walker<'d> {
-    device: &'d Device,
-    space: Shape,
-    nodes: Vec<WalkNode>,
+pub(super) struct Walker<'d> {
+    pub(super) device: &'d Device,
+    pub(super) space: Shape,
+    pub(super) nodes: Vec<WalkNode>,
     by_value: FxHashMap<ValueId, SmallVec<[u32; 1]>>,
     /// The nodes of values that are tables.
     tables: FxHashMap<ValueId, u32>,
     pending: BinaryHeap<(Order, ValueId)>,
-    needs: Needs,
-    joins: Joins,
+    /// The nodes of what has to be computed first, at the places where it is read.
+    needed: Vec<u32>,
+    /// Values that have to be computed first, all of them.
+    whole: Vec<Value>,
+    pub(super) joins: Joins,
     /// The values that the walk computes, whoever else reads them.
     own: SmallVec<[ValueId; 1]>,
     besides: SmallVec<[u32; 2]>,
@@ -63,12 +63,7 @@ impl Walk {
     /// # Errors
     /// - `Lost`: a value was lost with its device, and cannot be computed again.
     /// - `Unsupported`: the device cannot do an operation that lies on the way.
-    pub fn new(
-        device: &Device,
-        starts: &[Start<'_>],
-        at: Access,
-        space: Shape,
-    ) -> Result<std::result::Result<Walk, Needs>> {
+    pub fn new(device: &Device, starts: &[Start<'_>], at: Access, space: Shape) -> Result<Walk> {
         let (walker, roots) = Walker::walked(device, starts, at, space, Joins::First)?;
         Ok(walker.ended(roots))
     }
@@ -82,13 +77,13 @@ impl Walk {
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
-    ) -> Result<std::result::Result<Walk, Needs>> {
+    ) -> Result<Walk> {
         let (walker, roots) = Walker::walked(device, starts, at, space, Joins::Halo)?;
         Ok(walker.ended(roots))
     }
 
     /// The walk over as much of the space as reads one part of each joined value, and the cuts that
-    /// leave that much, in their order.
+    /// leave that much, in their order; or where it has to be cut before there is one.
     ///
     /// # Errors
     /// As `new`.
@@ -97,13 +92,12 @@ impl Walk {
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
-    ) -> Result<std::result::Result<(Walk, Vec<Cut>), Obstacle>> {
+    ) -> Result<std::result::Result<(Walk, Vec<Cut>), Cut>> {
         let (mut walker, roots) = Walker::walked(device, starts, at, space, Joins::Cut)?;
         let ends = std::mem::take(&mut walker.ends);
         Ok(match walker.cut {
-            // What is needed beyond the cut may not be needed in front of it.
-            Some(cut) => Err(Obstacle::Cut(*ends.first().unwrap_or(&cut))),
-            None => walker.ended(roots).map(|walk| (walk, ends)).map_err(Obstacle::Needs),
+            Some(cut) => Err(*ends.first().unwrap_or(&cut)),
+            None => Ok((walker.ended(roots), ends)),
         })
     }
 }
@@ -124,7 +118,8 @@ impl<'d> Walker<'d> {
             by_value: FxHashMap::default(),
             tables: FxHashMap::default(),
             pending: BinaryHeap::new(),
-            needs: Vec::new(),
+            needed: Vec::new(),
+            whole: Vec::new(),
             joins,
             own: SmallVec::new(),
             besides: SmallVec::new(),
@@ -152,13 +147,21 @@ impl<'d> Walker<'d> {
         Ok((walker, roots))
     }
 
-    fn ended(self, roots: SmallVec<[Child; 1]>) -> std::result::Result<Walk, Needs> {
-        if self.needs.is_empty() {
-            let Walker { space, nodes, besides, .. } = self;
-            Ok(Walk { space, nodes, roots, besides })
-        } else {
-            Err(self.needs)
-        }
+    fn ended(self, roots: SmallVec<[Child; 1]>) -> Walk {
+        let Walker { device, space, nodes, besides, .. } = self;
+        // The space may have been cut since: what only the rest needs is not needed.
+        let reads = self.needed.into_iter().map(|node| {
+            let node = &nodes[node as usize];
+            (node.value.clone(), access::reach(&node.access, &space))
+        });
+        let is_missing =
+            |(value, reach): &(Value, Range<usize>)| !device.is_there(value, reach.clone());
+        let mut needs: Needs = reads.filter(is_missing).collect();
+        needs.extend(self.whole.into_iter().map(|value| {
+            let all = 0..value.len();
+            (value, all)
+        }));
+        Walk { space, nodes, roots, besides, needs }
     }
 
     /// The node of a value at an access, new or known.
@@ -190,9 +193,9 @@ impl<'d> Walker<'d> {
         };
         let state = value.state();
         let reach = |n: &u32| access::reach(&self.nodes[*n as usize].access, &self.space);
-        let open: SmallVec<[u32; 1]> =
-            nodes.iter().filter(|n| !state.computed.covers(reach(n))).copied().collect();
-        if open.is_empty() {
+        let is_open = |n: &&u32| !self.device.promised.complete(id, &state.computed, reach(n));
+        let open: SmallVec<[u32; 1]> = nodes.iter().filter(is_open).copied().collect();
+        if open.is_empty() || self.whole.iter().any(|whole| whole.id() == id) {
             return Ok(());
         }
         if self.device.elsewhere.contains(&id) {
@@ -262,7 +265,6 @@ impl<'d> Walker<'d> {
                     let mut part = join.find(&found[join.axis as usize], &self.space);
                     if let Found::Cut { axis, at } = part
                         && self.joins == Joins::Cut
-                        && self.needs.is_empty()
                     {
                         // What was found so far holds for fewer points, too.
                         self.space[axis] = at;
@@ -280,13 +282,10 @@ impl<'d> Walker<'d> {
                         }
                         Found::Cut { .. } | Found::Mixed => {
                             match self.halo(&mut rotation, &value, &found) {
-                                Some((halo, at)) if halo.is_computed() => {
+                                Some((halo, at)) => {
                                     let child = self.visit(&halo, at);
+                                    self.need_whole(&halo);
                                     Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
-                                }
-                                Some((halo, _)) => {
-                                    self.needs.push((halo.clone(), 0..halo.len()));
-                                    continue;
                                 }
                                 None => {
                                     self.need(node);
@@ -337,62 +336,12 @@ impl<'d> Walker<'d> {
         let numbers = tiling.numbers(reach());
         let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
         let stored = last.range.end - first.range.start;
-        points > stored && Growth { points, stored }.pays(cost::weight(value), &self.device.caps)
-    }
-
-    /// The program whose instructions stand for a value's operation on this device, if they do.
-    fn expanded(
-        &self,
-        value: &Value,
-        op: &NodeOp,
-        inputs: &[Input],
-        operands: &[Option<Value>],
-    ) -> Option<Arc<Lowered>> {
-        let NodeOp::Apply(op) = op else { return None };
-        if matches!(op, Op::Cast | Op::Bitcast) {
-            return None;
-        }
-        let first = match (inputs.first()?, operands.first()?) {
-            (Input::Scalar(scalar), _) => Some(scalar.dtype),
-            (_, operand) => operand.as_ref().map(Value::dtype),
-        };
-        match self.device.way(*op, method_dtype(*op, value.dtype(), first)) {
-            Way::Expanded(lowered) => Some(lowered),
-            Way::Absent | Way::Native | Way::Inlined(_) => None,
-        }
-    }
-
-    /// Takes the instructions of a program in place of a value's operation. They are values of this
-    /// walk alone, so nothing may have to be computed before them: elsewhere than in a tile of its
-    /// own, the value is computed first.
-    fn expand_by(
-        &mut self,
-        value: &Value,
-        open: &[u32],
-        lowered: &Lowered,
-        inputs: &[Input],
-        operands: &[Option<Value>],
-    ) -> Result<()> {
-        let at = self.nodes[open[0] as usize].access.clone();
-        let is_own = open.len() == 1 && self.device.own_tile(value, &at, &self.space).is_some();
-        let found = self.coordinates(value, &at);
-        if !is_own || found.is_none() && !value.0.linear {
-            open.iter().for_each(|node| self.need(*node));
-            return Ok(());
-        }
-        let given: SmallVec<[Operand; 3]> =
-            inputs.iter().cloned().zip(operands.iter().cloned()).collect();
-        // Instructions need a tile of the value's own, and half of one is none.
-        self.joins = Joins::First;
-        let (op, last) = lowering::expand(value, &lowered.program, &given, &self.device.steps);
-        let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
-        let children = self.children(value, operands, &at, found.as_deref())?;
-        self.nodes[open[0] as usize].role = Role::Apply(op, children);
-        Ok(())
+        points > stored
+            && Growth { points, stored }.pays(cost::weight(self.device, value), &self.device.caps)
     }
 
     /// The nodes of a value's operands, where the value is needed at an access.
-    fn children<'a>(
+    pub(super) fn children<'a>(
         &mut self,
         value: &Value,
         operands: impl Iterator<Item = (&'a Input, Option<&'a Value>)>,
@@ -443,9 +392,7 @@ impl<'d> Walker<'d> {
             let nowhere =
                 access::access(0, &SmallVec::<[isize; 4]>::from_elem(0, self.space.len()));
             let (value, access) = (value.clone(), nowhere);
-            if !value.state().computed.covers(0..value.len()) {
-                self.needs.push((value.clone(), 0..value.len()));
-            }
+            self.need_whole(&value);
             self.nodes.push(WalkNode { value, access, role: Role::Table });
         }
         Child::Node(node)
@@ -478,12 +425,12 @@ impl<'d> Walker<'d> {
         if self.joins != Joins::Halo {
             return None;
         }
-        let rotation = known.get_or_insert_with(|| Rotation::found(value)).as_ref()?;
+        let rotation = known.get_or_insert_with(|| Rotation::found(self.device, value)).as_ref()?;
         let is_one_tile = |shape: &[usize]| self.device.tiling(shape).is_one();
         self.device.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
     }
 
-    fn coordinates(&mut self, value: &Value, at: &Access) -> Option<Coordinates> {
+    pub(super) fn coordinates(&mut self, value: &Value, at: &Access) -> Option<Coordinates> {
         if let Some((shape, access, found)) = &self.last
             && shape[..] == *value.shape()
             && access == at
@@ -495,8 +442,14 @@ impl<'d> Walker<'d> {
         Some(found)
     }
 
-    fn need(&mut self, node: u32) {
-        let node = &self.nodes[node as usize];
-        self.needs.push((node.value.clone(), access::reach(&node.access, &self.space)));
+    pub(super) fn need(&mut self, node: u32) {
+        self.needed.push(node);
+    }
+
+    /// Needs all of a value that nodes read, unless it is there.
+    fn need_whole(&mut self, value: &Value) {
+        if !self.device.is_there(value, 0..value.len()) {
+            self.whole.push(value.clone());
+        }
     }
 }

@@ -1,0 +1,276 @@
+//! Kernels: a walk as the list of what is launched, one after another, to bring it to where it goes.
+//!
+//! Owns [`Kernels`] and [`Ends`]: the pieces that the walk is cut into, each with its kernel, as one like it was cut
+//! where that is known. Invariants: nothing is launched or stored here; all kernels are known before the first is
+//! launched; a kernel reads what its walk reads, or what one before it stores.
+//!
+//! Not here: which pieces there are (`partition.rs`), what is remembered of walks (`program/plans.rs`), launches
+//! (`execute/pieces.rs`).
+
+use crate::graph::value::Value;
+use crate::memory::access;
+use crate::memory::tiling::Tile;
+use crate::schedule::device::Device;
+use crate::schedule::partition::{Partition, Piece, Possible};
+use crate::schedule::program::emit;
+use crate::schedule::program::kernel::{Kernel, Target};
+use crate::schedule::program::plans::{Plan, Planned, Structure};
+use crate::schedule::walk::{Child, Role, Walk, WalkNode};
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{Form, REDUCE_CHUNK};
+use gpupy_core::memory;
+use gpupy_core::op::Op;
+use gpupy_core::shape::{contiguous_strides, size_of};
+use gpupy_core::{Error, ErrorKind, Result};
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// What becomes of the roots of a walk.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends {
+    pub form: Form,
+    /// Of reductions, the operations of the roots behind the first.
+    pub further: SmallVec<[Op; 4]>,
+    /// Where each goes in a block; nowhere, if it gets a tile of its own.
+    pub places: SmallVec<[Option<Access>; 1]>,
+}
+
+impl Ends {
+    /// One root, which gets a tile of its own.
+    pub fn tile(form: Form) -> Ends {
+        Ends { form, further: SmallVec::new(), places: smallvec![None] }
+    }
+
+    /// One root, which goes to a place in a block.
+    pub fn place(form: Form, place: Access) -> Ends {
+        Ends { form, further: SmallVec::new(), places: smallvec![Some(place)] }
+    }
+}
+
+/// What is launched for a walk.
+pub(crate) struct Kernels {
+    pub partition: Partition,
+    ends: Ends,
+    /// The next one last.
+    ready: SmallVec<[(Piece, Kernel); 1]>,
+    /// How many were launched before these.
+    launched: usize,
+    /// What the walk is known by; of none, nothing is remembered of it.
+    structure: Option<Structure>,
+    /// What is known of it: all kernels, also those that were launched.
+    plan: Option<Arc<Plan>>,
+    /// Whether that was known before.
+    pub is_replay: bool,
+    /// The node at which the walk was cut last, by its signature.
+    pub last_cut: Option<u64>,
+}
+
+impl Kernels {
+    /// The kernels of a walk.
+    ///
+    /// # Errors
+    /// - `Unsupported`: the driver lacks an operation of the walk.
+    /// - `Refused`: one operation alone exceeds the driver's limits.
+    pub fn of(device: &mut Device, walk: Walk, ends: Ends) -> Result<Possible<Kernels>> {
+        let last_cut = device.last_cut.take();
+        let mut kernels = Kernels::none_of(device, walk, ends, last_cut);
+        match kernels.plan.clone() {
+            Some(plan) => kernels.partition.cut_like(&plan),
+            None => {
+                if let Err(needs) = kernels.partition.cut(device, kernels.ends.form)? {
+                    // One of its steps may be among these: the walk that comes to it again reads it.
+                    device.steps.keep(&kernels.partition.walk);
+                    return Ok(Err(needs));
+                }
+            }
+        }
+        kernels.last_cut = kernels.partition.last_cut();
+        kernels.build(device);
+        kernels.remember(device);
+        Ok(Ok(kernels))
+    }
+
+    /// The one kernel that gives all roots of a walk; the walk again, where the device does not take it.
+    pub fn as_one(
+        device: &mut Device,
+        walk: Walk,
+        ends: Ends,
+    ) -> std::result::Result<Kernels, Box<Walk>> {
+        let mut kernels = Kernels::none_of(device, walk, ends, None);
+        kernels.plan.take_if(|plan| plan.pieces.len() != 1);
+        match kernels.plan.clone() {
+            Some(plan) => kernels.partition.cut_like(&plan),
+            None => {
+                kernels.is_replay = false;
+                let whole = kernels.partition.as_one();
+                kernels.partition.pieces.push_back(whole);
+            }
+        }
+        kernels.build(device);
+        let fits = |(_, kernel): &(Piece, Kernel)| {
+            device.driver.check_ir(&kernel.program).is_ok_and(|check| check.fits)
+        };
+        if kernels.is_replay || kernels.ready.iter().all(fits) {
+            kernels.remember(device);
+            Ok(kernels)
+        } else {
+            Err(Box::new(kernels.partition.walk))
+        }
+    }
+
+    /// The walk without kernels, and what is known of one like it.
+    fn none_of(device: &mut Device, walk: Walk, ends: Ends, last_cut: Option<u64>) -> Kernels {
+        let structure = device.plans.structure(&device.blocks, &walk, &ends);
+        let plan = structure.as_ref().and_then(|structure| device.plans.find(structure));
+        let plan = plan.filter(|plan| plan.is_for(&device.blocks, &walk));
+        Kernels {
+            partition: Partition::new(walk, last_cut),
+            ends,
+            ready: SmallVec::new(),
+            launched: 0,
+            structure,
+            is_replay: plan.is_some(),
+            plan,
+            last_cut,
+        }
+    }
+
+    /// Builds the kernels of all pieces.
+    fn build(&mut self, device: &mut Device) {
+        let plan = self.plan.clone().filter(|_| self.is_replay);
+        let mut known = plan.iter().flat_map(|plan| &plan.pieces);
+        self.ready.reserve_exact(self.partition.pieces.len());
+        for piece in std::mem::take(&mut self.partition.pieces) {
+            let planned = known.next().and_then(|planned| planned.kernel(&self.partition.walk));
+            let kernel = planned.unwrap_or_else(|| self.kernel_of(device, &piece));
+            device.expect(&kernel.operands);
+            self.ready.push((piece, kernel));
+        }
+        self.ready.reverse();
+    }
+
+    /// Builds the kernel of a piece.
+    fn kernel_of(&self, device: &Device, piece: &Piece) -> Kernel {
+        let walk = &self.partition.walk;
+        let own = piece.node.map(Child::Node);
+        let (form, further) = match own {
+            Some(_) => (Form::Map, &[][..]),
+            None => (self.ends.form, &self.ends.further[..]),
+        };
+        let strides = contiguous_strides(&form.out_shape(&walk.space));
+        let tile = || access::access(0, &strides);
+        let places = self.ends.places.iter().map(|place| place.clone().unwrap_or_else(tile));
+        let dests: SmallVec<[Access; 1]> = match own {
+            Some(_) => smallvec![tile()],
+            None => places.collect(),
+        };
+        let roots = own.as_ref().map_or(&walk.roots[..], std::slice::from_ref);
+        emit::build(device, walk, roots, &piece.order, &Target { form, further, dests: &dests })
+    }
+
+    /// Remembers how the walk was cut, unless that is known.
+    fn remember(&mut self, device: &mut Device) {
+        let Some(structure) = self.structure.as_ref().filter(|_| !self.is_replay) else { return };
+        let planned = self.ready.iter().rev().map(|(piece, kernel)| {
+            let of = (piece.node, &piece.order[..]);
+            Planned::of(&device.blocks, &self.partition.walk, of, kernel).map(Arc::new)
+        });
+        let before = self.plan.take();
+        let before = before.iter().flat_map(|plan| &plan.pieces[..self.launched]).cloned();
+        match before.map(Some).chain(planned).collect::<Option<_>>() {
+            Some(pieces) => {
+                let plan = Arc::new(Plan { pieces });
+                device.plans.insert(structure.clone(), plan.clone());
+                self.plan = Some(plan);
+            }
+            None => self.structure = None,
+        }
+    }
+
+    /// The tiles that are stored on the way, of values that more than one kernel may read.
+    pub fn stored<'k>(
+        &'k self,
+        device: &'k Device,
+    ) -> impl Iterator<Item = (&'k Value, Tile)> + 'k {
+        let nodes = self.ready.iter().filter_map(|(piece, _)| piece.node);
+        nodes.filter_map(|node| {
+            let node = &self.partition.walk.nodes[node as usize];
+            let tile = device.own_tile(&node.value, &node.access, &self.partition.walk.space)?;
+            (!device.fates.passes(&node.value)).then_some((&node.value, tile))
+        })
+    }
+
+    /// Whether what the walk computes on the way will be there before.
+    pub fn are_outdated(&self, device: &Device) -> bool {
+        let Walk { nodes, space, .. } = &self.partition.walk;
+        nodes.iter().any(|WalkNode { value, access, role }| {
+            matches!(role, Role::Apply(..))
+                && device.promised.has(value.id())
+                && device.is_there(value, access::reach(access, space))
+        })
+    }
+
+    /// Whether nothing but these and an assignment of what they compute holds the assignment's old value, or anything
+    /// between that and what they compute.
+    pub fn are_all_that_holds_the_old(&self, assignment: &Value) -> bool {
+        let operands = self.ready.iter().flat_map(|(_, kernel)| &kernel.operands);
+        let operands = operands.map(|(value, _)| value);
+        self.partition.walk.is_all_that_holds_the_old(assignment, operands)
+    }
+
+    /// The next kernel, with the piece that it computes.
+    pub fn next(&mut self) -> Option<(Piece, Kernel)> {
+        self.ready.pop()
+    }
+
+    /// Notes that a piece is in its destination, and lets go of what nothing else of the walk needs.
+    pub fn launched(&mut self, device: &mut Device, piece: &Piece) {
+        self.launched += 1;
+        self.last_cut = self.partition.signature_of(piece).or(self.last_cut);
+        if !self.partition.is_one() {
+            self.partition.release(device, piece);
+        }
+    }
+
+    /// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands when
+    /// tiles are as small as they get.
+    pub fn may_be_split(&self, piece: &Piece, error: &Error) -> bool {
+        let is_map = piece.node.is_some() || self.ends.form == Form::Map;
+        let small = size_of(&self.partition.walk.space) <= REDUCE_CHUNK;
+        let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
+        error.kind() == ErrorKind::Refused || is_cramped && is_map && small
+    }
+
+    /// Cuts what is left smaller, from the piece on that the device did not take.
+    ///
+    /// # Errors
+    /// - `Refused` or what it was refused for: it is a single operation.
+    pub fn split(
+        &mut self,
+        device: &mut Device,
+        piece: Piece,
+        error: Error,
+    ) -> Result<Possible<()>> {
+        self.forget(device);
+        // What is refused is refused again, but there may be room the next time.
+        if error.kind() != ErrorKind::Refused || self.plan.is_none() {
+            self.structure = None;
+        }
+        self.is_replay = false;
+        let rest = std::mem::take(&mut self.ready).into_iter().rev().map(|(piece, _)| piece);
+        self.partition.pieces = std::iter::once(piece).chain(rest).collect();
+        if let Err(needs) = self.partition.split(device, self.ends.form, error)? {
+            return Ok(Err(needs));
+        }
+        self.build(device);
+        self.remember(device);
+        Ok(Ok(()))
+    }
+
+    /// Forgets how the walk is cut, as the device does not take it so.
+    pub fn forget(&self, device: &mut Device) {
+        if let Some(structure) = &self.structure {
+            device.plans.remove(structure);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Ordering: the steps of a flush, one after another, before the first of them is done.
+//!
+//! Owns [`Schedule`]. What a step needs comes before it: the step waits while the steps that compute that are found, and
+//! then follows them; so each is found once. What a step will compute is promised from then on, and counts as there for
+//! those that are found later. There is no recursion. Invariants: of a list of steps each reads what is computed or what
+//! a step before it gives; tiles come depth first, so that a chain over a large array takes the memory of few tiles; no
+//! more steps are known than are done soon.
+//!
+//! Not here: which step computes a tile (`steps/`), doing it (`execute/evaluate.rs`).
+
+use crate::graph::value::{Kind, Value};
+use crate::memory::tiling::Tile;
+use crate::schedule::again::Again;
+use crate::schedule::device::Device;
+use crate::schedule::placement::Homes;
+use crate::schedule::steps::{Given, Prepared, Step};
+use crate::schedule::walk::Needs;
+use gpupy_core::{Error, ErrorKind, Result};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The most steps that are known ahead of the one that is done: a device mostly has enough to do with these while others
+/// are found.
+const MOST_STEPS: usize = 64;
+/// The most nodes of their walks, and of those that wait.
+const MOST_NODES: usize = 1 << 12;
+
+/// A step in its place: it computes a tile of a value on a device.
+pub(crate) struct Ordered {
+    pub value: Value,
+    pub tile: Tile,
+    /// The rank of the device.
+    pub rank: usize,
+    pub step: Step,
+    /// What is there when it is done.
+    pub gives: Given,
+}
+
+/// What is wanted, for a step or for the flush.
+struct Wanted {
+    value: Value,
+    range: Range<usize>,
+    /// The rank that asks for it.
+    asking: usize,
+    /// The step of one of its tiles, which follows what is wanted above it.
+    waiting: Option<Ordered>,
+}
+
+/// No step was found for a tile.
+pub(crate) struct Failed {
+    pub error: Error,
+    pub value: Value,
+    pub tile: Tile,
+    pub rank: usize,
+}
+
+/// The steps that compute what is wanted.
+pub(crate) struct Schedule {
+    root: (Value, Range<usize>),
+    /// What no step is known for yet; what is needed first lies above what needs it.
+    wanted: Vec<Wanted>,
+    /// The steps that are known and not done.
+    steps: VecDeque<Ordered>,
+    /// The nodes of their walks, and of those that wait.
+    nodes: usize,
+}
+
+impl Schedule {
+    /// The schedule of positions of a value; no step is known yet.
+    pub fn of(value: &Value, range: Range<usize>) -> Schedule {
+        let (wanted, steps) = Default::default();
+        let mut schedule = Schedule { root: (value.clone(), range), wanted, steps, nodes: 0 };
+        schedule.want_root();
+        schedule
+    }
+
+    fn want_root(&mut self) {
+        let (value, range) = self.root.clone();
+        self.wanted.push(Wanted { value, range, asking: 0, waiting: None });
+    }
+
+    /// Forgets all steps that are not done, as something came otherwise than they expect; these are needed first now,
+    /// by a device of this rank.
+    pub fn begin_anew(&mut self, devices: &mut [Option<Device>], needs: Needs, asking: usize) {
+        self.wanted.clear();
+        self.steps.clear();
+        self.nodes = 0;
+        devices.iter_mut().flatten().for_each(Device::promise_no_more);
+        self.want_root();
+        self.want(needs, asking);
+    }
+
+    /// Whether what is wanted is computed.
+    pub fn is_done(&self) -> bool {
+        let (value, range) = &self.root;
+        value.state().computed.covers(range.clone())
+    }
+
+    /// The next step to do.
+    pub fn next(&mut self, devices: &mut [Option<Device>]) -> Option<Ordered> {
+        let Some(next) = self.steps.pop_front() else {
+            // What was promised is computed.
+            devices.iter_mut().flatten().for_each(Device::promise_no_more);
+            return None;
+        };
+        self.nodes -= next.step.nodes();
+        Some(next)
+    }
+
+    /// Finds the next steps, a number of them at most; true where there are any.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: a device is no longer open.
+    ///
+    /// Where there is no step for a tile, what the device says about it.
+    pub fn look_ahead(
+        &mut self,
+        devices: &mut [Option<Device>],
+        again: &mut Again,
+        homes: &Homes<'_>,
+    ) -> Result<std::result::Result<bool, Failed>> {
+        while let Some(top) = self.wanted.last_mut() {
+            if self.steps.len() >= MOST_STEPS || self.nodes > MOST_NODES && !self.steps.is_empty() {
+                break;
+            }
+            if let Some(ready) = top.waiting.take() {
+                self.nodes -= ready.step.nodes();
+                let position = homes.order.devices[ready.rank];
+                let device = devices.get(position).and_then(Option::as_ref);
+                // What was found meanwhile may give what it computes itself: then it is found once more.
+                if device.is_some_and(|device| !ready.step.is_outdated(device)) {
+                    self.follow(devices, ready);
+                }
+                continue;
+            }
+            let rank = standing(devices, homes, homes.rank(&top.value, top.asking));
+            let position = homes.order.devices[rank];
+            let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
+            let Some(tile) = next_pending(device, &top.value, top.range.clone()) else {
+                self.wanted.pop();
+                continue;
+            };
+            let value = top.value.clone();
+            match Step::of(device, again, &value, &tile) {
+                Err(error) => return Ok(Err(Failed { error, value, tile, rank })),
+                Ok(Ok(Prepared { step, needs })) => {
+                    let gives = step.gives(device, &value, &tile);
+                    let ordered = Ordered { value, tile, rank, step, gives };
+                    if needs.is_empty() {
+                        self.follow(devices, ordered);
+                        continue;
+                    }
+                    // What waits far below would take much memory: it is found once more then.
+                    if self.nodes <= MOST_NODES {
+                        self.nodes += ordered.step.nodes();
+                        top.waiting = Some(ordered);
+                    }
+                    self.want(needs, rank);
+                }
+                Ok(Err(needs)) => self.want(needs, rank),
+            }
+        }
+        Ok(Ok(!self.steps.is_empty()))
+    }
+
+    /// Wants values first, the last one before the others.
+    fn want(&mut self, needs: Needs, asking: usize) {
+        let wanted = |(value, range)| Wanted { value, range, asking, waiting: None };
+        self.wanted.extend(needs.into_iter().map(wanted));
+    }
+
+    /// Puts a step behind the others, and promises what it gives.
+    fn follow(&mut self, devices: &mut [Option<Device>], ordered: Ordered) {
+        for (value, range) in ordered.gives.of_values() {
+            for device in devices.iter_mut().flatten() {
+                device.promised.insert(value, range.clone());
+            }
+        }
+        self.nodes += ordered.step.nodes();
+        self.steps.push_back(ordered);
+    }
+}
+
+/// The first rank from this one on whose device is open, where the next may help; a device may
+/// have been lost since.
+fn standing(devices: &[Option<Device>], homes: &Homes<'_>, rank: usize) -> usize {
+    let order = homes.order;
+    let is_open = |rank: &usize| matches!(devices.get(order.devices[*rank]), Some(Some(_)));
+    let mut ranks = (rank..order.devices.len()).chain(0..rank);
+    if order.falls { ranks.find(is_open).unwrap_or(rank) } else { rank }
+}
+
+/// The tile of a device in which the first position of `range` lies that is not there.
+fn next_pending(device: &Device, value: &Value, range: Range<usize>) -> Option<Tile> {
+    if matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_)) || range.is_empty() {
+        return None;
+    }
+    let first = device.promised.first_gap(value.id(), &value.state().computed, range)?;
+    let tiling = device.tiling(value.shape());
+    Some(tiling.tile(tiling.number_at(first)))
+}
+
+/// The error of a device that is gone.
+pub(crate) fn closed() -> Error {
+    Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
+}

@@ -1,0 +1,66 @@
+//! Expanded operations: where a device has an operation only as several steps, a walk takes these in its place.
+//!
+//! Not here: the programs (`schedule/lowering.rs`), what a walk does with any other operation (`walker.rs`).
+
+use super::Role;
+use super::walker::{Joins, Walker};
+use crate::graph::value::{Input, NodeOp, Operand, Value};
+use crate::schedule::lowering;
+use crate::schedule::ways::{Lowered, Way, method_dtype};
+use gpupy_core::Result;
+use gpupy_core::op::Op;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+impl Walker<'_> {
+    /// The program whose instructions stand for a value's operation on this device, if they do.
+    pub(super) fn expanded(
+        &self,
+        value: &Value,
+        op: &NodeOp,
+        inputs: &[Input],
+        operands: &[Option<Value>],
+    ) -> Option<Arc<Lowered>> {
+        let NodeOp::Apply(op) = op else { return None };
+        if matches!(op, Op::Cast | Op::Bitcast) {
+            return None;
+        }
+        let first = match (inputs.first()?, operands.first()?) {
+            (Input::Scalar(scalar), _) => Some(scalar.dtype),
+            (_, operand) => operand.as_ref().map(Value::dtype),
+        };
+        match self.device.way(*op, method_dtype(*op, value.dtype(), first)) {
+            Way::Expanded(lowered) => Some(lowered),
+            Way::Absent | Way::Native | Way::Inlined(_) => None,
+        }
+    }
+
+    /// Takes the instructions of a program in place of a value's operation. They are values of this
+    /// walk alone, so nothing may have to be computed before them: elsewhere than in a tile of its
+    /// own, the value is computed first.
+    pub(super) fn expand_by(
+        &mut self,
+        value: &Value,
+        open: &[u32],
+        lowered: &Lowered,
+        inputs: &[Input],
+        operands: &[Option<Value>],
+    ) -> Result<()> {
+        let at = self.nodes[open[0] as usize].access.clone();
+        let is_own = open.len() == 1 && self.device.own_tile(value, &at, &self.space).is_some();
+        let found = self.coordinates(value, &at);
+        if !is_own || found.is_none() && !value.0.linear {
+            open.iter().for_each(|node| self.need(*node));
+            return Ok(());
+        }
+        let given: SmallVec<[Operand; 3]> =
+            inputs.iter().cloned().zip(operands.iter().cloned()).collect();
+        // Instructions need a tile of the value's own, and half of one is none.
+        self.joins = Joins::First;
+        let (op, last) = lowering::expand(value, &lowered.program, &given, &self.device.steps);
+        let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
+        let children = self.children(value, operands, &at, found.as_deref())?;
+        self.nodes[open[0] as usize].role = Role::Apply(op, children);
+        Ok(())
+    }
+}
