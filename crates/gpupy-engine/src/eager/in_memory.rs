@@ -19,7 +19,7 @@ use crate::memory::little::MOST_POINTS;
 use crate::memory::seen::{Elements, copy_seen, fill, place, put, seen};
 use crate::memory::strided::gather;
 use crate::memory::view::View;
-use crate::schedule::boxes;
+use crate::schedule::steps::MOST_BOXES;
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::memory;
@@ -270,7 +270,7 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
     let dtype = arrays.first()?.dtype();
     let (len, size) = (size_of(shape), dtype.size());
     // What reads more parts than a tile has boxes would compute the joined value first.
-    let many = if arrays.len() > boxes::MOST { arrays.len() * PART } else { 0 };
+    let many = if arrays.len() > MOST_BOXES { arrays.len() * PART } else { 0 };
     if len == 0 || len > MOST_POINTS.max(many) {
         return None;
     }

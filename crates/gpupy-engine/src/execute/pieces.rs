@@ -9,8 +9,8 @@
 use crate::execute::evaluate::Engine;
 use crate::explain::trace::{Event, subject};
 use crate::schedule::again::Passes;
-use crate::schedule::destination::Destination;
-use crate::schedule::kernels::{Ends, Kernels};
+use crate::schedule::destination::{Destination, Ends};
+use crate::schedule::kernels::Kernels;
 use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{Flow, Start, Walk};

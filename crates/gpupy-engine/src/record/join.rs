@@ -1,6 +1,6 @@
 //! Recording of joins: arrays one behind the other along an axis.
 //!
-//! Not here: joins as expressions (`graph/join.rs`), how they are evaluated (`schedule/boxes.rs`).
+//! Not here: joins as expressions (`graph/join.rs`), how they are evaluated (`schedule/steps/boxes.rs`).
 
 use super::recorder::Recorder;
 use crate::array::base::{Array, checked_size};

@@ -11,7 +11,6 @@
 use crate::explain::step::Prices;
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
 use crate::graph::whole::Whole;
-use crate::schedule::device::Device;
 use gpupy_core::driver::{Capabilities, Costs};
 use gpupy_core::functions;
 use smallvec::SmallVec;
@@ -141,9 +140,9 @@ impl Growth {
     }
 }
 
-/// The operations that an element of a value takes now, from what is computed or has a kernel of its own; what is
+/// The operations that an element of a value takes now, from what is there or has a kernel of its own; what is
 /// shared counts once. As many are counted as make a difference.
-pub(crate) fn weight(device: &Device, value: &Value) -> u32 {
+pub(crate) fn weight(value: &Value, is_there: impl Fn(&Value) -> bool) -> u32 {
     /// Of more, a kernel takes so long that storing is always little.
     const MOST: u32 = 4 * COSTLY;
     let mut open: SmallVec<[Value; 8]> = SmallVec::new();
@@ -152,7 +151,7 @@ pub(crate) fn weight(device: &Device, value: &Value) -> u32 {
     open.push(value.clone());
     while let Some(value) = open.pop() {
         let Kind::Expr { op, .. } = &value.0.kind else { continue };
-        if op.stands_alone() || device.is_all_there(&value) || seen.contains(&value.id()) {
+        if op.stands_alone() || is_there(&value) || seen.contains(&value.id()) {
             continue;
         }
         seen.push(value.id());

@@ -1,10 +1,33 @@
-//! Where a kernel's results go.
+//! Where results go: those of a walk, by its [`Ends`], and those of a launch, by its [`Destination`]s.
 
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::kernels::Ends;
 use gpupy_core::driver::{Access, BlockId};
 use gpupy_core::ir::Form;
+use gpupy_core::op::Op;
+use smallvec::{SmallVec, smallvec};
+
+/// What becomes of the roots of a walk.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends {
+    pub form: Form,
+    /// Of reductions, the operations of the roots behind the first.
+    pub further: SmallVec<[Op; 4]>,
+    /// Where each goes in a block; nowhere, if it gets a tile of its own.
+    pub places: SmallVec<[Option<Access>; 1]>,
+}
+
+impl Ends {
+    /// One root, which gets a tile of its own.
+    pub fn tile(form: Form) -> Ends {
+        Ends { form, further: SmallVec::new(), places: smallvec![None] }
+    }
+
+    /// One root, which goes to a place in a block.
+    pub fn place(form: Form, place: Access) -> Ends {
+        Ends { form, further: SmallVec::new(), places: smallvec![Some(place)] }
+    }
+}
 
 /// Where the last piece of a walk goes.
 pub(crate) enum Destination {

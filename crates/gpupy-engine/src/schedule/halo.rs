@@ -9,13 +9,12 @@
 //! Owns [`Rotation`] and [`Halos`]. Invariants: a halo lives no longer than the evaluation that made it; it is
 //! one tile; no pause follows it before something is computed from it, which the next slice finds.
 //!
-//! Not here: where a walk meets a join (`walk/mod.rs`), boxes (`boxes.rs`).
+//! Not here: where a walk meets a join (`walk/mod.rs`), boxes (`steps/boxes.rs`).
 
 use crate::graph::join::Join;
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
 use crate::memory::access::{self, Coordinates};
 use crate::memory::view::View;
-use crate::schedule::device::Device;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, contiguous_strides};
 use smallvec::{SmallVec, smallvec};
@@ -35,10 +34,10 @@ pub(crate) struct Rotation {
 
 impl Rotation {
     /// The rotation that a value is of one that is there.
-    pub fn found(device: &Device, value: &Value) -> Option<Rotation> {
+    pub fn found(value: &Value, is_there: impl Fn(&Value) -> bool) -> Option<Rotation> {
         let mut shifts: SmallVec<[i64; 4]> = SmallVec::from_elem(0, value.shape().len());
         let mut of = value.clone();
-        while !device.is_all_there(&of) {
+        while !is_there(&of) {
             let (axis, by, from) = turned(&of)?;
             let extent = of.shape()[axis] as i64;
             let moved = (shifts[axis] + by as i64) % extent;

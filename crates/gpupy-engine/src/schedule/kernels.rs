@@ -1,6 +1,6 @@
 //! Kernels: a walk as the list of what is launched, one after another, to bring it to where it goes.
 //!
-//! Owns [`Kernels`] and [`Ends`]: the pieces that the walk is cut into, each with its kernel, as one like it was cut
+//! Owns [`Kernels`]: the pieces that the walk is cut into, each with its kernel, as one like it was cut
 //! where that is known. Invariants: nothing is launched or stored here; all kernels are known before the first is
 //! launched; a kernel reads what its walk reads, or what one before it stores.
 //!
@@ -10,6 +10,7 @@
 use crate::graph::value::Value;
 use crate::memory::access;
 use crate::memory::tiling::Tile;
+use crate::schedule::destination::Ends;
 use crate::schedule::device::Device;
 use crate::schedule::partition::{Partition, Piece, Possible};
 use crate::schedule::program::emit;
@@ -19,33 +20,10 @@ use crate::schedule::walk::{Child, Role, Walk, WalkNode};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 use gpupy_core::memory;
-use gpupy_core::op::Op;
 use gpupy_core::shape::{contiguous_strides, size_of};
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// What becomes of the roots of a walk.
-#[derive(Clone, Debug)]
-pub(crate) struct Ends {
-    pub form: Form,
-    /// Of reductions, the operations of the roots behind the first.
-    pub further: SmallVec<[Op; 4]>,
-    /// Where each goes in a block; nowhere, if it gets a tile of its own.
-    pub places: SmallVec<[Option<Access>; 1]>,
-}
-
-impl Ends {
-    /// One root, which gets a tile of its own.
-    pub fn tile(form: Form) -> Ends {
-        Ends { form, further: SmallVec::new(), places: smallvec![None] }
-    }
-
-    /// One root, which goes to a place in a block.
-    pub fn place(form: Form, place: Access) -> Ends {
-        Ends { form, further: SmallVec::new(), places: smallvec![Some(place)] }
-    }
-}
 
 /// What is launched for a walk.
 pub(crate) struct Kernels {

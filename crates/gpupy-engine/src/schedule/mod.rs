@@ -14,7 +14,6 @@
 //! transfers and writes (`execute/`).
 
 pub(crate) mod again;
-pub(crate) mod boxes;
 pub(crate) mod cost;
 pub(crate) mod destination;
 pub(crate) mod device;

@@ -11,7 +11,7 @@
 use crate::blocks::cache::{Blocks, Part};
 use crate::graph::value::ValueId;
 use crate::memory::tiling::Tile;
-use crate::schedule::kernels::Ends;
+use crate::schedule::destination::Ends;
 use crate::schedule::program::kernel::{Emitted, Kernel};
 use crate::schedule::walk::{Child, Role, Walk, WalkNode};
 use gpupy_core::Scalar;

@@ -1,16 +1,18 @@
 //! Steps: what is done to compute one tile of a value, and what has to be computed before that.
 //!
-//! Owns [`Step`], [`Prepared`] and the choice; `reduced.rs`, `assigned.rs`, `whole.rs` and `on_host.rs` find what their
+//! Owns [`Step`], [`Prepared`] and the choice; `reduced.rs`, `assigned.rs`, `boxes.rs`, `whole.rs` and `on_host.rs` find what their
 //! operations read. Invariants: nothing is launched or stored here; a step reads what is there or what it needs.
 //!
 //! Not here: the order of steps (`schedule/ordering.rs`), how a step is done (`execute/perform.rs`).
 
 mod assigned;
+mod boxes;
 mod on_host;
 mod reduced;
 mod whole;
 
 pub(crate) use assigned::{Assigned, Region, Written};
+pub(crate) use boxes::MOST_BOXES;
 pub(crate) use whole::WholeStep;
 
 use self::on_host::missing_operands;
@@ -18,9 +20,9 @@ use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
-use crate::schedule::boxes;
+use crate::schedule::destination::Ends;
 use crate::schedule::device::Device;
-use crate::schedule::kernels::{Ends, Kernels};
+use crate::schedule::kernels::Kernels;
 use crate::schedule::partition::Possible;
 use crate::schedule::siblings;
 use crate::schedule::walk::{Child, Needs, Start, Walk, lost};
@@ -206,7 +208,7 @@ impl Step {
 
 /// What is computed before a walk is made once more that needs these, and that could not be cut into kernels because of
 /// more: with these there, it may be cut otherwise.
-pub(crate) fn before(needs: Needs, more: Needs) -> Needs {
+fn before(needs: Needs, more: Needs) -> Needs {
     if needs.is_empty() { more } else { needs }
 }
 

@@ -336,8 +336,8 @@ impl<'d> Walker<'d> {
         let numbers = tiling.numbers(reach());
         let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
         let stored = last.range.end - first.range.start;
-        points > stored
-            && Growth { points, stored }.pays(cost::weight(self.device, value), &self.device.caps)
+        let weight = || cost::weight(value, |value| self.device.is_all_there(value));
+        points > stored && Growth { points, stored }.pays(weight(), &self.device.caps)
     }
 
     /// The nodes of a value's operands, where the value is needed at an access.
@@ -425,7 +425,9 @@ impl<'d> Walker<'d> {
         if self.joins != Joins::Halo {
             return None;
         }
-        let rotation = known.get_or_insert_with(|| Rotation::found(self.device, value)).as_ref()?;
+        let rotation = known
+            .get_or_insert_with(|| Rotation::found(value, |value| self.device.is_all_there(value)))
+            .as_ref()?;
         let is_one_tile = |shape: &[usize]| self.device.tiling(shape).is_one();
         self.device.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
     }

@@ -7,14 +7,15 @@
 //!
 //! Not here: where a walk is cut (`join.rs`), launches (`execute/perform.rs`).
 
+use super::{Prepared, Step, before};
 use crate::graph::value::{Kind, NodeOp, Value};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
+use crate::schedule::destination::Ends;
 use crate::schedule::device::Device;
-use crate::schedule::kernels::{Ends, Kernels};
+use crate::schedule::kernels::Kernels;
 use crate::schedule::partition::Possible;
-use crate::schedule::steps::{Prepared, Step, before};
 use crate::schedule::walk::{Cut, Needs, Start, Walk};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -22,10 +23,10 @@ use gpupy_core::ir::Form;
 use gpupy_core::shape::{Shape, contiguous_strides};
 
 /// The most boxes of one tile of anything but a join: with more, joins are computed first.
-pub(crate) const MOST: usize = 256;
+pub(crate) const MOST_BOXES: usize = 256;
 
 /// A walk over the first points of a space, with the cuts that leave these, or where it is cut before there is one.
-pub(crate) type Found = std::result::Result<(Walk, Vec<Cut>), Cut>;
+pub(super) type Found = std::result::Result<(Walk, Vec<Cut>), Cut>;
 
 /// Some points of a tile: their walk over the value, their place in the tile, their extents.
 type Piece = (Access, Access, Shape);
@@ -35,7 +36,7 @@ type Piece = (Access, Access, Shape);
 ///
 /// # Errors
 /// As of a walk.
-pub(crate) fn of_tile(
+pub(super) fn of_tile(
     device: &mut Device,
     again: &mut Again,
     value: &Value,
@@ -49,7 +50,7 @@ pub(crate) fn of_tile(
     let mut found = Some(found);
     let (mut walks, mut needs, mut stored) = (Vec::new(), Needs::new(), Needs::new());
     while let Some(piece) = open.pop() {
-        let much = !is_join && open.len() + walks.len() >= MOST;
+        let much = !is_join && open.len() + walks.len() >= MOST_BOXES;
         let found = match found.take() {
             Some(found) => found,
             None => {
