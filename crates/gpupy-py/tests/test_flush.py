@@ -190,3 +190,15 @@ def test_reductions_evaluated_together_have_the_bits_that_they_have_alone(driver
     for number in range(0, count, 5):
         alone = reductions()[number]
         numpy.testing.assert_array_equal(together[number], numpy.asarray(alone))
+
+
+@pytest.mark.parametrize("block_bytes", [64, 128, 4096])
+@pytest.mark.parametrize("name", ["mod", "fmod", "floor_divide", "arctan2"])
+def test_what_is_read_at_two_accesses_stays_until_both_have_read_it(name, block_bytes):
+    gpupy._gpupy.reconfigure("soft", block_bytes=block_bytes, device_bytes=1 << 16)
+
+    def shifted(np):
+        x = np.arange(1, 211, dtype=np.float32).reshape(3, 70)
+        return getattr(np, name)(x[:, 1:], x[:, :-1])
+
+    numpy.testing.assert_allclose(numpy.asarray(shifted(gpupy)), shifted(numpy), rtol=1e-6)

@@ -38,6 +38,16 @@ def test_pad(limited, mode, width):
     np.testing.assert_array_equal(result, np.pad(a, width, mode))
 
 
+@pytest.mark.parametrize("mode", [*MODES, "maximum", "mean", "linear_ramp"])
+def test_what_is_padded_lies_in_the_order_that_numpy_gives_it(driver, mode):
+    a = given((2, 3, 3), np.int32)
+    views = [lambda a: a, lambda a: a.T, lambda a: a.T[-2:], lambda a: a.T[:, ::2], lambda a: a[::-1, :1].T]
+    for view in views:
+        ours, theirs = gp.pad(view(gp.asarray(a)), 1, mode), np.pad(view(a), 1, mode)
+        assert (ours.strides, ours.flags.fnc) == (theirs.strides, theirs.flags.fnc)
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def test_constants_around(driver):
     a = given((3, 4), np.int32)
     result = gp.pad(gp.asarray(a), ((1, 1), (2, 0)), constant_values=((1, 2), (3, 4)))

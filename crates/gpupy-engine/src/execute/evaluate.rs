@@ -21,6 +21,7 @@ use crate::schedule::fuse::Fates;
 use crate::schedule::halo::Halos;
 use crate::schedule::ordering::{Failed, Ordered, Schedule, closed};
 use crate::schedule::placement::{Homes, Order};
+use crate::schedule::steps::Given;
 use crate::schedule::together::Together;
 use crate::schedule::walk::{Flow, Needs};
 use crate::schedule::ways::Steps;
@@ -157,9 +158,13 @@ impl Engine {
     /// - `Interrupted`: the slice is over.
     fn follow(&mut self, next: Ordered, homes: &Homes<'_>) -> Result<Done> {
         let Ordered { value, tile, rank, step, gives } = next;
+        let as_planned = |gives: Given| match gives.is_there() {
+            true => Done::AsPlanned,
+            false => Done::Otherwise(Needs::new()),
+        };
         // One before it may have given more than it had promised.
         if value.state().computed.covers(tile.range.clone()) {
-            return Ok(Done::AsPlanned);
+            return Ok(as_planned(gives));
         }
         self.slice.check()?;
         let position = homes.order.devices[rank];
@@ -177,7 +182,7 @@ impl Engine {
         if !self.device(position)?.halos.has(&value) {
             self.slice.keep();
         }
-        Ok(if gives.is_there() { Done::AsPlanned } else { Done::Otherwise(Needs::new()) })
+        Ok(as_planned(gives))
     }
 
     /// Changes what can be changed so that what failed is found or done otherwise: the work is shared, or cut smaller, or

@@ -9,8 +9,9 @@ use crate::graph::value::Value;
 use crate::schedule::device::Device;
 use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::kernel::nodes_of;
-use crate::schedule::walk::Role;
+use crate::schedule::walk::{Role, WalkNode};
 use gpupy_core::Scalar;
+use std::sync::Arc;
 
 impl Partition {
     /// Notes that a piece is in its destination: what nothing else of the walk needs goes.
@@ -52,12 +53,18 @@ impl Partition {
     /// it, this tile was computed for this walk only, and its block goes at once.
     fn let_go(&mut self, device: &mut Device, node: u32) {
         let node_of_walk = &mut self.walk.nodes[node as usize];
+        let first = node_of_walk.access.offset.max(0) as usize;
         let nothing = self.nothing.get_or_insert_with(|| Value::constant(&[], Scalar::bool(false)));
         let value = std::mem::replace(&mut node_of_walk.value, nothing.clone());
-        if self.stored[node as usize] && !value.is_computed() && device.fates.passes(&value) {
-            let at = node_of_walk.access.offset.max(0) as usize;
+        // It may be read at another access, too, which is another node.
+        let is_read = |other: &WalkNode| Arc::ptr_eq(&other.value.0, &value.0);
+        if self.stored[node as usize]
+            && !value.is_computed()
+            && device.fates.passes(&value)
+            && !self.walk.nodes.iter().any(is_read)
+        {
             let tiling = device.tiling(value.shape());
-            let tile = tiling.tile(tiling.number_at(at));
+            let tile = tiling.tile(tiling.number_at(first));
             if !value.state().on_host.covers(tile.range.clone()) {
                 device.tracer.frees(&value);
                 device.forget(&(value.id(), Part::Tile(tile.number)));

@@ -182,6 +182,13 @@ def _are_sides(pair: Any) -> bool:
     return type(pair) is tuple and len(pair) == 2 and type(pair[0]) is type(pair[1]) is int
 
 
+def _padded_by_numpy(array: Any, pad_width: Any, given: dict[str, Any]) -> Any:
+    # NumPy asks for the order of what it gets, which may be a compact copy of a view.
+    if isinstance(array, ndarray) and array.ndim and not array.flags.fnc:
+        array = array.copy("C")
+    return call("pad", np.pad, (array, pad_width), given)
+
+
 def pad(array, pad_width, mode="constant", **kwargs):
     a = asanyarray(array)
     given = {"mode": mode, **kwargs}
@@ -189,18 +196,18 @@ def pad(array, pad_width, mode="constant", **kwargs):
         widths = _sides(pad_width, a.ndim)
         constants = _sides(kwargs.get("constant_values", 0), a.ndim)
     except (TypeError, ValueError):
-        return call("pad", np.pad, (array, pad_width), given)
+        return _padded_by_numpy(array, pad_width, given)
     plain = set(kwargs) <= ({"constant_values"} if mode == "constant" else set())
     whole = all(isinstance(n, int) and n >= 0 for pair in widths for n in pair)
     if not (a._lazy and a.size and plain and whole and isinstance(mode, str) and mode in _OFFERS):
-        return call("pad", np.pad, (array, pad_width), given)
+        return _padded_by_numpy(array, pad_width, given)
     if "constant_values" in kwargs and not _expresses(a.dtype, kwargs["constant_values"]):
-        return call("pad", np.pad, (array, pad_width), given)
+        return _padded_by_numpy(array, pad_width, given)
     most = _OFFERS[mode]
     if most is not None and any(
         n > extent + most for extent, pair in zip(a.shape, widths, strict=True) for n in pair
     ):
-        return call("pad", np.pad, (array, pad_width), given)
+        return _padded_by_numpy(array, pad_width, given)
     order = "F" if a.flags.fnc else "C"
     for axis, (pair, constant) in enumerate(zip(widths, constants, strict=True)):
         if any(pair):
