@@ -202,3 +202,14 @@ def test_what_is_read_at_two_accesses_stays_until_both_have_read_it(name, block_
         return getattr(np, name)(x[:, 1:], x[:, :-1])
 
     numpy.testing.assert_allclose(numpy.asarray(shifted(gpupy)), shifted(numpy), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in ("cpu", "soft") if name in apart.STARTING])
+def test_a_step_finds_nothing_that_only_those_behind_it_give(name):
+    # The numbers are converted after the sums of chunks, which convert them too; the scan reads both.
+    gpupy._gpupy.reconfigure(name, block_bytes=256, device_bytes=16384)
+
+    def counted(np):
+        return np.count_nonzero(np.cumsum(np.arange(999).astype(np.uint16)) <= 20)
+
+    assert counted(gpupy) == counted(numpy)

@@ -1,7 +1,8 @@
 //! Steps: what is done to compute one tile of a value, and what has to be computed before that.
 //!
-//! Owns [`Step`], [`Prepared`] and the choice; `reduced.rs`, `assigned.rs`, `boxes.rs`, `whole.rs` and `on_host.rs` find what their
-//! operations read. Invariants: nothing is launched or stored here; a step reads what is there or what it needs.
+//! Owns [`Step`], [`Prepared`] and the choice; `reduced.rs`, `assigned.rs`, `boxes.rs`, `whole.rs` and `on_host.rs` find
+//! what their operations read. Invariants: nothing is launched or stored here; a step reads what is there or what it
+//! needs.
 //!
 //! Not here: the order of steps (`schedule/ordering.rs`), how a step is done (`execute/perform.rs`).
 
@@ -126,8 +127,9 @@ pub(crate) struct Given(SmallVec<[(Weak<Node>, Range<usize>); 1]>);
 impl Given {
     /// Whether all of them are computed.
     pub fn is_there(&self) -> bool {
-        let values = self.0.iter().filter_map(|(value, range)| Some((value.upgrade()?, range)));
-        values.into_iter().all(|(node, range)| Value(node).state().computed.covers(range.clone()))
+        let covers =
+            |node, range: &Range<usize>| Value(node).state().computed.covers(range.clone());
+        self.0.iter().all(|(value, range)| value.upgrade().is_none_or(|node| covers(node, range)))
     }
 
     /// The values that are still held, each with its elements.
