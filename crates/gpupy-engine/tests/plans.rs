@@ -275,7 +275,7 @@ fn random(context: &Context, seed: u64) -> Vec<Vec<u8>> {
 
 #[test]
 fn random_programs_have_the_same_bits_and_launches_with_plans_and_without() {
-    let mut replayed = 0;
+    let (mut walks, mut flushes) = (0, 0);
     for seed in 0..400 {
         for (host, limit) in [(true, 1000), (false, 1000), (true, 6)] {
             let [kept, anew] = [true, false].map(|plans| {
@@ -287,9 +287,12 @@ fn random_programs_have_the_same_bits_and_launches_with_plans_and_without() {
             });
             assert_eq!(kept.0, anew.0, "seed {seed}");
             assert_eq!(kept.1, anew.1, "seed {seed}");
-            assert_eq!(Stats { plans_replayed: 0, ..kept.2 }, anew.2, "seed {seed}");
-            replayed += kept.2.plans_replayed;
+            let stats = Stats { plans_replayed: 0, flushes_replayed: 0, ..kept.2 };
+            assert_eq!(stats, anew.2, "seed {seed}");
+            walks += kept.2.plans_replayed;
+            flushes += kept.2.flushes_replayed;
         }
     }
-    assert!(replayed > 1000, "{replayed} replays");
+    assert!(walks > 1000, "{walks} walks");
+    assert!(flushes > 1000, "{flushes} flushes");
 }

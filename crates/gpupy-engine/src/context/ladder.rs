@@ -379,7 +379,7 @@ impl Context {
         };
         let tracer = self.inner.tracer.priced(cost::prices(&caps));
         let mut device = Device::new(Blocks::new(name, driver, caps, tile_len, tracer));
-        device.plans.allowed = self.inner.settings.plans;
+        device.plans.are_forbidden = !self.inner.settings.plans;
         engine.devices[position] = Some(device);
         Ok(())
     }

@@ -87,6 +87,7 @@ impl Context {
             slice: Slice::new(settings.slice),
             again: Again::new(settings.flush_bytes),
             decided: None,
+            captured: None,
         };
         engine.resize(registry.len());
         let state = State { registry, engine, wanted: settings.driver.clone(), chosen: None };
@@ -206,7 +207,8 @@ impl Context {
         for device in self.state().engine.devices.iter_mut().flatten() {
             device.sweep();
             device.empty_pool();
-            device.plans.clear();
+            device.plans.kept.clear();
+            device.recipes.clear();
         }
         host::trim();
     }

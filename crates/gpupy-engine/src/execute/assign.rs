@@ -8,7 +8,6 @@
 //! Not here: recording assignments (`recorder.rs`), what is written where (`schedule/steps/assigned.rs`), copies of
 //! old elements (`fill.rs`), who holds the old value (`in_place.rs`).
 
-use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
 use crate::explain::trace::{Event, subject};
 use crate::explain::tracer::Doing;
@@ -21,7 +20,7 @@ use crate::schedule::destination::Destination;
 use crate::schedule::in_place::Reads;
 use crate::schedule::steps::{Assigned, Written};
 use crate::schedule::walk::{Flow, Start, lost};
-use gpupy_core::{ErrorKind, Result};
+use gpupy_core::Result;
 use std::ops::Range;
 
 impl Engine {
@@ -70,17 +69,11 @@ impl Engine {
         let in_place = sole && wanted && constant.is_none() && open.may_take(&old, tile);
         self.tracer.event(|| Event::Assigned(subject(value), in_place));
         let mark = self.tracer.mark();
-        let part = Part::Tile(tile.number);
-        let (block, spec) = if in_place {
-            (self.operand_block(device, &old, &part)?, None)
-        } else {
-            let (open, stats) = self.device_and_stats(device)?;
-            let spec = open.spec(value, &tile.range)?;
-            (open.alloc(spec, stats)?, Some(spec))
+        let filling = match in_place {
+            true => self.fill_old(value, old.clone(), tile, device)?,
+            false => self.fill_new(std::slice::from_ref(value), tile, device)?,
         };
-        if in_place {
-            self.device(device)?.pin(old.id(), &part);
-        }
+        let block = filling.blocks[0];
         let written = if in_place || covered {
             Ok(Flow::Done)
         } else {
@@ -94,43 +87,16 @@ impl Engine {
             }
             (other, _) => other,
         };
-        if in_place {
-            self.device(device)?.unpin(old.id(), &part);
-        }
-        match written {
+        match &written {
             Ok(Flow::Done) => {
-                let (open, stats) = self.device_and_stats(device)?;
-                stats.in_place += u64::from(in_place);
-                if let Some(spec) = spec {
-                    open.insert(value, part, (block, spec), tile.range.clone());
-                } else {
-                    open.hand_over(&old, value, tile);
-                    let mut state = old.state();
-                    if !state.on_host.covers(tile.range.clone()) {
-                        state.computed.remove(tile.range.clone());
-                    }
-                }
-                value.mark_computed(tile.range.clone());
-                self.tracer.filled(
-                    mark,
-                    std::slice::from_ref(value),
-                    &tile.range,
-                    in_place.then_some(&old),
-                );
-                Ok(Flow::Done)
+                self.filled(filling, device)?;
+                let (value, old) = (std::slice::from_ref(value), in_place.then_some(&old));
+                self.tracer.filled(mark, value, &tile.range, old);
             }
-            other => {
-                if in_place && other.as_ref().is_err_and(|e| e.kind() == ErrorKind::DeviceLost) {
-                    // Nobody knows how far it came.
-                    old.state().on_host.remove(tile.range.clone());
-                    old.mark_lost(tile.range.clone());
-                }
-                if !in_place {
-                    self.device(device)?.driver.block_free(block);
-                }
-                other
-            }
+            Ok(Flow::Needs(_)) => self.not_filled(filling, None, device),
+            Err(error) => self.not_filled(filling, Some(error), device),
         }
+        written
     }
 
     /// Writes what is missing of a tile in host memory.
@@ -140,6 +106,7 @@ impl Engine {
         missing: &[Range<usize>],
         tile: &Tile,
     ) -> Result<Flow> {
+        self.capture_no_more();
         let operands = value.state().operands.clone();
         let (Kind::Expr { op: NodeOp::Assign(view), inputs }, [Some(old), source]) =
             (&value.0.kind, operands.as_slice())

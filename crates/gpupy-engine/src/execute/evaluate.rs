@@ -15,12 +15,15 @@ use crate::explain::tracer::Tracer;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
+use crate::schedule::below::Below;
 use crate::schedule::device::Device;
 use crate::schedule::flush::{Demand, Flush};
 use crate::schedule::fuse::Fates;
 use crate::schedule::halo::Halos;
 use crate::schedule::ordering::{Failed, Ordered, Schedule, closed};
 use crate::schedule::placement::{Homes, Order};
+use crate::schedule::replay::capture::Capture;
+use crate::schedule::replay::key;
 use crate::schedule::steps::Given;
 use crate::schedule::together::Together;
 use crate::schedule::walk::{Flow, Needs};
@@ -45,6 +48,8 @@ pub(crate) struct Engine {
     pub tracer: Tracer,
     /// What the present evaluation decided on when it began.
     pub decided: Option<Decided>,
+    /// What it has done, as far as another may do the same.
+    pub captured: Option<Capture>,
 }
 
 /// What is decided once for an evaluation: what becomes of its values, and which reductions go together.
@@ -86,7 +91,8 @@ impl Engine {
     /// - `Interrupted`: the slice is over. What was computed is kept; what no value outside holds, until the
     ///   next evaluation ends, unless it is laid aside.
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
-        let done = self.evaluate_tiles(demand, order);
+        let done = self.evaluate_anyhow(demand, order);
+        self.captured = None;
         if !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
             self.lay_aside();
         }
@@ -112,10 +118,51 @@ impl Engine {
         }
     }
 
+    /// Does what an evaluation of the same structure did, or finds out what there is to do.
+    fn evaluate_anyhow(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
+        if self.decided.is_some() {
+            // After a pause.
+            return self.evaluate_tiles(demand, order);
+        }
+        let mut below = Below::of(demand.wanted());
+        let first = order.devices.first().copied().unwrap_or_default();
+        let mut structure = match self.device(first) {
+            Ok(device) => key::structure(demand, &below, device),
+            Err(_) => None,
+        };
+        if let Some(known) = &structure
+            && let Ok(device) = self.device(first)
+            && let Some(recipe) = device.recipes.find(known)
+            // Who listens wants to hear of planning, too.
+            && !device.tracer.listens()
+        {
+            device.begin_anew();
+            if self.replay(&recipe, below, first)? && demand.is_met() {
+                self.stats.flushes_replayed += 1;
+                self.devices.iter_mut().flatten().for_each(|device| device.rest());
+                return Ok(());
+            }
+            if let Ok(device) = self.device(first) {
+                device.recipes.remove(known);
+            }
+            structure = None;
+            below = Below::of(demand.wanted());
+        }
+        self.decided = Some(self.decide(demand, &below, order));
+        self.captured = structure.map(|structure| Capture::of(structure, demand, below));
+        self.evaluate_tiles(demand, order)?;
+        if let Some(capture) = self.captured.take()
+            && let Ok(device) = self.device(first)
+        {
+            let (structure, recipe) = capture.recipe();
+            device.recipes.insert(structure, Arc::new(recipe));
+        }
+        Ok(())
+    }
+
     fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
         let value = demand.value;
-        let decided = self.decided.take().unwrap_or_else(|| self.decide(demand, order));
-        let (fates, together) = self.decided.insert(decided).clone();
+        let (fates, together) = self.decided.clone().unwrap_or_default();
         for device in self.devices.iter_mut().flatten() {
             device.begin(&fates, &together, demand.next);
         }
@@ -127,15 +174,23 @@ impl Engine {
                 Ok(true) => {}
                 Ok(false) if schedule.is_done() => break,
                 // A block was lost meanwhile.
-                Ok(false) => schedule.begin_anew(&mut self.devices, Needs::new(), 0),
+                Ok(false) => {
+                    self.capture_no_more();
+                    schedule.begin_anew(&mut self.devices, Needs::new(), 0);
+                }
                 Err(Failed { error, value: of, tile, rank }) => {
+                    self.capture_no_more();
                     self.change(error, value, (&of, &tile), rank, &mut homes)?;
                     schedule.begin_anew(&mut self.devices, Needs::new(), rank);
                 }
             }
             while let Some(next) = schedule.next(&mut self.devices) {
                 let (of, tile, rank) = (next.value.clone(), next.tile.clone(), next.rank);
-                match self.follow(next, &homes) {
+                let done = self.follow(next, &homes);
+                if !matches!(done, Ok(Done::AsPlanned)) {
+                    self.capture_no_more();
+                }
+                match done {
                     Ok(Done::AsPlanned) => {}
                     Ok(Done::Otherwise(needs)) => {
                         schedule.begin_anew(&mut self.devices, needs, rank);
@@ -170,6 +225,7 @@ impl Engine {
         let position = homes.order.devices[rank];
         // What steps behind it give is not there for walks that are made while it is done.
         let promised = std::mem::take(&mut self.device(position)?.promised);
+        self.capture(|capture| if rank == 0 { capture.begin(&value) } else { None });
         let flow = self.perform(step, &value, &tile, position);
         if let Ok(device) = self.device(position) {
             device.promised = promised;
@@ -178,6 +234,7 @@ impl Engine {
             return Ok(Done::Otherwise(needs));
         }
         self.counts[position].blocks_evaluated += 1;
+        self.capture(Capture::end);
         self.stats.driver_fallbacks += u64::from(homes.has_moved(&value));
         if !self.device(position)?.halos.has(&value) {
             self.slice.keep();
@@ -205,12 +262,12 @@ impl Engine {
     }
 
     /// What is decided once for what is asked for.
-    fn decide(&self, demand: &Demand<'_>, order: &Order) -> Decided {
+    fn decide(&self, demand: &Demand<'_>, below: &Below, order: &Order) -> Decided {
         // Of a device that is gone the next one does the work.
         let chosen = order.devices.first().and_then(|position| self.devices.get(*position));
         let unknown = Capabilities::default();
         let caps = chosen.and_then(Option::as_ref).map_or(&unknown, |device| &device.caps);
-        let mut flush = Flush::of(demand, caps);
+        let mut flush = Flush::of(demand, below, caps);
         (Arc::new(Fates::of(&mut flush)), Arc::new(flush.together))
     }
 

@@ -6,7 +6,6 @@
 //! Not here: which step computes a tile (`schedule/steps/`), walks (`pieces.rs`), assignments (`assign.rs`) and what
 //! is done in host memory.
 
-use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
@@ -14,8 +13,8 @@ use crate::schedule::destination::{Destination, Ends};
 use crate::schedule::steps::Step;
 use crate::schedule::walk::Flow;
 use gpupy_core::Result;
-use gpupy_core::driver::{BlockId, BlockSpec};
-use smallvec::{SmallVec, smallvec};
+use gpupy_core::driver::BlockId;
+use smallvec::smallvec;
 
 impl Engine {
     /// Does the step that computes a tile, or tells what it needs first.
@@ -75,9 +74,18 @@ impl Engine {
             }
             Step::Assignment(step) => self.assign(value, step, tile, device),
             Step::Whole(step) => self.whole(value, &step, tile, device).map(|()| Flow::Done),
-            Step::Scatter => self.scatter(value, device).map(|()| Flow::Done),
-            Step::WhereTrue => self.where_true(value).map(|()| Flow::Done),
-            Step::Gathering(at) => self.gather_on_host(value, &at, tile).map(|()| Flow::Done),
+            Step::Scatter => {
+                self.capture_no_more();
+                self.scatter(value, device).map(|()| Flow::Done)
+            }
+            Step::WhereTrue => {
+                self.capture_no_more();
+                self.where_true(value).map(|()| Flow::Done)
+            }
+            Step::Gathering(at) => {
+                self.capture_no_more();
+                self.gather_on_host(value, &at, tile).map(|()| Flow::Done)
+            }
         }
     }
 
@@ -101,39 +109,23 @@ impl Engine {
         device: usize,
         fill: impl FnOnce(&mut Engine, &[BlockId]) -> Result<Flow>,
     ) -> Result<Flow> {
-        let (open, stats) = self.device_and_stats(device)?;
-        let specs = values.iter().map(|value| open.spec(value, &tile.range));
-        let specs = specs.collect::<Result<SmallVec<[BlockSpec; 4]>>>()?;
-        let mut blocks: SmallVec<[BlockId; 4]> = SmallVec::new();
-        for spec in &specs {
-            match open.alloc(*spec, stats) {
-                Ok(block) => blocks.push(block),
-                Err(error) => {
-                    blocks.into_iter().for_each(|block| open.driver.block_free(block));
-                    return Err(error);
-                }
-            }
-        }
+        let filling = self.fill_new(values, tile, device)?;
         // A row that is filled on the way to another block must not let a pause lose that.
         let (held, kept) = (self.slice.held(), self.slice.kept());
         let mark = self.tracer.mark();
-        let done = fill(self, &blocks);
+        let done = fill(self, &filling.blocks);
         self.slice.hold(held);
-        if let Ok(Flow::Needs(_)) = done {
-            // What was computed for it on the way goes with the block.
-            self.slice.take_back(kept);
-        }
-        let open = self.device(device)?;
-        for ((value, block), spec) in values.iter().zip(blocks).zip(specs) {
-            if let Ok(Flow::Done) = done {
-                open.insert(value, Part::Tile(tile.number), (block, spec), tile.range.clone());
-                value.mark_computed(tile.range.clone());
-            } else {
-                open.driver.block_free(block);
+        match &done {
+            Ok(Flow::Done) => {
+                self.filled(filling, device)?;
+                self.tracer.filled(mark, values, &tile.range, None);
             }
-        }
-        if let Ok(Flow::Done) = done {
-            self.tracer.filled(mark, values, &tile.range, None);
+            Ok(Flow::Needs(_)) => {
+                // What was computed for it on the way goes with the block.
+                self.slice.take_back(kept);
+                self.not_filled(filling, None, device);
+            }
+            Err(error) => self.not_filled(filling, Some(error), device),
         }
         done
     }

@@ -11,7 +11,7 @@ use crate::explain::trace::{Event, subject};
 use crate::schedule::again::Passes;
 use crate::schedule::destination::{Destination, Ends};
 use crate::schedule::kernels::Kernels;
-use crate::schedule::partition::{Partition, Piece};
+use crate::schedule::partition::Piece;
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{Flow, Start, Walk};
 use gpupy_core::driver::Access;
@@ -37,6 +37,7 @@ impl Engine {
         match flow {
             Ok(Flow::Done) => {
                 self.counts[device].plans_replayed += u64::from(kernels.is_replay);
+                self.capture(|capture| capture.walked(passes.names()));
                 passes.note();
             }
             _ => {
@@ -99,9 +100,10 @@ impl Engine {
             Err(walk) => return Ok(Some(*walk)),
         };
         let Some((piece, kernel)) = kernels.next() else { return Ok(Some(kernels.partition.walk)) };
-        match self.launch_piece(&mut kernels.partition, &piece, &kernel, (device, dests)) {
+        match self.launch_piece(&mut kernels, &piece, &kernel, (device, dests)) {
             Ok(()) => {
                 self.counts[device].plans_replayed += u64::from(kernels.is_replay);
+                self.capture(|capture| capture.walked(passes.names()));
                 passes.note();
                 Ok(None)
             }
@@ -129,7 +131,7 @@ impl Engine {
         device: usize,
     ) -> Result<Flow> {
         while let Some((piece, kernel)) = kernels.next() {
-            let done = self.run_piece(&mut kernels.partition, &piece, &kernel, (device, dests));
+            let done = self.run_piece(kernels, &piece, &kernel, (device, dests));
             drop(kernel);
             match done {
                 Ok(()) => kernels.launched(self.device(device)?, &piece),
@@ -152,35 +154,47 @@ impl Engine {
     /// Launches one of several pieces, into a tile of its own where it is not the last.
     fn run_piece(
         &mut self,
-        partition: &mut Partition,
+        kernels: &mut Kernels,
         piece: &Piece,
         kernel: &Kernel,
         (device, dests): (usize, &[Destination]),
     ) -> Result<()> {
         let open = self.device(device)?;
+        let partition = &kernels.partition;
         let own = piece.node.map(|node| &partition.walk.nodes[node as usize]).and_then(|node| {
             let tile = open.own_tile(&node.value, &node.access, &partition.walk.space)?;
             open.tracer.event(|| Event::Cut(subject(&node.value)));
             Some([Destination::Tile { value: node.value.clone(), tile }])
         });
         let dests = own.as_ref().map_or(dests, |own| &own[..]);
-        self.launch_piece(partition, piece, kernel, (device, dests))
+        self.launch_piece(kernels, piece, kernel, (device, dests))
     }
 
     /// Launches the kernel of a piece, into the block of an operand where one may be taken.
     fn launch_piece(
         &mut self,
-        partition: &mut Partition,
+        kernels: &mut Kernels,
         piece: &Piece,
         kernel: &Kernel,
         (device, dests): (usize, &[Destination]),
     ) -> Result<()> {
         let open = self.device(device)?;
+        let partition = &mut kernels.partition;
         let computes = match open.tracer.listens() {
             true => partition.values_of(piece),
             false => Vec::new(),
         };
         let taken = partition.operand_to_take(open, piece, kernel, dests);
-        self.launch(device, kernel, dests, taken, computes)
+        let place = taken.as_ref().map(|taken| taken.operand);
+        self.launch(device, kernel, dests, taken, computes)?;
+        self.capture(|capture| {
+            capture.launch(
+                Some((&kernels.partition.walk, kernels.planned()?)),
+                kernel,
+                dests,
+                place,
+            )
+        });
+        Ok(())
     }
 }

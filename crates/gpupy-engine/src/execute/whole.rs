@@ -6,6 +6,7 @@
 //! Not here: what is read, and where it is done (`schedule/steps/whole.rs`), how a scan is made of steps, and what else
 //! is recorded (`record/whole.rs`).
 
+use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{NodeOp, Value};
@@ -15,9 +16,9 @@ use crate::memory::strided;
 use crate::memory::tiling::Tile;
 use crate::schedule::cost::operations;
 use crate::schedule::destination::Destination;
-use crate::schedule::program::kernel::Kernel;
+use crate::schedule::program::kernel::{Code, Kernel};
 use crate::schedule::steps::WholeStep;
-use gpupy_core::ir::{Builder, Program, REDUCE_CHUNK};
+use gpupy_core::ir::{Builder, REDUCE_CHUNK};
 use gpupy_core::memory;
 use gpupy_core::op_eval::whole::{product, scanned, sorted};
 use gpupy_core::shape::{contiguous_strides, size_of};
@@ -40,11 +41,16 @@ impl Engine {
         let kernel = self.whole_kernel(value, step, device)?;
         self.device(device)?.driver.check_ir(&kernel.program)?;
         let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
-        match self.launch(device, &kernel, &[dest], None, Vec::new()) {
+        let dests = [dest];
+        match self.launch(device, &kernel, &dests, None, Vec::new()) {
+            Ok(()) => {
+                self.capture(|capture| capture.launch(None, &kernel, &dests, None));
+                Ok(())
+            }
             Err(error) if error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(&error) => {
                 self.whole_on_host(value, step)
             }
-            done => done,
+            Err(error) => Err(error),
         }
     }
 
@@ -57,15 +63,8 @@ impl Engine {
         let (form, space) = (whole.form(), whole.space(extents));
         let device = self.device(device)?;
         let mut builder = Builder::new(form, space.len() as u32);
-        let mut kernel = Kernel {
-            program: Arc::new(Program::empty(form, 1)),
-            known: None,
-            space,
-            operands: Vec::new(),
-            params: Vec::new(),
-            accesses: Vec::new(),
-            dests: Vec::new(),
-        };
+        let mut operands: Vec<(Value, Part)> = Vec::new();
+        let mut accesses = Vec::new();
         let mut values: SmallVec<[u32; 2]> = SmallVec::new();
         for read in reads {
             // Gathered, axes that the operand repeats along take no room.
@@ -76,22 +75,20 @@ impl Engine {
             let wanted = (read.value.clone(), placed.part);
             let same =
                 |(value, part): &(Value, _)| value.id() == wanted.0.id() && *part == wanted.1;
-            let operand = kernel.operands.iter().position(same).unwrap_or_else(|| {
-                kernel.operands.push(wanted);
+            let operand = operands.iter().position(same).unwrap_or_else(|| {
+                operands.push(wanted);
                 builder.operand(read.value.dtype()) as usize
             });
             let slot = builder.access(access::kind(&placed.access, &read.space));
             values.push(builder.load(operand as u32, slot));
-            kernel.accesses.push(placed.access);
+            accesses.push(placed.access);
         }
         let result = builder.whole(whole.op(), &values);
         builder.store(result);
-        kernel.program = Arc::new(builder.finish());
-        debug_assert!(kernel.program.verify().is_ok(), "{}", kernel.program);
-        debug_assert_eq!(kernel.program.dests[0], value.dtype());
-        let out = form.out_shape(&kernel.space);
-        kernel.dests.push(access::access(0, &contiguous_strides(&out)));
-        Ok(kernel)
+        let dests = vec![access::access(0, &contiguous_strides(&form.out_shape(&space)))];
+        let code = Code::new(builder.finish(), space, accesses, dests);
+        debug_assert_eq!(code.program.dests[0], value.dtype());
+        Ok(Kernel { code: Arc::new(code), operands, params: Vec::new() })
     }
 
     /// Computes a box of whole rows in host memory.
@@ -100,6 +97,7 @@ impl Engine {
         value: &Value,
         WholeStep { whole, origin, extents, reads, .. }: &WholeStep,
     ) -> Result<()> {
+        self.capture_no_more();
         let whole = *whole;
         for read in reads {
             self.bring_to_host(&read.value, read.reach())?;

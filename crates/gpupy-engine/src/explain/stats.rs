@@ -19,6 +19,8 @@ pub struct Stats {
     pub instructions: u64,
     /// Walks that were launched by the plan of an earlier one.
     pub plans_replayed: u64,
+    /// Flushes that did what an earlier one had done.
+    pub flushes_replayed: u64,
     /// Launches, and writes by index arrays, that changed the memory of an operand that nobody needed any more.
     pub in_place: u64,
     /// Bytes from host to device.
@@ -66,6 +68,7 @@ impl AddAssign for Stats {
         self.launches += other.launches;
         self.instructions += other.instructions;
         self.plans_replayed += other.plans_replayed;
+        self.flushes_replayed += other.flushes_replayed;
         self.in_place += other.in_place;
         self.bytes_uploaded += other.bytes_uploaded;
         self.bytes_imported += other.bytes_imported;

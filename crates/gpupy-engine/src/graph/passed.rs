@@ -60,6 +60,7 @@ impl Passed {
 }
 
 /// What a kernel reads of a value.
+#[derive(Clone)]
 pub(crate) struct Read {
     /// The positions from the first to the last.
     pub reach: Range<usize>,

@@ -67,16 +67,26 @@ impl Passes {
         Passes(all.collect())
     }
 
+    /// Their names, with what was read of each.
+    pub fn names(&self) -> impl Iterator<Item = (ValueId, Read)> + '_ {
+        self.0.iter().filter_map(|(value, read)| Some((value.upgrade()?.id, read.clone())))
+    }
+
     /// Notes that they were computed.
     pub fn note(self) {
         for (value, read) in self.0 {
-            // What was stored on the way, or is gone, is not computed again.
-            let Some(value) = value.upgrade().map(Value) else { continue };
-            let mut state = value.state();
-            if !state.computed.covers(read.reach.clone()) {
-                state.passed.get_or_insert_default().note(read);
+            if let Some(value) = value.upgrade().map(Value) {
+                note(&value, read);
             }
         }
+    }
+}
+
+/// Notes that a kernel computed a value in passing. What was stored on the way, or is gone, is not computed again.
+pub(crate) fn note(value: &Value, read: Read) {
+    let mut state = value.state();
+    if !state.computed.covers(read.reach.clone()) {
+        state.passed.get_or_insert_default().note(read);
     }
 }
 

@@ -7,8 +7,10 @@
 
 use super::fuse::Fates;
 use super::halo::Halos;
+use super::kept::Kept;
 use super::program::plans::Plans;
 use super::program::programs::Programs;
+use super::replay::recipe::Recipe;
 use super::together::Together;
 use super::ways::{Steps, Ways};
 use crate::blocks::cache::Blocks;
@@ -27,6 +29,8 @@ pub(crate) struct Device {
     pub programs: Programs,
     /// The plans of walks.
     pub plans: Plans,
+    /// What was done in flushes.
+    pub recipes: Kept<Recipe>,
     /// Values that the present evaluation computes on another device.
     pub elsewhere: FxHashSet<ValueId>,
     /// What becomes of the values of the present evaluation.
@@ -93,6 +97,7 @@ impl Device {
             ways: Ways::default(),
             programs: Programs::default(),
             plans: Plans::default(),
+            recipes: Kept::default(),
             elsewhere: FxHashSet::default(),
             fates: Arc::default(),
             together: Arc::default(),
@@ -123,12 +128,17 @@ impl Device {
     /// Forgets what only the evaluation before knew, for one whose values have these fates, that does these reductions
     /// together, and after which those are asked for.
     pub fn begin(&mut self, fates: &Arc<Fates>, together: &Arc<Together>, next: &[Value]) {
-        self.blocks.begin();
-        self.elsewhere.clear();
-        self.promised.0.clear();
+        self.begin_anew();
         self.fates = fates.clone();
         self.together = together.clone();
         self.next = next.to_vec();
+    }
+
+    /// The same for one that decides nothing.
+    pub fn begin_anew(&mut self) {
+        self.blocks.begin();
+        self.elsewhere.clear();
+        self.promised.0.clear();
     }
 
     /// What the present evaluation goes on with after a pause.

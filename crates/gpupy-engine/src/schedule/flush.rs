@@ -6,12 +6,12 @@
 //! Not here: what is decided by it (`fuse.rs`), which reductions go together (`together.rs`).
 
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
+use crate::schedule::below::{Below, Source};
 use crate::schedule::together::Together;
 use gpupy_core::driver::Capabilities;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The most values that an evaluation is told of which will be asked for next: what it looks at grows with them.
 const TOGETHER: usize = 32;
@@ -29,6 +29,16 @@ impl<'d> Demand<'d> {
     /// Positions of a value, and nothing that is known of besides.
     pub fn of(value: &'d Value, range: Range<usize>) -> Demand<'d> {
         Demand { value, range, next: &[] }
+    }
+
+    /// Whether what is asked for is computed.
+    pub fn is_met(&self) -> bool {
+        self.value.state().computed.covers(self.range.clone())
+    }
+
+    /// What is wanted, and what will be.
+    pub fn wanted(&self) -> impl Iterator<Item = &'d Value> {
+        std::iter::once(self.value).chain(self.next)
     }
 
     /// All of the first of these, and the others next; `None` where there is none.
@@ -85,42 +95,21 @@ pub(crate) struct Flush {
 
 impl Flush {
     /// The pending values below what is asked for, for a device of these capabilities.
-    pub fn of(demand: &Demand<'_>, caps: &Capabilities) -> Flush {
+    pub fn of(demand: &Demand<'_>, below: &Below, caps: &Capabilities) -> Flush {
         let most = caps.max_dests;
-        let wanted: SmallVec<[&Value; 4]> =
-            std::iter::once(demand.value).chain(demand.next).collect();
-        let mut found: FxHashMap<ValueId, u32> = FxHashMap::default();
-        let mut values: Vec<Value> = Vec::new();
-        let mut open: Vec<Value> = wanted.iter().map(|value| (*value).clone()).collect();
-        while let Some(value) = open.pop() {
-            if value.is_computed() || found.contains_key(&value.id()) {
-                continue;
-            }
-            found.insert(value.id(), 0);
-            open.extend(value.state().operands.iter().flatten().cloned());
-            values.push(value);
-        }
-        values.sort_unstable_by_key(Value::order);
-        for (number, value) in (0..).zip(&values) {
-            found.insert(value.id(), number);
-        }
-        let mut nodes: Vec<Pending> = Vec::with_capacity(values.len());
-        // The handles that are known of: in the list here, and of what reads it.
-        let mut handles = vec![1; values.len()];
-        for value in &values {
-            let pending = pending(value, (&found, &mut handles), &nodes);
+        let mut nodes: Vec<Pending> = Vec::with_capacity(below.values.len());
+        for (number, value) in below.values.iter().enumerate() {
+            let outlives = below.outlives[number];
+            let pending = Pending { outlives, ..pending(value, &below.reads[number], &nodes) };
             nodes.push(pending);
         }
-        for ((node, value), handles) in nodes.iter_mut().zip(&values).zip(handles) {
-            node.outlives = Arc::strong_count(&value.0) > handles;
-        }
-        let together = reductions_together(demand, &values, caps);
+        let together = reductions_together(demand, &below.values, caps);
         let mut firsts: FxHashMap<u32, u32> = FxHashMap::default();
         for (number, node) in (0..).zip(&mut nodes) {
             let group = together.group(node.id);
             node.first = group.map_or(number, |group| *firsts.entry(group).or_insert(number));
         }
-        let pending = wanted.iter().filter_map(|value| Some((*value, *found.get(&value.id())?)));
+        let pending = demand.wanted().filter_map(|value| Some((value, below.number(value.id())?)));
         let mut groups: SmallVec<[(&Value, u32, usize); 2]> = SmallVec::new();
         let mut wanted = SmallVec::new();
         for (value, number) in pending {
@@ -140,7 +129,8 @@ impl Flush {
             };
             wanted.push((number, first));
         }
-        Flush { nodes, numbers: found, wanted, together }
+        let ids = (0..).zip(&nodes).map(|(number, node)| (node.id, number));
+        Flush { numbers: ids.collect(), nodes, wanted, together }
     }
 }
 
@@ -163,12 +153,8 @@ fn reductions_together(demand: &Demand<'_>, values: &[Value], caps: &Capabilitie
     Together::of(&reductions, most)
 }
 
-/// A pending value behind these; the handles that it has of others are counted.
-fn pending(
-    value: &Value,
-    (found, handles): (&FxHashMap<ValueId, u32>, &mut [usize]),
-    before: &[Pending],
-) -> Pending {
+/// A pending value behind these, which reads these sources.
+fn pending(value: &Value, reads: &[Source], before: &[Pending]) -> Pending {
     let len = value.len();
     let mut node = Pending {
         id: value.id(),
@@ -182,19 +168,14 @@ fn pending(
         first: before.len() as u32,
         operands: SmallVec::new(),
     };
-    let Kind::Expr { op, inputs } = &value.0.kind else { return node };
+    let Kind::Expr { op, .. } = &value.0.kind else { return node };
     node.own = op.cost();
     if let NodeOp::Reduce { n, .. } = op {
         let rows = len / value.shape().last().copied().unwrap_or(1).max(1);
         node.points = rows.saturating_mul(*n);
     }
-    for (place, input) in inputs.iter().enumerate() {
-        let number = input.id().and_then(|id| found.get(&id)).copied();
-        // What was not found is computed.
-        let Some(number) = number.filter(|number| (*number as usize) < before.len()) else {
-            continue;
-        };
-        handles[number as usize] += 1;
+    for (place, source) in reads.iter().enumerate() {
+        let Source::Pending(number) = *source else { continue };
         let reading = match op {
             NodeOp::Whole(_) | NodeOp::Scatter(_) | NodeOp::WhereTrue => Reading::Stored,
             NodeOp::Assign(_) if place == 0 => Reading::Stored,

@@ -46,6 +46,13 @@ pub(crate) struct Taken {
 type Operands = SmallVec<[Option<Value>; 3]>;
 
 impl Taken {
+    /// The operand at this place, whose block an heir takes for its one tile; what the heir is computed from is out of reach
+    /// from now on.
+    pub fn of(operand: usize, value: Value, heir: Value, tile: Tile) -> Taken {
+        let operands = std::mem::take(&mut heir.state().operands);
+        Taken { operand, value, heir, tile, operands }
+    }
+
     /// Hands the block over after the launch, or gives everything back after an error.
     pub fn end(self, device: &mut Device, error: Option<&Error>) {
         let all = self.tile.range.clone();
@@ -90,9 +97,7 @@ impl Partition {
             if !device.may_take(candidate, tile) {
                 continue;
             }
-            let operands = std::mem::take(&mut value.state().operands);
-            let (value, heir) = (candidate.clone(), value.clone());
-            let taken = Taken { operand, value, heir, tile: tile.clone(), operands };
+            let taken = Taken::of(operand, candidate.clone(), value.clone(), tile.clone());
             self.look_up();
             self.mark(piece);
             if self.is_only_here(&taken, kernel, root) {

@@ -12,10 +12,11 @@ use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Ends;
 use crate::schedule::device::Device;
+use crate::schedule::kept::Structure;
 use crate::schedule::partition::{Partition, Piece, Possible};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Kernel, Target};
-use crate::schedule::program::plans::{Plan, Planned, Structure};
+use crate::schedule::program::plans::{Plan, Planned};
 use crate::schedule::walk::{Child, Role, Walk, WalkNode};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
@@ -99,7 +100,7 @@ impl Kernels {
     /// The walk without kernels, and what is known of one like it.
     fn none_of(device: &mut Device, walk: Walk, ends: Ends, last_cut: Option<u64>) -> Kernels {
         let structure = device.plans.structure(&device.blocks, &walk, &ends);
-        let plan = structure.as_ref().and_then(|structure| device.plans.find(structure));
+        let plan = structure.as_ref().and_then(|structure| device.plans.kept.find(structure));
         let plan = plan.filter(|plan| plan.is_for(&device.blocks, &walk));
         Kernels {
             partition: Partition::new(walk, last_cut),
@@ -158,7 +159,7 @@ impl Kernels {
         match before.map(Some).chain(planned).collect::<Option<_>>() {
             Some(pieces) => {
                 let plan = Arc::new(Plan { pieces });
-                device.plans.insert(structure.clone(), plan.clone());
+                device.plans.kept.insert(structure.clone(), plan.clone());
                 self.plan = Some(plan);
             }
             None => self.structure = None,
@@ -199,6 +200,11 @@ impl Kernels {
     /// The next kernel, with the piece that it computes.
     pub fn next(&mut self) -> Option<(Piece, Kernel)> {
         self.ready.pop()
+    }
+
+    /// The plan of the kernel that was taken out last, if it is known.
+    pub fn planned(&self) -> Option<&Planned> {
+        Some(self.plan.as_ref()?.pieces.get(self.launched)?)
     }
 
     /// Notes that a piece is in its destination, and lets go of what nothing else of the walk needs.
@@ -248,7 +254,7 @@ impl Kernels {
     /// Forgets how the walk is cut, as the device does not take it so.
     pub fn forget(&self, device: &mut Device) {
         if let Some(structure) = &self.structure {
-            device.plans.remove(structure);
+            device.plans.kept.remove(structure);
         }
     }
 }

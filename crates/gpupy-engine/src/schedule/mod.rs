@@ -14,6 +14,7 @@
 //! transfers and writes (`execute/`).
 
 pub(crate) mod again;
+pub(crate) mod below;
 pub(crate) mod cost;
 pub(crate) mod destination;
 pub(crate) mod device;
@@ -21,6 +22,7 @@ pub(crate) mod flush;
 pub(crate) mod fuse;
 pub(crate) mod halo;
 pub(crate) mod in_place;
+pub(crate) mod kept;
 pub(crate) mod kernels;
 pub(crate) mod lowering;
 mod need;
@@ -30,6 +32,7 @@ pub(crate) mod placement;
 pub(crate) mod program;
 pub(crate) mod reduction;
 mod release;
+pub(crate) mod replay;
 pub(crate) mod siblings;
 pub(crate) mod steps;
 pub(crate) mod together;

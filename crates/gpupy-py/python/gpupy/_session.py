@@ -45,6 +45,7 @@ class Stats(dict[str, Any]):
     launches: int
     instructions: int
     plans_replayed: int
+    flushes_replayed: int
     in_place: int
     blocks_evaluated: int
     computed_at_once: int

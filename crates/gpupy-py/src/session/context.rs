@@ -307,6 +307,7 @@ fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("launches", stats.launches)?;
     row.set_item("instructions", stats.instructions)?;
     row.set_item("plans_replayed", stats.plans_replayed)?;
+    row.set_item("flushes_replayed", stats.flushes_replayed)?;
     row.set_item("in_place", stats.in_place)?;
     row.set_item("blocks_evaluated", stats.blocks_evaluated)?;
     row.set_item("computed_at_once", stats.computed_at_once)?;

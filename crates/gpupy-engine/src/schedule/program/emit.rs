@@ -4,7 +4,7 @@
 //!
 //! Not here: the order of the nodes (`kernel.rs`).
 
-use super::kernel::{Emitted, Kernel, Target, merge_axes};
+use super::kernel::{Code, Emitted, Kernel, Target, merge_axes};
 use crate::blocks::cache::{Part, Placed};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
@@ -13,29 +13,24 @@ use crate::schedule::walk::{Child, Role, Walk};
 use crate::schedule::ways::{Way, method_dtype};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
-use gpupy_core::ir::{Builder, Form, Program};
+use gpupy_core::ir::{Builder, Form};
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The slots of operands; of a table's node, `value_of` tells the slot.
+/// The operands of a kernel, and the slots of their values' parts.
 #[derive(Default)]
 struct Operands {
+    list: Vec<(Value, Part)>,
     slots: FxHashMap<(ValueId, Part), u32>,
 }
 
 impl Operands {
-    fn slot(
-        &mut self,
-        builder: &mut Builder,
-        kernel: &mut Kernel,
-        value: &Value,
-        part: Part,
-    ) -> u32 {
+    fn slot(&mut self, builder: &mut Builder, value: &Value, part: Part) -> u32 {
         *self.slots.entry((value.id(), part.clone())).or_insert_with(|| {
-            kernel.operands.push((value.clone(), part));
+            self.list.push((value.clone(), part));
             builder.operand(value.dtype())
         })
     }
@@ -78,15 +73,7 @@ pub(crate) fn build(
     };
 
     let mut builder = Builder::new(target.form, space.len() as u32);
-    let mut kernel = Kernel {
-        program: Arc::new(Program::empty(target.form, 1)),
-        known: None,
-        dests: target.dests.iter().map(merge).collect(),
-        space,
-        operands: Vec::new(),
-        params: Vec::new(),
-        accesses: Vec::new(),
-    };
+    let (mut params, mut accesses) = (Vec::new(), Vec::new());
     let mut value_of: FxHashMap<u32, u32> = FxHashMap::default();
     let mut access_slots: FxHashMap<Access, u32> = FxHashMap::default();
     let mut operands = Operands::default();
@@ -94,28 +81,26 @@ pub(crate) fn build(
         let node = &walk.nodes[*number as usize];
         let slot = placed.as_ref().map(|placed| {
             let walked = merge(&placed.access);
-            let kind = access::kind(&walked, &kernel.space);
+            let kind = access::kind(&walked, &space);
             *access_slots.entry(walked.clone()).or_insert_with(|| {
-                kernel.accesses.push(walked);
+                accesses.push(walked);
                 builder.access(kind)
             })
         });
         let emitted = match (&node.role, slot, placed) {
             (Role::Index(_), Some(slot), _) if !is_loaded => builder.index(slot),
             (_, Some(slot), Some(placed)) => {
-                let operand = operands.slot(&mut builder, &mut kernel, &node.value, placed.part);
+                let operand = operands.slot(&mut builder, &node.value, placed.part);
                 builder.load(operand, slot)
             }
-            (Role::Table, ..) => {
-                operands.slot(&mut builder, &mut kernel, &node.value, Part::Tile(0))
-            }
+            (Role::Table, ..) => operands.slot(&mut builder, &node.value, Part::Tile(0)),
             (Role::Apply(op, children), _, _) => {
                 let mut values: SmallVec<[u32; 3]> = SmallVec::new();
                 for child in children {
                     values.push(match child {
                         Child::Node(node) => value_of[node],
                         Child::Scalar(scalar) => {
-                            kernel.params.push(scalar.bits);
+                            params.push(scalar.bits);
                             builder.param(scalar.dtype)
                         }
                     });
@@ -130,7 +115,7 @@ pub(crate) fn build(
     let given = roots.iter().map(|root| match root {
         Child::Node(node) => value_of[node],
         Child::Scalar(scalar) => {
-            kernel.params.push(scalar.bits);
+            params.push(scalar.bits);
             builder.param(scalar.dtype)
         }
     });
@@ -141,14 +126,9 @@ pub(crate) fn build(
         results.iter_mut().zip(ops).for_each(|(given, op)| *given = builder.reduce_by(op, *given));
     }
     results.into_iter().for_each(|result| builder.store(result));
-    kernel.program = Arc::new(builder.finish());
-    debug_assert!(
-        kernel.program.verify().is_ok(),
-        "{}: {:?}",
-        kernel.program,
-        kernel.program.verify().err()
-    );
-    kernel
+    let dests = target.dests.iter().map(merge).collect();
+    let code = Arc::new(Code::new(builder.finish(), space, accesses, dests));
+    Kernel { code, operands: operands.list, params }
 }
 
 /// Emits an operation on values, or what the device has in its place; gives the result.

@@ -1,6 +1,6 @@
 //! Kernels: the program of a piece of a walk, and the numbers of its launch.
 //!
-//! Owns [`Kernel`], and the order in which a piece's nodes are emitted: depth first, larger sub-trees first, so
+//! Owns [`Kernel`], a [`Code`] with its values and scalars, and the order in which a piece's nodes are emitted: depth first, larger sub-trees first, so
 //! that values are used soon after they are computed (article, section 4.8); the order depends on structure
 //! alone, so that equal pieces are equal programs.
 //!
@@ -15,27 +15,46 @@ use gpupy_core::ir::{Fingerprint, Form, Program};
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
-/// A program and what its launch needs besides blocks.
-pub(crate) struct Kernel {
+/// A program and how its launch walks over its blocks: all of a kernel but its values and scalars.
+pub(crate) struct Code {
     pub program: Arc<Program>,
-    /// The program's, where it was asked for before.
-    pub known: Option<Fingerprint>,
     /// The iteration space after merging axes.
     pub space: Shape,
-    /// The operands' values and parts.
-    pub operands: Vec<(Value, Part)>,
-    pub params: Vec<u64>,
     pub accesses: Vec<Access>,
     /// The destinations' accesses over the merged (output) space.
     pub dests: Vec<Access>,
+    /// The program's, once it was asked for.
+    fingerprint: OnceLock<Fingerprint>,
 }
 
-impl Kernel {
+impl Code {
+    pub fn new(program: Program, space: Shape, accesses: Vec<Access>, dests: Vec<Access>) -> Code {
+        debug_assert!(program.verify().is_ok(), "{program}: {:?}", program.verify().err());
+        Code { program: Arc::new(program), space, accesses, dests, fingerprint: OnceLock::new() }
+    }
+
     /// The program's fingerprint.
     pub fn fingerprint(&self) -> Fingerprint {
-        self.known.unwrap_or_else(|| self.program.fingerprint())
+        *self.fingerprint.get_or_init(|| self.program.fingerprint())
+    }
+}
+
+/// What is launched.
+pub(crate) struct Kernel {
+    pub code: Arc<Code>,
+    /// The operands' values and parts.
+    pub operands: Vec<(Value, Part)>,
+    pub params: Vec<u64>,
+}
+
+impl Deref for Kernel {
+    type Target = Code;
+
+    fn deref(&self) -> &Code {
+        &self.code
     }
 }
 

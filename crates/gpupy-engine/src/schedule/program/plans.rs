@@ -1,6 +1,6 @@
 //! Plans: kernels of walks that look like one that was planned before.
 //!
-//! Owns [`Plans`] and [`Structure`]. A program that iterates evaluates the same graph on other values
+//! Owns [`Plans`] and the structure of a walk. A program that iterates evaluates the same graph on other values
 //! again and again. Its walk is planned once: cut, built and checked, and cut smaller where the device refused a piece;
 //! then the plan is *replayed* on the values and scalars of the next walk of the same structure. Invariants: a structure,
 //! with the tiles of what is stored on the way, is all that planning asks for, compared in full, so that a replay
@@ -12,34 +12,24 @@ use crate::blocks::cache::{Blocks, Part};
 use crate::graph::value::ValueId;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Ends;
-use crate::schedule::program::kernel::{Emitted, Kernel};
+use crate::schedule::kept::{Kept, Structure, Weighed};
+use crate::schedule::program::kernel::{Code, Emitted, Kernel};
 use crate::schedule::walk::{Child, Role, Walk, WalkNode};
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
-use gpupy_core::ir::{Fingerprint, Form, Program};
-use gpupy_core::shape::Shape;
-use lru::LruCache;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use gpupy_core::ir::Form;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The most nodes of a walk whose plan is kept.
 const MOST_NODES: usize = 512;
-/// The most words of all structures and programs together.
-const MOST_WORDS: usize = 1 << 18;
-
 /// The plans of a device.
+#[derive(Default)]
 pub(crate) struct Plans {
-    known: LruCache<Structure, Arc<Plan>, FxBuildHasher>,
-    /// What they take, in words of 8 bytes, roughly.
-    words: usize,
-    /// Whether plans are kept and replayed.
-    pub allowed: bool,
+    pub kept: Kept<Plan>,
+    /// Whether none are kept and replayed.
+    pub are_forbidden: bool,
 }
-
-/// All of a walk, and of what becomes of it, that its plan depends on: everything but which values and which
-/// scalars there are.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Structure(Vec<u64>);
 
 /// The kernels of a walk, without its values and scalars, in the order of their launches.
 pub(crate) struct Plan {
@@ -52,15 +42,11 @@ pub(crate) struct Planned {
     pub stores: Option<Stores>,
     /// Its nodes in the order of emission.
     pub order: Vec<Emitted>,
-    program: Arc<Program>,
-    fingerprint: Fingerprint,
-    space: Shape,
-    accesses: Vec<Access>,
-    dests: Vec<Access>,
+    pub code: Arc<Code>,
     /// The nodes whose values are the operands, with their parts.
     operands: Vec<(u32, Part)>,
     /// The nodes and the operands of these that are the parameters; of no node, a root.
-    params: Vec<(Option<u32>, u32)>,
+    pub params: Vec<(Option<u32>, u32)>,
 }
 
 /// A node of a walk that is stored on the way.
@@ -72,41 +58,17 @@ pub(crate) struct Stores {
     tile: Tile,
 }
 
-impl Default for Plans {
-    fn default() -> Plans {
-        Plans { known: LruCache::unbounded_with_hasher(FxBuildHasher), words: 0, allowed: true }
-    }
-}
-
 impl Plans {
-    /// The plan of walks of this structure.
-    pub fn find(&mut self, structure: &Structure) -> Option<Arc<Plan>> {
-        self.known.get(structure).cloned()
-    }
-
-    /// Forgets the plan of a structure, as the device does not take it.
-    pub fn remove(&mut self, structure: &Structure) {
-        if let Some(plan) = self.known.pop(structure) {
-            self.words -= plan.words(structure);
-        }
-    }
-
-    /// Forgets all plans.
-    pub fn clear(&mut self) {
-        self.known.clear();
-        self.words = 0;
-    }
-
     /// The structure of a walk with these ends, if plans of such are kept.
     pub fn structure(&self, blocks: &Blocks, walk: &Walk, ends: &Ends) -> Option<Structure> {
-        if !self.allowed || walk.nodes.len() > MOST_NODES {
+        if self.are_forbidden || walk.nodes.len() > MOST_NODES {
             return None;
         }
         /// Words of a node, mostly at most.
         const WORDS: usize = 8;
-        let mut words = Structure(Vec::with_capacity(WORDS * (walk.nodes.len() + 2)));
-        words.form(ends.form);
-        words.0.extend(ends.further.iter().map(|op| *op as u64));
+        let mut words = Structure::with_room(WORDS * (walk.nodes.len() + 2));
+        form(&mut words, ends.form);
+        words.extend(ends.further.iter().map(|op| *op as u64));
         words.push(ends.places.len() as u64);
         for place in &ends.places {
             match place {
@@ -115,14 +77,14 @@ impl Plans {
             }
         }
         words.extents(&walk.space);
-        walk.roots.iter().for_each(|root| words.child(root));
+        walk.roots.iter().for_each(|root| child(&mut words, root));
         let mut numbers: FxHashMap<ValueId, u64> = FxHashMap::default();
         for node in &walk.nodes {
             words.push(node.value.dtype() as u64);
             match &node.role {
                 Role::Apply(op, children) => {
                     words.push(1 << 32 | (*op as u64) << 8 | children.len() as u64);
-                    children.iter().for_each(|child| words.child(child));
+                    children.iter().for_each(|own| child(&mut words, own));
                 }
                 Role::Index(access) => {
                     words.push(2 << 32);
@@ -152,53 +114,29 @@ impl Plans {
         }
         Some(words)
     }
-
-    /// Keeps a plan; those that were used least recently go where there is no room for it.
-    pub fn insert(&mut self, structure: Structure, plan: Arc<Plan>) {
-        let words = plan.words(&structure);
-        if words > MOST_WORDS {
-            return;
-        }
-        while self.words + words > MOST_WORDS
-            && let Some((structure, plan)) = self.known.pop_lru()
-        {
-            self.words -= plan.words(&structure);
-        }
-        self.words += words;
-        if let Some((structure, old)) = self.known.push(structure, plan) {
-            self.words -= old.words(&structure);
-        }
-    }
 }
 
-impl Structure {
-    fn push(&mut self, word: u64) {
-        self.0.push(word);
-    }
+fn form(words: &mut Structure, form: Form) {
+    words.push(match form {
+        Form::Reduce { op } => 1 << 32 | op as u64,
+        _ => 0,
+    });
+}
 
-    fn form(&mut self, form: Form) {
-        self.push(match form {
-            Form::Reduce { op } => 1 << 32 | op as u64,
-            _ => 0,
-        });
-    }
+fn child(words: &mut Structure, child: &Child) {
+    words.push(match child {
+        Child::Node(node) => u64::from(*node),
+        Child::Scalar(scalar) => 1 << 32 | scalar.dtype as u64,
+    });
+}
 
-    fn extents(&mut self, shape: &[usize]) {
-        self.push(shape.len() as u64);
-        self.0.extend(shape.iter().map(|extent| *extent as u64));
-    }
-
-    fn access(&mut self, access: &Access) {
-        self.push(1 << 32 | access.strides.len() as u64);
-        self.push(access.offset.cast_unsigned());
-        self.0.extend(access.strides.iter().map(|stride| stride.cast_unsigned()));
-    }
-
-    fn child(&mut self, child: &Child) {
-        self.push(match child {
-            Child::Node(node) => u64::from(*node),
-            Child::Scalar(scalar) => 1 << 32 | scalar.dtype as u64,
-        });
+impl Weighed for Plan {
+    fn words(&self) -> usize {
+        let of_piece = |planned: &Arc<Planned>| {
+            let insts = planned.code.program.insts.len();
+            2 * insts + planned.order.len() + planned.operands.len() * 4 + 64
+        };
+        self.pieces.iter().map(of_piece).sum::<usize>()
     }
 }
 
@@ -210,14 +148,6 @@ impl Plan {
             let tile = blocks.own_tile(&node.value, &node.access, &walk.space);
             node.access == stores.access && tile.as_ref() == Some(&stores.tile)
         })
-    }
-
-    /// What it takes with its structure, in words of 8 bytes, roughly.
-    fn words(&self, structure: &Structure) -> usize {
-        let of_piece = |planned: &Arc<Planned>| {
-            2 * planned.program.insts.len() + planned.order.len() + planned.operands.len() * 4 + 64
-        };
-        structure.0.len() + self.pieces.iter().map(of_piece).sum::<usize>()
     }
 }
 
@@ -261,11 +191,7 @@ impl Planned {
         let planned = Planned {
             stores,
             order: order.to_vec(),
-            program: kernel.program.clone(),
-            fingerprint: kernel.fingerprint(),
-            space: kernel.space.clone(),
-            accesses: kernel.accesses.clone(),
-            dests: kernel.dests.clone(),
+            code: kernel.code.clone(),
             operands: operands.collect::<Option<_>>()?,
             params,
         };
@@ -279,13 +205,9 @@ impl Planned {
             Some((node.value.clone(), part.clone()))
         };
         Some(Kernel {
-            program: self.program.clone(),
-            known: Some(self.fingerprint),
-            space: self.space.clone(),
+            code: self.code.clone(),
             operands: self.operands.iter().map(value).collect::<Option<_>>()?,
             params: self.params(walk)?,
-            accesses: self.accesses.clone(),
-            dests: self.dests.clone(),
         })
     }
 
@@ -304,36 +226,5 @@ impl Planned {
             }
         };
         self.params.iter().map(bits).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_plans_take_is_bounded() {
-        let mut plans = Plans::default();
-        for number in 0..100_000 {
-            let program = Program::empty(Form::Map, 1);
-            let planned = Planned {
-                stores: None,
-                order: Vec::new(),
-                fingerprint: program.fingerprint(),
-                program: Arc::new(program),
-                space: Shape::new(),
-                accesses: Vec::new(),
-                dests: Vec::new(),
-                operands: Vec::new(),
-                params: Vec::new(),
-            };
-            let plan = Arc::new(Plan { pieces: vec![Arc::new(planned)] });
-            plans.insert(Structure(vec![number; 40]), plan);
-            assert!(plans.words <= MOST_WORDS);
-            assert!(plans.known.len() * 40 <= MOST_WORDS);
-            // What comes again and again stays.
-            assert!(plans.find(&Structure(vec![0; 40])).is_some());
-            assert!(plans.find(&Structure(vec![number; 40])).is_some());
-        }
     }
 }

@@ -1,0 +1,285 @@
+//! Capture: what is done in a flush is noted, for a recipe.
+//!
+//! Owns [`Capture`]. It holds no value, so that noting changes nothing of who holds what. What it does not know a word for
+//! (work in host memory, steps that came otherwise than planned, values that are no part of the flush) gives `None`, and
+//! ends the capture.
+//!
+//! Not here: the words (`recipe.rs`).
+
+use super::recipe::{Action, Goes, Launched, Param, Recipe, Taking};
+use crate::graph::passed::Read;
+use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
+use crate::memory::tiling::Tile;
+use crate::schedule::below::{Below, Reads, Source};
+use crate::schedule::destination::Destination;
+use crate::schedule::flush::Demand;
+use crate::schedule::kept::Structure;
+use crate::schedule::program::kernel::Kernel;
+use crate::schedule::program::plans::Planned;
+use crate::schedule::walk::Walk;
+use gpupy_core::driver::BlockId;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// What has been done of a flush.
+pub(crate) struct Capture {
+    structure: Structure,
+    numbers: FxHashMap<ValueId, Source>,
+    reads: Reads,
+    /// Values that are held anyway: something outside holds them, or they are wanted.
+    held: Vec<bool>,
+    /// Of each value, the elements that are still to be computed.
+    missing: Vec<usize>,
+    leaves: usize,
+    actions: Vec<Action>,
+    /// What the scalars are that the roots of the present step's walks are.
+    root: Option<Root>,
+    walks: u64,
+    passes: Vec<(u32, Read)>,
+    open: SmallVec<[BlockId; 4]>,
+}
+
+/// A scalar that is all of a walk.
+#[derive(Clone, Copy)]
+enum Root {
+    /// That of a value in this place.
+    Of(u32, u32),
+    /// That of values which are the same everywhere.
+    Constant,
+}
+
+impl Capture {
+    /// The capture of a flush of this structure.
+    pub fn of(structure: Structure, demand: &Demand<'_>, below: Below) -> Capture {
+        let wanted = demand.wanted().filter_map(|value| below.number(value.id()));
+        let wanted: SmallVec<[u32; 2]> = wanted.collect();
+        let mut held = below.outlives;
+        wanted.into_iter().for_each(|number| held[number as usize] = true);
+        Capture {
+            structure,
+            held,
+            missing: below.values.iter().map(Value::len).collect(),
+            numbers: below.numbers,
+            reads: below.reads,
+            leaves: below.leaves.len(),
+            actions: Vec::new(),
+            root: None,
+            walks: 0,
+            passes: Vec::new(),
+            open: SmallVec::new(),
+        }
+    }
+
+    fn source(&self, value: ValueId) -> Option<Source> {
+        self.numbers.get(&value).copied()
+    }
+
+    fn number(&self, value: &Value) -> Option<u32> {
+        match self.source(value.id()) {
+            Some(Source::Pending(number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// A step for a tile of this value begins.
+    pub fn begin(&mut self, value: &Value) -> Option<()> {
+        let number = self.number(value)?;
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
+        let scalars = (0..).zip(inputs).filter(|(_, input)| matches!(input, Input::Scalar(_)));
+        let scalars: SmallVec<[u32; 2]> = scalars.map(|(place, _)| place).collect();
+        let state = value.state();
+        let mut operands = state.operands.iter().flatten();
+        let is_constant = operands.any(|value| matches!(value.0.kind, Kind::Constant(_)));
+        self.root = match scalars[..] {
+            [] => Some(Root::Constant),
+            [place] if !is_constant => Some(Root::Of(number, place)),
+            _ => None,
+        };
+        Some(())
+    }
+
+    /// The step is done.
+    pub fn end(&mut self) -> Option<()> {
+        let passes = std::mem::take(&mut self.passes);
+        self.actions.push(Action::Step { walks: std::mem::take(&mut self.walks), passes });
+        Some(())
+    }
+
+    /// A walk of the step went through a device, and computed these in passing.
+    pub fn walked(&mut self, passes: impl Iterator<Item = (ValueId, Read)>) -> Option<()> {
+        self.walks += 1;
+        for (value, read) in passes {
+            let Some(Source::Pending(number)) = self.source(value) else { return None };
+            self.passes.push((number, read));
+        }
+        Some(())
+    }
+
+    /// A kernel was launched: of a walk, as it was planned, or of none; into the block of an operand where one is named.
+    pub fn launch(
+        &mut self,
+        of: Option<(&Walk, &Planned)>,
+        kernel: &Kernel,
+        dests: &[Destination],
+        taken: Option<usize>,
+    ) -> Option<()> {
+        let operands = kernel.operands.iter();
+        let operands = operands.map(|(value, part)| Some((self.source(value.id())?, part.clone())));
+        let operands = operands.collect::<Option<Vec<_>>>()?;
+        let params = match of {
+            Some((walk, planned)) => self.params(walk, planned, &kernel.params)?,
+            None if kernel.params.is_empty() => Vec::new(),
+            None => return None,
+        };
+        let goes = self.goes(dests)?;
+        let taken = match (taken, &goes) {
+            (Some(operand), Goes::Tiles(tiles)) => {
+                Some((operand, self.taking(operands[operand].0, tiles.first()?.0)))
+            }
+            (Some(_), Goes::Open(_)) => return None,
+            (None, _) => None,
+        };
+        if let Goes::Tiles(tiles) = &goes {
+            tiles.iter().for_each(|(number, tile)| self.computed(*number, tile));
+        }
+        let code = kernel.code.clone();
+        self.actions.push(Action::Launch(Box::new(Launched {
+            code,
+            operands,
+            params,
+            goes,
+            taken,
+        })));
+        Some(())
+    }
+
+    fn goes(&self, dests: &[Destination]) -> Option<Goes> {
+        let tile = |dest: &Destination| match dest {
+            Destination::Tile { value, tile } => Some((self.number(value)?, tile.clone())),
+            Destination::Block { .. } => None,
+        };
+        let place = |dest: &Destination| match dest {
+            Destination::Tile { .. } => None,
+            Destination::Block { block, whole, .. } => {
+                Some((self.open.iter().position(|open| open == block)?, *whole))
+            }
+        };
+        match dests.first()? {
+            Destination::Tile { .. } => {
+                dests.iter().map(tile).collect::<Option<_>>().map(Goes::Tiles)
+            }
+            Destination::Block { .. } => {
+                dests.iter().map(place).collect::<Option<_>>().map(Goes::Open)
+            }
+        }
+    }
+
+    /// What the parameters of a walk's kernel are.
+    fn params(&self, walk: &Walk, planned: &Planned, bits: &[u64]) -> Option<Vec<Param>> {
+        let param = |((node, place), bits): (&(Option<u32>, u32), &u64)| {
+            let Some(node) = node else {
+                return Some(match self.root? {
+                    Root::Of(number, place) => Param::Of(number, place),
+                    Root::Constant => Param::Bits(*bits),
+                });
+            };
+            let value = &walk.nodes.get(*node as usize)?.value;
+            let number = self.number(value)?;
+            let Kind::Expr { op, inputs } = &value.0.kind else { return None };
+            let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
+            match (op, inputs.get(*place as usize)) {
+                (NodeOp::Apply(_) | NodeOp::Gather, Some(Input::Scalar(scalar))) => {
+                    (scalar.bits == *bits).then_some(Param::Of(number, *place))
+                }
+                // The other scalars of a walk are values which are the same everywhere.
+                (NodeOp::Apply(_) | NodeOp::Gather, Some(_)) => Some(Param::Bits(*bits)),
+                // Which part of a join is read stands nowhere.
+                (NodeOp::Join(_), _) if !inputs.iter().any(is_scalar) => Some(Param::Bits(*bits)),
+                _ => None,
+            }
+        };
+        let all = planned.params.iter().zip(bits).map(param).collect::<Option<Vec<_>>>()?;
+        (all.len() == bits.len()).then_some(all)
+    }
+
+    /// Blocks were allocated for a tile of these values.
+    pub fn open(&mut self, values: &[Value], tile: &Tile, blocks: &[BlockId]) -> Option<()> {
+        if !self.open.is_empty() {
+            return None;
+        }
+        let numbers = values.iter().map(|value| self.number(value)).collect::<Option<_>>()?;
+        self.open = blocks.into();
+        self.actions.push(Action::Open(numbers, tile.clone()));
+        Some(())
+    }
+
+    /// The block of a tile of an old value is written, and becomes a value's.
+    pub fn open_old(
+        &mut self,
+        value: &Value,
+        old: &Value,
+        tile: &Tile,
+        block: BlockId,
+    ) -> Option<()> {
+        if !self.open.is_empty() {
+            return None;
+        }
+        let number = self.number(value)?;
+        let old = self.taking(self.source(old.id())?, number);
+        self.open.push(block);
+        self.actions.push(Action::OpenOld { value: number, tile: tile.clone(), old });
+        Some(())
+    }
+
+    /// The open blocks are filled.
+    pub fn close(&mut self, values: &[Value], tile: &Tile) -> Option<()> {
+        self.open.clear();
+        for value in values {
+            self.computed(self.number(value)?, tile);
+        }
+        self.actions.push(Action::Close);
+        Some(())
+    }
+
+    fn computed(&mut self, number: u32, tile: &Tile) {
+        let missing = &mut self.missing[number as usize];
+        *missing = missing.saturating_sub(tile.range.len());
+    }
+
+    /// What holds a value that another is about to take the block of.
+    fn taking(&self, source: Source, heir: u32) -> Taking {
+        // Values hold what they read until they are computed, or gone.
+        let mut living = self.held.clone();
+        let mut holding: Vec<u32> = Vec::new();
+        for number in (0..self.reads.len() as u32).rev() {
+            let place = number as usize;
+            if !living[place] || self.missing[place] == 0 {
+                continue;
+            }
+            holding.push(number);
+            for read in &self.reads[place] {
+                if let Source::Pending(read) = read {
+                    living[*read as usize] = true;
+                }
+            }
+        }
+        let slots = |held: Source| {
+            let reads = holding.iter().flat_map(|number| &self.reads[*number as usize]);
+            reads.filter(|read| **read == held).count()
+        };
+        // What reads it on the way to the heir: operands before what reads them.
+        let mut between: SmallVec<[Source; 4]> = SmallVec::from_iter([source]);
+        for number in holding.iter().rev().filter(|number| **number != heir) {
+            if self.reads[*number as usize].iter().any(|read| between.contains(read)) {
+                between.push(Source::Pending(*number));
+            }
+        }
+        let held = between.into_iter().rev().map(|held| (held, slots(held))).collect();
+        Taking { source, held }
+    }
+
+    /// The recipe of what was done, with the structure that it is for.
+    pub fn recipe(self) -> (Structure, Recipe) {
+        (self.structure, Recipe::of(self.actions, self.reads.len(), self.leaves))
+    }
+}

@@ -1,0 +1,140 @@
+//! Recipes: what was done in a flush, without its values and scalars.
+//!
+//! Owns [`Recipe`] and its [`Action`]s, which name values by their numbers in the flush. Invariant: a recipe is of a flush
+//! that went as planned, so that a flush of the same structure needs no schedule: it does the same on its own values.
+//!
+//! Not here: by what a flush is known (`key.rs`), how a recipe comes about (`capture.rs`), doing it (`execute/replay.rs`).
+
+use crate::blocks::cache::Part;
+use crate::graph::passed::Read;
+use crate::memory::tiling::Tile;
+use crate::schedule::below::Source;
+use crate::schedule::kept::Weighed;
+use crate::schedule::program::kernel::Code;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What was done, one after another.
+pub(crate) struct Recipe {
+    pub actions: Vec<Action>,
+    /// The values and leaves that no action behind each names, from which on nobody needs their handles: those before the
+    /// first, then those of each.
+    pub last: Vec<SmallVec<[Source; 4]>>,
+}
+
+/// Something that was done.
+pub(crate) enum Action {
+    /// A kernel was launched.
+    Launch(Box<Launched>),
+    /// Blocks for a tile of each of these values were allocated, to be filled by the launches that follow.
+    Open(SmallVec<[u32; 1]>, Tile),
+    /// The block of a tile of an old value became that of a value that is the old one with other elements, by the launches that
+    /// follow.
+    OpenOld { value: u32, tile: Tile, old: Taking },
+    /// The blocks are filled.
+    Close,
+    /// A step was done, of so many walks; they computed these values in passing.
+    Step { walks: u64, passes: Vec<(u32, Read)> },
+}
+
+/// A launch.
+pub(crate) struct Launched {
+    pub code: Arc<Code>,
+    pub operands: Vec<(Source, Part)>,
+    pub params: Vec<Param>,
+    pub goes: Goes,
+    /// The operand whose block it wrote into.
+    pub taken: Option<(usize, Taking)>,
+}
+
+/// Where the results of a launch go.
+pub(crate) enum Goes {
+    /// To new tiles.
+    Tiles(SmallVec<[(u32, Tile); 1]>),
+    /// Into open blocks, each by its place among them; and whether all of it.
+    Open(SmallVec<[(usize, bool); 1]>),
+}
+
+/// A parameter of a launch.
+#[derive(Clone, Copy)]
+pub(crate) enum Param {
+    /// The scalar that a value reads in this place.
+    Of(u32, u32),
+    /// Bits that are part of the structure.
+    Bits(u64),
+}
+
+/// A value whose block was taken: nothing held it but what was known.
+pub(crate) struct Taking {
+    pub source: Source,
+    /// It, and what was pending that reads it, newest first, each with the operations that held it.
+    pub held: SmallVec<[(Source, usize); 2]>,
+}
+
+impl Recipe {
+    /// The recipe of these actions, for a flush of so many values and leaves.
+    pub fn of(actions: Vec<Action>, values: usize, leaves: usize) -> Recipe {
+        let pending = (0..values as u32).map(Source::Pending);
+        let all = pending.chain((0..leaves as u32).map(Source::Leaf));
+        let mut lasts: FxHashMap<Source, usize> = all.map(|source| (source, 0)).collect();
+        for (place, action) in (1..).zip(&actions) {
+            action.name(&mut |source| {
+                lasts.insert(source, place);
+            });
+        }
+        let mut last = vec![SmallVec::new(); actions.len() + 1];
+        lasts.into_iter().for_each(|(source, place): (Source, usize)| last[place].push(source));
+        Recipe { actions, last }
+    }
+}
+
+impl Action {
+    /// Names what it needs a handle of.
+    fn name(&self, names: &mut impl FnMut(Source)) {
+        match self {
+            Action::Launch(launched) => launched.name(names),
+            // Who opens blocks holds the values until they are closed.
+            Action::Open(values, _) => values.iter().for_each(|own| names(Source::Pending(*own))),
+            Action::OpenOld { value, old, .. } => {
+                names(Source::Pending(*value));
+                old.held.iter().for_each(|(held, _)| names(*held));
+            }
+            Action::Close => {}
+            Action::Step { passes, .. } => {
+                passes.iter().for_each(|(number, _)| names(Source::Pending(*number)));
+            }
+        }
+    }
+}
+
+impl Launched {
+    fn name(&self, names: &mut impl FnMut(Source)) {
+        if let Goes::Tiles(tiles) = &self.goes {
+            tiles.iter().for_each(|(number, _)| names(Source::Pending(*number)));
+        }
+        self.operands.iter().for_each(|(operand, _)| names(*operand));
+        for param in &self.params {
+            if let Param::Of(number, _) = param {
+                names(Source::Pending(*number));
+            }
+        }
+        if let Some((_, taken)) = &self.taken {
+            taken.held.iter().for_each(|(held, _)| names(*held));
+        }
+    }
+}
+
+impl Weighed for Recipe {
+    fn words(&self) -> usize {
+        let of_action = |action: &Action| match action {
+            Action::Launch(launched) => {
+                let insts = launched.code.program.insts.len();
+                2 * insts + 4 * launched.operands.len() + 2 * launched.params.len() + 64
+            }
+            Action::Step { passes, .. } => 4 + 8 * passes.len(),
+            Action::Open(..) | Action::OpenOld { .. } | Action::Close => 32,
+        };
+        self.actions.iter().map(of_action).sum::<usize>() + 4 * self.last.len()
+    }
+}
