@@ -221,7 +221,7 @@ fn random(context: &Context, seed: u64) -> Vec<Vec<u8>> {
             let x = all[random.below(all.len())].clone();
             let y = all[random.below(all.len())].clone();
             let scalar = Scalar::f32((turn + random.below(5)) as f32 / 2.0 - 1.0);
-            let next = match random.below(10) {
+            let next = match random.below(16) {
                 0 => two(context, Op::Mul, &x, Arg::Scalar(scalar)),
                 1 => two(context, Op::Add, &x, Arg::Scalar(scalar)),
                 2 => two(context, Op::Max, &x, Arg::Array(&y)),
@@ -254,6 +254,34 @@ fn random(context: &Context, seed: u64) -> Vec<Vec<u8>> {
                     let index = context.cast(&index, DType::F32).unwrap();
                     two(context, Op::Add, &x, Arg::Array(&index))
                 }
+                9 => {
+                    let cut = 1 + random.below(shape[1] - 1);
+                    let ends = [(cut, shape[1] - cut), (0, cut)];
+                    let parts = ends.map(|(first, count)| y.slice_axis(1, first, count, 1));
+                    two(context, Op::Add, &context.join(1, &parts).unwrap(), Arg::Array(&x))
+                }
+                10 => context.scan(Op::Add, &two(context, Op::Max, &x, Arg::Array(&y)), 1).unwrap(),
+                11 => context.sort(&x, 1).unwrap(),
+                12 => {
+                    let product = context.matmul(&x, &y.transpose(&[1, 0])).unwrap();
+                    two(context, Op::Add, &x, Arg::Array(&product.slice_axis(1, 0, 1, 1)))
+                }
+                // The same everywhere, but for what is written.
+                13 => {
+                    let same = Scalar::f32(random.below(3) as f32);
+                    let written = context.full(&shape, same).unwrap();
+                    let part = written.slice_axis(1, random.below(9), 11, 1);
+                    let source = x.slice_axis(1, 3, 11, 1);
+                    let scaled = two(context, Op::Mul, &source, Arg::Scalar(scalar));
+                    context.assign(&part, Arg::Array(&scaled)).unwrap();
+                    two(context, Op::Sub, &written, Arg::Scalar(same))
+                }
+                14 => {
+                    let written = context.copy(&two(context, Op::Add, &x, Arg::Array(&y))).unwrap();
+                    let part = written.slice_axis(1, random.below(9), 11, 1);
+                    context.assign(&part, Arg::Scalar(scalar)).unwrap();
+                    written
+                }
                 _ => {
                     let test = two(context, Op::Lt, &x, Arg::Scalar(scalar));
                     context
@@ -276,7 +304,7 @@ fn random(context: &Context, seed: u64) -> Vec<Vec<u8>> {
 #[test]
 fn random_programs_have_the_same_bits_and_launches_with_plans_and_without() {
     let (mut walks, mut flushes) = (0, 0);
-    for seed in 0..400 {
+    for seed in 0..6000 {
         for (host, limit) in [(true, 1000), (false, 1000), (true, 6)] {
             let [kept, anew] = [true, false].map(|plans| {
                 let (context, log) = context(plans, host, limit);
@@ -294,5 +322,34 @@ fn random_programs_have_the_same_bits_and_launches_with_plans_and_without() {
         }
     }
     assert!(walks > 1000, "{walks} walks");
+    assert!(flushes > 1000, "{flushes} flushes");
+}
+
+#[test]
+fn random_programs_of_all_forms_are_replayed_as_they_are_planned() {
+    let mut flushes = 0;
+    // In the last one, what is left of a walk when it is cut reads what a step before it gives.
+    for seed in (0..400).chain([595]) {
+        // Arrays of one block, of several, and where there is room for few.
+        for (block_bytes, device_bytes) in [(0, 0), (256, 0), (128, 4096)] {
+            let [kept, anew] = [true, false].map(|plans| {
+                let registry = Registry::new().register(driver_soft::NAME, driver_soft::new);
+                let driver = driver_soft::NAME.into();
+                let settings =
+                    Settings { driver, plans, block_bytes, device_bytes, ..Settings::default() };
+                let context = Context::new(registry, settings);
+                (random(&context, seed), context.stats())
+            });
+            assert_eq!(kept.0, anew.0, "seed {seed}, blocks of {block_bytes}");
+            let mut stats = Stats { plans_replayed: 0, flushes_replayed: 0, ..kept.1 };
+            if device_bytes > 0 {
+                // Which block goes depends on how many there are at the moment.
+                let Stats { launches, blocks_evaluated, instructions, in_place, .. } = stats;
+                stats = Stats { launches, blocks_evaluated, instructions, in_place, ..anew.1 };
+            }
+            assert_eq!(stats, anew.1, "seed {seed}, blocks of {block_bytes}");
+            flushes += kept.1.flushes_replayed;
+        }
+    }
     assert!(flushes > 1000, "{flushes} flushes");
 }

@@ -134,7 +134,10 @@ impl Engine {
             let done = self.run_piece(kernels, &piece, &kernel, (device, dests));
             drop(kernel);
             match done {
-                Ok(()) => kernels.launched(self.device(device)?, &piece),
+                Ok(()) => {
+                    let gone = kernels.launched(self.device(device)?, &piece);
+                    self.capture(|capture| capture.lost(&gone));
+                }
                 Err(error) if kernels.may_be_split(&piece, &error) => {
                     if let Err(needs) = kernels.split(self.device(device)?, piece, error)? {
                         return Ok(Flow::Needs(needs));

@@ -188,6 +188,12 @@ impl Engine {
                 }
                 Ok(true)
             }
+            Action::Lose(number, tile) => {
+                if let Some(value) = turn.pending(*number) {
+                    self.device(device)?.lose(value, tile);
+                }
+                Ok(true)
+            }
             Action::Step { walks, passes } => {
                 self.counts[device].plans_replayed += walks;
                 self.counts[device].blocks_evaluated += 1;

@@ -13,9 +13,10 @@ use super::program::programs::Programs;
 use super::replay::recipe::Recipe;
 use super::together::Together;
 use super::ways::{Steps, Ways};
-use crate::blocks::cache::Blocks;
+use crate::blocks::cache::{Blocks, Part};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
+use crate::memory::tiling::Tile;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
@@ -139,6 +140,17 @@ impl Device {
         self.blocks.begin();
         self.elsewhere.clear();
         self.promised.0.clear();
+    }
+
+    /// Lets go of a tile of a value that is pending otherwise, unless it is in host memory; whether it is gone.
+    pub fn lose(&mut self, value: &Value, tile: &Tile) -> bool {
+        if value.state().on_host.covers(tile.range.clone()) {
+            return false;
+        }
+        self.blocks.tracer.frees(value);
+        self.blocks.forget(&(value.id(), Part::Tile(tile.number)));
+        value.mark_lost(tile.range.clone());
+        true
     }
 
     /// What the present evaluation goes on with after a pause.

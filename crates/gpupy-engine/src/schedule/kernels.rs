@@ -17,6 +17,7 @@ use crate::schedule::partition::{Partition, Piece, Possible};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Kernel, Target};
 use crate::schedule::program::plans::{Plan, Planned};
+use crate::schedule::release::Gone;
 use crate::schedule::walk::{Child, Role, Walk, WalkNode};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
@@ -207,13 +208,15 @@ impl Kernels {
         Some(self.plan.as_ref()?.pieces.get(self.launched)?)
     }
 
-    /// Notes that a piece is in its destination, and lets go of what nothing else of the walk needs.
-    pub fn launched(&mut self, device: &mut Device, piece: &Piece) {
+    /// Notes that a piece is in its destination, and lets go of what nothing else of the walk needs; gives the tiles
+    /// that are nowhere any more.
+    pub fn launched(&mut self, device: &mut Device, piece: &Piece) -> Gone {
         self.launched += 1;
         self.last_cut = self.partition.signature_of(piece).or(self.last_cut);
-        if !self.partition.is_one() {
-            self.partition.release(device, piece);
+        if self.partition.is_one() {
+            return Gone::new();
         }
+        self.partition.release(device, piece)
     }
 
     /// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands when

@@ -4,31 +4,37 @@
 //!
 //! Not here: which pieces there are (`partition.rs`), blocks that have to make room (`blocks/cache/evict.rs`).
 
-use crate::blocks::cache::Part;
-use crate::graph::value::Value;
+use crate::graph::value::{Value, ValueId};
+use crate::memory::tiling::Tile;
 use crate::schedule::device::Device;
 use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::kernel::nodes_of;
 use crate::schedule::walk::{Role, WalkNode};
 use gpupy_core::Scalar;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// Tiles that are nowhere any more.
+pub(crate) type Gone = SmallVec<[(ValueId, Tile); 1]>;
+
 impl Partition {
-    /// Notes that a piece is in its destination: what nothing else of the walk needs goes.
-    pub fn release(&mut self, device: &mut Device, piece: &Piece) {
+    /// Notes that a piece is in its destination: what nothing else of the walk needs goes. Gives the tiles that went.
+    pub fn release(&mut self, device: &mut Device, piece: &Piece) -> Gone {
+        let mut gone = Gone::new();
         let roots = self.walk.roots.clone();
         match piece.node {
             Some(node) => {
                 self.stored[node as usize] = true;
-                self.release_below(device, node);
+                self.release_below(device, node, &mut gone);
             }
-            None => nodes_of(&roots).for_each(|root| self.release_below(device, root)),
+            None => nodes_of(&roots).for_each(|root| self.release_below(device, root, &mut gone)),
         }
+        gone
     }
 
     /// Lets go of the values below a node that is in a block now, as far as nothing else of the walk
     /// needs them.
-    fn release_below(&mut self, device: &mut Device, node: u32) {
+    fn release_below(&mut self, device: &mut Device, node: u32, gone: &mut Gone) {
         let mut done = vec![node];
         while let Some(node) = done.pop() {
             let Role::Apply(_, children) = self.walk.nodes[node as usize].role.clone() else {
@@ -40,7 +46,7 @@ impl Partition {
                 if *uses > 0 {
                     continue;
                 }
-                self.let_go(device, child);
+                gone.extend(self.let_go(device, child));
                 // What was needed for a node that is stored was let go when it was.
                 if !self.stored[child as usize] {
                     done.push(child);
@@ -51,7 +57,7 @@ impl Partition {
 
     /// Lets go of one value. When the rest of it is still pending, and nothing but this walk's kernel holds
     /// it, this tile was computed for this walk only, and its block goes at once.
-    fn let_go(&mut self, device: &mut Device, node: u32) {
+    fn let_go(&mut self, device: &mut Device, node: u32) -> Option<(ValueId, Tile)> {
         let node_of_walk = &mut self.walk.nodes[node as usize];
         let first = node_of_walk.access.offset.max(0) as usize;
         let nothing = self.nothing.get_or_insert_with(|| Value::constant(&[], Scalar::bool(false)));
@@ -65,11 +71,8 @@ impl Partition {
         {
             let tiling = device.tiling(value.shape());
             let tile = tiling.tile(tiling.number_at(first));
-            if !value.state().on_host.covers(tile.range.clone()) {
-                device.tracer.frees(&value);
-                device.forget(&(value.id(), Part::Tile(tile.number)));
-                value.mark_lost(tile.range);
-            }
+            return device.lose(&value, &tile).then(|| (value.id(), tile));
         }
+        None
     }
 }

@@ -241,6 +241,16 @@ impl Capture {
         Some(())
     }
 
+    /// Tiles were let go.
+    pub fn lost(&mut self, tiles: &[(ValueId, Tile)]) -> Option<()> {
+        for (value, tile) in tiles {
+            let Some(Source::Pending(number)) = self.source(*value) else { return None };
+            self.missing[number as usize] += tile.range.len();
+            self.actions.push(Action::Lose(number, tile.clone()));
+        }
+        Some(())
+    }
+
     fn computed(&mut self, number: u32, tile: &Tile) {
         let missing = &mut self.missing[number as usize];
         *missing = missing.saturating_sub(tile.range.len());

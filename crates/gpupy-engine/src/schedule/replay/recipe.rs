@@ -34,6 +34,8 @@ pub(crate) enum Action {
     OpenOld { value: u32, tile: Tile, old: Taking },
     /// The blocks are filled.
     Close,
+    /// A tile was let go that nothing else needs.
+    Lose(u32, Tile),
     /// A step was done, of so many walks; they computed these values in passing.
     Step { walks: u64, passes: Vec<(u32, Read)> },
 }
@@ -101,6 +103,7 @@ impl Action {
                 old.held.iter().for_each(|(held, _)| names(*held));
             }
             Action::Close => {}
+            Action::Lose(number, _) => names(Source::Pending(*number)),
             Action::Step { passes, .. } => {
                 passes.iter().for_each(|(number, _)| names(Source::Pending(*number)));
             }
@@ -133,7 +136,7 @@ impl Weighed for Recipe {
                 2 * insts + 4 * launched.operands.len() + 2 * launched.params.len() + 64
             }
             Action::Step { passes, .. } => 4 + 8 * passes.len(),
-            Action::Open(..) | Action::OpenOld { .. } | Action::Close => 32,
+            _ => 32,
         };
         self.actions.iter().map(of_action).sum::<usize>() + 4 * self.last.len()
     }

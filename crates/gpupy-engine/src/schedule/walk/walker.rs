@@ -93,8 +93,14 @@ impl Walk {
         at: Access,
         space: Shape,
     ) -> Result<std::result::Result<(Walk, Vec<Cut>), Cut>> {
-        let (mut walker, roots) = Walker::walked(device, starts, at, space, Joins::Cut)?;
-        let ends = std::mem::take(&mut walker.ends);
+        let (mut walker, mut roots) =
+            Walker::walked(device, starts, at.clone(), space, Joins::Cut)?;
+        let mut ends = std::mem::take(&mut walker.ends);
+        if !ends.is_empty() && walker.cut.is_none() && walker.computes_what_is_there() {
+            let space = walker.space.clone();
+            (walker, roots) = Walker::walked(device, starts, at, space, Joins::Cut)?;
+            ends.append(&mut walker.ends);
+        }
         Ok(match walker.cut {
             Some(cut) => Err(*ends.first().unwrap_or(&cut)),
             None => Ok((walker.ended(roots), ends)),
@@ -162,6 +168,14 @@ impl<'d> Walker<'d> {
             (value, all)
         }));
         Walk { space, nodes, roots, besides, needs }
+    }
+
+    /// Whether a node is computed of which all that the rest of the space reads is there.
+    fn computes_what_is_there(&self) -> bool {
+        self.nodes.iter().any(|WalkNode { value, access, role }| {
+            matches!(role, Role::Apply(..))
+                && self.device.is_there(value, access::reach(access, &self.space))
+        })
     }
 
     /// The node of a value at an access, new or known.
