@@ -224,6 +224,22 @@ def test_results_of_functions_lie_as_numpys(name):
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["at once", "recorded"])
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "float64"])
+def test_what_needs_no_operation_lies_as_numpys(dtype, strict):
+    gpupy._gpupy.reconfigure("cpu", strict=strict)
+
+    def results(xp):
+        x = xp.asarray(numpy.arange(24).reshape(2, 3, 4).astype(dtype)).transpose(1, 2, 0)
+        for power in (0, 1, 2, 3):
+            yield x**power
+        yield from (+x, xp.isfinite(x), xp.trunc(x), x < 10**30, xp.positive(x[:, ::-1]))
+
+    for number, (got, want) in enumerate(zip(results(gpupy), results(numpy), strict=True)):
+        assert got.strides == want.strides, number
+        numpy.testing.assert_array_equal(numpy.asarray(got), want)
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["at once", "recorded"])
 @pytest.mark.parametrize("key", KEYS)
 def test_what_index_arrays_pick_lies_as_numpys(key, strict):
     gpupy._gpupy.reconfigure("cpu", strict=strict)

@@ -278,6 +278,16 @@ def test_unknown_operands_are_left_to_their_own_class(device):
     assert outcome(lambda xp: xp.ones(3, xp.float32) + object(), gpupy)[1][0] == "TypeError"
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_of_zeros_clip_takes_the_one_that_numpys_takes(dtype):
+    def results(xp):
+        zero = xp.asarray(numpy.array([[0.0, 2.5, -0.0]], dtype=dtype))
+        yield from (xp.clip(-zero, zero, None), xp.clip(zero, None, -zero), xp.clip(-zero, zero, zero))
+
+    for got, want in zip(results(gpupy), results(numpy), strict=True):
+        numpy.testing.assert_array_equal(numpy.signbit(numpy.asarray(got)), numpy.signbit(want))
+
+
 def test_where_and_clip_promote_as_numpys(device):
     sides = {**SCALARS, **{d: d for d in DTYPES}}
 

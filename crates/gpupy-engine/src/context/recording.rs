@@ -73,7 +73,10 @@ impl Context {
     /// # Errors
     /// - `DType`: they are no integers. Otherwise as `apply`.
     pub fn integer_power(&self, array: &Array, exponent: u64) -> Result<Array> {
-        self.recorded_of(array, |array| self.inner.recorder.integer_power(array, exponent))
+        order::kept(&[Arg::Array(array)], |args| {
+            let array = if let [Arg::Array(moved)] = args { moved } else { array };
+            self.recorded_of(array, |array| self.inner.recorder.integer_power(array, exponent))
+        })
     }
 
     /// Arrays one behind the other along an axis; a view of each is read where it is needed.

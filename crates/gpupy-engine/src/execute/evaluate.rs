@@ -138,7 +138,7 @@ impl Engine {
         {
             device.begin_anew();
             if self.replay(&recipe, below, first)? && demand.is_met() {
-                self.stats.flushes_replayed += 1;
+                self.counts[first].flushes_replayed += 1;
                 self.devices.iter_mut().flatten().for_each(|device| device.rest());
                 return Ok(());
             }

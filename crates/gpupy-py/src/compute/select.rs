@@ -155,8 +155,8 @@ pub fn clip<'py>(
         std::iter::once(&a).chain(steps.iter().map(|(_, limit, _)| *limit)).collect();
     for (op, _, prepared) in &steps {
         // Of equals these give the second. In NumPy's clip that is the element, but with one limit
-        // it calls its minimum or maximum.
-        let next = if steps.len() == 2 {
+        // it calls its minimum or maximum, which give the first of float16.
+        let next = if steps.len() == 2 || dtype == DType::F16 {
             context.apply(*op, &[prepared.arg(), Arg::Array(&current)])
         } else {
             context.apply(*op, &[Arg::Array(&current), prepared.arg()])

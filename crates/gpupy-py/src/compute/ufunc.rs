@@ -311,7 +311,7 @@ fn run(
     for (operand, dtype) in operands.iter().zip(plan.operands) {
         match Prepared::new(context, operand, dtype)? {
             Some(operand) => prepared.push(operand),
-            None => return record::beyond(recipe, plan, operands),
+            None => return record::beyond(context, recipe, plan, operands),
         }
     }
     let args: SmallVec<[Arg<'_>; 3]> = prepared.iter().map(Prepared::arg).collect();

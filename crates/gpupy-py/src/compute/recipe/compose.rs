@@ -141,7 +141,7 @@ pub fn power(context: &Context, dtype: DType, x: Arg<'_>, y: Arg<'_>) -> Result<
         } else if is(1.0) {
             return context.copy_as_it_lies(base).map(Some);
         } else if is(0.0) || is(-0.0) {
-            return Array::full(base.shape(), one).map(Some);
+            return context.full_as_it_lies(base, one).map(Some);
         } else if is(-1.0) && supports(context, Op::Div, dtype) {
             return context.apply(Op::Div, &[Arg::Scalar(one), x]).map(Some);
         }

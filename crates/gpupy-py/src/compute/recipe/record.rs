@@ -209,7 +209,12 @@ fn copied(context: &Context, arg: Arg<'_>) -> Result<Option<Array>> {
 
 /// What a recipe gives with an int that the operands' dtype does not hold: comparisons know the
 /// answer, everything else is NumPy's to refuse.
-pub fn beyond(recipe: Recipe, plan: Plan, operands: &[Operand<'_>]) -> PyResult<Option<Array>> {
+pub fn beyond(
+    context: &Context,
+    recipe: Recipe,
+    plan: Plan,
+    operands: &[Operand<'_>],
+) -> PyResult<Option<Array>> {
     let (Recipe::Op(op), Some(dtype)) = (recipe, plan.operand()) else { return Ok(None) };
     let [a, b] = operands else { return Ok(None) };
     let (array, value, array_first) = match (a.as_array(), b.as_array(), &a.held, &b.held) {
@@ -228,7 +233,7 @@ pub fn beyond(recipe: Recipe, plan: Plan, operands: &[Operand<'_>]) -> PyResult<
         Op::Gt | Op::Ge => !less,
         _ => op == Op::Ne,
     };
-    Array::full(array.shape(), Scalar::bool(answer)).map(Some).map_err(to_py)
+    context.full_as_it_lies(array, Scalar::bool(answer)).map(Some).map_err(to_py)
 }
 
 /// `array ** exponent` for the exponents that NumPy's operator, unlike its ufunc, treats apart:
