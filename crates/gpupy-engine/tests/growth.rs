@@ -126,6 +126,21 @@ fn repetitions_and_windows_of_a_costly_row_are_copied() {
 }
 
 #[test]
+fn a_costly_row_that_is_joined_to_itself_is_computed_once() {
+    let (context, log) = context();
+    let (x, values) = chain(&context, floats(&[COLUMNS]), LONG);
+    let joined = context.join(0, &vec![x; ROWS]).unwrap();
+    let (_, operations) = check(&context, &log, &joined, &values.repeat(ROWS));
+    assert_eq!(operations, COLUMNS * LONG);
+    // As many elements of it as it has are computed where they are read.
+    let (x, values) = chain(&context, floats(&[COLUMNS]), LONG);
+    let halves = [COLUMNS / 2, 0].map(|first| x.slice_axis(0, first, COLUMNS / 2, 1));
+    let turned = context.join(0, &halves).unwrap();
+    let wanted = [&values[COLUMNS / 2..], &values[..COLUMNS / 2]].concat();
+    assert_eq!(check(&context, &log, &turned, &wanted), (2, COLUMNS * LONG));
+}
+
+#[test]
 fn a_sum_of_a_grown_map_is_still_one_kernel_with_it() {
     // The test's driver has no reductions.
     let context = Context::new(

@@ -213,3 +213,30 @@ def test_a_step_finds_nothing_that_only_those_behind_it_give(name):
         return np.count_nonzero(np.cumsum(np.arange(999).astype(np.uint16)) <= 20)
 
     assert counted(gpupy) == counted(numpy)
+
+
+def test_windows_and_repetitions_of_what_is_costly_compute_it_once():
+    gpupy._gpupy.reconfigure("cpu", strict=True)
+    x = numpy.linspace(0, 1, 100_000)
+
+    def instructions(made):
+        before = gpupy.stats()["instructions"]
+        given = gpupy.asarray(x.copy())
+        numpy.testing.assert_allclose(made(gpupy, given), made(numpy, x), rtol=1e-14)
+        return gpupy.stats()["instructions"] - before
+
+    once = instructions(lambda xp, x: xp.sin(x))
+    assert once > 50
+
+    def window(xp, x, length):
+        return xp.lib.stride_tricks.sliding_window_view(x, length)
+
+    for made in (
+        lambda xp, x: window(xp, xp.sin(x), 20).max(-1),
+        lambda xp, x: window(xp, xp.sin(x), 20) + 0.0,
+        lambda xp, x: xp.concatenate([xp.sin(x)] * 20),
+        lambda xp, x: xp.stack([xp.sin(x), xp.sin(x) + 1, xp.sin(x) - 1]),
+        lambda xp, x: xp.tile(xp.sin(x), 20),
+        lambda xp, x: xp.sin(x)[:, None] * xp.ones(20),
+    ):
+        assert instructions(made) < once + 20

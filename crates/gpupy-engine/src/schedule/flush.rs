@@ -9,6 +9,7 @@ use crate::graph::value::{Kind, NodeOp, Value, ValueId};
 use crate::schedule::below::{Below, Source};
 use crate::schedule::together::Together;
 use gpupy_core::driver::Capabilities;
+use gpupy_core::shape::size_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -55,6 +56,8 @@ pub(crate) enum Reading {
     Inside,
     /// From a block: the operand is computed before.
     Stored,
+    /// In kernels of parts of it, which may compute the operand: at so many points together, in one or several.
+    Parts(usize, bool),
 }
 
 /// A pending value.
@@ -180,6 +183,15 @@ fn pending(value: &Value, reads: &[Source], before: &[Pending]) -> Pending {
             NodeOp::Whole(_) | NodeOp::Scatter(_) | NodeOp::WhereTrue => Reading::Stored,
             NodeOp::Assign(_) if place == 0 => Reading::Stored,
             NodeOp::Gather if place == 1 => Reading::Stored,
+            NodeOp::Join(join) => {
+                let points = size_of(&join.shape(place, value.shape()));
+                let known = node.operands.iter_mut().find(|(known, _)| *known == number);
+                if let Some((_, Reading::Parts(others, are_several))) = known {
+                    (*others, *are_several) = (others.saturating_add(points), true);
+                    continue;
+                }
+                Reading::Parts(points, false)
+            }
             _ => Reading::Inside,
         };
         if !node.operands.contains(&(number, reading)) {

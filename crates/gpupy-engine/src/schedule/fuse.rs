@@ -121,6 +121,10 @@ fn fates(flush: &Flush) -> Vec<Fate> {
             let more = match reading {
                 Reading::Inside => own,
                 Reading::Stored => of_its_own(flush, *operand),
+                Reading::Parts(points, are_several) => {
+                    names += 1;
+                    of_parts(own, node.len, *points, (*are_several, count as u32 + names))
+                }
             };
             is_reduced[*operand as usize] |= node.reduces;
             let known = &mut readers[*operand as usize];
@@ -134,6 +138,22 @@ fn fates(flush: &Flush) -> Vec<Fate> {
 fn of_its_own(flush: &Flush, number: u32) -> Readers {
     let node = &flush.nodes[number as usize];
     Readers::One(node.first, node.points)
+}
+
+/// Those of a part of a value with so many elements which these read; a part has kernels of its own, which get a name.
+fn of_parts(
+    readers: Readers,
+    len: usize,
+    points: usize,
+    (are_several, name): (bool, u32),
+) -> Readers {
+    let share = points as u128 * readers.points() as u128 / len.max(1) as u128;
+    let points = usize::try_from(share).unwrap_or(usize::MAX);
+    match readers {
+        Readers::None => Readers::None,
+        _ if are_several => Readers::Several(name, points),
+        _ => Readers::One(name, points),
+    }
 }
 
 fn is_stored(flush: &Flush, node: &Pending, readers: Readers) -> bool {

@@ -201,7 +201,7 @@ fn needs_of_its_own(device: &Device, value: &Value, reach: &Range<usize>) -> Res
     let tiling = device.tiling(value.shape());
     let tile = tiling.tile(tiling.number_at(reach.start));
     let (at, space) = access::space_of_tile(value.shape(), &tile);
-    let found = Walk::up_to_cuts(device, &[Start::Value(value)], at, space)?;
+    let found = Walk::up_to_cuts(device, &[Start::Value(value)], at, space, false)?;
     Ok(found.ok().map(|(walk, _)| walk.needs).filter(|needs| !needs.is_empty()))
 }
 

@@ -57,7 +57,7 @@ pub(super) fn of_tile(
                 let (start, at, space) = ([Start::Itself(value)], piece.0.clone(), piece.2.clone());
                 match much {
                     true => Ok((Walk::new(device, &start, at, space)?, Vec::new())),
-                    false => Walk::up_to_cuts(device, &start, at, space)?,
+                    false => Walk::up_to_cuts(device, &start, at, space, false)?,
                 }
             }
         };

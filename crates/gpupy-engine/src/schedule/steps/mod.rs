@@ -227,7 +227,7 @@ fn of_map(
     tile: &Tile,
 ) -> Result<Possible<Prepared>> {
     let (at, space) = access::space_of_tile(value.shape(), tile);
-    let walk = match Walk::up_to_cuts(device, &[Start::Itself(value)], at, space)? {
+    let walk = match Walk::up_to_cuts(device, &[Start::Itself(value)], at, space, true)? {
         Ok((walk, cuts)) if cuts.is_empty() => walk,
         found => return boxes::of_tile(device, again, value, tile, found),
     };

@@ -29,8 +29,16 @@ pub(super) enum Joins {
     First,
     /// The walk is cut where a part ends.
     Cut,
+    /// The same of a walk over part of a tile, which stores nothing besides.
+    CutAgain,
     /// A rotation is read in a halo; any other is computed first.
     Halo,
+}
+
+impl Joins {
+    fn is_cut(self) -> bool {
+        matches!(self, Joins::Cut | Joins::CutAgain)
+    }
 }
 
 pub(super) struct Walker<'d> {
@@ -82,8 +90,8 @@ impl Walk {
         Ok(walker.ended(roots))
     }
 
-    /// The walk over as much of the space as reads one part of each joined value, and the cuts that
-    /// leave that much, in their order; or where it has to be cut before there is one.
+    /// The walk over as much of the space, all of a tile or part of it, as reads one part of each joined value, and the
+    /// cuts that leave that much, in their order; or where it has to be cut before there is one.
     ///
     /// # Errors
     /// As `new`.
@@ -92,13 +100,15 @@ impl Walk {
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
+        is_tile: bool,
     ) -> Result<std::result::Result<(Walk, Vec<Cut>), Cut>> {
-        let (mut walker, mut roots) =
-            Walker::walked(device, starts, at.clone(), space, Joins::Cut)?;
+        let joins = if is_tile { Joins::Cut } else { Joins::CutAgain };
+        let (mut walker, mut roots) = Walker::walked(device, starts, at.clone(), space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
-        if !ends.is_empty() && walker.cut.is_none() && walker.computes_what_is_there() {
+        let is_less = || !walker.besides.is_empty() || walker.computes_what_is_there();
+        if !ends.is_empty() && walker.cut.is_none() && is_less() {
             let space = walker.space.clone();
-            (walker, roots) = Walker::walked(device, starts, at, space, Joins::Cut)?;
+            (walker, roots) = Walker::walked(device, starts, at, space, Joins::CutAgain)?;
             ends.append(&mut walker.ends);
         }
         Ok(match walker.cut {
@@ -278,7 +288,7 @@ impl<'d> Walker<'d> {
                     let Some(found) = found else { return Err(lost(id)) };
                     let mut part = join.find(&found[join.axis as usize], &self.space);
                     if let Found::Cut { axis, at } = part
-                        && self.joins == Joins::Cut
+                        && self.joins.is_cut()
                     {
                         // What was found so far holds for fewer points, too.
                         self.space[axis] = at;
@@ -290,7 +300,7 @@ impl<'d> Walker<'d> {
                             let child = self.part(&value, join, (part, start), found)?;
                             Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
                         }
-                        Found::Cut { axis, at } if self.joins == Joins::Cut => {
+                        Found::Cut { axis, at } if self.joins.is_cut() => {
                             self.cut = Some((axis, at));
                             return Ok(());
                         }
