@@ -1,7 +1,7 @@
-//! Prints the nanoseconds that the core takes to record one operation, without Python.
+//! Prints what the core takes to record one operation and to plan many, without Python.
 //!
-//! Owns nothing. Invariant: it opens no driver, so nothing is evaluated, and what is dropped was only
-//! recorded. Not here: everything that Python can time (`python -m gpupy bench`).
+//! Owns nothing. Invariant: while recording is timed no driver is open, so nothing is evaluated, and what is dropped was
+//! only recorded. Not here: everything that Python can time (`python -m gpupy bench`).
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ fn main() -> Result<()> {
     let mut times = Vec::with_capacity(CHAINS);
     let mut before = None;
     for number in 0..CHAINS {
-        let (chain, nanoseconds) = chain(&context, number)?;
+        let (chain, nanoseconds) = chain(&context, number, RECORDED)?;
         times.push(nanoseconds);
         // A chain is dropped only when the next one is there: otherwise the allocator would give its
         // memory back to the system in between, and the page faults would be all that is timed.
@@ -28,20 +28,47 @@ fn main() -> Result<()> {
     drop(before);
     times.sort_by(f64::total_cmp);
     println!("Recording one operation in the core: {:.0} ns.", times[CHAINS / 2]);
+    for operations in [20, 100, 10_000, 100_000] {
+        let seconds = planned(operations)?;
+        println!(
+            "A first flush of {operations} operations on 16 elements: {:.3} ms.",
+            seconds * 1e3
+        );
+    }
     Ok(())
 }
 
+/// The seconds of a flush of a chain of so many operations on few elements, which are mostly those of planning it: the
+/// least of several. Nothing is known of it before.
+fn planned(operations: usize) -> Result<f64> {
+    let settings = Settings { flush_depth: u32::MAX, plans: false, ..Settings::default() };
+    let recording = Context::new(Registry::new(), settings.clone());
+    let registry = Registry::new().register(driver_cpu::NAME, driver_cpu::new);
+    let context = Context::new(registry, settings);
+    let mut least = f64::INFINITY;
+    for number in 0..(200_000 / operations).clamp(3, 200) {
+        let (x, _) = chain(&recording, number, operations)?;
+        let start = Instant::now();
+        context.evaluate(&[&x])?;
+        // The first one opens the driver.
+        if number > 0 {
+            least = least.min(start.elapsed().as_secs_f64());
+        }
+    }
+    Ok(least)
+}
+
 /// Records `x * c + y` again and again; returns the end of the chain and the nanoseconds of one operation.
-fn chain(context: &Context, number: usize) -> Result<(Array, f64)> {
+fn chain(context: &Context, number: usize, operations: usize) -> Result<(Array, f64)> {
     let y = context.cast(&context.index(&[16], 0)?, DType::F32)?;
     let mut x = context.apply(Op::Add, &[Arg::Array(&y), Arg::Scalar(Scalar::f32(1.0))])?;
     // Each chain has a constant of its own, or it would find the nodes of the chain before.
     let c = Scalar::f32(0.9 + number as f32 * 1e-5);
     let start = Instant::now();
-    for _ in 0..RECORDED / 2 {
+    for _ in 0..operations / 2 {
         let scaled = context.apply(Op::Mul, &[Arg::Array(&x), Arg::Scalar(c)])?;
         x = context.apply(Op::Add, &[Arg::Array(&scaled), Arg::Array(&y)])?;
     }
     let nanoseconds = start.elapsed().as_nanos() as f64;
-    Ok((x, nanoseconds / RECORDED as f64))
+    Ok((x, nanoseconds / operations as f64))
 }
