@@ -20,7 +20,7 @@ use crate::schedule::device::Device;
 use crate::schedule::flush::{Demand, Flush};
 use crate::schedule::fuse::Fates;
 use crate::schedule::halo::Halos;
-use crate::schedule::ordering::{Failed, Ordered, Schedule, closed};
+use crate::schedule::ordering::{Failed, Next, Ordered, Schedule, closed};
 use crate::schedule::placement::{Homes, Order};
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::key;
@@ -184,9 +184,20 @@ impl Engine {
                     schedule.begin_anew(&mut self.devices, Needs::new(), rank);
                 }
             }
-            while let Some(next) = schedule.next(&mut self.devices) {
+            while let Some(next) = schedule.next(&mut self.devices, &homes) {
+                let next = match next {
+                    Next::Step(next) => next,
+                    Next::Strips(steps, strips) => {
+                        if !self.follow_strips(steps, &strips, &homes)? {
+                            self.capture_no_more();
+                            schedule.without_strips();
+                            schedule.begin_anew(&mut self.devices, Needs::new(), 0);
+                        }
+                        continue;
+                    }
+                };
                 let (of, tile, rank) = (next.value.clone(), next.tile.clone(), next.rank);
-                let done = self.follow(next, &homes);
+                let done = self.follow(*next, &homes);
                 if !matches!(done, Ok(Done::AsPlanned)) {
                     self.capture_no_more();
                 }

@@ -8,6 +8,7 @@
 
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
+use crate::explain::stats::Stats;
 use crate::explain::trace::{KernelEvent, What, Work, subject};
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
@@ -91,9 +92,14 @@ impl Engine {
         stats.in_place += u64::from(in_place);
         stats.instructions += kernel.program.operation_count() as u64;
         let device = self.device(position)?;
-        device
-            .tracer
-            .step(|| told(device, kernel, dests, computes, (done, time)).in_place_of(in_place_of));
+        device.tracer.step(|| {
+            let written = dests.iter().filter_map(|dest| match dest {
+                Destination::Tile { value, tile } => Some((value, tile)),
+                Destination::Block { .. } => None,
+            });
+            let written = written.collect();
+            told(device, kernel, written, computes, (done, time)).in_place_of(in_place_of)
+        });
         Ok(())
     }
 
@@ -152,36 +158,37 @@ impl Engine {
             dests: &places,
             memory: &[],
         };
-        let began = device.tracer.clock();
-        loop {
-            match device.driver.eval_ir(&launch) {
-                Err(error)
-                    if error.kind() == ErrorKind::OutOfMemory
-                        && device.relieve(&error, stats)? => {}
-                other => {
-                    let time = began.map_or(Duration::ZERO, |began| began.elapsed());
-                    return Ok((other?, time));
-                }
+        evaluated(device, stats, &launch)
+    }
+}
+
+/// What one call of the driver did, and how long it took, if somebody wants to know; where it has no room, it gets some.
+pub(super) fn evaluated(
+    device: &mut Device,
+    stats: &mut Stats,
+    launch: &Launch<'_>,
+) -> Result<(Evaluated, Duration)> {
+    let began = device.tracer.clock();
+    loop {
+        match device.driver.eval_ir(launch) {
+            Err(error)
+                if error.kind() == ErrorKind::OutOfMemory && device.relieve(&error, stats)? => {}
+            other => {
+                let time = began.map_or(Duration::ZERO, |began| began.elapsed());
+                return Ok((other?, time));
             }
         }
     }
 }
 
-/// What a trace says of a launch.
-fn told<'v>(
+/// What a trace says of a kernel that has written these tiles.
+pub(super) fn told<'v>(
     device: &Device,
     kernel: &'v Kernel,
-    dests: &'v [Destination],
+    written: Vec<(&'v Value, &Tile)>,
     mut computes: Vec<ValueId>,
     (done, time): (Evaluated, Duration),
 ) -> Doing<'v> {
-    let written: Vec<(&Value, &Tile)> = dests
-        .iter()
-        .filter_map(|dest| match dest {
-            Destination::Tile { value, tile } => Some((value, tile)),
-            Destination::Block { .. } => None,
-        })
-        .collect();
     // A reduction is no node of its own map.
     computes.extend(written.iter().map(|(value, _)| value.id()));
     computes.sort_unstable();

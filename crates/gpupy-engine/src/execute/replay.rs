@@ -7,6 +7,7 @@
 //! Not here: recipes and how they come about (`schedule/replay/`), when there is one (`evaluate.rs`).
 
 use super::filling::Filling;
+use super::strips::Striped;
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
 use crate::graph::value::{Input, Kind, Value};
@@ -158,6 +159,21 @@ impl Engine {
     fn act(&mut self, action: &Action, turn: &mut Turn, device: usize) -> Result<bool> {
         match action {
             Action::Launch(launched) => self.launch_again(launched, turn, device),
+            Action::Strips(launches, strips) => {
+                self.slice.check()?;
+                let kernels = launches.iter().map(|launched| {
+                    let (kernel, dests) = (turn.kernel(launched)?, turn.dests(launched)?);
+                    match <[Destination; 1]>::try_from(dests.into_vec()) {
+                        Ok([Destination::Tile { value, tile }]) => {
+                            Some(Striped { kernel, value, tile, computes: Vec::new() })
+                        }
+                        _ => None,
+                    }
+                });
+                let Some(kernels) = kernels.collect::<Option<Vec<_>>>() else { return Ok(false) };
+                self.launch_strips(device, &kernels, strips)?;
+                Ok(true)
+            }
             Action::Open(numbers, tile) => {
                 self.slice.check()?;
                 let values = numbers.iter().map(|number| turn.pending(*number).cloned());

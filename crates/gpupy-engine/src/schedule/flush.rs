@@ -90,6 +90,8 @@ pub(crate) struct Flush {
     pub nodes: Vec<Pending>,
     /// The number of each.
     pub numbers: FxHashMap<ValueId, u32>,
+    /// The values that were computed before, and that nothing but this holds.
+    pub unheld: Vec<ValueId>,
     /// What is wanted, each with the first that one launch may compute together with it.
     pub wanted: SmallVec<[(u32, u32); 2]>,
     /// Which reductions go together.
@@ -133,7 +135,9 @@ impl Flush {
             wanted.push((number, first));
         }
         let ids = (0..).zip(&nodes).map(|(number, node)| (node.id, number));
-        Flush { numbers: ids.collect(), nodes, wanted, together }
+        let leaves = below.leaves.iter().zip(&below.leaf_outlives);
+        let unheld = leaves.filter(|(_, outlives)| !**outlives).map(|(leaf, _)| leaf.id());
+        Flush { numbers: ids.collect(), unheld: unheld.collect(), nodes, wanted, together }
     }
 }
 

@@ -64,13 +64,26 @@ pub(crate) enum Fate {
 pub(crate) struct Fates {
     numbers: FxHashMap<ValueId, u32>,
     fates: Vec<Fate>,
+    /// What is stored, or was before, and nothing needs when the flush is done; in order.
+    unheld: Vec<ValueId>,
 }
 
 impl Fates {
     /// Those of the values of a flush.
     pub fn of(flush: &mut Flush) -> Fates {
         let fates = fates(flush);
-        Fates { numbers: std::mem::take(&mut flush.numbers), fates }
+        let mut unheld = std::mem::take(&mut flush.unheld);
+        let is_unheld = |(node, fate): (&Pending, &Fate)| {
+            (*fate == Fate::Stored && !node.outlives).then_some(node.id)
+        };
+        unheld.extend(flush.nodes.iter().zip(&fates).filter_map(is_unheld));
+        unheld.sort_unstable();
+        Fates { numbers: std::mem::take(&mut flush.numbers), fates, unheld }
+    }
+
+    /// Whether nothing needs a value that is stored when the flush is done, so that its memory may be taken.
+    pub fn is_unheld(&self, value: ValueId) -> bool {
+        self.unheld.binary_search(&value).is_ok()
     }
 
     fn fate(&self, value: ValueId) -> Option<Fate> {

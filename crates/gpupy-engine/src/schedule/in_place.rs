@@ -242,6 +242,18 @@ fn allows(caps: &Capabilities, kernel: &Kernel) -> bool {
     caps.in_place && caps.host_memory && kernel.program.form == Form::Map
 }
 
+/// Whether a kernel that gives all of a value might write into one of its operands, of which it is known whether something
+/// holds them.
+pub(crate) fn may_take(
+    caps: &Capabilities,
+    kernel: &Kernel,
+    value: &Value,
+    is_unheld: impl Fn(ValueId) -> bool,
+) -> bool {
+    let is_taken = |k: usize| is_unheld(kernel.operands[k].0.id()) && fits(kernel, k, value);
+    allows(caps, kernel) && (0..kernel.operands.len()).any(is_taken)
+}
+
 /// Whether a tile is all of a value of which nothing is computed yet.
 fn is_new(value: &Value, tile: &Tile) -> bool {
     tile.range == (0..value.len()) && value.state().computed == Ranges::default()

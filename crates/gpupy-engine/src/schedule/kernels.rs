@@ -198,6 +198,14 @@ impl Kernels {
         self.partition.walk.is_all_that_holds_the_old(assignment, operands)
     }
 
+    /// The one kernel of the walk, where it is one.
+    pub fn sole(&self) -> Option<&Kernel> {
+        match &self.ready[..] {
+            [(piece, kernel)] if self.launched == 0 && piece.node.is_none() => Some(kernel),
+            _ => None,
+        }
+    }
+
     /// The next kernel, with the piece that it computes.
     pub fn next(&mut self) -> Option<(Piece, Kernel)> {
         self.ready.pop()

@@ -1,7 +1,7 @@
 //! The schedule: from a value that is wanted to the kernels that compute it.
 //!
 //! A [`Flush`](flush::Flush) is what is pending below what is wanted; `fuse.rs` says which of it is stored.
-//! A [`Schedule`](ordering::Schedule) has the steps in their order: a [`Step`](steps::Step) computes a tile. A [`Walk`](walk::Walk) is what it needs, from the value down to what is
+//! A [`Schedule`](ordering::Schedule) has the steps in their order: a [`Step`](steps::Step) computes a tile. [`Strips`](strips::Strips) are steps whose kernels read the same rows. A [`Walk`](walk::Walk) is what it needs, from the value down to what is
 //! computed; `cost.rs` has the prices. A
 //! [`Way`](ways::Way) is how a [`Device`](device::Device) does an operation (`lowering.rs`). A
 //! [`Partition`](partition::Partition) cuts a walk into pieces that the device can take; each becomes a kernel
@@ -35,6 +35,7 @@ mod release;
 pub(crate) mod replay;
 pub(crate) mod siblings;
 pub(crate) mod steps;
+pub(crate) mod strips;
 pub(crate) mod together;
 pub(crate) mod walk;
 pub(crate) mod ways;

@@ -12,8 +12,10 @@ use crate::graph::value::{Kind, Value};
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
 use crate::schedule::device::Device;
+use crate::schedule::in_place;
 use crate::schedule::placement::Homes;
-use crate::schedule::steps::{Given, Prepared, Step};
+use crate::schedule::steps::{self, Prepared, Step};
+use crate::schedule::strips::{Given, Strips};
 use crate::schedule::walk::Needs;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
@@ -33,7 +35,25 @@ pub(crate) struct Ordered {
     pub rank: usize,
     pub step: Step,
     /// What is there when it is done.
-    pub gives: Given,
+    pub gives: steps::Given,
+}
+
+impl Ordered {
+    /// Its kernel and what that gives, where it is one kernel for a new tile.
+    fn given(&self) -> Option<Given<'_>> {
+        let Step::Kernels(kernels) = &self.step else { return None };
+        let all = self.tile.range.clone();
+        let is_new = self.value.state().computed.gaps(all.clone()).as_slice() == [all];
+        let kernel = kernels.sole().filter(|_| is_new)?;
+        Some(Given { kernel, value: &self.value, tile: &self.tile })
+    }
+}
+
+/// What is done next.
+pub(crate) enum Next {
+    Step(Box<Ordered>),
+    /// Steps of one kernel each, strip by strip.
+    Strips(Vec<Ordered>, Strips),
 }
 
 /// What is wanted, for a step or for the flush.
@@ -63,13 +83,16 @@ pub(crate) struct Schedule {
     steps: VecDeque<Ordered>,
     /// The nodes of their walks, and of those that wait.
     nodes: usize,
+    /// Whether steps are done strip by strip, where that pays.
+    in_strips: bool,
 }
 
 impl Schedule {
     /// The schedule of positions of a value; no step is known yet.
     pub fn of(value: &Value, range: Range<usize>) -> Schedule {
         let (wanted, steps) = Default::default();
-        let mut schedule = Schedule { root: (value.clone(), range), wanted, steps, nodes: 0 };
+        let root = (value.clone(), range);
+        let mut schedule = Schedule { root, wanted, steps, nodes: 0, in_strips: true };
         schedule.want_root();
         schedule
     }
@@ -96,15 +119,38 @@ impl Schedule {
         value.state().computed.covers(range.clone())
     }
 
-    /// The next step to do.
-    pub fn next(&mut self, devices: &mut [Option<Device>]) -> Option<Ordered> {
+    /// What there is to do next.
+    pub fn next(&mut self, devices: &mut [Option<Device>], homes: &Homes<'_>) -> Option<Next> {
+        if let Some(strips) = self.strips(devices, homes) {
+            let steps: Vec<Ordered> = self.steps.drain(..strips.kernels()).collect();
+            self.nodes -= steps.iter().map(|next| next.step.nodes()).sum::<usize>();
+            return Some(Next::Strips(steps, strips));
+        }
         let Some(next) = self.steps.pop_front() else {
             // What was promised is computed.
             devices.iter_mut().flatten().for_each(Device::promise_no_more);
             return None;
         };
         self.nodes -= next.step.nodes();
-        Some(next)
+        Some(Next::Step(Box::new(next)))
+    }
+
+    /// The strips in which the next steps are done, if that pays.
+    fn strips(&self, devices: &[Option<Device>], homes: &Homes<'_>) -> Option<Strips> {
+        let rank = self.steps.front().filter(|_| self.in_strips)?.rank;
+        let device = devices.get(homes.order.devices[rank])?.as_ref()?;
+        let alike = self.steps.iter().take_while(|next| next.rank == rank);
+        // What writes into memory that it reads had better do so: new memory costs more than reading twice.
+        let is_unheld = |value| device.fates.is_unheld(value);
+        let is_new = |given: &Given<'_>| {
+            !in_place::may_take(&device.caps, given.kernel, given.value, is_unheld)
+        };
+        Strips::of(&device.caps, alike.map_while(Ordered::given).take_while(is_new))
+    }
+
+    /// Does no more steps strip by strip, as that failed.
+    pub fn without_strips(&mut self) {
+        self.in_strips = false;
     }
 
     /// Finds the next steps, a number of them at most; true where there are any.

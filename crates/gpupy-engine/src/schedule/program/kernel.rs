@@ -36,6 +36,12 @@ impl Code {
         Code { program: Arc::new(program), space, accesses, dests, fingerprint: OnceLock::new() }
     }
 
+    /// The same program over other points.
+    pub fn over(&self, space: Shape, accesses: Vec<Access>, dests: Vec<Access>) -> Code {
+        let (program, fingerprint) = (self.program.clone(), self.fingerprint.clone());
+        Code { program, space, accesses, dests, fingerprint }
+    }
+
     /// The program's fingerprint.
     pub fn fingerprint(&self) -> Fingerprint {
         *self.fingerprint.get_or_init(|| self.program.fingerprint())

@@ -16,6 +16,7 @@ use crate::schedule::flush::Demand;
 use crate::schedule::kept::Structure;
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::program::plans::Planned;
+use crate::schedule::strips::Strips;
 use crate::schedule::walk::Walk;
 use gpupy_core::driver::BlockId;
 use rustc_hash::FxHashMap;
@@ -150,6 +151,22 @@ impl Capture {
             goes,
             taken,
         })));
+        Some(())
+    }
+
+    /// How many actions there are.
+    pub fn len(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// The launches since there were so many actions were made strip by strip.
+    pub fn strips(&mut self, mark: usize, strips: &Strips) -> Option<()> {
+        let launches = self.actions.drain(mark..).map(|action| match action {
+            Action::Launch(launched) => Some(*launched),
+            _ => None,
+        });
+        let launches = launches.collect::<Option<Vec<Launched>>>()?;
+        self.actions.push(Action::Strips(launches, strips.clone()));
         Some(())
     }
 

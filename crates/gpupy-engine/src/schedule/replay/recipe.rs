@@ -11,6 +11,7 @@ use crate::memory::tiling::Tile;
 use crate::schedule::below::Source;
 use crate::schedule::kept::Weighed;
 use crate::schedule::program::kernel::Code;
+use crate::schedule::strips::Strips;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub(crate) struct Recipe {
 pub(crate) enum Action {
     /// A kernel was launched.
     Launch(Box<Launched>),
+    /// Kernels were launched strip by strip, each into a tile.
+    Strips(Vec<Launched>, Strips),
     /// Blocks for a tile of each of these values were allocated, to be filled by the launches that follow.
     Open(SmallVec<[u32; 1]>, Tile),
     /// The block of a tile of an old value became that of a value that is the old one with other elements, by the launches that
@@ -96,6 +99,7 @@ impl Action {
     fn name(&self, names: &mut impl FnMut(Source)) {
         match self {
             Action::Launch(launched) => launched.name(names),
+            Action::Strips(launches, _) => launches.iter().for_each(|one| one.name(names)),
             // Who opens blocks holds the values until they are closed.
             Action::Open(values, _) => values.iter().for_each(|own| names(Source::Pending(*own))),
             Action::OpenOld { value, old, .. } => {
@@ -130,11 +134,13 @@ impl Launched {
 
 impl Weighed for Recipe {
     fn words(&self) -> usize {
+        let of_launch = |launched: &Launched| {
+            let insts = launched.code.program.insts.len();
+            2 * insts + 4 * launched.operands.len() + 2 * launched.params.len() + 64
+        };
         let of_action = |action: &Action| match action {
-            Action::Launch(launched) => {
-                let insts = launched.code.program.insts.len();
-                2 * insts + 4 * launched.operands.len() + 2 * launched.params.len() + 64
-            }
+            Action::Launch(launched) => of_launch(launched),
+            Action::Strips(launches, _) => launches.iter().map(of_launch).sum(),
             Action::Step { passes, .. } => 4 + 8 * passes.len(),
             _ => 32,
         };

@@ -1,0 +1,208 @@
+//! Kernels are launched strip by strip: all of them for some rows, then all for the next.
+//!
+//! Invariants: nothing is computed before all strips are; of strips that fail, nothing is left.
+//!
+//! Not here: which kernels these are, and which rows (`schedule/strips.rs`).
+
+use crate::blocks::cache::Part;
+use crate::execute::evaluate::Engine;
+use crate::execute::launch::{evaluated, told};
+use crate::graph::value::{Value, ValueId};
+use crate::memory::tiling::Tile;
+use crate::schedule::again::Passes;
+use crate::schedule::destination::Destination;
+use crate::schedule::ordering::Ordered;
+use crate::schedule::placement::Homes;
+use crate::schedule::program::kernel::Kernel;
+use crate::schedule::replay::capture::Capture;
+use crate::schedule::steps::Step;
+use crate::schedule::strips::Strips;
+use gpupy_core::driver::{BlockId, BlockSpec, Dest, Evaluated, Launch};
+use gpupy_core::{ErrorKind, Result};
+use smallvec::SmallVec;
+use std::time::Duration;
+
+/// A kernel of strips, with the tile that it gives, and the values that it computes, if somebody wants to know.
+pub(super) struct Striped {
+    pub kernel: Kernel,
+    pub value: Value,
+    pub tile: Tile,
+    pub computes: Vec<ValueId>,
+}
+
+/// The blocks of a kernel, while its strips are launched.
+struct Blocks {
+    operands: SmallVec<[BlockId; 8]>,
+    dest: BlockId,
+    done: Evaluated,
+    time: Duration,
+}
+
+impl Engine {
+    /// Does steps strip by strip; false where that is not possible, and nothing is done.
+    ///
+    /// # Errors
+    /// - `Interrupted`: the slice is over.
+    /// - `DeviceLost`: the device is no longer open.
+    pub(super) fn follow_strips(
+        &mut self,
+        steps: Vec<Ordered>,
+        strips: &Strips,
+        homes: &Homes<'_>,
+    ) -> Result<bool> {
+        self.slice.check()?;
+        let Some(position) = steps.first().map(|step| homes.order.devices[step.rank]) else {
+            return Ok(false);
+        };
+        let mark = self.captured.as_ref().map(Capture::len);
+        let (mut kernels, mut begun) = (Vec::new(), Vec::new());
+        for Ordered { value, tile, step, gives, .. } in steps {
+            let Step::Kernels(mut planned) = step else { return Ok(false) };
+            let Some((piece, kernel)) = planned.next() else { return Ok(false) };
+            let device = self.device(position)?;
+            let computes = match device.tracer.listens() {
+                true => planned.partition.values_of(&piece),
+                false => Vec::new(),
+            };
+            let passes = Passes::of(&planned.partition.walk, device);
+            device.steps.leave_to(&planned.partition.walk);
+            let is_first = homes.rank(&value, 0) == 0;
+            self.capture(|capture| if is_first { capture.begin(&value) } else { None });
+            let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
+            self.capture(|capture| {
+                let of = (&planned.partition.walk, planned.planned()?);
+                capture.launch(Some(of), &kernel, &[dest], None)
+            });
+            kernels.push(Striped { kernel, value, tile, computes });
+            begun.push((planned, passes, gives));
+        }
+        if let Err(error) = self.launch_strips(position, &kernels, strips) {
+            if error.kind() == ErrorKind::DeviceLost {
+                self.lose_device(position);
+            }
+            if let Ok(device) = self.device(position) {
+                begun.iter().for_each(|(planned, ..)| device.steps.keep(&planned.partition.walk));
+            }
+            return Ok(false);
+        }
+        self.capture(|capture| capture.strips(mark?, strips));
+        let mut is_there = true;
+        for (Striped { value, .. }, (planned, passes, gives)) in kernels.iter().zip(begun) {
+            let counts = &mut self.counts[position];
+            counts.plans_replayed += u64::from(planned.is_replay);
+            counts.blocks_evaluated += 1;
+            self.stats.driver_fallbacks += u64::from(homes.has_moved(value));
+            self.capture(|capture| capture.walked(passes.names()));
+            passes.note();
+            self.capture(Capture::end);
+            is_there &= gives.is_there();
+        }
+        Ok(is_there)
+    }
+
+    /// Launches kernels strip by strip, each into a tile of its own.
+    ///
+    /// # Errors
+    /// Any error of the driver; then none of the tiles is there.
+    pub(super) fn launch_strips(
+        &mut self,
+        position: usize,
+        kernels: &[Striped],
+        strips: &Strips,
+    ) -> Result<()> {
+        let mut pinned: Vec<(ValueId, Part)> = Vec::new();
+        let mut opened = 0;
+        let launched =
+            self.launch_pinned_strips(position, kernels, strips, &mut pinned, &mut opened);
+        let device = self.device(position)?;
+        for (value, part) in &pinned {
+            device.unpin(*value, part);
+        }
+        let done = match launched {
+            Ok(done) => done,
+            Err(error) => {
+                for Striped { value, tile, .. } in &kernels[..opened] {
+                    device.forget(&(value.id(), Part::Tile(tile.number)));
+                    value.state().on_host.remove(tile.range.clone());
+                }
+                return Err(error.with_default("driver", device.name));
+            }
+        };
+        for Striped { value, tile, .. } in kernels {
+            value.mark_computed(tile.range.clone());
+        }
+        self.slice.keep();
+        let (device, stats) = self.device_and_stats(position)?;
+        for (striped, Blocks { done, time, .. }) in kernels.iter().zip(done) {
+            let Striped { kernel, value, tile, computes } = striped;
+            stats.kernels_compiled += u64::from(done.compiled);
+            stats.kernels_specialised += u64::from(done.specialised);
+            stats.launches += u64::from(done.launches);
+            stats.instructions += (kernel.program.operation_count() * strips.count()) as u64;
+            device
+                .tracer
+                .step(|| told(device, kernel, vec![(value, tile)], computes.clone(), (done, time)));
+        }
+        Ok(())
+    }
+
+    /// Launches the strips; what was pinned, and how many blocks are in the cache, is told whatever happens.
+    fn launch_pinned_strips(
+        &mut self,
+        position: usize,
+        kernels: &[Striped],
+        strips: &Strips,
+        pinned: &mut Vec<(ValueId, Part)>,
+        opened: &mut usize,
+    ) -> Result<Vec<Blocks>> {
+        let mut blocks = Vec::with_capacity(kernels.len());
+        for Striped { kernel, value, tile, .. } in kernels {
+            let mut operands = SmallVec::new();
+            for (operand, part) in &kernel.operands {
+                operands.push(self.operand_block(position, operand, part)?);
+                self.device(position)?.pin(operand.id(), part);
+                pinned.push((operand.id(), part.clone()));
+            }
+            let (device, stats) = self.device_and_stats(position)?;
+            let spec: BlockSpec = device.spec(value, &tile.range)?;
+            let dest = device.alloc(spec, stats)?;
+            let part = Part::Tile(tile.number);
+            device.insert(value, part.clone(), (dest, spec), tile.range.clone());
+            *opened += 1;
+            device.pin(value.id(), &part);
+            pinned.push((value.id(), part));
+            blocks.push(Blocks {
+                operands,
+                dest,
+                done: Evaluated::default(),
+                time: Duration::ZERO,
+            });
+        }
+        let (device, stats) = self.device_and_stats(position)?;
+        for rows in strips.ranges() {
+            for (number, (Striped { kernel, .. }, blocks)) in
+                kernels.iter().zip(&mut blocks).enumerate()
+            {
+                let code = strips.code(number, &kernel.code, rows.clone());
+                let dest = Dest { block: blocks.dest, access: code.dests[0].clone(), whole: false };
+                let launch = Launch {
+                    program: &kernel.program,
+                    fingerprint: kernel.fingerprint(),
+                    shape: &code.space,
+                    operands: &blocks.operands,
+                    params: &kernel.params,
+                    accesses: &code.accesses,
+                    dests: std::slice::from_ref(&dest),
+                    memory: &[],
+                };
+                let (done, time) = evaluated(device, stats, &launch)?;
+                blocks.time += time;
+                blocks.done.compiled += done.compiled;
+                blocks.done.specialised += done.specialised;
+                blocks.done.launches += done.launches;
+                blocks.done.code = done.code.or(blocks.done.code.take());
+            }
+        }
+        Ok(blocks)
+    }
+}
