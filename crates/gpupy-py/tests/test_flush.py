@@ -240,3 +240,45 @@ def test_windows_and_repetitions_of_what_is_costly_compute_it_once():
         lambda xp, x: xp.sin(x)[:, None] * xp.ones(20),
     ):
         assert instructions(made) < once + 20
+
+
+def test_a_loop_is_planned_in_its_first_turns():
+    """Whoever reads the total of each turn has a flush of the same structure in each."""
+    gpupy._gpupy.reconfigure("cpu", pauses=False)
+    x, v = gpupy.linspace(0, 1, 40_000, dtype=numpy.float32), gpupy.zeros(40_000, numpy.float32)
+    planned = []
+    for _ in range(100):
+        gpupy.reset_stats()
+        force = -x * numpy.float32(0.01)
+        v = v * numpy.float32(0.999) + force
+        x = x + v
+        total = gpupy.abs(x).sum()
+        gpupy.evaluate(x, v, total)
+        stats = gpupy.stats()
+        planned.append(stats["flushes_replayed"] == 0)
+    assert sum(planned) <= 3, planned
+    assert not any(planned[3:]), planned
+
+
+@pytest.mark.parametrize("columns", [2048, 2051])
+def test_large_rows_that_are_normalised_have_the_bits_of_few_of_them(columns):
+    gpupy._gpupy.reconfigure("cpu", pauses=False)
+    given = numpy.random.default_rng(3).random((4200, columns), dtype=numpy.float32)
+
+    def normalised(x):
+        return (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)
+
+    def evaluated(rows):
+        gpupy.reset_stats()
+        found = numpy.asarray(normalised(gpupy.asarray(rows)))
+        return found, gpupy.stats()["launches"]
+
+    found, launches = evaluated(given)
+    few, alone = evaluated(given[100:200])
+    # Strips of rows that stay in a cache.
+    assert launches >= 4 * alone
+    numpy.testing.assert_array_equal(found[100:200], few)
+    wanted = normalised(given[100:200].astype(numpy.float64))
+    numpy.testing.assert_allclose(few, wanted, rtol=1e-4, atol=1e-4)
+    again, _ = evaluated(given)
+    numpy.testing.assert_array_equal(found, again)

@@ -32,9 +32,9 @@ def _loop(np, turns=20):
     return x, total
 
 
-def _heat(np):
+def _heat(np, size=SIZE):
     """Heat on a plate, by slices, written in place."""
-    old = np.zeros((SIZE, SIZE), np.float32)
+    old = np.zeros((size, size), np.float32)
     old[0] = 1
     for _ in range(20):
         new = old.copy()
@@ -43,11 +43,11 @@ def _heat(np):
     return old
 
 
-def _bodies(np):
+def _bodies(np, size=SIZE):
     """Steps of bodies that attract each other."""
     chance = numpy.random.default_rng(1)
-    at = np.asarray(chance.standard_normal((SIZE, 3)).astype(numpy.float32))
-    speed = np.zeros((SIZE, 3), np.float32)
+    at = np.asarray(chance.standard_normal((size, 3)).astype(numpy.float32))
+    speed = np.zeros((size, 3), np.float32)
     for _ in range(5):
         apart = at[None] - at[:, None]
         near = (apart * apart).sum(2) + np.float32(0.01)
@@ -79,8 +79,8 @@ def _mandelbrot(np):
     return steps
 
 
-def _two_outputs(np):
-    m = np.asarray(numpy.random.default_rng(1).random((300, 300), dtype=numpy.float32))
+def _two_outputs(np, size=300):
+    m = np.asarray(numpy.random.default_rng(1).random((size, size), dtype=numpy.float32))
     return m * 2 + 1, m * m - 3
 
 
@@ -89,8 +89,8 @@ def _three_reductions(np):
     return m.sum(), m.max(), (m * m).sum()
 
 
-def _normalised_rows(np):
-    m = np.asarray(numpy.random.default_rng(1).random((500, 300), dtype=numpy.float32))
+def _normalised_rows(np, size=500):
+    m = np.asarray(numpy.random.default_rng(1).random((size, 300), dtype=numpy.float32))
     return (m - m.mean(1, keepdims=True)) / m.std(1, keepdims=True)
 
 
@@ -144,3 +144,21 @@ def test_a_program_takes_no_more_than_is_written_down(driver, name):
 def test_the_programs_are_those_of_the_bench_and_more():
     texts = {program.text for program in catalogue.catalogue(quick=True)}
     assert {text.__name__ for text in texts} <= set(PROGRAMS) and programs.life in texts
+
+
+# Sizes that GPUs divide alike: where rows are no whole groups of elements, or groups other parts of them, they have other
+# kernels.
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [(_heat, (100, 120)), (_bodies, (100, 120)), (_two_outputs, (300, 340)), (_normalised_rows, (500, 600))],
+)
+def test_a_second_size_of_a_program_compiles_nothing(driver, text, sizes):
+    gpupy._gpupy.reconfigure(driver, pauses=False)
+    compiled = []
+    for size in sizes:
+        gpupy.reset_stats()
+        found = text(gpupy, size)
+        gpupy.evaluate(*(found if isinstance(found, tuple) else (found,)))
+        compiled.append(gpupy.stats()["kernels_compiled"])
+    assert compiled[1] == 0, compiled
+    assert compiled[0] > 0 or driver == "soft", compiled
