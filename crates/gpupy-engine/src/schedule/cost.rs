@@ -118,7 +118,7 @@ pub(crate) fn is_for_strips(space: &[usize]) -> bool {
 /// so many are given by one and read by another. Strips have at least two of `rows`.
 pub(crate) fn strips(bytes: usize, again: usize, in_passing: usize, rows: usize) -> Option<usize> {
     // All that strips give is there until the last: what is given in passing would be let go before.
-    let pays = again >= READ_AGAIN && in_passing <= bytes / 4;
+    let pays = again >= READ_AGAIN && in_passing <= bytes / 16;
     let count = (bytes / STRIP).min(rows / 2);
     (pays && count >= 2).then_some(count)
 }
