@@ -11,8 +11,8 @@ use crate::machine::failure::{Failure, Result};
 use crate::machine::{process, workspace};
 
 /// What the examples, the tests and the build use; numpy is the only one that gpupy itself needs.
-const PACKAGES: [&str; 6] =
-    ["numpy>=2", "pillow", "matplotlib", "maturin>=1.8,<2", "pytest", "hypothesis"];
+const PACKAGES: [&str; 7] =
+    ["numpy>=2", "pillow", "matplotlib", "maturin>=1.8,<2", "pytest", "pytest-xdist", "hypothesis"];
 
 /// What tests need beside NumPy.
 const FOR_TESTS: [&str; 2] = ["pytest", "hypothesis"];

@@ -151,7 +151,10 @@ fn driver(line: &str) -> Option<(&str, bool, &str)> {
 
 fn python() -> Result<()> {
     let plugin = plugin()?;
-    start(command(workspace::python()).args(["-m", "pytest"]).env("GPUPY_TEST_PLUGIN", plugin))
+    let mut tests = command(workspace::python());
+    // A process for each processor; one that has nothing left takes over from another.
+    tests.args(["-m", "pytest", "-n", "auto", "--dist", "worksteal"]);
+    start(tests.env("GPUPY_TEST_PLUGIN", plugin))
 }
 
 /// NumPy's own tests with another interpreter, and the newest NumPy that there is for it.
