@@ -9,8 +9,8 @@ from . import _interpreter as _interpreter
 # isort: split
 import numpy as _numpy
 
+from . import _libraries, _namespace, _submodules
 from . import _methods as _methods
-from . import _namespace, _submodules
 from ._fallback import FallbackError, FallbackWarning, fallback
 from ._gpupy import (
     DriverError,
@@ -58,6 +58,7 @@ _OURS = [
 __all__ = [*_numpy.__all__, "gpufloat32"]
 
 _submodules.install(__name__)
+_libraries.install()
 
 
 def __getattr__(name):

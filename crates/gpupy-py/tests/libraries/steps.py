@@ -1,8 +1,8 @@
 """Everyday steps with a library, each done with NumPy's arrays and with ours, and compared.
 
 Owns ``Steps``, the list of a library's steps, and ``compare``. A step is a function of the array namespace
-and of the library; what it gives has to be the same with both namespaces, whichever class of array it is. A step
-that is known to fail says why, and is an error once it does not. Not here: the steps (``test_*.py``).
+and of the library; what it gives has to be the same with both namespaces, whichever class of array it is.
+One that is known to fail says why, and is an error once it does not. Not here: the steps (``test_*.py``).
 """
 
 import importlib

@@ -9,63 +9,63 @@ def image(np):
     return np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def rearranged(np, einops):
     return einops.rearrange(image(np), "h w c -> c h w")
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def joined_axes(np, einops):
     return einops.rearrange(image(np), "h w c -> (h w) c")
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def split_axes(np, einops):
     return einops.rearrange(image(np), "h w (a b) -> a h w b", a=2)
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def reduced(np, einops):
     return einops.reduce(image(np), "h w c -> h c", "mean")
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def reduced_by_a_maximum(np, einops):
     return einops.reduce(image(np), "h w (c two) -> h w c", "max", two=2)
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def repeated(np, einops):
     return einops.repeat(image(np), "h w c -> h (w two) c", two=2)
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def a_list_of_arrays(np, einops):
     return einops.rearrange([image(np), image(np) + 1], "b h w c -> b c h w")
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def products_of_names(np, einops):
     return einops.einsum(np.ones((2, 3)), np.arange(12.0).reshape(3, 4), "i k, k j -> i j")
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def packed(np, einops):
     packed, shapes = einops.pack([np.ones((2, 3)), np.ones((2, 4, 5))], "i *")
     return packed, [tuple(shape) for shape in shapes]
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def unpacked(np, einops):
     return einops.unpack(np.arange(12.0).reshape(2, 6), [(2,), (2, 2)], "i *")
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def shapes_by_names(np, einops):
     return einops.parse_shape(image(np), "h w _")
 
 
-@step(fails="einops has no back end for our arrays")
+@step
 def what_stays_ours(np, einops):
     return type(einops.rearrange(image(np), "h w c -> c (h w)")) is type(image(np))
 

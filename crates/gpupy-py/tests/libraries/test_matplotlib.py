@@ -65,12 +65,12 @@ def boxes_of_one_axis(np, matplotlib):
     return drawn(matplotlib, lambda axes: len(axes.boxplot(np.arange(20.0))["boxes"]))
 
 
-@step(fails="matplotlib asks for NumPy's class, and takes rows for columns of others")
+@step
 def boxes_of_two_axes(np, matplotlib):
     return drawn(matplotlib, lambda axes: len(axes.boxplot(np.arange(60.0).reshape(20, 3) ** 2)["boxes"]))
 
 
-@step(fails="matplotlib asks for NumPy's class, and takes rows for columns of others")
+@step
 def violins_of_two_axes(np, matplotlib):
     data = np.arange(60.0).reshape(20, 3) ** 2
     return drawn(matplotlib, lambda axes: len(axes.violinplot(data)["bodies"]))

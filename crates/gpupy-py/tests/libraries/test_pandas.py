@@ -65,34 +65,34 @@ def an_inserted_column(np, pd):
     return made
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def rows_by_a_mask(np, pd):
     return frame(pd)[np.array([True, False, True, False])]
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def rows_by_a_computed_mask(np, pd):
     return frame(pd)[np.arange(4) > 1]
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def elements_of_a_series_by_a_mask(np, pd):
     return frame(pd)["x"][np.array([True, False, True, False])]
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def cells_by_a_mask_and_a_name(np, pd):
     return frame(pd).loc[np.array([True, False, True, False]), "y"]
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def cells_written_by_a_mask(np, pd):
     made = frame(pd)
     made.loc[np.array([True, False, True, False]), "y"] = 7
     return made
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def a_series_written_by_a_mask(np, pd):
     made = pd.Series([1.0, 2.0, 3.0])
     made[np.array([True, False, True])] = 0
@@ -104,7 +104,7 @@ def rows_by_positions(np, pd):
     return frame(pd).iloc[np.array([2, 0])]
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def rows_by_a_mask_of_positions(np, pd):
     return frame(pd).iloc[np.array([True, False, False, True])]
 
@@ -119,7 +119,7 @@ def rows_by_take(np, pd):
     return frame(pd).take(np.array([1, 1]))
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def columns_by_a_mask(np, pd):
     return frame(pd).loc[:, np.array([True, True, False])]
 
@@ -171,22 +171,22 @@ def a_scalar_among_the_cells(np, pd):
     return made
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def a_column_that_is_one_scalar(np, pd):
     return frame(pd).assign(z=np.arange(4.0).mean())
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def rows_by_a_scalar(np, pd):
     return frame(pd).iloc[np.array([3, 1]).max()]
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def a_row_by_a_label_that_is_a_scalar(np, pd):
     return frame(pd).loc[np.array([3, 1])[1]]
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def groups_by_an_array(np, pd):
     return frame(pd)[["x", "y"]].groupby(np.array([0, 1, 0, 1])).sum()
 
@@ -221,13 +221,13 @@ def reindexed_by_an_array(np, pd):
     return pd.Series([1.0, 2.0, 3.0]).reindex(np.array([2, 0, 5]))
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def categories_of_an_array(np, pd):
     codes, uniques = pd.factorize(np.array([5, 3, 5]))
     return codes, np.asarray(uniques)
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def unique_values(np, pd):
     return np.asarray(pd.unique(np.array([2, 1, 2])))
 
@@ -237,7 +237,7 @@ def times_of_an_array(np, pd):
     return pd.to_datetime(np.array([0, 86400]), unit="s")
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def a_span_of_a_scalar(np, pd):
     return str(pd.Timedelta(np.array([1.5, 2.5])[1], unit="s"))
 
@@ -252,12 +252,12 @@ def what_is_missing(np, pd):
     return np.asarray(pd.isna(np.array([1.0, np.nan])))
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def whether_a_scalar_is_missing(np, pd):
     return bool(pd.isna(np.array([1.0, np.nan])[1]))
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def questions_of_dtypes(np, pd):
     array, scalar = np.arange(3.0), np.arange(3.0).sum()
     ask = pd.api.types
@@ -274,7 +274,7 @@ def questions_of_dtypes(np, pd):
     ]
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def whether_a_scalar_is_an_integer(np, pd):
     return pd.api.types.is_integer(np.arange(3).sum())
 
@@ -318,7 +318,7 @@ def sorted_by_an_array_of_places(np, pd):
     return frame(pd).iloc[np.argsort(np.asarray(frame(pd)["x"]))]
 
 
-@step(fails="pandas asks for NumPy's class")
+@step
 def replaced(np, pd):
     return pd.Series(np.array([1, 2, 1])).replace(np.array([1, 2])[0], 9)
 

@@ -5,62 +5,62 @@ from steps import Steps
 step = Steps("polars")
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_series_of_an_array(np, pl):
     return pl.Series("a", np.arange(4) * 1.5)
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_series_without_a_name(np, pl):
     return pl.Series(np.arange(4, dtype=np.int32))
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_series_of_bools(np, pl):
     return pl.Series(np.arange(4) > 1)
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_series_of_a_view_with_strides(np, pl):
     return pl.Series(np.arange(8)[::-2])
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_series_under_another_dtype(np, pl):
     return pl.Series("a", np.arange(3), dtype=pl.Float32)
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_series_of_rows(np, pl):
     return pl.Series("a", np.arange(6.0).reshape(3, 2)).to_list()
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_frame_of_columns(np, pl):
     return pl.DataFrame({"a": np.arange(3), "b": np.ones(3, np.float32)})
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_frame_of_a_matrix(np, pl):
     return pl.DataFrame(np.arange(6).reshape(3, 2), schema=["a", "b"], orient="row")
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_frame_of_an_array_by_its_function(np, pl):
     return pl.from_numpy(np.arange(6.0).reshape(3, 2), schema=["a", "b"], orient="row")
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_new_column(np, pl):
     return pl.DataFrame({"a": [1, 2]}).with_columns(pl.Series("b", np.array([0.5, 1.5])))
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def rows_by_a_mask(np, pl):
     return pl.DataFrame({"a": [1, 2, 3]}).filter(np.array([True, False, True]))
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def elements_by_positions(np, pl):
     return pl.Series("a", [5, 6, 7])[np.array([2, 0])]
 
@@ -75,7 +75,7 @@ def values_in_an_array(np, pl):
     return pl.Series("a", [1, 2, 3]).is_in(np.array([1, 3]))
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def arithmetic_with_a_series(np, pl):
     return pl.Series("a", [1.0, 2.0]) + np.array([0.5, 0.25])
 
@@ -95,7 +95,7 @@ def an_array_of_a_frame(np, pl):
     return np.asarray(pl.DataFrame({"a": [1.0, 4.0], "b": [2.0, 3.0]})).sum(axis=0)
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def a_function_mapped_over_batches(np, pl):
     frame = pl.DataFrame({"a": [1.0, 4.0]})
     return frame.with_columns(
@@ -103,7 +103,7 @@ def a_function_mapped_over_batches(np, pl):
     )
 
 
-@step(fails="polars asks for NumPy's class")
+@step
 def large_columns(np, pl):
     return pl.DataFrame({"a": np.arange(100_000) * 0.5}).select(pl.col("a").max())
 

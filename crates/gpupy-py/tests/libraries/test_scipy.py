@@ -216,7 +216,7 @@ def a_sparse_solution(np, scipy):
     return linalg.spsolve(csc_array(np.eye(3) * 2), np.ones(3))
 
 
-@step(fails="SciPy asks for NumPy's class")
+@step
 def an_iterative_solution(np, scipy):
     from scipy.sparse import linalg
 
@@ -336,15 +336,6 @@ NAMES = """
 ttest_ind pearsonr tmean zscore entropy skew gmean describe sem lfilter detrend hilbert convolve fft erf
 logsumexp gaussian_filter whiten solve
 """.split()
-FAILS = {
-    "pearsonr": "a scalar of ours passes for NumPy's, whose namespace is another",
-    "tmean": "a scalar of ours passes for NumPy's, whose namespace is another",
-    "lfilter": "a scalar of ours passes for NumPy's, whose namespace is another",
-}
-CASES = [
-    pytest.param(name, marks=[pytest.mark.xfail(reason=FAILS[name], strict=True)] if name in FAILS else [])
-    for name in NAMES
-]
 
 
 @functools.cache
@@ -360,7 +351,7 @@ def dispatched():
     return dict(line.split(" ", 1) for line in done.stdout.splitlines())
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_scipy_that_asks_for_namespaces_does_as_with_numpys_arrays(name):
     pytest.importorskip("scipy")
     assert dispatched()[name] == "as NumPy"
