@@ -11,7 +11,7 @@ import pytest
 import gpupy
 from gpupy._libraries import calls, chunks, compilers, namespaces
 
-ROWS = [*calls.TAKING, *chunks.ROWS, *compilers.ROWS, *namespaces.ROWS]
+ROWS = [*dict(calls.rows()), *chunks.ROWS, *compilers.ROWS, *namespaces.ROWS]
 
 
 def imported(module):

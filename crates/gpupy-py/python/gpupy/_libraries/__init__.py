@@ -6,7 +6,6 @@ arrays in the place of ours (``calls.py``), what libraries register (``chunks.py
 namespace they find (``namespaces.py``).
 """
 
-import importlib.abc
 import importlib.machinery
 import sys
 import types
@@ -38,7 +37,8 @@ def _tell(module: str) -> None:
             warnings.warn(words, ImportWarning, stacklevel=2)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+# The classes of `importlib.abc` would add nothing, and take as long to import as the rest.
+class _Finder:
     """Finds a module that is to be told as others find it, with a loader that tells it."""
 
     def find_spec(
@@ -50,12 +50,12 @@ class _Finder(importlib.abc.MetaPathFinder):
             spec = None if finder is self else finder.find_spec(fullname, path, target)
             if spec is not None:
                 if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader)
+                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
                 return spec
         return None
 
 
-class _Loader(importlib.abc.Loader):
+class _Loader:
     """The loader of a module, which is told when it has been executed."""
 
     def __init__(self, loader: Any) -> None:
