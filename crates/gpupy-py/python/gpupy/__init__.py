@@ -25,6 +25,7 @@ from ._gpupy import (
     ufunc,
     use,
 )
+from ._imports import install, load_ipython_extension, unload_ipython_extension
 from ._session import driver, info, reset_stats, stats
 
 __version__ = "0.1.0"
@@ -45,12 +46,15 @@ _OURS = [
     "fallback",
     "gpufloat32",
     "info",
+    "install",
+    "load_ipython_extension",
     "ndarray",
     "reset_stats",
     "scalar",
     "stats",
     "trim",
     "ufunc",
+    "unload_ipython_extension",
     "use",
 ]
 
