@@ -9,7 +9,7 @@ from . import _interpreter as _interpreter
 # isort: split
 import numpy as _numpy
 
-from . import _libraries, _namespace, _submodules
+from . import _libraries, _namespace, _submodules, _variables
 from . import _methods as _methods
 from ._fallback import FallbackError, FallbackWarning, fallback
 from ._gpupy import (
@@ -63,6 +63,7 @@ __all__ = [*_numpy.__all__, "gpufloat32"]
 
 _submodules.install(__name__)
 _libraries.install()
+_variables.tell_of_unknown()
 
 
 def __getattr__(name):
