@@ -36,7 +36,7 @@ const COMMANDS: &[Task] = &[
     },
     Task {
         name: "test",
-        arguments: "[rust] [conformance] [python] [versions] [numpy] | quick | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
+        arguments: "[rust] [conformance] [python] [versions] [libraries] [numpy] | quick | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
         does: "set up, build, and run every test, or only the named parts, or `quick`: a choice of each for the time between two edits",
         run: suites::test::run,
     },

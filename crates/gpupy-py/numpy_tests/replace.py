@@ -16,7 +16,7 @@ import types
 import numpy
 
 import gpupy
-from gpupy import _script
+from gpupy import _imports, _script
 
 _NAMESPACES = ("umath", "numeric")
 """Modules of ``numpy._core`` whose public names are the namespace's."""
@@ -107,4 +107,4 @@ def _ours(module):
     package, _, name = module.rpartition(".")
     if package == "numpy._core" and name in (*_NAMESPACES, _IN_C, _CASTS):
         return f"gpupy._core.{name}"
-    return _script.ours(module)
+    return _imports.ours(module)

@@ -174,3 +174,11 @@ def test_polynomials_give_our_arrays(device, name):
         assert type(p(x)) is gpupy.ndarray
         np.testing.assert_array_equal(p(x), q(np.arange(5, dtype=np.float32)))
         assert type(p(2)) is type(q(2)) and repr(p) == repr(q)
+
+
+def test_to_numpy_shares_the_memory_unless_a_copy_or_another_dtype_is_wanted(device):
+    a = image(gpupy)
+    shared, copied, cast = a.to_numpy(), a.to_numpy(copy=True), a.to_numpy("f8")
+    assert type(shared) is type(copied) is type(cast) is np.ndarray and cast.dtype == np.float64
+    a[0, 0] = 100
+    assert (shared[0, 0], copied[0, 0], cast[0, 0]) == (100, 0, 0)

@@ -53,12 +53,18 @@ def test_a_program_is_the_main_module_with_its_arguments_and_its_folder(tmp_path
 
 
 def test_what_others_import_stays_numpy(tmp_path):
-    (tmp_path / "program.py").write_text(
-        "import numpy as np, fractions, numpy.testing\nimport importlib\n"
-        "print(importlib.import_module('numpy').__name__, np.__name__)\n"
+    text = "import importlib, numpy\nKINDS = numpy.__name__, importlib.import_module('numpy').__name__\n"
+    for folder in ("program", "library"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "program" / "own.py").write_text(text)
+    (tmp_path / "library" / "foreign.py").write_text(text)
+    (tmp_path / "program" / "program.py").write_text(
+        f"import sys; sys.path.append({str(tmp_path / 'library')!r})\n"
+        "import numpy as np, fractions, numpy.testing, own, foreign, importlib\n"
+        "print(own.KINDS, foreign.KINDS, importlib.import_module('numpy') is np)\n"
     )
-    done = run(tmp_path, "program.py")
-    assert done.stdout == "numpy gpupy\n", done.stderr
+    done = run(tmp_path / "program", "program.py")
+    assert done.stdout == "('gpupy', 'gpupy') ('numpy', 'numpy') True\n", done.stderr
 
 
 def test_errors_name_the_programs_line_and_its_status_is_pythons(tmp_path):

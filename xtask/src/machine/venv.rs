@@ -52,21 +52,26 @@ pub fn prepare() -> Result<()> {
 ///
 /// Our module is found there as it lies in the sources: built once, it serves every Python.
 pub fn beside(interpreter: &Path, numpy: Option<&str>) -> Result<PathBuf> {
+    let series = numpy.map(|series| format!("-numpy-{series}")).unwrap_or_default();
+    let numpy = numpy.map_or("numpy>=2".to_owned(), |series| format!("numpy=={series}.*"));
+    apart(interpreter, &series, &numpy)
+}
+
+/// The same with what pip calls the NumPy wanted, in a folder whose name has these words behind the version.
+pub fn apart(interpreter: &Path, words: &str, numpy: &str) -> Result<PathBuf> {
     let library = "import sysconfig; print(sysconfig.get_path('purelib'))";
     let Some((major, minor)) = version(interpreter) else {
         let words = format!("`{}` is no Python with venv and pip", interpreter.display());
         return Err(Failure::new(words));
     };
-    let series = numpy.map(|series| format!("-numpy-{series}")).unwrap_or_default();
-    let folder = workspace::beside(&format!("{major}.{minor}{series}"));
+    let folder = workspace::beside(&format!("{major}.{minor}{words}"));
     let python = folder.join("bin").join("python");
     process::announce(&format!("Python environment {}", folder.display()));
     if !process::succeeds(process::command(&python).args(["-m", "pip", "--version"])) {
         let mut venv = process::command(interpreter);
         process::run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
     }
-    let numpy = numpy.map_or("numpy>=2".to_owned(), |series| format!("numpy=={series}.*"));
-    install_into(&python, &[&[numpy.as_str()], &FOR_TESTS[..]].concat())?;
+    install_into(&python, &[&[numpy], &FOR_TESTS[..]].concat())?;
     let answer = process::capture(process::command(&python).args(["-c", library]))?;
     let link = PathBuf::from(answer.trim()).join("gpupy.pth");
     let sources = workspace::root().join("crates/gpupy-py/python");

@@ -2,7 +2,7 @@
 //!
 //! Owns the order of the parts and the list of drivers that the suite runs on. Invariants: all parts use the
 //! release profile, so that they share what is built; a driver that does not start here is left out with its reason,
-//! never silently. Not here: the tests themselves, the choices among them (`quick`, `versions`).
+//! never silently. Not here: the tests themselves, the choices among them (`quick`, `versions`), other libraries (`libraries`).
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::machine::process::{announce, capture, cargo, command, run as start};
 use crate::machine::steps::{self, Step};
 use crate::machine::{features, venv, workspace};
 use crate::suites::parts::{MODULE, conformance_on, module, numpy, plugin};
-use crate::suites::{quick, versions};
+use crate::suites::{libraries, quick, versions};
 
 /// One line for each driver: its name, whether it starts, its device or the reason.
 const DRIVERS: &str = "
@@ -23,7 +23,7 @@ for d in gpupy.drivers():
 ";
 
 /// The parts, in the order in which they run.
-const PARTS: [&str; 5] = ["rust", "conformance", "python", "versions", "numpy"];
+const PARTS: [&str; 6] = ["rust", "conformance", "python", "versions", "libraries", "numpy"];
 
 /// A suite of tests of which the user has a checkout; it runs only when it is named.
 struct Suite {
@@ -92,6 +92,9 @@ pub fn parts(names: &[String]) -> Vec<Step<'static>> {
     }
     if wanted("versions") {
         steps.extend(versions::steps());
+    }
+    if wanted("libraries") {
+        steps.push(libraries::step());
     }
     if wanted("numpy") {
         steps.push(
@@ -204,7 +207,7 @@ mod tests {
         let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
         assert_eq!(
             refused,
-            Err("no part `rusty`; there are rust, conformance, python, versions, numpy, quick, array-api, cupy"
+            Err("no part `rusty`; there are rust, conformance, python, versions, libraries, numpy, quick, array-api, cupy"
                 .to_owned())
         );
     }

@@ -9,8 +9,8 @@ from . import _interpreter as _interpreter
 # isort: split
 import numpy as _numpy
 
+from . import _libraries, _namespace, _submodules, _variables
 from . import _methods as _methods
-from . import _namespace, _submodules
 from ._fallback import FallbackError, FallbackWarning, fallback
 from ._gpupy import (
     DriverError,
@@ -25,6 +25,7 @@ from ._gpupy import (
     ufunc,
     use,
 )
+from ._imports import install, load_ipython_extension, unload_ipython_extension
 from ._session import driver, info, reset_stats, stats
 
 __version__ = "0.1.0"
@@ -45,12 +46,15 @@ _OURS = [
     "fallback",
     "gpufloat32",
     "info",
+    "install",
+    "load_ipython_extension",
     "ndarray",
     "reset_stats",
     "scalar",
     "stats",
     "trim",
     "ufunc",
+    "unload_ipython_extension",
     "use",
 ]
 
@@ -58,6 +62,8 @@ _OURS = [
 __all__ = [*_numpy.__all__, "gpufloat32"]
 
 _submodules.install(__name__)
+_libraries.install()
+_variables.tell_of_unknown()
 
 
 def __getattr__(name):

@@ -22,6 +22,9 @@ from ._gpupy import evaluate as evaluate
 from ._gpupy import explain as explain
 from ._gpupy import trim as trim
 from ._gpupy import use as use
+from ._imports import install as install
+from ._imports import load_ipython_extension as load_ipython_extension
+from ._imports import unload_ipython_extension as unload_ipython_extension
 from ._session import driver as driver
 from ._session import reset_stats as reset_stats
 from ._session import stats as stats

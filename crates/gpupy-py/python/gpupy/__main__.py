@@ -1,27 +1,52 @@
 """``python -m gpupy``: runs a NumPy program; ``info`` tells of this machine's drivers, ``bench`` times them.
 
-Owns the command line. Not here: how a program runs (``_script.py``), what ``info`` prints
+Owns the command line. Not here: how a program runs (``_script.py``, ``_running.py``), what ``info`` prints
 (``_session.py``), and the benchmark (``_bench``).
 """
 
 import argparse
 import os
+import platform
 import sys
+
+import numpy
 
 import gpupy
 
-from . import _script
+from . import _running, _script
 from ._bench import command
+
+PROGRAMS = """\
+A NumPy program runs with gpupy in NumPy's place, with the arguments behind it:
+  python -m gpupy PROGRAM.py …    a file
+  python -m gpupy -m MODULE …     a module, pytest too
+  python -m gpupy -c CODE …       a text
+  python -m gpupy - …             what comes in
+"""
 
 
 def main() -> int | None:
-    if sys.argv[1:] and (sys.argv[1].endswith(".py") or os.path.isfile(sys.argv[1])):
-        return _script.run(sys.argv[1], sys.argv[2:])
+    first, *rest = sys.argv[1:] or [""]
+    if first == "-m" and rest:
+        return _running.module(rest[0], rest[1:])
+    if first == "-c" and rest:
+        return _running.code(rest[0], rest[1:])
+    if first == "-":
+        return _running.standard_input(rest)
+    if first.endswith(".py") or os.path.isfile(first):
+        return _script.run(first, rest)
+    if first in ("-m", "-c"):
+        wanted = "the name of a module" if first == "-m" else "a program"
+        print(f"python -m gpupy: `{first}` wants {wanted} behind it", file=sys.stderr)
+        return 2
     parser = argparse.ArgumentParser(
         prog="python -m gpupy",
         description=gpupy.__doc__.splitlines()[0],
-        epilog="python -m gpupy PROGRAM.py … runs a NumPy program with gpupy in NumPy's place.",
+        epilog=PROGRAMS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    versions = f"gpupy {gpupy.__version__}, NumPy {numpy.__version__}, Python {platform.python_version()}"
+    parser.add_argument("--version", action="version", version=versions)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     info = commands.add_parser("info", help="the drivers: device, dtypes, limits, or why one does not start")
     info.set_defaults(run=lambda _: print(gpupy.info()))

@@ -260,6 +260,31 @@ def dlpack(self, **kwargs):
     return self._pinned().__dlpack__(**kwargs)
 
 
+def arrow_array(self, type=None):
+    """Arrow's array of the elements, which it shares where Arrow lays them out as NumPy."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError("Arrow's layout of an array is made by pyarrow: install it") from error
+    return pyarrow.array(self._pinned(), type=type)
+
+
+def arrow_c_array(self, requested_schema=None):
+    # Arrow's own package makes the capsules: it knows how each dtype lies.
+    return arrow_array(self).__arrow_c_array__(requested_schema)
+
+
+def jax_array(self):
+    import jax.numpy
+
+    return jax.numpy.asarray(np.asarray(self))
+
+
+def to_numpy(self, dtype=None, copy=False):
+    """NumPy's array of the elements, which it shares unless it is to be a copy or to have another dtype."""
+    return np.array(self._pinned(), dtype=dtype, copy=True if copy else None)
+
+
 def array_wrap(self, array, context=None, return_scalar=False, /):
     made = wrap(array)
     return made[()] if return_scalar and not made.ndim else made
@@ -300,12 +325,15 @@ _OWN = {
     "__array_namespace__": _namespace,
     "__array_priority__": 0.0,
     "__array_wrap__": array_wrap,
+    "__arrow_array__": arrow_array,
+    "__arrow_c_array__": arrow_c_array,
     "__class_getitem__": classmethod(class_getitem),
     "__contains__": contains,
     "__copy__": shallow_copy,
     "__deepcopy__": deepcopy,
     "__dlpack__": dlpack,
     "__dlpack_device__": _reader("__dlpack_device__"),
+    "__jax_array__": jax_array,
     "__reduce__": reduce,
     "__setstate__": setstate,
     "__reduce_ex__": lambda self, protocol: reduce(self),
@@ -348,6 +376,7 @@ _OWN = {
     "sum": _reduce.sum_,
     "swapaxes": _shape.swapaxes,
     "take": _indexing.take,
+    "to_numpy": to_numpy,
     "var": _reduce.var,
     "view": view,
 }

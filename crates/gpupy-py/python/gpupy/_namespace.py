@@ -22,6 +22,7 @@ from . import (
     _joining,
     _linalg,
     _linear,
+    _pointers,
     _proxy,
     _reduce,
     _select,
@@ -51,6 +52,7 @@ _adapted: dict[int, tuple[Any, Any]] = {}
 
 # What is ours in NumPy's submodules.
 OWN_INSIDE: dict[str, dict[str, Any]] = {
+    "gpupy.ctypeslib": _pointers.FUNCTIONS,
     "gpupy.lib.stride_tricks": _strides.FUNCTIONS,
     "gpupy.linalg": _linalg.FUNCTIONS,
 }

@@ -1,19 +1,21 @@
 """``python -m gpupy program.py``: a NumPy program with gpupy in NumPy's place.
 
-Owns ``run``, ``ours`` and ``Finder``, by which modules are imported so. Import statements of the program,
-and of modules that lie in its folder or below, give gpupy where they name NumPy's public modules; all else
-that the program imports keeps NumPy. Not here: the command line (``__main__``).
+Owns ``run`` and ``Finder``, by which modules are imported so. Import statements of the program, and of
+modules that lie in its folder or below, give gpupy where they name NumPy's public modules; all else that
+the program imports keeps NumPy. Not here: the command line (``__main__``), programs that no file has
+(``_running.py``), imports of a program that runs already (``_imports.py``).
 """
 
 import ast
 import importlib.abc
 import importlib.machinery
-import importlib.util
 import pathlib
 import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
+
+from ._imports import ours, put
 
 
 def run(path: str, arguments: list[str]) -> int:
@@ -38,22 +40,9 @@ def run(path: str, arguments: list[str]) -> int:
     folder = file.resolve().parent
     sys.path[0] = str(folder)
     sys.meta_path.insert(0, Finder(lambda f: folder in f.parents and "site-packages" not in f.parts, ours))
+    put([str(folder)], True, statements=False)
     exec(code, main.__dict__)
     return 0
-
-
-def ours(module: str) -> str | None:
-    """gpupy's module for one of NumPy's public ones, by name; ``None`` where gpupy has none."""
-    if module != "numpy" and not module.startswith("numpy."):
-        return None
-    name = "gpupy" + module.removeprefix("numpy")
-    if any(part.startswith("_") for part in name.split(".")):
-        return None
-    try:
-        found = sys.modules.get(name) or importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        return None
-    return name if found else None
 
 
 # The name of the module that stands for one, or `None` where that stays.

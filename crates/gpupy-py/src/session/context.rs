@@ -11,6 +11,7 @@ use gpupy_engine::{Context, Placement, Registry, Settings, Stats, device_nodes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -99,9 +100,24 @@ pub fn ready(py: Python<'_>) -> PyResult<&'static Context> {
         return Ok(context);
     }
     let context = context()?;
-    wait(py, || context.driver()).map_err(to_py)?;
+    let (name, found) = wait(py, || context.driver()).map_err(to_py)?;
     opened(context);
+    tell_of_device(py, name, &found)?;
     Ok(context)
+}
+
+/// Warns where a device was asked for, and the driver that was opened has none to choose from.
+fn tell_of_device(py: Python<'_>, name: &str, found: &Capabilities) -> PyResult<()> {
+    let asked = std::env::var("GPUPY_DEVICE").unwrap_or_default();
+    if asked.trim().is_empty() || !found.devices.is_empty() {
+        return Ok(());
+    }
+    let words = format!(
+        "GPUPY_DEVICE is `{asked}`, and driver `{name}` has no devices to choose from; `python -m gpupy \
+         info` lists those of each driver, and GPUPY_DRIVER chooses one"
+    );
+    let category = py.get_type::<pyo3::exceptions::PyUserWarning>();
+    PyErr::warn(py, &category, &CString::new(words)?, 1)
 }
 
 /// The context and the number of the opening, if its driver is open.

@@ -1,0 +1,161 @@
+"""The imports of a program that is running: what its own code imports as NumPy is gpupy.
+
+Owns ``install``, ``ours``, ``Own``, which knows whose code it is, and what IPython calls. Invariants: code
+of libraries, of Python's own modules and of NumPy gets what it asks for; nothing of Python is replaced
+before ``install``. Not here: programs whose source is compiled with other imports (``_script.py``), the
+command line (``__main__.py``).
+"""
+
+import builtins
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+_THEIRS = (builtins.__import__, importlib.import_module)
+
+
+def is_numpys(module: str) -> bool:
+    """Whether it is the name of NumPy or of a module in it."""
+    return module == "numpy" or module.startswith("numpy.")
+
+
+def ours(module: str) -> str | None:
+    """gpupy's module for one of NumPy's public ones, by name; ``None`` where gpupy has none."""
+    if not is_numpys(module):
+        return None
+    name = "gpupy" + module.removeprefix("numpy")
+    if any(part.startswith("_") for part in name.split(".")):
+        return None
+    try:
+        found = sys.modules.get(name) or importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    return name if found else None
+
+
+class Own:
+    """The files that are the program's own: those in its folders, or below, that no installer put there."""
+
+    def __init__(self) -> None:
+        self.main = False
+        self._folders: set[str] = set()
+        # By a file's name: whether it is one.
+        self._known: dict[str, bool] = {}
+
+    def add(self, folder: str) -> None:
+        """Takes a folder for the program's."""
+        self._folders.add(_with_end(folder))
+        self._known.clear()
+
+    def has(self, names: Mapping[str, object] | None) -> bool:
+        """Whether these are the names of a module of the program, or of the program itself."""
+        if names is None:
+            return False
+        if names.get("__name__") == "__main__":
+            return self.main
+        file = names.get("__file__")
+        if not isinstance(file, str):
+            return False
+        known = self._known.get(file)
+        if known is None:
+            path = os.path.realpath(file)
+            # The innermost folder decides: an environment in the program's folder is none of it.
+            known = self._known[file] = _longest(path, self._folders) > _longest(path, _installed())
+        return known
+
+
+def _with_end(folder: str) -> str:
+    return os.path.join(os.path.realpath(folder), "")
+
+
+def _longest(path: str, folders: set[str]) -> int:
+    """The length of the innermost of the folders that hold a file; 0 where none does."""
+    return max((len(folder) for folder in folders if path.startswith(folder)), default=0)
+
+
+@functools.cache
+def _installed() -> set[str]:
+    """The folders of Python's own modules, of those that installers put beside them, NumPy's and this one."""
+    import site
+    import sysconfig
+
+    paths = sysconfig.get_paths()
+    found = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    found.update(site.getsitepackages(), {site.getusersitepackages()})
+    found.update(os.path.dirname(file) for file in (np.__file__, __file__))
+    return {_with_end(folder) for folder in found}
+
+
+_own = Own()
+
+
+def _import(
+    name: str,
+    globals: Mapping[str, object] | None = None,
+    locals: Mapping[str, object] | None = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
+) -> types.ModuleType:
+    """``__import__``, which each import statement calls."""
+    theirs, _ = _THEIRS
+    if level or not is_numpys(name):
+        return theirs(name, globals, locals, fromlist or (), level)
+    # Who calls it as a function gives no names.
+    if not _own.has(sys._getframe(1).f_globals if globals is None else globals):
+        return theirs(name, globals, locals, fromlist or (), level)
+    found = ours(name)
+    module = theirs(found or name, globals, locals, fromlist or (), 0)
+    # `import numpy._core` binds `numpy`.
+    return module if found or fromlist else sys.modules["gpupy"]
+
+
+def _import_module(name: str, package: str | None = None) -> types.ModuleType:
+    """``importlib.import_module``."""
+    _, theirs = _THEIRS
+    if is_numpys(name) and _own.has(sys._getframe(1).f_globals):
+        name = ours(name) or name
+    return theirs(name, package)
+
+
+def put(folders: Sequence[str], main: bool, statements: bool = True) -> None:
+    """Takes the code in these folders, and that of ``__main__``, for the program's from here on.
+
+    Without ``statements``, import statements stay as they are, which whoever compiled them has seen to.
+    """
+    for folder in folders:
+        _own.add(folder)
+    _own.main = _own.main or main
+    importlib.import_module = _import_module
+    if statements:
+        builtins.__import__ = _import
+
+
+def install() -> None:
+    """Gives gpupy to all that the program imports as NumPy from here on.
+
+    The program is the module that calls it, with those in its folder or below, but for what installers put
+    there; libraries keep NumPy. What was imported before stays, so this stands before ``import numpy``.
+    """
+    names = sys._getframe(1).f_globals
+    file = names.get("__file__")
+    folder = os.path.dirname(os.path.abspath(file)) if isinstance(file, str) else os.getcwd()
+    put([folder], names.get("__name__") == "__main__")
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """``%load_ext gpupy``: what is imported as NumPy in the cells from here on is gpupy."""
+    put([os.getcwd()], True)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """``%unload_ext gpupy``: imports are as they were. What was imported stays."""
+    global _own
+    _own = Own()
+    builtins.__import__, importlib.import_module = _THEIRS

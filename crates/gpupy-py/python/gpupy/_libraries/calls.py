@@ -1,0 +1,123 @@
+"""Functions of other libraries that ask for NumPy's very class: they get NumPy's arrays in the place of ours.
+
+Owns ``TAKING``, the list of them, and ``numpys``. What they get is an array over the pinned base, so that
+both sides see what is written; of a scalar, NumPy's. Invariants: nothing is in the list that a protocol
+serves; where nothing is ours, the function sees its own arguments. Not here: when this is done
+(``__init__.py``).
+"""
+
+import functools
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from .._gpupy import ndarray, scalar
+
+# By the module that has them.
+TAKING = {
+    "awkward.operations.ak_from_numpy": "from_numpy",
+    "h5py._hl.dataset": "Dataset.read_direct Dataset.write_direct",
+    "h5py._hl.selections": "select",
+    "jax._src.numpy.indexing": "NDIndexer.from_raw_indices",
+    "networkx.convert": "to_networkx_graph",
+    "pandas": "Timedelta.__new__ factorize isna isnull notna notnull unique",
+    "pandas.api.types": "is_complex is_float is_integer is_number",
+    "pandas.core.frame": "DataFrame.__getitem__ DataFrame.__setitem__ DataFrame.groupby",
+    "pandas.core.generic": "NDFrame.replace",
+    "pandas.core.indexing": "_LocationIndexer.__getitem__ _LocationIndexer.__setitem__",
+    "pandas.core.series": "Series.__getitem__ Series.__setitem__ Series.groupby",
+    # Masks; other arrays come by the protocol.
+    "pyarrow": "array scalar",
+    "polars.dataframe.frame": "DataFrame.__getitem__ DataFrame.__init__ DataFrame.filter",
+    "polars.functions.lit": "lit",
+    "polars.series.series": "Series.__getitem__ Series.__init__ Series._arithmetic",
+    "scipy.sparse.linalg._interface": "aslinearoperator",
+    "sklearn.model_selection._search": "ParameterGrid.__init__",
+}
+# Lists that are longer are looked at by their first item: they are numbers, or rows alike.
+SHORT = 32
+
+
+def numpys(value: Any) -> Any:
+    """NumPy's array or scalar for one of ours, also inside tuples, lists and dictionaries."""
+    other = _OTHERS.get(type(value))
+    return value if other is None else other(value)
+
+
+def _items(value: Any) -> Any:
+    if len(value) > SHORT and type(value[0]) not in (ndarray, scalar):
+        return value
+    items = [numpys(item) for item in value]
+    return value if all(map(operator.is_, items, value)) else type(value)(items)
+
+
+def _values(value: dict[Any, Any]) -> dict[Any, Any]:
+    found = {key: numpys(item) for key, item in value.items()}
+    return value if all(map(operator.is_, found.values(), value.values())) else found
+
+
+# What is not in it stays itself.
+_OTHERS: dict[type, Callable[[Any], Any]] = {
+    dict: _values,
+    list: _items,
+    ndarray: lambda array: array._pinned(),
+    scalar: lambda value: value._value(),
+    tuple: _items,
+}
+
+
+def _taking_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
+    other_of = _OTHERS.get
+
+    @functools.wraps(function)
+    def taking_numpys(*args: Any, **kwargs: Any) -> Any:
+        given = [value if (other := other_of(type(value))) is None else other(value) for value in args]
+        if kwargs:
+            kwargs = {key: numpys(value) for key, value in kwargs.items()}
+        return function(*given, **kwargs)
+
+    return taking_numpys
+
+
+# What makes another function of one.
+_Border: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def put(owner: Any, name: str, border: _Border = _taking_numpys) -> None:
+    """Puts a border before a function of a module, or of a class, which stays what it is to others."""
+    found = vars(owner)[name]
+    kind = type(found)
+    if kind in (classmethod, staticmethod):
+        setattr(owner, name, kind(border(found.__func__)))
+        return
+    made = border(found)
+    setattr(owner, name, made)
+    if isinstance(owner, type) or found.__module__ != owner.__name__:
+        return
+    # Modules that have taken the function from this one already.
+    package = owner.__name__.split(".")[0]
+    for module in [m for n, m in sys.modules.items() if n.split(".")[0] == package]:
+        for key in [key for key, value in vars(module).items() if value is found]:
+            setattr(module, key, made)
+
+
+def put_all(module: str, names: str, border: _Border = _taking_numpys) -> None:
+    """The same for functions of a module that is there, by their names in it."""
+    for name in names.split():
+        *inside, last = name.split(".")
+        put(functools.reduce(getattr, inside, sys.modules[module]), last, border)
+
+
+def _pointers() -> None:
+    """The types of pointers that NumPy makes for functions in C."""
+    module = sys.modules["numpy.ctypeslib"]
+    # A release moved them into a module of their own.
+    put(getattr(module, "_ctypeslib", module)._ndptr, "from_param")
+
+
+def rows() -> Iterator[tuple[str, Callable[[], None]]]:
+    """Each module with what is done once it is there."""
+    for module, names in TAKING.items():
+        yield module, functools.partial(put_all, module, names)
+    yield "numpy.ctypeslib", _pointers

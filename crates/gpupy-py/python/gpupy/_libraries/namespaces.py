@@ -1,0 +1,36 @@
+"""Libraries that ask arrays for their namespace: SciPy, scikit-learn, and the package that both carry along.
+
+Owns ``ROWS``: by the name of a module, what is done there. NumPy's arrays and scalars beside ours (a truth
+value that is known, a list that the library made an array of) do not make two namespaces: ours takes them.
+Not here: when this is done (``__init__.py``), the answer of an array (``_methods.py``).
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._gpupy import ndarray, scalar
+from . import calls
+
+_OURS = (ndarray, scalar)
+
+
+def _without_numpys(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(theirs)
+    def array_namespace(*arrays: Any, **kwargs: Any) -> Any:
+        if any(type(x) in _OURS for x in arrays):
+            arrays = tuple(
+                x for x in arrays if type(x) in _OURS or not isinstance(x, (np.ndarray, np.generic))
+            )
+        return theirs(*arrays, **kwargs)
+
+    return array_namespace
+
+
+_HELPERS = "array_api_compat.common._helpers"
+ROWS: dict[str, Callable[[], None]] = {
+    name: functools.partial(calls.put_all, name, "array_namespace", _without_numpys)
+    for name in (_HELPERS, f"scipy._lib.{_HELPERS}", f"sklearn.externals.{_HELPERS}")
+}

@@ -1,0 +1,109 @@
+"""What libraries are told of our arrays, whether they are imported before gpupy or after it."""
+
+import functools
+import importlib
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import gpupy
+from gpupy._libraries import calls, chunks, compilers, namespaces
+
+ROWS = [*dict(calls.rows()), *chunks.ROWS, *compilers.ROWS, *namespaces.ROWS]
+
+
+def imported(module):
+    package = module.split(".")[0]
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        pytest.skip(f"`{package}` is not installed")
+    return importlib.import_module(module)
+
+
+@pytest.mark.parametrize("module", calls.TAKING)
+def test_each_function_that_is_listed_is_there_and_has_a_border(module):
+    found = imported(module)
+    for name in calls.TAKING[module].split():
+        *inside, last = name.split(".")
+        owner = functools.reduce(getattr, inside, found)
+        function = vars(owner)[last]
+        function = getattr(function, "__func__", function)
+        assert function.__code__.co_name == "taking_numpys", name
+        assert function.__name__ == function.__wrapped__.__name__
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_every_library_is_told_without_a_warning_whenever_it_is_imported(first):
+    there = [name for name in ROWS if importlib.util.find_spec(name.split(".")[0])]
+    imports = [f"import {name}" for name in there]
+    imports.insert(0 if first else len(imports), "import gpupy")
+    program = "; ".join([*imports, "print(*gpupy._libraries._TOLD)"])
+    command = [sys.executable, "-W", "error::ImportWarning", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert {*done.stdout.split()} == {*ROWS} - {*there}
+
+
+@pytest.mark.parametrize("order", ["import gpupy, scipy.sparse.linalg", "import scipy.sparse.linalg, gpupy"])
+def test_a_function_has_its_border_under_every_name_that_a_library_gave_it(order):
+    imported("scipy.sparse.linalg")
+    program = f"{order}\nfrom scipy.sparse import linalg\n"
+    program += "print(linalg.cg(gpupy.eye(3) * 2, gpupy.ones(3))[0].tolist())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[0.5, 0.5, 0.5]\n"
+
+
+def test_no_library_is_imported_by_gpupy():
+    program = "import sys, gpupy; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {row.split(".")[0] for row in ROWS if not row.startswith("numpy")} & {*done.stdout.split()}
+
+
+def test_a_library_that_has_changed_is_imported_all_the_same(tmp_path, monkeypatch):
+    (tmp_path / "changed_library.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    told = {"changed_library": [functools.partial(calls.put_all, "changed_library", "gone")]}
+    monkeypatch.setattr(gpupy._libraries, "_TOLD", told)
+    with pytest.warns(
+        ImportWarning, match="gpupy cannot tell `changed_library` of its arrays: KeyError: 'gone'"
+    ):
+        module = importlib.import_module("changed_library")
+    assert module.x == 1
+    assert type(module.__loader__) is type(module.__spec__.loader) is importlib.machinery.SourceFileLoader
+
+
+def test_a_border_gives_numpys_arrays_over_our_memory_and_leaves_the_rest():
+    a = gpupy.arange(3.0)
+    other = object()
+    rows = [[1.0, 2.0]] * (calls.SHORT + 1)
+    given = calls.numpys((a, [a, other], {"key": a.sum()}, rows, None))
+    assert type(given[0]) is type(given[1][0]) is numpy.ndarray
+    assert given[1][1] is other and given[3] is rows
+    assert type(given[2]["key"]) is numpy.float64 and given[2]["key"] == 3
+    given[0][1] = 7
+    assert a[1] == 7
+    for kept in ([1, 2], (other,), {"key": rows}, "text", rows):
+        assert calls.numpys(kept) is kept
+    assert type(calls.numpys([a] * (calls.SHORT + 1))[-1]) is numpy.ndarray
+
+
+def test_classmethods_and_staticmethods_stay_what_they_are():
+    class Owner:
+        @classmethod
+        def of_class(cls, value):
+            return cls, type(value)
+
+        @staticmethod
+        def of_none(value):
+            return type(value)
+
+        def of_instance(self, value):
+            return type(value)
+
+    for name in ("of_class", "of_none", "of_instance"):
+        calls.put(Owner, name)
+    a = gpupy.ones(2)
+    assert Owner.of_class(a) == (Owner, numpy.ndarray)
+    assert Owner.of_none(a) is Owner().of_none(a) is Owner().of_instance(value=a) is numpy.ndarray

@@ -1,0 +1,94 @@
+"""h5py: datasets and attributes written from arrays, and read into them."""
+
+from steps import Steps
+
+step = Steps("h5py")
+
+
+def file(h5py):
+    return h5py.File("steps.h5", "w", driver="core", backing_store=False)
+
+
+@step
+def a_dataset_of_an_array(np, h5py):
+    with file(h5py) as f:
+        return f.create_dataset("a", data=np.arange(6.0).reshape(2, 3))[()]
+
+
+@step
+def a_dataset_by_its_name(np, h5py):
+    with file(h5py) as f:
+        f["a"] = np.arange(3, dtype=np.int16)
+        return f["a"][1:]
+
+
+@step
+def a_compressed_dataset(np, h5py):
+    with file(h5py) as f:
+        return f.create_dataset("a", data=np.ones((8, 8)), compression="gzip", chunks=(4, 4))[...]
+
+
+@step
+def a_slice_that_is_written(np, h5py):
+    with file(h5py) as f:
+        made = f.create_dataset("a", (4, 3), "f4")
+        made[1:3] = np.ones((2, 3), np.float32)
+        return made[()]
+
+
+@step
+def elements_by_a_mask(np, h5py):
+    with file(h5py) as f:
+        made = f.create_dataset("a", data=np.arange(4.0))
+        return made[np.array([True, False, True, False])]
+
+
+@step
+def elements_by_positions(np, h5py):
+    with file(h5py) as f:
+        made = f.create_dataset("a", data=np.arange(4.0))
+        return made[np.array([0, 2])]
+
+
+@step
+def an_array_that_is_read_into(np, h5py):
+    with file(h5py) as f:
+        f["a"] = np.arange(3.0)
+        x = np.empty(3)
+        f["a"].read_direct(x)
+        return x
+
+
+@step
+def a_part_of_an_array_that_is_read_into(np, h5py):
+    with file(h5py) as f:
+        f["a"] = np.arange(3.0)
+        x = np.zeros(5)
+        f["a"].read_direct(x, np.s_[0:2], np.s_[3:5])
+        return x + 1
+
+
+@step
+def an_array_that_is_written_directly(np, h5py):
+    with file(h5py) as f:
+        made = f.create_dataset("a", (3,), "f8")
+        made.write_direct(np.arange(3.0))
+        return made[()]
+
+
+@step
+def an_attribute(np, h5py):
+    with file(h5py) as f:
+        f.attrs["a"] = np.arange(3)
+        f.attrs["b"] = np.arange(3.0).mean()
+        return f.attrs["a"], f.attrs["b"]
+
+
+@step
+def a_function_of_a_dataset(np, h5py):
+    with file(h5py) as f:
+        f["a"] = np.arange(3.0)
+        return np.asarray(f["a"]) * 2, np.sum(np.asarray(f["a"]))
+
+
+test_h5py = step.tests()

@@ -1,0 +1,76 @@
+//! The part `libraries` of the command `test`: everyday steps with other libraries, at their newest versions.
+//!
+//! Owns the list [`LIBRARIES`] and their installation, into an environment of their own below `target/`. Invariant: a
+//! library that cannot be installed is named, and its steps skip, which pytest counts; that is no failure. Not here:
+//! the steps (`crates/gpupy-py/tests/libraries`), the environments (`venv`).
+
+use std::path::Path;
+
+use crate::machine::failure::Result;
+use crate::machine::process::{command, run as start};
+use crate::machine::steps::Step;
+use crate::machine::{venv, workspace};
+use crate::suites::parts::MODULE;
+
+/// Where the steps are.
+const TESTS: &str = "crates/gpupy-py/tests/libraries";
+
+/// What is installed. Left out as too heavy: PyTorch, TensorFlow and CuPy, which are gigabytes.
+const LIBRARIES: [&str; 16] = [
+    "awkward",
+    "dask",
+    "einops",
+    "h5py",
+    "ipython",
+    "jax",
+    "matplotlib",
+    "networkx",
+    "numba",
+    "pandas",
+    "pillow",
+    "polars",
+    "pyarrow",
+    "scikit-learn",
+    "scipy",
+    "xarray",
+];
+
+/// The step.
+pub fn step() -> Step<'static> {
+    Step::new("everyday steps with other libraries", run).after(MODULE)
+}
+
+fn run() -> Result<()> {
+    let python = venv::apart(&workspace::python(), "-libraries", "numpy>=2")?;
+    install(&python);
+    start(command(&python).args(["-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]))
+}
+
+/// Installs all at once, so that their versions fit together; where that fails, those that can be.
+fn install(python: &Path) {
+    if newest(python, &LIBRARIES).is_ok() {
+        return;
+    }
+    for library in LIBRARIES {
+        if newest(python, &[library]).is_err() {
+            println!("   left out: `{library}` cannot be installed at its newest version");
+        }
+    }
+}
+
+fn newest(python: &Path, libraries: &[&str]) -> Result<()> {
+    // Without a network this is to end soon.
+    let options = ["--quiet", "--retries", "1", "--timeout", "15", "--upgrade"];
+    venv::install_into(python, &[&options[..], libraries].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_steps_are_there_and_every_library_is_installed_once() {
+        assert!(workspace::root().join(TESTS).join("steps.py").exists());
+        assert!(LIBRARIES.is_sorted_by(|a, b| a < b), "{LIBRARIES:?}");
+    }
+}
