@@ -7,8 +7,8 @@ mod watched;
 use gpupy_core::{DType, Error, ErrorKind, Op, Scalar};
 use gpupy_engine::{Arg, Array, Context, Placement};
 use small::{auto, bytes, opened};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use watched::watched;
 
 /// More than a cache holds, with rows that are no whole chunks of a sum.
@@ -107,4 +107,30 @@ fn what_nothing_holds_gives_its_memory_instead() {
     }
     // The first turn reads what came from outside.
     assert_eq!(launches, [(true, 0), (false, 1), (false, 1)]);
+}
+
+#[test]
+fn nothing_is_read_before_its_last_strip_is_there() {
+    let wanted: Arc<Mutex<Option<Array>>> = Arc::default();
+    let (asked, seen) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let registry = {
+        let (wanted, asked, seen) = (wanted.clone(), asked.clone(), seen.clone());
+        watched(move |call, _| {
+            // As another thread may, which needs no engine for what lies in memory.
+            if call == "eval_ir"
+                && let Some(array) = &*wanted.lock().unwrap()
+            {
+                asked.fetch_add(1, Relaxed);
+                seen.fetch_add(usize::from(array.in_memory().is_some()), Relaxed);
+            }
+            Ok(())
+        })
+    };
+    let context = opened(registry, "watched", Placement::Auto);
+    let y = normalised(&context, &rows(0, SHAPE[0]));
+    *wanted.lock().unwrap() = Some(y.clone());
+    context.evaluate(&[&y]).unwrap();
+    assert!(asked.load(Relaxed) > 20);
+    assert_eq!(seen.load(Relaxed), 0);
+    assert!(y.in_memory().is_some());
 }

@@ -30,10 +30,10 @@ pub(super) struct Striped {
     pub computes: Vec<ValueId>,
 }
 
-/// The blocks of a kernel, while its strips are launched.
-struct Blocks {
+/// A kernel whose strips are launched: its blocks, and what that cost so far.
+struct Striping {
     operands: SmallVec<[BlockId; 8]>,
-    dest: BlockId,
+    dest: (BlockId, BlockSpec),
     done: Evaluated,
     time: Duration,
 }
@@ -56,7 +56,7 @@ impl Engine {
         };
         let mark = self.captured.as_ref().map(Capture::len);
         let (mut kernels, mut begun) = (Vec::new(), Vec::new());
-        for Ordered { value, tile, step, gives, .. } in steps {
+        for Ordered { value, tile, rank, step, gives } in steps {
             let Step::Kernels(mut planned) = step else { return Ok(false) };
             let Some((piece, kernel)) = planned.next() else { return Ok(false) };
             let device = self.device(position)?;
@@ -66,8 +66,7 @@ impl Engine {
             };
             let passes = Passes::of(&planned.partition.walk, device);
             device.steps.leave_to(&planned.partition.walk);
-            let is_first = homes.rank(&value, 0) == 0;
-            self.capture(|capture| if is_first { capture.begin(&value) } else { None });
+            self.capture(|capture| if rank == 0 { capture.begin(&value) } else { None });
             let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
             self.capture(|capture| {
                 let of = (&planned.partition.walk, planned.planned()?);
@@ -110,30 +109,24 @@ impl Engine {
         kernels: &[Striped],
         strips: &Strips,
     ) -> Result<()> {
-        let mut pinned: Vec<(ValueId, Part)> = Vec::new();
-        let mut opened = 0;
+        let (mut pinned, mut begun) = (Vec::new(), Vec::with_capacity(kernels.len()));
         let launched =
-            self.launch_pinned_strips(position, kernels, strips, &mut pinned, &mut opened);
+            self.launch_pinned_strips(position, kernels, strips, &mut pinned, &mut begun);
         let device = self.device(position)?;
         for (value, part) in &pinned {
             device.unpin(*value, part);
         }
-        let done = match launched {
-            Ok(done) => done,
-            Err(error) => {
-                for Striped { value, tile, .. } in &kernels[..opened] {
-                    device.forget(&(value.id(), Part::Tile(tile.number)));
-                    value.state().on_host.remove(tile.range.clone());
-                }
-                return Err(error.with_default("driver", device.name));
-            }
-        };
-        for Striped { value, tile, .. } in kernels {
+        if let Err(error) = launched {
+            begun.iter().for_each(|striping| device.driver.block_free(striping.dest.0));
+            return Err(error.with_default("driver", device.name));
+        }
+        for (Striped { value, tile, .. }, Striping { dest, .. }) in kernels.iter().zip(&begun) {
+            device.insert(value, Part::Tile(tile.number), *dest, tile.range.clone());
             value.mark_computed(tile.range.clone());
         }
         self.slice.keep();
         let (device, stats) = self.device_and_stats(position)?;
-        for (striped, Blocks { done, time, .. }) in kernels.iter().zip(done) {
+        for (striped, Striping { done, time, .. }) in kernels.iter().zip(begun) {
             let Striped { kernel, value, tile, computes } = striped;
             stats.kernels_compiled += u64::from(done.compiled);
             stats.kernels_specialised += u64::from(done.specialised);
@@ -146,63 +139,61 @@ impl Engine {
         Ok(())
     }
 
-    /// Launches the strips; what was pinned, and how many blocks are in the cache, is told whatever happens.
+    /// Launches the strips; what was pinned, and the blocks that were allocated, are in the lists, whatever happens. The
+    /// blocks are in no cache before: what lies in host memory is read there as soon as it is said to be there.
     fn launch_pinned_strips(
         &mut self,
         position: usize,
         kernels: &[Striped],
         strips: &Strips,
         pinned: &mut Vec<(ValueId, Part)>,
-        opened: &mut usize,
-    ) -> Result<Vec<Blocks>> {
-        let mut blocks = Vec::with_capacity(kernels.len());
+        begun: &mut Vec<Striping>,
+    ) -> Result<()> {
         for Striped { kernel, value, tile, .. } in kernels {
             let mut operands = SmallVec::new();
             for (operand, part) in &kernel.operands {
+                let own =
+                    kernels.iter().zip(&*begun).find(|(own, _)| own.value.id() == operand.id());
+                if let Some((_, striping)) = own {
+                    operands.push(striping.dest.0);
+                    continue;
+                }
                 operands.push(self.operand_block(position, operand, part)?);
                 self.device(position)?.pin(operand.id(), part);
                 pinned.push((operand.id(), part.clone()));
             }
             let (device, stats) = self.device_and_stats(position)?;
-            let spec: BlockSpec = device.spec(value, &tile.range)?;
-            let dest = device.alloc(spec, stats)?;
-            let part = Part::Tile(tile.number);
-            device.insert(value, part.clone(), (dest, spec), tile.range.clone());
-            *opened += 1;
-            device.pin(value.id(), &part);
-            pinned.push((value.id(), part));
-            blocks.push(Blocks {
-                operands,
-                dest,
-                done: Evaluated::default(),
-                time: Duration::ZERO,
-            });
+            let spec = device.spec(value, &tile.range)?;
+            let dest = (device.alloc(spec, stats)?, spec);
+            let (done, time) = (Evaluated::default(), Duration::ZERO);
+            begun.push(Striping { operands, dest, done, time });
         }
         let (device, stats) = self.device_and_stats(position)?;
         for rows in strips.ranges() {
-            for (number, (Striped { kernel, .. }, blocks)) in
-                kernels.iter().zip(&mut blocks).enumerate()
+            for (number, (Striped { kernel, .. }, striping)) in
+                kernels.iter().zip(&mut *begun).enumerate()
             {
                 let code = strips.code(number, &kernel.code, rows.clone());
-                let dest = Dest { block: blocks.dest, access: code.dests[0].clone(), whole: false };
+                let dest =
+                    Dest { block: striping.dest.0, access: code.dests[0].clone(), whole: false };
                 let launch = Launch {
                     program: &kernel.program,
                     fingerprint: kernel.fingerprint(),
                     shape: &code.space,
-                    operands: &blocks.operands,
+                    operands: &striping.operands,
                     params: &kernel.params,
                     accesses: &code.accesses,
                     dests: std::slice::from_ref(&dest),
                     memory: &[],
                 };
                 let (done, time) = evaluated(device, stats, &launch)?;
-                blocks.time += time;
-                blocks.done.compiled += done.compiled;
-                blocks.done.specialised += done.specialised;
-                blocks.done.launches += done.launches;
-                blocks.done.code = done.code.or(blocks.done.code.take());
+                striping.time += time;
+                striping.done.compiled += done.compiled;
+                striping.done.specialised += done.specialised;
+                striping.done.launches += done.launches;
+                striping.done.code = done.code.or(striping.done.code.take());
             }
         }
-        Ok(blocks)
+        Ok(())
     }
 }

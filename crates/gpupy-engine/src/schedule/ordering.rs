@@ -14,8 +14,8 @@ use crate::schedule::again::Again;
 use crate::schedule::device::Device;
 use crate::schedule::in_place;
 use crate::schedule::placement::Homes;
-use crate::schedule::steps::{self, Prepared, Step};
-use crate::schedule::strips::{Given, Strips};
+use crate::schedule::steps::{Given, Prepared, Step};
+use crate::schedule::strips::{RowKernel, Strips};
 use crate::schedule::walk::Needs;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
@@ -35,17 +35,17 @@ pub(crate) struct Ordered {
     pub rank: usize,
     pub step: Step,
     /// What is there when it is done.
-    pub gives: steps::Given,
+    pub gives: Given,
 }
 
 impl Ordered {
     /// Its kernel and what that gives, where it is one kernel for a new tile.
-    fn given(&self) -> Option<Given<'_>> {
+    fn row_kernel(&self) -> Option<RowKernel<'_>> {
         let Step::Kernels(kernels) = &self.step else { return None };
         let all = self.tile.range.clone();
         let is_new = self.value.state().computed.gaps(all.clone()).as_slice() == [all];
         let kernel = kernels.sole().filter(|_| is_new)?;
-        Some(Given { kernel, value: &self.value, tile: &self.tile })
+        Some(RowKernel { kernel, value: &self.value, tile: &self.tile })
     }
 }
 
@@ -142,10 +142,10 @@ impl Schedule {
         let alike = self.steps.iter().take_while(|next| next.rank == rank);
         // What writes into memory that it reads had better do so: new memory costs more than reading twice.
         let is_unheld = |value| device.fates.is_unheld(value);
-        let is_new = |given: &Given<'_>| {
+        let is_new = |given: &RowKernel<'_>| {
             !in_place::may_take(&device.caps, given.kernel, given.value, is_unheld)
         };
-        Strips::of(&device.caps, alike.map_while(Ordered::given).take_while(is_new))
+        Strips::of(&device.caps, alike.map_while(Ordered::row_kernel).take_while(is_new))
     }
 
     /// Does no more steps strip by strip, as that failed.

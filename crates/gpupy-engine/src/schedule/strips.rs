@@ -31,7 +31,7 @@ const FEWEST: usize = 2;
 
 /// A kernel that is launched alone, and the tile that it gives.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'k> {
+pub(crate) struct RowKernel<'k> {
     pub kernel: &'k Kernel,
     pub value: &'k Value,
     pub tile: &'k Tile,
@@ -51,14 +51,14 @@ impl Strips {
     /// or gives.
     pub fn of<'k>(
         caps: &Capabilities,
-        mut kernels: impl Iterator<Item = Given<'k>>,
+        mut kernels: impl Iterator<Item = RowKernel<'k>>,
     ) -> Option<Strips> {
         // Elsewhere it is not known what is in a cache.
         let first = kernels
             .next()
             .filter(|first| caps.host_memory && cost::is_for_strips(&first.kernel.space))?;
         let kernels = std::iter::once(first).chain(kernels);
-        let mut group: SmallVec<[Given<'k>; 8]> = SmallVec::new();
+        let mut group: SmallVec<[RowKernel<'k>; 8]> = SmallVec::new();
         let mut rows = 0;
         for next in kernels.take(MOST_KERNELS) {
             if !has_rows(&next) {
@@ -126,7 +126,7 @@ impl Strips {
 }
 
 /// Whether a kernel has rows, and gives them one after another.
-fn has_rows(given: &Given<'_>) -> bool {
+fn has_rows(given: &RowKernel<'_>) -> bool {
     let (kernel, form) = (given.kernel, given.kernel.program.form);
     let least = match form {
         Form::Map => 1,
@@ -144,7 +144,7 @@ fn has_rows(given: &Given<'_>) -> bool {
 }
 
 /// Whether a kernel reads of what those of its group give only what they have given for the same rows or earlier ones.
-fn in_order(reader: &Given<'_>, group: &[Given<'_>], rows: usize) -> bool {
+fn in_order(reader: &RowKernel<'_>, group: &[RowKernel<'_>], rows: usize) -> bool {
     let space = &reader.kernel.space;
     let points = space[0] / rows;
     reader.kernel.operands.iter().enumerate().all(|(number, (value, part))| {
@@ -175,7 +175,7 @@ fn loads(kernel: &Kernel, operand: usize) -> impl Iterator<Item = &Inst> {
 }
 
 /// Whether a kernel reads rows that one of these reads or gives.
-fn reads_again(given: &Given<'_>, before: &[Given<'_>]) -> bool {
+fn reads_again(given: &RowKernel<'_>, before: &[RowKernel<'_>]) -> bool {
     rows_of(given).any(|(value, _)| {
         before.iter().any(|other| {
             other.value.id() == value || rows_of(other).any(|(known, _)| known == value)
@@ -184,7 +184,7 @@ fn reads_again(given: &Given<'_>, before: &[Given<'_>]) -> bool {
 }
 
 /// What a kernel reads row by row: each value with the bytes of it.
-fn rows_of<'k>(given: &Given<'k>) -> impl Iterator<Item = (ValueId, usize)> + use<'k> {
+fn rows_of<'k>(given: &RowKernel<'k>) -> impl Iterator<Item = (ValueId, usize)> + use<'k> {
     let kernel = given.kernel;
     kernel.operands.iter().enumerate().filter_map(move |(number, (value, _))| {
         let bytes = |inst: &Inst| {
@@ -207,7 +207,7 @@ struct Touched {
 }
 
 impl Touched {
-    fn of(group: &[Given<'_>]) -> Touched {
+    fn of(group: &[RowKernel<'_>]) -> Touched {
         // Each value with its bytes, and how many kernels go over it.
         let mut values: SmallVec<[(ValueId, usize, usize); 16]> = SmallVec::new();
         let mut touch = |value, bytes| match values.iter_mut().find(|known| known.0 == value) {
@@ -219,7 +219,7 @@ impl Touched {
             rows_of(given).for_each(|(value, bytes)| touch(value, bytes));
             let bytes = given.tile.range.len() * given.value.dtype().size();
             touch(given.value.id(), bytes);
-            let is_read = |other: &Given<'_>| {
+            let is_read = |other: &RowKernel<'_>| {
                 other.kernel.operands.iter().any(|(value, _)| value.id() == given.value.id())
             };
             in_passing += if group.iter().any(is_read) { bytes } else { 0 };
@@ -292,8 +292,8 @@ mod tests {
         }
     }
 
-    fn given(made: &Made) -> Given<'_> {
-        Given { kernel: &made.kernel, value: &made.value, tile: &made.tile }
+    fn given(made: &Made) -> RowKernel<'_> {
+        RowKernel { kernel: &made.kernel, value: &made.value, tile: &made.tile }
     }
 
     fn strips(made: &[&Made]) -> Option<Strips> {
