@@ -146,8 +146,8 @@ def test_the_programs_are_those_of_the_bench_and_more():
     assert {text.__name__ for text in texts} <= set(PROGRAMS) and programs.life in texts
 
 
-# Sizes that GPUs divide alike: where rows are no whole groups of elements, or groups other parts of them, they have other
-# kernels.
+# Sizes that GPUs divide alike: where rows are no whole groups of elements, or groups other parts of them,
+# they have other kernels.
 @pytest.mark.parametrize(
     ("text", "sizes"),
     [(_heat, (100, 120)), (_bodies, (100, 120)), (_two_outputs, (300, 340)), (_normalised_rows, (500, 600))],
