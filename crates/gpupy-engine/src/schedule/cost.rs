@@ -106,6 +106,11 @@ const STRIP: usize = 1 << 23;
 /// long with strips as without.
 const READ_AGAIN: usize = 1 << 26;
 
+/// The fewest strips, and the fewest rows of one: with fewer strips, rows are too long to be in a cache.
+pub(crate) const FEWEST_STRIPS: usize = 2;
+/// The most kernels that share strips, chosen: more wait for less and less of the same rows.
+pub(crate) const MOST_STRIPED: usize = 16;
+
 /// The least points of the first kernel of strips: 16 of these that read a float64 would read enough.
 const POINTS: usize = 1 << 17;
 
@@ -115,12 +120,12 @@ pub(crate) fn is_for_strips(space: &[usize]) -> bool {
 }
 
 /// How many strips there are of kernels that go over so many bytes, if that pays: they read so many of these again, and
-/// so many are given by one and read by another. Strips have at least two of `rows`.
+/// so many are given by one and read by another.
 pub(crate) fn strips(bytes: usize, again: usize, in_passing: usize, rows: usize) -> Option<usize> {
     // All that strips give is there until the last: what is given in passing would be let go before.
     let pays = again >= READ_AGAIN && in_passing <= bytes / 16;
-    let count = (bytes / STRIP).min(rows / 2);
-    (pays && count >= 2).then_some(count)
+    let count = (bytes / STRIP).min(rows / FEWEST_STRIPS);
+    (pays && count >= FEWEST_STRIPS).then_some(count)
 }
 
 /// The operations that take as long as a launch.
