@@ -1,12 +1,17 @@
 """Everyday steps with a library, each done with NumPy's arrays and with ours, and compared.
 
-Owns ``Steps``, the list of a library's steps, and ``compare``. A step is a function of the array namespace
-and of the library; what it gives has to be the same with both namespaces, whichever class of array it is.
-One that is known to fail says why, and is an error once it does not. Not here: the steps (``test_*.py``).
+Owns ``Steps``, the list of a library's steps, ``compare``, and ``dispatched``. A step is a function of the
+array namespace and of the library; what it gives has to be the same with both namespaces, whichever class of
+array it is. One that is known to fail says why, and is an error once it does not. Not here: the steps
+(``test_*.py``).
 """
 
+import functools
 import importlib
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 
 import numpy
@@ -84,3 +89,16 @@ def _compare_arrays(found, wanted, where):
         numpy.testing.assert_allclose(found, wanted, rtol=bound, atol=bound, err_msg=where)
     else:
         numpy.testing.assert_array_equal(found, wanted, err_msg=where)
+
+
+@functools.cache
+def dispatched(program):
+    """What a program says of each of its calls, by its name, where libraries ask arrays for namespaces."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return dict(line.split(" ", 1) for line in done.stdout.splitlines())

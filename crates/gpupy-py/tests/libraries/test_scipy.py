@@ -1,12 +1,7 @@
 """SciPy: its solvers, transforms, statistics, images and signals take arrays, and callbacks of arrays."""
 
-import functools
-import os
-import subprocess
-import sys
-
 import pytest
-from steps import Steps
+from steps import Steps, dispatched
 
 step = Steps("scipy")
 
@@ -338,20 +333,7 @@ logsumexp gaussian_filter whiten solve
 """.split()
 
 
-@functools.cache
-def dispatched():
-    """What each call did, by its name."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", DISPATCHED],
-        env={**os.environ, "SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_scipy_that_asks_for_namespaces_does_as_with_numpys_arrays(name):
     pytest.importorskip("scipy")
-    assert dispatched()[name] == "as NumPy"
+    assert dispatched(DISPATCHED)[name] == "as NumPy"

@@ -1,14 +1,10 @@
 """scikit-learn: every estimator that fits NumPy's arrays fits ours; with array API dispatch, as well."""
 
-import functools
-import os
-import subprocess
-import sys
 import warnings
 
 import numpy
 import pytest
-from steps import Steps
+from steps import Steps, dispatched
 
 import gpupy
 
@@ -238,20 +234,7 @@ for name, kind in ESTIMATORS.items():
 NAMES = "lda ridge pca standard minmax maxabs normalizer mixture polynomial binarizer".split()
 
 
-@functools.cache
-def dispatched():
-    """What each estimator did, by its name."""
-    done = subprocess.run(
-        [sys.executable, "-c", DISPATCHED],
-        env={**os.environ, "SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_estimators_that_ask_for_namespaces_do_as_with_numpys_arrays(name):
     pytest.importorskip("sklearn")
-    assert dispatched()[name] == "as NumPy"
+    assert dispatched(DISPATCHED)[name] == "as NumPy"
