@@ -4,9 +4,8 @@
 //! graphs of any depth take a loop. Invariants: a value is marked as computed only after its block
 //! is in the cache; a failed launch leaves every value as it was.
 //!
-//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), walks through a device
-//! (`pieces.rs`), launching (`launch.rs`), writing into existing blocks (`assign.rs`), transfers
-//! (`transfer.rs`).
+//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), what a step consists of
+//! (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
 
 use crate::execute::slice::Slice;
 use crate::explain::stats::Stats;
@@ -26,7 +25,7 @@ use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::key;
 use crate::schedule::steps::Given;
 use crate::schedule::together::Together;
-use crate::schedule::walk::{Flow, Needs};
+use crate::schedule::walk::Needs;
 use crate::schedule::ways::Steps;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::memory;
@@ -237,11 +236,11 @@ impl Engine {
         // What steps behind it give is not there for walks that are made while it is done.
         let promised = std::mem::take(&mut self.device(position)?.promised);
         self.capture(|capture| if rank == 0 { capture.begin(&value) } else { None });
-        let flow = self.perform(step, &value, &tile, position);
+        let done = self.perform(step, &value, &tile, position);
         if let Ok(device) = self.device(position) {
             device.promised = promised;
         }
-        if let Flow::Needs(needs) = flow? {
+        if let Err(needs) = done? {
             return Ok(Done::Otherwise(needs));
         }
         self.counts[position].blocks_evaluated += 1;

@@ -1,9 +1,9 @@
 //! Filling: blocks that become tiles when all of their elements are written.
 //!
-//! Owns [`Filling`]: new blocks, or that of an old value, which is changed where it lies. Invariants: a value is marked as
-//! computed only when its block is filled; of a filling that fails, nothing is left.
+//! Owns [`Opened`], the fillings that are begun: new blocks, or that of an old value, which is changed where it lies.
+//! Invariants: a value is marked as computed only when its block is filled; of a filling that fails, nothing is left.
 //!
-//! Not here: what is written into them (`perform.rs`, `assign.rs`), launches into tiles of their own (`launch.rs`).
+//! Not here: what is written into them (`perform.rs`), launches into tiles of their own (`launch.rs`).
 
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
@@ -13,12 +13,19 @@ use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
 
+/// Fillings that are begun, each on the way to the one before.
+#[derive(Default)]
+pub(super) struct Opened(SmallVec<[Filling; 1]>);
+
 /// Blocks for the same tile of several values.
-pub(super) struct Filling {
+struct Filling {
     values: SmallVec<[Value; 1]>,
     tile: Tile,
-    pub blocks: SmallVec<[BlockId; 4]>,
+    blocks: SmallVec<[BlockId; 4]>,
     how: How,
+    /// Where the trace was, and whether a pause was held off, when it was begun.
+    mark: Option<usize>,
+    held: bool,
 }
 
 enum How {
@@ -27,17 +34,30 @@ enum How {
     Old(Value),
 }
 
+impl Opened {
+    /// Whether none is begun.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The blocks of the one that was begun last.
+    pub fn blocks(&self) -> &[BlockId] {
+        self.0.last().map_or(&[], |filling| &filling.blocks)
+    }
+}
+
 impl Engine {
-    /// New blocks for a tile of these values.
+    /// Allocates blocks for a tile of these values.
     ///
     /// # Errors
     /// As of allocation.
-    pub(super) fn fill_new(
+    pub(super) fn open(
         &mut self,
+        opened: &mut Opened,
         values: &[Value],
         tile: &Tile,
         device: usize,
-    ) -> Result<Filling> {
+    ) -> Result<()> {
         let (open, stats) = self.device_and_stats(device)?;
         let specs = values.iter().map(|value| open.spec(value, &tile.range));
         let specs = specs.collect::<Result<SmallVec<[BlockSpec; 4]>>>()?;
@@ -51,44 +71,61 @@ impl Engine {
                 }
             }
         }
-        self.capture(|capture| capture.open(values, tile, &blocks));
-        Ok(Filling { values: values.into(), tile: tile.clone(), blocks, how: How::New(specs) })
+        self.capture(|capture| capture.open(values, tile));
+        self.begin_filling(opened, values.into(), tile, blocks, How::New(specs));
+        Ok(())
     }
 
-    /// The block of a tile of an old value, which nothing else needs, for another value.
+    /// Takes the block of a tile of an old value, which nothing else needs, for another value.
     ///
     /// # Errors
     /// As of bringing an operand.
-    pub(super) fn fill_old(
+    pub(super) fn open_old(
         &mut self,
+        opened: &mut Opened,
         value: &Value,
         old: Value,
         tile: &Tile,
         device: usize,
-    ) -> Result<Filling> {
+    ) -> Result<()> {
         let part = Part::Tile(tile.number);
         let block = self.operand_block(device, &old, &part)?;
         self.device(device)?.pin(old.id(), &part);
-        self.capture(|capture| capture.open_old(value, &old, tile, block));
-        let (values, blocks) = (smallvec![value.clone()], smallvec![block]);
-        Ok(Filling { values, tile: tile.clone(), blocks, how: How::Old(old) })
+        self.capture(|capture| capture.open_old(value, &old, tile));
+        self.begin_filling(opened, smallvec![value.clone()], tile, smallvec![block], How::Old(old));
+        Ok(())
     }
 
-    /// The blocks are filled: they are tiles now.
+    fn begin_filling(
+        &mut self,
+        opened: &mut Opened,
+        values: SmallVec<[Value; 1]>,
+        tile: &Tile,
+        blocks: SmallVec<[BlockId; 4]>,
+        how: How,
+    ) {
+        let (mark, held) = (self.tracer.mark(), self.slice.held());
+        // What is in the blocks would be lost in a pause, and what it was computed from is let go.
+        self.slice.hold(true);
+        opened.0.push(Filling { values, tile: tile.clone(), blocks, how, mark, held });
+    }
+
+    /// The blocks that were opened last are filled: they are tiles now.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is no longer open.
-    pub(super) fn filled(&mut self, filling: Filling, device: usize) -> Result<()> {
-        let Filling { values, tile, blocks, how } = filling;
-        self.capture(|capture| capture.close(&values, &tile));
+    pub(super) fn close(&mut self, opened: &mut Opened, device: usize) -> Result<()> {
         let (open, stats) = self.device_and_stats(device)?;
-        match how {
+        let Some(filling) = opened.0.pop() else { return Ok(()) };
+        let Filling { values, tile, blocks, how, mark, held } = filling;
+        let old = match how {
             How::New(specs) => {
                 for ((value, block), spec) in values.iter().zip(blocks).zip(specs) {
                     let part = Part::Tile(tile.number);
                     open.insert(value, part, (block, spec), tile.range.clone());
                     value.mark_computed(tile.range.clone());
                 }
+                None
             }
             How::Old(old) => {
                 stats.in_place += 1;
@@ -102,30 +139,36 @@ impl Engine {
                     drop(state);
                     value.mark_computed(tile.range.clone());
                 }
+                Some(old)
             }
-        }
+        };
+        self.slice.hold(held);
+        self.capture(|capture| capture.close(&values, &tile));
+        self.tracer.filled(mark, &values, &tile.range, old.as_ref());
         Ok(())
     }
 
     /// The blocks are not filled, because of an error or of what is needed first.
-    pub(super) fn not_filled(&mut self, filling: Filling, error: Option<&Error>, device: usize) {
-        let Filling { tile, blocks, how, .. } = filling;
-        let open = self.device(device).ok();
-        match (how, open) {
-            (How::New(_), Some(open)) => {
-                blocks.into_iter().for_each(|block| open.driver.block_free(block));
-            }
-            (How::Old(old), open) => {
-                if let Some(open) = open {
-                    open.unpin(old.id(), &Part::Tile(tile.number));
+    pub(super) fn not_filled(&mut self, opened: Opened, error: Option<&Error>, device: usize) {
+        for Filling { tile, blocks, how, held, .. } in opened.0.into_iter().rev() {
+            self.slice.hold(held);
+            let open = self.device(device).ok();
+            match (how, open) {
+                (How::New(_), Some(open)) => {
+                    blocks.into_iter().for_each(|block| open.driver.block_free(block));
                 }
-                if error.is_some_and(|error| error.kind() == ErrorKind::DeviceLost) {
-                    // Nobody knows how far it came.
-                    old.state().on_host.remove(tile.range.clone());
-                    old.mark_lost(tile.range);
+                (How::Old(old), open) => {
+                    if let Some(open) = open {
+                        open.unpin(old.id(), &Part::Tile(tile.number));
+                    }
+                    if error.is_some_and(|error| error.kind() == ErrorKind::DeviceLost) {
+                        // Nobody knows how far it came.
+                        old.state().on_host.remove(tile.range.clone());
+                        old.mark_lost(tile.range);
+                    }
                 }
+                (How::New(_), None) => {}
             }
-            (How::New(_), None) => {}
         }
     }
 }

@@ -4,7 +4,7 @@
 //! used; destinations are allocated, and become tiles of their values when the launch succeeded.
 //! Invariant: a failed launch leaves every value as it was, and no block behind.
 //!
-//! Not here: the pieces of a walk (`pieces.rs`), their code (`kernel.rs`).
+//! Not here: the pieces of a walk (`schedule/commands/list.rs`), their code (`kernel.rs`).
 
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
@@ -13,6 +13,7 @@ use crate::explain::trace::{KernelEvent, What, Work, subject};
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
 use crate::memory::tiling::Tile;
+use crate::schedule::commands;
 use crate::schedule::cost::operations;
 use crate::schedule::destination::Destination;
 use crate::schedule::device::Device;
@@ -25,16 +26,17 @@ use gpupy_core::{DType, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
 impl Engine {
-    /// Launches a kernel into its destinations, or into the block of an operand.
+    /// Launches a kernel into its destinations, which may be among these open blocks, or into the block of an operand.
     pub fn launch(
         &mut self,
         position: usize,
-        kernel: &Kernel,
-        dests: &[Destination],
-        taken: Option<Taken>,
-        computes: Vec<ValueId>,
+        launch: &mut commands::Launch,
+        open: &[BlockId],
     ) -> Result<()> {
-        // What goes into a block of the caller's is lost in a pause, so that does not ask for one.
+        let taken = launch.taken.take();
+        let computes = std::mem::take(&mut launch.computes);
+        let (kernel, dests) = (&launch.kernel, &launch.dests[..]);
+        // What goes into an open block is lost in a pause, so that does not ask for one.
         if dests.iter().any(|dest| matches!(dest, Destination::Tile { .. }))
             && let Err(error) = self.slice.check_inside()
         {
@@ -48,7 +50,7 @@ impl Engine {
         let mut pinned: Vec<(ValueId, Part)> = Vec::new();
         let mut blocks: Vec<BlockId> = Vec::new();
         let mut launched =
-            self.launch_pinned(position, kernel, (dests, taken.as_ref()), &mut pinned, &mut blocks);
+            self.launch_pinned(position, (kernel, dests, open), taken.as_ref(), &mut pinned, &mut blocks);
         if let (Ok(_), None) = (&launched, &taken) {
             let waited = self.await_queue(position, kernel, &blocks);
             launched = launched.and_then(|done| waited.map(|()| done));
@@ -95,7 +97,7 @@ impl Engine {
         device.tracer.step(|| {
             let written = dests.iter().filter_map(|dest| match dest {
                 Destination::Tile { value, tile } => Some((value, tile)),
-                Destination::Block { .. } => None,
+                Destination::Open { .. } => None,
             });
             let written = written.collect();
             told(device, kernel, written, computes, (done, time)).in_place_of(in_place_of)
@@ -121,8 +123,8 @@ impl Engine {
     fn launch_pinned(
         &mut self,
         position: usize,
-        kernel: &Kernel,
-        (dests, taken): (&[Destination], Option<&Taken>),
+        (kernel, dests, open): (&Kernel, &[Destination], &[BlockId]),
+        taken: Option<&Taken>,
         pinned: &mut Vec<(ValueId, Part)>,
         blocks: &mut Vec<BlockId>,
     ) -> Result<(Evaluated, Duration)> {
@@ -136,7 +138,7 @@ impl Engine {
         let mut places = Vec::new();
         for (dest, access) in dests.iter().zip(&kernel.dests) {
             let (block, whole) = match dest {
-                Destination::Block { block, whole, .. } => (*block, *whole),
+                Destination::Open { number, whole } => (open[*number], *whole),
                 Destination::Tile { value, tile } => match taken {
                     Some(taken) => (operands[taken.operand], true),
                     None => {

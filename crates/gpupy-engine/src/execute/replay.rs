@@ -6,7 +6,7 @@
 //!
 //! Not here: recipes and how they come about (`schedule/replay/`), when there is one (`evaluate.rs`).
 
-use super::filling::Filling;
+use super::filling::Opened;
 use super::strips::Striped;
 use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
@@ -14,7 +14,9 @@ use crate::graph::value::{Input, Kind, Value};
 use crate::memory::tiling::Tile;
 use crate::schedule::again;
 use crate::schedule::below::{Below, Source};
+use crate::schedule::commands::{Command, Launch};
 use crate::schedule::destination::Destination;
+use crate::schedule::device::Device;
 use crate::schedule::in_place::Taken;
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::replay::capture::Capture;
@@ -26,8 +28,6 @@ use smallvec::SmallVec;
 struct Turn {
     values: Vec<Option<Value>>,
     leaves: Vec<Option<Value>>,
-    /// The blocks that are being filled.
-    filling: Option<Filling>,
 }
 
 impl Turn {
@@ -83,17 +83,12 @@ impl Turn {
         let tile = |(number, tile): &(u32, Tile)| {
             Some(Destination::Tile { value: self.pending(*number)?.clone(), tile: tile.clone() })
         };
+        let place = |(number, whole): &(usize, bool)| {
+            Some(Destination::Open { number: *number, whole: *whole })
+        };
         match &launched.goes {
             Goes::Tiles(tiles) => tiles.iter().map(tile).collect(),
-            Goes::Open(places) => {
-                let filling = self.filling.as_ref()?;
-                let dests = places.iter().zip(&launched.code.dests);
-                let dest = |((place, whole), access): (&(usize, bool), &_)| {
-                    let block = *filling.blocks.get(*place)?;
-                    Some(Destination::Block { block, access: Clone::clone(access), whole: *whole })
-                };
-                dests.map(dest).collect()
-            }
+            Goes::Open(places) => places.iter().map(place).collect(),
         }
     }
 
@@ -105,6 +100,58 @@ impl Turn {
             let own = operands.iter().filter(|(operand, _)| operand.id() == value.id()).count();
             value.is_held_by(slots + own + 1)
         })
+    }
+
+    /// The command that an action is on these values; nothing where it cannot be done so.
+    fn command(&self, action: &Action, device: &Device) -> Option<Command> {
+        Some(match action {
+            Action::Launch(launched) => Command::Launch(Box::new(self.launch(launched, device)?)),
+            Action::Open(numbers, tile) => {
+                let values = numbers.iter().map(|number| self.pending(*number).cloned());
+                Command::Open(values.collect::<Option<_>>()?, tile.clone())
+            }
+            Action::OpenOld { value, tile, old } => {
+                let (value, from) = (self.pending(*value)?, self.value(old.source)?);
+                if !self.may_take(old, &[]) || !device.may_take(from, tile) {
+                    return None;
+                }
+                let (value, old) = (value.clone(), from.clone());
+                Command::OpenOld { value, old, tile: tile.clone() }
+            }
+            Action::Close => Command::Close,
+            Action::Lose(number, tile) => {
+                Command::Lose(self.pending(*number)?.clone(), tile.clone())
+            }
+            Action::Strips(..) | Action::Step { .. } => return None,
+        })
+    }
+
+    fn launch(&self, launched: &Launched, device: &Device) -> Option<Launch> {
+        let (kernel, dests) = (self.kernel(launched)?, self.dests(launched)?);
+        let mut taken = None;
+        if let Some((operand, taking)) = &launched.taken
+            && let [Destination::Tile { value: heir, tile }] = &dests[..]
+            && let Some((value, _)) = kernel.operands.get(*operand)
+            && device.may_take(value, tile)
+            && self.may_take(taking, &kernel.operands)
+        {
+            taken = Some(Taken::of(*operand, value.clone(), heir.clone(), tile.clone()));
+        }
+        Some(Launch { kernel, dests, taken, computes: Vec::new() })
+    }
+
+    /// The kernels of strips on these values.
+    fn strips(&self, launches: &[Launched]) -> Option<Vec<Striped>> {
+        let kernels = launches.iter().map(|launched| {
+            let (kernel, dests) = (self.kernel(launched)?, self.dests(launched)?);
+            match <[Destination; 1]>::try_from(dests.into_vec()) {
+                Ok([Destination::Tile { value, tile }]) => {
+                    Some(Striped { kernel, value, tile, computes: Vec::new() })
+                }
+                _ => None,
+            }
+        });
+        kernels.collect()
     }
 }
 
@@ -130,19 +177,16 @@ impl Engine {
     pub(super) fn replay(&mut self, recipe: &Recipe, below: Below, device: usize) -> Result<bool> {
         let some = |values: Vec<Value>| values.into_iter().map(Some).collect();
         let Below { values, leaves, .. } = below;
-        let mut turn = Turn { values: some(values), leaves: some(leaves), filling: None };
-        let mut done = Ok(true);
+        let mut turn = Turn { values: some(values), leaves: some(leaves) };
+        let (mut opened, mut done) = (Opened::default(), Ok(true));
         for (action, last) in recipe.actions.iter().zip(&recipe.last) {
             turn.let_go(last);
-            done = self.act(action, &mut turn, device);
+            done = self.act_again(action, &turn, &mut opened, device);
             if !matches!(done, Ok(true)) {
                 break;
             }
         }
-        if let Some(filling) = turn.filling.take() {
-            self.slice.hold(false);
-            self.not_filled(filling, done.as_ref().err(), device);
-        }
+        self.not_filled(opened, done.as_ref().err(), device);
         match done {
             Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
             Err(error) => {
@@ -156,86 +200,35 @@ impl Engine {
     }
 
     /// Does one action; false where it cannot be done so.
-    fn act(&mut self, action: &Action, turn: &mut Turn, device: usize) -> Result<bool> {
+    fn act_again(
+        &mut self,
+        action: &Action,
+        turn: &Turn,
+        opened: &mut Opened,
+        device: usize,
+    ) -> Result<bool> {
         match action {
-            Action::Launch(launched) => self.launch_again(launched, turn, device),
             Action::Strips(launches, strips) => {
                 self.slice.check()?;
-                let kernels = launches.iter().map(|launched| {
-                    let (kernel, dests) = (turn.kernel(launched)?, turn.dests(launched)?);
-                    match <[Destination; 1]>::try_from(dests.into_vec()) {
-                        Ok([Destination::Tile { value, tile }]) => {
-                            Some(Striped { kernel, value, tile, computes: Vec::new() })
-                        }
-                        _ => None,
-                    }
-                });
-                let Some(kernels) = kernels.collect::<Option<Vec<_>>>() else { return Ok(false) };
+                let Some(kernels) = turn.strips(launches) else { return Ok(false) };
                 self.launch_strips(device, &kernels, strips)?;
-                Ok(true)
-            }
-            Action::Open(numbers, tile) => {
-                self.slice.check()?;
-                let values = numbers.iter().map(|number| turn.pending(*number).cloned());
-                let Some(values) = values.collect::<Option<SmallVec<[Value; 4]>>>() else {
-                    return Ok(false);
-                };
-                turn.filling = Some(self.fill_new(&values, tile, device)?);
-                // What is in the blocks would be lost in a pause.
-                self.slice.hold(true);
-                Ok(true)
-            }
-            Action::OpenOld { value, tile, old } => {
-                self.slice.check()?;
-                let (heir, from) = (turn.pending(*value), turn.value(old.source));
-                let (Some(heir), Some(from)) = (heir, from) else { return Ok(false) };
-                if !turn.may_take(old, &[]) || !self.device(device)?.may_take(from, tile) {
-                    return Ok(false);
-                }
-                turn.filling = Some(self.fill_old(heir, from.clone(), tile, device)?);
-                self.slice.hold(true);
-                Ok(true)
-            }
-            Action::Close => {
-                if let Some(filling) = turn.filling.take() {
-                    self.slice.hold(false);
-                    self.filled(filling, device)?;
-                    self.slice.keep();
-                }
-                Ok(true)
-            }
-            Action::Lose(number, tile) => {
-                if let Some(value) = turn.pending(*number) {
-                    self.device(device)?.lose(value, tile);
-                }
-                Ok(true)
             }
             Action::Step { walks, passes } => {
                 self.counts[device].plans_replayed += walks;
                 self.counts[device].blocks_evaluated += 1;
+                self.slice.keep();
                 for (number, read) in passes {
                     let Some(value) = turn.pending(*number) else { return Ok(false) };
                     again::note(value, read.clone());
                 }
-                Ok(true)
+            }
+            _ => {
+                self.slice.check()?;
+                let command = turn.command(action, self.device(device)?);
+                let Some(command) = command else { return Ok(false) };
+                self.act(command, None, opened, device)?;
             }
         }
-    }
-
-    fn launch_again(&mut self, launched: &Launched, turn: &Turn, device: usize) -> Result<bool> {
-        self.slice.check()?;
-        let (kernel, dests) = (turn.kernel(launched), turn.dests(launched));
-        let (Some(kernel), Some(dests)) = (kernel, dests) else { return Ok(false) };
-        let mut taken = None;
-        if let Some((operand, taking)) = &launched.taken
-            && let [Destination::Tile { value: heir, tile }] = &dests[..]
-            && let Some((value, _)) = kernel.operands.get(*operand)
-            && self.device(device)?.may_take(value, tile)
-            && turn.may_take(taking, &kernel.operands)
-        {
-            taken = Some(Taken::of(*operand, value.clone(), heir.clone(), tile.clone()));
-        }
-        self.launch(device, &kernel, &dests, taken, Vec::new())?;
         Ok(true)
     }
 }

@@ -1,103 +1,31 @@
-//! Whole-program forms: scans, sorts and matrix products, which are kernels of their own.
+//! Whole-program forms in host memory: scans, sorts and matrix products.
 //!
-//! Owns the evaluation of a [`Whole`]. Operands are computed, and read where they lie: a transposed or repeated operand
-//! is strides. Invariant: what is done in host memory has the same result.
+//! Invariant: they have the results that kernels have.
 //!
-//! Not here: what is read, and where it is done (`schedule/steps/whole.rs`), how a scan is made of steps, and what else
-//! is recorded (`record/whole.rs`).
+//! Not here: what is read, and where it is done (`schedule/steps/whole.rs`), kernels (`schedule/commands/whole.rs`), how a
+//! scan is made of steps, and what else is recorded (`record/whole.rs`).
 
-use crate::blocks::cache::Part;
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{NodeOp, Value};
 use crate::graph::whole::Whole;
-use crate::memory::access;
 use crate::memory::strided;
-use crate::memory::tiling::Tile;
 use crate::schedule::cost::operations;
-use crate::schedule::destination::Destination;
-use crate::schedule::program::kernel::{Code, Kernel};
 use crate::schedule::steps::WholeStep;
-use gpupy_core::ir::{Builder, REDUCE_CHUNK};
+use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::memory;
 use gpupy_core::op_eval::whole::{product, scanned, sorted};
 use gpupy_core::shape::{contiguous_strides, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
-use std::sync::Arc;
 
 impl Engine {
-    /// Evaluates a tile of a whole-program form's value.
-    pub fn whole(
-        &mut self,
-        value: &Value,
-        step: &WholeStep,
-        tile: &Tile,
-        device: usize,
-    ) -> Result<()> {
-        if step.is_on_host {
-            return self.whole_on_host(value, step);
-        }
-        let kernel = self.whole_kernel(value, step, device)?;
-        self.device(device)?.driver.check_ir(&kernel.program)?;
-        let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
-        let dests = [dest];
-        match self.launch(device, &kernel, &dests, None, Vec::new()) {
-            Ok(()) => {
-                self.capture(|capture| capture.launch(None, &kernel, &dests, None));
-                Ok(())
-            }
-            Err(error) if error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(&error) => {
-                self.whole_on_host(value, step)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn whole_kernel(
-        &mut self,
-        value: &Value,
-        WholeStep { whole, extents, reads, .. }: &WholeStep,
-        device: usize,
-    ) -> Result<Kernel> {
-        let (form, space) = (whole.form(), whole.space(extents));
-        let device = self.device(device)?;
-        let mut builder = Builder::new(form, space.len() as u32);
-        let mut operands: Vec<(Value, Part)> = Vec::new();
-        let mut accesses = Vec::new();
-        let mut values: SmallVec<[u32; 2]> = SmallVec::new();
-        for read in reads {
-            // Gathered, axes that the operand repeats along take no room.
-            let mut placed = device.place(&read.value, &read.access, &read.still());
-            for (within, stride) in placed.access.strides.iter_mut().zip(&read.access.strides) {
-                *within = if *stride == 0 { 0 } else { *within };
-            }
-            let wanted = (read.value.clone(), placed.part);
-            let same =
-                |(value, part): &(Value, _)| value.id() == wanted.0.id() && *part == wanted.1;
-            let operand = operands.iter().position(same).unwrap_or_else(|| {
-                operands.push(wanted);
-                builder.operand(read.value.dtype()) as usize
-            });
-            let slot = builder.access(access::kind(&placed.access, &read.space));
-            values.push(builder.load(operand as u32, slot));
-            accesses.push(placed.access);
-        }
-        let result = builder.whole(whole.op(), &values);
-        builder.store(result);
-        let dests = vec![access::access(0, &contiguous_strides(&form.out_shape(&space)))];
-        let code = Code::new(builder.finish(), space, accesses, dests);
-        debug_assert_eq!(code.program.dests[0], value.dtype());
-        Ok(Kernel { code: Arc::new(code), operands, params: Vec::new() })
-    }
-
     /// Computes a box of whole rows in host memory.
-    fn whole_on_host(
+    pub(super) fn whole_on_host(
         &mut self,
         value: &Value,
         WholeStep { whole, origin, extents, reads, .. }: &WholeStep,
     ) -> Result<()> {
-        self.capture_no_more();
         let whole = *whole;
         for read in reads {
             self.bring_to_host(&read.value, read.reach())?;

@@ -74,7 +74,7 @@ macro_rules! rows {
     ($($op:ident($($from:ident $(($($inner:ident),*))?),*) => $to:ident $(($($arg:ident
         $(($($deep:ident),*))?),*))?, $when:ident, $why:literal;)*) => {
         /// All rows; those of one outer operation stand together.
-        pub(super) const ROWS: &[Row] = &[$(Row {
+        pub(super) static ROWS: &[Row] = &[$(Row {
             op: Op::$op,
             from: &[$(rows!(@ $from $(($($inner),*))?)),*],
             to: rows!(@ $to $(($($arg $(($($deep),*))?),*))?),

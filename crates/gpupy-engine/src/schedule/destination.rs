@@ -2,7 +2,7 @@
 
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use gpupy_core::driver::{Access, BlockId};
+use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
 use smallvec::{SmallVec, smallvec};
@@ -29,20 +29,11 @@ impl Ends {
     }
 }
 
-/// Where the last piece of a walk goes.
+/// Where a result of a launch goes.
+#[derive(Clone)]
 pub(crate) enum Destination {
     /// A new block, which becomes this tile of the value.
     Tile { value: Value, tile: Tile },
-    /// Part of a block that the caller holds.
-    Block { block: BlockId, access: Access, whole: bool },
-}
-
-impl Destination {
-    /// What becomes of the root of a walk that goes there.
-    pub fn ends(&self, form: Form) -> Ends {
-        match self {
-            Destination::Tile { .. } => Ends::tile(form),
-            Destination::Block { access, .. } => Ends::place(form, access.clone()),
-        }
-    }
+    /// Part of one of the blocks that were opened last, or all of it.
+    Open { number: usize, whole: bool },
 }

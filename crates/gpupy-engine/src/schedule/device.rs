@@ -10,6 +10,7 @@ use super::halo::Halos;
 use super::kept::Kept;
 use super::program::plans::Plans;
 use super::program::programs::Programs;
+use super::refusals::Refusals;
 use super::replay::recipe::Recipe;
 use super::together::Together;
 use super::ways::{Steps, Ways};
@@ -30,6 +31,8 @@ pub(crate) struct Device {
     pub programs: Programs,
     /// The plans of walks.
     pub plans: Plans,
+    /// The programs that the driver did not take.
+    pub refusals: Refusals,
     /// What was done in flushes.
     pub recipes: Kept<Recipe>,
     /// Values that the present evaluation computes on another device.
@@ -98,6 +101,7 @@ impl Device {
             ways: Ways::default(),
             programs: Programs::default(),
             plans: Plans::default(),
+            refusals: Refusals::default(),
             recipes: Kept::default(),
             elsewhere: FxHashSet::default(),
             fates: Arc::default(),
@@ -138,6 +142,7 @@ impl Device {
     /// The same for one that decides nothing.
     pub fn begin_anew(&mut self) {
         self.blocks.begin();
+        self.refusals.begin();
         self.elsewhere.clear();
         self.promised.0.clear();
     }

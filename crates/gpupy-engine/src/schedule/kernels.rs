@@ -5,7 +5,7 @@
 //! launched; a kernel reads what its walk reads, or what one before it stores.
 //!
 //! Not here: which pieces there are (`partition.rs`), what is remembered of walks (`program/plans.rs`), launches
-//! (`execute/pieces.rs`).
+//! (`commands/list.rs`).
 
 use crate::graph::value::Value;
 use crate::memory::access;
@@ -25,6 +25,7 @@ use gpupy_core::memory;
 use gpupy_core::shape::{contiguous_strides, size_of};
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What is launched for a walk.
@@ -64,13 +65,29 @@ impl Kernels {
                 }
             }
         }
-        kernels.last_cut = kernels.partition.last_cut();
         kernels.build(device);
+        while let Some((number, error)) = kernels.refused(device) {
+            if let Err(needs) = kernels.split(device, number, error)? {
+                return Ok(Err(needs));
+            }
+        }
+        kernels.last_cut = kernels.partition.last_cut();
         kernels.remember(device);
         Ok(Ok(kernels))
     }
 
-    /// The one kernel that gives all roots of a walk; the walk again, where the device does not take it.
+    /// The first kernel that the device did not take before, by its number, with what it said.
+    fn refused(&self, device: &mut Device) -> Option<(usize, Error)> {
+        if device.refusals.is_empty() {
+            return None;
+        }
+        let programs = self.ready.iter().rev().map(|(_, kernel)| kernel.fingerprint()).enumerate();
+        programs.into_iter().find_map(|(number, program)| {
+            Some((number, device.refusals.find(program)?.clone()))
+        })
+    }
+
+    /// The one kernel that gives all roots of a walk; the walk again, where the device does not take it, or did not before.
     pub fn as_one(
         device: &mut Device,
         walk: Walk,
@@ -90,7 +107,8 @@ impl Kernels {
         let fits = |(_, kernel): &(Piece, Kernel)| {
             device.driver.check_ir(&kernel.program).is_ok_and(|check| check.fits)
         };
-        if kernels.is_replay || kernels.ready.iter().all(fits) {
+        let is_taken = kernels.is_replay || kernels.ready.iter().all(fits);
+        if is_taken && kernels.refused(device).is_none() {
             kernels.remember(device);
             Ok(kernels)
         } else {
@@ -155,9 +173,7 @@ impl Kernels {
             let of = (piece.node, &piece.order[..]);
             Planned::of(&device.blocks, &self.partition.walk, of, kernel).map(Arc::new)
         });
-        let before = self.plan.take();
-        let before = before.iter().flat_map(|plan| &plan.pieces[..self.launched]).cloned();
-        match before.map(Some).chain(planned).collect::<Option<_>>() {
+        match planned.collect::<Option<_>>() {
             Some(pieces) => {
                 let plan = Arc::new(Plan { pieces });
                 device.plans.kept.insert(structure.clone(), plan.clone());
@@ -216,9 +232,8 @@ impl Kernels {
         Some(self.plan.as_ref()?.pieces.get(self.launched)?)
     }
 
-    /// Notes that a piece is in its destination, and lets go of what nothing else of the walk needs; gives the tiles
-    /// that are nowhere any more.
-    pub fn launched(&mut self, device: &mut Device, piece: &Piece) -> Gone {
+    /// Notes that a piece is in its destination; gives the tiles that nothing else of the walk needs.
+    pub fn launched(&mut self, device: &Device, piece: &Piece) -> Gone {
         self.launched += 1;
         self.last_cut = self.partition.signature_of(piece).or(self.last_cut);
         if self.partition.is_one() {
@@ -228,37 +243,41 @@ impl Kernels {
     }
 
     /// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands when
-    /// tiles are as small as they get.
-    pub fn may_be_split(&self, piece: &Piece, error: &Error) -> bool {
+    /// tiles are as small as they get; or whether what several results lack may not be needed for one.
+    pub fn may_be_done_otherwise(&self, piece: &Piece, error: &Error) -> bool {
+        if self.ends.places.len() > 1 {
+            return !matches!(
+                error.kind(),
+                ErrorKind::DeviceLost | ErrorKind::Interrupted | ErrorKind::Invalid
+            );
+        }
         let is_map = piece.node.is_some() || self.ends.form == Form::Map;
         let small = size_of(&self.partition.walk.space) <= REDUCE_CHUNK;
         let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
         error.kind() == ErrorKind::Refused || is_cramped && is_map && small
     }
 
-    /// Cuts what is left smaller, from the piece on that the device did not take.
+    /// Cuts smaller from a kernel on that the device does not take.
     ///
     /// # Errors
     /// - `Refused` or what it was refused for: it is a single operation.
-    pub fn split(
-        &mut self,
-        device: &mut Device,
-        piece: Piece,
-        error: Error,
-    ) -> Result<Possible<()>> {
+    fn split(&mut self, device: &mut Device, number: usize, error: Error) -> Result<Possible<()>> {
         self.forget(device);
         // What is refused is refused again, but there may be room the next time.
-        if error.kind() != ErrorKind::Refused || self.plan.is_none() {
+        if error.kind() != ErrorKind::Refused {
             self.structure = None;
         }
         self.is_replay = false;
-        let rest = std::mem::take(&mut self.ready).into_iter().rev().map(|(piece, _)| piece);
-        self.partition.pieces = std::iter::once(piece).chain(rest).collect();
+        let pieces = std::mem::take(&mut self.ready).into_iter().rev().map(|(piece, _)| piece);
+        let mut before: VecDeque<Piece> = pieces.collect();
+        self.partition.pieces = before.split_off(number);
         if let Err(needs) = self.partition.split(device, self.ends.form, error)? {
+            device.steps.keep(&self.partition.walk);
             return Ok(Err(needs));
         }
+        before.append(&mut self.partition.pieces);
+        self.partition.pieces = before;
         self.build(device);
-        self.remember(device);
         Ok(Ok(()))
     }
 

@@ -1,8 +1,8 @@
 //! The schedule: from a value that is wanted to the kernels that compute it.
 //!
 //! A [`Flush`](flush::Flush) is what is pending below what is wanted; `fuse.rs` says which of it is stored. A
-//! [`Schedule`](ordering::Schedule) has the steps in their order: a [`Step`](steps::Step) computes a tile.
-//! [`Strips`](strips::Strips) are steps whose kernels read the same rows. A [`Walk`](walk::Walk) is what it needs,
+//! [`Schedule`](ordering::Schedule) has the steps in their order: a [`Step`](steps::Step) computes a tile, by
+//! [`Commands`](commands::Commands). [`Strips`](strips::Strips) are steps whose kernels read the same rows. A [`Walk`](walk::Walk) is what it needs,
 //! from the value down to what is computed; `cost.rs` has the prices. A [`Way`](ways::Way) is how a
 //! [`Device`](device::Device) does an operation (`lowering.rs`). A [`Partition`](partition::Partition) cuts a walk
 //! into pieces that the device can take; each becomes a kernel (`program/`), which goes to a
@@ -16,6 +16,7 @@
 
 pub(crate) mod again;
 pub(crate) mod below;
+pub(crate) mod commands;
 pub(crate) mod cost;
 pub(crate) mod destination;
 pub(crate) mod device;
@@ -32,6 +33,7 @@ pub(crate) mod partition;
 pub(crate) mod placement;
 pub(crate) mod program;
 pub(crate) mod reduction;
+mod refusals;
 mod release;
 pub(crate) mod replay;
 pub(crate) mod siblings;

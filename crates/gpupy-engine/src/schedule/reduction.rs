@@ -6,29 +6,32 @@
 //! takes the memory of a piece. Invariants: pieces are whole chunks of the canonical tree, so that bits are the same;
 //! what pieces need first is known before one is computed.
 //!
-//! Not here: how a reduction is made of steps (`record/reduced.rs`), launches (`execute/perform.rs`).
+//! Not here: how a reduction is made of steps (`record/reduced.rs`), their launches (`commands/reduced.rs`).
 
 use crate::graph::value::{Input, Kind, Value};
 use crate::memory::access;
 use crate::memory::tiling::{Tile, Tiling};
 use crate::schedule::again::Again;
 use crate::schedule::cost;
+use crate::schedule::destination::Ends;
 use crate::schedule::device::Device;
+use crate::schedule::kernels::Kernels;
 use crate::schedule::siblings;
 use crate::schedule::walk::{Needs, Start, Walk, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
-use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
+use gpupy_core::ir::{AccessKind, Form, REDUCE_CHUNK};
 use gpupy_core::op::Op;
 use gpupy_core::shape::{MAX_RANK, Shape, contiguous_strides, size_of};
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The pieces of a reduction's tile that read no more than a block, should it have to be gathered.
-pub(crate) struct Pieces<'v> {
-    value: &'v Value,
+#[derive(Clone)]
+pub(crate) struct Pieces {
+    value: Value,
     n: usize,
-    tile: &'v Tile,
+    tile: Tile,
     tiling: Tiling,
     next: usize,
 }
@@ -44,10 +47,11 @@ pub(crate) struct Part {
     pub is_first: bool,
 }
 
-impl<'v> Pieces<'v> {
+impl Pieces {
     /// Those of a tile of a reduction step that combines so many elements.
-    pub fn of(device: &Device, value: &'v Value, n: usize, tile: &'v Tile) -> Pieces<'v> {
+    pub fn of(device: &Device, value: &Value, n: usize, tile: &Tile) -> Pieces {
         let tiling = Tiling::new(&tile.shape, device.reach_len() / REDUCE_CHUNK);
+        let (value, tile) = (value.clone(), tile.clone());
         Pieces { value, n, tile, tiling, next: 0 }
     }
 
@@ -55,11 +59,11 @@ impl<'v> Pieces<'v> {
     /// the operand in their order.
     pub fn stored(
         device: &Device,
-        value: &'v Value,
+        value: &Value,
         n: usize,
         operand: &Value,
-        tile: &'v Tile,
-    ) -> Option<Pieces<'v>> {
+        tile: &Tile,
+    ) -> Option<Pieces> {
         let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
         let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
         let most = cost::stored_piece(&device.caps).min(device.reach_len());
@@ -68,6 +72,7 @@ impl<'v> Pieces<'v> {
             return None;
         }
         let tiling = Tiling::new(&tile.shape, chunks_of_piece(most, n, operand.shape()));
+        let (value, tile) = (value.clone(), tile.clone());
         Some(Pieces { value, n, tile, tiling, next: 0 })
     }
 }
@@ -79,7 +84,7 @@ impl Part {
     }
 }
 
-impl Iterator for Pieces<'_> {
+impl Iterator for Pieces {
     type Item = Part;
 
     fn next(&mut self) -> Option<Part> {
@@ -122,6 +127,22 @@ impl<'v> Combined<'v> {
             Start::input(&inputs[0], operand.as_ref())
         });
         all.collect()
+    }
+
+    /// The one kernel that combines a part of each, if a device does all of them in one.
+    ///
+    /// # Errors
+    /// As of a walk.
+    pub fn kernels(&self, device: &mut Device, part: &Part) -> Result<Option<Kernels>> {
+        let (at, space) = (part.at.clone(), part.space.clone());
+        let Ok(walk) = Walk::new(device, &self.starts()?, at, space)?.complete() else {
+            return Ok(None);
+        };
+        let ops = self.ops();
+        let places = ops.iter().map(|_| Some(part.dest.clone())).collect();
+        let form = Form::Reduce { op: ops[0] };
+        let ends = Ends { form, further: ops[1..].into(), places };
+        Ok(Kernels::as_one(device, walk, ends).ok())
     }
 
     /// The operation of each.

@@ -18,7 +18,6 @@ use crate::schedule::program::kernel::Kernel;
 use crate::schedule::program::plans::Planned;
 use crate::schedule::strips::Strips;
 use crate::schedule::walk::Walk;
-use gpupy_core::driver::BlockId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -37,7 +36,8 @@ pub(crate) struct Capture {
     root: Option<Root>,
     walks: u64,
     passes: Vec<(u32, Read)>,
-    open: SmallVec<[BlockId; 4]>,
+    /// Whether blocks are being filled.
+    is_open: bool,
 }
 
 /// A scalar that is all of a walk.
@@ -67,7 +67,7 @@ impl Capture {
             root: None,
             walks: 0,
             passes: Vec::new(),
-            open: SmallVec::new(),
+            is_open: false,
         }
     }
 
@@ -173,19 +173,17 @@ impl Capture {
     fn goes(&self, dests: &[Destination]) -> Option<Goes> {
         let tile = |dest: &Destination| match dest {
             Destination::Tile { value, tile } => Some((self.number(value)?, tile.clone())),
-            Destination::Block { .. } => None,
+            Destination::Open { .. } => None,
         };
         let place = |dest: &Destination| match dest {
             Destination::Tile { .. } => None,
-            Destination::Block { block, whole, .. } => {
-                Some((self.open.iter().position(|open| open == block)?, *whole))
-            }
+            Destination::Open { number, whole } => Some((*number, *whole)),
         };
         match dests.first()? {
             Destination::Tile { .. } => {
                 dests.iter().map(tile).collect::<Option<_>>().map(Goes::Tiles)
             }
-            Destination::Block { .. } => {
+            Destination::Open { .. } => {
                 dests.iter().map(place).collect::<Option<_>>().map(Goes::Open)
             }
         }
@@ -220,37 +218,31 @@ impl Capture {
     }
 
     /// Blocks were allocated for a tile of these values.
-    pub fn open(&mut self, values: &[Value], tile: &Tile, blocks: &[BlockId]) -> Option<()> {
-        if !self.open.is_empty() {
+    pub fn open(&mut self, values: &[Value], tile: &Tile) -> Option<()> {
+        if self.is_open {
             return None;
         }
         let numbers = values.iter().map(|value| self.number(value)).collect::<Option<_>>()?;
-        self.open = blocks.into();
+        self.is_open = true;
         self.actions.push(Action::Open(numbers, tile.clone()));
         Some(())
     }
 
     /// The block of a tile of an old value is written, and becomes a value's.
-    pub fn open_old(
-        &mut self,
-        value: &Value,
-        old: &Value,
-        tile: &Tile,
-        block: BlockId,
-    ) -> Option<()> {
-        if !self.open.is_empty() {
+    pub fn open_old(&mut self, value: &Value, old: &Value, tile: &Tile) -> Option<()> {
+        if self.is_open {
             return None;
         }
         let number = self.number(value)?;
         let old = self.taking(self.source(old.id())?, number);
-        self.open.push(block);
+        self.is_open = true;
         self.actions.push(Action::OpenOld { value: number, tile: tile.clone(), old });
         Some(())
     }
 
     /// The open blocks are filled.
     pub fn close(&mut self, values: &[Value], tile: &Tile) -> Option<()> {
-        self.open.clear();
+        self.is_open = false;
         for value in values {
             self.computed(self.number(value)?, tile);
         }
@@ -258,13 +250,11 @@ impl Capture {
         Some(())
     }
 
-    /// Tiles were let go.
-    pub fn lost(&mut self, tiles: &[(ValueId, Tile)]) -> Option<()> {
-        for (value, tile) in tiles {
-            let Some(Source::Pending(number)) = self.source(*value) else { return None };
-            self.missing[number as usize] += tile.range.len();
-            self.actions.push(Action::Lose(number, tile.clone()));
-        }
+    /// A tile was let go.
+    pub fn lost(&mut self, value: &Value, tile: &Tile) -> Option<()> {
+        let number = self.number(value)?;
+        self.missing[number as usize] += tile.range.len();
+        self.actions.push(Action::Lose(number, tile.clone()));
         Some(())
     }
 

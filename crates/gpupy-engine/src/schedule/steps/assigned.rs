@@ -3,7 +3,7 @@
 //! A tile is written in a block, the old one or a new one; where the view does not follow the value's axes, or part of
 //! the tile is computed already, because values were cut otherwise then, in host memory.
 //!
-//! Not here: writing, and whether it is done in place (`execute/assign.rs`), copies of old elements (`execute/fill.rs`).
+//! Not here: whether it is done in place, copies of old elements (`commands/assigned.rs`), writing (`execute/`).
 
 use super::on_host::missing;
 use super::{Prepared, Step, before};
@@ -43,8 +43,6 @@ pub(crate) enum Assigned {
 pub(crate) struct Written {
     /// What gives the elements; nothing where none of them lies in the tile.
     pub kernels: Option<Kernels>,
-    /// Where they go in the tile.
-    pub at: Access,
     /// How the walk reads the old value.
     pub reads: Reads,
     /// The coordinates that are written, where they are a box.
@@ -112,13 +110,13 @@ pub(super) fn of_assignment(
         None => None,
         Some(mut walk) => {
             needs.append(&mut walk.needs);
-            match Kernels::of(device, walk, Ends::place(Form::Map, at.clone()))? {
+            match Kernels::of(device, walk, Ends::place(Form::Map, at))? {
                 Ok(kernels) => Some(kernels),
                 Err(more) => return Ok(Err(before(needs, more))),
             }
         }
     };
-    let written = Written { kernels, at, reads, region, covered, whole };
+    let written = Written { kernels, reads, region, covered, whole };
     prepared(Assigned::InBlock(Box::new(written)), needs)
 }
 

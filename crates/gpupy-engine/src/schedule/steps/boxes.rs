@@ -81,8 +81,8 @@ pub(super) fn of_tile(
     }
     let mut boxes = Vec::with_capacity(walks.len());
     for (walk, place) in walks {
-        match Kernels::of(device, walk, Ends::place(Form::Map, place.clone()))? {
-            Ok(kernels) => boxes.push((kernels, place)),
+        match Kernels::of(device, walk, Ends::place(Form::Map, place))? {
+            Ok(kernels) => boxes.push(kernels),
             Err(more) => return Ok(Err(before(needs, more))),
         }
     }

@@ -41,18 +41,10 @@ pub(crate) enum Step {
     Nothing,
     /// Kernels into the tile.
     Kernels(Box<Kernels>),
-    /// A walk into tiles of several values, the wanted one first. Where that is no one kernel, the first half of them,
-    /// and so on; the wanted one alone has a walk of its own, which is the same with its first root where none is given.
-    Beside {
-        tiles: Vec<(Value, Tile)>,
-        together: Walk,
-        alone: Option<Walk>,
-        form: Form,
-        /// Of reductions, the operations of those behind the first.
-        further: SmallVec<[Op; 4]>,
-    },
+    /// One kernel into tiles of several values, the wanted one first.
+    Beside { tiles: Vec<(Value, Tile)>, kernels: Box<Kernels> },
     /// Kernels into places of the tile's block.
-    Boxes(Vec<(Kernels, Access)>),
+    Boxes(Vec<Kernels>),
     /// Reductions of more than a block, piece by piece, the wanted one first; of as many elements.
     Reductions(SmallVec<[Value; 4]>, usize),
     /// The same of a map that is stored piece by piece.
@@ -94,14 +86,7 @@ impl Step {
 
     /// The nodes of its walks: what it takes in memory, roughly.
     pub fn nodes(&self) -> usize {
-        let walks = self.kernels().map(|kernels| &kernels.partition.walk);
-        let own = walks.map(|walk| walk.nodes.len()).sum::<usize>();
-        match self {
-            Step::Beside { together, alone, .. } => {
-                together.nodes.len() + alone.as_ref().map_or(0, |walk| walk.nodes.len())
-            }
-            _ => own,
-        }
+        self.kernels().map(|kernels| kernels.partition.walk.nodes.len()).sum()
     }
 
     /// Whether steps that will be done before it give what it computes on the way.
@@ -112,12 +97,12 @@ impl Step {
     /// The kernels that it launches, as far as these are known before it is done.
     fn kernels(&self) -> impl Iterator<Item = &Kernels> {
         let one = match self {
-            Step::Kernels(kernels) => Some(&**kernels),
+            Step::Kernels(kernels) | Step::Beside { kernels, .. } => Some(&**kernels),
             Step::Assignment(Assigned::InBlock(written)) => written.kernels.as_ref(),
             _ => None,
         };
         let boxes = if let Step::Boxes(boxes) = self { &boxes[..] } else { &[] };
-        one.into_iter().chain(boxes.iter().map(|(kernels, _)| kernels))
+        one.into_iter().chain(boxes)
     }
 }
 
@@ -243,21 +228,46 @@ fn of_map(
                 together.roots.push(Child::Node(node));
             }
         }
-        return Ok(beside(tiles, together, None));
+        return beside(device, tiles, (together, None), (Form::Map, &[]));
     }
     if device.caps.max_dests > 1
         && let Some((values, together)) = siblings::beside(device, &walk, value, tile)
     {
         let tiles = values.into_iter().map(|value| (value, tile.clone())).collect();
-        return Ok(beside(tiles, together, Some(walk)));
+        return beside(device, tiles, (together, Some(walk)), (Form::Map, &[]));
     }
     Prepared::of_walk(device, walk, Form::Map)
 }
 
-/// The step of maps that one launch computes, unless something is needed first: what computes that may compute some of
-/// them.
-fn beside(tiles: Vec<(Value, Tile)>, together: Walk, alone: Option<Walk>) -> Possible<Prepared> {
-    let (form, further) = (Form::Map, SmallVec::new());
-    let step = |together| Step::Beside { tiles, together, alone, form, further };
-    Ok(Prepared::ready(step(together.complete()?)))
+/// The step of tiles that one launch computes, the wanted one first: the first half of them where all are no one kernel,
+/// and so on, unless something is needed first, as what computes that may compute some of them. The wanted one alone
+/// may have a walk of its own; else it is the same with its first root. Of reductions, with the operations of those
+/// behind the first.
+///
+/// # Errors
+/// As of kernels.
+fn beside(
+    device: &mut Device,
+    mut tiles: Vec<(Value, Tile)>,
+    (together, alone): (Walk, Option<Walk>),
+    (form, further): (Form, &[Op]),
+) -> Result<Possible<Prepared>> {
+    let mut walk = match together.complete() {
+        Ok(walk) => walk,
+        Err(needs) => return Ok(Err(needs)),
+    };
+    while tiles.len() > 1 {
+        let further = further.get(..tiles.len() - 1).unwrap_or_default().into();
+        let ends = Ends { form, further, places: smallvec![None; tiles.len()] };
+        match Kernels::as_one(device, walk, ends) {
+            Ok(kernels) => {
+                let kernels = Box::new(kernels);
+                return Ok(Ok(Prepared::ready(Step::Beside { tiles, kernels })));
+            }
+            Err(rest) => walk = *rest,
+        }
+        tiles.truncate(tiles.len() / 2);
+        walk.roots.truncate(tiles.len());
+    }
+    Prepared::of_walk(device, alone.unwrap_or(walk), form)
 }

@@ -11,7 +11,7 @@ use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
 use crate::schedule::device::Device;
 use crate::schedule::partition::Possible;
-use crate::schedule::reduction::{self, Combined, in_rows, reduced_tile};
+use crate::schedule::reduction::{self, Combined, Pieces, in_rows, reduced_tile};
 use crate::schedule::siblings;
 use crate::schedule::walk::{Needs, Start, Walk, lost};
 use gpupy_core::Result;
@@ -19,7 +19,7 @@ use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, size_of};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
 /// The step of a tile of a reduction.
@@ -53,7 +53,7 @@ pub(super) fn of_reduction(
     }
     if !is_one {
         return match (reduction::needs(device, again, (value, n), &[start], tile)?, operand) {
-            (None, _) => ready(Step::Reductions(SmallVec::from_iter([value.clone()]), n)),
+            (None, _) => ready(Step::Reductions(smallvec![value.clone()], n)),
             (Some((needs, true)), Some(operand)) if is_before(device, operand, &needs) => {
                 let needs =
                     reduction::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
@@ -96,7 +96,7 @@ fn group(device: &Device, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
 /// The step of several reductions that combine the same points, if nothing has to be computed first; piece by piece where
 /// no space is given.
 fn of_several(
-    device: &Device,
+    device: &mut Device,
     again: &mut Again,
     (value, n): (&Value, usize),
     tile: &Tile,
@@ -107,12 +107,16 @@ fn of_several(
     let starts = combined.starts()?;
     if spaces.is_empty() {
         let needs = reduction::needs(device, again, (value, n), &starts, tile)?;
-        let step = || Ok(Prepared::ready(Step::Reductions(values.into(), n)));
-        return Ok(needs.is_none().then(step));
+        if needs.is_some() {
+            return Ok(None);
+        }
+        let count = reduced_in_one(device, values, n, tile)?;
+        return Ok(Some(Ok(Prepared::ready(Step::Reductions(values[..count].into(), n)))));
     }
+    let open = &*device;
     let walk = |starts: &[Start<'_>]| {
         spaces.iter().find_map(|(at, space)| {
-            let walk = Walk::of_reduction(device, starts, at.clone(), space.clone());
+            let walk = Walk::of_reduction(open, starts, at.clone(), space.clone());
             walk.ok()?.complete().ok()
         })
     };
@@ -136,11 +140,30 @@ fn of_several(
     }
     let mut ops = chosen.iter().filter_map(Value::reduces);
     let Some(op) = ops.next() else { return Ok(None) };
-    let (form, further) = (Form::Reduce { op }, ops.collect());
+    let further: SmallVec<[Op; 4]> = ops.collect();
     let alone = walk(&starts[..1]);
-    let tiles = chosen.into_iter().map(|value| (value, tile.clone())).collect();
-    let step = Step::Beside { tiles, together, alone, form, further };
-    Ok(Some(Ok(Prepared::ready(step))))
+    let tiles = chosen.iter().map(|value| (value.clone(), tile.clone())).collect();
+    super::beside(device, tiles, (together, alone), (Form::Reduce { op }, &further)).map(Some)
+}
+
+/// How many of these, from the first, one kernel of a piece does.
+///
+/// # Errors
+/// As of a walk.
+fn reduced_in_one(
+    device: &mut Device,
+    values: &[Value],
+    n: usize,
+    tile: &Tile,
+) -> Result<usize> {
+    let mut count = values.len();
+    while count > 1
+        && let Some(part) = Pieces::of(device, &values[0], n, tile).next()
+        && Combined::of(&values[..count]).kernels(device, &part)?.is_none()
+    {
+        count /= 2;
+    }
+    Ok(count)
 }
 
 /// Whether a device may do a reduction beside another.

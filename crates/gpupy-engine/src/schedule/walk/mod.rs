@@ -102,12 +102,6 @@ impl<'a> Start<'a> {
 /// Values (with positions) that have to be computed before a step is done.
 pub(crate) type Needs = Vec<(Value, Range<usize>)>;
 
-/// Whether a step is done, or other values must be computed before it is tried again.
-pub(crate) enum Flow {
-    Done,
-    Needs(Needs),
-}
-
 /// The points of an axis from which on another part of a joined value is read.
 pub(crate) type Cut = (usize, usize);
 

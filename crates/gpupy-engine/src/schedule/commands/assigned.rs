@@ -1,0 +1,121 @@
+//! Assignments in a block: in that of the old value, or in a new one to which the rest of the old tile is copied.
+//!
+//! The old block is taken when nobody holds the old value but what is written, and that reads an element only where it
+//! writes it. A step of a simulation writes nearly all of an array, so what is copied otherwise is its edges rather than
+//! all. Invariant: every element of the tile outside the region is copied; of those inside, some may be.
+//!
+//! Not here: which region is written, and how that is read (`steps/assigned.rs`), who holds the old value
+//! (`in_place.rs`).
+
+use super::Command;
+use super::list::{From, OpenWalk, Work};
+use crate::explain::trace::{Event, subject};
+use crate::graph::value::{Kind, Value};
+use crate::memory::access;
+use crate::memory::tiling::Tile;
+use crate::schedule::destination::Destination;
+use crate::schedule::device::Device;
+use crate::schedule::in_place::Reads;
+use crate::schedule::steps::{Region, Written};
+use crate::schedule::walk::lost;
+use gpupy_core::Result;
+use gpupy_core::ir::Form;
+use gpupy_core::shape::{Shape, contiguous_strides};
+use smallvec::smallvec;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// What is done for a tile of an assignment's value.
+///
+/// # Errors
+/// - `Lost`: the old value is not held any more.
+pub(super) fn work(
+    device: &Device,
+    Written { kernels, reads, region, covered, whole }: Written,
+    value: &Value,
+    tile: &Tile,
+) -> Result<VecDeque<Work>> {
+    let sole = match (reads, &kernels) {
+        (Reads::WhereWritten, Some(kernels)) => {
+            device.writes_in_place() && kernels.are_all_that_holds_the_old(value)
+        }
+        _ => {
+            let state = value.state();
+            state.operands.first().and_then(Option::as_ref).is_some_and(Value::is_sole)
+        }
+    };
+    let old = value.state().operands.first().cloned().flatten();
+    let old = old.ok_or_else(|| lost(value.id()))?;
+    let constant = match old.0.kind {
+        Kind::Constant(scalar) => Some(scalar),
+        _ => None,
+    };
+    // All of a value is replaced by an assignment only where its memory is wanted.
+    let wanted = !covered || device.caps.host_memory;
+    let in_place = sole && wanted && constant.is_none() && device.may_take(&old, tile);
+    device.tracer.event(|| Event::Assigned(subject(value), in_place));
+    let mut work = VecDeque::new();
+    if in_place {
+        let (value, tile) = (value.clone(), tile.clone());
+        work.push_back(Work::Ready(Command::OpenOld { value, old, tile }));
+    } else {
+        work.push_back(Work::Ready(Command::Open(smallvec![value.clone()], tile.clone())));
+        if !covered {
+            let from = constant.map_or(From::Value(old), From::Scalar);
+            let around = around(from, value.shape(), tile, region.as_ref());
+            work.extend(around.into_iter().map(Work::Walk));
+        }
+    }
+    if let Some(kernels) = kernels {
+        let dest = Destination::Open { number: 0, whole };
+        work.push_back(Work::Kernels(Box::new(kernels), smallvec![dest]));
+    }
+    work.push_back(Work::Ready(Command::Close));
+    Ok(work)
+}
+
+/// The copies of a tile of a value of this shape (or its constant) into a block, but for a region.
+fn around(from: From, shape: &[usize], tile: &Tile, region: Option<&Region>) -> Vec<OpenWalk> {
+    let copy = |at, space: Shape, access, whole| OpenWalk {
+        from: from.clone(),
+        at,
+        space,
+        form: Form::Map,
+        number: 0,
+        access,
+        whole,
+    };
+    let Some(region) = region else {
+        let at = access::access(tile.range.start as isize, &[1]);
+        return vec![copy(at, smallvec![tile.range.len()], access::access(0, &[1]), true)];
+    };
+    let strides = contiguous_strides(shape);
+    let copies = outside(tile, region).into_iter().map(|part| {
+        let places = strides.iter().zip(&part).map(|(stride, range)| stride * range.start as isize);
+        let at = access::access(places.sum(), &strides);
+        let mut access = at.clone();
+        access.offset -= tile.range.start as i64;
+        copy(at, part.iter().map(Range::len).collect(), access, false)
+    });
+    copies.collect()
+}
+
+/// Boxes that are a tile without a region of it: along each axis what lies before and behind the region,
+/// as wide as the region along the axes before.
+fn outside(tile: &Tile, region: &Region) -> Vec<Region> {
+    let whole =
+        tile.origin.iter().zip(&tile.shape).map(|(origin, extent)| *origin..origin + extent);
+    let mut rest: Region = whole.collect();
+    let mut parts = Vec::new();
+    for (axis, inside) in region.iter().enumerate() {
+        for outside in [rest[axis].start..inside.start, inside.end..rest[axis].end] {
+            if !outside.is_empty() {
+                let mut part = rest.clone();
+                part[axis] = outside;
+                parts.push(part);
+            }
+        }
+        rest[axis] = inside.clone();
+    }
+    parts
+}

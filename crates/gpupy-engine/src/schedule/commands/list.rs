@@ -1,0 +1,360 @@
+//! The commands of a step, which are found one at a time, as each may depend on what holds a value by then.
+//!
+//! Owns [`Commands`]: a list of work, in which a walk, or a part of a reduction, stands for its kernels until it is
+//! their turn. What a device does not take is noted among its refusals: the step is found anew then, in smaller kernels.
+//!
+//! Not here: which kernels a walk is (`schedule/kernels.rs`).
+
+use super::reduced::{Reducing, Storing};
+use super::{Command, HostStep, Launch, assigned};
+use crate::explain::trace::{Event, subject};
+use crate::graph::value::Value;
+use crate::memory::tiling::Tile;
+use crate::schedule::again::Passes;
+use crate::schedule::destination::{Destination, Ends};
+use crate::schedule::device::Device;
+use crate::schedule::kernels::Kernels;
+use crate::schedule::partition::{Partition, Piece, Possible};
+use crate::schedule::program::kernel::Code;
+use crate::schedule::replay::capture::Capture;
+use crate::schedule::steps::{Assigned, Step, WholeStep};
+use crate::schedule::walk::{Needs, Start, Walk};
+use gpupy_core::driver::Access;
+use gpupy_core::ir::Form;
+use gpupy_core::shape::Shape;
+use gpupy_core::{Error, ErrorKind, Result, Scalar, memory};
+use smallvec::{SmallVec, smallvec};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What is still to be done of a step.
+pub(super) enum Work {
+    Ready(Command),
+    /// The kernels of a walk, into these destinations.
+    Kernels(Box<Kernels>, SmallVec<[Destination; 1]>),
+    /// A walk over a space into an open block.
+    Walk(OpenWalk),
+    /// The rest of a reduction that is done piece by piece.
+    Reducing(Reducing),
+    /// The same of a map that is stored piece by piece.
+    Storing(Storing),
+    Whole(WholeStep),
+}
+
+/// A walk from a value, or a scalar, into part of an open block.
+pub(super) struct OpenWalk {
+    pub from: From,
+    pub at: Access,
+    pub space: Shape,
+    pub form: Form,
+    /// The block's number among those that were opened together.
+    pub number: usize,
+    pub access: Access,
+    pub whole: bool,
+}
+
+/// Where a walk starts.
+#[derive(Clone)]
+pub(super) enum From {
+    Value(Value),
+    Scalar(Scalar),
+}
+
+impl From {
+    pub fn of(start: &Start<'_>) -> From {
+        match *start {
+            Start::Itself(value) | Start::Value(value) => From::Value(value.clone()),
+            Start::Scalar(scalar) => From::Scalar(scalar),
+        }
+    }
+
+    pub fn start(&self) -> Start<'_> {
+        match self {
+            From::Value(value) => Start::Value(value),
+            From::Scalar(scalar) => Start::Scalar(*scalar),
+        }
+    }
+}
+
+/// The kernels that are being launched.
+struct Running {
+    kernels: Box<Kernels>,
+    dests: SmallVec<[Destination; 1]>,
+    passes: Option<Passes>,
+    /// What was given out last.
+    piece: Option<(Piece, Arc<Code>)>,
+    /// Tiles that nothing else of the walk needs now.
+    gone: SmallVec<[(Value, Tile); 1]>,
+}
+
+/// What there is to do when a command fails.
+pub(crate) enum Remedy {
+    /// Nothing here.
+    Nothing,
+    /// The step is found anew: it will be done otherwise.
+    Anew,
+    /// The next command does the same otherwise.
+    GoOn,
+}
+
+/// The commands of a step.
+pub(crate) struct Commands {
+    /// What comes next, first.
+    work: VecDeque<Work>,
+    running: Option<Running>,
+    /// A form whose kernel was given out last.
+    whole: Option<WholeStep>,
+    value: Value,
+    tile: Tile,
+}
+
+impl Commands {
+    /// Those of the step that computes a tile of a value; or what has to be computed before it.
+    ///
+    /// # Errors
+    /// - `Lost`: what is combined, or changed, is not held any more.
+    pub fn of(
+        device: &mut Device,
+        step: Step,
+        value: &Value,
+        tile: &Tile,
+    ) -> Result<Possible<Commands>> {
+        let dest = |(value, tile)| Destination::Tile { value, tile };
+        let own = || smallvec![dest((value.clone(), tile.clone()))];
+        let open = |values: SmallVec<[Value; 1]>| Work::Ready(Command::Open(values, tile.clone()));
+        let close = || Work::Ready(Command::Close);
+        let on_host = |step| {
+            let (value, tile) = (value.clone(), tile.clone());
+            VecDeque::from([Work::Ready(Command::OnHost { step, value, tile })])
+        };
+        let work = match step {
+            Step::Nothing => VecDeque::new(),
+            Step::Kernels(kernels) => VecDeque::from([Work::Kernels(kernels, own())]),
+            Step::Beside { tiles, kernels } => {
+                VecDeque::from([Work::Kernels(kernels, tiles.into_iter().map(dest).collect())])
+            }
+            Step::Boxes(boxes) => {
+                let boxes = boxes.into_iter().map(|kernels| {
+                    let dest = Destination::Open { number: 0, whole: false };
+                    Work::Kernels(Box::new(kernels), smallvec![dest])
+                });
+                let opened = std::iter::once(open(smallvec![value.clone()]));
+                opened.chain(boxes).chain([close()]).collect()
+            }
+            Step::Reductions(values, n) => {
+                let opened = open(values.iter().cloned().collect());
+                let reducing = Work::Reducing(Reducing::of(device, values, n, tile));
+                VecDeque::from([opened, reducing, close()])
+            }
+            Step::StoredReduction(op, n) => match Storing::of(device, value, (op, n), tile)? {
+                Ok(storing) => {
+                    let storing = Work::Storing(storing);
+                    VecDeque::from([open(smallvec![value.clone()]), storing, close()])
+                }
+                Err(needs) => return Ok(Err(needs)),
+            },
+            Step::Assignment(Assigned::InBlock(written)) => {
+                assigned::work(device, *written, value, tile)?
+            }
+            Step::Assignment(Assigned::OnHost(gaps)) => on_host(HostStep::Assign(gaps)),
+            Step::Whole(step) => VecDeque::from([Work::Whole(step)]),
+            Step::Scatter => on_host(HostStep::Scatter),
+            Step::WhereTrue => on_host(HostStep::WhereTrue),
+            Step::Gathering(at) => on_host(HostStep::Gather(at)),
+        };
+        let (value, tile) = (value.clone(), tile.clone());
+        Ok(Ok(Commands { work, running: None, whole: None, value, tile }))
+    }
+
+    /// The next command, once those before are done; nothing behind the last. Or what has to be computed before it.
+    ///
+    /// # Errors
+    /// As of a walk and of kernels.
+    pub fn next(&mut self, device: &mut Device) -> Result<Possible<Option<Command>>> {
+        self.whole = None;
+        loop {
+            if let Some(running) = &mut self.running {
+                if let Some(command) = running.next(device) {
+                    return Ok(Ok(Some(command)));
+                }
+                let is_replay = running.kernels.is_replay;
+                if let Some(passes) = self.running.take().and_then(|running| running.passes) {
+                    return Ok(Ok(Some(Command::Walked { is_replay, passes })));
+                }
+            }
+            match self.work.pop_front() {
+                None => return Ok(Ok(None)),
+                Some(Work::Ready(command)) => return Ok(Ok(Some(command))),
+                Some(Work::Kernels(kernels, dests)) => {
+                    self.running = Some(Running::of(device, kernels, dests));
+                }
+                Some(Work::Walk(walk)) => match walk.kernels(device)? {
+                    Ok(kernels) => self.running = Some(Running::of(device, kernels, walk.dests())),
+                    Err(mut needs) => {
+                        needs.extend(self.needs_of_the_rest(device)?);
+                        return Ok(Err(needs));
+                    }
+                },
+                Some(Work::Reducing(reducing)) => self.first(reducing.part(device)?),
+                Some(Work::Storing(storing)) => self.first(storing.part()),
+                Some(Work::Whole(step)) => {
+                    if step.is_on_host {
+                        return Ok(Ok(Some(self.whole_on_host(step))));
+                    }
+                    let kernel = step.kernel(device, &self.value);
+                    device.driver.check_ir(&kernel.program)?;
+                    let (value, tile) = (self.value.clone(), self.tile.clone());
+                    let dests = smallvec![Destination::Tile { value, tile }];
+                    self.whole = Some(step);
+                    let launch = Launch { kernel, dests, taken: None, computes: Vec::new() };
+                    return Ok(Ok(Some(Command::Launch(Box::new(launch)))));
+                }
+            }
+        }
+    }
+
+    /// Does this before the rest.
+    fn first(&mut self, work: Vec<Work>) {
+        work.into_iter().rev().for_each(|work| self.work.push_front(work));
+    }
+
+    /// What the parts of a reduction need that come later: asked at once, as what was combined of the others is lost until
+    /// all have it.
+    fn needs_of_the_rest(&self, device: &mut Device) -> Result<Needs> {
+        let mut needs = Needs::new();
+        for work in &self.work {
+            match work {
+                Work::Reducing(reducing) => needs.extend(reducing.needs(device)?),
+                Work::Walk(walk) if matches!(walk.form, Form::Reduce { .. }) => {
+                    needs.extend(walk.needs(device)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(needs)
+    }
+
+    fn whole_on_host(&self, step: WholeStep) -> Command {
+        let (value, tile) = (self.value.clone(), self.tile.clone());
+        Command::OnHost { step: HostStep::Whole(step), value, tile }
+    }
+
+    /// Notes the launch that was given out last, into the block of an operand where one is named; `None` where it is not
+    /// known how it was planned.
+    pub fn note(&self, capture: &mut Capture, launch: &Launch, taken: Option<usize>) -> Option<()> {
+        let of = match &self.running {
+            Some(Running { kernels, .. }) => Some((&kernels.partition.walk, kernels.planned()?)),
+            None => None,
+        };
+        capture.launch(of, &launch.kernel, &launch.dests, taken)
+    }
+
+    /// What there is to do as the command given out last has failed.
+    pub fn failed(&mut self, device: &mut Device, error: &Error) -> Remedy {
+        let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
+        if let Some(step) = self.whole.take() {
+            if !is_cramped {
+                return Remedy::Nothing;
+            }
+            let on_host = Work::Ready(self.whole_on_host(step));
+            self.work.push_front(on_host);
+            return Remedy::GoOn;
+        }
+        match &mut self.running {
+            Some(running) => running.failed(device, error),
+            None => Remedy::Nothing,
+        }
+    }
+
+    /// The commands that are left are not done: what is expanded is found by the next walk that comes to it.
+    pub fn give_up(self, device: &mut Device) {
+        if let Some(running) = self.running {
+            device.steps.keep(&running.kernels.partition.walk);
+        }
+    }
+}
+
+impl OpenWalk {
+    fn walk(&self, device: &Device) -> Result<Possible<Walk>> {
+        let (at, space) = (self.at.clone(), self.space.clone());
+        Ok(Walk::new(device, &[self.from.start()], at, space)?.complete())
+    }
+
+    fn kernels(&self, device: &mut Device) -> Result<Possible<Box<Kernels>>> {
+        let ends = Ends::place(self.form, self.access.clone());
+        match self.walk(device)? {
+            Ok(walk) => Ok(Kernels::of(device, walk, ends)?.map(Box::new)),
+            Err(needs) => Ok(Err(needs)),
+        }
+    }
+
+    fn dests(&self) -> SmallVec<[Destination; 1]> {
+        smallvec![Destination::Open { number: self.number, whole: self.whole }]
+    }
+
+    /// What has to be computed before it.
+    ///
+    /// # Errors
+    /// As of a walk.
+    pub fn needs(&self, device: &mut Device) -> Result<Needs> {
+        let walk = match self.walk(device)? {
+            Ok(walk) => walk,
+            Err(needs) => return Ok(needs),
+        };
+        // What the device refuses is said where it is launched.
+        let cut = Partition::new(walk, None).cut(device, self.form);
+        Ok(cut.ok().and_then(std::result::Result::err).unwrap_or_default())
+    }
+}
+
+impl Running {
+    fn of(
+        device: &mut Device,
+        kernels: Box<Kernels>,
+        dests: SmallVec<[Destination; 1]>,
+    ) -> Running {
+        let passes = Some(Passes::of(&kernels.partition.walk, device));
+        device.steps.leave_to(&kernels.partition.walk);
+        Running { kernels, dests, passes, piece: None, gone: SmallVec::new() }
+    }
+
+    /// The next command; nothing when all kernels are launched.
+    fn next(&mut self, device: &mut Device) -> Option<Command> {
+        if let Some((piece, _)) = self.piece.take() {
+            self.gone = self.kernels.launched(device, &piece);
+            self.gone.reverse();
+        }
+        if let Some((value, tile)) = self.gone.pop() {
+            return Some(Command::Lose(value, tile));
+        }
+        let (piece, kernel) = self.kernels.next()?;
+        let partition = &mut self.kernels.partition;
+        let own = piece.node.map(|node| &partition.walk.nodes[node as usize]).and_then(|node| {
+            let tile = device.own_tile(&node.value, &node.access, &partition.walk.space)?;
+            device.tracer.event(|| Event::Cut(subject(&node.value)));
+            Some(Destination::Tile { value: node.value.clone(), tile })
+        });
+        let dests = own.map_or_else(|| self.dests.clone(), |own| smallvec![own]);
+        let computes = match device.tracer.listens() {
+            true => partition.values_of(&piece),
+            false => Vec::new(),
+        };
+        let taken = partition.operand_to_take(device, &piece, &kernel, &dests);
+        self.piece = Some((piece, kernel.code.clone()));
+        Some(Command::Launch(Box::new(Launch { kernel, dests, taken, computes })))
+    }
+
+    /// The same of the kernels of one walk.
+    fn failed(&mut self, device: &mut Device, error: &Error) -> Remedy {
+        let Some((piece, code)) = &self.piece else { return Remedy::Nothing };
+        if error.kind() == ErrorKind::Interrupted && piece.node.is_some() {
+            device.last_cut = self.kernels.last_cut;
+        }
+        if !self.kernels.may_be_done_otherwise(piece, error) {
+            return Remedy::Nothing;
+        }
+        self.kernels.forget(device);
+        device.refusals.note(code, error);
+        Remedy::Anew
+    }
+}

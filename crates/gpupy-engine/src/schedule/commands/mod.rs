@@ -1,0 +1,77 @@
+//! Commands: what an executor does, one after another, and how a step becomes commands.
+//!
+//! Owns [`Command`], the one language that steps (`list.rs`) and recipes of earlier flushes (`replay/recipe.rs`) are
+//! brought to, so that both are done by the same few lines. An executor needs to know no expression: a command names
+//! blocks by values and tiles, and programs by their code. `assigned.rs`, `reduced.rs` and `whole.rs` are what steps of
+//! more than one walk consist of. Invariants: between two commands nothing is left but what the commands before have
+//! given; blocks are opened and closed in pairs, and pairs may lie in each other.
+//!
+//! Not here: which step computes a tile (`steps/`), doing commands (`execute/perform.rs`).
+
+mod assigned;
+mod list;
+mod reduced;
+mod whole;
+
+pub(crate) use list::{Commands, Remedy};
+
+use crate::graph::value::{Value, ValueId};
+use crate::memory::tiling::Tile;
+use crate::schedule::again::Passes;
+use crate::schedule::destination::Destination;
+use crate::schedule::in_place::Taken;
+use crate::schedule::program::kernel::Kernel;
+use crate::schedule::steps::WholeStep;
+use gpupy_core::driver::Access;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Something that is done on a device.
+pub(crate) enum Command {
+    /// A kernel is launched.
+    Launch(Box<Launch>),
+    /// Blocks for a tile of each of these values are allocated, to be filled by what follows.
+    Open(SmallVec<[Value; 1]>, Tile),
+    /// The block of a tile of an old value becomes that of a value that is the old one with other elements, which what
+    /// follows writes.
+    OpenOld { value: Value, old: Value, tile: Tile },
+    /// The blocks that were opened last are filled.
+    Close,
+    /// A tile is let go that nothing else needs.
+    Lose(Value, Tile),
+    /// All kernels of a walk, which was planned before or not, were launched; they computed these values in passing.
+    Walked { is_replay: bool, passes: Passes },
+    /// A tile of a value is computed in host memory, or all of the value.
+    OnHost { step: HostStep, value: Value, tile: Tile },
+}
+
+/// A kernel that is launched.
+pub(crate) struct Launch {
+    pub kernel: Kernel,
+    /// Where its results go.
+    pub dests: SmallVec<[Destination; 1]>,
+    /// The operand whose block it writes into.
+    pub taken: Option<Taken>,
+    /// The values that it computes, if somebody wants to know.
+    pub computes: Vec<ValueId>,
+}
+
+/// What is done in host memory.
+pub(crate) enum HostStep {
+    /// An assignment, where these positions are missing.
+    Assign(Vec<Range<usize>>),
+    Whole(WholeStep),
+    /// All of a scatter.
+    Scatter,
+    /// All positions of a mask.
+    WhereTrue,
+    /// A gather that reads its positions so.
+    Gather(Access),
+}
+
+impl Launch {
+    /// What is launched in the block of an operand, by that operand's place.
+    pub fn taken_place(&self) -> Option<usize> {
+        self.taken.as_ref().map(|taken| taken.operand)
+    }
+}

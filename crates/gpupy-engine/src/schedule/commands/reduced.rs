@@ -1,0 +1,157 @@
+//! Reductions of more than a block, or of a map that is stored, part by part into the blocks of their results.
+//!
+//! Invariant: of several reductions each part is read once, where one kernel does them.
+//!
+//! Not here: which parts there are (`schedule/reduction.rs`), which reductions go together (`schedule/together.rs`).
+
+use super::Command;
+use super::list::{From, OpenWalk, Work};
+use crate::graph::value::{Input, NodeOp, Value};
+use crate::memory::access;
+use crate::memory::tiling::{Tile, Tiling};
+use crate::memory::view::View;
+use crate::schedule::destination::Destination;
+use crate::schedule::device::Device;
+use crate::schedule::partition::Possible;
+use crate::schedule::reduction::{self, Combined, Part, Pieces};
+use crate::schedule::walk::{Needs, lost};
+use gpupy_core::Result;
+use gpupy_core::ir::Form;
+use gpupy_core::op::Op;
+use gpupy_core::shape::contiguous_strides;
+use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
+
+/// Several reductions that combine the same points, or one; what is left of their tiles.
+pub(super) struct Reducing {
+    values: SmallVec<[Value; 4]>,
+    pieces: Pieces,
+}
+
+impl Reducing {
+    /// All of the same tile of these, each of so many elements.
+    pub fn of(device: &Device, values: SmallVec<[Value; 4]>, n: usize, tile: &Tile) -> Reducing {
+        Reducing { pieces: Pieces::of(device, &values[0], n, tile), values }
+    }
+
+    /// The next part, and then the rest.
+    ///
+    /// # Errors
+    /// As of a walk.
+    pub fn part(mut self, device: &mut Device) -> Result<Vec<Work>> {
+        let Some(part) = self.pieces.next() else { return Ok(Vec::new()) };
+        let mut work: Vec<Work> = match self.in_one(device, &part)? {
+            Some(work) => vec![work],
+            None => self.one_by_one(&part)?.into_iter().map(Work::Walk).collect(),
+        };
+        work.push(Work::Reducing(self));
+        Ok(work)
+    }
+
+    /// The kernel that does a part of all of them, if one does.
+    fn in_one(&self, device: &mut Device, part: &Part) -> Result<Option<Work>> {
+        if self.values.len() < 2 {
+            return Ok(None);
+        }
+        let kernels = Combined::of(&self.values).kernels(device, part)?;
+        let dests = (0..self.values.len())
+            .map(|number| Destination::Open { number, whole: part.is_whole });
+        Ok(kernels.map(|kernels| Work::Kernels(Box::new(kernels), dests.collect())))
+    }
+
+    /// The walks that do a part of each.
+    fn one_by_one(&self, part: &Part) -> Result<SmallVec<[OpenWalk; 4]>> {
+        let combined = Combined::of(&self.values);
+        let starts = combined.starts()?;
+        let walk = |(number, (start, op)): (usize, (&_, Op))| OpenWalk {
+            from: From::of(start),
+            at: part.at.clone(),
+            space: part.space.clone(),
+            form: Form::Reduce { op },
+            number,
+            access: part.dest.clone(),
+            whole: part.is_whole,
+        };
+        Ok(starts.iter().zip(combined.ops()).enumerate().map(walk).collect())
+    }
+
+    /// What all parts need that are left.
+    ///
+    /// # Errors
+    /// As of a walk.
+    pub fn needs(&self, device: &mut Device) -> Result<Needs> {
+        let mut needs = Needs::new();
+        for part in self.pieces.clone() {
+            for walk in self.one_by_one(&part)? {
+                needs.extend(walk.needs(device)?);
+            }
+        }
+        Ok(needs)
+    }
+}
+
+/// A reduction of a map that is stored piece by piece; what is left of its tile.
+pub(super) struct Storing {
+    operand: Value,
+    op: Op,
+    pieces: Pieces,
+}
+
+impl Storing {
+    /// All of a tile of a reduction of so many elements; what is needed first where pieces cannot be stored: all of the map.
+    ///
+    /// # Errors
+    /// - `Lost`: the map is not held any more.
+    pub fn of(
+        device: &Device,
+        value: &Value,
+        (op, n): (Op, usize),
+        tile: &Tile,
+    ) -> Result<Possible<Storing>> {
+        let operand = value.state().operands.first().cloned().flatten();
+        let operand = operand.ok_or_else(|| lost(value.id()))?;
+        Ok(match Pieces::stored(device, value, n, &operand, tile) {
+            Some(pieces) => Ok(Storing { operand, op, pieces }),
+            None => Err(vec![(operand.clone(), 0..operand.len())]),
+        })
+    }
+
+    /// A row of the next part is stored and combined; and then the rest.
+    pub fn part(mut self) -> Vec<Work> {
+        let Some(piece) = self.pieces.next() else { return Vec::new() };
+        let (row, tile) = self.row(piece.row());
+        let mut work = vec![Work::Ready(Command::Open(smallvec![row.clone()], tile))];
+        work.extend(self.walks(piece.row()).into_iter().map(Work::Walk));
+        work.push(Work::Ready(Command::Close));
+        let Part { space, dest: access, is_whole: whole, .. } = piece;
+        let at = access::access(0, &contiguous_strides(&space));
+        let (from, form) = (From::Value(row), Form::Reduce { op: self.op });
+        work.push(Work::Walk(OpenWalk { from, at, space, form, number: 0, access, whole }));
+        work.push(Work::Storing(self));
+        work
+    }
+
+    /// A value of these positions of the map, with its one tile.
+    fn row(&self, range: Range<usize>) -> (Value, Tile) {
+        let (len, of) = (range.len(), &self.operand);
+        let view =
+            View { offset: range.start as isize, shape: smallvec![len], strides: smallvec![1] };
+        let copied = smallvec![(Input::new(of.id(), &view), Some(of.clone()))];
+        let place = (of.order().0 + 1, 0);
+        let row = Value::within(place, of.dtype(), view.shape, NodeOp::Apply(Op::Cast), copied);
+        (row, Tiling::new(&[len], len).tile(0))
+    }
+
+    /// The walks that compute these positions.
+    fn walks(&self, range: Range<usize>) -> Vec<OpenWalk> {
+        let boxes = reduction::boxes(self.operand.shape(), range.clone());
+        let whole = boxes.len() == 1;
+        let walk = |(at, space): (gpupy_core::driver::Access, _)| {
+            let mut access = at.clone();
+            access.offset -= range.start as i64;
+            let from = From::Value(self.operand.clone());
+            OpenWalk { from, at, space, form: Form::Map, number: 0, access, whole }
+        };
+        boxes.into_iter().map(walk).collect()
+    }
+}
