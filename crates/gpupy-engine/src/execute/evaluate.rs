@@ -20,7 +20,7 @@ use crate::schedule::flush::{Demand, Flush};
 use crate::schedule::fuse::Fates;
 use crate::schedule::halo::Halos;
 use crate::schedule::ordering::{Failed, Next, Ordered, Schedule, closed};
-use crate::schedule::placement::{Homes, Order};
+use crate::schedule::placement::{self, Homes, Order, Sides};
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::key;
 use crate::schedule::steps::Given;
@@ -51,8 +51,16 @@ pub(crate) struct Engine {
     pub captured: Option<Capture>,
 }
 
-/// What is decided once for an evaluation: what becomes of its values, and which reductions go together.
-type Decided = (Arc<Fates>, Arc<Together>);
+/// What is decided once for an evaluation.
+#[derive(Clone, Default)]
+pub(crate) struct Decided {
+    /// What becomes of its values.
+    fates: Arc<Fates>,
+    /// Which reductions go together.
+    together: Arc<Together>,
+    /// Which device computes each value.
+    sides: Arc<Sides>,
+}
 
 /// What a paused evaluation goes on with: what it decided, and what there is on each device.
 pub(crate) struct Aside {
@@ -161,11 +169,11 @@ impl Engine {
 
     fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
         let value = demand.value;
-        let (fates, together) = self.decided.clone().unwrap_or_default();
+        let Decided { fates, together, sides } = self.decided.clone().unwrap_or_default();
         for device in self.devices.iter_mut().flatten() {
             device.begin(&fates, &together, demand.next);
         }
-        let mut homes = Homes::new(order);
+        let mut homes = Homes::new(order, &mut self.devices, &sides);
         let mut schedule = Schedule::of(value, demand.range.clone());
         loop {
             let found = schedule.look_ahead(&mut self.devices, &mut self.again, &homes)?;
@@ -179,7 +187,7 @@ impl Engine {
                 }
                 Err(Failed { error, value: of, tile, rank }) => {
                     self.capture_no_more();
-                    self.change(error, value, (&of, &tile), rank, &mut homes)?;
+                    self.recover(error, (&of, &tile), rank, &mut homes)?;
                     schedule.begin_anew(&mut self.devices, Needs::new(), rank);
                 }
             }
@@ -207,7 +215,7 @@ impl Engine {
                     }
                     Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
                     Err(error) => {
-                        self.change(error, value, (&of, &tile), rank, &mut homes)?;
+                        self.recover(error, (&of, &tile), rank, &mut homes)?;
                         schedule.begin_anew(&mut self.devices, Needs::new(), rank);
                     }
                 }
@@ -252,25 +260,6 @@ impl Engine {
         Ok(as_planned(gives))
     }
 
-    /// Changes what can be changed so that what failed is found or done otherwise: the work is shared, or cut smaller, or
-    /// goes elsewhere.
-    ///
-    /// # Errors
-    /// The same, with what is known about it, when there is nothing.
-    fn change(
-        &mut self,
-        error: Error,
-        root: &Value,
-        failed: (&Value, &Tile),
-        rank: usize,
-        homes: &mut Homes<'_>,
-    ) -> Result<()> {
-        if error.kind() == ErrorKind::Unsupported && homes.share(&mut self.devices, root) {
-            return Ok(());
-        }
-        self.recover(error, failed, rank, homes)
-    }
-
     /// What is decided once for what is asked for.
     fn decide(&self, demand: &Demand<'_>, below: &Below, order: &Order) -> Decided {
         // Of a device that is gone the next one does the work.
@@ -278,7 +267,11 @@ impl Engine {
         let unknown = Capabilities::default();
         let caps = chosen.and_then(Option::as_ref).map_or(&unknown, |device| &device.caps);
         let mut flush = Flush::of(demand, below, caps);
-        (Arc::new(Fates::of(&mut flush)), Arc::new(flush.together))
+        Decided {
+            fates: Arc::new(Fates::of(&mut flush)),
+            together: Arc::new(flush.together),
+            sides: Arc::new(placement::sides(below, &self.devices, order)),
+        }
     }
 
     /// Does what there is to do about a tile that failed at a rank, so that it can be tried again: in

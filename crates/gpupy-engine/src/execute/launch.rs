@@ -49,8 +49,13 @@ impl Engine {
         let in_place_of = old.filter(|_| self.tracer.listens()).map(subject);
         let mut pinned: Vec<(ValueId, Part)> = Vec::new();
         let mut blocks: Vec<BlockId> = Vec::new();
-        let mut launched =
-            self.launch_pinned(position, (kernel, dests, open), taken.as_ref(), &mut pinned, &mut blocks);
+        let mut launched = self.launch_pinned(
+            position,
+            (kernel, dests, open),
+            taken.as_ref(),
+            &mut pinned,
+            &mut blocks,
+        );
         if let (Ok(_), None) = (&launched, &taken) {
             let waited = self.await_queue(position, kernel, &blocks);
             launched = launched.and_then(|done| waited.map(|()| done));

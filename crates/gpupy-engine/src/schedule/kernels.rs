@@ -82,9 +82,9 @@ impl Kernels {
             return None;
         }
         let programs = self.ready.iter().rev().map(|(_, kernel)| kernel.fingerprint()).enumerate();
-        programs.into_iter().find_map(|(number, program)| {
-            Some((number, device.refusals.find(program)?.clone()))
-        })
+        programs
+            .into_iter()
+            .find_map(|(number, program)| Some((number, device.refusals.find(program)?.clone())))
     }
 
     /// The one kernel that gives all roots of a walk; the walk again, where the device does not take it, or did not before.

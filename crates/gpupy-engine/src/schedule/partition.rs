@@ -7,7 +7,7 @@
 //! Invariants: nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a
 //! shared node that is costly is computed by one piece.
 //!
-//! Not here: launching (`execute/pieces.rs`), what a piece needs (`need.rs`), what pieces let go (`release.rs`).
+//! Not here: launching (`commands/list.rs`), what a piece needs (`need.rs`), what pieces let go (`release.rs`).
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;

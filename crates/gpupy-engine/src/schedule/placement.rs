@@ -1,15 +1,18 @@
 //! Placement: which of two devices computes which value of one evaluation.
 //!
 //! Owns [`Order`] (the devices of an evaluation) and [`Homes`] (who computes what), with the model
-//! of what transfers cost. As long as the chosen device can do everything, it does. When it meets what it cannot, the pending graph is shared once between it and the host driver: what only one can do
-//! is that one's, and the rest lies where operations and transfers together cost least, by the
-//! model. Walks need what lives elsewhere before they begin. Invariants: a value has one home at a
-//! time; it leaves it only when it failed there, and never comes back, so an evaluation ends.
+//! of what transfers cost. Where the chosen device can do everything, it does. Where it lacks something, the pending graph
+//! is shared between it and the host driver before anything is computed: what only one can do is that one's, and the rest
+//! lies where operations and transfers together cost least, by the model. Walks need what lives elsewhere before they
+//! begin. Invariants: a value has one home at a time; it leaves it only when it failed there, and never comes back, so an
+//! evaluation ends.
 //!
-//! Not here: what an operation costs (`cost.rs`), what a device can do (`lowering.rs`), when all drivers are asked in turn (`ladder.rs`).
+//! Not here: what an operation costs (`cost.rs`), what a device can do (`lowering.rs`), when all drivers are asked in turn
+//! (`ladder.rs`).
 
 use crate::graph::value::{Kind, Value, ValueId};
 use crate::memory::ranges::Ranges;
+use crate::schedule::below::{Below, Source};
 use crate::schedule::cost::{operation_cost, operations, transfer_costs};
 use crate::schedule::device::Device;
 use rustc_hash::FxHashMap;
@@ -33,13 +36,17 @@ pub(crate) struct Homes<'o> {
     homes: FxHashMap<ValueId, usize>,
     /// The ranks at which a value failed.
     failed: FxHashMap<ValueId, SmallVec<[usize; 4]>>,
-    shared: bool,
 }
 
 impl<'o> Homes<'o> {
-    pub fn new(order: &'o Order) -> Homes<'o> {
+    /// Where the values of an evaluation are computed that is shared so.
+    pub fn new(order: &'o Order, devices: &mut [Option<Device>], sides: &Sides) -> Homes<'o> {
         let (homes, failed) = Default::default();
-        Homes { order, homes, failed, shared: false }
+        let mut homes = Homes { order, homes, failed };
+        for (value, rank) in sides {
+            homes.settle(devices, *value, *rank);
+        }
+        homes
     }
 
     /// The rank at which a value is computed, when one of rank `asking` asks for it.
@@ -54,23 +61,6 @@ impl<'o> Homes<'o> {
 }
 
 impl Homes<'_> {
-    /// Shares the pending graph below a value between the chosen device and the host driver. False
-    /// when that was done before, or is not wanted.
-    pub fn share(&mut self, devices: &mut [Option<Device>], root: &Value) -> bool {
-        if !self.order.shares || std::mem::replace(&mut self.shared, true) {
-            return false;
-        }
-        let [chosen, host] = [self.order.devices[0], self.order.devices[1]];
-        let (Some(Some(chosen)), Some(Some(host))) = (devices.get(chosen), devices.get(host))
-        else {
-            return false;
-        };
-        for (value, rank) in plan(root, [chosen, host]) {
-            self.settle(devices, value, rank);
-        }
-        true
-    }
-
     /// Gives a value that failed at a rank to the next one that can do it; false when there is none.
     pub fn move_on(&mut self, devices: &mut [Option<Device>], value: &Value, rank: usize) -> bool {
         let failed = self.failed.entry(value.id()).or_default();
@@ -101,6 +91,24 @@ impl Homes<'_> {
     }
 }
 
+/// Of pending values, the rank that computes each; of none, where there is nothing to share.
+pub(crate) type Sides = Vec<(ValueId, usize)>;
+
+/// How the pending graph is shared between the chosen device and the host driver: not at all, unless the order says so
+/// and the chosen one lacks something.
+pub(crate) fn sides(below: &Below, devices: &[Option<Device>], order: &Order) -> Sides {
+    let open = |rank: usize| {
+        let position = order.devices.get(rank).filter(|_| order.shares)?;
+        devices.get(*position)?.as_ref()
+    };
+    match [open(0), open(1)] {
+        [Some(chosen), Some(host)] if !below.values.iter().all(|value| chosen.does(value)) => {
+            plan(below, [chosen, host])
+        }
+        _ => Sides::new(),
+    }
+}
+
 /// What it costs that work goes over from one device to the other and comes back, with a value of so
 /// many bytes.
 fn crossing_cost(device: &Device, bytes: u64) -> f64 {
@@ -111,8 +119,8 @@ fn crossing_cost(device: &Device, bytes: u64) -> f64 {
 }
 
 /// A value of the graph that is shared.
+#[derive(Clone, Copy)]
 struct Item {
-    value: Value,
     /// Operations of the graph that read it.
     uses: u32,
     /// What it and all below it cost on either side; what several read is divided among them.
@@ -131,65 +139,42 @@ impl Item {
     }
 }
 
-/// The sides of all pending values below `root`: two sweeps over the graph, operands first with what
-/// everything costs on either side, then readers first with the choice.
-fn plan(root: &Value, devices: [&Device; 2]) -> Vec<(ValueId, usize)> {
-    let mut items = collect(root, devices);
-    let index: FxHashMap<ValueId, usize> =
-        items.iter().enumerate().map(|(i, item)| (item.value.id(), i)).collect();
-    let operands = |value: &Value| -> SmallVec<[usize; 3]> {
-        let state = value.state();
-        let found = state.operands.iter().flatten().filter_map(|operand| index.get(&operand.id()));
-        found.copied().collect()
+/// Of each pending value, the side that computes it: two sweeps over the graph, operands first with what everything costs
+/// on either side, then readers first with the choice.
+fn plan(below: &Below, devices: [&Device; 2]) -> Sides {
+    let count = below.values.len();
+    let all = below.values.iter().chain(&below.leaves);
+    let mut items: Vec<Item> = all.map(|value| item(value, devices)).collect();
+    let operands = |number: usize| {
+        below.reads[number].iter().filter_map(move |source| match *source {
+            Source::Scalar => None,
+            Source::Pending(number) => Some(number as usize),
+            Source::Leaf(number) => Some(count + number as usize),
+        })
     };
-    for i in 0..items.len() {
-        for operand in operands(&items[i].value) {
-            items[operand].uses += 1;
-        }
+    for number in 0..count {
+        operands(number).for_each(|operand| items[operand].uses += 1);
     }
-    for i in 0..items.len() {
-        for operand in operands(&items[i].value) {
+    for number in 0..count {
+        for operand in operands(number) {
             for side in [0, 1] {
-                items[i].cost[side] += items[operand].share(side);
+                items[number].cost[side] += items[operand].share(side);
             }
         }
     }
-    let mut sides = Vec::with_capacity(items.len());
-    for i in (0..items.len()).rev() {
-        let Item { cost, crossing, wanted, .. } = items[i];
-        if items[i].value.is_computed() {
-            continue;
-        }
+    let mut sides = Vec::with_capacity(count);
+    for number in (0..count).rev() {
+        let Item { cost, crossing, wanted, .. } = items[number];
         let total = |side: usize| cost[side] + f64::from(u8::from(wanted[1 - side])) * crossing;
         let side = usize::from(total(1) < total(0));
-        sides.push((items[i].value.id(), side));
-        for operand in operands(&items[i].value) {
-            items[operand].wanted[side] = true;
-        }
+        sides.push((below.values[number].id(), side));
+        operands(number).for_each(|operand| items[operand].wanted[side] = true);
     }
     sides
 }
 
-/// The pending values below `root` with the leaves that they read, operands first, each with what it
-/// costs by itself.
-fn collect(root: &Value, devices: [&Device; 2]) -> Vec<Item> {
-    let mut found: FxHashMap<ValueId, Value> = FxHashMap::default();
-    let mut stack = vec![root.clone()];
-    while let Some(value) = stack.pop() {
-        if found.contains_key(&value.id()) {
-            continue;
-        }
-        if !value.is_computed() {
-            stack.extend(value.state().operands.iter().flatten().cloned());
-        }
-        found.insert(value.id(), value);
-    }
-    let mut items: Vec<Item> = found.into_values().map(|value| item(value, devices)).collect();
-    items.sort_unstable_by_key(|item| item.value.order());
-    items
-}
-
-fn item(value: Value, devices: [&Device; 2]) -> Item {
+/// A value by itself.
+fn item(value: &Value, devices: [&Device; 2]) -> Item {
     let bytes = match value.0.kind {
         Kind::Constant(_) => 0,
         _ => value.byte_len(),
@@ -199,7 +184,7 @@ fn item(value: Value, devices: [&Device; 2]) -> Item {
     let cost = match &value.0.kind {
         Kind::Constant(_) => [0.0; 2],
         Kind::Expr { op, .. } if !value.is_computed() => {
-            let can = devices.map(|device| device.does(&value));
+            let can = devices.map(|device| device.does(value));
             let work = operations(op, value.shape(), value.len());
             let cost = devices.map(|device| work * operation_cost(&device.caps));
             match can {
@@ -214,5 +199,5 @@ fn item(value: Value, devices: [&Device; 2]) -> Item {
             [on_device, on_host].map(|is_there| if is_there { 0.0 } else { crossing })
         }
     };
-    Item { value, uses: 0, cost, crossing, wanted: [false; 2] }
+    Item { uses: 0, cost, crossing, wanted: [false; 2] }
 }

@@ -83,8 +83,10 @@ mod tests {
 
     #[test]
     fn what_is_refused_is_known_longer_than_what_failed() {
-        let (refused, full) =
-            (Error::new(ErrorKind::Refused, "compile"), Error::new(ErrorKind::OutOfMemory, "launch"));
+        let (refused, full) = (
+            Error::new(ErrorKind::Refused, "compile"),
+            Error::new(ErrorKind::OutOfMemory, "launch"),
+        );
         let mut refusals = Refusals::default();
         assert!(refusals.is_empty());
         refusals.note(&code(2), &refused);

@@ -5,7 +5,7 @@
 //! sibling is a living expression of the same shape that no other pending expression uses, at
 //! least half of whose operations the wanted value needs as well; or one that will be asked for next, and reads
 //! something that the wanted one reads. Invariant: nothing is launched here; whether all fit into one kernel is asked
-//! where they are launched (`execute/pieces.rs`).
+//! of their kernel (`kernels.rs`).
 //!
 //! A reduction is no sibling (`together.rs`), but may share what its map computes: that is chosen here too.
 //!

@@ -9,7 +9,7 @@
 //! launch may do.
 //!
 //! Not here: the walk of a group, which finds out whether it is possible (`steps/reduced.rs`), what a kernel has room for
-//! (`execute/pieces.rs`).
+//! (`kernels.rs`).
 
 use crate::graph::value::{Kind, Layout, Node, NodeOp, Value, ValueId};
 use crate::schedule::cost::COSTLY;

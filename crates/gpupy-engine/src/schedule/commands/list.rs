@@ -190,10 +190,7 @@ impl Commands {
                 }
                 Some(Work::Walk(walk)) => match walk.kernels(device)? {
                     Ok(kernels) => self.running = Some(Running::of(device, kernels, walk.dests())),
-                    Err(mut needs) => {
-                        needs.extend(self.needs_of_the_rest(device)?);
-                        return Ok(Err(needs));
-                    }
+                    Err(needs) => return Ok(Err(self.with_the_rest(device, needs)?)),
                 },
                 Some(Work::Reducing(reducing)) => self.first(reducing.part(device)?),
                 Some(Work::Storing(storing)) => self.first(storing.part()),
@@ -218,12 +215,12 @@ impl Commands {
         work.into_iter().rev().for_each(|work| self.work.push_front(work));
     }
 
-    /// What the parts of a reduction need that come later: asked at once, as what was combined of the others is lost until
-    /// all have it.
-    fn needs_of_the_rest(&self, device: &mut Device) -> Result<Needs> {
-        let mut needs = Needs::new();
+    /// What a part of a reduction needs, with what those need that come later: asked at once, as what was combined of the
+    /// others is lost until all have it.
+    fn with_the_rest(&self, device: &mut Device, mut needs: Needs) -> Result<Needs> {
         for work in &self.work {
             match work {
+                Work::Storing(storing) => return Ok(storing.all_of_it()),
                 Work::Reducing(reducing) => needs.extend(reducing.needs(device)?),
                 Work::Walk(walk) if matches!(walk.form, Form::Reduce { .. }) => {
                     needs.extend(walk.needs(device)?);

@@ -16,9 +16,10 @@ use crate::schedule::partition::Possible;
 use crate::schedule::reduction::{self, Combined, Part, Pieces};
 use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
+use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
-use gpupy_core::shape::contiguous_strides;
+use gpupy_core::shape::{Shape, contiguous_strides};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
@@ -54,8 +55,8 @@ impl Reducing {
             return Ok(None);
         }
         let kernels = Combined::of(&self.values).kernels(device, part)?;
-        let dests = (0..self.values.len())
-            .map(|number| Destination::Open { number, whole: part.is_whole });
+        let dests =
+            (0..self.values.len()).map(|number| Destination::Open { number, whole: part.is_whole });
         Ok(kernels.map(|kernels| Work::Kernels(Box::new(kernels), dests.collect())))
     }
 
@@ -112,8 +113,13 @@ impl Storing {
         let operand = operand.ok_or_else(|| lost(value.id()))?;
         Ok(match Pieces::stored(device, value, n, &operand, tile) {
             Some(pieces) => Ok(Storing { operand, op, pieces }),
-            None => Err(vec![(operand.clone(), 0..operand.len())]),
+            None => Err(all_of(&operand)),
         })
+    }
+
+    /// What is needed where pieces of the map cannot be stored after all.
+    pub fn all_of_it(&self) -> Needs {
+        all_of(&self.operand)
     }
 
     /// A row of the next part is stored and combined; and then the rest.
@@ -146,7 +152,7 @@ impl Storing {
     fn walks(&self, range: Range<usize>) -> Vec<OpenWalk> {
         let boxes = reduction::boxes(self.operand.shape(), range.clone());
         let whole = boxes.len() == 1;
-        let walk = |(at, space): (gpupy_core::driver::Access, _)| {
+        let walk = |(at, space): (Access, Shape)| {
             let mut access = at.clone();
             access.offset -= range.start as i64;
             let from = From::Value(self.operand.clone());
@@ -154,4 +160,8 @@ impl Storing {
         };
         boxes.into_iter().map(walk).collect()
     }
+}
+
+fn all_of(value: &Value) -> Needs {
+    vec![(value.clone(), 0..value.len())]
 }

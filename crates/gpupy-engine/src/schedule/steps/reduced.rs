@@ -150,12 +150,7 @@ fn of_several(
 ///
 /// # Errors
 /// As of a walk.
-fn reduced_in_one(
-    device: &mut Device,
-    values: &[Value],
-    n: usize,
-    tile: &Tile,
-) -> Result<usize> {
+fn reduced_in_one(device: &mut Device, values: &[Value], n: usize, tile: &Tile) -> Result<usize> {
     let mut count = values.len();
     while count > 1
         && let Some(part) = Pieces::of(device, &values[0], n, tile).next()
