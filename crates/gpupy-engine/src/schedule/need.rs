@@ -16,6 +16,44 @@ use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
 use gpupy_core::shape::contiguous_strides;
+use smallvec::{SmallVec, smallvec};
+
+/// Nodes whose need is counted once in the sum that another's is: loads, and what several nodes read. Beside a sum that
+/// counts one as well it is taken off, so that the bound of what reads the same again and again is near what it needs.
+/// Not all of them are known: looking for more would cost more than it saves. Of a shared node, what is below it is not
+/// named; so each is a term of its own.
+#[derive(Clone, Default)]
+pub(super) struct Once(SmallVec<[u32; 4]>);
+
+impl Once {
+    /// The most that are known of a sum.
+    const MOST: usize = 4;
+
+    /// A node by itself.
+    pub fn of(node: u32) -> Once {
+        Once(smallvec![node])
+    }
+
+    /// Adds those of a sum beside it; tells which are in both.
+    fn join(&mut self, other: &Once, mut is_twice: impl FnMut(u32)) {
+        for part in &other.0 {
+            if self.0.contains(part) {
+                is_twice(*part);
+            } else if self.0.len() < Once::MOST {
+                self.0.push(*part);
+            }
+        }
+    }
+
+    /// The sum is that of a program, which counts all once that is in it: terms may lie in each other no more. Loads do
+    /// not.
+    fn limit(&mut self, is_in: impl Fn(u32) -> bool, is_load: impl Fn(u32) -> bool) {
+        self.0.retain(|part| is_in(*part));
+        if let Some(first) = self.0.iter().find(|part| !is_load(**part)) {
+            *self = Once::of(*first);
+        }
+    }
+}
 
 impl Partition {
     /// The upper bound of what the piece below a node needs: its own and its children's.
@@ -28,6 +66,7 @@ impl Partition {
         let (op, children) = match &self.walk.nodes[node as usize].role {
             Role::Leaf | Role::Table => {
                 self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
+                self.once[node as usize] = Once::of(node);
                 return;
             }
             Role::Index(_) => {
@@ -38,6 +77,7 @@ impl Partition {
             Role::Apply(op, children) => (*op, children.clone()),
         };
         let (mut need, mut size) = self.own_need(device, op, node);
+        let mut once = Once::default();
         for (i, child) in children.iter().enumerate() {
             match child {
                 Child::Scalar(scalar) => {
@@ -48,10 +88,17 @@ impl Partition {
                 Child::Node(child) => {
                     driver.resource_add(&mut need, &self.need[*child as usize]);
                     size = size.saturating_add(self.size[*child as usize]);
+                    once.join(&self.once[*child as usize], |twice| {
+                        if !self.changed[twice as usize] {
+                            driver.resource_sub(&mut need, &self.need[twice as usize]);
+                        }
+                    });
                 }
             }
         }
         self.need[node as usize] = need;
+        let is_shared = self.parents[node as usize].len() > 1;
+        self.once[node as usize] = if is_shared { Once::of(node) } else { once };
         self.size[node as usize] = size;
     }
 
@@ -90,6 +137,11 @@ impl Partition {
             let mut exact = check.resources;
             device.driver.resource_sub(&mut exact, &dest);
             self.need[node as usize] = exact;
+            let nodes = &self.walk.nodes;
+            self.once[node as usize].limit(
+                |part| self.marks.has(part),
+                |part| matches!(nodes[part as usize].role, Role::Leaf | Role::Table),
+            );
         }
         Ok(check.fits)
     }

@@ -13,6 +13,7 @@ use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::device::Device;
+use crate::schedule::need::Once;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order, nodes_of};
 use crate::schedule::program::plans::Plan;
 use crate::schedule::walk::{Child, Needs, Role, Walk};
@@ -49,6 +50,10 @@ pub(crate) struct Partition {
     /// The nodes of the piece looked at last.
     pub(super) marks: Marks,
     pub(super) need: Vec<Resources>,
+    /// What each need counts once.
+    pub(super) once: Vec<Once>,
+    /// Nodes whose need is another than what those above have counted.
+    pub(super) changed: Vec<bool>,
     /// The signature of the node that was collapsed last to make a piece fit.
     last_cut: Option<u64>,
     pub(super) parents: Vec<SmallVec<[u32; 2]>>,
@@ -70,6 +75,8 @@ impl Partition {
             size: Vec::new(),
             marks: Marks::default(),
             need: Vec::new(),
+            once: Vec::new(),
+            changed: Vec::new(),
             last_cut,
             parents: Vec::new(),
             uses: Vec::new(),
@@ -132,6 +139,8 @@ impl Partition {
             return;
         }
         self.need = vec![Resources::default(); count];
+        self.once = vec![Once::default(); count];
+        self.changed = vec![false; count];
         self.parents = vec![SmallVec::new(); count];
         for (n, node) in self.walk.nodes.iter().enumerate() {
             if let Role::Apply(_, children) = &node.role {
@@ -242,7 +251,6 @@ impl Partition {
             if self.is_leaf(child) {
                 continue;
             }
-            let before = self.need[child as usize];
             let path = self.path_to_cut(child);
             let Some(cut) = path.last().copied() else { continue };
             if let Err(needs) = self.collapse(device, cut)? {
@@ -251,10 +259,9 @@ impl Partition {
             self.last_cut = Some(self.signature(cut));
             for above in path.iter().rev().skip(1) {
                 self.add_up(device, *above);
+                self.changed[*above as usize] = true;
             }
-            device.driver.resource_sub(&mut self.need[node as usize], &before);
-            let after = self.need[child as usize];
-            device.driver.resource_add(&mut self.need[node as usize], &after);
+            self.add_up(device, node);
             if self.fits(device, node)? {
                 return Ok(Ok(()));
             }
@@ -345,6 +352,7 @@ impl Partition {
                 return Ok(Err(vec![(node.value.clone(), reach)]));
             }
             self.need[top as usize] = device.driver.resource_get(Part::Operand(node.value.dtype()));
+            self.once[top as usize] = Once::of(top);
             let order = self.order_below(top);
             self.pieces.push_back(Piece { node: Some(top), order });
             self.collapsed[top as usize] = true;
