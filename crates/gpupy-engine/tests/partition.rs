@@ -7,6 +7,7 @@ use fused::{Fused, Log};
 use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::registry::Registry;
 use gpupy_engine::{Arg, Array, Context, Settings};
+use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
 fn context_with(limit: u32, refuse: usize, fallback: bool) -> (Context, Arc<Mutex<Log>>) {
@@ -275,4 +276,32 @@ fn a_chain_in_many_pieces_takes_the_memory_of_few() {
     let (tiled, same) = most_blocks(Settings { block_bytes: 32, ..Settings::default() });
     assert!(tiled <= 8 + 4, "{tiled} blocks");
     assert_eq!(values, same);
+}
+
+/// Operations on two of the values before, counted from the newest.
+fn graph(context: &Context, steps: &[(usize, usize, bool)]) -> Array {
+    let mut values = vec![floats(&[0.5, -1.25, 3.0]), floats(&[2.0, 0.75, -0.125])];
+    for (a, b, is_min) in steps {
+        let before = |k: &usize| values[values.len() - 1 - k % values.len()].clone();
+        let kind = if *is_min { Op::Min } else { Op::Sub };
+        let value = op(context, kind, &before(a), &before(b));
+        values.push(value);
+    }
+    values.pop().unwrap()
+}
+
+proptest! {
+    /// What several nodes read, and what is cut out of a piece, is counted neither too little nor too often to cut by.
+    #[test]
+    fn no_launch_is_larger_than_the_device_takes(
+        steps in prop::collection::vec((0usize..12, 0usize..12, any::<bool>()), 1..90),
+        limit in 4u32..30,
+    ) {
+        let (small, log) = context(limit);
+        let found = read(&small, &graph(&small, &steps));
+        let (large, whole) = context(u32::MAX);
+        prop_assert_eq!(found, read(&large, &graph(&large, &steps)));
+        prop_assert_eq!(log.lock().unwrap().oversized, 0);
+        prop_assert!(whole.lock().unwrap().launches.len() <= 1);
+    }
 }

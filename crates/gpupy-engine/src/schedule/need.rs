@@ -45,13 +45,9 @@ impl Once {
         }
     }
 
-    /// The sum is that of a program, which counts all once that is in it: terms may lie in each other no more. Loads do
-    /// not.
-    fn limit(&mut self, is_in: impl Fn(u32) -> bool, is_load: impl Fn(u32) -> bool) {
-        self.0.retain(|part| is_in(*part));
-        if let Some(first) = self.0.iter().find(|part| !is_load(**part)) {
-            *self = Once::of(*first);
-        }
+    /// The sum is what a program takes, in which shared nodes are no terms any more; loads are.
+    fn of_program(&mut self, loads: impl Fn(u32) -> bool) {
+        self.0.retain(|part| loads(*part));
     }
 }
 
@@ -137,11 +133,11 @@ impl Partition {
             let mut exact = check.resources;
             device.driver.resource_sub(&mut exact, &dest);
             self.need[node as usize] = exact;
-            let nodes = &self.walk.nodes;
-            self.once[node as usize].limit(
-                |part| self.marks.has(part),
-                |part| matches!(nodes[part as usize].role, Role::Leaf | Role::Table),
-            );
+            if self.parents[node as usize].len() < 2 {
+                let mut once = std::mem::take(&mut self.once[node as usize]);
+                once.of_program(|part| self.marks.has(part) && self.is_leaf(part));
+                self.once[node as usize] = once;
+            }
         }
         Ok(check.fits)
     }

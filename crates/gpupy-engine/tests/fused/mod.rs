@@ -21,6 +21,8 @@ pub struct Log {
     /// The distinct programs launched.
     pub programs: BTreeSet<u128>,
     pub checks: usize,
+    /// Launches of programs that `check_ir` says no to.
+    pub oversized: usize,
     /// Launches that were refused.
     pub refused: usize,
     /// Another number of instructions above which they are, from now on.
@@ -50,6 +52,12 @@ pub struct Fused {
     lacks: Vec<Op>,
     blocks: BTreeMap<u64, (BlockSpec, Vec<u8>)>,
     next: u64,
+}
+
+/// What a program takes of the driver.
+fn needed(program: &Program) -> Resources {
+    let needed = (program.operation_count() + program.operands.len()) as u32;
+    Resources([needed, 0, 0, 0, 0, 0, 0, 0])
 }
 
 #[allow(dead_code)] // each test needs some of these
@@ -203,8 +211,7 @@ impl Driver for Fused {
         if program.form != Form::Map {
             return Err(Error::new(ErrorKind::Unsupported, "check_ir"));
         }
-        let needed = (program.operation_count() + program.operands.len()) as u32;
-        let resources = Resources([needed, 0, 0, 0, 0, 0, 0, 0]);
+        let resources = needed(program);
         Ok(Check { fits: self.resource_check(&resources), resources })
     }
 
@@ -213,6 +220,8 @@ impl Driver for Fused {
         if program.form != Form::Map {
             return Err(Error::new(ErrorKind::Unsupported, "eval_ir"));
         }
+        let fits = self.resource_check(&needed(program));
+        self.log.lock().expect("log").oversized += usize::from(!fits);
         let refuse_above = self.log.lock().expect("log").refuse_above.unwrap_or(self.refuse_above);
         if program.operation_count() > refuse_above {
             self.log.lock().expect("log").refused += 1;
