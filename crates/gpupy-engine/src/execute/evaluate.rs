@@ -15,19 +15,17 @@ use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Again;
 use crate::schedule::below::Below;
+use crate::schedule::decided::Decided;
 use crate::schedule::device::Device;
-use crate::schedule::flush::{Demand, Flush};
-use crate::schedule::fuse::Fates;
+use crate::schedule::flush::Demand;
 use crate::schedule::halo::Halos;
 use crate::schedule::ordering::{Failed, Next, Ordered, Schedule, closed};
-use crate::schedule::placement::{self, Homes, Order, Sides};
+use crate::schedule::placement::{Homes, Order};
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::key;
 use crate::schedule::steps::Given;
-use crate::schedule::together::Together;
 use crate::schedule::walk::Needs;
 use crate::schedule::ways::Steps;
-use gpupy_core::driver::Capabilities;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -49,17 +47,6 @@ pub(crate) struct Engine {
     pub decided: Option<Decided>,
     /// What it has done, as far as another may do the same.
     pub captured: Option<Capture>,
-}
-
-/// What is decided once for an evaluation.
-#[derive(Clone, Default)]
-pub(crate) struct Decided {
-    /// What becomes of its values.
-    fates: Arc<Fates>,
-    /// Which reductions go together.
-    together: Arc<Together>,
-    /// Which device computes each value.
-    sides: Arc<Sides>,
 }
 
 /// What a paused evaluation goes on with: what it decided, and what there is on each device.
@@ -155,7 +142,7 @@ impl Engine {
             structure = None;
             below = Below::of(demand.wanted());
         }
-        self.decided = Some(self.decide(demand, &below, order));
+        self.decided = Some(Decided::of(demand, &below, &self.devices, order));
         self.captured = structure.map(|structure| Capture::of(structure, demand, below));
         self.evaluate_tiles(demand, order)?;
         if let Some(capture) = self.captured.take()
@@ -169,11 +156,11 @@ impl Engine {
 
     fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
         let value = demand.value;
-        let Decided { fates, together, sides } = self.decided.clone().unwrap_or_default();
+        let decided = self.decided.clone().unwrap_or_default();
         for device in self.devices.iter_mut().flatten() {
-            device.begin(&fates, &together, demand.next);
+            device.begin(&decided, demand.next);
         }
-        let mut homes = Homes::new(order, &mut self.devices, &sides);
+        let mut homes = Homes::new(order, &mut self.devices, &decided.sides);
         let mut schedule = Schedule::of(value, demand.range.clone());
         loop {
             let found = schedule.look_ahead(&mut self.devices, &mut self.again, &homes)?;
@@ -258,20 +245,6 @@ impl Engine {
             self.slice.keep();
         }
         Ok(as_planned(gives))
-    }
-
-    /// What is decided once for what is asked for.
-    fn decide(&self, demand: &Demand<'_>, below: &Below, order: &Order) -> Decided {
-        // Of a device that is gone the next one does the work.
-        let chosen = order.devices.first().and_then(|position| self.devices.get(*position));
-        let unknown = Capabilities::default();
-        let caps = chosen.and_then(Option::as_ref).map_or(&unknown, |device| &device.caps);
-        let mut flush = Flush::of(demand, below, caps);
-        Decided {
-            fates: Arc::new(Fates::of(&mut flush)),
-            together: Arc::new(flush.together),
-            sides: Arc::new(placement::sides(below, &self.devices, order)),
-        }
     }
 
     /// Does what there is to do about a tile that failed at a rank, so that it can be tried again: in

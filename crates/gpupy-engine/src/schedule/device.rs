@@ -5,9 +5,11 @@
 //!
 //! Not here: the blocks (`blocks/`), opening (`context/ladder.rs`).
 
+use super::decided::Decided;
 use super::fuse::Fates;
 use super::halo::Halos;
 use super::kept::Kept;
+use super::others::Others;
 use super::program::plans::Plans;
 use super::program::programs::Programs;
 use super::refusals::Refusals;
@@ -41,6 +43,8 @@ pub(crate) struct Device {
     pub fates: Arc<Fates>,
     /// Which reductions go together in the present evaluation.
     pub together: Arc<Together>,
+    /// Pending values that the present evaluation was not asked for.
+    pub others: Arc<Others>,
     /// Values that will be asked for after what the present evaluation is for.
     pub next: Vec<Value>,
     /// Copies that the present evaluation reads in place of rotated values.
@@ -106,6 +110,7 @@ impl Device {
             elsewhere: FxHashSet::default(),
             fates: Arc::default(),
             together: Arc::default(),
+            others: Arc::default(),
             next: Vec::new(),
             halos: Halos::default(),
             steps: Steps::default(),
@@ -130,12 +135,13 @@ impl Device {
         self.blocks.expect_no_more();
     }
 
-    /// Forgets what only the evaluation before knew, for one whose values have these fates, that does these reductions
-    /// together, and after which those are asked for.
-    pub fn begin(&mut self, fates: &Arc<Fates>, together: &Arc<Together>, next: &[Value]) {
+    /// Forgets what only the evaluation before knew, for one for which this was decided, and after which those values are
+    /// asked for.
+    pub fn begin(&mut self, decided: &Decided, next: &[Value]) {
         self.begin_anew();
-        self.fates = fates.clone();
-        self.together = together.clone();
+        self.fates = decided.fates.clone();
+        self.together = decided.together.clone();
+        self.others = decided.others.clone();
         self.next = next.to_vec();
     }
 

@@ -1,6 +1,7 @@
 //! The schedule: from a value that is wanted to the kernels that compute it.
 //!
-//! A [`Flush`](flush::Flush) is what is pending below what is wanted; `fuse.rs` says which of it is stored. A
+//! A [`Flush`](flush::Flush) is what is pending below what is wanted, and what is [`Decided`](decided::Decided) about it
+//! before anything else: `fuse.rs` says which of it is stored. A
 //! [`Schedule`](ordering::Schedule) has the steps in their order: a [`Step`](steps::Step) computes a tile, by
 //! [`Commands`](commands::Commands). [`Strips`](strips::Strips) are steps whose kernels read the same rows. A [`Walk`](walk::Walk) is what it needs,
 //! from the value down to what is computed; `cost.rs` has the prices. A [`Way`](ways::Way) is how a
@@ -18,6 +19,7 @@ pub(crate) mod again;
 pub(crate) mod below;
 pub(crate) mod commands;
 pub(crate) mod cost;
+pub(crate) mod decided;
 pub(crate) mod destination;
 pub(crate) mod device;
 pub(crate) mod flush;
@@ -29,6 +31,7 @@ pub(crate) mod kernels;
 pub(crate) mod lowering;
 mod need;
 pub(crate) mod ordering;
+mod others;
 pub(crate) mod partition;
 pub(crate) mod placement;
 pub(crate) mod program;

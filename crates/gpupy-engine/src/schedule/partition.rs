@@ -261,7 +261,10 @@ impl Partition {
                 self.add_up(device, *above);
                 self.changed[*above as usize] = true;
             }
+            // It counts as large as before, so that what others read of it is stored rather than computed again.
+            let size = self.size[node as usize];
             self.add_up(device, node);
+            self.size[node as usize] = size;
             if self.fits(device, node)? {
                 return Ok(Ok(()));
             }

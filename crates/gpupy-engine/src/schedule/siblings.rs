@@ -19,6 +19,7 @@ use crate::schedule::device::Device;
 use crate::schedule::program::kernel::{Marks, nodes_of};
 use crate::schedule::walk::{Child, Role, Start, Walk, WalkNode};
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Nodes in a walk that could still be one kernel with others beside it.
@@ -65,14 +66,14 @@ fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<V
         return Vec::new();
     }
     let computed: FxHashSet<ValueId> = operations(walk).collect();
-    let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
     let is_alike =
-        |other: &&Value| !computed.contains(&other.id()) && is_alike(device, other, value, tile);
-    let mut candidates: Vec<Value> = pending.iter().filter(is_alike).cloned().collect();
+        |other: &Value| !computed.contains(&other.id()) && is_alike(device, other, value, tile);
+    let mut candidates: Vec<Value> = device.others.pending().filter(is_alike).collect();
     if candidates.is_empty() {
         return candidates;
     }
-    let used: FxHashSet<ValueId> = pending.iter().flat_map(inputs).collect();
+    let used: FxHashSet<ValueId> =
+        device.others.pending().flat_map(|other| inputs(&other)).collect();
     candidates.retain(|other| !used.contains(&other.id()));
     candidates.sort_unstable_by_key(Value::id);
     candidates
@@ -178,25 +179,23 @@ pub(crate) fn costly_for_others(
     // Most walks have none, and what is not held outside nobody wants.
     walk.nodes.iter().find(is_costly).and_then(|_| shared(walk, device).find(is_costly))?;
     let own: FxHashSet<ValueId> = walk.nodes.iter().map(|node| node.value.id()).collect();
-    let pending = value.0.interner.as_ref().map_or_else(Vec::new, |table| table.pending());
-    let is_other = |other: &&Value| {
+    let is_other = |other: &Value| {
         let id = other.id();
         !own.contains(&id) && id != value.id() && !beside.iter().any(|beside| beside.id() == id)
     };
-    let others = pending.iter().filter(is_other);
-    let wanted: FxHashSet<ValueId> = others.flat_map(inputs).collect();
+    let others = device.others.pending().filter(is_other);
+    let wanted: FxHashSet<ValueId> = others.flat_map(|other| inputs(&other)).collect();
     let is_wanted = |node: &&WalkNode| is_costly(node) && wanted.contains(&node.value.id());
     let node = shared(walk, device).find(is_wanted)?;
     Some((node.value.clone(), access::reach(&node.access, &walk.space)))
 }
 
 /// The values that an expression reads.
-pub(crate) fn inputs(value: &Value) -> impl Iterator<Item = ValueId> + '_ {
-    let inputs = match &value.0.kind {
-        Kind::Expr { inputs, .. } => &inputs[..],
-        _ => &[],
-    };
-    inputs.iter().filter_map(Input::id)
+fn inputs(value: &Value) -> SmallVec<[ValueId; 3]> {
+    match &value.0.kind {
+        Kind::Expr { inputs, .. } => inputs.iter().filter_map(Input::id).collect(),
+        _ => SmallVec::new(),
+    }
 }
 
 /// The inner nodes whose values something outside the walk may hold: without one there is no sibling, and nothing to look
