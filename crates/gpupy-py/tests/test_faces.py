@@ -230,3 +230,34 @@ def test_random_programs_of_views_and_writes_do_what_numpys_do(number):
         warnings.simplefilter("ignore")
         for mine, theirs in zip(run(gpupy), run(np), strict=True):
             np.testing.assert_array_equal(bits(mine), bits(theirs))
+
+
+def _masked(xp, x):
+    return (x * xp.float32(2)).view(xp.int32) & 0x7FFFFF
+
+
+def _written_and_read(xp, x):
+    y = x * xp.float32(2)
+    bits_of_y = y.view(xp.int32)
+    bits_of_y &= 0x7FFFFFFF
+    return y + 1
+
+
+def _parts(xp, x):
+    z = x + 1j * x
+    return z.real * 2 + z.imag
+
+
+def _every_fourth_byte(xp, x):
+    return (x * xp.float32(2)).view(xp.uint8)[::4] + 1
+
+
+@pytest.mark.parametrize("text", [_masked, _written_and_read, _parts, _every_fourth_byte])
+def test_a_view_under_another_dtype_has_no_launch_of_its_own(text):
+    given = np.arange(100_000, dtype=np.float32) * np.float32(-1.5)
+    x = gpupy.asarray(given)
+    before = gpupy.stats().launches
+    found = text(gpupy, x)
+    gpupy.evaluate(found)
+    assert gpupy.stats().launches == before + 1
+    assert np.array_equal(bits(found), bits(text(np, given)))
