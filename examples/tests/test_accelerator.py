@@ -21,8 +21,8 @@ BOUND = 1e-6
 SIZES = {name: 61 for name in loading.PROGRAMS} | {"demosaic": 62, "motion": 64}
 PICTURES = ["life", "demosaic", "convolve", "rotate", "corners", "motion", "stereo"]
 
-# What a driver cannot do by itself yet, by a word of the error that says so. The list is strict. The reference
-# driver has no int64, which the coordinates of pixels are.
+# What a driver cannot do by itself yet, by a word of the error that says so. The list is strict. The
+# reference driver has no int64, which the coordinates of pixels are.
 GOES_TO_NUMPY = {
     ("soft", "demosaic"): "int64",
     ("soft", "rotate"): "int64",
