@@ -27,11 +27,13 @@ fn life() -> Stage {
     let row = |name: &str, y: &str| {
         format!(
             "    VEC4 {name} = T0(x, {y});
-    VEC4 sum_{name} = vec4(T0((x + W - 1) % W, {y}).w, {name}.xyz) + {name} + vec4({name}.yzw, T0((x + 1) % W, {y}).x);
+    VEC4 sum_{name} = vec4(T0(WHICH(x == 0, W - 1, x - 1), {y}).w, {name}.xyz) + {name} + vec4({name}.yzw, T0(WHICH(x == W - 1, 0, x + 1), {y}).x);
 "
         )
     };
-    let rows = row("above", "(y + H - 1) % H") + &row("here", "y") + &row("below", "(y + 1) % H");
+    let rows = row("above", "WHICH(y == 0, H - 1, y - 1)")
+        + &row("here", "y")
+        + &row("below", "WHICH(y == H - 1, 0, y + 1)");
     // With the cell itself: 3 live around it, or 2 and it lives.
     let text = rows
         + "    VEC4 nine = sum_above + sum_here + sum_below;
@@ -64,9 +66,9 @@ fn demosaic() -> Stage {
     VEC4 of_row = (5.0 * raw + 4.0 * beside_raw - diagonal - far_beside + 0.5 * far_above_below) * 0.125;
     VEC4 of_column = (5.0 * raw + 4.0 * above_below - diagonal - far_above_below + 0.5 * far_beside) * 0.125;
     VEC4 opposite = (6.0 * raw + 2.0 * diagonal - 1.5 * (far_beside + far_above_below)) * 0.125;
-    VEC4 red = PICK(y % 2 == 0, vec4(raw.x, of_row.y, raw.z, of_row.w), vec4(of_column.x, opposite.y, of_column.z, opposite.w));
-    VEC4 green = PICK(y % 2 == 0, vec4(plus.x, raw.y, plus.z, raw.w), vec4(raw.x, plus.y, raw.z, plus.w));
-    VEC4 blue = PICK(y % 2 == 0, vec4(opposite.x, of_column.y, opposite.z, of_column.w), vec4(of_row.x, raw.y, of_row.z, raw.w));
+    VEC4 red = PICK((y & 1) == 0, vec4(raw.x, of_row.y, raw.z, of_row.w), vec4(of_column.x, opposite.y, of_column.z, opposite.w));
+    VEC4 green = PICK((y & 1) == 0, vec4(plus.x, raw.y, plus.z, raw.w), vec4(raw.x, plus.y, raw.z, plus.w));
+    VEC4 blue = PICK((y & 1) == 0, vec4(opposite.x, of_column.y, opposite.z, of_column.w), vec4(of_row.x, raw.y, of_row.z, raw.w));
     o0 = clamp(red, vec4(0.0), vec4(255.0));
     o1 = clamp(green, vec4(0.0), vec4(255.0));
     o2 = clamp(blue, vec4(0.0), vec4(255.0));

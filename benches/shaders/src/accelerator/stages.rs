@@ -3,11 +3,13 @@
 //! Owns [`Stage`] and [`Program`]. A text is written once, in what both languages share: swizzles, constructors and
 //! functions. `VEC4`, `INT` and `FLOAT` declare what does not change, `REAL(…)` and `WHOLE(…)` are the conversions; `T0(x, y)` is a texel
 //! of the first array that is read, `x` and `y` are the place that is written, `o0 = …` writes it; `CHOOSE(a, b, c, d)`
-//! is `c` where `a < b` and otherwise `d`, `PICK(p, a, b)` is `a` if `p` holds and otherwise `b`.
+//! is `c` where `a < b` and otherwise `d`, `PICK(p, a, b)` is `a` if `p` holds and otherwise `b`,
+//! and so is `WHICH` of whole numbers.
 //! Invariant: every array of a program has as many texels of four numbers, across and down.
 //! Not here: the programs (`programs.rs`), and who runs them (`on_gl.rs`, `on_vulkan.rs`).
 
-use crate::compute::GROUP;
+/// Invocations of a group, across and down.
+const GROUP: [usize; 2] = [256, 1];
 
 /// An array that a stage reads.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +57,8 @@ impl Program {
         for n in 0..stage.writes {
             text += &format!("layout(location = {n}) out vec4 o{n};\n");
         }
-        text += "#define CHOOSE(a, b, c, d) mix(d, c, lessThan(a, b))\n#define PICK(p, a, b) ((p) ? a : b)\n";
+        text += "#define CHOOSE(a, b, c, d) mix(d, c, lessThan(a, b))\n#define PICK(p, a, b) ((p) ? a : b)\n\
+                 #define WHICH(p, a, b) ((p) ? a : b)\n";
         let body = [
             ("VEC4 ", "vec4 "),
             ("INT ", "int "),
@@ -87,19 +90,21 @@ impl Program {
         }
         text += "fn CHOOSE(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>) -> vec4<f32> { return select(d, c, a < b); }
 fn PICK(p: bool, a: vec4<f32>, b: vec4<f32>) -> vec4<f32> { return select(b, a, p); }
+fn WHICH(p: bool, a: i32, b: i32) -> i32 { return select(b, a, p); }
 ";
+        let [group_across, group_down] = GROUP;
         let declare = ["VEC4 ", "INT ", "FLOAT "];
         let body = declare.iter().fold(stage.text.clone(), |text, word| text.replace(word, "let "));
         let body = (0..stage.writes)
             .fold(body, |text, n| text.replace(&format!("o{n} ="), &format!("o{n}[at] =")));
         let body = body.replace("REAL(", "f32(").replace("WHOLE(", "i32(");
         format!(
-            "{text}@compute @workgroup_size({GROUP})
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{
-    let at = i32(id.y * groups.x * {GROUP}u + id.x);
-    if (at >= W * H) {{ return; }}
-    let x = at % W;
-    let y = at / W;
+            "{text}@compute @workgroup_size({group_across}, {group_down})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+    let x = i32(id.x);
+    let y = i32(id.y);
+    if (x >= W || y >= H) {{ return; }}
+    let at = y * W + x;
 {body}}}
 "
         )
@@ -107,8 +112,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
 
     /// Groups of a dispatch.
     pub fn groups(&self) -> [u32; 3] {
-        let groups = (self.texels[0] * self.texels[1]).div_ceil(GROUP) as u32;
-        let row = groups.min(1 << 12);
-        [row, groups.div_ceil(row), 1]
+        let [across, down] = [0, 1].map(|axis| self.texels[axis].div_ceil(GROUP[axis]) as u32);
+        [across, down, 1]
     }
 }
