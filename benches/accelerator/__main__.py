@@ -24,6 +24,9 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder to write to")
     options = parser.parse_args()
 
+    # For old versions of OpenBLAS; a new one would run by older instructions.
+    for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+        os.environ.pop(name, None)
     processors = share_processors()
     sys.path.insert(0, str(FOLDER.parent.parent / "examples" / "accelerator"))
     # Only now: each side counts the processors when it is imported.

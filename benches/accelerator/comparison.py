@@ -92,8 +92,8 @@ def report(seen, processors):
         f"# Accelerator's ten programs on {processors} processors",
         "",
         f"{devices}. Medians of runs in turns, each driver in a process of its own, with strict placement; "
-        "operands lie on the device and results stay there. Loops by hand in Rust stand for the article's C++; "
-        "for the product of two matrices they are NumPy's own.",
+        "operands lie on the device and results stay there. Loops by hand in Rust stand for the article's "
+        "C++; for the product of two matrices they are NumPy's own.",
         "",
         "## Figures 7 and 8: speed relative to loops by hand",
         "",

@@ -185,3 +185,37 @@ fn least_across(group: usize) -> String {
     }
     text + &format!("    o0 = {nearest};\n    o1 = {least};\n")
 }
+
+#[cfg(all(test, feature = "vulkan"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stage_is_a_shader_and_reads_what_is_there() {
+        use naga::valid::{Capabilities, ValidationFlags, Validator};
+        let mut seen = 0;
+        for name in ["life", "demosaic", "convolve", "rotate", "stereo"] {
+            let program = named(name, 64).expect(name);
+            for (number, stage) in program.stages.iter().enumerate() {
+                let text = program.wgsl(stage);
+                let module =
+                    naga::front::wgsl::parse_str(&text).map_err(|e| e.emit_to_string(&text));
+                let module = module.unwrap_or_else(|error| panic!("{name}, {number}: {error}"));
+                let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+                let valid = validator.validate(&module);
+                assert!(valid.is_ok(), "{name}, {number}: {:?}\n{text}", valid.err());
+                for place in &stage.reads {
+                    if let Place::Made { stage: from, output } = *place {
+                        assert!(
+                            from < number && output < program.stages[from].writes,
+                            "{name}, {number}"
+                        );
+                    }
+                }
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 13);
+        assert!(named("nothing", 64).is_none());
+    }
+}
