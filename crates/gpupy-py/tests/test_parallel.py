@@ -1,4 +1,4 @@
-"""Accelerator's own words: elements are where the article's tables say, and each word is its line of NumPy."""
+"""Accelerator's own words: elements are where the article says, and each word is the line of NumPy it names."""
 
 import inspect
 import re
