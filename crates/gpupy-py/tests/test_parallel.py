@@ -1,4 +1,4 @@
-"""Accelerator's own words: elements are where the article says, and each word is the line of NumPy it names."""
+"""Accelerator's own words: elements are where the article says, and each is its line of NumPy."""
 
 import inspect
 import re

@@ -142,7 +142,7 @@ def cond(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[Any]:
 # Reductions of the dimensions that are named, or of all.
 
 
-def sum(a: ArrayLike, *dimensions: int) -> Any:
+def sum(a: NDArray[Any], *dimensions: int) -> Any:
     """The sums along dimensions: ``sum(a, 1)`` has ``R[i] = A[i, 0] + A[i, 1] + …``.
 
     NumPy: ``np.sum(a, dimensions or None)``
@@ -150,7 +150,7 @@ def sum(a: ArrayLike, *dimensions: int) -> Any:
     return np.sum(a, dimensions or None)
 
 
-def product(a: ArrayLike, *dimensions: int) -> Any:
+def product(a: NDArray[Any], *dimensions: int) -> Any:
     """The products along dimensions.
 
     NumPy: ``np.prod(a, dimensions or None)``
@@ -158,7 +158,7 @@ def product(a: ArrayLike, *dimensions: int) -> Any:
     return np.prod(a, dimensions or None)
 
 
-def max_val(a: ArrayLike, *dimensions: int) -> Any:
+def max_val(a: NDArray[Any], *dimensions: int) -> Any:
     """The greatest elements along dimensions.
 
     NumPy: ``np.max(a, dimensions or None)``
@@ -166,7 +166,7 @@ def max_val(a: ArrayLike, *dimensions: int) -> Any:
     return np.max(a, dimensions or None)
 
 
-def min_val(a: ArrayLike, *dimensions: int) -> Any:
+def min_val(a: NDArray[Any], *dimensions: int) -> Any:
     """The least elements along dimensions.
 
     NumPy: ``np.min(a, dimensions or None)``
@@ -174,7 +174,7 @@ def min_val(a: ArrayLike, *dimensions: int) -> Any:
     return np.min(a, dimensions or None)
 
 
-def all(a: ArrayLike, *dimensions: int) -> Any:
+def all(a: NDArray[Any], *dimensions: int) -> Any:
     """Whether all elements along dimensions are true.
 
     NumPy: ``np.all(a, dimensions or None)``
@@ -182,7 +182,7 @@ def all(a: ArrayLike, *dimensions: int) -> Any:
     return np.all(a, dimensions or None)
 
 
-def any(a: ArrayLike, *dimensions: int) -> Any:
+def any(a: NDArray[Any], *dimensions: int) -> Any:
     """Whether an element along dimensions is true.
 
     NumPy: ``np.any(a, dimensions or None)``
