@@ -14,6 +14,7 @@ _RESULTS = {
     "life": lambda written, size: written.reshape(size, size),
     "demosaic": lambda written, size: numpy.moveaxis(written.reshape(3, size, size), 0, -1),
     "convolve": lambda written, size: written.reshape(size, size),
+    "corners": lambda written, size: written.reshape(size, size),
     "rotate": lambda written, size: written.reshape(size, size, 4)[..., :3],
     "stereo": lambda written, size: written.reshape(2, size, size)[0],
 }

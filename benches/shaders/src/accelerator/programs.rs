@@ -1,4 +1,4 @@
-//! Five of the article's programs as shaders by hand, on square images of a size that is a multiple of four.
+//! Six of the article's programs as shaders by hand, on square images of a size that is a multiple of four.
 //!
 //! Four pixels of a grey image are one texel, and so is a pixel in colour that is read at any place. Owns the texts. The
 //! algorithms are those of `examples/accelerator/`, in its order of operations.
@@ -15,6 +15,7 @@ pub fn named(name: &str, size: usize) -> Option<Program> {
         "demosaic" => program(fours, vec![demosaic()]),
         "convolve" => program(fours, convolve()),
         "rotate" => program([size, size], vec![rotate()]),
+        "corners" => program(fours, corners()),
         "stereo" => program(fours, stereo()),
         _ => None,
     }
@@ -118,6 +119,59 @@ fn rotate() -> Stage {
     Stage { reads: vec![GIVEN], writes: 1, text }
 }
 
+/// The image smoothed, products of its derivatives, these smoothed, and their eigenvalues.
+fn corners() -> Vec<Stage> {
+    let made = |stage, outputs| (0..outputs).map(|output| Place::Made { stage, output }).collect();
+    let mut stages = convolve();
+    // What is at an edge has its own value on the other side, and no half.
+    let products = "    VEC4 c = T0(x, y);
+    VEC4 l = PICK(x == 0, c.xxxx, T0(max(x - 1, 0), y));
+    VEC4 r = PICK(x == W - 1, c.wwww, T0(min(x + 1, W - 1), y));
+    VEC4 first = PICK(x == 0, vec4(1.0, 0.5, 0.5, 0.5), vec4(0.5));
+    VEC4 last = PICK(x == W - 1, vec4(1.0, 1.0, 1.0, 2.0), vec4(1.0));
+    VEC4 scale = PICK(y == 0 || y == H - 1, vec4(1.0), vec4(0.5));
+    VEC4 right = (vec4(c.yzw, r.x) - vec4(l.w, c.xyz)) * (first * last);
+    VEC4 down = (T0(x, min(y + 1, H - 1)) - T0(x, max(y - 1, 0))) * scale;
+    o0 = down * down;
+    o1 = right * right;
+    o2 = down * right;
+";
+    stages.push(Stage { reads: made(1, 1), writes: 3, text: products.to_owned() });
+    const NINE: [f32; 9] = [1.0, 8.0, 28.0, 56.0, 70.0, 56.0, 28.0, 8.0, 1.0];
+    let sum = |parts: Vec<String>| parts.join("\n        + ");
+    let mut down = String::new();
+    for n in 0..3 {
+        let row =
+            |k: usize| format!("{:?} * T{n}(x, clamp(y + {k} - 4, 0, H - 1))", NINE[k] / 256.0);
+        down += &format!("    o{n} = {};\n", sum((0..9).map(row).collect()));
+    }
+    stages.push(Stage { reads: made(2, 3), writes: 3, text: down });
+    let mut across = String::new();
+    for n in 0..3 {
+        let near = ["l0", "vec4(l0.yzw, c0.x)", "vec4(l0.zw, c0.xy)", "vec4(l0.w, c0.xyz)", "c0"];
+        let far = ["vec4(c0.yzw, r0.x)", "vec4(c0.zw, r0.xy)", "vec4(c0.w, r0.xyz)", "r0"];
+        let texels = near.iter().chain(&far).zip(NINE);
+        let texels = texels.map(|(texel, tap)| {
+            format!("{:?} * {}", tap / 256.0, texel.replace('0', &n.to_string()))
+        });
+        across += &format!(
+            "    VEC4 c{n} = T{n}(x, y);
+    VEC4 l{n} = PICK(x == 0, c{n}.xxxx, T{n}(max(x - 1, 0), y));
+    VEC4 r{n} = PICK(x == W - 1, c{n}.wwww, T{n}(min(x + 1, W - 1), y));
+    VEC4 blurred{n} = {};
+",
+            sum(texels.collect())
+        );
+    }
+    across += "    VEC4 mean = (blurred0 + blurred1) * 0.5;
+    VEC4 part = (blurred0 - blurred1) * 0.5;
+    VEC4 apart = sqrt(part * part + blurred2 * blurred2);
+    o0 = 0.5 * (mean + apart) + (mean - apart);
+";
+    stages.push(Stage { reads: made(3, 3), writes: 1, text: across });
+    stages
+}
+
 /// Four offsets at a time: squared differences summed down into four arrays, then across, where the least so far is kept.
 fn stereo() -> Vec<Stage> {
     let mut stages = Vec::new();
@@ -194,7 +248,7 @@ mod tests {
     fn every_stage_is_a_shader_and_reads_what_is_there() {
         use naga::valid::{Capabilities, ValidationFlags, Validator};
         let mut seen = 0;
-        for name in ["life", "demosaic", "convolve", "rotate", "stereo"] {
+        for name in ["life", "demosaic", "convolve", "rotate", "corners", "stereo"] {
             let program = named(name, 64).expect(name);
             for (number, stage) in program.stages.iter().enumerate() {
                 let text = program.wgsl(stage);
@@ -215,7 +269,7 @@ mod tests {
                 seen += 1;
             }
         }
-        assert_eq!(seen, 13);
+        assert_eq!(seen, 18);
         assert!(named("nothing", 64).is_none());
     }
 }
