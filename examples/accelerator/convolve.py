@@ -23,7 +23,7 @@ def start(size=1000):
     """The image, with the noise of a camera."""
     noise = np.random.default_rng(1).normal(0, 20, (size, size))
     image = scene.grey(scene.landscape(size, softness=2))
-    return (np.rint((image + noise).clip(0, 255)).astype(np.float32),)
+    return (scene.levels(image + noise),)
 
 
 def convolve(image, taps=FIVE_TAPS):

@@ -29,7 +29,7 @@ def landscape(size, softness):
     tiles = np.sign(along * across) * np.minimum(abs(along), abs(across))
     ground = cover(np.array([225, 215, 200]) + 0 * picture, (130, 60, 50), tiles)
     share = (0.5 + (y - 0.68) / width).clip(0, 1)[..., np.newaxis]
-    return np.rint(picture * (1 - share) + ground * share).astype(np.float32)
+    return levels(picture * (1 - share) + ground * share)
 
 
 def texture(rows, columns, longest, shortest):
@@ -39,14 +39,19 @@ def texture(rows, columns, longest, shortest):
     for length in np.geomspace(longest, shortest, 24):
         angle, phase = chance.uniform(0, 2 * np.pi, 2)
         sums += np.cos(2 * np.pi / length * (rows * np.sin(angle) + columns * np.cos(angle)) + phase)
-    return np.rint((127.5 + 22 * sums).clip(0, 255)).astype(np.float32)
+    return levels(127.5 + 22 * sums)
 
 
 def grey(picture):
     """The brightness of a picture in colour."""
-    return np.rint(picture @ np.array([0.299, 0.587, 0.114])).astype(np.float32)
+    return levels(0.299 * picture[..., 0] + 0.587 * picture[..., 1] + 0.114 * picture[..., 2])
+
+
+def levels(brightness):
+    """What a camera of 8 bits makes of brightness."""
+    return brightness.clip(0, 255).astype(np.uint8).astype(np.float32)
 
 
 def image(pixels):
     """Grey levels (rows, columns), or colours (rows, columns, 3), as an image to save."""
-    return Image.fromarray(np.asarray(pixels.clip(0, 255).round().astype(np.uint8)))
+    return Image.fromarray(np.asarray(pixels.clip(0, 255).astype(np.uint8)))

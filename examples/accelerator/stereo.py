@@ -29,9 +29,9 @@ def start(size=1000):
     depth = np.where(abs(radius - 0.14) < 0.045, 10, depth)
     depth = np.where((abs(y / size - 0.78) < 0.1) & (abs(x / size - 0.5) < 0.35), 12, depth)
     right = scene.texture(y, x, 60, 4)
-    left = right[y, (x - np.rint(depth).astype(np.int64)).clip(0)]
+    left = right[y, (x - depth.astype(np.int64)).clip(0)]
     noise = np.random.default_rng(1).integers(-4, 5, (size, size))
-    return (left + noise).clip(0, 255).astype(np.float32), right
+    return scene.levels(left + noise), right
 
 
 def stereo(left, right):
