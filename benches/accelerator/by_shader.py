@@ -60,8 +60,8 @@ class Prepared:
         self._ask, self.first, self._file, self._shaped = ask, first, file, shaped
 
     def seconds(self, repeats):
-        """The seconds of a run."""
-        return float(self._ask("run", repeats))
+        """The seconds of a run, by the clock and of processors."""
+        return tuple(map(float, self._ask("run", repeats).split()))
 
     def value(self):
         """The result."""

@@ -99,6 +99,11 @@ def report(seen, processors):
         "",
         *_grid(seen, lambda row, side: table.three(_speed(row, side))),
         "",
+        "By processor time, of all threads together, which another program on the machine changes less, and "
+        "which a GPU has none of:",
+        "",
+        *_grid(seen, lambda row, side: table.three(_speed(row, side, "busy"))),
+        "",
         "## Warm times",
         "",
         *_grid(seen, lambda row, side: table.duration(statistics.median(row["seconds"][side]))),
@@ -125,8 +130,8 @@ def report(seen, processors):
     ]
 
 
-def _speed(row, side):
-    seconds = row["seconds"]
+def _speed(row, side, kind="seconds"):
+    seconds = row[kind]
     return statistics.median(seconds["by hand"]) / statistics.median(seconds[side])
 
 

@@ -33,11 +33,11 @@ class Side:
         self._call, self._finish = call, finish
 
     def seconds(self, repeats):
-        """The seconds of a run; what it gives is dropped before the next."""
-        start = time.perf_counter()
+        """The seconds of a run, by the clock and of processors; what it gives is dropped before the next."""
+        start, busy = time.perf_counter(), time.process_time()
         for _ in range(repeats):
             self._finish(self._call())
-        return (time.perf_counter() - start) / repeats
+        return (time.perf_counter() - start) / repeats, (time.process_time() - busy) / repeats
 
     def value(self):
         """The result."""
@@ -84,12 +84,12 @@ def measured(name, driver, task, by_shader):
         import by_jax  # noqa: PLC0415
 
         sides[BY_JAX] = Side(by_jax.version(name, given))
-    first = {side: run.seconds(1) for side, run in sides.items()}
+    first = {side: run.seconds(1)[0] for side, run in sides.items()}
     prepared = by_shader(name, given)
     if prepared:
         sides[BY_SHADER], first[BY_SHADER] = prepared, prepared.first
     errors = {side: loading.error(run.value(), right) for side, run in sides.items()}
-    seconds = in_turns(sides, task["rounds"])
+    seconds, busy = in_turns(sides, task["rounds"])
 
     gpupy.reset_stats()
     sides[BY_GPUPY].seconds(1)
@@ -99,6 +99,7 @@ def measured(name, driver, task, by_shader):
     return {
         "program": name,
         "seconds": seconds,
+        "busy": busy,
         "first": first,
         "errors": errors,
         "launches": {which: own["launches"] for which, own in counts["drivers"].items() if own["launches"]},
@@ -108,22 +109,24 @@ def measured(name, driver, task, by_shader):
 
 
 def in_turns(sides, rounds):
-    """The seconds of a run of each side in each round."""
+    """The seconds of a run of each side in each round, and those that all its threads were busy."""
     repeats = {
-        side: max(1, round(timing.LEAST / min(run.seconds(1) for _ in range(3))))
+        side: max(1, round(timing.LEAST / min(run.seconds(1)[0] for _ in range(3))))
         for side, run in sides.items()
     }
-    seconds = {side: [] for side in sides}
+    seconds, busy = {side: [] for side in sides}, {side: [] for side in sides}
     start = time.perf_counter()
     for _ in range(rounds):
         for side, run in sides.items():
             # Threads of the side before still look for work.
             time.sleep(timing.REST)
             run.seconds(repeats[side])
-            seconds[side].append(run.seconds(repeats[side]))
+            took, had = run.seconds(repeats[side])
+            seconds[side].append(took)
+            busy[side].append(had)
         if time.perf_counter() - start > timing.PATIENCE:
             break
-    return seconds
+    return seconds, busy
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 //!
 //! Owns [`serve`] and its words, one request a line on the standard input, one answer a line on the standard output:
 //! `prepare NAME SIZE FOLDER` uploads `FOLDER/0.f32` and so on, compiles, runs once and answers the seconds of all but the
-//! upload; `run TIMES` answers the seconds of a run, `result FILE` writes the last result and answers `done`, `launches`
+//! upload; `run TIMES` answers the seconds of a run, and those that all processors had for it, `result FILE` writes the last result and answers `done`, `launches`
 //! answers their number. What fails is answered by `error: ` and why. A run ends when element 0 of the result has been
 //! read, as the other side's does.
 //! Not here: the texts (`programs.rs`), how they become shaders (`stages.rs`), who asks and compares
@@ -20,6 +20,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::Outcome;
+use crate::clock::Span;
 use stages::Program;
 
 /// An API that runs programs.
@@ -72,11 +73,10 @@ fn answer(device: &mut dyn Runs, words: &[&str], launches: &mut usize) -> Outcom
         }
         ["run", times] => {
             let times: u32 = times.parse()?;
-            let start = Instant::now();
-            for _ in 0..times {
-                device.run()?;
-            }
-            Ok((start.elapsed().as_secs_f64() / f64::from(times)).to_string())
+            let (span, done) = Span::of(|| (0..times).try_for_each(|_| device.run()));
+            done?;
+            let [wall, cpu] = [span.wall, span.cpu].map(|seconds| seconds / f64::from(times));
+            Ok(format!("{wall} {cpu}"))
         }
         ["result", file] => {
             fs::write(file, bytemuck::cast_slice(&device.results()?))?;
