@@ -6,6 +6,7 @@ import numpy
 import pytest
 from PIL import Image
 
+import gpupy
 from gpupy._bench import programs
 
 
@@ -48,11 +49,16 @@ def test_the_distance_map_writes_the_same_numbers_by_both(root, start, tmp_path,
     numpy.testing.assert_allclose(by_gpupy, by_numpy, rtol=1e-6, atol=0)
 
 
-def test_basic_operations_agree_with_numpy(root, start):
-    table = start(root / "examples" / "basic_functionality.py").splitlines()
-    names = [line.split()[0] for line in table[1:]]
+@pytest.mark.parametrize("driver", [row["name"] for row in gpupy.drivers() if row["starts"]])
+def test_basic_operations_agree_with_numpy_on_the_driver_in_use(root, start, driver):
+    table = start(root / "examples" / "basic_functionality.py", GPUPY_DRIVER=driver).splitlines()
+    rows = [line.split() for line in table[2:]]
+    names = [row[0] for row in rows]
     assert len(names) >= 26
     assert names == sorted(names)
+    elsewhere = {row[0]: row[4:] for row in rows if row[4:] != [driver]}
+    # No driver of GPUs has remainders of floats.
+    assert elsewhere == ({} if driver in ("cpu", "soft") else {"fmod": ["NumPy"]})
 
 
 def test_the_demo_prints_its_table_and_writes_its_pictures(root, start, tmp_path):

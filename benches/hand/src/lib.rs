@@ -1,21 +1,26 @@
 //! The benchmark's programs as one would write them by hand: one loop each where that is possible, on all cores, in
 //! the widest vectors of the machine.
 //!
-//! Owns the functions that C can call, one a program, with the arithmetic of `gpupy-py/python/gpupy/_bench/programs.py` in its order:
+//! Owns the functions that C can call, one a program, with the arithmetic of `gpupy-py/python/gpupy/_bench/programs.py`
+//! and of `examples/accelerator/` in its order:
 //! nothing is contracted or reordered that NumPy would round in between, but for sums, whose order NumPy leaves open.
 //! Exponentials, logarithms and sines are polynomials of our own (`functions.rs`). Threads are rayon's
 //! (`RAYON_NUM_THREADS`).
 //!
 //! Invariants: operands and results lie where the caller says, in C order, and do not overlap; results are overwritten
-//! whole. Not here: who calls this, and checks and times it (`benches/peers/`).
+//! whole. Not here: who calls this, and checks and times it (`benches/peers/`, `benches/accelerator/`).
 
 // Coefficients stand as they were published.
 #![allow(clippy::excessive_precision)]
 
+mod colours;
+mod corners;
 mod functions;
 mod images;
+mod motion;
 mod pictures;
 mod points;
+mod stereo;
 mod tables;
 mod widest;
 
@@ -85,4 +90,23 @@ to_c! {
     }
     /// The product of a matrix and a vector.
     fn hand_matrix_vector => tables::matrix_vector { in: [a: rows * columns, x: columns], out: [to: rows], numbers: [rows, columns] }
+    /// The colours of a Bayer mosaic.
+    fn hand_demosaic => colours::demosaic {
+        in: [raw: height * width], out: [to: height * width * 3], numbers: [height, width]
+    }
+    /// A picture in colour turned by 10 degrees.
+    fn hand_colour_rotation => colours::rotation {
+        in: [picture: height * width * 3], out: [to: height * width * 3], numbers: [height, width]
+    }
+    /// How much of a corner each pixel is.
+    fn hand_corners => corners::corners { in: [image: height * width], out: [to: height * width], numbers: [height, width] }
+    /// The vectors of the blocks of an image, whose sides are multiples of 16.
+    fn hand_motion => motion::motion {
+        in: [before: height * width, after: height * width], out: [to: height / 16 * (width / 16) * 2],
+        numbers: [height, width]
+    }
+    /// How far apart the two pictures have each pixel.
+    fn hand_stereo => stereo::stereo {
+        in: [left: height * width, right: height * width], out: [nearest: height * width], numbers: [height, width]
+    }
 }

@@ -22,17 +22,20 @@ void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 -
 const TILE: usize = 16;
 
 /// One draw: a program, what it reads, and where it draws.
-struct Pass {
+pub struct Pass {
     program: glow::Program,
     reads: Vec<glow::Texture>,
     frame: glow::Framebuffer,
-    size: [usize; 2],
+    /// Texels across and down.
+    pub size: [usize; 2],
 }
 
 /// A context with the draws of one program.
-struct Gl {
-    gl: glow::Context,
-    passes: Vec<Pass>,
+pub struct Gl {
+    /// The functions.
+    pub gl: glow::Context,
+    /// In the order in which they run.
+    pub passes: Vec<Pass>,
     /// Keeps the context current.
     _context: PossiblyCurrentContext,
 }
@@ -42,6 +45,14 @@ struct Gl {
 /// # Errors
 /// There is none.
 pub fn open() -> Outcome<Box<dyn ByHand>> {
+    Ok(Box::new(opened()?))
+}
+
+/// The same, for what needs more of it.
+///
+/// # Errors
+/// There is none.
+pub fn opened() -> Outcome<Gl> {
     let device = Device::query_devices()?.next().ok_or("EGL lists no device")?;
     // SAFETY: no raw display or native window is named, and the functions are those of the display
     // whose context is current in this thread until it is dropped.
@@ -56,7 +67,7 @@ pub fn open() -> Outcome<Box<dyn ByHand>> {
         let gl = glow::Context::from_loader_function_cstr(|name| display.get_proc_address(name));
         let vertices = gl.create_vertex_array()?;
         gl.bind_vertex_array(Some(vertices));
-        Ok(Box::new(Gl { gl, passes: Vec::new(), _context: context }))
+        Ok(Gl { gl, passes: Vec::new(), _context: context })
     }
 }
 
@@ -75,7 +86,7 @@ impl ByHand for Gl {
                 while size != [1, 1] {
                     size = size.map(|extent| extent.div_ceil(TILE));
                     let last = size == [1, 1];
-                    reads = vec![self.pass_into(&sum(last), reads, size, 1)?];
+                    reads = self.pass_into(&sum(last), reads, size, 1)?;
                 }
             }
         }
@@ -104,7 +115,8 @@ impl ByHand for Gl {
 }
 
 impl Gl {
-    fn use_passes(&self) {
+    /// Draws everything.
+    pub fn use_passes(&self) {
         let gl = &self.gl;
         for pass in &self.passes {
             // SAFETY: the objects are of this context, which is current.
@@ -123,14 +135,15 @@ impl Gl {
 
     /// # Safety
     /// A frame is bound, and there is room for so many texels.
-    unsafe fn read(&self, [width, height]: [usize; 2], into: &mut [u8]) {
+    pub unsafe fn read(&self, [width, height]: [usize; 2], into: &mut [u8]) {
         let to = glow::PixelPackData::Slice(Some(into));
         let (width, height) = (width as i32, height as i32);
         // SAFETY: promised by the caller.
         unsafe { self.gl.read_pixels(0, 0, width, height, glow::RGBA, glow::FLOAT, to) };
     }
 
-    fn texture(&self, size: [usize; 2], values: Option<&Vec<f32>>) -> Outcome<glow::Texture> {
+    /// A texture of four numbers a texel.
+    pub fn texture(&self, size: [usize; 2], values: Option<&Vec<f32>>) -> Outcome<glow::Texture> {
         let gl = &self.gl;
         let [width, height] = size.map(|extent| extent as i32);
         // SAFETY: the context is current, and the values are as many as the texels hold.
@@ -160,14 +173,14 @@ impl Gl {
         self.pass_into(fragment, reads, size, outputs).map(|_| ())
     }
 
-    /// Adds a draw; returns the texture that its first output goes to.
-    fn pass_into(
+    /// Adds a draw; returns the textures that its outputs go to.
+    pub fn pass_into(
         &mut self,
         fragment: &str,
         reads: Vec<glow::Texture>,
         size: [usize; 2],
         outputs: u32,
-    ) -> Outcome<glow::Texture> {
+    ) -> Outcome<Vec<glow::Texture>> {
         let targets: Vec<glow::Texture> =
             (0..outputs).map(|_| self.texture(size, None)).collect::<Outcome<_>>()?;
         let program = self.program(fragment, reads.len())?;
@@ -186,7 +199,7 @@ impl Gl {
             frame
         };
         self.passes.push(Pass { program, reads, frame, size });
-        Ok(targets[0])
+        Ok(targets)
     }
 
     fn program(&self, fragment: &str, reads: usize) -> Outcome<glow::Program> {

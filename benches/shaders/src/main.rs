@@ -1,5 +1,6 @@
 //! `cargo run --release -p gpupy-shaders`: gpupy beside shaders by hand, on the same API; with the word `second`,
-//! what a second process takes to find the kernels of a first one.
+//! what a second process takes to find the kernels of a first one; with `accelerator` and an API, the shaders by hand
+//! of the article's programs, for `benches/accelerator/`.
 //!
 //! Owns the table. Both sides are warm, have their data on the device, compute the same, and read one
 //! element back, so that the work is done. gpupy records its expression anew each time. The sides run
@@ -7,8 +8,9 @@
 //! time is printed.
 //!
 //! Not here: what is computed (`work.rs`, `ours.rs`), the APIs (`gl.rs`, `webgpu.rs`, `vulkan.rs`), second
-//! processes (`second.rs`).
+//! processes (`second.rs`), the article's programs (`accelerator/mod.rs`).
 
+mod accelerator;
 mod clock;
 mod compute;
 mod gl;
@@ -62,8 +64,12 @@ fn main() -> Outcome<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match &words[..] {
         [] => beside_shaders_by_hand(),
+        [word, api] if word == "accelerator" => accelerator::serve(api),
         words if second::run(words, &apis())? => Ok(()),
-        words => Err(format!("`{}` is nothing; `second` is", words.join(" ")).into()),
+        words => {
+            Err(format!("`{}` is nothing; `second` and `accelerator API` are", words.join(" "))
+                .into())
+        }
     }
 }
 

@@ -12,14 +12,14 @@ use std::slice::from_ref;
 
 /// A buffer with memory of its own.
 #[derive(Clone, Copy)]
-struct Buffer {
+pub struct Buffer {
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
     bytes: u64,
 }
 
 /// A device with the recorded dispatches of one program.
-struct Vulkan {
+pub struct Vulkan {
     device: ash::Device,
     memories: vk::PhysicalDeviceMemoryProperties,
     queue: vk::Queue,
@@ -39,6 +39,14 @@ struct Vulkan {
 /// # Errors
 /// There is none.
 pub fn open() -> Outcome<Box<dyn ByHand>> {
+    Ok(Box::new(opened()?))
+}
+
+/// The same, for what needs more of it.
+///
+/// # Errors
+/// There is none.
+pub fn opened() -> Outcome<Vulkan> {
     // SAFETY: libraries of Vulkan keep to its specification; so do the calls below.
     unsafe {
         let entry = ash::Entry::load()?;
@@ -67,7 +75,7 @@ pub fn open() -> Outcome<Box<dyn ByHand>> {
         let pool = device.create_command_pool(&create, None)?;
         let allocate =
             vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        Ok(Box::new(Vulkan {
+        Ok(Vulkan {
             memories: instance.get_physical_device_memory_properties(physical),
             queue: device.get_device_queue(family, 0),
             fence: device.create_fence(&vk::FenceCreateInfo::default(), None)?,
@@ -78,7 +86,7 @@ pub fn open() -> Outcome<Box<dyn ByHand>> {
             first: None,
             _instance: instance,
             _entry: entry,
-        }))
+        })
     }
 }
 
@@ -88,25 +96,18 @@ impl ByHand for Vulkan {
         for values in inputs {
             reads.push(self.upload(bytemuck::cast_slice(values))?);
         }
-        let first = self.host_buffer(16)?;
-        let device = &self.device;
-        // SAFETY: the objects are this device's, and nothing runs.
-        unsafe { device.begin_command_buffer(self.run, &vk::CommandBufferBeginInfo::default())? };
-        for step in steps(work, side) {
-            let mut writes = Vec::new();
-            for len in &step.writes {
-                writes.push(self.device_buffer(*len as u64 * 4)?);
+        self.record(|run| {
+            for step in steps(work, side) {
+                let mut writes = Vec::new();
+                for len in &step.writes {
+                    writes.push(run.device_buffer(*len as u64 * 4)?);
+                }
+                let all: Vec<Buffer> = reads.iter().chain(&writes).copied().collect();
+                run.dispatch(&text(work, side, &step, reads.len()), &all, step.groups)?;
+                reads = writes;
             }
-            let all: Vec<Buffer> = reads.iter().chain(&writes).copied().collect();
-            self.dispatch(&text(work, side, &step, reads.len()), &all, step.groups)?;
-            reads = writes;
-        }
-        let result = reads[0];
-        self.copy(self.run, result, first, first.bytes.min(result.bytes));
-        // SAFETY: as above.
-        unsafe { self.device.end_command_buffer(self.run)? };
-        (self.result, self.first) = (Some(result), Some(first));
-        Ok(())
+            Ok(reads[0])
+        })
     }
 
     fn run(&mut self) -> Outcome<f32> {
@@ -118,15 +119,36 @@ impl ByHand for Vulkan {
     fn result(&mut self) -> Outcome<Vec<f32>> {
         let result = self.result.ok_or("nothing was prepared")?;
         self.submit(self.run)?;
-        let staging = self.host_buffer(result.bytes)?;
-        self.at_once(|copy| self.copy(copy, result, staging, result.bytes))?;
-        let bytes = self.download(staging, result.bytes)?;
-        Ok(bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect())
+        self.values(result)
     }
 }
 
 impl Vulkan {
-    fn device_buffer(&self, bytes: u64) -> Outcome<Buffer> {
+    /// Records what runs; its dispatches are those that a function records, which says where the result is.
+    pub fn record(&mut self, dispatches: impl FnOnce(&Vulkan) -> Outcome<Buffer>) -> Outcome<()> {
+        let first = self.host_buffer(16)?;
+        // SAFETY: the objects are this device's, and nothing runs.
+        unsafe {
+            self.device.begin_command_buffer(self.run, &vk::CommandBufferBeginInfo::default())?
+        };
+        let result = dispatches(self)?;
+        self.copy(self.run, result, first, first.bytes.min(result.bytes));
+        // SAFETY: as above.
+        unsafe { self.device.end_command_buffer(self.run)? };
+        (self.result, self.first) = (Some(result), Some(first));
+        Ok(())
+    }
+
+    /// The numbers of a buffer that nothing writes any more.
+    pub fn values(&self, buffer: Buffer) -> Outcome<Vec<f32>> {
+        let staging = self.host_buffer(buffer.bytes)?;
+        self.at_once(|copy| self.copy(copy, buffer, staging, buffer.bytes))?;
+        let bytes = self.download(staging, buffer.bytes)?;
+        Ok(bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect())
+    }
+
+    /// A buffer of the device.
+    pub fn device_buffer(&self, bytes: u64) -> Outcome<Buffer> {
         self.buffer(bytes, vk::MemoryPropertyFlags::DEVICE_LOCAL)
     }
 
@@ -160,7 +182,8 @@ impl Vulkan {
         }
     }
 
-    fn upload(&self, bytes: &[u8]) -> Outcome<Buffer> {
+    /// A buffer of the device with these bytes.
+    pub fn upload(&self, bytes: &[u8]) -> Outcome<Buffer> {
         let size = bytes.len() as u64;
         let (staging, buffer) = (self.host_buffer(size)?, self.device_buffer(size)?);
         // SAFETY: the memory is visible to the host, coherent, as large as the bytes, and not in use.
@@ -242,7 +265,7 @@ impl Vulkan {
     }
 
     /// Records a dispatch of a shader over buffers, in the order of its bindings.
-    fn dispatch(&self, wgsl: &str, buffers: &[Buffer], [x, y, z]: [u32; 3]) -> Outcome<()> {
+    pub fn dispatch(&self, wgsl: &str, buffers: &[Buffer], [x, y, z]: [u32; 3]) -> Outcome<()> {
         let device = &self.device;
         let code = compile(wgsl)?;
         let compute = vk::ShaderStageFlags::COMPUTE;

@@ -3,7 +3,7 @@
 //! Owns the paths that several tasks share. Invariant: nothing here touches the file system.
 //! Not here: what is done with the paths.
 
-use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX, EXE_SUFFIX};
 use std::path::PathBuf;
 
 /// The root of the repository.
@@ -34,6 +34,11 @@ pub fn beside(version: &str) -> PathBuf {
 /// Where cargo builds.
 pub fn target() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// A program of the release profile.
+pub fn program(name: &str) -> PathBuf {
+    target().join("release").join(format!("{name}{EXE_SUFFIX}"))
 }
 
 /// A shared library of the release profile.

@@ -1,18 +1,18 @@
 //! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations`
-//! the examples' own loops, with `--kernels DIR` published programs, with `--shaders` the drivers of GPUs
-//! against shaders by hand, and with `--second` the first run of a program in a second process against a
+//! the examples' own loops, with `--accelerator` the programs of an article, with `--kernels DIR` published
+//! programs, with `--shaders` the drivers of GPUs against shaders by hand, and with `--second` the first run of a program in a second process against a
 //! warm one.
 //!
 //! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
-//! `benches/simulations.py`, `benches/kernels.py`), but for the recording of an operation in the core
-//! (`benches/src/main.rs`). Invariant: it judges nothing; times are printed and written, never asserted.
-//! Not here: the peers' environment and library (`peers`).
+//! `benches/simulations.py`, `benches/accelerator/`, `benches/kernels.py`), but for the recording of an operation in
+//! the core (`benches/src/main.rs`). Invariant: it judges nothing; times are printed and written, never asserted.
+//! Not here: the peers' environment and library (`peers`), what the article's programs need (`accelerator`).
 
 use std::fs;
 
 use crate::machine::failure::{Failure, Result};
 use crate::machine::{features, process, workspace};
-use crate::timing::peers;
+use crate::timing::{accelerator, peers};
 use crate::{demo, develop};
 
 /// Sets up, builds and runs the benchmarks.
@@ -22,6 +22,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
         others.remove(place);
         demo::check(&others, &["--programs", "--rounds"], &["--quick"])?;
         return peers::run(&others);
+    }
+    if let Some(place) = arguments.iter().position(|word| word == "--accelerator") {
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        demo::check(&others, &["--programs", "--rounds"], &["--quick"])?;
+        return accelerator::run(&others);
     }
     if let Some(place) = arguments.iter().position(|word| word == "--simulations") {
         let mut others = arguments.to_vec();
@@ -48,7 +54,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     demo::check(
         arguments,
         &["--driver", "--kernels", "--programs", "--rounds", "--sizes"],
-        &["--peers", "--quick", "--second", "--shaders", "--simulations"],
+        &["--accelerator", "--peers", "--quick", "--second", "--shaders", "--simulations"],
     )?;
     develop::prepare()?;
     process::announce("bench");

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::develop;
 use crate::machine::failure::{Failure, Result};
@@ -20,17 +21,29 @@ const PACKAGE: &str = "crates/gpupy-py/python";
 pub fn run(arguments: &[String]) -> Result<()> {
     develop::prepare()?;
     let python = environment()?;
-    process::announce("loops by hand");
-    process::run(process::cargo().args(["build", "--release", "--quiet", "-p", "gpupy-hand"]))?;
+    let hand = loops_by_hand()?;
     process::announce("peers");
-    let mut peers = process::command(python);
-    peers.env("PYTHONPATH", workspace::root().join(PACKAGE));
-    peers.arg("benches/peers").arg("--hand").arg(workspace::library("gpupy_hand"));
+    let mut peers = command(python);
+    peers.arg("benches/peers").arg("--hand").arg(hand);
     process::run(peers.args(arguments))
 }
 
+/// Builds the library of the loops by hand; returns its path.
+pub fn loops_by_hand() -> Result<PathBuf> {
+    process::announce("loops by hand");
+    process::run(process::cargo().args(["build", "--release", "--quiet", "-p", "gpupy-hand"]))?;
+    Ok(workspace::library("gpupy_hand"))
+}
+
+/// An interpreter of the peers' environment, which imports our module from where it lies.
+pub fn command(python: PathBuf) -> Command {
+    let mut command = process::command(python);
+    command.env("PYTHONPATH", workspace::root().join(PACKAGE));
+    command
+}
+
 /// Makes the environment unless it is there with these versions; returns its interpreter.
-fn environment() -> Result<PathBuf> {
+pub fn environment() -> Result<PathBuf> {
     let folder = workspace::root().join("target").join("peers");
     let python = folder.join("bin").join("python");
     let list = workspace::root().join(REQUIREMENTS);

@@ -4,6 +4,8 @@ Array operations on numbers and bools are recorded and evaluated on a driver whe
 everything else of NumPy's namespace is here too, and is NumPy's.
 """
 
+import importlib as _importlib
+
 from . import _interpreter as _interpreter
 
 # isort: split
@@ -49,6 +51,7 @@ _OURS = [
     "install",
     "load_ipython_extension",
     "ndarray",
+    "parallel",
     "reset_stats",
     "scalar",
     "stats",
@@ -67,6 +70,9 @@ _variables.tell_of_unknown()
 
 
 def __getattr__(name):
+    if name == "parallel":
+        # Not with the package, whose import is to take as long as NumPy's.
+        return _importlib.import_module(".parallel", __name__)
     try:
         value = _namespace.lookup(name)
     except AttributeError as error:

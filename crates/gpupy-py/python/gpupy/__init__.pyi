@@ -11,6 +11,7 @@ from ._ours import *
 
 import numpy as _numpy
 
+from . import parallel as parallel
 from ._fallback import FallbackError as FallbackError
 from ._fallback import FallbackWarning as FallbackWarning
 from ._fallback import fallback as fallback

@@ -1,0 +1,72 @@
+"""Times the ten programs of Accelerator's article: `cargo xtask bench --accelerator` starts it.
+
+Owns the options, the processors that all sides share, and the files `out/accelerator.md`, `.json` and `.svg`.
+Not here: the comparison (`comparison.py`), the programs (`examples/accelerator/`).
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def main():
+    """Times the programs; the status is 1 if a value was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hand", required=True, help="the library of the loops by hand")
+    parser.add_argument("--shaders", required=True, help="the program of the shaders by hand")
+    parser.add_argument("--rounds", type=int, default=9, help="at most so many runs of each side")
+    parser.add_argument("--programs", default="", help="words, one of which a program has in its name")
+    parser.add_argument("--quick", action="store_true", help="small images, to see that all works")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder to write to")
+    options = parser.parse_args()
+
+    # For old versions of OpenBLAS; a new one would run by older instructions.
+    for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+        os.environ.pop(name, None)
+    processors = share_processors()
+    sys.path.insert(0, str(FOLDER.parent.parent / "examples" / "accelerator"))
+    # Only now: each side counts the processors when it is imported.
+    import comparison  # noqa: PLC0415
+    import plot  # noqa: PLC0415
+
+    task = {
+        "hand": options.hand,
+        "shaders": options.shaders,
+        "apis": comparison.APIS,
+        "rounds": options.rounds,
+        "sizes": comparison.QUICK if options.quick else None,
+    }
+    seen = comparison.measure(task, options.programs.lower().split(","))
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    lines = comparison.report(seen, processors)
+    written = {
+        "md": "\n".join(lines) + "\n",
+        "json": json.dumps(seen, indent=1) + "\n",
+        "svg": plot.svg(comparison.speedups(seen)),
+    }
+    for suffix, text in written.items():
+        (options.out / f"accelerator.{suffix}").write_text(text, encoding="utf-8")
+    names = ", ".join(f"{options.out}/accelerator.{suffix}" for suffix in written)
+    print(f"{written['md']}\nWritten: {names}")
+    return 1 if comparison.wrong(seen) else 0
+
+
+def share_processors():
+    """Keeps this process and its children to as many processors as `GPUPY_THREADS` says, or all."""
+    if not hasattr(os, "sched_setaffinity"):
+        return os.cpu_count()
+    allowed = sorted(os.sched_getaffinity(0))
+    shared = allowed[: int(os.environ.get("GPUPY_THREADS") or len(allowed))]
+    os.sched_setaffinity(0, shared)
+    for name in ("GPUPY_THREADS", "RAYON_NUM_THREADS"):
+        os.environ[name] = str(len(shared))
+    return len(shared)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
