@@ -156,11 +156,11 @@ impl Engine {
 
     fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
         let value = demand.value;
-        let decided = self.decided.clone().unwrap_or_default();
+        let Decided { fates, together, others, sides } = self.decided.clone().unwrap_or_default();
         for device in self.devices.iter_mut().flatten() {
-            device.begin(&decided, demand.next);
+            device.begin((&fates, &together, &others), demand.next);
         }
-        let mut homes = Homes::new(order, &mut self.devices, &decided.sides);
+        let mut homes = Homes::new(order, &mut self.devices, &sides);
         let mut schedule = Schedule::of(value, demand.range.clone());
         loop {
             let found = schedule.look_ahead(&mut self.devices, &mut self.again, &homes)?;

@@ -5,7 +5,6 @@
 //!
 //! Not here: the blocks (`blocks/`), opening (`context/ladder.rs`).
 
-use super::decided::Decided;
 use super::fuse::Fates;
 use super::halo::Halos;
 use super::kept::Kept;
@@ -135,13 +134,17 @@ impl Device {
         self.blocks.expect_no_more();
     }
 
-    /// Forgets what only the evaluation before knew, for one for which this was decided, and after which those values are
-    /// asked for.
-    pub fn begin(&mut self, decided: &Decided, next: &[Value]) {
+    /// Forgets what only the evaluation before knew, for one whose values have these fates, that does these reductions
+    /// together, beside those others, and after which those values are asked for.
+    pub fn begin(
+        &mut self,
+        (fates, together, others): (&Arc<Fates>, &Arc<Together>, &Arc<Others>),
+        next: &[Value],
+    ) {
         self.begin_anew();
-        self.fates = decided.fates.clone();
-        self.together = decided.together.clone();
-        self.others = decided.others.clone();
+        self.fates = fates.clone();
+        self.together = together.clone();
+        self.others = others.clone();
         self.next = next.to_vec();
     }
 

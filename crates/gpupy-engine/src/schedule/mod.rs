@@ -30,6 +30,7 @@ pub(crate) mod kept;
 pub(crate) mod kernels;
 pub(crate) mod lowering;
 mod need;
+mod once;
 pub(crate) mod ordering;
 mod others;
 pub(crate) mod partition;

@@ -13,7 +13,7 @@ use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::device::Device;
-use crate::schedule::need::Once;
+use crate::schedule::once::Once;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order, nodes_of};
 use crate::schedule::program::plans::Plan;
 use crate::schedule::walk::{Child, Needs, Role, Walk};

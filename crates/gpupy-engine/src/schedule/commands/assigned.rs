@@ -8,7 +8,7 @@
 //! (`in_place.rs`).
 
 use super::Command;
-use super::list::{From, OpenWalk, Work};
+use super::open_walk::{From, OpenWalk};
 use crate::explain::trace::{Event, subject};
 use crate::graph::value::{Kind, Value};
 use crate::memory::access;
@@ -16,62 +16,70 @@ use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
 use crate::schedule::device::Device;
 use crate::schedule::in_place::Reads;
+use crate::schedule::kernels::Kernels;
 use crate::schedule::steps::{Region, Written};
 use crate::schedule::walk::lost;
 use gpupy_core::Result;
 use gpupy_core::ir::Form;
 use gpupy_core::shape::{Shape, contiguous_strides};
 use smallvec::smallvec;
-use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What is done for a tile of an assignment's value.
-///
-/// # Errors
-/// - `Lost`: the old value is not held any more.
-pub(super) fn work(
-    device: &Device,
-    Written { kernels, reads, region, covered, whole }: Written,
-    value: &Value,
-    tile: &Tile,
-) -> Result<VecDeque<Work>> {
-    let sole = match (reads, &kernels) {
-        (Reads::WhereWritten, Some(kernels)) => {
-            device.writes_in_place() && kernels.are_all_that_holds_the_old(value)
-        }
-        _ => {
-            let state = value.state();
-            state.operands.first().and_then(Option::as_ref).is_some_and(Value::is_sole)
-        }
-    };
-    let old = value.state().operands.first().cloned().flatten();
-    let old = old.ok_or_else(|| lost(value.id()))?;
-    let constant = match old.0.kind {
-        Kind::Constant(scalar) => Some(scalar),
-        _ => None,
-    };
-    // All of a value is replaced by an assignment only where its memory is wanted.
-    let wanted = !covered || device.caps.host_memory;
-    let in_place = sole && wanted && constant.is_none() && device.may_take(&old, tile);
-    device.tracer.event(|| Event::Assigned(subject(value), in_place));
-    let mut work = VecDeque::new();
-    if in_place {
-        let (value, tile) = (value.clone(), tile.clone());
-        work.push_back(Work::Ready(Command::OpenOld { value, old, tile }));
-    } else {
-        work.push_back(Work::Ready(Command::Open(smallvec![value.clone()], tile.clone())));
-        if !covered {
-            let from = constant.map_or(From::Value(old), From::Scalar);
-            let around = around(from, value.shape(), tile, region.as_ref());
-            work.extend(around.into_iter().map(Work::Walk));
-        }
-    }
-    if let Some(kernels) = kernels {
+/// What is done for a tile of an assignment's value, before its block is closed.
+pub(super) struct Writing {
+    /// The block is opened.
+    pub opened: Command,
+    /// Old elements are copied around those that are written.
+    pub copies: Vec<OpenWalk>,
+    /// What is written, and where; nothing where none of it lies in the tile.
+    pub kernels: Option<(Box<Kernels>, Destination)>,
+}
+
+impl Writing {
+    /// For a tile of a value that is to be written so.
+    ///
+    /// # Errors
+    /// - `Lost`: the old value is not held any more.
+    pub fn of(
+        device: &Device,
+        Written { kernels, reads, region, covered, whole }: Written,
+        value: &Value,
+        tile: &Tile,
+    ) -> Result<Writing> {
+        let sole = match (reads, &kernels) {
+            (Reads::WhereWritten, Some(kernels)) => {
+                device.writes_in_place() && kernels.are_all_that_holds_the_old(value)
+            }
+            _ => {
+                let state = value.state();
+                state.operands.first().and_then(Option::as_ref).is_some_and(Value::is_sole)
+            }
+        };
+        let old = value.state().operands.first().cloned().flatten();
+        let old = old.ok_or_else(|| lost(value.id()))?;
+        let constant = match old.0.kind {
+            Kind::Constant(scalar) => Some(scalar),
+            _ => None,
+        };
+        // All of a value is replaced by an assignment only where its memory is wanted.
+        let wanted = !covered || device.caps.host_memory;
+        let in_place = sole && wanted && constant.is_none() && device.may_take(&old, tile);
+        device.tracer.event(|| Event::Assigned(subject(value), in_place));
+        let opened = match in_place {
+            true => Command::OpenOld { value: value.clone(), old: old.clone(), tile: tile.clone() },
+            false => Command::Open(smallvec![value.clone()], tile.clone()),
+        };
+        let copies = match in_place || covered {
+            true => Vec::new(),
+            false => {
+                let from = constant.map_or(From::Value(old), From::Scalar);
+                around(from, value.shape(), tile, region.as_ref())
+            }
+        };
         let dest = Destination::Open { number: 0, whole };
-        work.push_back(Work::Kernels(Box::new(kernels), smallvec![dest]));
+        let kernels = kernels.map(|kernels| (Box::new(kernels), dest));
+        Ok(Writing { opened, copies, kernels })
     }
-    work.push_back(Work::Ready(Command::Close));
-    Ok(work)
 }
 
 /// The copies of a tile of a value of this shape (or its constant) into a block, but for a region.

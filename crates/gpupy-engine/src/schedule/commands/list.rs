@@ -5,24 +5,24 @@
 //!
 //! Not here: which kernels a walk is (`schedule/kernels.rs`).
 
-use super::reduced::{Reducing, Storing};
-use super::{Command, HostStep, Launch, assigned};
+use super::assigned::Writing;
+use super::open_walk::OpenWalk;
+use super::reduced::{Reduced, Reducing, Stored, Storing};
+use super::{Command, HostStep, Launch};
 use crate::explain::trace::{Event, subject};
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Passes;
-use crate::schedule::destination::{Destination, Ends};
+use crate::schedule::destination::Destination;
 use crate::schedule::device::Device;
 use crate::schedule::kernels::Kernels;
-use crate::schedule::partition::{Partition, Piece, Possible};
+use crate::schedule::partition::{Piece, Possible};
 use crate::schedule::program::kernel::Code;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::steps::{Assigned, Step, WholeStep};
-use crate::schedule::walk::{Needs, Start, Walk};
-use gpupy_core::driver::Access;
+use crate::schedule::walk::Needs;
 use gpupy_core::ir::Form;
-use gpupy_core::shape::Shape;
-use gpupy_core::{Error, ErrorKind, Result, Scalar, memory};
+use gpupy_core::{Error, ErrorKind, Result, memory};
 use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -39,41 +39,6 @@ pub(super) enum Work {
     /// The same of a map that is stored piece by piece.
     Storing(Storing),
     Whole(WholeStep),
-}
-
-/// A walk from a value, or a scalar, into part of an open block.
-pub(super) struct OpenWalk {
-    pub from: From,
-    pub at: Access,
-    pub space: Shape,
-    pub form: Form,
-    /// The block's number among those that were opened together.
-    pub number: usize,
-    pub access: Access,
-    pub whole: bool,
-}
-
-/// Where a walk starts.
-#[derive(Clone)]
-pub(super) enum From {
-    Value(Value),
-    Scalar(Scalar),
-}
-
-impl From {
-    pub fn of(start: &Start<'_>) -> From {
-        match *start {
-            Start::Itself(value) | Start::Value(value) => From::Value(value.clone()),
-            Start::Scalar(scalar) => From::Scalar(scalar),
-        }
-    }
-
-    pub fn start(&self) -> Start<'_> {
-        match self {
-            From::Value(value) => Start::Value(value),
-            From::Scalar(scalar) => Start::Scalar(*scalar),
-        }
-    }
 }
 
 /// The kernels that are being launched.
@@ -154,7 +119,16 @@ impl Commands {
                 Err(needs) => return Ok(Err(needs)),
             },
             Step::Assignment(Assigned::InBlock(written)) => {
-                assigned::work(device, *written, value, tile)?
+                let Writing { opened, copies, kernels } =
+                    Writing::of(device, *written, value, tile)?;
+                let kernels =
+                    kernels.map(|(kernels, dest)| Work::Kernels(kernels, smallvec![dest]));
+                let copies = copies.into_iter().map(Work::Walk);
+                std::iter::once(Work::Ready(opened))
+                    .chain(copies)
+                    .chain(kernels)
+                    .chain([close()])
+                    .collect()
             }
             Step::Assignment(Assigned::OnHost(gaps)) => on_host(HostStep::Assign(gaps)),
             Step::Whole(step) => VecDeque::from([Work::Whole(step)]),
@@ -192,8 +166,32 @@ impl Commands {
                     Ok(kernels) => self.running = Some(Running::of(device, kernels, walk.dests())),
                     Err(needs) => return Ok(Err(self.with_the_rest(device, needs)?)),
                 },
-                Some(Work::Reducing(reducing)) => self.first(reducing.part(device)?),
-                Some(Work::Storing(storing)) => self.first(storing.part()),
+                Some(Work::Reducing(mut reducing)) => {
+                    if let Some(part) = reducing.part(device)? {
+                        self.work.push_front(Work::Reducing(reducing));
+                        match part {
+                            Reduced::InOne(kernels, dests) => {
+                                self.work.push_front(Work::Kernels(kernels, dests));
+                            }
+                            Reduced::OneByOne(walks) => {
+                                self.first(walks.into_iter().map(Work::Walk))
+                            }
+                        }
+                    }
+                }
+                Some(Work::Storing(mut storing)) => {
+                    if let Some(Stored { row, tile, walks, combined }) = storing.part() {
+                        let opened = Work::Ready(Command::Open(smallvec![row], tile));
+                        let behind = [
+                            Work::Ready(Command::Close),
+                            Work::Walk(combined),
+                            Work::Storing(storing),
+                        ];
+                        self.first(behind.into_iter());
+                        self.first(walks.into_iter().map(Work::Walk));
+                        self.work.push_front(opened);
+                    }
+                }
                 Some(Work::Whole(step)) => {
                     if step.is_on_host {
                         return Ok(Ok(Some(self.whole_on_host(step))));
@@ -211,8 +209,8 @@ impl Commands {
     }
 
     /// Does this before the rest.
-    fn first(&mut self, work: Vec<Work>) {
-        work.into_iter().rev().for_each(|work| self.work.push_front(work));
+    fn first(&mut self, work: impl DoubleEndedIterator<Item = Work>) {
+        work.rev().for_each(|work| self.work.push_front(work));
     }
 
     /// What a part of a reduction needs, with what those need that come later: asked at once, as what was combined of the
@@ -268,39 +266,6 @@ impl Commands {
         if let Some(running) = self.running {
             device.steps.keep(&running.kernels.partition.walk);
         }
-    }
-}
-
-impl OpenWalk {
-    fn walk(&self, device: &Device) -> Result<Possible<Walk>> {
-        let (at, space) = (self.at.clone(), self.space.clone());
-        Ok(Walk::new(device, &[self.from.start()], at, space)?.complete())
-    }
-
-    fn kernels(&self, device: &mut Device) -> Result<Possible<Box<Kernels>>> {
-        let ends = Ends::place(self.form, self.access.clone());
-        match self.walk(device)? {
-            Ok(walk) => Ok(Kernels::of(device, walk, ends)?.map(Box::new)),
-            Err(needs) => Ok(Err(needs)),
-        }
-    }
-
-    fn dests(&self) -> SmallVec<[Destination; 1]> {
-        smallvec![Destination::Open { number: self.number, whole: self.whole }]
-    }
-
-    /// What has to be computed before it.
-    ///
-    /// # Errors
-    /// As of a walk.
-    pub fn needs(&self, device: &mut Device) -> Result<Needs> {
-        let walk = match self.walk(device)? {
-            Ok(walk) => walk,
-            Err(needs) => return Ok(needs),
-        };
-        // What the device refuses is said where it is launched.
-        let cut = Partition::new(walk, None).cut(device, self.form);
-        Ok(cut.ok().and_then(std::result::Result::err).unwrap_or_default())
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod assigned;
 mod list;
+mod open_walk;
 mod reduced;
 mod whole;
 

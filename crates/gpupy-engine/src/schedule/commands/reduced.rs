@@ -4,14 +4,14 @@
 //!
 //! Not here: which parts there are (`schedule/reduction.rs`), which reductions go together (`schedule/together.rs`).
 
-use super::Command;
-use super::list::{From, OpenWalk, Work};
+use super::open_walk::{From, OpenWalk};
 use crate::graph::value::{Input, NodeOp, Value};
 use crate::memory::access;
 use crate::memory::tiling::{Tile, Tiling};
 use crate::memory::view::View;
 use crate::schedule::destination::Destination;
 use crate::schedule::device::Device;
+use crate::schedule::kernels::Kernels;
 use crate::schedule::partition::Possible;
 use crate::schedule::reduction::{self, Combined, Part, Pieces};
 use crate::schedule::walk::{Needs, lost};
@@ -22,6 +22,13 @@ use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
+
+/// How a part of several reductions is done.
+pub(super) enum Reduced {
+    /// By one kernel, into all of their blocks.
+    InOne(Box<Kernels>, SmallVec<[Destination; 1]>),
+    OneByOne(Vec<OpenWalk>),
+}
 
 /// Several reductions that combine the same points, or one; what is left of their tiles.
 pub(super) struct Reducing {
@@ -35,33 +42,27 @@ impl Reducing {
         Reducing { pieces: Pieces::of(device, &values[0], n, tile), values }
     }
 
-    /// The next part, and then the rest.
+    /// The next part; nothing behind the last.
     ///
     /// # Errors
     /// As of a walk.
-    pub fn part(mut self, device: &mut Device) -> Result<Vec<Work>> {
-        let Some(part) = self.pieces.next() else { return Ok(Vec::new()) };
-        let mut work: Vec<Work> = match self.in_one(device, &part)? {
-            Some(work) => vec![work],
-            None => self.one_by_one(&part)?.into_iter().map(Work::Walk).collect(),
+    pub fn part(&mut self, device: &mut Device) -> Result<Option<Reduced>> {
+        let Some(part) = self.pieces.next() else { return Ok(None) };
+        let kernels = match self.values.len() {
+            0 | 1 => None,
+            _ => Combined::of(&self.values).kernels(device, &part)?,
         };
-        work.push(Work::Reducing(self));
-        Ok(work)
-    }
-
-    /// The kernel that does a part of all of them, if one does.
-    fn in_one(&self, device: &mut Device, part: &Part) -> Result<Option<Work>> {
-        if self.values.len() < 2 {
-            return Ok(None);
-        }
-        let kernels = Combined::of(&self.values).kernels(device, part)?;
-        let dests =
-            (0..self.values.len()).map(|number| Destination::Open { number, whole: part.is_whole });
-        Ok(kernels.map(|kernels| Work::Kernels(Box::new(kernels), dests.collect())))
+        Ok(Some(match kernels {
+            Some(kernels) => {
+                let dest = |number| Destination::Open { number, whole: part.is_whole };
+                Reduced::InOne(Box::new(kernels), (0..self.values.len()).map(dest).collect())
+            }
+            None => Reduced::OneByOne(self.one_by_one(&part)?),
+        }))
     }
 
     /// The walks that do a part of each.
-    fn one_by_one(&self, part: &Part) -> Result<SmallVec<[OpenWalk; 4]>> {
+    fn one_by_one(&self, part: &Part) -> Result<Vec<OpenWalk>> {
         let combined = Combined::of(&self.values);
         let starts = combined.starts()?;
         let walk = |(number, (start, op)): (usize, (&_, Op))| OpenWalk {
@@ -89,6 +90,17 @@ impl Reducing {
         }
         Ok(needs)
     }
+}
+
+/// A part of a reduction whose map is stored.
+pub(super) struct Stored {
+    /// The part of the map, with its one tile.
+    pub row: Value,
+    pub tile: Tile,
+    /// What computes it.
+    pub walks: Vec<OpenWalk>,
+    /// What combines it.
+    pub combined: OpenWalk,
 }
 
 /// A reduction of a map that is stored piece by piece; what is left of its tile.
@@ -122,19 +134,16 @@ impl Storing {
         all_of(&self.operand)
     }
 
-    /// A row of the next part is stored and combined; and then the rest.
-    pub fn part(mut self) -> Vec<Work> {
-        let Some(piece) = self.pieces.next() else { return Vec::new() };
+    /// The next part; nothing behind the last.
+    pub fn part(&mut self) -> Option<Stored> {
+        let piece = self.pieces.next()?;
         let (row, tile) = self.row(piece.row());
-        let mut work = vec![Work::Ready(Command::Open(smallvec![row.clone()], tile))];
-        work.extend(self.walks(piece.row()).into_iter().map(Work::Walk));
-        work.push(Work::Ready(Command::Close));
+        let walks = self.walks(piece.row());
         let Part { space, dest: access, is_whole: whole, .. } = piece;
         let at = access::access(0, &contiguous_strides(&space));
-        let (from, form) = (From::Value(row), Form::Reduce { op: self.op });
-        work.push(Work::Walk(OpenWalk { from, at, space, form, number: 0, access, whole }));
-        work.push(Work::Storing(self));
-        work
+        let (from, form) = (From::Value(row.clone()), Form::Reduce { op: self.op });
+        let combined = OpenWalk { from, at, space, form, number: 0, access, whole };
+        Some(Stored { row, tile, walks, combined })
     }
 
     /// A value of these positions of the map, with its one tile.

@@ -1,0 +1,91 @@
+//! Walks into part of a block that is open: pieces of reductions, copies around what is written.
+//!
+//! Owns [`OpenWalk`], which stands for its kernels until it is their turn. Not here: walks whose kernels were found with
+//! their step (`schedule/steps/`).
+
+use crate::graph::value::Value;
+use crate::schedule::destination::{Destination, Ends};
+use crate::schedule::device::Device;
+use crate::schedule::kernels::Kernels;
+use crate::schedule::partition::{Partition, Possible};
+use crate::schedule::walk::{Needs, Start, Walk};
+use gpupy_core::driver::Access;
+use gpupy_core::ir::Form;
+use gpupy_core::shape::Shape;
+use gpupy_core::{Result, Scalar};
+use smallvec::{SmallVec, smallvec};
+
+/// A walk from a value, or a scalar, into part of an open block.
+pub(super) struct OpenWalk {
+    pub from: From,
+    pub at: Access,
+    pub space: Shape,
+    pub form: Form,
+    /// The block's number among those that were opened together.
+    pub number: usize,
+    pub access: Access,
+    pub whole: bool,
+}
+
+/// Where a walk starts.
+#[derive(Clone)]
+pub(super) enum From {
+    Value(Value),
+    Scalar(Scalar),
+}
+
+impl From {
+    /// The start of a walk, with the value held.
+    pub fn of(start: &Start<'_>) -> From {
+        match *start {
+            Start::Itself(value) | Start::Value(value) => From::Value(value.clone()),
+            Start::Scalar(scalar) => From::Scalar(scalar),
+        }
+    }
+
+    /// The same for a walk.
+    pub fn start(&self) -> Start<'_> {
+        match self {
+            From::Value(value) => Start::Value(value),
+            From::Scalar(scalar) => Start::Scalar(*scalar),
+        }
+    }
+}
+
+impl OpenWalk {
+    fn walk(&self, device: &Device) -> Result<Possible<Walk>> {
+        let (at, space) = (self.at.clone(), self.space.clone());
+        Ok(Walk::new(device, &[self.from.start()], at, space)?.complete())
+    }
+
+    /// Its kernels, or what has to be computed before it.
+    ///
+    /// # Errors
+    /// As of a walk and of kernels.
+    pub fn kernels(&self, device: &mut Device) -> Result<Possible<Box<Kernels>>> {
+        let ends = Ends::place(self.form, self.access.clone());
+        match self.walk(device)? {
+            Ok(walk) => Ok(Kernels::of(device, walk, ends)?.map(Box::new)),
+            Err(needs) => Ok(Err(needs)),
+        }
+    }
+
+    /// Where its last kernel goes.
+    pub fn dests(&self) -> SmallVec<[Destination; 1]> {
+        smallvec![Destination::Open { number: self.number, whole: self.whole }]
+    }
+
+    /// What has to be computed before it.
+    ///
+    /// # Errors
+    /// As of a walk.
+    pub fn needs(&self, device: &mut Device) -> Result<Needs> {
+        let walk = match self.walk(device)? {
+            Ok(walk) => walk,
+            Err(needs) => return Ok(needs),
+        };
+        // What the device refuses is said where it is launched.
+        let cut = Partition::new(walk, None).cut(device, self.form);
+        Ok(cut.ok().and_then(std::result::Result::err).unwrap_or_default())
+    }
+}
