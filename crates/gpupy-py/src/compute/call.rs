@@ -7,10 +7,10 @@
 
 use crate::array::ndarray::{NdArray, Repr};
 use crate::array::operand::{Held, Operand, classify};
-use crate::array::scalar;
 use crate::array::wrap::{wrap, wrap_recorded};
 use crate::compute::operators;
 use crate::compute::ufunc::Ufunc;
+use crate::convert::host;
 use crate::fallback::calls::fallback_ufunc;
 use crate::index::assign;
 use gpupy_core::DType;
@@ -126,7 +126,10 @@ impl Ufunc {
         for object in &objects {
             match classify(object)? {
                 Some(operand) => operands.push(operand),
-                None => return Ok(None),
+                None => match host::without_axes(object)? {
+                    Some(number) => operands.push(Operand::known(number)),
+                    None => return Ok(None),
+                },
             }
         }
         if let Some(array) = self.at_once(&operands) {
@@ -134,9 +137,11 @@ impl Ufunc {
         }
         if operands.iter().all(|operand| operand.as_array().is_none())
             && operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
-            && let Some(scalar) = self.of_numbers(py, &operands)
         {
-            return scalar::of(py, scalar).map(Some);
+            return match self.of_numbers(py, &operands)? {
+                Some(number) => host::numpy_scalar(py, number).map(Some),
+                None => self.numpy.bind(py).call1(args).map(Some),
+            };
         }
         let recorded = self.record(py, &operands, None)?;
         recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()
