@@ -269,6 +269,8 @@ def require(a, dtype=None, requirements=None, *, like=None):
         return _given_like(require, a, dtype, requirements, like=like)
     if isinstance(a, ndarray) and a._lazy and requirements:
         return _required(a, dtype, requirements)
+    if isinstance(a, ndarray) and a._lazy:
+        return asanyarray(a, dtype)
     return call("require", np.require, (a, dtype, requirements), {})
 
 

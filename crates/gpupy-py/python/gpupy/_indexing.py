@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _gpupy
+from . import _gpupy, _select
 from ._creation import asanyarray, is_of_a_subclass
-from ._fallback import call, to_host
+from ._fallback import call, call_writing, to_host
 from ._gpupy import ndarray, scalar
 
 
@@ -117,22 +117,71 @@ def extract(condition, arr):
 
 def nonzero(a):
     a = asanyarray(a)
-    if not a._lazy or a.ndim < 2:
+    found = _along_axes(a)
+    if found is None:
         return call("nonzero", np.nonzero, (a,), {})
+    if a.ndim == 1:
+        return tuple(found)
     # NumPy's are columns of one array.
-    places = call("nonzero", _places, (a,), {})
+    places = np.stack(found, axis=-1)
     return tuple(places[:, axis] for axis in range(a.ndim))
 
 
-def _places(host: np.ndarray[Any, Any]) -> Any:
-    return np.stack(np.nonzero(host), axis=-1)
+def argwhere(a):
+    a = asanyarray(a)
+    found = _along_axes(a)
+    return call("argwhere", np.argwhere, (a,), {}) if found is None else np.stack(found).T
+
+
+def flatnonzero(a):
+    return nonzero(asanyarray(a).ravel())[0]
+
+
+def _along_axes(a: ndarray) -> list[Any] | None:
+    """Where elements are not zero, along each axis; ``None`` where NumPy finds it."""
+    if not a._lazy or not a.ndim or a.size >= 2**31:
+        return None
+    mask = a if a.dtype == np.bool else a != 0
+    rest = _gpupy.positions(mask if a.ndim == 1 else mask.reshape(-1))
+    if rest is None or a.ndim == 1:
+        return rest if rest is None else [rest]
+    found: list[Any] = []
+    for extent in a.shape[:0:-1]:
+        found.append(rest % max(extent, 1))
+        rest = rest // max(extent, 1)
+    return [rest, *found[::-1]]
+
+
+def place(arr, mask, vals):
+    if not (np.size(vals) == 1 and _masked(arr, mask, vals)):
+        call_writing("place", np.place, (arr, mask, vals), {})
+
+
+def putmask(a, /, mask, values):
+    fits = type(values) is not ndarray or values.shape == getattr(a, "shape", None) or values.size == 1
+    if not (fits and _masked(a, mask, values)):
+        call_writing("putmask", np.putmask, (a, mask, values), {})
+
+
+def _masked(array: Any, mask: Any, value: Any) -> bool:
+    """Writes where a mask of the array's shape says so; false, with nothing done, where NumPy has to judge it."""
+    alike = getattr(mask, "shape", None) == getattr(array, "shape", ())
+    if type(value) in (list, tuple) and len(value) == 1:
+        value = value[0]
+    elif type(value) is ndarray and value.size == 1:
+        value = value.reshape(())
+    return alike and _select.copied_where(array, value, "unsafe", mask)
 
 
 FUNCTIONS = {
+    "argwhere": argwhere,
     "compress": compress,
     "extract": extract,
+    "flatnonzero": flatnonzero,
     "nonzero": nonzero,
+    "place": place,
     "put": put,
+    "putmask": putmask,
     "take": take,
     "take_along_axis": take_along_axis,
 }

@@ -33,6 +33,8 @@ pub struct Numpy {
     pub floating: Py<PyAny>,
     /// `numpy.ufunc`.
     pub ufunc: Py<PyAny>,
+    /// What stands for an argument that is not given.
+    pub no_value: Py<PyAny>,
     /// `numpy.False_` and `numpy.True_`.
     truths: [Py<PyAny>; 2],
     /// Scalar types, in the order of [`DType::ALL`].
@@ -90,6 +92,7 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
             integer: get("integer")?,
             floating: get("floating")?,
             ufunc: get("ufunc")?,
+            no_value: get("_NoValue")?,
             truths: [get("False_")?, get("True_")?],
             scalars: DType::ALL.iter().map(|dtype| get(dtype.name())).collect::<PyResult<_>>()?,
             dtypes: DType::ALL.into_iter().map(dtype).collect::<PyResult<_>>()?,
