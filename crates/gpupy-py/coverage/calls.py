@@ -1,7 +1,7 @@
 """The commonest call of each function of NumPy's, on float64 arrays: what `docs/coverage.md` is written from.
 
-Owns ``CALLS``, by module and name, and ``arrays``, the operands that the calls name. A call is one expression, or
-statements of which the last one is a function's call. Not here: what becomes of the calls (``write.py``).
+Owns ``calls``, by the function's name, and ``arrays``, the operands that they name. A call is one
+expression, or statements of which the last is one. Not here: what becomes of the calls (``write.py``).
 """
 
 import io

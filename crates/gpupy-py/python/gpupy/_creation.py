@@ -288,8 +288,8 @@ def _required(a: ndarray, dtype: Any, requirements: Any) -> Any:
 def from_dlpack(x, /, *, device=None, copy=None):
     if isinstance(x, ndarray) and x._lazy and device in (None, "cpu"):
         return x.copy() if copy else x[...]
-    # An element of ours is a tensor without axes, which NumPy's own scalar is not.
-    given = to_host(x._array() if type(x) is scalar else x)
+    # An element is a tensor without axes, which to NumPy its own scalar is not.
+    given = to_host(x._array() if type(x) is scalar else np.asarray(x) if isinstance(x, np.generic) else x)
     # NumPy 2.0 takes neither keyword.
     asked = {name: v for name, v in (("device", device), ("copy", copy)) if v is not None}
     made = np.from_dlpack(given, **asked)

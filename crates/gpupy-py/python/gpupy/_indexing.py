@@ -158,13 +158,13 @@ def place(arr, mask, vals):
 
 
 def putmask(a, /, mask, values):
-    fits = type(values) is not ndarray or values.shape == getattr(a, "shape", None) or values.size == 1
-    if not (fits and _masked(a, mask, values)):
+    alike = type(values) is not ndarray or values.size == 1 or values.shape == getattr(a, "shape", None)
+    if not (alike and _masked(a, mask, values)):
         call_writing("putmask", np.putmask, (a, mask, values), {})
 
 
 def _masked(array: Any, mask: Any, value: Any) -> bool:
-    """Writes where a mask of the array's shape says so; false, with nothing done, where NumPy has to judge it."""
+    """Writes where a mask of the shape of the array says so; false, with nothing done, where NumPy judges it."""
     alike = getattr(mask, "shape", None) == getattr(array, "shape", ())
     if type(value) in (list, tuple) and len(value) == 1:
         value = value[0]

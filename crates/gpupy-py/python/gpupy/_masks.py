@@ -1,6 +1,7 @@
 """Masks that say where something is done, and the numbers that go with them.
 
-Owns ``mask_of`` and ``number_of``. Not here: masks as keys (in Rust), what is done (``_reduce.py``, ``_select.py``).
+Owns ``mask_of`` and ``number_of``. Not here: masks as keys (in Rust), what is done (``_reduce.py``,
+``_select.py``).
 """
 
 from typing import Any

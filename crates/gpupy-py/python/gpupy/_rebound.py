@@ -1,8 +1,9 @@
 """Functions that NumPy writes in Python, run over our arrays: their names are bound to ours.
 
-Owns ``over_ours``, the loader, and ``NAMES``, the functions that it is for. A function's code is NumPy's; what it
-looks up in its module (``np``, ``asarray``, ``add``, a helper) is what gpupy has in the place of that. A call without an
-array of ours, or with one that NumPy works on alone, is NumPy's own. Not here: functions that we write ourselves.
+Owns ``over_ours``, the loader, and ``NAMES``, the functions that it is for. A function's code is NumPy's;
+what it looks up in its module (``np``, ``asarray``, ``add``, a helper) is what gpupy has in its place.
+A call without an array of ours, or with one that NumPy works on alone, is NumPy's own. Not here: functions
+that we write ourselves.
 """
 
 import builtins
@@ -24,17 +25,17 @@ from ._gpupy import ndarray
 # NumPy's own words for what its functions are given.
 _array_converter = getattr(np._core._multiarray_umath, "_array_converter", None)
 
-# In the order of NumPy's files. What is left out needs operations that no driver has, or looks at NumPy's own memory.
+# What is left out needs operations that no driver has, or looks at NumPy's own memory.
 NAMES = frozenset(
     # Numbers and comparisons.
-    "allclose array_equal array_equiv cross cumulative_prod cumulative_sum fix isclose iscomplex isneginf isposinf "
-    "isreal nan_to_num real_if_close resize sinc "
+    "allclose array_equal array_equiv cross cumulative_prod cumulative_sum fix isclose iscomplex "
+    "isneginf isposinf isreal nan_to_num real_if_close resize sinc "
     # Differences, averages and integrals.
     "average corrcoef cov diff ediff1d gradient kron trapezoid unwrap "
     # Shapes and places.
-    "apply_along_axis apply_over_axes asarray_chkfinite block delete diag diag_indices_from diagflat fill_diagonal "
-    "insert ix_ mask_indices piecewise put_along_axis require row_stack select tril_indices_from trim_zeros "
-    "triu_indices_from vander "
+    "apply_along_axis apply_over_axes asarray_chkfinite block delete diag diag_indices_from diagflat "
+    "fill_diagonal insert ix_ mask_indices piecewise put_along_axis require row_stack select "
+    "tril_indices_from trim_zeros triu_indices_from vander "
     # What skips NaN.
     "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar "
     # Polynomials and functions.
@@ -43,7 +44,7 @@ NAMES = frozenset(
 
 
 def over_ours(name: str, theirs: Any, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
-    """NumPy's function, over our arrays; ``None`` where the NumPy at hand writes it otherwise than in Python."""
+    """NumPy's function, over our arrays; ``None`` where the NumPy at hand has it otherwise than in Python."""
     source = getattr(theirs, "_implementation", theirs)
     if not isinstance(source, types.FunctionType) or not _is_bound(source):
         return None
@@ -217,13 +218,16 @@ class _Warnings:
 _OF_NUMBERS = frozenset(("normalize_axis_index",))
 
 
+_WEAK = (int, float, complex)
+
+
 class _Converter:
     """What NumPy's ``_array_converter`` is to its functions, for arrays of ours."""
 
     def __init__(self, *given: Any) -> None:
         self._given = given
         self._arrays = tuple(asanyarray(x) for x in given)
-        self.scalar_input = tuple(type(x) in (int, float, complex, bool) for x in given)
+        self.scalar_input = tuple(type(x) in _WEAK for x in given)
 
     def __len__(self) -> int:
         return len(self._arrays)
@@ -237,7 +241,8 @@ class _Converter:
 
     def result_type(self, extra_dtype: Any = None, ensure_inexact: bool = False) -> Any:
         """The dtype that all arguments, and one more, have together."""
-        given = [x if weak else a.dtype for x, a, weak in zip(self._given, self._arrays, self.scalar_input)]
+        pairs = zip(self._given, self._arrays, strict=True)
+        given = [x if type(x) in _WEAK else a.dtype for x, a in pairs]
         found = np.result_type(*given, *(() if extra_dtype is None else (extra_dtype,)))
         return np.result_type(found, 1.0) if ensure_inexact and found.kind not in "fc" else found
 

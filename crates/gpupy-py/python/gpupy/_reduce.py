@@ -65,7 +65,7 @@ def _lazily(
 
 
 def _only_where(name: str, a: ndarray, initial: Any, where: Any) -> Any:
-    """The array with what changes no result where the mask says nothing; ``None`` where there is no such number."""
+    """The array with what changes no result where the mask says nothing; ``None`` without such a number."""
     where = mask_of(a, where)
     if where is None or (name not in _OF_NOTHING and number_of(a, initial) is None):
         return None

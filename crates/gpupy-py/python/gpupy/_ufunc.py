@@ -82,7 +82,7 @@ def _takes(out: Any, shape: tuple[int, ...]) -> bool:
 
 
 def _cast(ufunc: Any, operands: tuple[Any, ...], dtype: Any) -> tuple[Any, ...] | None:
-    """The operands in the dtype that a call names, where the ufunc computes in it and they may be cast to it."""
+    """The operands in the dtype that a call names, where the ufunc computes in it and they may be cast."""
     try:
         wanted = np.dtype(dtype)
         same = ufunc._numpy.resolve_dtypes(
