@@ -51,6 +51,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scalar::LazyScalar>()?;
     module.add_class::<ufunc::Ufunc>()?;
     module.add_function(wrap_pyfunction!(context::use_driver, module)?)?;
+    module.add_function(wrap_pyfunction!(sites::count_made, module)?)?;
     module.add_function(wrap_pyfunction!(masks::positions, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_driver, module)?)?;
     module.add_function(wrap_pyfunction!(context::wanted_driver, module)?)?;

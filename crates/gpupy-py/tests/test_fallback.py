@@ -14,7 +14,7 @@ import gpupy
 
 
 def mixed():
-    return gpupy.nancumsum(gpupy.ones(3, gpupy.float32))  # the line that the tests look for
+    return gpupy.partition(gpupy.ones(3, gpupy.float32), 1)  # the line that the tests look for
 
 
 # A dtype that no driver has; its name is the platform's.
@@ -27,7 +27,7 @@ def test_fallbacks_are_counted_with_the_users_line(driver):
     mixed()
     stats = gpupy.stats()
     assert stats.fallbacks == stats["fallbacks"] == 2
-    assert stats.fallback_sites == [("nancumsum", __file__, LINE, 2)]
+    assert stats.fallback_sites == [("partition", __file__, LINE, 2)]
     gpupy.reset_stats()
     assert gpupy.stats().fallbacks == 0
 
@@ -35,11 +35,11 @@ def test_fallbacks_are_counted_with_the_users_line(driver):
 def test_calls_are_counted_from_any_number_of_places(driver):
     a = gpupy.ones(3, gpupy.float32)
     for number in range(3000):
-        exec(compile("gpupy.nancumsum(a)\n" * 2, f"<{number % 1500}>", "exec"), {"gpupy": gpupy, "a": a})
+        exec(compile("gpupy.partition(a, 1)\n" * 2, f"<{number % 1500}>", "exec"), {"gpupy": gpupy, "a": a})
     sites = gpupy.stats().fallback_sites
     assert gpupy.stats().fallbacks == 6000
     assert {(name, file, line) for name, file, line, _ in sites} == {
-        ("nancumsum", f"<{number}>", line) for number in range(1500) for line in (1, 2)
+        ("partition", f"<{number}>", line) for number in range(1500) for line in (1, 2)
     }
     assert {count for *_, count in sites} == {2}
 
@@ -94,18 +94,18 @@ def test_warn_names_function_reason_and_line(driver):
         mixed()
     assert caught[0].filename == __file__ and caught[0].lineno == LINE
     words = str(caught[0].message)
-    assert "`nancumsum`" in words and driver in words and f"{__file__}:{LINE}" in words
+    assert "`partition`" in words and driver in words and f"{__file__}:{LINE}" in words
 
 
 def test_error_forbids_and_leaves_the_array(driver):
     a = gpupy.arange(3, dtype=gpupy.float32)
     with gpupy.fallback("error"):
-        with pytest.raises(gpupy.FallbackError, match="`nancumsum` runs in NumPy"):
+        with pytest.raises(gpupy.FallbackError, match="`partition` runs in NumPy"):
             mixed()
         with pytest.raises(gpupy.FallbackError, match=f"{LONG} is NumPy's own"):
             gpupy.ones(3, LONG) + 1
         assert (a + 1).tolist() == [1, 2, 3]
-    assert gpupy.nancumsum(a).tolist() == [0, 1, 3]
+    assert gpupy.partition(a, 1).tolist() == [0, 1, 2]
 
 
 def test_a_wrong_mode_lists_the_right_ones():

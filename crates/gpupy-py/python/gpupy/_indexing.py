@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _gpupy, _select
 from ._creation import asanyarray, is_of_a_subclass
-from ._fallback import call, call_writing, to_host
+from ._fallback import call, call_writing, to_host, wrapped
 from ._gpupy import ndarray, scalar
 
 
@@ -19,6 +19,10 @@ def getitem(array: ndarray, key: Any) -> Any:
     plain = _plain(key) if array._lazy else key
     if plain is not key:
         return array[plain]
+    if not array._lazy and _is_basic(key):
+        # A view, a record or an element of NumPy's memory, which nobody computes.
+        host = array._host()
+        return wrapped("view", host[key], [array], [host])
     return call("__getitem__", operator.getitem, (array, key), {})
 
 
@@ -26,6 +30,9 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     plain = _plain(key) if array._lazy else key
     if plain is not key:
         array[plain] = value
+        return
+    if not array._lazy and _is_basic(key):
+        array._host()[key] = to_host(value)
         return
     if array._lazy and isinstance(key, ndarray) and key._lazy and _mask(array, key, value):
         return
@@ -57,6 +64,14 @@ def _plain(key: Any) -> Any:
     return made if made.dtype.kind in "iub" else key
 
 
+def _is_basic(key: Any) -> bool:
+    """Whether a key names fields, elements or ranges: what NumPy gives for it is no copy of elements."""
+    if type(key) is tuple:
+        return all(type(part) in _BASIC for part in key)
+    return type(key) in _BASIC or (type(key) is list and bool(key) and all(type(x) is str for x in key))
+
+
+_BASIC = (int, slice, str, type(None), type(...))
 _KEYS = (int, slice, list, tuple, str, bytes, type(None), type(...), np.generic, np.ndarray, ndarray, scalar)
 
 
@@ -164,7 +179,7 @@ def putmask(a, /, mask, values):
 
 
 def _masked(array: Any, mask: Any, value: Any) -> bool:
-    """Writes where a mask of the shape of the array says so; false, with nothing done, where NumPy judges it."""
+    """Writes where a mask of the array's shape says so; false, with nothing done, where NumPy judges it."""
     alike = getattr(mask, "shape", None) == getattr(array, "shape", ())
     if type(value) in (list, tuple) and len(value) == 1:
         value = value[0]

@@ -1,7 +1,7 @@
-"""Masks that say where something is done, and the numbers that go with them.
+"""What goes with an operation beside its operands: masks, first numbers, outputs.
 
-Owns ``mask_of`` and ``number_of``. Not here: masks as keys (in Rust), what is done (``_reduce.py``,
-``_select.py``).
+Owns ``mask_of``, ``number_of`` and ``is_apart``. Not here: masks as keys (in Rust), what is done
+(``_reduce.py``, ``_select.py``).
 """
 
 from typing import Any
@@ -28,3 +28,13 @@ def number_of(a: ndarray, value: Any) -> Any:
         inside = a.dtype.kind not in "iu" or np.iinfo(a.dtype).min <= value <= np.iinfo(a.dtype).max
         return value if a.dtype.kind in kinds and inside else None
     return value if type(value) is a.dtype.type else None
+
+
+def is_apart(out: ndarray) -> bool:
+    """Whether the elements of an output lie apart from each other: else the last that is written stays."""
+    end = 1
+    for step, extent in sorted(zip(map(abs, out.strides), out.shape, strict=True)):
+        if extent > 1 and step < end:
+            return False
+        end = max(end, step * (extent - 1) + out.itemsize)
+    return True

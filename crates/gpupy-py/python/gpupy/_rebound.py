@@ -39,8 +39,12 @@ NAMES = frozenset(
     # What skips NaN.
     "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar "
     # Polynomials and functions.
-    "i0 polyadd polyder polydiv polyint polysub polyval sort_complex".split()
+    "i0 polyadd polyder polydiv polyint polysub polyval sort_complex "
+    # Windows.
+    "bartlett blackman hamming hanning kaiser".split()
 )
+# Those that make arrays of numbers.
+_MAKING = frozenset("bartlett blackman hamming hanning kaiser".split())
 
 
 def over_ours(name: str, theirs: Any, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -49,10 +53,11 @@ def over_ours(name: str, theirs: Any, fallback: Callable[..., Any]) -> Callable[
     if not isinstance(source, types.FunctionType) or not _is_bound(source):
         return None
     ours: Callable[..., Any] | None = None
+    is_making = name in _MAKING
 
     def function(*args: Any, **kwargs: Any) -> Any:
         nonlocal ours
-        if not _is_for_drivers(args, kwargs):
+        if not is_making and not _is_for_drivers(args, kwargs):
             return fallback(*args, **kwargs)
         if ours is None:
             ours = _bound(source)

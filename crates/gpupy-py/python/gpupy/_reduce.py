@@ -16,7 +16,7 @@ from ._creation import asanyarray
 from ._fallback import call
 from ._flat import flatiter
 from ._gpupy import assign_all, ndarray, place, scan, ufunc
-from ._masks import mask_of, number_of
+from ._masks import is_apart, mask_of, number_of
 
 _UNSET = np._NoValue
 
@@ -102,7 +102,7 @@ def _skipping(name: str, a: ndarray, axis: Any, keepdims: Any, dtype: Any) -> An
 
 def _may_take(out: Any) -> bool:
     """Whether a result may be written to it; NumPy refuses others before it looks at the axes."""
-    return out is None or (isinstance(out, ndarray) and out._writable)
+    return out is None or (isinstance(out, ndarray) and out._writable and is_apart(out))
 
 
 def _given(out: Any, result: Any) -> Any:

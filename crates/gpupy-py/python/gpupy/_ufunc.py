@@ -13,6 +13,7 @@ from . import _fallback, _reduce, _select
 from ._creation import asanyarray
 from ._gpupy import assign_all, ndarray, scalar
 from ._gpupy import ufunc as ufunc_class
+from ._masks import is_apart
 
 # NumPy's arrays have no more.
 _MOST_AXES = 64
@@ -78,7 +79,8 @@ def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) 
 
 
 def _takes(out: Any, shape: tuple[int, ...]) -> bool:
-    return type(out) is ndarray and out._lazy and out._writable and out.shape == shape
+    ours = type(out) is ndarray and out._lazy and out._writable
+    return ours and out.shape == shape and is_apart(out)
 
 
 def _cast(ufunc: Any, operands: tuple[Any, ...], dtype: Any) -> tuple[Any, ...] | None:

@@ -31,7 +31,7 @@ def main() -> None:
         gpupy.fallback("allow")
     try:
         with gpupy.fallback("error"):
-            gpupy.sort_complex(x)
+            gpupy.partition(x, 1)
     except FallbackError as error:
         print(error)
     print(told(gpupy.explain(x + 1)), told(gpupy.explain(x, x * 2)))
