@@ -1,7 +1,8 @@
 """The commonest call of each function of NumPy's, on float64 arrays: what `docs/coverage.md` is written from.
 
-Owns ``calls``, by the function's name, and ``arrays``, the operands that they name. A call is one
-expression, or statements of which the last is one. Not here: what becomes of the calls (``write.py``).
+Owns ``calls``, by module and function, and ``arrays``, the operands that they name. A call is one
+expression, or statements of which the last is one. Not here: what becomes of the calls (``write.py``), why some
+are NumPy's (``reasons.py``).
 """
 
 import io
@@ -24,6 +25,8 @@ def arrays(xp, size):
         "z": a + 1j * a,
         "c": m.reshape(-1)[: size // 3 * 3].reshape(-1, 3),
         "n": size,
+        "s": m + size**3 * xp.eye(size),
+        "h": m + m.T + size**3 * xp.eye(size),
         "io": io,
         "tempfile": tempfile,
     }
@@ -318,7 +321,82 @@ zeros_like: np.zeros_like(a)
 """
 
 
-def calls(words=FUNCTIONS):
+# Those of `numpy.linalg`; `s` is a matrix that has an inverse, `h` a symmetric one.
+LINALG = """
+cholesky: np.linalg.cholesky(h)
+cond: np.linalg.cond(s)
+cross: np.linalg.cross(c, c)
+det: np.linalg.det(s)
+diagonal: np.linalg.diagonal(m)
+eig: np.linalg.eig(s)
+eigh: np.linalg.eigh(h)
+eigvals: np.linalg.eigvals(s)
+eigvalsh: np.linalg.eigvalsh(h)
+inv: np.linalg.inv(s)
+lstsq: np.linalg.lstsq(s, a)
+matmul: np.linalg.matmul(m, m2)
+matrix_norm: np.linalg.matrix_norm(m)
+matrix_power: np.linalg.matrix_power(m, 2)
+matrix_rank: np.linalg.matrix_rank(m)
+matrix_transpose: np.linalg.matrix_transpose(m)
+multi_dot: np.linalg.multi_dot([m, m2, m])
+norm: np.linalg.norm(m)
+outer: np.linalg.outer(a, b)
+pinv: np.linalg.pinv(s)
+qr: np.linalg.qr(s)
+slogdet: np.linalg.slogdet(s)
+solve: np.linalg.solve(s, a)
+svd: np.linalg.svd(s)
+svdvals: np.linalg.svdvals(s)
+tensordot: np.linalg.tensordot(m, m2, axes=1)
+tensorinv: np.linalg.tensorinv(s, ind=1)
+tensorsolve: np.linalg.tensorsolve(s, a)
+trace: np.linalg.trace(m)
+vecdot: np.linalg.vecdot(m, m2)
+vector_norm: np.linalg.vector_norm(a)
+"""
+
+FFT = """
+fft: np.fft.fft(a)
+fft2: np.fft.fft2(m)
+fftfreq: np.fft.fftfreq(12)
+fftn: np.fft.fftn(m)
+fftshift: np.fft.fftshift(a)
+hfft: np.fft.hfft(z)
+ifft: np.fft.ifft(z)
+ifft2: np.fft.ifft2(m)
+ifftn: np.fft.ifftn(m)
+ifftshift: np.fft.ifftshift(a)
+ihfft: np.fft.ihfft(a)
+irfft: np.fft.irfft(z)
+irfft2: np.fft.irfft2(m)
+irfftn: np.fft.irfftn(m)
+rfft: np.fft.rfft(a)
+rfft2: np.fft.rfft2(m)
+rfftfreq: np.fft.rfftfreq(12)
+rfftn: np.fft.rfftn(m)
+"""
+
+# Ufuncs that take other operands than one or two float64 arrays.
+UFUNCS = {
+    **dict.fromkeys("bitwise_and bitwise_or bitwise_xor gcd lcm".split(), "np.{}(i, i)"),
+    **dict.fromkeys("left_shift right_shift bitwise_left_shift bitwise_right_shift".split(), "np.{}(i, i)"),
+    **dict.fromkeys("bitwise_count bitwise_invert bitwise_not invert".split(), "np.{}(i)"),
+    **dict.fromkeys("conj conjugate".split(), "np.{}(z)"),
+    **{"ldexp": "np.ldexp(a, i)", "matmul": "np.matmul(m, m2)", "matvec": "np.matvec(m, a)"},
+    **{"vecmat": "np.vecmat(a, m)", "isnat": "", "divmod": "np.divmod(a, b)"},
+}
+
+MODULES = {"numpy": FUNCTIONS, "numpy.linalg": LINALG, "numpy.fft": FFT}
+
+
+def calls(module="numpy"):
     """The calls, by the function's name; an empty one is no call that a program makes with arrays."""
-    rows = (line.partition(":") for line in words.strip().splitlines())
+    rows = (line.partition(":") for line in MODULES[module].strip().splitlines())
     return {name: call.strip() for name, _, call in rows}
+
+
+def call_of_ufunc(name, operands):
+    """The call of a ufunc of NumPy's that takes so many operands."""
+    call = UFUNCS.get(name)
+    return f"np.{name}({', '.join('ab'[:operands])})" if call is None else call.format(name)

@@ -228,7 +228,7 @@ def _wrapped(name: str, value: Any, module: str) -> Callable[..., Any]:
         function = _fallback.through_numpy(name, value)
         if name in _LIKE:
             function = _given_like(name, function)
-        if name in _rebound.NAMES and getattr(np, name, None) is value:
+        if _rebound.is_rebound(name, value, module):
             function = _rebound.over_ours(name, value, function) or function
 
     try:

@@ -20,7 +20,7 @@ import numpy as np
 from . import _fallback
 from ._creation import asanyarray
 from ._fallback import through_numpy
-from ._gpupy import ndarray
+from ._gpupy import ndarray, ufunc
 
 # NumPy's own words for what its functions are given.
 _array_converter = getattr(np._core._multiarray_umath, "_array_converter", None)
@@ -40,11 +40,26 @@ NAMES = frozenset(
     "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar "
     # Polynomials and functions.
     "i0 polyadd polyder polydiv polyint polysub polyval sort_complex "
-    # Windows.
-    "bartlett blackman hamming hanning kaiser".split()
+    # What is made of numbers.
+    "bartlett blackman diag_indices geomspace hamming hanning kaiser logspace tril_indices triu_indices".split()
 )
+# By module of ours: the same of NumPy's submodules.
+NAMES_INSIDE = {
+    "gpupy.fft": frozenset(("fftfreq", "fftshift", "ifftshift", "rfftfreq")),
+    "gpupy.linalg": frozenset(("cross", "matrix_power", "multi_dot")),
+}
 # Those that make arrays of numbers.
-_MAKING = frozenset("bartlett blackman hamming hanning kaiser".split())
+_MAKING = frozenset(
+    "bartlett blackman diag_indices fftfreq geomspace hamming hanning kaiser logspace rfftfreq "
+    "tril_indices triu_indices".split()
+)
+
+
+def is_rebound(name: str, theirs: Any, module: str) -> bool:
+    """Whether what a module of ours has under this name is such a function."""
+    if name in NAMES and getattr(np, name, None) is theirs:
+        return True
+    return name in NAMES_INSIDE.get(module, ())
 
 
 def over_ours(name: str, theirs: Any, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -57,11 +72,11 @@ def over_ours(name: str, theirs: Any, fallback: Callable[..., Any]) -> Callable[
 
     def function(*args: Any, **kwargs: Any) -> Any:
         nonlocal ours
-        if not is_making and not _is_for_drivers(args, kwargs):
-            return fallback(*args, **kwargs)
-        if ours is None:
-            ours = _bound(source)
-        return ours(*args, **kwargs)
+        if is_making or _is_for_drivers(args, kwargs):
+            if ours is None:
+                ours = _bound(source)
+            return ours(*args, **kwargs)
+        return fallback(*args, **kwargs)
 
     return function
 
@@ -69,18 +84,36 @@ def over_ours(name: str, theirs: Any, fallback: Callable[..., Any]) -> Callable[
 def _is_for_drivers(args: Any, kwargs: Any) -> bool:
     """Whether arrays of ours take part, and none on which NumPy works alone."""
     found = False
-    values = [*args, *kwargs.values()]
-    while values:
-        value = values.pop()
-        if type(value) is ndarray:
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(value)
+        if kind is ndarray:
             if not value._lazy:
                 return False
             found = True
-        elif type(value) is list or type(value) is tuple:
-            values += value
-        elif isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+        elif kind is list or kind is tuple:
+            inside = _of_items(value)
+            if inside is False:
+                return False
+            found = found or inside is True
+        elif kind not in _PLAIN and isinstance(value, np.ndarray):
             return False
     return found
+
+
+def _of_items(values: Any) -> bool | None:
+    """Whether arrays of ours are in a container, and none on which NumPy works alone; ``None`` without either."""
+    found = None
+    for value in values:
+        kind = type(value)
+        inside = value._lazy if kind is ndarray else _of_items(value) if kind in (list, tuple) else None
+        if inside is False or (inside is None and kind not in _PLAIN and isinstance(value, np.ndarray)):
+            return False
+        found = found or inside
+    return found
+
+
+# NumPy's own arrays become ours; those of subclasses are NumPy's.
+_PLAIN = frozenset((int, float, bool, str, type(None), np.ndarray, ufunc))
 
 
 def _is_bound(function: types.FunctionType) -> bool:
@@ -101,43 +134,29 @@ def _looked_up(code: types.CodeType) -> Iterator[str]:
             yield from _looked_up(constant)
 
 
-# By the id of a module's names: those that are ours.
-_tables: dict[int, "_Names"] = {}
+# By the id of a module's names: those that are bound to ours so far.
+_tables: dict[int, dict[str, Any]] = {}
 
 
-class _Names(dict[str, Any]):
-    """The names of a module of NumPy's, each bound to ours when code first looks it up."""
-
-    def __init__(self, theirs: dict[str, Any]) -> None:
-        super().__init__(__name__=theirs.get("__name__"), __builtins__=builtins)
-        self.theirs = theirs
-
-    def __missing__(self, name: str) -> Any:
-        if name not in self.theirs:
-            raise KeyError(name)
-        made = self[name] = _ours(self.theirs[name])
-        return made
-
-
-def _names(theirs: dict[str, Any]) -> _Names:
-    found = _tables.get(id(theirs))
-    if found is None:
-        found = _tables[id(theirs)] = _Names(theirs)
-    return found
-
-
+@functools.cache
 def _bound(function: types.FunctionType) -> types.FunctionType:
-    """The function, with the names of its module bound to ours."""
-    names = _names(function.__globals__)
-    for name in _looked_up(function.__code__):
-        # Those of a dictionary are looked up fastest, but only what is in it.
-        if name in names.theirs:
-            names[name]
-    made = types.FunctionType(
-        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
-    )
+    """The function, with the names that it looks up in its module bound to ours."""
+    theirs = function.__globals__
+    names = _tables.setdefault(id(theirs), {"__name__": theirs["__name__"], "__builtins__": builtins})
+    made = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     made.__kwdefaults__ = function.__kwdefaults__
+    _binding[function] = made
+    try:
+        for name in _looked_up(function.__code__):
+            if name in theirs and name not in names:
+                names[name] = _ours(theirs[name])
+    finally:
+        del _binding[function]
     return made
+
+
+# Functions whose names are being bound: one may call another that calls it.
+_binding: dict[types.FunctionType, types.FunctionType] = {}
 
 
 class _Module:
@@ -200,8 +219,7 @@ def _function(value: Any) -> Any:
         return value
     source = getattr(value, "_implementation", value)
     if isinstance(source, types.FunctionType):
-        # A helper, bound when it is called.
-        return _later(source)
+        return _binding.get(source) or (_bound(source) if _is_bound(source) else value)
     return through_numpy(name, value) if isinstance(source, types.BuiltinFunctionType) else value
 
 
@@ -255,19 +273,3 @@ class _Converter:
         """A result as it is; ours have no subclasses."""
         to_scalar = all(not a.ndim for a in self._arrays) if to_scalar is None else to_scalar
         return array[()] if to_scalar and isinstance(array, ndarray) and not array.ndim else array
-
-
-@functools.cache
-def _later(function: types.FunctionType) -> Callable[..., Any]:
-    made: types.FunctionType | None = None
-    if not _is_bound(function):
-        return function
-
-    @functools.wraps(function)
-    def helper(*args: Any, **kwargs: Any) -> Any:
-        nonlocal made
-        if made is None:
-            made = _bound(function)
-        return made(*args, **kwargs)
-
-    return helper

@@ -416,10 +416,14 @@ def ufunc_accumulate(
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):
-    a = _array(a)
+    a = a if type(a) is ndarray else _array(a)
     made = None
     if a._lazy:
-        made = _lazily("add", a if a.dtype == np.bool else a != 0, axis, keepdims, np.dtype(np.intp))
+        mask = a if a.dtype == np.bool else a != 0
+        if type(mask) is ndarray and not keepdims:
+            made = mask._reduce_along("add", axis)
+        if made is None:
+            made = _lazily("add", mask, axis, keepdims, np.dtype(np.intp))
     if made is None:
         return call("count_nonzero", np.count_nonzero, (a,), {"axis": axis, "keepdims": keepdims})
     # NumPy gives a number of Python's, or of its own.
