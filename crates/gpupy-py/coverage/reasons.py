@@ -33,13 +33,14 @@ OF_NAMES = {
         **_of("choose ravel_multi_index unravel_index", _CHECKED),
         **_of("packbits unpackbits", "bits within bytes are no elements of drivers"),
         **_of("bmat", "matrices are NumPy's own class"),
-        **_of("frexp modf", "a ufunc of two results"),
-        **_of("matvec vecmat vecdot", "a generalised ufunc that drivers lack"),
+        **_of("frexp modf", "ufuncs of two results have no form of drivers"),
+        **_of("matvec vecmat vecdot", "drivers have no such generalised ufunc"),
         **_of("isnat", "dates are NumPy's own dtype"),
     },
-    "numpy.linalg": {},
+    "numpy.linalg": _of("tensorinv tensorsolve", "a solution, which is LAPACK's"),
     "numpy.fft": {},
 }
+# Of others.
 OTHERWISE = {
     "numpy": "drivers have no such operation",
     "numpy.linalg": _LAPACK,
@@ -47,8 +48,7 @@ OTHERWISE = {
 }
 
 OF_MODULES = {
-    "numpy.random": "generators are NumPy's, so that a seed gives NumPy's numbers; what they give becomes an array of "
-    "gpupy",
+    "numpy.random": "generators are NumPy's, so that a seed gives NumPy's numbers",
     "numpy.ma": "masked arrays are NumPy's own class",
     "numpy.strings": "strings are NumPy's own dtype",
     "numpy.char": "strings are NumPy's own dtype",

@@ -349,7 +349,7 @@ def _arange(dtype: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     _refuse(device)
     given = [to_host(x) for x in (start, stop)]
-    if all(type(x) in (int, float) for x in given) and is_lazy(float) and axis in (0, -1):
+    if all(type(x) in (int, float, np.float64) for x in given) and is_lazy(float) and axis in (0, -1):
         made = _linspace(float(given[0]), float(given[1]), operator.index(num), endpoint, dtype)
         if made is not None:
             return made if retstep else made[0]

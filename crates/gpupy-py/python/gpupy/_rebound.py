@@ -41,7 +41,8 @@ NAMES = frozenset(
     # Polynomials and functions.
     "i0 polyadd polyder polydiv polyint polysub polyval sort_complex "
     # What is made of numbers.
-    "bartlett blackman diag_indices geomspace hamming hanning kaiser logspace tril_indices triu_indices".split()
+    "bartlett blackman diag_indices geomspace hamming hanning kaiser logspace tril_indices "
+    "triu_indices".split()
 )
 # By module of ours: the same of NumPy's submodules.
 NAMES_INSIDE = {
@@ -101,7 +102,7 @@ def _is_for_drivers(args: Any, kwargs: Any) -> bool:
 
 
 def _of_items(values: Any) -> bool | None:
-    """Whether arrays of ours are in a container, and none on which NumPy works alone; ``None`` without either."""
+    """Whether arrays of ours are in a container, and none on which NumPy works alone; ``None``: neither."""
     found = None
     for value in values:
         kind = type(value)
