@@ -1,8 +1,8 @@
 """The commonest call of each function of NumPy's, on float64 arrays; `docs/coverage.md` is written from them.
 
 Owns ``calls``, by module and function, and ``arrays``, the operands that they name. A call is one expression,
-or statements of which the last is one. Not here: what becomes of the calls (``write.py``), why some are NumPy's
-(``reasons.py``).
+or statements of which the last is one. Not here: what becomes of the calls (``write.py``), and why some are
+NumPy's (``reasons.py``).
 """
 
 import io

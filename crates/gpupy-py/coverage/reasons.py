@@ -7,7 +7,6 @@ Not here: which functions fall back, which is tried (``write.py``).
 _PARTIAL = "partial order has no form of drivers, and sorting everything takes longer"
 _COUNTING = "counting by value would add to elements that several points share, which no driver does"
 _SEARCHING = "binary search has no form of drivers"
-_SETS = "a table of hashes, or search; NumPy's takes less than sorting"
 _SLIDING = "sums of products over a moving window have no form of drivers"
 _LAPACK = "a decomposition, which is LAPACK's"
 _CHECKED = "each index is checked, and refused, before anything is computed"
@@ -24,10 +23,8 @@ OF_NAMES = {
             "argpartition partition median nanmedian percentile nanpercentile quantile nanquantile", _PARTIAL
         ),
         **_of("bincount histogram histogram2d histogramdd", _COUNTING),
-        **_of("histogram_bin_edges", "it reads the extremes for as many edges as bins, a handful"),
+        **_of("histogram_bin_edges", "edges are a handful of numbers"),
         **_of("searchsorted digitize interp", _SEARCHING),
-        **_of("isin intersect1d setdiff1d setxor1d union1d", _SETS),
-        **_of("unique unique_all unique_counts unique_inverse unique_values", _SETS),
         **_of("convolve correlate poly polymul", _SLIDING),
         **_of("polyfit roots", _LAPACK),
         **_of("choose ravel_multi_index unravel_index", _CHECKED),

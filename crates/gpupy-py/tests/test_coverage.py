@@ -1,4 +1,4 @@
-"""The page of which functions are recorded is as the module is, and names each function and why it is NumPy's."""
+"""The page of which functions are recorded is as the module is, and names each function."""
 
 import pathlib
 import subprocess
@@ -21,7 +21,8 @@ def test_the_page_is_as_it_would_be_written():
 def test_at_least_so_many_functions_compute_nothing_in_numpy():
     rows = [line for line in PAGE.split("## Ufuncs")[0].splitlines() if line.startswith("| `")]
     ours = [row for row in rows if row.endswith("| recorded |") or row.endswith("| computes nothing |")]
-    assert len(rows) >= 280 and len(ours) >= 240 and sum(row.endswith("| recorded |") for row in rows) >= 185
+    assert len(rows) >= 280 and len(ours) >= 250
+    assert sum(row.endswith("| recorded |") for row in rows) >= 190
 
 
 def test_each_name_of_numpys_namespace_is_in_the_page():

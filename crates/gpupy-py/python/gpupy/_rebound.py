@@ -22,9 +22,6 @@ from ._creation import asanyarray
 from ._fallback import through_numpy
 from ._gpupy import ndarray, ufunc
 
-# NumPy's own words for what its functions are given.
-_array_converter = getattr(np._core._multiarray_umath, "_array_converter", None)
-
 # What is left out needs operations that no driver has, or looks at NumPy's own memory.
 NAMES = frozenset(
     # Numbers and comparisons.
@@ -38,6 +35,9 @@ NAMES = frozenset(
     "tril_indices_from trim_zeros triu_indices_from vander "
     # What skips NaN.
     "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar "
+    # Sets.
+    "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse "
+    "unique_values "
     # Polynomials and functions.
     "i0 polyadd polyder polydiv polyint polysub polyval sort_complex "
     # What is made of numbers.
@@ -194,8 +194,8 @@ def _ours(value: Any) -> Any:
             public = value.__name__.removeprefix("numpy.") in _submodules._NAMES
             _modules[id(value)] = _submodules.module_of(value) if public else _Module(value)
         return _modules[id(value)]
-    if _array_converter is not None and value is _array_converter:
-        return _Converter
+    if getattr(value, "__name__", "") in _INSTEAD:
+        return _INSTEAD[value.__name__]
     if isinstance(value, np.ufunc):
         return _namespace.ufunc_of(value)
     owner = getattr(value, "__self__", None)
@@ -274,3 +274,11 @@ class _Converter:
         """A result as it is; ours have no subclasses."""
         to_scalar = all(not a.ndim for a in self._arrays) if to_scalar is None else to_scalar
         return array[()] if to_scalar and isinstance(array, ndarray) and not array.ndim else array
+
+
+def _no_table(array: Any, **_: Any) -> Any:
+    return NotImplemented
+
+
+# What NumPy has in C for its own functions, by its name: a table of hashes is one of two ways that they know.
+_INSTEAD = {"_array_converter": _Converter, "_unique_hash": _no_table}
