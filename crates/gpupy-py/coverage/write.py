@@ -121,9 +121,9 @@ def text():
     head = f"""# What is recorded
 
 Written by `cargo xtask coverage`, with NumPy {series} and the driver `cpu`; do not edit. Each function is
-called with float64 arrays as programs most often call it, few elements and many, while fallbacks are forbidden. `a`,
-`b` and `x` are vectors, `m` and `m2` matrices, `i` integers, `mask` bools, `z` complex numbers, `c` rows of
-three; `s` and `h` are matrices that have an inverse, `h` a symmetric one.
+called with float64 arrays as programs most often call it, few elements and many, while fallbacks are
+forbidden. `a`, `b` and `x` are vectors, `m` and `m2` matrices, `i` integers, `mask` bools, `z` complex
+numbers, `c` rows of three; `s` and `h` are matrices that have an inverse, `h` a symmetric one.
 
 *Recorded* is what drivers compute, now or when its value is needed. What *computes nothing* looks at dtypes,
 shapes and settings, or reads and writes text and files. All else is NumPy's, counted with the line of the

@@ -33,7 +33,7 @@ mod methods;
 mod session;
 mod views;
 
-use array::{ndarray, scalar, wrap};
+use array::{kind, ndarray, scalar, wrap};
 use compute::{forms, select, ufunc};
 use convert::dtypes;
 use create::{arrays, builtin};
@@ -52,6 +52,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ufunc::Ufunc>()?;
     module.add_function(wrap_pyfunction!(context::use_driver, module)?)?;
     module.add_function(wrap_pyfunction!(sites::count_made, module)?)?;
+    module.add_function(wrap_pyfunction!(kind::give_kind, module)?)?;
     module.add_function(wrap_pyfunction!(masks::positions, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_driver, module)?)?;
     module.add_function(wrap_pyfunction!(context::wanted_driver, module)?)?;
