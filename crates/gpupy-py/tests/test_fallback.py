@@ -141,6 +141,51 @@ def test_the_environment_sets_the_mode():
         assert bool(run.returncode) == (mode == "error")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "random.default_rng(0).normal(size=4)",
+        "random.rand(3)",
+        "fft.fft([1, 2, 3])",
+        "linalg.inv([[2.0]])",
+        "ma.masked_less(gpupy.arange(3.0), 1)",
+        "ma.sum(numpy.ma.array([1, 2]))",
+        "histogram([1, 2])",
+        "mgrid[0:2, 0:3]",
+        "fft.fft(gpupy.arange(4.0))",
+        "linalg.solve(gpupy.eye(2), gpupy.ones(2))",
+    ],
+)
+def test_what_numpy_makes_is_counted_at_the_users_line(call, auto):
+    gpupy.reset_stats()
+    eval(compile(f"gpupy.{call}", "<the line>", "eval"), {"gpupy": gpupy, "numpy": numpy})
+    assert [site[1:] for site in gpupy.stats().fallback_sites] == [("<the line>", 1, 1)]
+    with gpupy.fallback("error"), pytest.raises(gpupy.FallbackError, match="<the line>:1"):
+        eval(compile(f"gpupy.{call}", "<the line>", "eval"), {"gpupy": gpupy, "numpy": numpy})
+
+
+def test_what_is_given_or_read_is_not_counted(tmp_path, auto):
+    a = gpupy.arange(6.0)
+    with gpupy.fallback("error"):
+        gpupy.save(tmp_path / "a.npy", a)
+        assert gpupy.load(tmp_path / "a.npy").tolist() == a.tolist()
+        gpupy.array([1, 2]), gpupy.frombuffer(b"12345678"), gpupy.random.default_rng(0).random()
+        gpupy.array2string(a), gpupy.array_repr(a), gpupy.isscalar(a), gpupy.einsum_path("i,i", a, a)
+        gpupy.multiply(a.shape, (2,)), gpupy.random.seed(0)
+
+
+def test_fields_of_records_are_viewed_written_and_computed_with_where_fallbacks_are_forbidden(auto):
+    records = gpupy.zeros(5, [("x", "f8"), ("n", "i8")])
+    with gpupy.fallback("error"):
+        records["x"] = gpupy.arange(5.0)
+        records["n"][1:3] = 7
+        x = records["x"]
+        assert (x * 2 + records["n"]).tolist() == [0, 9, 11, 6, 8]
+        assert x.sum() == 10 and x[2] == 2 and records[["x", "n"]].dtype.names == ("x", "n")
+        assert gpupy.sqrt(records["x"][1:2]).tolist() == [1] and records[3]["x"] == 3
+    assert records["x"].tolist() == [0, 1, 2, 3, 4]
+
+
 def test_reading_is_no_fallback(driver):
     a = gpupy.arange(6, dtype=gpupy.float32).reshape(2, 3) * 2
     repr(a), str(a), a.tolist(), a.tobytes(), float(a[0, 1]), bool(a[1, 1] > 0)

@@ -450,7 +450,7 @@ def test_a_call_gives_what_numpys_gives(call, driver):
 
 def test_each_function_is_called_in_some_way():
     called = {re.match(r"np\.(\w+)", call)[1] for call in CALLS}
-    unlike = {"mask_indices", "fill_diagonal", "put_along_axis", "require", "row_stack"}
+    unlike = {"unique_values", "mask_indices", "fill_diagonal", "require", "row_stack"}
     assert not _rebound.NAMES - called - unlike
 
 
@@ -460,6 +460,8 @@ def test_functions_that_write_do_it_in_the_array(driver):
         a = xp.arange(12.0).reshape(3, 4)
         xp.fill_diagonal(a, -1.0)
         xp.put_along_axis(a, xp.argmax(a, 1, keepdims=True), 0.0, 1)
+        xp.put_along_axis(a, xp.array([3]), 0.5, None)
+        xp.put_along_axis(a.T, xp.array([[2, 0, 1]]), xp.arange(3.0).reshape(1, 3), 0)
         xp.copyto(a, 5.0, where=a > 6)
         xp.putmask(a, a == 5, a * 2)
         xp.place(a, a == 10, [3.0])
@@ -488,6 +490,29 @@ def test_a_function_that_the_numpy_at_hand_writes_otherwise_stays_numpys():
 def test_each_function_is_one_that_the_numpy_at_hand_writes_in_python():
     for name in _rebound.NAMES - {"in1d", "row_stack"}:
         assert _rebound.over_ours(name, getattr(np, name), len) is not None, name
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "fft.fftfreq(9, 0.5)",
+        "fft.rfftfreq(8)",
+        "fft.fftshift(m)",
+        "fft.ifftshift(m, axes=0)",
+        "linalg.matrix_power(m[:, :4], 3)",
+        "linalg.multi_dot([m, m.T, m])",
+        "linalg.cross(c3, c3[::-1])",
+        "linalg.matrix_power(m[:, :4], 0)",
+        "linalg.matrix_power(m, 2)",
+    ],
+)
+def test_functions_of_submodules_do_too(call, driver):
+    call = f"np.{call}"
+    got, refused, _ = outcome(call, gpupy)
+    want, refusal, _ = outcome(call, numpy)
+    assert refused == refusal
+    if refusal is None:
+        assert_alike(got, want)
 
 
 def test_what_they_warn_of_is_told_at_the_users_line(auto):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _gpupy, _select
-from ._creation import asanyarray, is_of_a_subclass
+from ._creation import arange, asanyarray, is_of_a_subclass
 from ._fallback import call, call_writing, to_host, wrapped
 from ._gpupy import ndarray, scalar
 
@@ -178,6 +178,24 @@ def putmask(a, /, mask, values):
         call_writing("putmask", np.putmask, (a, mask, values), {})
 
 
+def put_along_axis(arr, indices, values, axis):
+    target = arr
+    if axis is None and type(arr) is ndarray and arr._lazy and arr.flags.c_contiguous:
+        target, axis = arr.reshape(-1), 0
+    index = asanyarray(indices)
+    known = type(target) is ndarray and target._lazy and type(axis) is int and index._lazy
+    if known and index.dtype.kind in "iu" and index.ndim == target.ndim and -index.ndim <= axis < index.ndim:
+        axis %= index.ndim
+        key = [
+            arange(extent).reshape((1,) * at + (-1,) + (1,) * (index.ndim - at - 1))
+            for at, extent in enumerate(target.shape)
+        ]
+        key[axis] = index
+        target[tuple(key)] = values
+    else:
+        call("put_along_axis", np.put_along_axis, (arr, indices, values, axis), {})
+
+
 def _masked(array: Any, mask: Any, value: Any) -> bool:
     """Writes where a mask of the array's shape says so; false, with nothing done, where NumPy judges it."""
     alike = getattr(mask, "shape", None) == getattr(array, "shape", ())
@@ -196,6 +214,7 @@ FUNCTIONS = {
     "nonzero": nonzero,
     "place": place,
     "put": put,
+    "put_along_axis": put_along_axis,
     "putmask": putmask,
     "take": take,
     "take_along_axis": take_along_axis,

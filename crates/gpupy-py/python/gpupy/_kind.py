@@ -1,7 +1,7 @@
 """NumPy's arrays are instances of ``np.ndarray`` in a program whose NumPy is gpupy: libraries give them.
 
-Owns ``Kind``, the class of ``gpupy.ndarray`` in such programs. Invariant: only what the program's own code asks
-is answered so; gpupy and libraries tell the classes apart. Not here: whose code it is (``_imports.py``).
+Owns ``Kind``, the class of ``gpupy.ndarray`` in such programs. Invariant: only what the program's own code
+asks is answered so; gpupy and libraries tell the classes apart. Not here: whose code it is (``_imports.py``).
 """
 
 import sys

@@ -31,7 +31,7 @@ NAMES = frozenset(
     "average corrcoef cov diff ediff1d gradient kron trapezoid unwrap "
     # Shapes and places.
     "apply_along_axis apply_over_axes asarray_chkfinite block delete diag diag_indices_from diagflat "
-    "fill_diagonal insert ix_ mask_indices piecewise put_along_axis require row_stack select "
+    "fill_diagonal insert ix_ mask_indices piecewise require row_stack select "
     "tril_indices_from trim_zeros triu_indices_from vander "
     # What skips NaN.
     "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar "

@@ -269,9 +269,9 @@ def _spread(name: str, finish: Any) -> Callable[..., Any]:
         correction=_UNSET,
     ):
         a = _array(a)
-        plain = where is mean is correction is _UNSET
+        plain = (mean is _UNSET or type(mean) is ndarray) and correction is _UNSET
         if plain and isinstance(ddof, int) and ddof >= 0 and a.dtype.kind in "iubf":
-            result = _variance(a, axis, dtype, ddof, keepdims)
+            result = _variance(a, axis, dtype, ddof, keepdims, where, mean)
             if result is not None:
                 result = _given(out, finish(result))
             if result is not None:
@@ -288,24 +288,35 @@ def _spread(name: str, finish: Any) -> Callable[..., Any]:
     return function
 
 
-def _variance(a: ndarray, axis: Any, dtype: Any, ddof: Any, keepdims: Any) -> Any:
+def _variance(
+    a: ndarray, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any = True, middle: Any = _UNSET
+) -> Any:
     """The variance of a lazy array of real numbers, or ``None``."""
+    where = True if where is _UNSET else where
     try:
-        if dtype not in (None, a.dtype) or not a.size or _count(a, axis) <= ddof:
+        if dtype not in (None, a.dtype) or not a._lazy or not a.size or _count(a, axis) <= ddof:
+            return None
+        if where is not True and mask_of(a, where) is None:
             return None
     except (TypeError, ValueError):
         # NumPy words what is wrong with the axes.
         return None
     # As for means, float16 is summed in float32.
     wide = np.float32 if a.dtype == np.float16 else None
-    middle = _mean(a, axis, wide, True)
-    if middle is None:
+    if middle is _UNSET:
+        middle = _mean(a, axis, wide, True, where)
+    if middle is None or (type(middle) is ndarray and not middle._lazy):
         return None
     away = a - middle
-    total = _lazily("add", away * away, axis, keepdims)
+    if away.shape != a.shape:
+        return None
+    total = _lazily("add", away * away, axis, keepdims, where=where)
     if total is None:
         return None
-    variance = total / total.dtype.type(_count(a, axis) - ddof)
+    if where is True:
+        variance = total / total.dtype.type(_count(a, axis) - ddof)
+    else:
+        variance = total / _counted(a, axis, keepdims, where, ddof).astype(total.dtype)
     return variance.astype(a.dtype) if wide is not None else variance
 
 

@@ -3,6 +3,7 @@
 Reductions that a driver does are recorded; the rest is NumPy's. Not here: calls (in Rust).
 """
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -67,6 +68,13 @@ def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) 
         operands = _cast(ufunc, operands, dtype)
     if operands is None or (out is not None and not _takes(out, shape)):
         return None
+    if mask is not None and out is None:
+        _warn_of_no_output(ufunc, next(x for x in operands if type(x) is ndarray).dtype)
+    if out is not None and any(
+        x is not out and type(x) is ndarray and out._shares(x) for x in (*operands, mask)
+    ):
+        # What is written would be read: NumPy sees to that.
+        return None
     made = ufunc(*operands)
     if not isinstance(made, (ndarray, scalar, np.generic)) or (out is not None and out.dtype != made.dtype):
         return None
@@ -76,6 +84,13 @@ def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) 
         assign_all(out, made)
         return out
     return asanyarray(made) if as_array else made
+
+
+def _warn_of_no_output(ufunc: Any, dtype: Any) -> None:
+    """NumPy's own warning, where it has one, for a mask without an output."""
+    nothing = np.empty(0, dtype)
+    with contextlib.suppress(TypeError):
+        ufunc._numpy(*(nothing,) * ufunc.nin, where=np.empty(0, bool))
 
 
 def _takes(out: Any, shape: tuple[int, ...]) -> bool:

@@ -17,7 +17,7 @@ use crate::index::assign;
 use gpupy_core::DType;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 use smallvec::SmallVec;
 
 #[pymethods]
@@ -186,6 +186,8 @@ impl Ufunc {
         for (key, value) in kwargs.iter() {
             let key: String = key.extract()?;
             match key.as_str() {
+                // By position and by name: NumPy has the words.
+                "out" if args.len() > self.nin => return Ok(Plain::No),
                 "out" if out.is_none() => {
                     out = match value.cast::<PyTuple>() {
                         Ok(tuple) if tuple.len() == 1 => Some(tuple.get_item(0)?),
@@ -194,13 +196,13 @@ impl Ufunc {
                     };
                     out = out.filter(|o| !o.is_none());
                 }
-                "where" if value.is(&*pyo3::types::PyBool::new(value.py(), true)) => {}
+                "where" if value.is(&*PyBool::new(value.py(), true)) => {}
                 "where" if value.is(numpy(value.py())?.no_value.bind(value.py())) => {}
                 "where" => mask = Some(value),
                 "dtype" if value.is_none() => {}
                 "dtype" => given_dtype = Some(value),
                 // Ours have no subclasses, and outputs the dtype of what is computed.
-                "subok" => {}
+                "subok" if value.is_exact_instance_of::<PyBool>() => {}
                 "casting" if value.eq("same_kind")? || value.eq("unsafe")? => {}
                 _ => return Ok(Plain::No),
             }
