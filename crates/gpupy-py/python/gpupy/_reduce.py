@@ -231,7 +231,7 @@ def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any, where: Any = True) -
 
 def _counted(a: ndarray, axis: Any, keepdims: Any, where: Any, ddof: int) -> Any:
     """How many elements take part, less ``ddof``; NumPy warns where that is none."""
-    mask = np.broadcast_to(mask_of(a, where), a.shape)  # type: ignore[arg-type]
+    mask = np.broadcast_to(mask_of(a, where), a.shape)
     count = _lazily("add", mask, axis, keepdims) - ddof
     if (count <= 0).any():
         words = "Degrees of freedom <= 0 for slice" if ddof else "Mean of empty slice."

@@ -118,9 +118,9 @@ def _by_several(rows: list[Any], axis: int) -> Any:
     alike = all(row._lazy and row.shape == first.shape for row in rows)
     if not alike or not -first.ndim <= axis < first.ndim:
         return None
-    places = None
+    places: Any = None
     for row in rows:
-        key = row if places is None else np.take_along_axis(row, places, axis)
+        key: Any = row if places is None else np.take_along_axis(row, places, axis)
         found = _gpupy.argsort(key, axis)
         if found is None:
             return None

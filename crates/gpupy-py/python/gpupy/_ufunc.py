@@ -51,7 +51,7 @@ def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) 
 
     Elsewhere the output keeps its elements; without one NumPy promises nothing of them, and they are zero.
     """
-    operands = args[: ufunc.nin]
+    operands: Any = args[: ufunc.nin]
     if not any(type(x) is ndarray and x._lazy for x in operands) or any(_is_numpys(x) for x in operands):
         return None
     mask = asanyarray(where) if type(where) is np.ndarray else where
