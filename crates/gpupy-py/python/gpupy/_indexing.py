@@ -179,18 +179,18 @@ def putmask(a, /, mask, values):
 
 
 def put_along_axis(arr, indices, values, axis):
-    target = arr
+    target, along = arr, axis
     if axis is None and type(arr) is ndarray and arr._lazy and arr.flags.c_contiguous:
-        target, axis = arr.reshape(-1), 0
+        target, along = arr.reshape(-1), 0
     index = asanyarray(indices)
-    known = type(target) is ndarray and target._lazy and type(axis) is int and index._lazy
-    if known and index.dtype.kind in "iu" and index.ndim == target.ndim and -index.ndim <= axis < index.ndim:
-        axis %= index.ndim
+    known = type(target) is ndarray and target._lazy and type(along) is int and index._lazy
+    if known and index.dtype.kind in "iu" and index.ndim == target.ndim and -index.ndim <= along < index.ndim:
+        along %= index.ndim
         key = [
             arange(extent).reshape((1,) * at + (-1,) + (1,) * (index.ndim - at - 1))
             for at, extent in enumerate(target.shape)
         ]
-        key[axis] = index
+        key[along] = index
         target[tuple(key)] = values
     else:
         call("put_along_axis", np.put_along_axis, (arr, indices, values, axis), {})

@@ -18,6 +18,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::ptr::{NonNull, null_mut};
 
@@ -112,7 +113,13 @@ pub fn over(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
 /// Copies an ndarray of this dtype. The copy's axes lie in memory as the ndarray's do.
 fn copy_in(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
     let copy = |array| {
-        with_bytes(array, |shape, bytes| Array::from_bytes(dtype, shape, bytes).map_err(to_py))?
+        with_bytes(array, |shape, bytes| {
+            // To NumPy a truth value is any byte but 0, to drivers 1.
+            let truths = dtype == DType::Bool && bytes.iter().any(|byte| *byte > 1);
+            let one_each = || bytes.iter().map(|byte| u8::from(*byte != 0)).collect::<Vec<u8>>();
+            let bytes = if truths { Cow::Owned(one_each()) } else { Cow::Borrowed(bytes) };
+            Array::from_bytes(dtype, shape, &bytes).map_err(to_py)
+        })?
     };
     let strides = array.strides();
     if array.is_c_contiguous() {

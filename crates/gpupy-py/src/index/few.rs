@@ -4,9 +4,8 @@
 //! `assign.rs`) would; everything else, mistakes too, they leave to it.
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::classify;
+use crate::array::operand::{Operand, classify};
 use crate::array::scalar::LazyScalar;
-use crate::convert::dtypes::numpy;
 use crate::convert::host;
 use crate::index::assign::plain;
 use crate::index::key::{Key, integer};
@@ -216,10 +215,10 @@ fn set_part(
 fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
     let is_plain = value.is_exact_instance_of::<PyFloat>()
         || value.is_exact_instance_of::<PyInt>()
-        || numpy(value.py())?.is_scalar_type(&value.get_type())
         || value.is_exact_instance_of::<LazyScalar>();
     if !is_plain {
-        return Ok(None);
+        let number = host::real(value)?;
+        return Ok(number.and_then(|number| plain(&Operand::known(number), dtype)));
     }
     Ok(classify(value)?.and_then(|value| plain(&value, dtype)))
 }
