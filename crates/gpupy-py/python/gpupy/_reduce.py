@@ -430,7 +430,8 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     a = a if type(a) is ndarray else _array(a)
     made = None
     if a._lazy:
-        mask = a if a.dtype == np.bool else a != 0
+        # Along axes it lies as what NumPy reduces there, which is cast.
+        mask = a if a.dtype == np.bool else a != 0 if axis is None else a.astype(np.bool)
         if type(mask) is ndarray and not keepdims:
             made = mask._reduce_along("add", axis)
         if made is None:
