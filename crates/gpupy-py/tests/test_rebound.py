@@ -525,6 +525,14 @@ def test_what_they_warn_of_is_told_at_the_users_line(auto):
     assert told[0].filename == __file__
 
 
+def test_numpys_own_functions_give_lazy_arrays_of_ours(auto):
+    a = gpupy.arange(100_000, dtype="f4") + 1
+    gpupy.reset_stats()
+    made = numpy.diff(numpy.nan_to_num(a))
+    assert type(made) is gpupy.ndarray and gpupy.stats().launches == gpupy.stats().fallbacks == 0
+    assert numpy.unique(gpupy.array([3, 1, 3])).tolist() == [1, 3]
+
+
 def test_a_lazy_array_stays_lazy(driver):
     a = gpupy.arange(100_000, dtype="f4") + 1
     gpupy.reset_stats()

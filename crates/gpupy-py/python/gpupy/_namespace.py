@@ -258,8 +258,10 @@ def _overrides() -> dict[Any, Any]:
 def override(function: Any) -> Any:
     """Our implementation of a function of NumPy's, if there is one."""
     own = _overrides().get(function)
-    if own is None and getattr(function, "__name__", "") in _SHAPES_ALONE:
-        return function_of(function.__name__, function, "gpupy")
+    if own is None:
+        name = getattr(function, "__name__", "")
+        if name in _SHAPES_ALONE or _rebound.is_rebound(name, function, "gpupy"):
+            return function_of(name, function, "gpupy")
     return own
 
 
