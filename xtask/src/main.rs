@@ -6,6 +6,7 @@
 //! (`examples/`, `benches/`).
 
 mod checks;
+mod coverage;
 mod demo;
 mod develop;
 mod header;
@@ -63,6 +64,12 @@ const COMMANDS: &[Task] = &[
         arguments: "",
         does: "write include/gpupy_driver.h afresh from the driver table in Rust",
         run: header::run,
+    },
+    Task {
+        name: "coverage",
+        arguments: "",
+        does: "write docs/coverage.md afresh: which of NumPy's functions are recorded, tried with the module as it is",
+        run: coverage::run,
     },
     Task {
         name: "sanitize",
@@ -145,7 +152,7 @@ mod tests {
         let message = dispatch(&["tset".to_owned()]).map_err(|f| f.to_string());
         assert_eq!(
             message,
-            Err("no command `tset`; there are demo, test, develop, bench, lint, header, sanitize, ci"
+            Err("no command `tset`; there are demo, test, develop, bench, lint, header, coverage, sanitize, ci"
                 .to_owned())
         );
     }

@@ -33,12 +33,12 @@ mod methods;
 mod session;
 mod views;
 
-use array::{ndarray, scalar, wrap};
+use array::{kind, ndarray, scalar, wrap};
 use compute::{forms, select, ufunc};
 use convert::dtypes;
 use create::{arrays, builtin};
 use fallback::{plain, sites};
-use index::{assign, pick, take};
+use index::{assign, masks, pick, take};
 use methods::{evaluate, explain, views as view_methods};
 use session::{context, errors, processes};
 use views::{faces, repeats, shape, shifts};
@@ -51,6 +51,9 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scalar::LazyScalar>()?;
     module.add_class::<ufunc::Ufunc>()?;
     module.add_function(wrap_pyfunction!(context::use_driver, module)?)?;
+    module.add_function(wrap_pyfunction!(sites::count_made, module)?)?;
+    module.add_function(wrap_pyfunction!(kind::give_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(masks::positions, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_driver, module)?)?;
     module.add_function(wrap_pyfunction!(context::wanted_driver, module)?)?;
     module.add_function(wrap_pyfunction!(context::set_driver_fallback, module)?)?;

@@ -34,7 +34,7 @@ SINCE = {
     ),
     "test_other_devices_than_numpys_are_refused_in_its_words": ("2.1", _KEYWORDS),
     "test_random_programs_do_what_numpys_do": ("2.4", f"{_NAMES}, or {_FLAT}"),
-    "test_scalars_are_of_our_namespace_and_give_tensors": ("2.1", _KEYWORDS),
+    "test_scalars_give_tensors_and_pending_ones_are_of_our_namespace": ("2.1", _KEYWORDS),
     "test_shape_functions_alias_or_copy_as_numpys[*-unstack]": ("2.1", _NAMES),
     "test_the_parts_of_an_array_of_one_axis_are_numbers": ("2.1", _NAMES),
     "test_what_is_no_axis_is_refused_in_numpys_words[unstack-*]": ("2.1", _NAMES),

@@ -141,10 +141,13 @@ def test_arrays_of_any_rank_are_hashed_as_bytes():
         assert hashlib.sha256(a).digest() == hashlib.sha256(numpy.full(shape, 1.5)).digest()
 
 
-def test_scalars_are_of_our_namespace_and_give_tensors():
+def test_scalars_give_tensors_and_pending_ones_are_of_our_namespace():
     # What a driver leaves to NumPy is NumPy's own scalar, so on the one that leaves nothing.
     gpupy._gpupy.reconfigure("cpu")
-    for x in (gpupy.arange(3.0).sum(), gpupy.ones(3, "i4")[1], gpupy.float32(2) * gpupy.ones(2, "f4")[0]):
+    for x in (gpupy.ones(3, "i4")[1], gpupy.float32(2) * gpupy.ones(2, "f4")[0]):
+        assert isinstance(x, numpy.generic) and gpupy.from_dlpack(x).item() == x
+    many = gpupy.arange(30_000, dtype="f4") + 1
+    for x in (gpupy.arange(3.0).sum(), many[1], gpupy.float32(2) * many[0]):
         assert x.__array_namespace__() is gpupy
         assert x.__array_namespace__(api_version="2024.12") is gpupy
         assert x.__dlpack_device__() == numpy.ones(1).__dlpack_device__()

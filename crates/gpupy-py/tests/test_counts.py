@@ -242,8 +242,9 @@ def test_of_written_records_the_smallest_stretch_is_uploaded(driver_name):
         gpupy.reset_stats()
         scaled = mine["position"] * 3
         gpupy.evaluate(scaled)
+        uploaded = gpupy.stats().bytes_uploaded
         assert np.array_equal(scaled, theirs["position"] * 3)
-        return gpupy.stats().bytes_uploaded
+        return uploaded
 
     assert used() == 9 * 20
     before = mine["position"] + mine["color"][..., :2]

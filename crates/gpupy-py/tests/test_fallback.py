@@ -14,7 +14,7 @@ import gpupy
 
 
 def mixed():
-    return gpupy.nancumsum(gpupy.ones(3, gpupy.float32))  # the line that the tests look for
+    return gpupy.partition(gpupy.ones(3, gpupy.float32), 1)  # the line that the tests look for
 
 
 # A dtype that no driver has; its name is the platform's.
@@ -27,7 +27,7 @@ def test_fallbacks_are_counted_with_the_users_line(driver):
     mixed()
     stats = gpupy.stats()
     assert stats.fallbacks == stats["fallbacks"] == 2
-    assert stats.fallback_sites == [("nancumsum", __file__, LINE, 2)]
+    assert stats.fallback_sites == [("partition", __file__, LINE, 2)]
     gpupy.reset_stats()
     assert gpupy.stats().fallbacks == 0
 
@@ -35,11 +35,11 @@ def test_fallbacks_are_counted_with_the_users_line(driver):
 def test_calls_are_counted_from_any_number_of_places(driver):
     a = gpupy.ones(3, gpupy.float32)
     for number in range(3000):
-        exec(compile("gpupy.nancumsum(a)\n" * 2, f"<{number % 1500}>", "exec"), {"gpupy": gpupy, "a": a})
+        exec(compile("gpupy.partition(a, 1)\n" * 2, f"<{number % 1500}>", "exec"), {"gpupy": gpupy, "a": a})
     sites = gpupy.stats().fallback_sites
     assert gpupy.stats().fallbacks == 6000
     assert {(name, file, line) for name, file, line, _ in sites} == {
-        ("nancumsum", f"<{number}>", line) for number in range(1500) for line in (1, 2)
+        ("partition", f"<{number}>", line) for number in range(1500) for line in (1, 2)
     }
     assert {count for *_, count in sites} == {2}
 
@@ -94,18 +94,18 @@ def test_warn_names_function_reason_and_line(driver):
         mixed()
     assert caught[0].filename == __file__ and caught[0].lineno == LINE
     words = str(caught[0].message)
-    assert "`nancumsum`" in words and driver in words and f"{__file__}:{LINE}" in words
+    assert "`partition`" in words and driver in words and f"{__file__}:{LINE}" in words
 
 
 def test_error_forbids_and_leaves_the_array(driver):
     a = gpupy.arange(3, dtype=gpupy.float32)
     with gpupy.fallback("error"):
-        with pytest.raises(gpupy.FallbackError, match="`nancumsum` runs in NumPy"):
+        with pytest.raises(gpupy.FallbackError, match="`partition` runs in NumPy"):
             mixed()
         with pytest.raises(gpupy.FallbackError, match=f"{LONG} is NumPy's own"):
             gpupy.ones(3, LONG) + 1
         assert (a + 1).tolist() == [1, 2, 3]
-    assert gpupy.nancumsum(a).tolist() == [0, 1, 3]
+    assert gpupy.partition(a, 1).tolist() == [0, 1, 2]
 
 
 def test_a_wrong_mode_lists_the_right_ones():
@@ -139,6 +139,51 @@ def test_the_environment_sets_the_mode():
         )
         assert words in run.stderr, run.stderr
         assert bool(run.returncode) == (mode == "error")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "random.default_rng(0).normal(size=4)",
+        "random.rand(3)",
+        "fft.fft([1, 2, 3])",
+        "linalg.inv([[2.0]])",
+        "ma.masked_less(gpupy.arange(3.0), 1)",
+        "ma.sum(numpy.ma.array([1, 2]))",
+        "histogram([1, 2])",
+        "mgrid[0:2, 0:3]",
+        "fft.fft(gpupy.arange(4.0))",
+        "linalg.solve(gpupy.eye(2), gpupy.ones(2))",
+    ],
+)
+def test_what_numpy_makes_is_counted_at_the_users_line(call, auto):
+    gpupy.reset_stats()
+    eval(compile(f"gpupy.{call}", "<the line>", "eval"), {"gpupy": gpupy, "numpy": numpy})
+    assert [site[1:] for site in gpupy.stats().fallback_sites] == [("<the line>", 1, 1)]
+    with gpupy.fallback("error"), pytest.raises(gpupy.FallbackError, match="<the line>:1"):
+        eval(compile(f"gpupy.{call}", "<the line>", "eval"), {"gpupy": gpupy, "numpy": numpy})
+
+
+def test_what_is_given_or_read_is_not_counted(tmp_path, auto):
+    a = gpupy.arange(6.0)
+    with gpupy.fallback("error"):
+        gpupy.save(tmp_path / "a.npy", a)
+        assert gpupy.load(tmp_path / "a.npy").tolist() == a.tolist()
+        gpupy.array([1, 2]), gpupy.frombuffer(b"12345678"), gpupy.random.default_rng(0).random()
+        gpupy.array2string(a), gpupy.array_repr(a), gpupy.isscalar(a), gpupy.einsum_path("i,i", a, a)
+        gpupy.multiply(a.shape, (2,)), gpupy.random.seed(0)
+
+
+def test_fields_of_records_are_viewed_written_and_computed_with_where_fallbacks_are_forbidden(auto):
+    records = gpupy.zeros(5, [("x", "f8"), ("n", "i8")])
+    with gpupy.fallback("error"):
+        records["x"] = gpupy.arange(5.0)
+        records["n"][1:3] = 7
+        x = records["x"]
+        assert (x * 2 + records["n"]).tolist() == [0, 9, 11, 6, 8]
+        assert x.sum() == 10 and x[2] == 2 and records[["x", "n"]].dtype.names == ("x", "n")
+        assert gpupy.sqrt(records["x"][1:2]).tolist() == [1] and records[3]["x"] == 3
+    assert records["x"].tolist() == [0, 1, 2, 3, 4]
 
 
 def test_reading_is_no_fallback(driver):

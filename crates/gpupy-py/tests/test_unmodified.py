@@ -39,6 +39,31 @@ def test_a_module_of_the_folder_runs_with_its_arguments_as_the_main_one(tmp_path
     assert plain.stdout == wanted.replace("gpupy", "numpy"), plain.stderr
 
 
+def test_arrays_that_libraries_give_are_instances_to_the_programs_own_code(tmp_path):
+    site = tmp_path / "site"
+    (site).mkdir()
+    (site / "library.py").write_text(
+        "import numpy\ndef give(): return numpy.ones(2)\ndef asks(x, kind): return isinstance(x, kind)\n"
+    )
+    own = "import sys; sys.path.insert(1, SITE)\nimport library\nimport numpy as np\nx = library.give()\n"
+    own += "print(isinstance(x, np.ndarray), issubclass(type(x), np.ndarray), isinstance([], np.ndarray))\n"
+    own += "print(isinstance(np.ones(2), np.ndarray), type(np.ones(2)) is np.ndarray)\n"
+    own += "print(library.asks(x, np.ndarray), library.asks(np.ones(2), np.ndarray), type(x).__module__)\n"
+    (tmp_path / "program").mkdir()
+    (tmp_path / "program" / "main.py").write_text(own.replace("SITE", repr(str(site))))
+    done = on_gpupy(tmp_path / "program", "main.py")
+    assert done.stdout == "True True False\nTrue True\nFalse True numpy\n", done.stderr
+    plain = run(tmp_path, "-c", "import gpupy, numpy; print(isinstance(numpy.ones(2), gpupy.ndarray))")
+    assert plain.stdout == "False\n", plain.stderr
+
+
+def test_only_a_class_of_classes_can_be_that_of_arrays():
+    for kind in (int, object):
+        with pytest.raises(TypeError):
+            gpupy._gpupy.give_kind(kind)
+    assert type(gpupy.ndarray) is type
+
+
 def test_a_package_runs_by_its_main_module_with_relative_imports(tmp_path):
     package = tmp_path / "tool"
     (package / "inner").mkdir(parents=True)

@@ -269,6 +269,8 @@ def require(a, dtype=None, requirements=None, *, like=None):
         return _given_like(require, a, dtype, requirements, like=like)
     if isinstance(a, ndarray) and a._lazy and requirements:
         return _required(a, dtype, requirements)
+    if isinstance(a, ndarray) and a._lazy:
+        return asanyarray(a, dtype)
     return call("require", np.require, (a, dtype, requirements), {})
 
 
@@ -286,8 +288,8 @@ def _required(a: ndarray, dtype: Any, requirements: Any) -> Any:
 def from_dlpack(x, /, *, device=None, copy=None):
     if isinstance(x, ndarray) and x._lazy and device in (None, "cpu"):
         return x.copy() if copy else x[...]
-    # An element of ours is a tensor without axes, which NumPy's own scalar is not.
-    given = to_host(x._array() if type(x) is scalar else x)
+    # An element is a tensor without axes, which to NumPy its own scalar is not.
+    given = to_host(x._array() if type(x) is scalar else np.asarray(x) if isinstance(x, np.generic) else x)
     # NumPy 2.0 takes neither keyword.
     asked = {name: v for name, v in (("device", device), ("copy", copy)) if v is not None}
     made = np.from_dlpack(given, **asked)
@@ -347,7 +349,7 @@ def _arange(dtype: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     _refuse(device)
     given = [to_host(x) for x in (start, stop)]
-    if all(type(x) in (int, float) for x in given) and is_lazy(float) and axis in (0, -1):
+    if all(type(x) in (int, float, np.float64) for x in given) and is_lazy(float) and axis in (0, -1):
         made = _linspace(float(given[0]), float(given[1]), operator.index(num), endpoint, dtype)
         if made is not None:
             return made if retstep else made[0]

@@ -18,6 +18,7 @@ from ._gpupy import (
     adopt,
     call,
     count_fallback,
+    count_made,
     current_driver,
     fallback_counts,
     hold,
@@ -111,6 +112,8 @@ def _reason(seen: Sequence[ndarray]) -> str:
     numpys = sorted({str(a.dtype) for a in seen if not a._lazy})
     if numpys:
         return f"{', '.join(numpys)} is NumPy's own"
+    if not seen:
+        return "no driver computes it"
     dtypes = ", ".join(sorted({str(a.dtype) for a in seen}))
     return f"driver `{current_driver()}` does not compute it for these arguments ({dtypes})"
 
@@ -206,7 +209,20 @@ def through_numpy(name: str, function: Callable[..., Any]) -> Callable[..., Any]
     """A function of NumPy's, with arrays of ours going in and coming out."""
     if name == "shuffle":
         return _shuffling(function)
+    if name in _READING:
+        return _reading(name, function)
     return lambda *args, **kwargs: call(name, function, args, kwargs)
+
+
+# Functions that write elements down, or give them to NumPy's matrices: they compute nothing.
+_READING = frozenset("array2string array_repr array_str asmatrix save savetxt savez savez_compressed".split())
+
+
+def _reading(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def reading(*args: Any, **kwargs: Any) -> Any:
+        return wrap(function(*to_host(args), **to_host(kwargs)))
+
+    return reading
 
 
 def _shuffling(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -286,6 +302,8 @@ def _called(
         result = function(*host_args, **host_kwargs)
     except ValueError as error:
         return _refused(error, function, args, kwargs, arrays)
+    if not arrays:
+        count_made(name, args, result)
     return _given_back(name, result, arrays, hosts)
 
 

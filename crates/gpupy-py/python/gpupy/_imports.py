@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _kind
+
 _THEIRS = (builtins.__import__, importlib.import_module)
 
 
@@ -132,6 +134,7 @@ def put(folders: Sequence[str], main: bool, statements: bool = True) -> None:
     for folder in folders:
         _own.add(folder)
     _own.main = _own.main or main
+    _kind.answer(_own.has)
     importlib.import_module = _import_module
     if statements:
         builtins.__import__ = _import
@@ -159,3 +162,4 @@ def unload_ipython_extension(ipython: Any) -> None:
     global _own
     _own = Own()
     builtins.__import__, importlib.import_module = _THEIRS
+    _kind.answer_no_more()

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _gpupy
-from ._creation import asanyarray, is_of_a_subclass
-from ._fallback import call, to_host
+from . import _gpupy, _select
+from ._creation import arange, asanyarray, is_of_a_subclass
+from ._fallback import call, call_writing, to_host, wrapped
 from ._gpupy import ndarray, scalar
 
 
@@ -19,6 +19,10 @@ def getitem(array: ndarray, key: Any) -> Any:
     plain = _plain(key) if array._lazy else key
     if plain is not key:
         return array[plain]
+    if not array._lazy and _is_basic(key):
+        # A view, a record or an element of NumPy's memory, which nobody computes.
+        host = array._host()
+        return wrapped("view", host[key], [array], [host])
     return call("__getitem__", operator.getitem, (array, key), {})
 
 
@@ -26,6 +30,9 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     plain = _plain(key) if array._lazy else key
     if plain is not key:
         array[plain] = value
+        return
+    if not array._lazy and _is_basic(key):
+        array._host()[key] = to_host(value)
         return
     if array._lazy and isinstance(key, ndarray) and key._lazy and _mask(array, key, value):
         return
@@ -57,6 +64,14 @@ def _plain(key: Any) -> Any:
     return made if made.dtype.kind in "iub" else key
 
 
+def _is_basic(key: Any) -> bool:
+    """Whether a key names fields, elements or ranges: what NumPy gives for it is no copy of elements."""
+    if type(key) is tuple:
+        return all(type(part) in _BASIC for part in key)
+    return type(key) in _BASIC or (type(key) is list and bool(key) and all(type(x) is str for x in key))
+
+
+_BASIC = (int, slice, str, type(None), type(...))
 _KEYS = (int, slice, list, tuple, str, bytes, type(None), type(...), np.generic, np.ndarray, ndarray, scalar)
 
 
@@ -117,22 +132,90 @@ def extract(condition, arr):
 
 def nonzero(a):
     a = asanyarray(a)
-    if not a._lazy or a.ndim < 2:
+    found = _along_axes(a)
+    if found is None:
         return call("nonzero", np.nonzero, (a,), {})
+    if a.ndim == 1:
+        return tuple(found)
     # NumPy's are columns of one array.
-    places = call("nonzero", _places, (a,), {})
+    places = np.stack(found, axis=-1)
     return tuple(places[:, axis] for axis in range(a.ndim))
 
 
-def _places(host: np.ndarray[Any, Any]) -> Any:
-    return np.stack(np.nonzero(host), axis=-1)
+def argwhere(a):
+    a = asanyarray(a)
+    found = _along_axes(a)
+    return call("argwhere", np.argwhere, (a,), {}) if found is None else np.stack(found).T
+
+
+def flatnonzero(a):
+    return nonzero(asanyarray(a).ravel())[0]
+
+
+def _along_axes(a: ndarray) -> list[Any] | None:
+    """Where elements are not zero, along each axis; ``None`` where NumPy finds it."""
+    if not a._lazy or not a.ndim or a.size >= 2**31:
+        return None
+    mask = a if a.dtype == np.bool else a != 0
+    rest = _gpupy.positions(mask if a.ndim == 1 else mask.reshape(-1))
+    if rest is None or a.ndim == 1:
+        return rest if rest is None else [rest]
+    found: list[Any] = []
+    for extent in a.shape[:0:-1]:
+        found.append(rest % max(extent, 1))
+        rest = rest // max(extent, 1)
+    return [rest, *found[::-1]]
+
+
+def place(arr, mask, vals):
+    if not (np.size(vals) == 1 and _masked(arr, mask, vals)):
+        call_writing("place", np.place, (arr, mask, vals), {})
+
+
+def putmask(a, /, mask, values):
+    alike = type(values) is not ndarray or values.size == 1 or values.shape == getattr(a, "shape", None)
+    if not (alike and _masked(a, mask, values)):
+        call_writing("putmask", np.putmask, (a, mask, values), {})
+
+
+def put_along_axis(arr, indices, values, axis):
+    target, along = arr, axis
+    if axis is None and type(arr) is ndarray and arr._lazy and arr.flags.c_contiguous:
+        target, along = arr.reshape(-1), 0
+    index = asanyarray(indices)
+    known = type(target) is ndarray and target._lazy and type(along) is int and index._lazy
+    if known and index.dtype.kind in "iu" and index.ndim == target.ndim and -index.ndim <= along < index.ndim:
+        along %= index.ndim
+        key = [
+            arange(extent).reshape((1,) * at + (-1,) + (1,) * (index.ndim - at - 1))
+            for at, extent in enumerate(target.shape)
+        ]
+        key[along] = index
+        target[tuple(key)] = values
+    else:
+        call("put_along_axis", np.put_along_axis, (arr, indices, values, axis), {})
+
+
+def _masked(array: Any, mask: Any, value: Any) -> bool:
+    """Writes where a mask of the array's shape says so; false, with nothing done, where NumPy judges it."""
+    alike = getattr(mask, "shape", None) == getattr(array, "shape", ())
+    if type(value) in (list, tuple) and len(value) == 1:
+        value = value[0]
+    elif type(value) is ndarray and value.size == 1:
+        value = value.reshape(())
+    return alike and _select.copied_where(array, value, "unsafe", mask)
 
 
 FUNCTIONS = {
+    "argwhere": argwhere,
     "compress": compress,
     "extract": extract,
+    "flatnonzero": flatnonzero,
     "nonzero": nonzero,
+    "place": place,
     "put": put,
+    "put_along_axis": put_along_axis,
+    "putmask": putmask,
     "take": take,
     "take_along_axis": take_along_axis,
 }

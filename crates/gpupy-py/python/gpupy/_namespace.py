@@ -24,6 +24,7 @@ from . import (
     _linear,
     _pointers,
     _proxy,
+    _rebound,
     _reduce,
     _select,
     _shape,
@@ -186,8 +187,8 @@ def _home(name: str, value: Any, module: str) -> str:
 
 # Functions that look at dtypes and shapes alone: they need no elements.
 _SHAPES_ALONE = frozenset(
-    "can_cast common_type iscomplexobj isrealobj isfortran issubdtype ndim promote_types result_type "
-    "shape size".split()
+    "can_cast common_type einsum_path is_masked iscomplexobj isfortran isrealobj isscalar issubdtype "
+    "iterable ndim promote_types result_type shape size".split()
 )
 
 
@@ -227,6 +228,8 @@ def _wrapped(name: str, value: Any, module: str) -> Callable[..., Any]:
         function = _fallback.through_numpy(name, value)
         if name in _LIKE:
             function = _given_like(name, function)
+        if _rebound.is_rebound(name, value, module):
+            function = _rebound.over_ours(name, value, function) or function
 
     try:
         functools.update_wrapper(function, value)
@@ -255,8 +258,10 @@ def _overrides() -> dict[Any, Any]:
 def override(function: Any) -> Any:
     """Our implementation of a function of NumPy's, if there is one."""
     own = _overrides().get(function)
-    if own is None and getattr(function, "__name__", "") in _SHAPES_ALONE:
-        return function_of(function.__name__, function, "gpupy")
+    if own is None:
+        name = getattr(function, "__name__", "")
+        if name in _SHAPES_ALONE or _rebound.is_rebound(name, function, "gpupy"):
+            return function_of(name, function, "gpupy")
     return own
 
 

@@ -63,6 +63,10 @@ def _wrapped(theirs: Any) -> Any:
     return method
 
 
+# What is called by a key, by its class.
+_KEYED = {"CClass": "c_", "MGridClass": "mgrid", "OGridClass": "ogrid", "RClass": "r_"}
+
+
 class Proxy:
     """The object itself, with arrays of ours going in and coming out."""
 
@@ -91,7 +95,8 @@ class Proxy:
         setattr(self._object, name, to_host(value))
 
     def __getitem__(self, key: Any) -> Any:
-        return call("__getitem__", self._object.__getitem__, (key,), {})
+        kind = type(self._object).__name__
+        return call(_KEYED.get(kind, kind), self._object.__getitem__, (key,), {})
 
     def __len__(self) -> int:
         return len(self._object)

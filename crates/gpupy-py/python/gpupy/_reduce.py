@@ -5,6 +5,7 @@ Not here: the reductions themselves.
 """
 
 import operator
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,20 +16,41 @@ from ._creation import asanyarray
 from ._fallback import call
 from ._flat import flatiter
 from ._gpupy import assign_all, ndarray, place, scan, ufunc
+from ._masks import is_apart, mask_of, number_of
 
 _UNSET = np._NoValue
 
 
-def _lazily(name: str, a: Any, axis: Any, keepdims: Any, dtype: Any = None) -> Any:
+# What a reduction gives of nothing, by its ufunc.
+_OF_NOTHING: dict[str, Any] = {
+    **{"add": 0, "multiply": 1, "logical_and": True, "logical_or": False},
+    **{"bitwise_or": 0, "bitwise_xor": 0},
+}
+
+
+def _lazily(
+    name: str, a: Any, axis: Any, keepdims: Any, dtype: Any = None, initial: Any = _UNSET, where: Any = True
+) -> Any:
     """The recorded reduction of a lazy array, whose elements are cast first, or ``None``."""
     if not isinstance(a, ndarray) or not a._lazy:
         return None
+    if where is not True and where is not _UNSET:
+        a = _only_where(name, a, initial, where)
+        if a is None:
+            return None
+    if initial is not _UNSET:
+        return _from_initial(name, a, axis, keepdims, dtype, initial)
+    if name in _SKIPPING:
+        return _skipping(name, a, axis, keepdims, dtype)
     if dtype is not None and name.startswith("logical_"):
         # They have loops for bools alone, about which NumPy has the words.
         return None
     if isinstance(axis, (bool, np.bool)):
         # NumPy has the words.
         getattr(np, name).reduce(a._hollow(), axis=axis)
+    if not a.ndim and axis in (None, (), 0, -1):
+        # One element is reduced as a row of it.
+        a, axis, keepdims = a.reshape(1), 0, False
     if axis is None or (a.ndim == 0 and axis in (0, -1)):
         axes = tuple(range(a.ndim))
     else:
@@ -42,9 +64,45 @@ def _lazily(name: str, a: Any, axis: Any, keepdims: Any, dtype: Any = None) -> A
     return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET, dtype)
 
 
+def _only_where(name: str, a: ndarray, initial: Any, where: Any) -> Any:
+    """The array with what changes no result where the mask says nothing; ``None`` without such a number."""
+    where = mask_of(a, where)
+    if where is None or (name not in _OF_NOTHING and number_of(a, initial) is None):
+        return None
+    return np.where(where, a, a.dtype.type(_OF_NOTHING.get(name, initial)))
+
+
+def _from_initial(name: str, a: ndarray, axis: Any, keepdims: Any, dtype: Any, initial: Any) -> Any:
+    """The recorded reduction that begins with a number, or ``None``."""
+    if not a.size or name in _SKIPPING or name.startswith("logical_"):
+        return None
+    made = _lazily(name, a, axis, keepdims, dtype)
+    if made is None or number_of(made, initial) is None:
+        return None
+    return getattr(np, name)(made, made.dtype.type(initial))
+
+
+# Those that take a number where there is one, and what they compute of numbers alone.
+_SKIPPING = {"fmax": "maximum", "fmin": "minimum"}
+
+
+def _skipping(name: str, a: ndarray, axis: Any, keepdims: Any, dtype: Any) -> Any:
+    """The recorded extreme of what is not NaN, or ``None``."""
+    if a.dtype.kind != "f" or dtype is not None or not a.size:
+        return _lazily(_SKIPPING[name], a, axis, keepdims, dtype) if a.dtype.kind in "iub" else None
+    is_nan = np.isnan(a)
+    least = a.dtype.type(-np.inf if name == "fmax" else np.inf)
+    extreme = _lazily(_SKIPPING[name], np.where(is_nan, least, a), axis, keepdims)
+    nowhere = _lazily("logical_and", is_nan, axis, keepdims)
+    if extreme is None or nowhere is None:
+        return None
+    made = np.where(nowhere, a.dtype.type(np.nan), extreme)
+    return made if made.ndim or keepdims is True else made[()]
+
+
 def _may_take(out: Any) -> bool:
     """Whether a result may be written to it; NumPy refuses others before it looks at the axes."""
-    return out is None or (isinstance(out, ndarray) and out._writable)
+    return out is None or (isinstance(out, ndarray) and out._writable and is_apart(out))
 
 
 def _given(out: Any, result: Any) -> Any:
@@ -78,8 +136,8 @@ def _reduction(name: str, ufunc: str) -> Callable[..., Any]:
             if result is not None:
                 return result
         a = _array(a)
-        if initial is _UNSET and (where is _UNSET or where is True) and _may_take(out):
-            result = _lazily(ufunc, a, axis, keepdims, dtype)
+        if _may_take(out):
+            result = _lazily(ufunc, a, axis, keepdims, dtype, initial, where)
             if result is not None:
                 result = _given(out, result)
             if result is not None:
@@ -100,8 +158,8 @@ def _extreme(name: str, ufunc: str) -> Callable[..., Any]:
             if result is not None:
                 return result
         a = _array(a)
-        if initial is _UNSET and (where is _UNSET or where is True) and _may_take(out):
-            result = _lazily(ufunc, a, axis, keepdims)
+        if _may_take(out):
+            result = _lazily(ufunc, a, axis, keepdims, None, initial, where)
             if result is not None:
                 result = _given(out, result)
             if result is not None:
@@ -147,7 +205,7 @@ def _count(a: ndarray, axis: Any) -> int:
     return count
 
 
-def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any) -> Any:
+def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any, where: Any = True) -> Any:
     """The mean of a lazy array in the dtype that NumPy gives it, or ``None``."""
     if not a._lazy or not a.size:
         return None
@@ -161,11 +219,24 @@ def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any) -> Any:
         return None
     # NumPy sums float16 in float32.
     wide = np.dtype(np.float32) if result == np.float16 else result
-    total = _lazily("add", a, axis, keepdims, wide)
+    total = _lazily("add", a, axis, keepdims, wide, where=where)
     if total is None:
         return None
-    middle = total / wide.type(count)
+    if where is True:
+        middle = total / wide.type(count)
+    else:
+        middle = total / _counted(a, axis, keepdims, where, 0).astype(wide)
     return middle if wide == result else middle.astype(result)
+
+
+def _counted(a: ndarray, axis: Any, keepdims: Any, where: Any, ddof: int) -> Any:
+    """How many elements take part, less ``ddof``; NumPy warns where that is none."""
+    mask = np.broadcast_to(mask_of(a, where), a.shape)
+    count = _lazily("add", mask, axis, keepdims) - ddof
+    if (count <= 0).any():
+        words = "Degrees of freedom <= 0 for slice" if ddof else "Mean of empty slice."
+        warnings.warn(words, RuntimeWarning, stacklevel=4)
+    return np.maximum(count, 0)
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
@@ -174,8 +245,8 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
         if result is not None:
             return result
     a = _array(a)
-    if where is _UNSET or where is True:
-        result = _mean(a, axis, dtype, keepdims)
+    if a._lazy and (where is _UNSET or where is True or mask_of(a, where) is not None):
+        result = _mean(a, axis, dtype, keepdims, True if where is _UNSET else where)
         if result is not None:
             result = _given(out, result)
         if result is not None:
@@ -198,9 +269,9 @@ def _spread(name: str, finish: Any) -> Callable[..., Any]:
         correction=_UNSET,
     ):
         a = _array(a)
-        plain = where is mean is correction is _UNSET
+        plain = (mean is _UNSET or type(mean) is ndarray) and correction is _UNSET
         if plain and isinstance(ddof, int) and ddof >= 0 and a.dtype.kind in "iubf":
-            result = _variance(a, axis, dtype, ddof, keepdims)
+            result = _variance(a, axis, dtype, ddof, keepdims, where, mean)
             if result is not None:
                 result = _given(out, finish(result))
             if result is not None:
@@ -217,24 +288,35 @@ def _spread(name: str, finish: Any) -> Callable[..., Any]:
     return function
 
 
-def _variance(a: ndarray, axis: Any, dtype: Any, ddof: Any, keepdims: Any) -> Any:
+def _variance(
+    a: ndarray, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any = True, middle: Any = _UNSET
+) -> Any:
     """The variance of a lazy array of real numbers, or ``None``."""
+    where = True if where is _UNSET else where
     try:
-        if dtype not in (None, a.dtype) or not a.size or _count(a, axis) <= ddof:
+        if dtype not in (None, a.dtype) or not a._lazy or not a.size or _count(a, axis) <= ddof:
+            return None
+        if where is not True and mask_of(a, where) is None:
             return None
     except (TypeError, ValueError):
         # NumPy words what is wrong with the axes.
         return None
     # As for means, float16 is summed in float32.
     wide = np.float32 if a.dtype == np.float16 else None
-    middle = _mean(a, axis, wide, True)
-    if middle is None:
+    if middle is _UNSET:
+        middle = _mean(a, axis, wide, True, where)
+    if middle is None or (type(middle) is ndarray and not middle._lazy):
         return None
     away = a - middle
-    total = _lazily("add", away * away, axis, keepdims)
+    if away.shape != a.shape:
+        return None
+    total = _lazily("add", away * away, axis, keepdims, where=where)
     if total is None:
         return None
-    variance = total / total.dtype.type(_count(a, axis) - ddof)
+    if where is True:
+        variance = total / total.dtype.type(_count(a, axis) - ddof)
+    else:
+        variance = total / _counted(a, axis, keepdims, where, ddof).astype(total.dtype)
     return variance.astype(a.dtype) if wide is not None else variance
 
 
@@ -258,11 +340,12 @@ def ufunc_reduce(
     where: Any = True,
 ) -> Any:
     """``ufunc.reduce(array, …)`` as recorded, or ``None``."""
-    if initial is not _UNSET or where is not True:
+    if isinstance(out, tuple) and len(out) == 1:
+        out = out[0]
+    if not _may_take(out) or not array._lazy:
         return None
-    if out is not None or not array._lazy:
-        return None
-    return _lazily(name, array, axis, keepdims, dtype)
+    result = _lazily(name, array, axis, keepdims, dtype, initial, where)
+    return None if result is None else _given(out, result)
 
 
 def _position(name: str, ufunc: str) -> Callable[..., Any]:
@@ -337,7 +420,26 @@ def ufunc_accumulate(
     name: str, array: ndarray, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> ndarray | None:
     """``ufunc.accumulate(array, …)`` as recorded, or ``None``."""
-    return None if out is not None else _scanned(name, array, axis, dtype)
+    if not _may_take(out) or not array._lazy:
+        return None
+    result = _scanned(name, array, axis, dtype)
+    return None if result is None else _given(out, result)
+
+
+def count_nonzero(a, axis=None, *, keepdims=False):
+    a = a if type(a) is ndarray else _array(a)
+    made = None
+    if a._lazy:
+        # Along axes it lies as what NumPy reduces there, which is cast.
+        mask = a if a.dtype == np.bool else a != 0 if axis is None else a.astype(np.bool)
+        if type(mask) is ndarray and not keepdims:
+            made = mask._reduce_along("add", axis)
+        if made is None:
+            made = _lazily("add", mask, axis, keepdims, np.dtype(np.intp))
+    if made is None:
+        return call("count_nonzero", np.count_nonzero, (a,), {"axis": axis, "keepdims": keepdims})
+    # NumPy gives a number of Python's, or of its own.
+    return type(np.count_nonzero([]))(made) if axis is None and not keepdims else made
 
 
 argmax, argmin = _position("argmax", "maximum"), _position("argmin", "minimum")
@@ -358,6 +460,7 @@ FUNCTIONS = {
     "any": any_,
     "argmax": argmax,
     "argmin": argmin,
+    "count_nonzero": count_nonzero,
     "cumprod": cumprod,
     "cumsum": cumsum,
     "max": max_,

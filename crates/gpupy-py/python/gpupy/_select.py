@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _gpupy
+from . import _gpupy, _indexing, _masks
 from ._creation import asanyarray, tri, zeros
 from ._fallback import call
 from ._gpupy import assign_all, ndarray, scalar
-from ._indexing import nonzero
 
 _UNSET = np._NoValue
 
@@ -26,7 +25,7 @@ def where(condition, x=_UNSET, y=_UNSET, /):
     if x is _UNSET or y is _UNSET:
         known = tuple(v for v in (condition, x, y) if v is not _UNSET)
         if len(known) == 1:
-            return nonzero(condition)
+            return _indexing.nonzero(condition)
         return call("where", np.where, known, {})
     given = (_ours(condition), _ours(x), _ours(y))
     made = _gpupy.select(*given)
@@ -104,15 +103,47 @@ def _triangle(name: str, m: Any, k: Any) -> Any:
     return where(inside, a, zero) if name == "tril" else where(inside, zero, a)
 
 
+_where = where
+
+
 def copyto(dst, src, casting="same_kind", where=True):
     if dst is src and isinstance(dst, ndarray):
         # NumPy looks at nothing else then.
+        return
+    if where is not True and copied_where(dst, src, casting, where):
         return
     plain = isinstance(dst, ndarray) and isinstance(src, ndarray) and where is True
     if plain and dst._lazy and dst._writable and src._lazy and np.can_cast(src.dtype, dst.dtype, casting):
         dst[...] = src
     else:
         call("copyto", np.copyto, (dst, src), {"casting": casting, "where": where})
+
+
+def copied_where(dst: Any, src: Any, casting: Any, where: Any) -> bool:
+    """Writes elements where a mask says so; false, with nothing done, where NumPy has to judge it."""
+    if type(dst) is not ndarray or not dst._lazy or not dst._writable:
+        return False
+    mask = _masks.mask_of(dst, where)
+    if mask is None:
+        return False
+    if type(src) is ndarray:
+        fits = src._lazy and np.can_cast(src.dtype, dst.dtype, casting) and src.ndim <= dst.ndim
+        if not fits or np.broadcast_shapes(src.shape, dst.shape) != dst.shape:
+            return False
+        value: Any = src if src.dtype == dst.dtype else src.astype(dst.dtype)
+    elif isinstance(src, np.generic):
+        if type(src) is np.bool or src.dtype.kind not in "iufc" or not np.can_cast(src, dst.dtype, casting):
+            return False
+        value = src.astype(dst.dtype)
+    else:
+        if type(src) not in (bool, int, float, complex) or _masks.number_of(dst, src) is None:
+            return False
+        value = dst.dtype.type(src)
+    if type(value) is not ndarray and mask.shape == dst.shape:
+        dst[mask] = value
+    else:
+        assign_all(dst, _where(mask, value, dst))
+    return True
 
 
 FUNCTIONS = {

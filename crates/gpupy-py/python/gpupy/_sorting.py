@@ -103,4 +103,29 @@ def sort_in_place(self, axis=-1, kind=None, order=None, *, stable=None, descendi
         assign_all(self, result)
 
 
-FUNCTIONS = {"argsort": argsort, "sort": sort}
+def lexsort(keys, axis=-1):
+    rows = [keys[n] for n in range(len(keys))] if isinstance(keys, ndarray) and keys.ndim > 1 else keys
+    if type(rows) in (list, tuple) and rows and type(axis) is int:
+        made = _by_several([asanyarray(row) for row in rows], axis)
+        if made is not None:
+            return made
+    return call("lexsort", np.lexsort, (keys, axis), {})
+
+
+def _by_several(rows: list[Any], axis: int) -> Any:
+    """Positions that put the rows in order by the last key, then by those before it; or ``None``."""
+    first = rows[0]
+    alike = all(row._lazy and row.shape == first.shape for row in rows)
+    if not alike or not -first.ndim <= axis < first.ndim:
+        return None
+    places: Any = None
+    for row in rows:
+        key: Any = row if places is None else np.take_along_axis(row, places, axis)
+        found = _gpupy.argsort(key, axis)
+        if found is None:
+            return None
+        places = found if places is None else np.take_along_axis(places, found, axis)
+    return places
+
+
+FUNCTIONS = {"argsort": argsort, "lexsort": lexsort, "sort": sort}

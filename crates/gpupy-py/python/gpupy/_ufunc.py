@@ -3,15 +3,18 @@
 Reductions that a driver does are recorded; the rest is NumPy's. Not here: calls (in Rust).
 """
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import _fallback, _reduce
-from ._gpupy import ndarray
+from . import _fallback, _reduce, _select
+from ._creation import asanyarray
+from ._gpupy import assign_all, ndarray, scalar
 from ._gpupy import ufunc as ufunc_class
+from ._masks import is_apart
 
 # NumPy's arrays have no more.
 _MOST_AXES = 64
@@ -41,6 +44,79 @@ def method(name: str, ufunc: Any, which: str) -> Callable[..., Any]:
 
     bound.__name__ = which
     return bound
+
+
+def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) -> Any:
+    """What a ufunc gives in a dtype and where a mask says so, recorded; ``None`` where NumPy has to judge it.
+
+    Elsewhere the output keeps its elements; without one NumPy promises nothing of them, and they are zero.
+    """
+    operands: Any = args[: ufunc.nin]
+    if not any(type(x) is ndarray and x._lazy for x in operands) or any(_is_numpys(x) for x in operands):
+        return None
+    mask = asanyarray(where) if type(where) is np.ndarray else where
+    if mask is not None and (type(mask) is not ndarray or not mask._lazy or mask.dtype != np.bool):
+        return None
+    as_array, out = out is ..., None if out is ... else out
+    given = [x for x in (out, mask) if x is not None]
+    try:
+        shape = np.broadcast_shapes(*[getattr(x, "shape", ()) for x in (*operands, *given)])
+    except ValueError:
+        # NumPy has the words.
+        return None
+    if dtype is not None:
+        operands = _cast(ufunc, operands, dtype)
+    if operands is None or (out is not None and not _takes(out, shape)):
+        return None
+    if mask is not None and out is None:
+        _warn_of_no_output(ufunc, next(x for x in operands if type(x) is ndarray).dtype)
+    if out is not None and any(
+        x is not out and type(x) is ndarray and out._shares(x) for x in (*operands, mask)
+    ):
+        # What is written would be read: NumPy sees to that.
+        return None
+    made = ufunc(*operands)
+    if not isinstance(made, (ndarray, scalar, np.generic)) or (out is not None and out.dtype != made.dtype):
+        return None
+    if mask is not None:
+        made = _select.where(mask, made, made.dtype.type(0) if out is None else out)
+    if out is not None:
+        assign_all(out, made)
+        return out
+    return asanyarray(made) if as_array else made
+
+
+def _warn_of_no_output(ufunc: Any, dtype: Any) -> None:
+    """NumPy's own warning, where it has one, for a mask without an output."""
+    nothing = np.empty(0, dtype)
+    with contextlib.suppress(TypeError):
+        ufunc._numpy(*(nothing,) * ufunc.nin, where=np.empty(0, bool))
+
+
+def _takes(out: Any, shape: tuple[int, ...]) -> bool:
+    ours = type(out) is ndarray and out._lazy and out._writable
+    return ours and out.shape == shape and is_apart(out)
+
+
+def _cast(ufunc: Any, operands: tuple[Any, ...], dtype: Any) -> tuple[Any, ...] | None:
+    """The operands in the dtype that a call names, where the ufunc computes in it and they may be cast."""
+    try:
+        wanted = np.dtype(dtype)
+        same = ufunc._numpy.resolve_dtypes(
+            (wanted,) * ufunc.nin + (None,), signature=(None,) * ufunc.nin + (wanted,)
+        )
+    except TypeError:
+        return None
+    known = all(type(x) is ndarray and np.can_cast(x.dtype, wanted, "same_kind") for x in operands)
+    if not known or any(each != wanted for each in same):
+        return None
+    return tuple(x if x.dtype == wanted else x.astype(wanted) for x in operands)
+
+
+def _is_numpys(value: Any) -> bool:
+    """Whether it is one that NumPy works on alone, or that it converts."""
+    ours = type(value) is ndarray and value._lazy
+    return not (ours or isinstance(value, (int, float, complex, np.number, np.bool, scalar)))
 
 
 def warn_of_position(ufunc: Any) -> None:

@@ -10,6 +10,7 @@
 
 pub mod fields;
 pub mod kept;
+pub mod kind;
 pub mod mirror;
 pub mod ndarray;
 pub mod operand;

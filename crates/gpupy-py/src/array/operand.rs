@@ -11,6 +11,7 @@ use crate::array::ndarray::{NdArray, Repr};
 use crate::array::scalar::LazyScalar;
 use crate::array::slot::Reading;
 use crate::convert::dtypes::{Numpy, numpy};
+use crate::convert::host;
 use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::Array;
 use pyo3::prelude::*;
@@ -58,11 +59,11 @@ pub enum Held<'a> {
     Scalar(&'a LazyScalar),
     /// An array made for the operation.
     Made(Box<Array>),
-    /// A scalar of ours that is known.
+    /// A real number of NumPy's.
     Known(Scalar),
-    /// A Python float, or a NumPy one.
+    /// A Python float.
     Float(f64),
-    /// A Python int, or a NumPy one, that fits into int64 or uint64.
+    /// A Python int that fits into int64 or uint64.
     Int(i128),
     /// A complex number: real and imaginary part.
     Complex(f64, f64),
@@ -86,11 +87,16 @@ impl Operand<'_> {
         Operand { kind: Kind::of(array.dtype()), held: Held::Made(Box::new(array)), is_array: true }
     }
 
+    /// An operand that is a real number of NumPy's.
+    pub fn known(number: Scalar) -> Operand<'static> {
+        Operand { kind: Kind::of(number.dtype), held: Held::Known(number), is_array: false }
+    }
+
     /// The lazy array, if it is one.
     pub fn as_array(&self) -> Option<&Array> {
         match &self.held {
             Held::Array(array) => array.as_lazy(),
-            Held::Scalar(scalar) => scalar.as_array(),
+            Held::Scalar(scalar) => Some(scalar.as_array()),
             Held::Made(array) => Some(array),
             _ => None,
         }
@@ -119,7 +125,7 @@ impl Operand<'_> {
         op_eval::eval(Op::Cast, dtype, &[own])
     }
 
-    /// The same operand, where it is a number; a scalar of ours as an array without axes.
+    /// The same operand, where it is a number; one of NumPy's as an array without axes.
     pub fn without_axes(&self) -> Option<Operand<'static>> {
         let held = match self.held {
             Held::Known(scalar) => {
@@ -204,11 +210,10 @@ pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>
     }
     if let Ok(value) = object.cast_exact::<LazyScalar>() {
         let value = value.get();
-        let kind = Kind::of(value.dtype_of());
-        return match value.as_known() {
-            Some(known) => scalar(kind, Held::Known(known)),
-            None => scalar(kind, Held::Scalar(value)),
-        };
+        return scalar(Kind::of(value.dtype_of()), Held::Scalar(value));
+    }
+    if let Some(number) = host::real(object)? {
+        return Ok(Some(Operand::known(number)));
     }
     if let Ok(value) = object.cast_exact::<PyBool>() {
         return scalar(Kind::of(DType::Bool), Held::Bool(value.is_true()));
@@ -241,20 +246,15 @@ fn int(value: &Bound<'_, PyAny>) -> Option<i128> {
     signed.or_else(|_| value.extract::<u64>().map(i128::from)).ok()
 }
 
-/// Classifies a NumPy scalar.
+/// Classifies a truth value or a complex number of NumPy's.
 fn numpy_scalar(object: &Bound<'_, PyAny>, numpy: &Numpy) -> PyResult<Option<Operand<'static>>> {
     let Some(dtype) = numpy.dtype_of_scalar(&object.get_type()) else { return Ok(None) };
     let held = match dtype {
         DType::Bool => Held::Bool(object.is_truthy()?),
-        DType::C64 | DType::C128 => {
+        _ => {
             let part = |name| object.getattr(name)?.extract();
             Held::Complex(part("real")?, part("imag")?)
         }
-        _ if dtype.is_float() => Held::Float(object.extract()?),
-        _ => match int(object) {
-            Some(value) => Held::Int(value),
-            None => return Ok(None),
-        },
     };
     Ok(Some(Operand { kind: Kind::of(dtype), held, is_array: false }))
 }

@@ -18,10 +18,7 @@ use pyo3::types::PyModule;
 /// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
 pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 {
-        match array.known_element() {
-            Some(known) => scalar::of(py, known),
-            None => Ok(Bound::new(py, LazyScalar::new(array))?.into_any()),
-        }
+        scalar::leaving(py, array)
     } else {
         Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
     }

@@ -7,40 +7,49 @@
 
 use crate::array::ndarray::{NdArray, Repr};
 use crate::array::operand::{Held, Operand, classify};
-use crate::array::scalar;
 use crate::array::wrap::{wrap, wrap_recorded};
 use crate::compute::operators;
 use crate::compute::ufunc::Ufunc;
+use crate::convert::dtypes::numpy;
+use crate::convert::host;
 use crate::fallback::calls::fallback_ufunc;
 use crate::index::assign;
 use gpupy_core::DType;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 use smallvec::SmallVec;
 
 #[pymethods]
 impl Ufunc {
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
         if kwargs.is_none()
-            && let Some(result) = self.call_plain(py, args)?
+            && let Some(result) = this.call_plain(py, args)?
         {
             return Ok(result);
         }
-        if self.name == "divmod" && kwargs.is_none() && args.len() == 2 {
+        if this.name == "divmod" && kwargs.is_none() && args.len() == 2 {
             return operators::divmod(&args.get_item(0)?, &args.get_item(1)?);
         }
-        let out = match self.plain_out(args, kwargs)? {
+        let out = match this.plain_out(args, kwargs)? {
             Plain::Call { out } => out,
-            Plain::No => return fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+            Plain::Longer { out, mask, dtype } => {
+                let given = (slf, args, out, mask, dtype);
+                let made = py.import("gpupy._ufunc")?.call_method1("called", given)?;
+                return match made.is_none() {
+                    true => fallback_ufunc(this.numpy.bind(py), &this.name, args, kwargs),
+                    false => Ok(made),
+                };
+            }
+            Plain::No => return fallback_ufunc(this.numpy.bind(py), &this.name, args, kwargs),
         };
-        let objects: SmallVec<[Bound<'_, PyAny>; 2]> = args.iter().take(self.nin).collect();
+        let objects: SmallVec<[Bound<'_, PyAny>; 2]> = args.iter().take(this.nin).collect();
         let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
         for object in &objects {
             operands.extend(classify(object)?);
@@ -48,18 +57,18 @@ impl Ufunc {
         let target = match &out {
             None => None,
             Some(out) => {
-                let dtype = self.result_dtype(py, &operands)?;
+                let dtype = this.result_dtype(py, &operands)?;
                 match dtype.map(|dtype| dest(out, dtype)).transpose()?.flatten() {
                     Some(target) => Some(target),
-                    None => return fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+                    None => return fallback_ufunc(this.numpy.bind(py), &this.name, args, kwargs),
                 }
             }
         };
         let recorded = if operands.len() == objects.len() {
-            self.record(py, &operands, target.as_ref())?
+            this.record(py, &operands, target.as_ref())?
         } else {
             let objects: SmallVec<[&Bound<'_, PyAny>; 2]> = objects.iter().collect();
-            self.record_mixed(py, &objects)?
+            this.record_mixed(py, &objects)?
         };
         match (recorded, out.zip(target)) {
             (Some(array), None) => wrap_recorded(py, array, &operands),
@@ -67,7 +76,7 @@ impl Ufunc {
                 assign::output(&target, &array)?;
                 Ok(out)
             }
-            (None, _) => fallback_ufunc(self.numpy.bind(py), &self.name, args, kwargs),
+            (None, _) => fallback_ufunc(this.numpy.bind(py), &this.name, args, kwargs),
         }
     }
 
@@ -92,7 +101,15 @@ impl Ufunc {
 }
 
 enum Plain<'py> {
-    Call { out: Option<Bound<'py, PyAny>> },
+    Call {
+        out: Option<Bound<'py, PyAny>>,
+    },
+    /// Only where a mask says so, in a dtype, or as an array whatever its axes.
+    Longer {
+        out: Option<Bound<'py, PyAny>>,
+        mask: Option<Bound<'py, PyAny>>,
+        dtype: Option<Bound<'py, PyAny>>,
+    },
     No,
 }
 
@@ -126,7 +143,10 @@ impl Ufunc {
         for object in &objects {
             match classify(object)? {
                 Some(operand) => operands.push(operand),
-                None => return Ok(None),
+                None => match host::without_axes(object)? {
+                    Some(number) => operands.push(Operand::known(number)),
+                    None => return Ok(None),
+                },
             }
         }
         if let Some(array) = self.at_once(&operands) {
@@ -134,15 +154,17 @@ impl Ufunc {
         }
         if operands.iter().all(|operand| operand.as_array().is_none())
             && operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
-            && let Some(scalar) = self.of_numbers(py, &operands)
         {
-            return scalar::of(py, scalar).map(Some);
+            return match self.of_numbers(py, &operands)? {
+                Some(number) => host::numpy_scalar(py, number).map(Some),
+                None => self.numpy.bind(py).call1(args).map(Some),
+            };
         }
         let recorded = self.record(py, &operands, None)?;
         recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()
     }
 
-    /// Tells whether a call is operands and at most one output, with nothing else said.
+    /// Tells whether a call is operands and at most one output and a mask, with nothing else said.
     fn plain_out<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
@@ -160,9 +182,12 @@ impl Ufunc {
             module.call_method1("warn_of_position", (self.numpy.bind(args.py()),))?;
         }
         let Some(kwargs) = kwargs else { return Ok(Plain::Call { out }) };
+        let (mut mask, mut given_dtype) = (None, None);
         for (key, value) in kwargs.iter() {
             let key: String = key.extract()?;
             match key.as_str() {
+                // By position and by name: NumPy has the words.
+                "out" if args.len() > self.nin => return Ok(Plain::No),
                 "out" if out.is_none() => {
                     out = match value.cast::<PyTuple>() {
                         Ok(tuple) if tuple.len() == 1 => Some(tuple.get_item(0)?),
@@ -171,11 +196,22 @@ impl Ufunc {
                     };
                     out = out.filter(|o| !o.is_none());
                 }
-                "where" if value.is(&*pyo3::types::PyBool::new(value.py(), true)) => {}
+                "where" if value.is(&*PyBool::new(value.py(), true)) => {}
+                "where" if value.is(numpy(value.py())?.no_value.bind(value.py())) => {}
+                "where" => mask = Some(value),
+                "dtype" if value.is_none() => {}
+                "dtype" => given_dtype = Some(value),
+                // Ours have no subclasses, and outputs the dtype of what is computed.
+                "subok" if value.is_exact_instance_of::<PyBool>() => {}
+                "casting" if value.eq("same_kind")? || value.eq("unsafe")? => {}
                 _ => return Ok(Plain::No),
             }
         }
-        Ok(Plain::Call { out })
+        let as_an_array = out.as_ref().is_some_and(|out| out.is(args.py().Ellipsis()));
+        Ok(match (mask, given_dtype) {
+            (None, None) if !as_an_array => Plain::Call { out },
+            (mask, dtype) => Plain::Longer { out, mask, dtype },
+        })
     }
 }
 

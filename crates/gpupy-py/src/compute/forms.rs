@@ -6,9 +6,9 @@
 //! of this one (`_linear.py`).
 
 use crate::array::ndarray::NdArray;
-use crate::array::scalar;
 use crate::array::wrap::wrap_array;
 use crate::compute::reduce::{reduction, wide};
+use crate::convert::host;
 use crate::session::context::{holds, ready, supports};
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Op, Result, Scalar};
@@ -135,7 +135,7 @@ pub fn place_of_all<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some((context, op)) = places(py, greatest, array.dtype())? else { return Ok(None) };
     let found = context.place_at_once(op, array);
-    found.map(|place| scalar::of(py, Scalar::new(DType::I64, place as u64))).transpose()
+    found.map(|place| host::numpy_scalar(py, Scalar::new(DType::I64, place as u64))).transpose()
 }
 
 /// The operation whose place is looked for, and the context, where drivers find it.

@@ -1,18 +1,13 @@
 //! Operations on numbers that are known: a program that goes through its arrays element by element does
 //! little else.
 //!
-//! Owns [`quiet`], [`of_one`] and [`of_two`]. Invariant: it gives what NumPy's scalars give, to the
-//! bit, and only where they would neither warn nor raise.
+//! Owns [`quiet`]. Invariant: it gives what NumPy's scalars give, to the bit, and only where they would neither
+//! warn nor raise.
 //!
 //! Not here: dtypes and which operation a ufunc is (`ufunc.rs`), scalars that are pending (`array/scalar.rs`).
 
 use crate::array::operand::int_scalar;
-use crate::array::scalar::LazyScalar;
-use crate::compute::operator::Operator;
-use crate::index::key::integer;
 use gpupy_core::{DType, Op, Scalar, op_eval};
-use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt};
 
 /// The operation on operands of the dtype in which it computes, or `None` where NumPy's scalars might say
 /// something of it, or compute something else.
@@ -72,80 +67,9 @@ fn floats(op: Op, operands: &[Scalar]) -> Option<Scalar> {
     }
 }
 
-/// An operator on two numbers of one dtype, of which one is a scalar of ours that is known, the other perhaps
-/// Python's: what most arithmetic on elements is, without the detour by operands. `None` as of `quiet`.
-pub fn of_two(op: Operator, lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> Option<Scalar> {
-    let [a, b] = alike(lhs, rhs)?;
-    let dtype = a.dtype;
-    let of = |op| quiet(op, dtype, &[a, b]);
-    let compared = |op| quiet(op, DType::Bool, &[a, b]);
-    match op {
-        Operator::Add => of(Op::Add),
-        Operator::Sub => of(Op::Sub),
-        Operator::Mul => of(Op::Mul),
-        Operator::TrueDiv if dtype.is_float() => of(Op::Div),
-        Operator::Lt => compared(Op::Lt),
-        Operator::Le => compared(Op::Le),
-        Operator::Gt => compared(Op::Gt),
-        Operator::Ge => compared(Op::Ge),
-        Operator::Eq => compared(Op::Eq),
-        Operator::Ne => compared(Op::Ne),
-        _ => None,
-    }
-}
-
-/// The opposite or the magnitude of a scalar of ours that is known; `None` as of `quiet`.
-pub fn of_one(op: Operator, value: &Bound<'_, PyAny>) -> Option<Scalar> {
-    let scalar = scalar(value)?;
-    match op {
-        Operator::Neg => quiet(Op::Neg, scalar.dtype, &[scalar]),
-        Operator::Abs => quiet(Op::Abs, scalar.dtype, &[scalar]),
-        _ => None,
-    }
-}
-
-/// Two numbers of one dtype, in which NumPy computes with them.
-#[inline]
-fn alike(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> Option<[Scalar; 2]> {
-    match (scalar(lhs), scalar(rhs)) {
-        (Some(a), Some(b)) => (a.dtype == b.dtype).then_some([a, b]),
-        (Some(a), None) => Some([a, pythons(rhs, a.dtype)?]),
-        (None, Some(b)) => Some([pythons(lhs, b.dtype)?, b]),
-        (None, None) => None,
-    }
-}
-
-/// A scalar of ours that is known: a float32, a float64, or an integer.
-#[inline]
-fn scalar(object: &Bound<'_, PyAny>) -> Option<Scalar> {
-    let known = object.cast_exact::<LazyScalar>().ok()?.get().as_known()?;
-    (matches!(known.dtype, DType::F32 | DType::F64) || known.dtype.is_int()).then_some(known)
-}
-
-/// A Python number as one of a scalar's dtype, which it takes without a word of NumPy's.
-fn pythons(object: &Bound<'_, PyAny>, dtype: DType) -> Option<Scalar> {
-    if let Ok(float) = object.cast_exact::<PyFloat>() {
-        let value = float.value();
-        return match dtype {
-            DType::F64 => Some(Scalar::f64(value)),
-            // What is too large or too small for it is rounded to what NumPy warns of.
-            DType::F32 => Some(Scalar::f32(value as f32))
-                .filter(|found| is_normal(*found) || is_zero(&Scalar::f64(value))),
-            _ => None,
-        };
-    }
-    let value = integer(object.cast_exact::<PyInt>().ok()?)?;
-    // Every integer up to these is a float.
-    match dtype {
-        DType::F32 if value.unsigned_abs() <= 1 << f32::MANTISSA_DIGITS => {
-            Some(Scalar::f32(value as f32))
-        }
-        DType::F64 if value.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS => {
-            Some(Scalar::f64(value as f64))
-        }
-        DType::F32 | DType::F64 => None,
-        _ => int_scalar(value as i128, dtype),
-    }
+/// Whether NumPy says nothing of a result: neither that it is none, nor that it is too large or too small.
+pub fn is_quiet(result: Scalar) -> bool {
+    !result.dtype.is_float() || is_normal(result)
 }
 
 /// Integers' sum, difference or product, where their dtype holds it.

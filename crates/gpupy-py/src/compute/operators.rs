@@ -7,11 +7,11 @@
 
 use crate::array::ndarray::{NdArray, Repr};
 use crate::array::operand::{Operand, classify};
-use crate::array::scalar::{self, LazyScalar};
+use crate::array::scalar::LazyScalar;
 use crate::array::wrap::{wrap_array, wrap_recorded};
-use crate::compute::known;
 use crate::compute::operator::Operator;
 use crate::compute::ufunc::{self, Ufunc};
+use crate::convert::host;
 use crate::fallback::calls::{fallback, fallback_operator};
 use crate::index::assign;
 use pyo3::basic::CompareOp;
@@ -41,9 +41,6 @@ pub fn binary<'py>(
     rhs: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = lhs.py();
-    if let Some(scalar) = known::of_two(op, lhs, rhs) {
-        return scalar::of(py, scalar);
-    }
     let ufunc = ufunc_of(op, py)?;
     if let Some(found) = ufunc.of_two(lhs, rhs)? {
         return Ok(found);
@@ -54,8 +51,8 @@ pub fn binary<'py>(
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
         let operands = [a, b];
         if operands.iter().all(|operand| !operand.is_array) {
-            if let Some(scalar) = ufunc.of_scalars(py, &operands) {
-                return scalar::of(py, scalar);
+            if let Some(number) = ufunc.of_scalars(py, &operands) {
+                return host::numpy_scalar(py, number);
             }
         } else if let Some(array) = ufunc.at_once(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
@@ -89,20 +86,12 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
 /// `op value`.
 fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
-    if let Some(scalar) = known::of_one(op, value) {
-        return scalar::of(py, scalar);
-    }
     if let Some(found) = ufunc_of(op, py)?.of_one(value)? {
         return Ok(found);
     }
     if let Some(a) = classify(value)? {
         let (ufunc, operands) = (ufunc_of(op, py)?, [a]);
         let [a] = &operands;
-        if !a.is_array
-            && let Some(scalar) = ufunc.of_scalars(py, &operands)
-        {
-            return scalar::of(py, scalar);
-        }
         if let Some(known) = known(value, a) {
             // NumPy's scalar computes it at once.
             return py.import("operator")?.call_method1(op.python_name(), (known,));

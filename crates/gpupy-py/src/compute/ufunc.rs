@@ -8,8 +8,7 @@
 //! (`python/gpupy/_fallback.py`).
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Held, Kind, Operand, classify};
-use crate::array::scalar;
+use crate::array::operand::{Kind, Operand, classify};
 use crate::compute::known;
 use crate::compute::operator::Operator;
 use crate::compute::plan::{NUMPYS, Plan, Prepared, UNKNOWN};
@@ -132,13 +131,6 @@ impl Ufunc {
         operands: &[Operand<'_>],
         out: Option<&Array>,
     ) -> PyResult<Option<Array>> {
-        // Scalars of ours alone are recorded as arrays: operations need one.
-        if operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
-            && let Some(alone) =
-                operands.iter().map(Operand::without_axes).collect::<Option<SmallVec<[_; 2]>>>()
-        {
-            return self.record(py, &alone, out);
-        }
         let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
         let (Some(recipe), Some(plan)) = (self.recipe, self.plan(py, &kinds)?) else {
             return Ok(None);
@@ -178,7 +170,7 @@ impl Ufunc {
         let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
         if let Some(Recipe::MatMul) = self.recipe {
             let found = context::open().and_then(|(context, _)| context.dot_at_once(a, b));
-            return found.map(|product| scalar::of(py, product)).transpose();
+            return found.map(|product| host::numpy_scalar(py, product)).transpose();
         }
         made(py, self.shortcuts.of_arrays([a, b]))
     }
@@ -212,9 +204,21 @@ impl Ufunc {
         self.shortcuts.update(operands, dest)
     }
 
-    /// The operation on numbers alone, where it can be computed at once.
-    pub fn of_numbers(&self, py: Python<'_>, operands: &[Operand<'_>]) -> Option<Scalar> {
-        self.of_scalars(py, operands).or_else(|| self.shortcuts.of_numbers(operands))
+    /// The operation on numbers alone, as an element of an array has it; `None` where NumPy computes it, as where it
+    /// might say something of the result.
+    pub fn of_numbers(&self, py: Python<'_>, operands: &[Operand<'_>]) -> PyResult<Option<Scalar>> {
+        let quiet = |found: &Scalar| known::is_quiet(*found);
+        if let Some(found) = self.of_scalars(py, operands) {
+            return Ok(Some(found));
+        }
+        if let Some(found) = self.shortcuts.of_numbers(operands) {
+            return Ok(Some(found).filter(quiet));
+        }
+        // Operations are recorded of arrays.
+        let alone =
+            operands.iter().map(Operand::without_axes).collect::<Option<SmallVec<[_; 2]>>>();
+        let Some(alone) = alone else { return Ok(None) };
+        Ok(self.record(py, &alone, None)?.and_then(|made| made.known_element()).filter(quiet))
     }
 
     /// The operation on known scalars, where it is one of the core's and NumPy's scalars would say nothing

@@ -33,6 +33,8 @@ pub struct Numpy {
     pub floating: Py<PyAny>,
     /// `numpy.ufunc`.
     pub ufunc: Py<PyAny>,
+    /// What stands for an argument that is not given.
+    pub no_value: Py<PyAny>,
     /// `numpy.False_` and `numpy.True_`.
     truths: [Py<PyAny>; 2],
     /// Scalar types, in the order of [`DType::ALL`].
@@ -45,6 +47,16 @@ impl Numpy {
     /// The scalar type of a dtype.
     pub fn scalar(&self, dtype: DType) -> &Py<PyAny> {
         &self.scalars[dtype as usize]
+    }
+
+    /// NumPy's object for a dtype.
+    pub fn dtype(&self, dtype: DType) -> &Py<PyAny> {
+        &self.dtypes[dtype as usize]
+    }
+
+    /// The dtype of ours that has this object.
+    pub fn exactly(&self, dtype: &Bound<'_, PyAny>) -> Option<DType> {
+        DType::ALL.into_iter().find(|known| dtype.is(&self.dtypes[*known as usize]))
     }
 
     /// NumPy's truth value.
@@ -80,6 +92,7 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
             integer: get("integer")?,
             floating: get("floating")?,
             ufunc: get("ufunc")?,
+            no_value: get("_NoValue")?,
             truths: [get("False_")?, get("True_")?],
             scalars: DType::ALL.iter().map(|dtype| get(dtype.name())).collect::<PyResult<_>>()?,
             dtypes: DType::ALL.into_iter().map(dtype).collect::<PyResult<_>>()?,
@@ -95,8 +108,8 @@ pub fn to_numpy(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
 
 /// The dtype of ours behind a `numpy.dtype` object, if there is one.
 pub fn from_numpy(dtype: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
-    let known = &numpy(dtype.py())?.dtypes;
-    if let Some(found) = DType::ALL.into_iter().find(|d| dtype.is(&known[*d as usize])) {
+    let numpy = numpy(dtype.py())?;
+    if let Some(found) = numpy.exactly(dtype) {
         return Ok(Some(found));
     }
     let Ok(dtype) = dtype.cast::<PyArrayDescr>() else { return Ok(None) };
@@ -105,7 +118,7 @@ pub fn from_numpy(dtype: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
     }
     // One that is equal but not identical carries metadata or is the same number under another name
     // (`longlong`); another byte order is not equal.
-    for (found, known) in DType::ALL.into_iter().zip(known) {
+    for (found, known) in DType::ALL.into_iter().zip(&numpy.dtypes) {
         if dtype.is_equiv_to(known.bind(dtype.py()).cast()?) {
             return Ok(Some(found));
         }

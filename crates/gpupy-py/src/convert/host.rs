@@ -10,16 +10,17 @@ use crate::convert::lend::to_numpy;
 use crate::session::context::{holds, ready};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
-use gpupy_core::{DType, Op, Scalar, memory, op_eval};
+use gpupy_core::{DType, Scalar, memory};
 use gpupy_engine::Array;
-use numpy::npyffi::{_PyArray_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE};
+use numpy::npyffi::{_PyArray_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, PY_ARRAY_API};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::ops::Range;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 
 /// The element of a lazy array without axes as a NumPy scalar, evaluated if need be.
 pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
@@ -38,29 +39,45 @@ pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>
     numpy_scalar(py, scalar)
 }
 
-/// An element as a NumPy scalar.
+/// An element as a NumPy scalar. Of truth values there are two, and programs ask which one it is.
 pub fn numpy_scalar(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
-    let class = numpy(py)?.scalar(scalar.dtype).bind(py);
-    let (dtype, bits) = (scalar.dtype, scalar.bits);
-    match dtype {
-        DType::Bool => class.call1((scalar.as_bool(),)),
-        DType::F32 => class.call1((scalar.as_f32(),)),
-        DType::F16 | DType::F64 => {
-            // Every float16 is a float64; the latter's own bits are passed on as they are.
-            let wide =
-                op_eval::eval(Op::Cast, DType::F64, &[scalar]).filter(|_| dtype == DType::F16);
-            class.call1((f64::from_bits(wide.map_or(bits, |wide| wide.bits)),))
-        }
-        _ => class.call1((python_int(py, scalar)?,)),
+    let numpy = numpy(py)?;
+    if scalar.dtype == DType::Bool {
+        return Ok(numpy.truth(py, scalar.as_bool()));
+    }
+    let (mut bytes, dtype) = (scalar.bytes(), numpy.dtype(scalar.dtype).as_ptr());
+    // SAFETY: the dtype is one of NumPy's with no more bytes than these, which it copies.
+    unsafe {
+        let made =
+            PY_ARRAY_API.PyArray_Scalar(py, bytes.as_mut_ptr().cast(), dtype.cast(), null_mut());
+        Bound::from_owned_ptr_or_err(py, made)
     }
 }
 
-/// An integer as Python's own. One of 128 bits would take a longer way to Python.
-pub fn python_int(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
-    Ok(match scalar.dtype.is_signed_int() {
-        true => (scalar.as_int() as i64).into_pyobject(py)?.into_any(),
-        false => scalar.bits.into_pyobject(py)?.into_any(),
-    })
+/// A real number of NumPy's, which is no truth value; `None` for all else.
+#[inline]
+pub fn real(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    let py = object.py();
+    let Some(dtype) = numpy(py)?.dtype_of_scalar(&object.get_type()) else { return Ok(None) };
+    if dtype == DType::Bool || dtype.is_complex() {
+        return Ok(None);
+    }
+    let mut bits = [0u8; 8];
+    // SAFETY: the object is a scalar of NumPy's with at most 8 bytes, which are copied.
+    unsafe { PY_ARRAY_API.PyArray_ScalarAsCtype(py, object.as_ptr(), bits.as_mut_ptr().cast()) };
+    Ok(Scalar::read(dtype, &bits))
+}
+
+/// The real number that an array of NumPy's without axes is, and that its scalars are for some of their operators;
+/// `None` for other arrays.
+pub fn without_axes(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    let Ok(array) = object.cast_exact::<PyUntypedArray>() else { return Ok(None) };
+    let Some(dtype) = (array.ndim() == 0).then(|| numpy(object.py())) else { return Ok(None) };
+    let known = dtype?.exactly(array.dtype().as_any());
+    let Some(dtype) = known.filter(|dtype| !dtype.is_complex()) else { return Ok(None) };
+    // SAFETY: it has one element, of so many bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(address(array), dtype.size()) };
+    Ok(Scalar::read(dtype, bytes))
 }
 
 /// A lazy array with the elements of a `numpy.ndarray`, copied; `None` when its dtype is NumPy's
@@ -96,7 +113,13 @@ pub fn over(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
 /// Copies an ndarray of this dtype. The copy's axes lie in memory as the ndarray's do.
 fn copy_in(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
     let copy = |array| {
-        with_bytes(array, |shape, bytes| Array::from_bytes(dtype, shape, bytes).map_err(to_py))?
+        with_bytes(array, |shape, bytes| {
+            // To NumPy a truth value is any byte but 0, to drivers 1.
+            let truths = dtype == DType::Bool && bytes.iter().any(|byte| *byte > 1);
+            let one_each = || bytes.iter().map(|byte| u8::from(*byte != 0)).collect::<Vec<u8>>();
+            let bytes = if truths { Cow::Owned(one_each()) } else { Cow::Borrowed(bytes) };
+            Array::from_bytes(dtype, shape, &bytes).map_err(to_py)
+        })?
     };
     let strides = array.strides();
     if array.is_c_contiguous() {

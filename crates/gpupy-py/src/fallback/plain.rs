@@ -40,7 +40,12 @@ pub fn call<'py>(
     };
     sites::count(name, &loan.arrays)?;
     match function.call(host_args, host_kwargs.as_ref()) {
-        Ok(result) => loan.given_back(name, result),
+        Ok(result) => {
+            if loan.arrays.is_empty() {
+                sites::count_made(name, args, &result)?;
+            }
+            loan.given_back(name, result)
+        }
         Err(error) if error.is_instance_of::<PyValueError>(py) => {
             let refused = (error.into_value(py), function, args, kwargs, loan.arrays.to_vec());
             module(py)?.call_method1(intern!(py, "_refused"), refused)

@@ -108,9 +108,6 @@ pub fn source(
         if let Some(scalar) = plain(&operand, dtype) {
             return Ok(Source::Scalar(scalar));
         }
-        if let Held::Known(scalar) = operand.held {
-            return source(py, dtype, ndim, &host::numpy_scalar(py, scalar)?);
-        }
     }
     // Everything else is converted by NumPy, which also has the words for what cannot be.
     let kwargs = PyDict::new(py);
@@ -187,7 +184,7 @@ fn axes_of(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 pub fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
     let value = match operand.held {
         Held::Float(value) => value,
-        Held::Known(scalar) if scalar.dtype.is_float() && dtype.is_signed_int() => {
+        Held::Known(scalar) if scalar.dtype.is_float() => {
             f64::from_bits(op_eval::eval(Op::Cast, DType::F64, &[scalar])?.bits)
         }
         // Numbers have to fit into signed dtypes, and are cast to others.

@@ -4,8 +4,8 @@
 //! `assign.rs`) would; everything else, mistakes too, they leave to it.
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::classify;
-use crate::array::scalar::{self, LazyScalar};
+use crate::array::operand::{Operand, classify};
+use crate::array::scalar::LazyScalar;
 use crate::convert::host;
 use crate::index::assign::plain;
 use crate::index::key::{Key, integer};
@@ -125,7 +125,7 @@ fn element<'py>(
     array: &Array,
     position: isize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    array.known_at(position).map(|element| scalar::of(py, element)).transpose()
+    array.known_at(position).map(|element| host::numpy_scalar(py, element)).transpose()
 }
 
 /// Writes a number to an element, or a number or an array to a part or by a mask; false, with nothing
@@ -210,14 +210,15 @@ fn set_part(
     Ok(true)
 }
 
-/// A Python float or int, or a scalar of ours, as an element, where that needs no warning and no refusal.
+/// A Python float or int, or a scalar of NumPy's or of ours, as an element, where that needs no warning and no refusal.
 /// What other values are may run code of the user's.
 fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
     let is_plain = value.is_exact_instance_of::<PyFloat>()
         || value.is_exact_instance_of::<PyInt>()
         || value.is_exact_instance_of::<LazyScalar>();
     if !is_plain {
-        return Ok(None);
+        let number = host::real(value)?;
+        return Ok(number.and_then(|number| plain(&Operand::known(number), dtype)));
     }
     Ok(classify(value)?.and_then(|value| plain(&value, dtype)))
 }

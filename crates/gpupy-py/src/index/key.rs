@@ -5,7 +5,7 @@
 //!
 //! Not here: keys of other sorts, and the words for mistakes (`basic.rs`).
 
-use crate::array::scalar::LazyScalar;
+use crate::convert::host;
 use gpupy_core::{MAX_RANK, Shape, Strides};
 use gpupy_engine::{Array, View};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -75,14 +75,12 @@ impl Key {
                 return Ok(false);
             }
             self.0.push(Part::Rest);
-        } else if let Ok(key) = key.cast_exact::<LazyScalar>() {
-            let at = key.get().as_known().filter(|known| known.dtype.is_int());
+        } else {
+            let at = host::real(key)?.filter(|number| number.dtype.is_int());
             let Some(at) = at.and_then(|at| isize::try_from(at.as_int()).ok()) else {
                 return Ok(false);
             };
             self.0.push(Part::At(at));
-        } else {
-            return Ok(false);
         }
         Ok(true)
     }

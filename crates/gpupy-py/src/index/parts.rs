@@ -9,9 +9,6 @@ use crate::convert::dtypes::numpy;
 use crate::convert::host;
 use crate::index::basic::{self, Item};
 use crate::index::{few, masks};
-use crate::session::context::ready;
-use crate::session::errors::to_py;
-use crate::session::waiting::wait;
 use gpupy_core::DType;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
@@ -73,15 +70,7 @@ fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Part<'py>>> {
         && mask.ndim() > 0
         && i32::try_from(mask.size()).is_ok()
     {
-        let positions = match masks::known(key) {
-            Some(known) => known,
-            None => {
-                let context = ready(py)?;
-                let found = wait(py, || context.where_true(&mask)).map_err(to_py)?;
-                masks::note(key, &found);
-                found
-            }
-        };
+        let positions = masks::of(key, &mask)?;
         return Ok(Some(Part::Mask(mask.shape().into(), positions)));
     }
     let given = match key.cast::<NdArray>() {

@@ -17,7 +17,7 @@ pub fn evaluate(py: Python<'_>, arrays: &Bound<'_, pyo3::types::PyTuple>) -> PyR
             let array = array.get().read(py);
             lazy.extend(array.as_lazy().filter(|array| !array.is_there()).cloned());
         } else if let Ok(scalar) = object.cast::<scalar::LazyScalar>() {
-            lazy.extend(scalar.get().as_array().cloned());
+            lazy.push(scalar.get().as_array().clone());
         }
     }
     // Letting others have the GIL would take longer than small arrays did.

@@ -87,7 +87,7 @@ fn lazy(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     Ok(if let Ok(ours) = array.cast::<NdArray>() {
         ours.get().read(py).as_lazy().cloned()
     } else if let Ok(scalar) = array.cast::<LazyScalar>() {
-        scalar.get().to_array().ok()
+        Some(scalar.get().as_array().clone())
     } else {
         let numpy = py.import("numpy")?;
         let known = (numpy.getattr("ndarray")?, numpy.getattr("generic")?);

@@ -9,13 +9,12 @@ use crate::array::scalar::LazyScalar;
 use crate::array::wrap::wrap;
 use crate::compute::operator::Operator;
 use crate::compute::operators;
-use crate::convert::{dtypes, host};
+use crate::convert::dtypes;
 use crate::methods::dispatch;
 use crate::session::errors::to_py;
-use gpupy_core::DType;
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 #[pymethods]
 impl LazyScalar {
@@ -71,29 +70,15 @@ impl LazyScalar {
     }
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
-        match self.as_known() {
-            Some(known) if !known.dtype.is_float() => Ok(known.as_bool()),
-            _ => self.value(py)?.is_truthy(),
-        }
+        self.value(py)?.is_truthy()
     }
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.element_now() {
-            Some(it) if it.dtype == DType::F32 => {
-                Ok(PyFloat::new(py, it.as_f32().into()).into_any())
-            }
-            Some(it) if it.dtype == DType::F64 => {
-                Ok(PyFloat::new(py, f64::from_bits(it.bits)).into_any())
-            }
-            _ => self.value(py)?.call_method0("__float__"),
-        }
+        self.value(py)?.call_method0("__float__")
     }
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.as_known() {
-            Some(known) if known.dtype.is_int() => host::python_int(py, known),
-            _ => self.value(py)?.call_method0("__int__"),
-        }
+        self.value(py)?.call_method0("__int__")
     }
 
     fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -101,10 +86,7 @@ impl LazyScalar {
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.as_known() {
-            Some(known) if known.dtype.is_int() => host::python_int(py, known),
-            _ => py.import("operator")?.call_method1("index", (self.value(py)?,)),
-        }
+        py.import("operator")?.call_method1("index", (self.value(py)?,))
     }
 
     #[pyo3(signature = (*args))]
@@ -215,6 +197,6 @@ impl LazyScalar {
 
     /// A 0-d array with this value.
     fn _array(&self) -> PyResult<NdArray> {
-        Ok(NdArray::lazy(self.to_array()?.snapshot().map_err(to_py)?))
+        Ok(NdArray::lazy(self.as_array().snapshot().map_err(to_py)?))
     }
 }

@@ -233,7 +233,7 @@ EXPRESSIONS = {
         np.setdiff1d(<ordered>, <ordered>)
         np.bincount(<integral> % 7)
         np.digitize(<real>, [0, 1, 5])
-        np.unique_values(<ordered>)
+        np.sort(np.unique_values(<ordered>))
         np.unique_counts(<ordered>)
     """,
     "products": """
