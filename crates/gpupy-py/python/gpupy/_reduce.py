@@ -234,7 +234,7 @@ def _counted(a: ndarray, axis: Any, keepdims: Any, where: Any, ddof: int) -> Any
     mask = np.broadcast_to(mask_of(a, where), a.shape)
     count = _lazily("add", mask, axis, keepdims) - ddof
     if (count <= 0).any():
-        words = "Degrees of freedom <= 0 for slice" if ddof else "Mean of empty slice."
+        words = "Degrees of freedom <= 0 for slice" if ddof else "Mean of empty slice"
         warnings.warn(words, RuntimeWarning, stacklevel=4)
     return np.maximum(count, 0)
 
