@@ -29,7 +29,6 @@ GOES_TO_NUMPY = {
     ("soft", "motion"): "int64",
     ("gl", "matrix_vector"): "matmul",
     ("gl", "matrix_matrix"): "matmul",
-    **{(row["name"], "corners"): "gradient" for row in gpupy.drivers()},
 }
 
 
