@@ -546,3 +546,31 @@ def test_arrays_of_numpys_own_dtypes_and_classes_are_numpys():
     masked = np.ma.array([1.0, 2.0, 4.0], mask=[0, 1, 0])
     assert isinstance(gpupy.average(masked), (float, np.floating)) and gpupy.average(masked) == 2.5
     assert gpupy.diff([1, 4, 9]).tolist() == [3, 5] and type(gpupy.diff([1, 4, 9])) is gpupy.ndarray
+
+
+@pytest.mark.parametrize("dtype", "? i1 u1 i4 u8 f2 f8 c8 c16".split())
+@pytest.mark.parametrize("name", ["putmask", "place", "copyto"])
+def test_what_is_written_by_a_mask_is_cast_or_refused_as_numpys(name, dtype):
+    def outcome(xp, value, size):
+        target = xp.arange(size).astype(dtype)
+        mask = target > 1 if dtype != "?" else target
+        value = value(xp) if callable(value) else value
+        try:
+            if name == "copyto":
+                xp.copyto(target, value, where=mask)
+            else:
+                getattr(xp, name)(target, mask, value)
+        except Exception as error:
+            return type(error), str(error)
+        return repr(target.tolist())
+
+    values = [True, 2, -1, 300, 2.5, 1j, [1j], [2]]
+    for given in "? i2 u4 i8 f4 f8 c16".split():
+        values.append(np.dtype(given).type(3))
+        for shape in ((), (1,), (2,)):
+            values.append(lambda xp, given=given, shape=shape: xp.full(shape, 3).astype(given))
+    for value in values:
+        for size in (4, 40):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                assert outcome(gpupy, value, size) == outcome(np, value, size), (value, size)

@@ -203,7 +203,8 @@ def _masked(array: Any, mask: Any, value: Any) -> bool:
         value = value[0]
     elif type(value) is ndarray and value.size == 1:
         value = value.reshape(())
-    return alike and _select.copied_where(array, value, "unsafe", mask)
+    # Of arrays and scalars NumPy refuses what would lose something; Python's numbers it converts.
+    return alike and _select.copied_where(array, value, "safe", mask)
 
 
 FUNCTIONS = {

@@ -25,8 +25,10 @@ def number_of(a: ndarray, value: Any) -> Any:
     """A number that the array's dtype takes, as one of Python's or of that dtype; otherwise ``None``."""
     if type(value) in (bool, int, float, complex):
         kinds = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}[type(value)]
+        if a.dtype.kind not in kinds:
+            return None
         inside = a.dtype.kind not in "iu" or np.iinfo(a.dtype).min <= value <= np.iinfo(a.dtype).max
-        return value if a.dtype.kind in kinds and inside else None
+        return value if inside else None
     return value if type(value) is a.dtype.type else None
 
 

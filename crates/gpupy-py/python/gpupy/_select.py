@@ -128,7 +128,8 @@ def copied_where(dst: Any, src: Any, casting: Any, where: Any) -> bool:
         return False
     if type(src) is ndarray:
         fits = src._lazy and np.can_cast(src.dtype, dst.dtype, casting) and src.ndim <= dst.ndim
-        if not fits or np.broadcast_shapes(src.shape, dst.shape) != dst.shape:
+        extents = zip(reversed(src.shape), reversed(dst.shape), strict=False)
+        if not fits or not all(own in (1, wanted) for own, wanted in extents):
             return False
         value: Any = src if src.dtype == dst.dtype else src.astype(dst.dtype)
     elif isinstance(src, np.generic):
