@@ -1,7 +1,8 @@
 """Times the ten programs of Accelerator's article: `cargo xtask bench --accelerator` starts it.
 
-Owns the options, the processors that all sides share, and the files `out/accelerator.md`, `.json` and `.svg`.
-Not here: the comparison (`comparison.py`), the programs (`examples/accelerator/`).
+Owns the options and the files `out/accelerator.md`, `.json` and `.svg`.
+Not here: the comparison (`comparison.py`), the processors that all sides share
+(`processors.py`), the programs (`examples/accelerator/`).
 """
 
 import argparse
@@ -27,7 +28,10 @@ def main():
     # For old versions of OpenBLAS; a new one would run by older instructions.
     for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
         os.environ.pop(name, None)
-    processors = share_processors()
+    sys.path.append(str(FOLDER.parent))
+    from processors import share  # noqa: PLC0415
+
+    processors = share()
     sys.path.insert(0, str(FOLDER.parent.parent / "examples" / "accelerator"))
     # Only now: each side counts the processors when it is imported.
     import comparison  # noqa: PLC0415
@@ -54,18 +58,6 @@ def main():
     names = ", ".join(f"{options.out}/accelerator.{suffix}" for suffix in written)
     print(f"{written['md']}\nWritten: {names}")
     return 1 if comparison.wrong(seen) else 0
-
-
-def share_processors():
-    """Keeps this process and its children to as many processors as `GPUPY_THREADS` says, or all."""
-    if not hasattr(os, "sched_setaffinity"):
-        return os.cpu_count()
-    allowed = sorted(os.sched_getaffinity(0))
-    shared = allowed[: int(os.environ.get("GPUPY_THREADS") or len(allowed))]
-    os.sched_setaffinity(0, shared)
-    for name in ("GPUPY_THREADS", "RAYON_NUM_THREADS"):
-        os.environ[name] = str(len(shared))
-    return len(shared)
 
 
 if __name__ == "__main__":

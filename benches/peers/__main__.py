@@ -1,12 +1,12 @@
 """Times gpupy beside NumPy, JAX, numexpr and loops by hand: `cargo xtask bench --peers` starts it.
 
-Owns the options, the processors that all sides share, and the files `out/peers.md` and `out/peers.json`. Not
-here: the comparison (`comparison.py`).
+Owns the options and the files `out/peers.md` and `out/peers.json`. Not
+here: the comparison (`comparison.py`), the processors that all sides share
+(`processors.py`).
 """
 
 import argparse
 import json
-import os
 import pathlib
 import sys
 
@@ -21,7 +21,10 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder to write to")
     options = parser.parse_args()
 
-    processors = share_processors()
+    sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+    from processors import share  # noqa: PLC0415
+
+    processors = share()
     # Only now: each side counts the processors when it is imported.
     import comparison  # noqa: PLC0415
 
@@ -36,18 +39,6 @@ def main():
     (options.out / "peers.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print(f"{text}\nWritten: {options.out}/peers.md, {options.out}/peers.json")
     return 1 if any(comparison.wrong(row) for row in rows) else 0
-
-
-def share_processors():
-    """Keeps this process to as many processors as `GPUPY_THREADS` says, or all; returns how many."""
-    if not hasattr(os, "sched_setaffinity"):
-        return os.cpu_count()
-    allowed = sorted(os.sched_getaffinity(0))
-    shared = allowed[: int(os.environ.get("GPUPY_THREADS") or len(allowed))]
-    os.sched_setaffinity(0, shared)
-    for name in ("GPUPY_THREADS", "NUMEXPR_MAX_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"):
-        os.environ[name] = str(len(shared))
-    return len(shared)
 
 
 if __name__ == "__main__":

@@ -81,9 +81,9 @@ impl Kernels {
         if device.refusals.is_empty() {
             return None;
         }
-        let programs = self.ready.iter().rev().map(|(_, kernel)| kernel.fingerprint()).enumerate();
+        let mut programs =
+            self.ready.iter().rev().map(|(_, kernel)| kernel.fingerprint()).enumerate();
         programs
-            .into_iter()
             .find_map(|(number, program)| Some((number, device.refusals.find(program)?.clone())))
     }
 

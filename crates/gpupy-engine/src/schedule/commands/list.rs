@@ -18,6 +18,7 @@ use crate::schedule::device::Device;
 use crate::schedule::kernels::Kernels;
 use crate::schedule::partition::{Piece, Possible};
 use crate::schedule::program::kernel::Code;
+use crate::schedule::release::Gone;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::steps::{Assigned, Step, WholeStep};
 use crate::schedule::walk::Needs;
@@ -49,7 +50,7 @@ struct Running {
     /// What was given out last.
     piece: Option<(Piece, Arc<Code>)>,
     /// Tiles that nothing else of the walk needs now.
-    gone: SmallVec<[(Value, Tile); 1]>,
+    gone: Gone,
 }
 
 /// What there is to do when a command fails.
@@ -277,7 +278,7 @@ impl Running {
     ) -> Running {
         let passes = Some(Passes::of(&kernels.partition.walk, device));
         device.steps.leave_to(&kernels.partition.walk);
-        Running { kernels, dests, passes, piece: None, gone: SmallVec::new() }
+        Running { kernels, dests, passes, piece: None, gone: Gone::new() }
     }
 
     /// The next command; nothing when all kernels are launched.
