@@ -35,7 +35,30 @@ fn main() -> Result<()> {
             seconds * 1e3
         );
     }
+    for operations in [2, 100] {
+        println!(
+            "A cached flush of {operations} operations on 16 elements: {:.2} µs.",
+            planned_before(operations)? * 1e6
+        );
+    }
     Ok(())
+}
+
+/// The seconds of a flush of a chain of so many operations on few elements that is known from one before: the median.
+fn planned_before(operations: usize) -> Result<f64> {
+    let settings = Settings { flush_depth: u32::MAX, ..Settings::default() };
+    let recording = Context::new(Registry::new(), settings.clone());
+    let registry = Registry::new().register(driver_cpu::NAME, driver_cpu::new);
+    let context = Context::new(registry, settings);
+    let mut times = Vec::with_capacity(CHAINS);
+    for number in 0..CHAINS {
+        let (x, _) = chain(&recording, number, operations)?;
+        let start = Instant::now();
+        context.evaluate(&[&x])?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[CHAINS / 2])
 }
 
 /// The seconds of a flush of a chain of so many operations on few elements, which are mostly those of planning it: the

@@ -122,6 +122,35 @@ fn products_take_transposed_repeated_and_pending_operands() {
 }
 
 #[test]
+fn of_pending_elements_those_are_computed_that_are_shown() {
+    let context = &contexts()[0];
+    let (data, array) = numbers(&[300, 40]);
+    let second = |row: usize| data[row * 40..][..40].iter().map(|x| -x).collect::<Vec<i32>>();
+    let mut sorted = second(7);
+    sorted.sort_unstable();
+    let product: Vec<i32> = [7, 8].map(|row| second(row).iter().sum()).to_vec();
+    let ones = Array::full(&[40, 1], Scalar::i32(1)).unwrap();
+    type Made<'m> = &'m dyn Fn(&Array) -> gpupy_core::Result<Array>;
+    let row = |all: &Array| all.index_axis(0, 7);
+    let made: [(Made<'_>, Vec<i32>); 3] = [
+        (&|all| context.scan(Op::Add, &row(all), 0), running(&second(7), |sum, x| sum + x)),
+        (&|all| context.sort(&row(all), 0), sorted),
+        (&|all| context.matmul(&all.slice_axis(0, 7, 2, 1), &ones), product),
+    ];
+    for (make, want) in made {
+        // A value that lives on, as a program's variable does.
+        let all = context.apply(Op::Neg, &[gpupy_engine::Arg::Array(&array)]).unwrap();
+        let few = make(&all).unwrap();
+        let schedule = context.explain(&few).unwrap().text();
+        assert!(!schedule.contains("over (12000,)"), "{schedule}");
+        assert_eq!(read(context, &few), want);
+        let most = context.sort(&all.slice_axis(0, 1, 299, 1), 1).unwrap();
+        let schedule = context.explain(&most).unwrap().text();
+        assert!(schedule.contains("over (12000,)"), "{schedule}");
+    }
+}
+
+#[test]
 fn rows_longer_than_any_block_are_done_in_host_memory() {
     let context = &contexts()[1];
     let (data, array) = numbers(&[700]);

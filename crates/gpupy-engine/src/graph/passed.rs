@@ -1,6 +1,6 @@
 //! What a pending value was computed for in passing, by kernels of other values.
 //!
-//! Owns [`Passed`], which a value keeps, and [`Read`].
+//! Owns [`Passed`], which a value keeps, [`Read`], and when so little is read that it is no reason to compute all.
 //!
 //! Not here: when that is a reason to store the value (`schedule/again.rs`).
 
@@ -16,6 +16,12 @@ use std::ops::Range;
 /// Points that take as long as to plan and to launch the operations that compute them: a long chain costs about
 /// as much for few points as for so many (driver cpu, 500 operations on float64).
 const LAUNCH: usize = 1 << 10;
+
+/// Whether reading so many elements of a value is no reason to compute all of them: they are at most half, so what reads
+/// others later has computed at most as many again.
+pub(crate) fn is_narrow(read: usize, all: usize) -> bool {
+    read <= all / 2
+}
 
 /// How often a pending value was computed for others.
 #[derive(Default)]

@@ -10,6 +10,7 @@ use crate::array::base::{Arg, Array, checked_size};
 use crate::eager::at_once::AtOnce;
 use crate::eager::in_memory;
 use crate::graph::intern::Interner;
+use crate::graph::passed::is_narrow;
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Value};
 use crate::memory::view::View;
 use crate::rewrite::Rewrite;
@@ -136,6 +137,18 @@ impl Recorder {
     /// The same of few elements that only the base has; `None` for others.
     pub fn copy_at_once(&self, array: &Array) -> Option<Array> {
         if self.at_once.is_allowed() { in_memory::copied(array) } else { None }
+    }
+
+    /// The same elements, to be read by what reads stored ones: where few elements of a pending map are shown, these
+    /// are a value of their own, so that only they are computed.
+    ///
+    /// # Errors
+    /// - `Disposed`: the array has no elements any more.
+    pub(crate) fn shown(&self, array: &Array) -> Result<Array> {
+        let value = array.value()?;
+        let is_map = matches!(&value.0.kind, Kind::Expr { op, .. } if !op.stands_alone());
+        let is_part = is_map && is_narrow(array.size(), value.len()) && !value.is_computed();
+        if is_part { self.copy(array) } else { Ok(array.clone()) }
     }
 
     /// A value of the view's own shape with the elements that it shows.

@@ -69,6 +69,7 @@ impl Recorder {
         if right.dtype() != dtype {
             return Err(wrong(ErrorKind::DType, "the matrices' dtypes differ"));
         }
+        let (left, right) = (&self.shown(left)?, &self.shown(right)?);
         let ([a @ .., m, k], [b @ .., same, n]) = (left.shape(), right.shape()) else {
             return Err(wrong(ErrorKind::Shape, "a matrix has at least two axes"));
         };
@@ -118,7 +119,7 @@ impl Recorder {
         let there: SmallVec<[usize; 4]> = (0..rank).filter(|a| *a != axis).chain([axis]).collect();
         let back: SmallVec<[usize; 4]> =
             (0..axis).chain([rank - 1]).chain(axis..rank - 1).collect();
-        let result = record(&array.transpose(&there))?.transpose(&back);
+        let result = record(&self.shown(array)?.transpose(&there))?.transpose(&back);
         // Results lie in C order, as all that is recorded; who reads them may fuse the copy.
         if result.is_contiguous() { Ok(result) } else { self.copy(&result) }
     }

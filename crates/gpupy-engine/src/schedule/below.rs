@@ -5,7 +5,8 @@
 //!
 //! Not here: what is found out about the values (`flush.rs`), by what a flush is known again (`replay/key.rs`).
 
-use crate::graph::value::{Value, ValueId};
+use crate::graph::value::{Order, Value, ValueId};
+use crate::memory::ranges::Ranges;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -23,6 +24,9 @@ pub(crate) enum Source {
 /// What each value reads, in the order of its inputs.
 pub(crate) type Reads = Vec<SmallVec<[Source; 3]>>;
 
+/// The most values that there is room for before they are seen.
+const LIKELY: usize = 1 << 10;
+
 /// The pending values below what is wanted.
 #[derive(Default)]
 pub(crate) struct Below {
@@ -34,6 +38,8 @@ pub(crate) struct Below {
     pub numbers: FxHashMap<ValueId, Source>,
     /// Of each value; nothing of one whose operands were lost.
     pub reads: Reads,
+    /// Of each value, whether nothing of it is computed, and no kernel computed anything of it in passing.
+    pub is_new: Vec<bool>,
     /// Whether anything but these holds a value.
     pub outlives: Vec<bool>,
     /// Whether anything but these holds a leaf.
@@ -44,57 +50,89 @@ impl Below {
     /// The pending values below these.
     pub fn of<'v>(wanted: impl Iterator<Item = &'v Value>) -> Below {
         let mut below = Below::default();
-        let mut open: Vec<Value> = wanted.cloned().collect();
-        while let Some(value) = open.pop() {
-            if value.is_computed() || below.numbers.contains_key(&value.id()) {
-                continue;
-            }
-            below.numbers.insert(value.id(), Source::Scalar);
+        for value in wanted.filter(|value| !value.is_computed()) {
+            below.see(value);
+        }
+        // What it counts is at least what there is, where nothing is shared.
+        let likely = below.values.iter().map(|value| value.0.weight as usize).sum::<usize>();
+        below.make_room(likely.min(LIKELY));
+        // The handles that are known of: in the lists here, and of what reads it.
+        let (mut handles, mut leaf_handles) = (Vec::new(), Vec::new());
+        let mut next = 0;
+        while next < below.values.len() {
+            let value = below.values[next].clone();
             let state = value.state();
-            let pending = state.operands.iter().flatten().filter(|operand| !operand.is_computed());
-            open.extend(pending.cloned());
-            drop(state);
-            below.values.push(value);
+            below.is_new.push(state.computed == Ranges::default() && state.passed.is_none());
+            let mut reads = SmallVec::new();
+            for operand in &state.operands {
+                let source = operand.as_ref().map_or(Source::Scalar, |operand| below.see(operand));
+                reads.push(source);
+                let (handles, number) = match source {
+                    Source::Pending(number) => (&mut handles, number as usize),
+                    Source::Leaf(number) => (&mut leaf_handles, number as usize),
+                    Source::Scalar => continue,
+                };
+                handles.resize(handles.len().max(number + 1), 1);
+                handles[number] += 1;
+            }
+            below.reads.push(reads);
+            next += 1;
         }
-        below.values.sort_unstable_by_key(Value::order);
-        for (number, value) in (0..).zip(&below.values) {
-            below.numbers.insert(value.id(), Source::Pending(number));
-        }
-        below.read();
+        handles.resize(below.values.len(), 1);
+        let outlives = |(value, handles): (&Value, usize)| Arc::strong_count(&value.0) > handles;
+        below.outlives = below.values.iter().zip(handles).map(outlives).collect();
+        below.leaf_outlives = below.leaves.iter().zip(leaf_handles).map(outlives).collect();
+        below.sort();
         below
     }
 
-    /// Finds out what the values read, and who else holds them and that.
-    fn read(&mut self) {
-        // The handles that are known of: in the lists here, and of what reads it.
-        let mut handles: Vec<usize> = vec![1; self.values.len()];
-        let mut leaf_handles: Vec<usize> = Vec::new();
-        self.reads.reserve_exact(self.values.len());
-        for value in &self.values {
-            let mut reads: SmallVec<[Source; 3]> = SmallVec::new();
-            for operand in &value.state().operands {
-                let Some(operand) = operand else {
-                    reads.push(Source::Scalar);
-                    continue;
-                };
-                let leaves = &mut self.leaves;
-                let source = *self.numbers.entry(operand.id()).or_insert_with(|| {
-                    leaves.push(operand.clone());
-                    leaf_handles.push(1);
-                    Source::Leaf(leaves.len() as u32 - 1)
-                });
-                match source {
-                    Source::Pending(number) => handles[number as usize] += 1,
-                    Source::Leaf(number) => leaf_handles[number as usize] += 1,
-                    Source::Scalar => {}
-                }
-                reads.push(source);
+    fn make_room(&mut self, likely: usize) {
+        self.numbers.reserve(likely);
+        self.values.reserve(likely);
+        self.reads.reserve(likely);
+        self.is_new.reserve(likely);
+    }
+
+    /// The number of what is read, which is its next where it was not seen before.
+    fn see(&mut self, value: &Value) -> Source {
+        let (values, leaves) = (&mut self.values, &mut self.leaves);
+        *self.numbers.entry(value.id()).or_insert_with(|| {
+            let (list, source): (_, fn(u32) -> Source) = match value.is_computed() {
+                true => (leaves, Source::Leaf),
+                false => (values, Source::Pending),
+            };
+            list.push(value.clone());
+            source(list.len() as u32 - 1)
+        })
+    }
+
+    /// Puts operands before what reads them.
+    fn sort(&mut self) {
+        let count = self.values.len();
+        let mut order: Vec<(Order, u32)> =
+            self.values.iter().map(Value::order).zip(0..count as u32).rev().collect();
+        // Mostly they are in order but for a few: what is made last is seen first.
+        order.sort();
+        let mut places = vec![0; count];
+        (0..).zip(&order).for_each(|(place, (_, number))| places[*number as usize] = place);
+        let moved = |source: &mut Source| {
+            if let Source::Pending(number) = source {
+                *number = places[*number as usize];
             }
-            self.reads.push(reads);
+        };
+        self.numbers.values_mut().for_each(moved);
+        self.reads.iter_mut().flatten().for_each(moved);
+        for place in 0..count {
+            // What stands here goes where it belongs, until what belongs here has come.
+            while places[place] as usize != place {
+                let to = places[place] as usize;
+                self.values.swap(place, to);
+                self.reads.swap(place, to);
+                self.is_new.swap(place, to);
+                self.outlives.swap(place, to);
+                places.swap(place, to);
+            }
         }
-        let outlives = |(value, handles): (&Value, usize)| Arc::strong_count(&value.0) > handles;
-        self.outlives = self.values.iter().zip(handles).map(outlives).collect();
-        self.leaf_outlives = self.leaves.iter().zip(leaf_handles).map(outlives).collect();
     }
 
     /// The number of a pending value.

@@ -8,6 +8,7 @@
 //!
 //! Not here: the graph (`flush.rs`), kernels (`partition.rs`), what later flushes compute again (`again.rs`).
 
+use crate::graph::passed::is_narrow;
 use crate::graph::value::{Value, ValueId};
 use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::flush::{Flush, Pending, Reading};
@@ -139,7 +140,9 @@ fn fates(flush: &Flush) -> Vec<Fate> {
                     of_parts(own, node.len, *points, (*are_several, count as u32 + names))
                 }
             };
-            is_reduced[*operand as usize] |= node.reduces;
+            // A reduction of a few rows says nothing of the others.
+            is_reduced[*operand as usize] |=
+                node.reduces && !is_narrow(node.points, flush.nodes[*operand as usize].len);
             let known = &mut readers[*operand as usize];
             *known = known.and(more, &mut names);
         }
@@ -325,6 +328,10 @@ mod tests {
         let sum = |outlives| vec![Pending { outlives, ..map(1, &[]) }, reduction(LEN, 0)];
         assert_eq!(stored_of(sum(true)), [0]);
         assert_eq!(stored_of(sum(false)), []);
+        // Not for a few of its rows.
+        let mut rows = sum(true);
+        rows[1].points = LEN / 2;
+        assert_eq!(stored_of(rows), []);
         // Not what a map reads.
         assert_eq!(stored_of(vec![Pending { outlives: true, ..map(1, &[]) }, map(2, &[0])]), []);
     }

@@ -87,33 +87,43 @@ impl Kernels {
             .find_map(|(number, program)| Some((number, device.refusals.find(program)?.clone())))
     }
 
-    /// The one kernel that gives all roots of a walk; the walk again, where the device does not take it, or did not before.
-    pub fn as_one(
+    /// The kernels of a walk of which the last gives all roots; the walk again, where the device does not take such a one,
+    /// or did not before.
+    pub fn of_all(
         device: &mut Device,
         walk: Walk,
         ends: Ends,
     ) -> std::result::Result<Kernels, Box<Walk>> {
-        let mut kernels = Kernels::none_of(device, walk, ends, None);
-        kernels.plan.take_if(|plan| plan.pieces.len() != 1);
+        let last_cut = device.last_cut;
+        let mut kernels = Kernels::none_of(device, walk, ends, last_cut);
         match kernels.plan.clone() {
             Some(plan) => kernels.partition.cut_like(&plan),
             None => {
-                kernels.is_replay = false;
                 let whole = kernels.partition.as_one();
                 kernels.partition.pieces.push_back(whole);
             }
         }
         kernels.build(device);
-        let fits = |(_, kernel): &(Piece, Kernel)| {
-            device.driver.check_ir(&kernel.program).is_ok_and(|check| check.fits)
-        };
-        let is_taken = kernels.is_replay || kernels.ready.iter().all(fits);
+        let mut is_taken = kernels.is_replay || kernels.fits(device);
+        if !is_taken && kernels.ends.form == Form::Map {
+            kernels.ready.clear();
+            let cut = kernels.partition.cut(device, Form::Map);
+            kernels.build(device);
+            is_taken = matches!(cut, Ok(Ok(()))) && kernels.fits(device);
+        }
         if is_taken && kernels.refused(device).is_none() {
+            kernels.last_cut = kernels.partition.last_cut();
             kernels.remember(device);
             Ok(kernels)
         } else {
             Err(Box::new(kernels.partition.walk))
         }
+    }
+
+    /// Whether the device takes the last kernel; the others were asked about when they were cut.
+    fn fits(&self, device: &mut Device) -> bool {
+        let check = self.ready.first().map(|(_, kernel)| device.driver.check_ir(&kernel.program));
+        matches!(check, Some(Ok(check)) if check.fits)
     }
 
     /// The walk without kernels, and what is known of one like it.

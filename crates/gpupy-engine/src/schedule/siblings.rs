@@ -22,7 +22,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Nodes in a walk that could still be one kernel with others beside it.
+/// Nodes in a walk that may be one kernel with others beside it which nobody has asked for.
 const MANY: usize = 2048;
 
 /// A value that may be computed beside another one.
@@ -41,8 +41,8 @@ pub(crate) fn beside(
     tile: &Tile,
 ) -> Option<(Vec<Value>, Walk)> {
     let is_next = |other: &&Value| other.id() != value.id() && is_alike(device, other, value, tile);
-    let room = if walk.nodes.len() > MANY { 0 } else { device.caps.max_dests };
-    let next: Vec<&Value> = device.next.iter().filter(is_next).take(room).collect();
+    let next: Vec<&Value> =
+        device.next.iter().filter(is_next).take(device.caps.max_dests).collect();
     let mut found = candidates(device, walk, value, tile);
     found.retain(|other| !next.iter().any(|next| next.id() == other.id()));
     let next = next.into_iter().map(|value| Candidate { value: value.clone(), is_wanted: true });

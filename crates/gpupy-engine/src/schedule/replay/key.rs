@@ -9,7 +9,6 @@
 
 use crate::graph::value::{Input, Kind, NodeOp, Value};
 use crate::graph::whole::Whole;
-use crate::memory::ranges::Ranges;
 use crate::schedule::below::{Below, Source};
 use crate::schedule::device::Device;
 use crate::schedule::flush::Demand;
@@ -29,8 +28,10 @@ pub(crate) fn structure(demand: &Demand<'_>, below: &Below, device: &Device) -> 
     words.push(device.tiling(&[usize::MAX]).tile(0).range.len() as u64);
     words.extend([demand.range.start as u64, demand.range.end as u64, below.values.len() as u64]);
     for (number, value) in below.values.iter().enumerate() {
-        let (reads, outlives) = (&below.reads[number], below.outlives[number]);
-        pending(&mut words, value, reads, outlives)?;
+        if !below.is_new[number] {
+            return None;
+        }
+        pending(&mut words, value, &below.reads[number], below.outlives[number])?;
     }
     for (leaf, outlives) in below.leaves.iter().zip(&below.leaf_outlives) {
         computed(&mut words, leaf, *outlives, device);
@@ -40,15 +41,12 @@ pub(crate) fn structure(demand: &Demand<'_>, below: &Below, device: &Device) -> 
     is_all(demand, below, device).then_some(words)
 }
 
-/// A value of which nothing is computed, and no kernel computed anything in passing.
+/// A value of which nothing is computed.
 fn pending(words: &mut Structure, value: &Value, reads: &[Source], outlives: bool) -> Option<()> {
     let Kind::Expr { op, inputs } = &value.0.kind else { return None };
-    let state = value.state();
-    let is_new = state.computed == Ranges::default() && state.passed.is_none();
-    if !is_new || reads.len() != inputs.len() {
+    if reads.len() != inputs.len() {
         return None;
     }
-    drop(state);
     let dtype = value.dtype() as u64;
     words.push(u64::from(value.0.weight) << 32 | dtype << 8 | u64::from(outlives));
     words.extents(value.shape());

@@ -259,7 +259,7 @@ fn beside(
     while tiles.len() > 1 {
         let further = further.get(..tiles.len() - 1).unwrap_or_default().into();
         let ends = Ends { form, further, places: smallvec![None; tiles.len()] };
-        match Kernels::as_one(device, walk, ends) {
+        match Kernels::of_all(device, walk, ends) {
             Ok(kernels) => {
                 let kernels = Box::new(kernels);
                 return Ok(Ok(Prepared::ready(Step::Beside { tiles, kernels })));
