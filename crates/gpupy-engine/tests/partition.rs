@@ -233,6 +233,23 @@ fn siblings_that_do_not_fit_beside_it_leave_the_value_alone() {
 }
 
 #[test]
+fn what_is_wanted_together_and_is_no_one_kernel_shares_what_it_has_in_common() {
+    // The common part is two kernels, of which the last gives all that is wanted; both cast the index.
+    let (halves, log) = context(40);
+    let wanted = channels(&halves);
+    halves.evaluate(&wanted.iter().collect::<Vec<_>>()).unwrap();
+    assert_eq!(log.lock().unwrap().launches, [39, 26]);
+    // With one product it is as large as may be: it is stored, and one kernel gives all products.
+    let (context, log) = context(62);
+    let channels = channels(&context);
+    context.evaluate(&channels.iter().collect::<Vec<_>>()).unwrap();
+    assert_eq!(log.lock().unwrap().launches, [61, 3]);
+    for (channel, wanted) in channels.iter().zip(&wanted) {
+        assert_eq!(read(&context, channel), read(&halves, wanted));
+    }
+}
+
+#[test]
 fn a_lost_device_takes_only_what_was_nowhere_else() {
     let (context, log) = context_with(1000, usize::MAX, true);
     let given = floats(&[1.0, 2.0]);
@@ -280,6 +297,11 @@ fn a_chain_in_many_pieces_takes_the_memory_of_few() {
 
 /// Operations on two of the values before, counted from the newest.
 fn graph(context: &Context, steps: &[(usize, usize, bool)]) -> Array {
+    graphs(context, steps, &[steps.len()]).remove(0)
+}
+
+/// The values after so many of these operations.
+fn graphs(context: &Context, steps: &[(usize, usize, bool)], lengths: &[usize]) -> Vec<Array> {
     let mut values = vec![floats(&[0.5, -1.25, 3.0]), floats(&[2.0, 0.75, -0.125])];
     for (a, b, is_min) in steps {
         let before = |k: &usize| values[values.len() - 1 - k % values.len()].clone();
@@ -287,10 +309,28 @@ fn graph(context: &Context, steps: &[(usize, usize, bool)]) -> Array {
         let value = op(context, kind, &before(a), &before(b));
         values.push(value);
     }
-    values.pop().unwrap()
+    lengths.iter().map(|length| values[1 + length].clone()).collect()
 }
 
 proptest! {
+    /// Values that are wanted together have the elements that each has alone, however they are cut.
+    #[test]
+    fn wanted_together_is_as_wanted_alone(
+        steps in prop::collection::vec((0usize..12, 0usize..12, any::<bool>()), 2..90),
+        wanted in prop::collection::vec(1usize..90, 1..5),
+        limit in 4u32..40,
+    ) {
+        let lengths: Vec<usize> = wanted.iter().map(|few| 1 + few % steps.len()).collect();
+        let (small, log) = context(limit);
+        let together = graphs(&small, &steps, &lengths);
+        small.evaluate(&together.iter().collect::<Vec<_>>()).unwrap();
+        let (large, _) = context(u32::MAX);
+        for (value, length) in together.iter().zip(&lengths) {
+            prop_assert_eq!(read(&small, value), read(&large, &graph(&large, &steps[..*length])));
+        }
+        prop_assert_eq!(log.lock().unwrap().oversized, 0);
+    }
+
     /// What several nodes read, and what is cut out of a piece, is counted neither too little nor too often to cut by.
     #[test]
     fn no_launch_is_larger_than_the_device_takes(

@@ -87,15 +87,18 @@ impl Kernels {
             .find_map(|(number, program)| Some((number, device.refusals.find(program)?.clone())))
     }
 
-    /// The kernels of a walk of which the last gives all roots; the walk again, where the device does not take such a one,
-    /// or did not before.
+    /// The one kernel that gives all roots of a walk, or the last of several, where these may be; the walk again, where the
+    /// device does not take such a one, or did not before.
     pub fn of_all(
         device: &mut Device,
         walk: Walk,
         ends: Ends,
+        may_be_several: bool,
     ) -> std::result::Result<Kernels, Box<Walk>> {
         let last_cut = device.last_cut;
         let mut kernels = Kernels::none_of(device, walk, ends, last_cut);
+        kernels.plan.take_if(|plan| plan.pieces.len() > 1 && !may_be_several);
+        kernels.is_replay = kernels.plan.is_some();
         match kernels.plan.clone() {
             Some(plan) => kernels.partition.cut_like(&plan),
             None => {
@@ -105,11 +108,8 @@ impl Kernels {
         }
         kernels.build(device);
         let mut is_taken = kernels.is_replay || kernels.fits(device);
-        if !is_taken && kernels.ends.form == Form::Map {
-            kernels.ready.clear();
-            let cut = kernels.partition.cut(device, Form::Map);
-            kernels.build(device);
-            is_taken = matches!(cut, Ok(Ok(()))) && kernels.fits(device);
+        if !is_taken && may_be_several {
+            is_taken = kernels.in_pieces(device);
         }
         if is_taken && kernels.refused(device).is_none() {
             kernels.last_cut = kernels.partition.last_cut();
@@ -118,6 +118,25 @@ impl Kernels {
         } else {
             Err(Box::new(kernels.partition.walk))
         }
+    }
+
+    /// Cuts the walk until its last kernel gives all roots, if there is such a one.
+    fn in_pieces(&mut self, device: &mut Device) -> bool {
+        self.ready.clear();
+        let mut cut = self.partition.cut(device, Form::Map);
+        while matches!(cut, Ok(Ok(()))) {
+            self.build(device);
+            if self.fits(device) {
+                return true;
+            }
+            let pieces = self.ready.drain(..).rev().map(|(piece, _)| piece);
+            self.partition.pieces = pieces.collect();
+            match self.partition.cut_shared(device) {
+                Some(again) => cut = again,
+                None => break,
+            }
+        }
+        false
     }
 
     /// Whether the device takes the last kernel; the others were asked about when they were cut.

@@ -189,6 +189,35 @@ impl Partition {
         Ok(Ok(()))
     }
 
+    /// Takes what several roots read out of the last piece, if there is such a node that is costly: the largest.
+    ///
+    /// # Errors
+    /// As of a cut.
+    pub fn cut_shared(&mut self, device: &Device) -> Option<Result<Possible<()>>> {
+        let shared = self.shared_by_roots()?;
+        self.pieces.pop_back();
+        let cut = self.collapse(device, shared);
+        let rest = self.as_one();
+        self.pieces.push_back(rest);
+        Some(cut)
+    }
+
+    /// The largest node of the last piece that several roots read and that is costly to compute again.
+    fn shared_by_roots(&mut self) -> Option<u32> {
+        let mut known = vec![false; self.walk.nodes.len()];
+        let mut largest = None;
+        for root in nodes_of(&self.walk.roots).collect::<SmallVec<[u32; 4]>>() {
+            for Emitted { node, .. } in self.order_below(root) {
+                let size = self.size[node as usize];
+                let is_shared = std::mem::replace(&mut known[node as usize], true);
+                if is_shared && !self.is_leaf(node) && size >= RECOMPUTE {
+                    largest = largest.max(Some((size, node)));
+                }
+            }
+        }
+        largest.map(|(_, node)| node)
+    }
+
     /// Cuts again, as the device did not take the next piece: at its last waypoint, and what is behind it anew.
     ///
     /// # Errors

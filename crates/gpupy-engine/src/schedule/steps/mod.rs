@@ -256,10 +256,14 @@ fn beside(
         Ok(walk) => walk,
         Err(needs) => return Ok(Err(needs)),
     };
+    let (next, is_map) = (device.next.clone(), form == Form::Map);
+    let is_next = |(value, _): &(Value, Tile)| next.iter().any(|next| next.id() == value.id());
     while tiles.len() > 1 {
         let further = further.get(..tiles.len() - 1).unwrap_or_default().into();
         let ends = Ends { form, further, places: smallvec![None; tiles.len()] };
-        match Kernels::of_all(device, walk, ends) {
+        // What nobody asked for is computed almost for free, or not at all.
+        let are_wanted = is_map && tiles[1..].iter().all(is_next);
+        match Kernels::of_all(device, walk, ends, are_wanted) {
             Ok(kernels) => {
                 let kernels = Box::new(kernels);
                 return Ok(Ok(Prepared::ready(Step::Beside { tiles, kernels })));
