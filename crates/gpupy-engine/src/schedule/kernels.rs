@@ -87,17 +87,16 @@ impl Kernels {
             .find_map(|(number, program)| Some((number, device.refusals.find(program)?.clone())))
     }
 
-    /// The one kernel that gives all roots of a walk, or the last of several, where these may be; the walk again, where the
-    /// device does not take such a one, or did not before.
+    /// The one kernel that gives all roots of a walk, or what is known of one like it, which may be several kernels where
+    /// so many may be; the walk again, where the device does not take it, or did not before.
     pub fn of_all(
         device: &mut Device,
         walk: Walk,
         ends: Ends,
-        may_be_several: bool,
+        most: usize,
     ) -> std::result::Result<Kernels, Box<Walk>> {
-        let last_cut = device.last_cut;
-        let mut kernels = Kernels::none_of(device, walk, ends, last_cut);
-        kernels.plan.take_if(|plan| plan.pieces.len() > 1 && !may_be_several);
+        let mut kernels = Kernels::none_of(device, walk, ends, None);
+        kernels.plan.take_if(|plan| plan.pieces.len() > most);
         kernels.is_replay = kernels.plan.is_some();
         match kernels.plan.clone() {
             Some(plan) => kernels.partition.cut_like(&plan),
@@ -107,36 +106,60 @@ impl Kernels {
             }
         }
         kernels.build(device);
-        let mut is_taken = kernels.is_replay || kernels.fits(device);
-        if !is_taken && may_be_several {
-            is_taken = kernels.in_pieces(device);
-        }
-        if is_taken && kernels.refused(device).is_none() {
-            kernels.last_cut = kernels.partition.last_cut();
-            kernels.remember(device);
-            Ok(kernels)
+        let is_taken = kernels.is_replay || kernels.fits(device);
+        kernels.taken(device, is_taken)
+    }
+
+    /// At most so many kernels of which the last gives all roots of a walk that no one kernel gives; the walk again, where
+    /// there are none.
+    pub fn of_several(
+        device: &mut Device,
+        walk: Walk,
+        ends: Ends,
+        most: usize,
+    ) -> std::result::Result<Kernels, Box<Walk>> {
+        let last_cut = device.last_cut;
+        let mut kernels = Kernels::none_of(device, walk, ends, last_cut);
+        (kernels.plan, kernels.is_replay) = (None, false);
+        let mut cut = kernels.partition.cut(device, Form::Map);
+        let is_taken = loop {
+            // A root that another reads may get a kernel of its own: it is there then, and not one of the last's.
+            let is_cut = matches!(cut, Ok(Ok(()))) && kernels.partition.has_all_roots();
+            if !is_cut || kernels.partition.pieces.len() > most {
+                break false;
+            }
+            kernels.build(device);
+            if kernels.fits(device) {
+                break true;
+            }
+            let pieces = kernels.ready.drain(..).rev().map(|(piece, _)| piece);
+            kernels.partition.pieces = pieces.collect();
+            match kernels.partition.cut_shared(device) {
+                Some(again) => cut = again,
+                None => break false,
+            }
+        };
+        kernels.last_cut = kernels.partition.last_cut();
+        kernels.taken(device, is_taken)
+    }
+
+    /// These where the device takes them and has refused none, or else their walk.
+    fn taken(
+        mut self,
+        device: &mut Device,
+        is_taken: bool,
+    ) -> std::result::Result<Kernels, Box<Walk>> {
+        if is_taken && self.refused(device).is_none() {
+            self.remember(device);
+            Ok(self)
         } else {
-            Err(Box::new(kernels.partition.walk))
+            Err(Box::new(self.partition.walk))
         }
     }
 
-    /// Cuts the walk until its last kernel gives all roots, if there is such a one.
-    fn in_pieces(&mut self, device: &mut Device) -> bool {
-        self.ready.clear();
-        let mut cut = self.partition.cut(device, Form::Map);
-        while matches!(cut, Ok(Ok(()))) {
-            self.build(device);
-            if self.fits(device) {
-                return true;
-            }
-            let pieces = self.ready.drain(..).rev().map(|(piece, _)| piece);
-            self.partition.pieces = pieces.collect();
-            match self.partition.cut_shared(device) {
-                Some(again) => cut = again,
-                None => break,
-            }
-        }
-        false
+    /// How many are still to be launched.
+    pub fn len(&self) -> usize {
+        self.ready.len()
     }
 
     /// Whether the device takes the last kernel; the others were asked about when they were cut.

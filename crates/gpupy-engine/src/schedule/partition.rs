@@ -189,6 +189,11 @@ impl Partition {
         Ok(Ok(()))
     }
 
+    /// Whether the last piece computes every root.
+    pub fn has_all_roots(&self) -> bool {
+        nodes_of(&self.walk.roots).all(|root| !self.collapsed[root as usize])
+    }
+
     /// Takes what several roots read out of the last piece, if there is such a node that is costly: the largest.
     ///
     /// # Errors

@@ -142,7 +142,7 @@ impl<'v> Combined<'v> {
         let places = ops.iter().map(|_| Some(part.dest.clone())).collect();
         let form = Form::Reduce { op: ops[0] };
         let ends = Ends { form, further: ops[1..].into(), places };
-        Ok(Kernels::of_all(device, walk, ends, false).ok())
+        Ok(Kernels::of_all(device, walk, ends, 1).ok())
     }
 
     /// The operation of each.

@@ -135,6 +135,14 @@ impl Prepared {
         Prepared { step, needs: Needs::new() }
     }
 
+    /// How many kernels there are of a step that needs nothing, if it is of kernels alone.
+    fn kernels(&self) -> Option<usize> {
+        match &self.step {
+            Step::Kernels(kernels) if self.needs.is_empty() => Some(kernels.len()),
+            _ => None,
+        }
+    }
+
     /// The step that takes a walk into a tile, which needs what the walk does.
     ///
     /// # Errors
@@ -242,28 +250,40 @@ fn of_map(
 /// The step of tiles that one launch computes, the wanted one first: the first half of them where all are no one kernel,
 /// and so on, unless something is needed first, as what computes that may compute some of them. The wanted one alone
 /// may have a walk of its own; else it is the same with its first root. Of reductions, with the operations of those
-/// behind the first.
+/// behind the first. Where all are asked for, several kernels may be the way to them, if these are fewer than the first
+/// one's and one for each of the others.
 ///
 /// # Errors
 /// As of kernels.
 fn beside(
     device: &mut Device,
     mut tiles: Vec<(Value, Tile)>,
-    (together, alone): (Walk, Option<Walk>),
+    (together, mut alone): (Walk, Option<Walk>),
     (form, further): (Form, &[Op]),
 ) -> Result<Possible<Prepared>> {
     let mut walk = match together.complete() {
         Ok(walk) => walk,
         Err(needs) => return Ok(Err(needs)),
     };
-    let (next, is_map) = (device.next.clone(), form == Form::Map);
+    let next = device.next.clone();
     let is_next = |(value, _): &(Value, Tile)| next.iter().any(|next| next.id() == value.id());
+    let mut first = None;
     while tiles.len() > 1 {
+        // What nobody asked for is computed almost for free, or not at all.
+        let are_wanted = form == Form::Map && tiles[1..].iter().all(is_next);
         let further = further.get(..tiles.len() - 1).unwrap_or_default().into();
         let ends = Ends { form, further, places: smallvec![None; tiles.len()] };
-        // What nobody asked for is computed almost for free, or not at all.
-        let are_wanted = is_map && tiles[1..].iter().all(is_next);
-        match Kernels::of_all(device, walk, ends, are_wanted) {
+        let known = if are_wanted { usize::MAX } else { 1 };
+        let mut found = Kernels::of_all(device, walk, ends.clone(), known);
+        if are_wanted && let Err(rest) = found {
+            if let Some(walk) = alone.take() {
+                first = Some(Prepared::of_walk(device, walk, form)?);
+            }
+            let most = first.as_ref().and_then(|first| first.as_ref().ok()?.kernels());
+            let most = most.map_or(0, |count| count + tiles.len() - 2);
+            found = Kernels::of_several(device, *rest, ends, most);
+        }
+        match found {
             Ok(kernels) => {
                 let kernels = Box::new(kernels);
                 return Ok(Ok(Prepared::ready(Step::Beside { tiles, kernels })));
@@ -273,5 +293,8 @@ fn beside(
         tiles.truncate(tiles.len() / 2);
         walk.roots.truncate(tiles.len());
     }
-    Prepared::of_walk(device, alone.unwrap_or(walk), form)
+    match first {
+        Some(first) => Ok(first),
+        None => Prepared::of_walk(device, alone.unwrap_or(walk), form),
+    }
 }
