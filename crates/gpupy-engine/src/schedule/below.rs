@@ -32,7 +32,7 @@ const LIKELY: usize = 1 << 10;
 pub(crate) struct Below {
     /// Operands before what reads them.
     pub values: Vec<Value>,
-    /// The computed ones among what they read, each before the values that read only later ones.
+    /// The computed ones among what they read, in the order in which they are come upon, from what is wanted down.
     pub leaves: Vec<Value>,
     /// The number of each value, and of each leaf.
     pub numbers: FxHashMap<ValueId, Source>,
