@@ -95,8 +95,12 @@ def test_a_limit_holds_for_a_driver_that_is_open():
 
 @pytest.mark.parametrize(
     "given, wanted",
-    [({"OMP_NUM_THREADS": "3"}, 3), ({"OMP_NUM_THREADS": "2,4"}, 2)]
-    + [({"OMP_NUM_THREADS": "3", "GPUPY_THREADS": "2"}, 2), ({"OMP_NUM_THREADS": "none"}, None)],
+    [
+        ({"OMP_NUM_THREADS": "3"}, 3),
+        ({"OMP_NUM_THREADS": "2,4"}, 2),
+        ({"OMP_NUM_THREADS": "3", "GPUPY_THREADS": "2"}, 2),
+        ({"OMP_NUM_THREADS": "none"}, None),
+    ],
 )
 def test_openmps_variable_counts_where_gpupys_says_nothing(given, wanted):
     path = os.pathsep.join(p for p in sys.path if p)
