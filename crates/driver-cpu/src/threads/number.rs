@@ -13,9 +13,9 @@ static SET: AtomicUsize = AtomicUsize::new(0);
 /// How many threads a driver evaluates on where its configuration asks for `wanted`: where that is 0, as many as
 /// the process may use at once, by its affinity and its share of the machine.
 pub fn threads(wanted: u32) -> usize {
-    match (SET.load(Ordering::Relaxed), wanted) {
-        (0, wanted) => asked(wanted),
-        (set, _) => set,
+    match SET.load(Ordering::Relaxed) {
+        0 => asked(wanted),
+        set => set,
     }
 }
 

@@ -116,6 +116,13 @@ def functions_that_the_program_has_imported(np, numba):
 
 
 @step
+def names_of_the_programs_module(np, numba):
+    names = {"np": np, "root": np.sqrt, "weights": np.arange(3.0)}
+    exec("def f(x): return root(x + weights).sum() + np.ones(2)[0]", names)
+    return numba.njit(names["f"])(np.ones(3))
+
+
+@step
 def a_constant_of_the_program(np, numba):
     weights = np.arange(3.0) + 1
     return numba.njit(lambda x: (x * weights).sum())(np.ones(3))

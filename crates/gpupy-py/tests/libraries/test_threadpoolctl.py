@@ -41,7 +41,7 @@ def test_a_limit_of_others_is_not_ours():
         assert ours()["num_threads"] == before
 
 
-def test_a_limit_is_the_whole_processs():
+def test_a_limit_is_of_the_whole_process():
     (found,) = [row for row in theirs.threadpool_info(True) if row["user_api"] == "gpupy"]
     assert found["thread_limit_scope"] == "process"
 

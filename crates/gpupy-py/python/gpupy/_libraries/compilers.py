@@ -18,15 +18,17 @@ from . import calls
 
 def theirs(value: Any) -> Any:
     """What NumPy has in the place of something that a program has of ours: a module, a function, an array."""
-    kind = type(value)
-    if kind is ufunc:
+    if type(value) is ufunc:
         return value._numpy
+    array = calls.numpys(value)
+    if array is not value:
+        return array
     if value is ndarray:
         return np.ndarray
     is_module = isinstance(value, python_types.ModuleType)
     module = value.__name__ if is_module else getattr(value, "__module__", None)
     if not isinstance(module, str) or module.split(".")[0] != "gpupy":
-        return calls.numpys(value)
+        return value
     # What is compiled stands in the namespace as well.
     ours = "gpupy" if module == "gpupy._gpupy" else module
     source = sys.modules.get("numpy" + ours.removeprefix("gpupy"), value)
