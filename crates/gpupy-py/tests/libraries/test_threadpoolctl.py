@@ -59,28 +59,29 @@ import pathlib, sys, time
 import threadpoolctl
 import gpupy
 
-def turns():
+def turns(wanted):
     before = None
-    while True:
+    for _ in range(500):
         tasks = [task for task in pathlib.Path("/proc/self/task").iterdir()]
         found = {task.name: (task / "schedstat").read_text() for task in tasks
                  if (task / "comm").read_text().strip() == "gpupy-cpu"}
-        if found == before:
+        if found == before and len(found) == wanted:
             return found
         before = found
         time.sleep(0.02)
+    raise AssertionError(f"there are other threads than {wanted} that rest: {before}")
 
 def work():
     return float(gpupy.sqrt(gpupy.arange(3_000_000.0)).sum())
 
 wanted = work()
-all = turns()
+all = turns(3)
 with threadpoolctl.threadpool_limits(limits=1):
     assert work() == wanted
-    assert turns() == all, "a thread was woken"
+    assert turns(3) == all, "a thread was woken"
 with threadpoolctl.threadpool_limits(limits=2):
     assert work() == wanted
-    two = len(turns())
+    two = len(turns(1))
 print(len(all), two)
 """
 
