@@ -13,6 +13,7 @@ use crate::compile::plan::Stride;
 use crate::run::lone;
 use crate::run::work::{self, Work};
 use crate::threads::crew::Crew;
+use crate::threads::number;
 use crate::threads::pool::Pool;
 use crate::traversal::axis::{Way, stride};
 use crate::traversal::fold::Spread;
@@ -38,6 +39,7 @@ pub struct Evaluator {
     known: LruCache<Fingerprint, Known, FxBuildHasher>,
     /// The instructions of the largest program.
     limit: u32,
+    /// As many as the driver was opened with.
     threads: usize,
     /// Started when there is something to share.
     pool: Option<Pool>,
@@ -55,7 +57,7 @@ impl Evaluator {
     /// Evaluates a launch; tells what was compiled for it.
     pub fn launch(&mut self, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<Evaluated> {
         if launch.program.form.is_whole() {
-            let mut crew = Crew { threads: self.threads, pool: &mut self.pool };
+            let mut crew = Crew { threads: number::now(self.threads), pool: &mut self.pool };
             return whole::launch(blocks, launch, &mut crew);
         }
         if let Some(known) = self.known.get(&launch.fingerprint)
@@ -136,7 +138,7 @@ impl Evaluator {
             params: launch.params,
         };
         let time = (points as u64).saturating_mul(work.cost()) / 1000;
-        let mut crew = Crew { threads: self.threads, pool: &mut self.pool };
+        let mut crew = Crew { threads: number::now(self.threads), pool: &mut self.pool };
         crew.share(work.rows.items(), time, &|items| work.run(items))?;
         Ok(Evaluated { launches: 1, ..done })
     }

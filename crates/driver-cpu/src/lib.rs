@@ -34,3 +34,4 @@ mod whole;
 
 pub use driver::{Cpu, new};
 pub use errors::NAME;
+pub use threads::number::{set_threads, threads};

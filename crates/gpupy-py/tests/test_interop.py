@@ -182,3 +182,18 @@ def test_to_numpy_shares_the_memory_unless_a_copy_or_another_dtype_is_wanted(dev
     assert type(shared) is type(copied) is type(cast) is np.ndarray and cast.dtype == np.float64
     a[0, 0] = 100
     assert (shared[0, 0], copied[0, 0], cast[0, 0]) == (100, 0, 0)
+
+
+def test_c_code_that_wants_a_sequence_takes_an_array(device):
+    import bisect
+
+    for xp in (np, gpupy):
+        a = xp.arange(6, dtype="i4")
+        assert list(reversed(a)) == [5, 4, 3, 2, 1, 0]
+        assert [row.tolist() for row in reversed(a.reshape(3, 2))] == [[4, 5], [2, 3], [0, 1]]
+        assert (bisect.bisect(a, 2), bisect.bisect_left(a, 2), bisect.bisect(a[::-2], 9)) == (3, 2, 3)
+        assert len(a) == a.__len__() == 6 and len(a[:0]) == 0 and bool(a[1:2])
+        assert list(reversed(a[:0])) == []
+        for wrong in (len, reversed):
+            with pytest.raises(TypeError):
+                list(wrong(xp.zeros(())))

@@ -3,7 +3,7 @@
 //! Owns [`Crew`] and [`SHARED`]. The pool starts with the first work that is shared. Invariant: bits do not depend
 //! on how many threads there are.
 //!
-//! Not here: the threads (`pool.rs`), which items a thread takes (`turns.rs`).
+//! Not here: the threads (`pool.rs`), how many there are (`number.rs`), which items a thread takes (`turns.rs`).
 
 use crate::threads::pool::Pool;
 use crate::threads::turns::Turns;
@@ -16,10 +16,10 @@ pub const SHARED: u64 = 30_000;
 /// Nanoseconds of work that a thread takes at a time, at least: taking it does not count then.
 const LEAST: u64 = 2_000;
 
-/// The threads of an evaluator.
+/// The threads of an evaluator, for one launch.
 pub struct Crew<'a> {
     pub threads: usize,
-    /// Started when there is something to share.
+    /// Started when there is something to share, and anew when the number has changed since.
     pub pool: &'a mut Option<Pool>,
 }
 
@@ -38,6 +38,8 @@ impl Crew<'_> {
             return run(0..items);
         }
         let least = (items as u128 * u128::from(LEAST) / u128::from(time)) as usize;
+        // The old one's threads end before others begin.
+        self.pool.take_if(|pool| pool.count() != self.threads);
         let pool = self.pool.get_or_insert_with(|| Pool::new(self.threads));
         let turns = Turns::new(items, self.threads, least, pool.worked() % 2 == 1);
         let failed = OnceLock::new();

@@ -24,17 +24,10 @@ const LOOKING: Duration = Duration::from_micros(50);
 /// How often it looks until it lets others have the core, which takes longer.
 const GLANCES: usize = 64;
 
-/// How many threads evaluate where `wanted` were asked for: where it is 0, as many as the process may
-/// use at once, by its affinity and its share of the machine.
-pub fn count(wanted: u32) -> usize {
-    match wanted {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        wanted => wanted as usize,
-    }
-}
-
 /// Threads that wait for work.
 pub struct Pool {
+    /// How many were asked for, the caller among them.
+    count: usize,
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     process: u32,
@@ -108,7 +101,12 @@ impl Pool {
             builder.spawn(move || shared.serve(number)).ok()
         };
         let threads = (1..count).filter_map(start).collect();
-        Pool { shared, threads, process: std::process::id() }
+        Pool { count, shared, threads, process: std::process::id() }
+    }
+
+    /// In how many threads it works, where the system gave as many.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// How often there was work.

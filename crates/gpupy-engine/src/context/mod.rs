@@ -119,6 +119,11 @@ impl Context {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What it was told.
+    pub fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
     /// The names that can be chosen, best first, without `auto`.
     pub fn driver_names(&self) -> Vec<&'static str> {
         self.state().registry.names().collect()

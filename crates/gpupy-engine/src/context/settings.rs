@@ -36,7 +36,7 @@ pub struct Settings {
     /// Lowered limits of the driver's resource counter; 0 keeps a slot as it is.
     pub resources: Resources,
     /// Threads that evaluate on the host's cores; 0 means as many as the process may use.
-    /// `GPUPY_THREADS`.
+    /// `GPUPY_THREADS`, or else `OMP_NUM_THREADS`, which those set who start many processes.
     pub threads: u32,
     /// Whether a block whose evaluation failed on one driver may be evaluated by the next.
     pub driver_fallback: bool,
@@ -76,6 +76,9 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The most threads that may be asked for.
+    pub const MOST_THREADS: u32 = 1024;
+
     /// The defaults, changed by the environment.
     ///
     /// # Errors
@@ -93,9 +96,10 @@ impl Settings {
         if let Some(words) = read("GPUPY_DEVICE_BYTES") {
             settings.device_bytes = parse_bytes("GPUPY_DEVICE_BYTES", &words)?;
         }
-        if let Some(words) = read("GPUPY_THREADS") {
-            settings.threads = parse_threads(&words)?;
-        }
+        settings.threads = match read("GPUPY_THREADS") {
+            Some(words) => parse_threads(&words)?,
+            None => read("OMP_NUM_THREADS").map_or(0, |words| openmps_threads(&words)),
+        };
         settings.placement = match read("GPUPY_PLACEMENT").as_deref() {
             None | Some("auto") => Placement::Auto,
             Some("strict") => Placement::Strict,
@@ -124,12 +128,19 @@ fn read(name: &str) -> Option<String> {
 
 /// A number of threads, at least one.
 fn parse_threads(words: &str) -> Result<u32> {
-    const MOST: u32 = 1024;
+    const MOST: u32 = Settings::MOST_THREADS;
     words.parse().ok().filter(|count| (1..=MOST).contains(count)).ok_or_else(|| {
         Error::new(ErrorKind::Invalid, "settings")
             .says(format!("GPUPY_THREADS is not a number of threads from 1 to {MOST}"))
             .with("value", format!("`{words}`"))
     })
+}
+
+/// The threads of OpenMP's variable: the first number of its list, which is of the outermost level. What is no
+/// such list means nothing, as to OpenMP.
+fn openmps_threads(words: &str) -> u32 {
+    let first = words.split(',').next().unwrap_or_default().trim();
+    first.parse().map_or(0, |count: u32| count.min(Settings::MOST_THREADS))
 }
 
 /// A number of bytes, with an optional `K`, `M` or `G` (powers of 1024) behind it.
@@ -182,5 +193,17 @@ mod tests {
         check("1025", None);
         check("-2", None);
         check("two", None);
+    }
+
+    #[test]
+    fn openmps_threads_are_the_first_of_its_list() {
+        let check = |words: &str, want: u32| assert_eq!(openmps_threads(words), want, "{words}");
+        check("3", 3);
+        check(" 4 , 2", 4);
+        check("99999", 1024);
+        check("0", 0);
+        check("-1", 0);
+        check("many", 0);
+        check("", 0);
     }
 }

@@ -37,7 +37,7 @@ impl Repr {
 }
 
 /// An array: NumPy's `ndarray`, evaluated when its elements are needed.
-#[pyclass(name = "ndarray", module = "gpupy", frozen, weakref, subclass)]
+#[pyclass(name = "ndarray", module = "gpupy", frozen, weakref, subclass, sequence)]
 pub struct NdArray {
     /// The elements.
     repr: Slot<Repr>,

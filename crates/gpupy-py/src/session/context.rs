@@ -342,6 +342,22 @@ fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     Ok(row)
 }
 
+/// How many threads the driver `cpu` evaluates on.
+#[pyfunction]
+pub fn threads() -> PyResult<usize> {
+    Ok(driver_cpu::threads(context()?.settings().threads))
+}
+
+/// Sets how many threads the driver `cpu` evaluates on from its next launch on, in the whole process.
+#[pyfunction]
+pub fn set_threads(count: i64) -> PyResult<()> {
+    const MOST: u32 = Settings::MOST_THREADS;
+    let wanted = usize::try_from(count).ok().filter(|count| (1..=MOST as usize).contains(count));
+    let words = || format!("the number of threads is {count}, and not from 1 to {MOST}");
+    driver_cpu::set_threads(wanted.ok_or_else(|| PyValueError::new_err(words()))?);
+    Ok(())
+}
+
 /// Gives memory that is kept for reuse back to the drivers and to the system.
 #[pyfunction]
 pub fn trim(py: Python<'_>) -> PyResult<()> {

@@ -9,9 +9,9 @@ import numpy
 import pytest
 
 import gpupy
-from gpupy._libraries import calls, chunks, compilers, namespaces
+from gpupy._libraries import calls, chunks, compilers, namespaces, pools
 
-ROWS = [*dict(calls.rows()), *chunks.ROWS, *compilers.ROWS, *namespaces.ROWS]
+ROWS = [*dict(calls.rows()), *chunks.ROWS, *compilers.ROWS, *namespaces.ROWS, *pools.ROWS]
 
 
 def imported(module):

@@ -100,6 +100,53 @@ def a_function_with_a_signature(np, numba):
 
 
 @step
+def functions_that_the_program_names(np, numba):
+    @numba.njit
+    def found(x):
+        y = np.zeros(3) + np.sqrt(x[:3])
+        return np.sin(x).sum(), y, np.linalg.norm(x), np.full((2, 2), np.pi), np.maximum(x, 1.0)
+
+    return found(np.arange(4.0))
+
+
+@step
+def functions_that_the_program_has_imported(np, numba):
+    cos, zeros, norm = np.cos, np.zeros, np.linalg.norm
+    return numba.njit(lambda x: norm(zeros(3) + cos(x)))(np.arange(3.0))
+
+
+@step
+def names_of_the_programs_module(np, numba):
+    names = {"np": np, "root": np.sqrt, "weights": np.arange(3.0)}
+    exec("def f(x): return root(x + weights).sum() + np.ones(2)[0]", names)
+    return numba.njit(names["f"])(np.ones(3))
+
+
+@step
+def a_constant_of_the_program(np, numba):
+    weights = np.arange(3.0) + 1
+    return numba.njit(lambda x: (x * weights).sum())(np.ones(3))
+
+
+@step
+def a_ufunc_whose_body_names_functions(np, numba):
+    root = numba.vectorize(["float64(float64)"])(lambda x: np.sqrt(x) + 1)
+    return np.asarray(root(np.arange(3.0)))
+
+
+@step
+def a_loop_by_several_threads(np, numba):
+    @numba.njit(parallel=True)
+    def squares(x):
+        y = np.empty_like(x)
+        for i in numba.prange(x.size):
+            y[i] = x[i] ** 2
+        return y
+
+    return squares(np.arange(100.0))
+
+
+@step
 def the_type_of_an_array(np, numba):
     return str(numba.typeof(np.ones((2, 3), np.float32).T))
 

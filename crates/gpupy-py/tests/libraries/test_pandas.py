@@ -348,4 +348,65 @@ def a_multi_index(np, pd):
     return pd.MultiIndex.from_arrays([np.array([1, 1, 2]), np.array([3, 4, 3])])
 
 
+@step
+def an_index_set_to_an_array(np, pd):
+    return frame(pd).set_index(np.array([5, 6, 7, 8]))
+
+
+@step
+def an_index_set_to_arrays_and_a_column(np, pd):
+    return frame(pd).set_index([np.array([1, 1, 2, 2]), "x"])
+
+
+@step
+def a_sample_by_weights_and_a_state_of_arrays(np, pd):
+    return frame(pd).sample(2, weights=np.array([0.0, 0.0, 1.0, 1.0]), random_state=np.array([1, 2]))
+
+
+@step
+def text_joined_with_arrays(np, pd):
+    others = [np.array(["c", "d"]), np.array(["e", "f"])]
+    return pd.Series(["a", "b"]).str.cat(others)
+
+
+@step
+def labels_deleted_by_an_array(np, pd):
+    return pd.Index([0, 1, 2, 3]).delete(np.array([1, 2]))
+
+
+@step
+def a_frame_of_records(np, pd):
+    records = np.array([(1, 2.0), (3, 4.0)], dtype=[("a", int), ("b", float)])
+    return [pd.DataFrame(records), pd.DataFrame.from_records(records)]
+
+
+@step
+def a_series_of_records_is_refused(np, pd):
+    try:
+        pd.Series(np.zeros(2, dtype=[("a", int), ("b", float)]))
+    except ValueError as error:
+        return str(error)
+
+
+@step
+def merged_by_arrays_on_both_sides(np, pd):
+    one, other = pd.DataFrame({"x": [1.0, 2.0]}), pd.DataFrame({"y": [3.0, 4.0]})
+    return pd.merge(one, other, left_on=np.array([1, 2]), right_on=np.array([2, 1]))
+
+
+@step
+def spans_added_to_dates(np, pd):
+    return pd.DatetimeIndex(["2020-01-01", "2020-02-01"]) + np.array([1, 2], dtype="m8[D]")
+
+
+@step
+def a_ufunc_of_a_series_and_an_array(np, pd):
+    return [np.maximum(pd.Series([0.0, 2.0]), np.ones(2)), np.hypot(np.ones(2), pd.Series([0.0, 2.0]))]
+
+
+@step
+def a_ufunc_of_a_frame_and_an_array(np, pd):
+    return np.minimum(pd.DataFrame({"x": [0.0, 2.0]}), np.ones((2, 1)))
+
+
 test_pandas = step.tests()

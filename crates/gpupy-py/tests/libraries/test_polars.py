@@ -104,6 +104,14 @@ def a_function_mapped_over_batches(np, pl):
 
 
 @step
+def a_function_of_batches_that_gives_an_array(np, pl):
+    frame = pl.DataFrame({"a": [1.0, 4.0], "b": [3.0, 5.0]})
+    root = pl.col("a").map_batches(lambda s: np.sqrt(s.to_numpy()))
+    both = pl.map_batches(["a", "b"], lambda two: np.hypot(two[0].to_numpy(), two[1].to_numpy()))
+    return frame.select(root, both.alias("both"))
+
+
+@step
 def large_columns(np, pl):
     return pl.DataFrame({"a": np.arange(100_000) * 0.5}).select(pl.col("a").max())
 

@@ -1,9 +1,9 @@
 """Functions of other libraries that ask for NumPy's very class: they get NumPy's arrays in the place of ours.
 
-Owns ``TAKING``, the list of them, and ``numpys``. What they get is an array over the pinned base, so that
-both sides see what is written; of a scalar, NumPy's. Invariants: nothing is in the list that a protocol
-serves; where nothing is ours, the function sees its own arguments. Not here: when this is done
-(``__init__.py``).
+Owns ``TAKING`` and ``CALLING``, the lists of them, and ``numpys``. What they get is an array over the
+pinned base, so that both sides see what is written; of a scalar, NumPy's. Invariants: nothing is in the
+lists that a protocol serves; where nothing is ours, the function sees its own arguments. Not here: when this
+is done (``__init__.py``).
 """
 
 import functools
@@ -23,10 +23,15 @@ TAKING = {
     "networkx.convert": "to_networkx_graph",
     "pandas": "Timedelta.__new__ factorize isna isnull notna notnull unique",
     "pandas.api.types": "is_complex is_float is_integer is_number",
-    "pandas.core.frame": "DataFrame.__getitem__ DataFrame.__setitem__ DataFrame.groupby",
-    "pandas.core.generic": "NDFrame.replace",
+    "pandas.core.arraylike": "array_ufunc",
+    "pandas.core.frame": "DataFrame.__getitem__ DataFrame.__init__ DataFrame.__setitem__ "
+    "DataFrame.from_records DataFrame.groupby DataFrame.set_index",
+    "pandas.core.generic": "NDFrame.replace NDFrame.sample",
+    "pandas.core.indexes.base": "Index._arith_method Index.delete",
+    "pandas.core.reshape.merge": "merge",
+    "pandas.core.strings.accessor": "StringMethods.cat",
     "pandas.core.indexing": "_LocationIndexer.__getitem__ _LocationIndexer.__setitem__",
-    "pandas.core.series": "Series.__getitem__ Series.__setitem__ Series.groupby",
+    "pandas.core.series": "Series.__getitem__ Series.__init__ Series.__setitem__ Series.groupby",
     # Masks; other arrays come by the protocol.
     "pyarrow": "array scalar",
     "polars.dataframe.frame": "DataFrame.__getitem__ DataFrame.__init__ DataFrame.filter",
@@ -35,6 +40,8 @@ TAKING = {
     "scipy.sparse.linalg._interface": "aslinearoperator",
     "sklearn.model_selection._search": "ParameterGrid.__init__",
 }
+# Likewise those that call a function of the program, of whose results they ask the same.
+CALLING = {"polars.functions.lazy": "_map_batches_wrapper.__init__"}
 # Lists that are longer are looked at by their first item: they are numbers, or rows alike.
 SHORT = 32
 
@@ -80,6 +87,21 @@ def _taking_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
     return taking_numpys
 
 
+def _calling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with each function among its arguments giving NumPy's arrays in the place of ours."""
+
+    @functools.wraps(function)
+    def calling(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = [_giving_numpys(value) if callable(value) else value for value in args]
+        return function(self, *given, **kwargs)
+
+    return calling
+
+
+def _giving_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: numpys(function(*args, **kwargs))
+
+
 # What makes another function of one.
 _Border: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -120,4 +142,6 @@ def rows() -> Iterator[tuple[str, Callable[[], None]]]:
     """Each module with what is done once it is there."""
     for module, names in TAKING.items():
         yield module, functools.partial(put_all, module, names)
+    for module, names in CALLING.items():
+        yield module, functools.partial(put_all, module, names, _calling)
     yield "numpy.ctypeslib", _pointers

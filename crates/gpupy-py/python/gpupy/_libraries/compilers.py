@@ -1,19 +1,45 @@
 """Libraries that compile functions of arrays, and are told how they get at ours: numba and JAX.
 
 Owns ``ROWS``: by the name of a module, what registers our classes there. Both get NumPy's array over the
-pinned base, so that numba's functions may write to it. Not here: when this is done (``__init__.py``).
+pinned base, so that numba's functions may write to it, and numba finds NumPy's functions where code that it
+compiles names ours. Not here: when this is done (``__init__.py``).
 """
 
+import sys
+import types as python_types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._gpupy import ndarray, scalar
+from .._gpupy import ndarray, scalar, ufunc
+from . import calls
+
+
+def theirs(value: Any) -> Any:
+    """What NumPy has in the place of something that a program has of ours: a module, a function, an array."""
+    if type(value) is ufunc:
+        return value._numpy
+    array = calls.numpys(value)
+    if array is not value:
+        return array
+    if value is ndarray:
+        return np.ndarray
+    is_module = isinstance(value, python_types.ModuleType)
+    module = value.__name__ if is_module else getattr(value, "__module__", None)
+    if not isinstance(module, str) or module.split(".")[0] != "gpupy":
+        return value
+    # What is compiled stands in the namespace as well.
+    ours = "gpupy" if module == "gpupy._gpupy" else module
+    source = sys.modules.get("numpy" + ours.removeprefix("gpupy"), value)
+    if is_module:
+        return source
+    name = getattr(value, "__name__", "")
+    return getattr(source, name, value) if getattr(sys.modules[ours], name, None) is value else value
 
 
 def _numba() -> None:
-    from numba.core import types
+    from numba.core import interpreter, types
     from numba.core.boxing import unbox_array
     from numba.core.datamodel.models import ArrayModel
     from numba.core.typing.typeof import typeof_impl
@@ -23,6 +49,13 @@ def _numba() -> None:
         """An array that comes in as one of ours; what is made of it is numba's own."""
 
     register_model(Ours)(ArrayModel)
+
+    def giving_theirs(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args: theirs(function(*args))
+
+    # Functions that are compiled use the program's names, which are ours: numba knows NumPy's.
+    for name in ("get_global_value", "get_closure_value"):
+        calls.put(interpreter.Interpreter, name, giving_theirs)
 
     @typeof_impl.register(ndarray)
     def type_of_array(value: Any, context: Any) -> Any:
