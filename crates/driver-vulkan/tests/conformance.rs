@@ -49,13 +49,18 @@ fn the_contract_is_kept_and_the_validation_layers_are_silent() {
     assert_no_complaints();
 }
 
-/// A build without shaderc compiles by naga anyway.
+/// A build without shaderc compiles by naga anyway. Faults are about the core.
 #[cfg(feature = "shaderc")]
 #[test]
 fn the_contract_is_kept_by_kernels_that_naga_compiles() {
     let _layers = layers();
     let trial = watched(Trial { naga: true, ..Trial::default() });
-    gpupy_conformance::check_if_it_starts(move || driver_vulkan::new_trial(trial));
+    if starts(trial) {
+        gpupy_conformance::check_some(
+            move || driver_vulkan::new_trial(trial),
+            |group, _| group != "faults",
+        );
+    }
     assert_no_complaints();
 }
 
