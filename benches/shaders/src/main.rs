@@ -21,7 +21,7 @@ mod webgpu;
 mod work;
 
 use clock::Span;
-use gpupy_engine::Constructor;
+use gpupy_core::driver::Driver;
 use ours::Ours;
 use std::error::Error;
 use work::Work;
@@ -48,7 +48,7 @@ trait ByHand {
 struct Api {
     /// One word.
     name: &'static str,
-    driver: Constructor,
+    driver: fn() -> Box<dyn Driver>,
     open: fn() -> Outcome<Box<dyn ByHand>>,
 }
 
@@ -65,7 +65,7 @@ fn apis() -> Vec<Api> {
 
 /// The driver of Vulkan as it is in a build without shaderc.
 #[cfg(feature = "shaderc")]
-fn by_naga() -> Box<dyn gpupy_core::driver::Driver> {
+fn by_naga() -> Box<dyn Driver> {
     driver_vulkan::new_trial(driver_vulkan::Trial { naga: true, ..driver_vulkan::Trial::default() })
 }
 
