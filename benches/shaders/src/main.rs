@@ -16,12 +16,12 @@ mod compute;
 mod gl;
 mod ours;
 mod second;
-#[cfg(feature = "vulkan")]
 mod vulkan;
 mod webgpu;
 mod work;
 
 use clock::Span;
+use gpupy_core::driver::Driver;
 use ours::Ours;
 use std::error::Error;
 use work::Work;
@@ -46,18 +46,27 @@ trait ByHand {
 
 /// An API: gpupy's driver, and how shaders by hand get at it.
 struct Api {
-    driver: &'static str,
+    /// One word.
+    name: &'static str,
+    driver: fn() -> Box<dyn Driver>,
     open: fn() -> Outcome<Box<dyn ByHand>>,
 }
 
 /// The APIs of this build.
 fn apis() -> Vec<Api> {
     vec![
-        #[cfg(feature = "vulkan")]
-        Api { driver: driver_vulkan::NAME, open: vulkan::open },
-        Api { driver: driver_wgpu::NAME, open: webgpu::open },
-        Api { driver: driver_gl::NAME, open: gl::open },
+        Api { name: driver_vulkan::NAME, driver: driver_vulkan::new, open: vulkan::open },
+        #[cfg(feature = "shaderc")]
+        Api { name: "vulkan-naga", driver: by_naga, open: vulkan::open },
+        Api { name: driver_wgpu::NAME, driver: driver_wgpu::new, open: webgpu::open },
+        Api { name: driver_gl::NAME, driver: driver_gl::new, open: gl::open },
     ]
+}
+
+/// The driver of Vulkan as it is in a build without shaderc.
+#[cfg(feature = "shaderc")]
+fn by_naga() -> Box<dyn Driver> {
+    driver_vulkan::new_trial(driver_vulkan::Trial { naga: true, ..driver_vulkan::Trial::default() })
 }
 
 fn main() -> Outcome<()> {
@@ -75,15 +84,15 @@ fn main() -> Outcome<()> {
 
 fn beside_shaders_by_hand() -> Outcome<()> {
     for api in apis() {
-        let opened = (api.open)().and_then(|by_hand| Ok((by_hand, Ours::open(api.driver)?)));
+        let opened = (api.open)().and_then(|by_hand| Ok((by_hand, Ours::open(&api)?)));
         let (mut by_hand, ours) = match opened {
             Ok(both) => both,
             Err(error) => {
-                println!("{}: cannot start: {error}\n", api.driver);
+                println!("{}: cannot start: {error}\n", api.name);
                 continue;
             }
         };
-        println!("{}: {}", api.driver, ours.device()?);
+        println!("{}: {}", api.name, ours.device()?);
         println!("{:32}{:>12}{:>12}{:>12}{:>12}", "", "by hand", "gpupy", "ratio", "CPU ratio");
         for work in Work::ALL {
             let (theirs, mine) = compare(&mut *by_hand, &ours, work)?;

@@ -2,8 +2,8 @@
 //!
 //! Owns [`Ours`]. Not here: sizes and inputs (`work.rs`).
 
-use crate::Outcome;
 use crate::work::{Scene, Work, points};
+use crate::{Api, Outcome};
 use gpupy_core::{DType, Op, Result, Scalar};
 use gpupy_engine::{Arg, Array, Context, Placement, Registry, Settings};
 
@@ -13,17 +13,14 @@ pub struct Ours {
 }
 
 impl Ours {
-    /// Opens a driver.
+    /// Opens an API's driver.
     ///
     /// # Errors
     /// It does not start.
-    pub fn open(driver: &str) -> Outcome<Ours> {
-        let registry = Registry::new()
-            .register(driver_vulkan::NAME, driver_vulkan::new)
-            .register(driver_wgpu::NAME, driver_wgpu::new)
-            .register(driver_gl::NAME, driver_gl::new);
+    pub fn open(api: &Api) -> Outcome<Ours> {
+        let registry = Registry::new().register(api.name, api.driver);
         let settings = Settings {
-            driver: driver.into(),
+            driver: api.name.into(),
             placement: Placement::Strict,
             driver_fallback: false,
             ..Settings::from_env()?

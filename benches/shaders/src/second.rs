@@ -36,11 +36,11 @@ type Times = Vec<[Span; 2]>;
 pub fn run(words: &[String], apis: &[Api]) -> Outcome<bool> {
     let times = match words {
         [word] if word == "second" => {
-            apis.iter().try_for_each(|api| compare(api.driver))?;
+            apis.iter().try_for_each(|api| compare(api.name))?;
             return Ok(true);
         }
         [word, driver] => {
-            let Some(api) = apis.iter().find(|api| api.driver == driver) else { return Ok(false) };
+            let Some(api) = apis.iter().find(|api| api.name == driver) else { return Ok(false) };
             match word.as_str() {
                 OURS => of_ours(api)?,
                 BY_HAND => by_hand(api)?,
@@ -129,7 +129,7 @@ fn process(side: &str, driver: &str, folder: &Path) -> Outcome<Times> {
 
 /// The times of each program by gpupy, in this process.
 fn of_ours(api: &Api) -> Outcome<Times> {
-    let ours = Ours::open(api.driver)?;
+    let ours = Ours::open(api)?;
     let time = |work: Work| -> Outcome<[Span; 2]> {
         let arrays = ours.prepare(&work.inputs(SIDE))?;
         let once = || Ok(ours.run(work, SIDE, &arrays).map(|_| ())?);

@@ -1,5 +1,5 @@
 //! Closing: nothing of Vulkan's is left, so that both sides of a fork can open a device.
-#![cfg(all(unix, feature = "shaderc"))]
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::DType;

@@ -1,6 +1,5 @@
 //! The whole conformance suite, where a device can be opened; where the validation layers are installed,
 //! they check every call of it.
-#![cfg(feature = "shaderc")]
 
 use driver_vulkan::Trial;
 use gpupy_core::driver::Config;
@@ -28,6 +27,15 @@ fn watched(trial: Trial) -> Trial {
     if starts(watched) { watched } else { trial }
 }
 
+/// The trial with each compiler of this build, where such a driver starts.
+fn by_each_compiler(trial: Trial) -> Vec<Trial> {
+    let both = [trial, Trial { naga: true, ..trial }];
+    both.into_iter()
+        .skip(usize::from(cfg!(not(feature = "shaderc"))))
+        .filter(|t| starts(*t))
+        .collect()
+}
+
 fn assert_no_complaints() {
     let complaints = driver_vulkan::complaints();
     assert!(complaints.is_empty(), "{} complaints: {:#?}", complaints.len(), complaints.first());
@@ -41,11 +49,25 @@ fn the_contract_is_kept_and_the_validation_layers_are_silent() {
     assert_no_complaints();
 }
 
+/// A build without shaderc compiles by naga anyway. Faults are about the core.
+#[cfg(feature = "shaderc")]
+#[test]
+fn the_contract_is_kept_by_kernels_that_naga_compiles() {
+    let _layers = layers();
+    let trial = watched(Trial { naga: true, ..Trial::default() });
+    if starts(trial) {
+        gpupy_conformance::check_some(
+            move || driver_vulkan::new_trial(trial),
+            |group, _| group != "faults",
+        );
+    }
+    assert_no_complaints();
+}
+
 /// The groups that are about operations.
 #[test]
 fn integers_of_64_bits_are_computed_in_pairs_where_the_device_has_none() {
-    let trial = Trial { short: true, ..Trial::default() };
-    if starts(trial) {
+    for trial in by_each_compiler(Trial { short: true, ..Trial::default() }) {
         let of_operations =
             ["scalars", "dtypes", "views", "regions", "random", "block_read", "block_write"];
         gpupy_conformance::check_some(
@@ -72,8 +94,7 @@ fn the_contract_is_kept_by_addresses_and_the_validation_layers_are_silent() {
 /// As on hardware; software has each invocation take all points of a chunk.
 #[test]
 fn reductions_that_invocations_share_have_the_same_bits() {
-    let trial = Trial { shares: true, ..Trial::default() };
-    if starts(trial) {
+    for trial in by_each_compiler(Trial { shares: true, ..Trial::default() }) {
         gpupy_conformance::check_some(
             move || driver_vulkan::new_trial(trial),
             |group, _| ["reductions", "several_reductions"].contains(&group),

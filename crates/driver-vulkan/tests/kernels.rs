@@ -1,5 +1,4 @@
 //! What the driver promises beyond the contract: devices, kernels, work that is queued.
-#![cfg(feature = "shaderc")]
 #![allow(clippy::unwrap_used)]
 
 use driver_vulkan::{Trial, Ways};
@@ -12,7 +11,18 @@ use gpupy_core::{DType, ErrorKind, Scalar};
 
 /// An open driver, or `None` (with the reason printed) where there is no device.
 fn open(config: &Config) -> Option<(Box<dyn Driver>, Capabilities)> {
-    let mut driver = driver_vulkan::new();
+    open_trial(Trial::default(), config)
+}
+
+/// Open drivers with each compiler of this build; none where there is no device.
+fn open_each() -> Vec<Box<dyn Driver>> {
+    let open = |naga| open_trial(Trial { naga, ..Trial::default() }, &Config::default());
+    let compilers = if cfg!(feature = "shaderc") { &[false, true][..] } else { &[true] };
+    compilers.iter().filter_map(|naga| Some(open(*naga)?.0)).collect()
+}
+
+fn open_trial(trial: Trial, config: &Config) -> Option<(Box<dyn Driver>, Capabilities)> {
+    let mut driver = driver_vulkan::new_trial(trial);
     match driver.init(config) {
         Ok(capabilities) => Some((driver, capabilities)),
         Err(error) => {
@@ -93,6 +103,26 @@ fn a_device_is_found_by_its_position_and_by_part_of_its_name() {
 }
 
 #[test]
+fn the_compiler_of_kernels_is_said_and_its_language_is_theirs() {
+    let mut languages = Vec::new();
+    for naga in [false, true] {
+        let trial = Trial { naga, ..Trial::default() };
+        let Some((mut driver, capabilities)) = open_trial(trial, &Config::default()) else {
+            return;
+        };
+        let driver = &mut *driver;
+        let (x, y) = (alloc(driver, 8), alloc(driver, 8));
+        let code = launch(driver, &polynomial(1), (x, y), 8, &[1.0]).code.unwrap();
+        let compiler = capabilities.findings.into_iter().find(|(what, _)| what == "compiler");
+        languages.push((compiler.unwrap().1, code.starts_with("#version 450")));
+    }
+    let usual = if cfg!(feature = "shaderc") { ("shaderc", true) } else { ("naga", false) };
+    assert_eq!(languages, [usual, ("naga", false)].map(|(name, is)| (name.to_owned(), is)));
+}
+
+/// WGSL reaches nothing by address.
+#[cfg(feature = "shaderc")]
+#[test]
 fn how_blocks_are_reached_best_is_found_where_there_is_a_choice() {
     if open(&Config::default()).is_none() {
         return;
@@ -128,83 +158,87 @@ fn blocks_are_reached_in_the_way_that_was_found_to_be_faster() {
 
 #[test]
 fn a_program_is_compiled_once_for_all_lengths_and_scalars() {
-    let Some((mut driver, _)) = open(&Config::default()) else { return };
-    let driver = &mut *driver;
-    let program = polynomial(2);
-    let mut compiled = 0;
-    for (len, scalar) in [(1000, 0.5), (5, 1.0), (40_000, f32::NAN), (1000, 0.0)] {
-        let (x, y) = (alloc(driver, len), alloc(driver, len));
-        write(driver, x, &vec![2.0; len]);
-        let evaluated = launch(driver, &program, (x, y), len, &[scalar, 3.0]);
-        assert!(evaluated.code.unwrap().starts_with("#version 450"));
-        compiled += evaluated.compiled;
-        let wanted = (2.0f32 * 2.0 + scalar) * 2.0 + 3.0;
-        let same = |y: f32| y.to_bits() == wanted.to_bits() || y.is_nan() && wanted.is_nan();
-        assert!(read(driver, y, len).into_iter().all(same));
-        driver.block_free(x);
-        driver.block_free(y);
+    for mut driver in open_each() {
+        let driver = &mut *driver;
+        let program = polynomial(2);
+        let mut compiled = 0;
+        for (len, scalar) in [(1000, 0.5), (5, 1.0), (40_000, f32::NAN), (1000, 0.0)] {
+            let (x, y) = (alloc(driver, len), alloc(driver, len));
+            write(driver, x, &vec![2.0; len]);
+            let evaluated = launch(driver, &program, (x, y), len, &[scalar, 3.0]);
+            assert!(evaluated.code.unwrap().contains("main("));
+            compiled += evaluated.compiled;
+            let wanted = (2.0f32 * 2.0 + scalar) * 2.0 + 3.0;
+            let same = |y: f32| y.to_bits() == wanted.to_bits() || y.is_nan() && wanted.is_nan();
+            assert!(read(driver, y, len).into_iter().all(same));
+            driver.block_free(x);
+            driver.block_free(y);
+        }
+        assert_eq!(compiled, 1);
     }
-    assert_eq!(compiled, 1);
 }
 
 #[test]
 fn scalars_that_come_again_become_literals_with_equal_results() {
-    let Some((mut driver, _)) = open(&Config::default()) else { return };
-    let driver = &mut *driver;
-    let program = polynomial(8);
-    let len = 1 << 22;
-    let (x, y) = (alloc(driver, len), alloc(driver, len));
-    let values: Vec<f32> = (0..len).map(|i| (i % 1024) as f32 / 512.0 - 1.0).collect();
-    write(driver, x, &values);
-    let params = [0.1, 0.0, -1.0, 7.25, 1e-3, 1.0, 0.3, -0.7];
-    assert_eq!(launch(driver, &program, (x, y), len, &params).specialised, 0);
-    let general = read(driver, y, 1024);
-    let specialised: u32 =
-        (0..14).map(|_| launch(driver, &program, (x, y), len, &params).specialised).sum();
-    assert_eq!(specialised, 1);
-    assert_eq!(read(driver, y, 1024), general);
+    for mut driver in open_each() {
+        let driver = &mut *driver;
+        let program = polynomial(8);
+        let len = 1 << 22;
+        let (x, y) = (alloc(driver, len), alloc(driver, len));
+        let values: Vec<f32> = (0..len).map(|i| (i % 1024) as f32 / 512.0 - 1.0).collect();
+        write(driver, x, &values);
+        let params = [0.1, 0.0, -1.0, 7.25, 1e-3, 1.0, 0.3, -0.7];
+        assert_eq!(launch(driver, &program, (x, y), len, &params).specialised, 0);
+        let general = read(driver, y, 1024);
+        let specialised: u32 =
+            (0..14).map(|_| launch(driver, &program, (x, y), len, &params).specialised).sum();
+        assert_eq!(specialised, 1);
+        assert_eq!(read(driver, y, 1024), general);
+    }
 }
 
 #[test]
 fn queued_launches_see_the_elements_of_their_time() {
-    let Some((mut driver, _)) = open(&Config::default()) else { return };
-    let driver = &mut *driver;
-    let program = polynomial(1);
-    let len = 1000;
-    let x = alloc(driver, len);
-    let results: Vec<BlockId> = (0..200)
-        .map(|k| {
-            let result = alloc(driver, len);
-            // Nobody has waited for the launches that read what is written over here.
-            write(driver, x, &vec![k as f32; len]);
-            launch(driver, &program, (x, result), len, &[0.5]);
-            // A block that is still in use may be freed.
-            let freed = alloc(driver, len);
-            launch(driver, &program, (result, freed), len, &[0.0]);
-            driver.block_free(freed);
-            result
-        })
-        .collect();
-    for (k, result) in results.into_iter().enumerate() {
-        let wanted = (k * k) as f32 + 0.5;
-        assert!(read(driver, result, len).iter().all(|y| *y == wanted), "launch {k}");
+    for mut driver in open_each() {
+        let driver = &mut *driver;
+        let program = polynomial(1);
+        let len = 1000;
+        let x = alloc(driver, len);
+        let results: Vec<BlockId> = (0..200)
+            .map(|k| {
+                let result = alloc(driver, len);
+                // Nobody has waited for the launches that read what is written over here.
+                write(driver, x, &vec![k as f32; len]);
+                launch(driver, &program, (x, result), len, &[0.5]);
+                // A block that is still in use may be freed.
+                let freed = alloc(driver, len);
+                launch(driver, &program, (result, freed), len, &[0.0]);
+                driver.block_free(freed);
+                result
+            })
+            .collect();
+        for (k, result) in results.into_iter().enumerate() {
+            let wanted = (k * k) as f32 + 0.5;
+            assert!(read(driver, result, len).iter().all(|y| *y == wanted), "launch {k}");
+        }
     }
 }
 
 #[test]
 fn launches_take_more_numbers_than_can_be_pushed() {
-    let Some((mut driver, _)) = open(&Config::default()) else { return };
-    let driver = &mut *driver;
-    let program = polynomial(100);
-    let (x, y) = (alloc(driver, 100), alloc(driver, 100));
-    write(driver, x, &[1.0; 100]);
-    // More launches than one buffer of numbers has room for.
-    for k in 0..1000 {
-        let mut params = vec![0.0; 100];
-        params[k % 100] = k as f32;
-        launch(driver, &program, (x, y), 100, &params);
-        if k % 97 == 0 {
-            assert_eq!(read(driver, y, 100), vec![1.0 + k as f32; 100]);
+    for mut driver in open_each() {
+        let driver = &mut *driver;
+        let program = polynomial(100);
+        let (x, y) = (alloc(driver, 100), alloc(driver, 100));
+        write(driver, x, &[1.0; 100]);
+        // More launches than one buffer of numbers has room for.
+        for k in 0..1000 {
+            let mut params = vec![0.0; 100];
+            params[k % 100] = k as f32;
+            launch(driver, &program, (x, y), 100, &params);
+            if k % 97 == 0 {
+                assert_eq!(read(driver, y, 100), vec![1.0 + k as f32; 100]);
+            }
         }
     }
 }

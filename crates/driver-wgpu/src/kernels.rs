@@ -5,7 +5,8 @@
 //! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy_codegen::cache`).
 
 use crate::device::Gpu;
-use crate::{disk, spirv};
+use crate::disk;
+use gpupy_codegen::compute::{self, spirv};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -28,18 +29,14 @@ pub struct Compiler {
     /// Layouts by the number of operands and of destinations.
     layouts: FxHashMap<(usize, usize), (wgpu::BindGroupLayout, wgpu::PipelineLayout)>,
     cache: Option<disk::Cache>,
-    /// True where arithmetic can be kept as it is written without guards in the text.
-    exact: bool,
+    /// What shapes the kernels. Where their text has no guards, they reach the device as SPIR-V of ours.
+    shaping: compute::Device,
 }
 
 impl Compiler {
-    /// A compiler for a device.
-    pub fn new(gpu: &Gpu) -> Compiler {
-        Compiler {
-            layouts: FxHashMap::default(),
-            cache: disk::Cache::open(gpu),
-            exact: is_exact(gpu),
-        }
+    /// A compiler for a device whose kernels are shaped like this.
+    pub fn new(gpu: &Gpu, shaping: compute::Device) -> Compiler {
+        Compiler { layouts: FxHashMap::default(), cache: disk::Cache::open(gpu), shaping }
     }
 
     /// Compiles a kernel of so many operands and destinations.
@@ -82,7 +79,7 @@ impl Compiler {
     }
 
     fn module(&self, gpu: &Gpu, source: &str) -> Result<wgpu::ShaderModule> {
-        if !self.exact {
+        if self.shaping.guards {
             let text = wgpu::ShaderModuleDescriptor {
                 label: None,
                 source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(source)),
@@ -93,7 +90,7 @@ impl Compiler {
             let module = unsafe { gpu.device.create_shader_module_trusted(text, unchecked) };
             return Ok(module);
         }
-        let words = spirv::compile(source, capabilities(gpu.features))
+        let words = spirv::compile(source, &self.shaping)
             .map_err(|reason| refused(gpu, &reason, source))?;
         let binary = wgpu::ShaderModuleDescriptorPassthrough {
             entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
@@ -154,19 +151,6 @@ pub fn is_exact(gpu: &Gpu) -> bool {
         && gpu.features.contains(wgpu::Features::PASSTHROUGH_SHADERS)
 }
 
-/// What naga may let through.
-fn capabilities(features: wgpu::Features) -> naga::valid::Capabilities {
-    use naga::valid::Capabilities;
-    let mut capabilities = Capabilities::empty();
-    for (feature, capability) in [
-        (wgpu::Features::SHADER_F64, Capabilities::FLOAT64),
-        (wgpu::Features::SHADER_INT64, Capabilities::SHADER_INT64),
-    ] {
-        capabilities.set(capability, features.contains(feature));
-    }
-    capabilities
-}
-
 /// The error of a refused kernel, which it saves for people to look at.
 fn refused(gpu: &Gpu, reason: &str, source: &str) -> Error {
     let mut hasher = rustc_hash::FxHasher::default();
@@ -189,6 +173,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::device::Adapters;
+    use crate::open::shaping;
     use gpupy_core::driver::Config;
 
     #[test]
@@ -197,8 +182,8 @@ mod tests {
         let Ok(gpu) = Adapters::new(&config).open(&config) else {
             return println!("skipped: no device");
         };
-        for exact in [is_exact(&gpu), false] {
-            let mut compiler = Compiler { exact, ..Compiler::new(&gpu) };
+        for guards in [!is_exact(&gpu), true] {
+            let mut compiler = Compiler::new(&gpu, compute::Device { guards, ..shaping(&gpu) });
             let wrong = "@compute @workgroup_size(1) fn main() { undeclared = 1; }";
             let error = compiler.compile(&gpu, wrong, (0, 1)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused);

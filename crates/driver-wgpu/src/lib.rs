@@ -18,7 +18,6 @@ mod kernels;
 mod memory;
 mod open;
 mod queue;
-mod spirv;
 mod transfer;
 
 pub use driver::{new, new_on, new_short};

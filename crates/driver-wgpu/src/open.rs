@@ -35,7 +35,7 @@ impl Open {
     /// # Errors
     /// - `OutOfMemory`: no room for the numbers of launches.
     pub fn new(gpu: Gpu, shaping: compute::Device, blocks: Blocks) -> Result<Open> {
-        let (queue, compiler) = (Queue::new(&gpu)?, Compiler::new(&gpu));
+        let (queue, compiler) = (Queue::new(&gpu)?, Compiler::new(&gpu, shaping));
         Ok(Open { queue, blocks, kernels: Kernels::default(), compiler, shaping, gpu })
     }
 

@@ -88,7 +88,8 @@ pub struct Capabilities {
     /// The names of the devices that the driver could open, as [`Config::device`] counts them and as
     /// far as it has looked; empty for a driver of one device.
     pub devices: Vec<String>,
-    /// What the driver found out about the device by trying, for people to read: what, and the answer.
+    /// What the driver found out about the device by trying, and what compiles for it, for people to read: what, and
+    /// the answer.
     pub findings: Vec<(Cow<'static, str>, String)>,
     /// What launches and transfers cost, measured; `None` where nobody did.
     pub costs: Option<Costs>,

@@ -148,13 +148,13 @@ fn a_sum_of_all_that_needs_coordinates_computes_nothing_beside_it() {
 #[test]
 fn what_a_reduction_needs_first_does_not_keep_it_from_its_map() {
     let context = context(Settings::default());
-    let values = numbers(4 * 256);
-    let table = floats(&[4, 256], &values);
+    let values = numbers(8 * 256);
+    let table = floats(&[8, 256], &values);
     let sums = context.reduce(Op::Add, &table, &[0], false).unwrap();
     let apart = context.apply(Op::Sub, &[Arg::Array(&table), Arg::Array(&sums)]).unwrap();
     let total = context.reduce(Op::Add, &apart, &[0, 1], false).unwrap();
     drop((apart, sums));
-    let column = |k: usize| tree(|x, y| x + y, (0..4).map(|i| values[i * 256 + k]).collect());
+    let column = |k: usize| tree(|x, y| x + y, (0..8).map(|i| values[i * 256 + k]).collect());
     let want = values.iter().enumerate().map(|(k, x)| x - column(k % 256)).collect();
     assert_eq!(read(&context, &total), [tree(|x, y| x + y, want)]);
     // The sums of the columns, and two steps.

@@ -186,7 +186,9 @@ fn what_is_there_already_is_said_to_be() {
 fn what_a_driver_cannot_do_is_told_with_the_one_that_did_it() {
     let context = context(20, usize::MAX);
     // The test's driver has no reductions.
-    let sum = context.reduce(Op::Add, &program(&context, 3), &[0], false).unwrap();
+    let terms = floats(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+    let terms = context.apply(Op::Mul, &[Arg::Array(&terms), Arg::Array(&terms)]).unwrap();
+    let sum = context.reduce(Op::Add, &terms, &[0], false).unwrap();
     let told = context.explain(&sum).unwrap();
     let flush = told.flush().unwrap();
     assert!(count(flush, |e| matches!(e, Event::GaveUp(_, "fused", _))) > 0, "{}", told.text());

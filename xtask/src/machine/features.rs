@@ -11,27 +11,27 @@ const ARCHIVES: [&str; 2] = ["libshaderc_combined.a", "libSPIRV-Tools.a"];
 
 /// The words for a command about the whole workspace.
 pub fn of_workspace() -> &'static [&'static str] {
-    words(&["--features", "gpupy-py/vulkan,gpupy-conformance/vulkan,gpupy-shaders/vulkan"])
+    words(&["--features", "gpupy-py/shaderc,gpupy-conformance/shaderc,gpupy-shaders/shaderc"])
 }
 
 /// The words for a command about all of the workspace but the Python module.
 pub fn of_all_but_module() -> &'static [&'static str] {
-    words(&["--features", "gpupy-conformance/vulkan,gpupy-shaders/vulkan"])
+    words(&["--features", "gpupy-conformance/shaderc,gpupy-shaders/shaderc"])
 }
 
 /// The words for a command about the Python module.
 pub fn of_module() -> &'static [&'static str] {
-    words(&["--features", "vulkan"])
+    words(&["--features", "shaderc"])
 }
 
 /// The words for a command about the shaders by hand.
 pub fn of_shaders() -> &'static [&'static str] {
-    words(&["--features", "gpupy-shaders/vulkan"])
+    words(&["--features", "gpupy-shaders/shaderc"])
 }
 
 /// The words for a command about the conformance suite.
 pub fn of_suite() -> &'static [&'static str] {
-    words(&["--features", "gpupy-conformance/vulkan"])
+    words(&["--features", "gpupy-conformance/shaderc"])
 }
 
 /// None of them where shaderc is not installed.

@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::machine::process;
 
 /// Debian's names for an OpenGL and a Vulkan that need neither display nor GPU, for the compiler of
-/// shaders that the Vulkan driver links, and for what checks its calls in tests.
+/// kernels that the Vulkan driver links where it is there, and for what checks its calls in tests.
 const PACKAGES: [&str; 7] = [
     "libegl1",
     "libgl1-mesa-dri",
@@ -22,8 +22,7 @@ const PACKAGES: [&str; 7] = [
 
 /// What another system needs, where we cannot install it.
 const ELSEWHERE: &str = "the gl driver needs libEGL.so.1 with an OpenGL 4 driver, the vulkan driver \
-                         libvulkan.so.1 with a Vulkan 1.2 driver (a vendor's, or Mesa's), and shaderc \
-                         when it is built";
+                         libvulkan.so.1 with a Vulkan 1.2 driver (a vendor's, or Mesa's)";
 
 /// Installs what is missing if we may, and otherwise says what to do.
 pub fn prepare() {

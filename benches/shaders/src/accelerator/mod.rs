@@ -9,7 +9,6 @@
 //! (`benches/accelerator/`).
 
 mod on_gl;
-#[cfg(feature = "vulkan")]
 mod on_vulkan;
 mod programs;
 mod stages;
@@ -45,7 +44,6 @@ trait Runs {
 pub fn serve(api: &str) -> Outcome<()> {
     let mut device: Box<dyn Runs> = match api {
         driver_gl::NAME => Box::new(on_gl::open()?),
-        #[cfg(feature = "vulkan")]
         driver_vulkan::NAME => Box::new(on_vulkan::open()?),
         _ => return Err(format!("there are no shaders by hand for `{api}`").into()),
     };

@@ -240,7 +240,7 @@ fn least_across(group: usize) -> String {
     text + &format!("    o0 = {nearest};\n    o1 = {least};\n")
 }
 
-#[cfg(all(test, feature = "vulkan"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

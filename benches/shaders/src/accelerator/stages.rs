@@ -9,7 +9,6 @@
 //! Not here: the programs (`programs.rs`), and who runs them (`on_gl.rs`, `on_vulkan.rs`).
 
 /// Invocations of a group, across and down.
-#[cfg(feature = "vulkan")]
 const GROUP: [usize; 2] = [256, 1];
 
 /// An array that a stage reads.
@@ -75,7 +74,6 @@ impl Program {
     }
 
     /// The compute shader of a stage: bindings are what it reads, then what it writes.
-    #[cfg(feature = "vulkan")]
     pub fn wgsl(&self, stage: &Stage) -> String {
         let [across, down] = self.texels;
         let mut text = format!("const W = {across};\nconst H = {down};\n");
@@ -113,7 +111,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }
 
     /// Groups of a dispatch.
-    #[cfg(feature = "vulkan")]
     pub fn groups(&self) -> [u32; 3] {
         let [across, down] = [0, 1].map(|axis| self.texels[axis].div_ceil(GROUP[axis]) as u32);
         [across, down, 1]

@@ -65,9 +65,9 @@ impl Vulkan {
         let mut gpu = Gpu::open(instance, &devices, config)?;
         self.trial.reduce(&mut gpu.traits);
         let traits = gpu.traits.clone();
-        let sizes = Sizes::of(config, traits.memory, traits.largest / WIDEST);
-        // By address, kernels reach any number of them.
-        self.limits = resources::limits(u32::MAX, &config.resources);
+        let (buffers, largest) = traits.reach()?;
+        let sizes = Sizes::of(config, traits.memory, largest / WIDEST);
+        self.limits = resources::limits(buffers, &config.resources);
         self.abilities = traits.kernels.abilities();
         self.longs = Longs::new(traits.kernels.split());
         // What is tried is not the user's, and needs no room in a lowered limit.
@@ -75,9 +75,11 @@ impl Vulkan {
         let open = self.open.insert(Open::new(gpu, u64::MAX, sizes.largest)?);
         let found = self.trial.ways;
         let find = |_| found.map_or_else(|| Ways::find_out(open), Ok);
-        let ways = traits.bound.map(find).transpose()?;
-        let binds = ways.is_some_and(Ways::binds);
+        let addresses = traits.kernels.addresses;
+        let ways = traits.bound.filter(|_| addresses).map(find).transpose()?;
+        let binds = !addresses || ways.is_some_and(Ways::binds);
         open.binds = binds;
+        let compiler = traits.compiler();
         let mut capabilities = Capabilities {
             device: traits.name,
             hardware: traits.hardware,
@@ -91,13 +93,14 @@ impl Vulkan {
             devices: devices.into_iter().map(|device| device.name).collect(),
             ..Capabilities::default()
         };
-        let identity = format!("{}\nblocks bound: {binds}", traits.identity);
+        let identity = format!("{}\nblocks bound: {binds}\n{compiler}", traits.identity);
         let (findings, costs) = probe::find_out(self, &capabilities, NAME, &identity)?;
         self.open()?.blocks.limit(sizes.memory, sizes.longest);
         capabilities.max_block_len = sizes.longest;
         capabilities.flushes_subnormals = findings.flushes_subnormals;
         capabilities.findings = findings.named();
         capabilities.findings.extend(ways.map(Ways::named));
+        capabilities.findings.push(("compiler".into(), compiler.to_owned()));
         capabilities.costs = Some(costs);
         self.abilities.findings = findings;
         Ok(capabilities)

@@ -142,17 +142,19 @@ impl Open {
 /// How a launch is done, with its blocks bound or by their addresses.
 fn plan(traits: &Traits, request: &Request<'_>, binds: bool) -> Result<Planned> {
     let device = compute::Device { addresses: !binds, ..traits.kernels };
-    let planned = compute::plan(&device, request);
-    let numbers = traits.bound.map_or(0, |bound| bound.numbers as usize);
-    if binds && planned.as_ref().is_ok_and(|p| 4 * p.words.len() > numbers) {
-        return plan(traits, request, false);
-    }
-    planned.map_err(|reason| {
+    let none = |reason: String| {
         Error::new(ErrorKind::Unsupported, "eval_ir")
             .says("there is no kernel for this launch")
             .with("driver", crate::NAME)
-            .with("reason", format!("{reason:?}"))
-    })
+            .with("reason", reason)
+    };
+    let planned = compute::plan(&device, request).map_err(|reason| none(format!("{reason:?}")))?;
+    let (given, most) = (4 * planned.words.len(), traits.bound.map_or(0, |bound| bound.numbers));
+    match binds && given > most as usize {
+        false => Ok(planned),
+        true if traits.kernels.addresses => plan(traits, request, false),
+        true => Err(none(format!("{given} bytes of numbers, of {most} that can be bound"))),
+    }
 }
 
 /// What makes the kernels of a launch.

@@ -1,11 +1,9 @@
-//! The driver, where there is a compiler of shaders.
+//! The driver.
 //!
 //! In the order of a call: `driver.rs` has the contract's functions and `open.rs` what an open driver has, which is
 //! a device (`gpu`), its kernels (`shaders`), its memory and its queue (`commands`); `eval.rs` turns launches into
 //! dispatches, and `transfer.rs` copies elements; `ways.rs` tries how kernels reach blocks best; `trial.rs` is for
 //! tests.
-//!
-//! Not here: the driver of a build without a compiler (`without.rs`).
 
 mod commands;
 mod driver;

@@ -16,6 +16,8 @@ pub struct Trial {
     pub ways: Option<Ways>,
     /// There are no integers of 64 bits, and so no float64.
     pub short: bool,
+    /// Kernels are WGSL, which naga compiles, also where shaderc is linked.
+    pub naga: bool,
     /// Invocations share the points of a reduction, as on hardware.
     pub shares: bool,
 }
@@ -28,6 +30,9 @@ impl Trial {
         }
         if self.short {
             traits.kernels.int64 = false;
+        }
+        if self.naga {
+            traits.write_wgsl();
         }
         if self.shares {
             traits.kernels.shares = true;

@@ -18,6 +18,8 @@ mod elements;
 mod places;
 mod plan;
 pub mod resources;
+#[cfg(feature = "spirv")]
+pub mod spirv;
 mod text;
 
 pub use device::{ALIGNMENT, Device, Language};

@@ -9,6 +9,7 @@
 
 use crate::array::base::Array;
 use crate::eager::lent::Lent;
+use crate::graph::lanes::{FEW, Products};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::graph::whole::Whole;
 use crate::memory::access;
@@ -210,9 +211,15 @@ impl Task {
     ) -> Option<Task> {
         let mut space = Shape::from_slice(shape);
         let work = match op {
+            NodeOp::Reduce { op, n } if *n <= FEW => {
+                return Task::of_few(Work::Few(*op, *n as u8), *n, dtype, shape, operands);
+            }
             NodeOp::Reduce { op, n } => {
                 *space.last_mut()? = *n;
                 Work::Reduce(*op)
+            }
+            NodeOp::Whole(Whole::MatMul(k)) if Products::are_few(shape, *k) => {
+                return Task::of_few(Work::Products(*k as u8), *k, dtype, shape, operands);
             }
             NodeOp::Whole(whole) => {
                 space = whole.space(shape);
@@ -242,6 +249,32 @@ impl Task {
         Some(task)
     }
 
+    /// The task of a reduction of few points, which lie along the last axis of each operand.
+    fn of_few(
+        work: Work,
+        points: usize,
+        dtype: DType,
+        shape: &[usize],
+        operands: &[Lent<'_>],
+    ) -> Option<Task> {
+        let mut task = Task::new(work, dtype, size_of(shape), size_of(shape));
+        let mut accesses = SmallVec::new();
+        for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
+            let Lent::Memory(array, first) = operand else { return None };
+            let (mut access, memory) = seen(array.layout(), array.dtype(), *first);
+            // A reduction has an axis of its one result in the place of that of the points.
+            let step = access.strides.pop()?;
+            access.strides.resize(shape.len(), 0);
+            let from =
+                |k: usize| Access { offset: access.offset + step * k as i64, ..access.clone() };
+            *leaf = Some(Leaf::Memory(array.dtype(), AccessKind::Affine));
+            task.operands.push(memory);
+            accesses.extend((0..points).map(from));
+        }
+        task.walk(shape.into(), accesses, access::access(0, &contiguous_strides(shape)));
+        Some(task)
+    }
+
     /// Takes the walks over a space, with axes together where everything goes on alike.
     fn walk(&mut self, space: Shape, mut accesses: SmallVec<[Access; 3]>, dest: Access) {
         let walks = accesses.iter().chain([&dest]);
@@ -253,7 +286,12 @@ impl Task {
         let space: Shape = groups.iter().map(|group| group.1).collect();
         let dest = merged(&dest);
         accesses.iter_mut().for_each(|access| *access = merged(access));
-        let mut kinds = accesses.iter().map(|access| access::kind(access, &space));
+        // Those of one operand differ in where they begin.
+        let each = match self.key.work {
+            Work::Few(_, points) | Work::Products(points) => points.into(),
+            _ => 1,
+        };
+        let mut kinds = accesses.iter().step_by(each).map(|access| access::kind(access, &space));
         for leaf in self.key.leaves.iter_mut().flatten() {
             match leaf {
                 Leaf::Scalar(_) => {}
@@ -271,7 +309,8 @@ impl Task {
         match self.key.work {
             Work::Apply(op) => op.info().name,
             Work::Index => "index",
-            Work::Reduce(_) => "reduce",
+            Work::Reduce(_) | Work::Few(..) => "reduce",
+            Work::Products(_) => Op::MatMul.info().name,
             Work::Whole(whole) => whole.op().info().name,
         }
     }

@@ -1,7 +1,8 @@
 //! Recording reductions: the steps of the canonical tree, over any axes.
 //!
 //! Owns what [`Recorder`] records of reductions. The reduced axes are one in the tree, merged in C order
-//! behind the kept ones. Mostly a view says that. Where none does, as for the blocks of an image, the tree is
+//! behind the kept ones. Where that has few points, they are operands of scalar operations, which fuse with what
+//! computes them and with what reads the result. Else a view mostly says which elements are combined. Where none does, as for the blocks of an image, the tree is
 //! begun on rows of the innermost reduced axis, which are views: of a chunk or more each, they are reduced by
 //! themselves; of few elements, they are the tree's lanes, and are combined element by element. Invariant:
 //! whichever way is taken, each element goes the way through the tree that `docs/ir.md` says.
@@ -10,6 +11,7 @@
 
 use crate::array::base::{Arg, Array};
 use crate::array::held::Held;
+use crate::graph::lanes::{FEW, folded};
 use crate::graph::value::{Input, Kind, NodeOp, Operand};
 use crate::memory::little::MOST_POINTS;
 use crate::memory::view::View;
@@ -43,7 +45,7 @@ impl Recorder {
         }
         let kept: Axes = (0..array.ndim()).filter(|a| !axes.contains(a)).collect();
         let gone: Axes = (0..array.ndim()).filter(|a| axes.contains(a)).collect();
-        let mut out: Shape = kept.iter().map(|a| array.shape()[*a]).collect();
+        let out: Shape = kept.iter().map(|a| array.shape()[*a]).collect();
         let n: usize = gone.iter().map(|a| array.shape()[*a]).product();
         if n == 0 && !out.contains(&0) {
             return Err(Error::new(ErrorKind::Shape, "reduce")
@@ -71,6 +73,7 @@ impl Recorder {
             array.transpose(&order)
         };
         let moved = behind(&gone);
+        let shape = if keepdims { kept_dims(array.shape(), axes) } else { out.clone() };
         let mut flat: Shape = out.clone();
         flat.push(n.max(1));
         let merged = moved.reshape(&flat).or_else(|| {
@@ -80,6 +83,11 @@ impl Recorder {
             behind(&as_they_lie).reshape(&flat).filter(|_| is_exact(array.dtype()))
         });
         let reduced = match merged {
+            Some(view) if n <= FEW && array.size() > 0 => match self.step_at_once(op, &view) {
+                Some(reduced) => reduced,
+                None => self.few(op, &moved, kept.len())?,
+            },
+            None if n <= FEW && array.size() > 0 => self.few(op, &moved, kept.len())?,
             Some(view) => self.steps(op, view)?,
             None if n == 0 => self.steps(op, Array::full(&flat, Scalar::zero(array.dtype()))?)?,
             None => match self.by_rows(op, array, &moved, &gone)? {
@@ -90,10 +98,28 @@ impl Recorder {
                 }
             },
         };
-        if keepdims {
-            out = kept_dims(array.shape(), axes);
+        Ok(reduced.reshape(&shape).unwrap_or(reduced))
+    }
+
+    /// The reduction of few points: those of the axes from `kept` on, in C order, are lanes of the tree.
+    fn few(&self, op: Op, moved: &Array, kept: usize) -> Result<Array> {
+        let mut lanes = vec![moved.clone()];
+        for extent in &moved.shape()[kept..] {
+            let parts =
+                |lane: &Array| (0..*extent).map(|i| lane.index_axis(kept, i)).collect::<Vec<_>>();
+            lanes = lanes.iter().flat_map(parts).collect();
         }
-        Ok(reduced.reshape(&out).unwrap_or(reduced))
+        if let [lane] = &lanes[..] {
+            return self.copy(lane);
+        }
+        let apply = |lane, with| self.apply(op, &[Arg::Array(&lane), Arg::Array(&with)]);
+        Ok(folded(lanes, apply)?.unwrap_or_else(|| moved.clone()))
+    }
+
+    /// One step along the last axis, computed; `None` where it has to be recorded.
+    fn step_at_once(&self, op: Op, rows: &Array) -> Option<Array> {
+        let (shape, step) = stepped(op, rows);
+        self.at_once.array(rows.dtype(), &shape, &step, &[Arg::Array(rows)])
     }
 
     /// Steps along the last axis until one point is left there.
@@ -108,10 +134,7 @@ impl Recorder {
 
     /// One step along the last axis.
     fn step(&self, op: Op, rows: &Array) -> Result<Array> {
-        let mut shape = Shape::from(rows.shape());
-        let n = shape.pop().unwrap_or(1);
-        shape.push(n.div_ceil(REDUCE_CHUNK));
-        let step = NodeOp::Reduce { op, n };
+        let (shape, step) = stepped(op, rows);
         self.array(rows.dtype(), &shape, step, &[Arg::Array(rows)])
     }
 
@@ -203,27 +226,30 @@ impl Recorder {
         };
         let side_by_side = REDUCE_LANES / width;
         let mut lanes: Vec<Operand> = pieces.iter().take(side_by_side).map(read).collect();
-        let combine = |lane: &mut Operand, with: Operand| {
-            let (shape, operands) = (layout.shape.clone(), smallvec![lane.clone(), with]);
+        let combine = |lane: Operand, with: Operand| -> Operand {
+            let (shape, operands) = (layout.shape.clone(), smallvec![lane, with]);
             let both = self.value(array.dtype(), shape, NodeOp::Apply(op), operands);
-            *lane = (Input::Whole(both.id()), Some(both));
+            (Input::Whole(both.id()), Some(both))
         };
         for (number, piece) in pieces.iter().skip(side_by_side).enumerate() {
-            combine(&mut lanes[number % side_by_side], read(piece));
+            let lane = &mut lanes[number % side_by_side];
+            *lane = combine(lane.clone(), read(piece));
         }
-        let mut half = side_by_side / 2;
-        while half > 0 {
-            let above = lanes.split_off(half.min(lanes.len()));
-            lanes.iter_mut().zip(above).for_each(|(lane, above)| combine(lane, above));
-            half /= 2;
-        }
-        let row = match lanes.swap_remove(0) {
-            (Input::Whole(_), Some(row)) if pieces.len() > 1 => Array::from_value(row),
+        let row = match folded(lanes, |lane, with| Ok::<_, Error>(combine(lane, with)))? {
+            Some((Input::Whole(_), Some(row))) if pieces.len() > 1 => Array::from_value(row),
             _ => pieces.swap_remove(0),
         };
         let row = row.reshape(&shape).unwrap_or(row);
         self.reduce(op, &row, &[along], false)
     }
+}
+
+/// What one step along the last axis gives: its shape, and how.
+fn stepped(op: Op, rows: &Array) -> (Shape, NodeOp) {
+    let mut shape = Shape::from(rows.shape());
+    let n = shape.pop().unwrap_or(1);
+    shape.push(n.div_ceil(REDUCE_CHUNK));
+    (shape, NodeOp::Reduce { op, n })
 }
 
 /// The axis that is reduced before the others, the longest: of many integers that are computed from operands which

@@ -6,6 +6,7 @@
 //! Not here: how the values are evaluated (`whole.rs`).
 
 use crate::array::base::{Arg, Array, checked_size};
+use crate::graph::lanes::{Products, folded};
 use crate::graph::value::NodeOp;
 use crate::graph::whole::Whole;
 use crate::record::recorder::Recorder;
@@ -98,7 +99,32 @@ impl Recorder {
         let columns = columns.insert_axis(last - 1).broadcast_to(&space)?;
         let (rows, columns) = (left.seen_as(rows), right.seen_as(columns));
         let operands = [Arg::Array(&rows), Arg::Array(&columns)];
-        self.whole(dtype, &shape, Whole::MatMul(*k), &operands)
+        let product = NodeOp::Whole(Whole::MatMul(*k));
+        if !Products::are_few(&shape, *k) {
+            return self.array(dtype, &shape, product, &operands);
+        }
+        match self.at_once.array(dtype, &shape, &product, &operands) {
+            Some(product) => Ok(product),
+            None => self.few_products(&rows, &columns, *k),
+        }
+    }
+
+    /// The sum of few products, of which each pair of factors has a place along the last axis.
+    fn few_products(&self, left: &Array, right: &Array, count: usize) -> Result<Array> {
+        let (dtype, last) = (left.dtype(), left.ndim() - 1);
+        let Products { multiply, add, wide } = Products::of(dtype);
+        let term = |k: usize| {
+            let factor = |side: &Array| match side.index_axis(last, k) {
+                factor if wide == dtype => Ok(factor),
+                factor => self.convert(Op::Cast, &[Arg::Array(&factor)], wide),
+            };
+            let [left, right] = [factor(left)?, factor(right)?];
+            self.apply(multiply, &[Arg::Array(&left), Arg::Array(&right)])
+        };
+        let terms = (0..count).map(term).collect::<Result<Vec<Array>>>()?;
+        let both = |term, with| self.apply(add, &[Arg::Array(&term), Arg::Array(&with)]);
+        let sum = folded(terms, both)?.unwrap_or_else(|| left.clone());
+        if wide == dtype { Ok(sum) } else { self.convert(Op::Cast, &[Arg::Array(&sum)], dtype) }
     }
 
     /// Records something along the last axis for another one.

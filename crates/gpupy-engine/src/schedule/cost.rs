@@ -9,6 +9,7 @@
 //! `again.rs` for what earlier evaluations computed, `siblings.rs` for what others want, `placement.rs` for devices.
 
 use crate::explain::step::Prices;
+use crate::graph::lanes::FEW;
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
 use crate::graph::whole::Whole;
 use gpupy_core::driver::{Capabilities, Costs};
@@ -28,7 +29,12 @@ pub(crate) const COSTLY: u32 = 48;
 /// by it.
 const MOST_APART: u32 = 256;
 
-/// The elements of the smallest value for which a kernel has more operations: a smaller one lies in a cache.
+/// Such accesses that are computed by a kernel whatever the size of the value, as those of the components of vectors:
+/// they spare it the launch that would store the value.
+const FEW_APART: usize = FEW;
+
+/// The elements of the smallest value for which a kernel has more operations for many accesses: a smaller one lies in a
+/// cache.
 const LARGE: usize = 1 << 16;
 
 /// What storing an element in new memory costs, and reading it from there: 0.65 ns a float32 and 1.5 ns a float64 on two
@@ -134,19 +140,26 @@ fn launch(caps: &Capabilities) -> u64 {
 }
 
 /// The operations that computing a value at so many accesses takes beyond those of computing it once; `points` are
-/// all that are computed, `reach` is where they lie.
+/// all that are computed, `reach` is where they lie, and `weight` counts the operations of an element up to so many.
 pub(crate) fn again(
     value: &Value,
     accesses: usize,
     points: usize,
     reach: impl FnOnce() -> Range<usize>,
+    weight: impl FnOnce(u32) -> u32,
 ) -> u32 {
-    let again = value.0.weight.saturating_mul(accesses as u32 - 1);
-    if value.len() < LARGE || !(RECOMPUTE..MOST_APART).contains(&again) {
-        return again;
+    let others = accesses as u32 - 1;
+    // What it cost when it was recorded is the most that it costs now.
+    let most = value.0.weight.saturating_mul(others);
+    if most <= RECOMPUTE {
+        return most;
     }
     // Accesses that lie apart, as those of the rows of blocks do, compute nothing twice.
-    if points <= reach().len() { 0 } else { again }
+    let may_be_apart = accesses <= FEW_APART || value.len() >= LARGE;
+    let is_apart = may_be_apart && points <= reach().len();
+    let limit = if is_apart { MOST_APART } else { RECOMPUTE + 1 };
+    let again = weight(limit.div_ceil(others)).saturating_mul(others);
+    if is_apart && again < MOST_APART { 0 } else { again }
 }
 
 /// What is computed where it is needed: at so many points an element of a value of which so many would be stored.
@@ -157,6 +170,9 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
+    /// Of more operations a kernel takes so long that storing is always little.
+    pub const MOST: u32 = 4 * COSTLY;
+
     /// Whether a value may be worth storing, of which no more is known than what it cost when it was recorded.
     pub fn may_pay(value: &Value, points: usize, caps: &Capabilities) -> bool {
         let weight = value.0.weight;
@@ -173,10 +189,8 @@ impl Growth {
 }
 
 /// The operations that an element of a value takes now, from what is there or has a kernel of its own; what is
-/// shared counts once. As many are counted as make a difference.
-pub(crate) fn weight(value: &Value, is_there: impl Fn(&Value) -> bool) -> u32 {
-    /// Of more, a kernel takes so long that storing is always little.
-    const MOST: u32 = 4 * COSTLY;
+/// shared counts once. As many are counted as make a difference: `most`.
+pub(crate) fn weight(value: &Value, most: u32, is_there: impl Fn(&Value) -> bool) -> u32 {
     let mut open: SmallVec<[Value; 8]> = SmallVec::new();
     let mut seen: SmallVec<[ValueId; 16]> = SmallVec::new();
     let mut weight = 0u32;
@@ -188,8 +202,8 @@ pub(crate) fn weight(value: &Value, is_there: impl Fn(&Value) -> bool) -> u32 {
         }
         seen.push(value.id());
         weight += op.cost();
-        if weight >= MOST {
-            return MOST;
+        if weight >= most {
+            return most;
         }
         let state = value.state();
         let operands = state.operands.iter().flatten();

@@ -125,7 +125,7 @@ def info(*args: Any, **kwargs: Any) -> str | None:
             lines.append(f"    GPUPY_DEVICE={number}: {device}")
         if row["findings"]:
             found = ", ".join(f"{what}: {answer}" for what, answer in row["findings"].items())
-            lines.append(f"    found by trying: {found}")
+            lines.append(f"    findings: {found}")
         if row["round_trip"] is not None:
             launch, speeds = row["round_trip"] / 1000, [row["upload"], row["download"]]
             up, down = (f"{1 / cost:.1f} GB/s" if cost else "at once" for cost in speeds)

@@ -13,7 +13,7 @@ use crate::NAME;
 use ash::ext::external_memory_host;
 use ash::khr::push_descriptor;
 use ash::vk;
-use gpupy_codegen::compute;
+use gpupy_codegen::compute::{self, Language};
 use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ffi::c_char;
@@ -130,6 +130,9 @@ impl Gpu {
             .push_next(&mut use_12);
         let mut traits = Traits::of(&instance, found, &has, &has_11, &has_12);
         traits.bound = bound(&instance, handle);
+        if cfg!(not(feature = "shaderc")) {
+            traits.write_wgsl();
+        }
         let pushes = traits.bound.is_some();
         let alignment = external::alignment(&instance.raw, handle).filter(|_| traits.shared_memory);
         let wanted =
@@ -166,6 +169,45 @@ impl Drop for Gpu {
 }
 
 impl Traits {
+    /// Has kernels be written in WGSL, which naga compiles, instead of GLSL for shaderc. WGSL reaches no memory by
+    /// its address, and has no elements of 8 or 16 bits.
+    pub fn write_wgsl(&mut self) {
+        self.kernels = compute::Device {
+            language: Language::Wgsl,
+            addresses: false,
+            bytes: false,
+            halves: false,
+            ..self.kernels
+        };
+    }
+
+    /// What compiles the kernels.
+    pub fn compiler(&self) -> &'static str {
+        match self.kernels.language {
+            Language::Glsl => "shaderc",
+            Language::Wgsl => "naga",
+        }
+    }
+
+    /// How many blocks a kernel reaches, and the bytes of the largest.
+    ///
+    /// # Errors
+    /// - `Unavailable`: it reaches none.
+    pub fn reach(&self) -> Result<(u32, u64)> {
+        match (self.kernels.language, self.bound) {
+            // By address, any number of them.
+            (Language::Glsl, _) => Ok((u32::MAX, self.largest)),
+            (Language::Wgsl, Some(bound)) => {
+                Ok((bound.buffers.saturating_sub(1), bound.block.min(self.largest)))
+            }
+            (Language::Wgsl, None) => Err(unavailable(
+                "the device has no descriptors that are pushed, without which only kernels of a build with \
+                 shaderc work (README.md, Drivers)",
+            )
+            .with("device", &self.name)),
+        }
+    }
+
     fn of(
         instance: &Instance,
         found: &Found,
@@ -212,7 +254,7 @@ impl Traits {
                 properties.pipeline_cache_uuid,
             ),
             kernels: compute::Device {
-                language: compute::Language::Glsl,
+                language: Language::Glsl,
                 addresses: true,
                 int64: has.shader_int64 != 0,
                 float64: has.shader_float64 != 0,

@@ -1,33 +1,40 @@
-//! GLSL to SPIR-V, in this process.
+//! Texts of kernels to SPIR-V, in this process.
 //!
-//! Owns [`compile`]. Invariant: a refused shader lies in a file that the error names.
+//! Owns [`compile`]. GLSL is shaderc's, where that is linked, and WGSL naga's. Invariant: a refused shader lies in
+//! a file that the error names.
 //!
-//! Not here: pipelines (`kernels.rs`).
+//! Not here: which of the two a device's kernels are (`gpu/device.rs`), pipelines (`kernels.rs`).
 
 use super::spirv;
 use crate::NAME;
 use crate::vulkan::gpu::device::Traits;
+use gpupy_codegen::compute::Language;
+use gpupy_codegen::compute::spirv as wgsl;
 use gpupy_codegen::disk::short_hash;
 use gpupy_core::{Error, ErrorKind, Result};
-use std::sync::OnceLock;
 
-/// The name of shaders in the compiler's messages.
+/// The name of shaders in shaderc's messages.
 const FILE: &str = "kernel";
-
-/// shaderc, once something has to be compiled. Its start takes a tenth of a second, so it stays for all
-/// drivers of the process.
-static COMPILER: OnceLock<std::result::Result<shaderc::Compiler, String>> = OnceLock::new();
 
 /// Compiles a compute shader, and adds the device's modes of float arithmetic.
 ///
 /// # Errors
 /// - `Refused`: the compiler does not take it.
 pub fn compile(source: &str, traits: &Traits) -> Result<Vec<u32>> {
-    let words = words(source).map_err(|reason| refused(&reason, source, traits))?;
+    let words = match traits.kernels.language {
+        Language::Glsl => glsl(source),
+        Language::Wgsl => wgsl::compile(source, &traits.kernels),
+    };
+    let words = words.map_err(|reason| refused(&reason, source, traits))?;
     Ok(spirv::with_modes(&words, &traits.floats))
 }
 
-fn words(source: &str) -> std::result::Result<Vec<u32>, String> {
+#[cfg(feature = "shaderc")]
+fn glsl(source: &str) -> std::result::Result<Vec<u32>, String> {
+    use std::sync::OnceLock;
+    /// shaderc, once something has to be compiled. Its start takes a tenth of a second, so it stays for all
+    /// drivers of the process.
+    static COMPILER: OnceLock<std::result::Result<shaderc::Compiler, String>> = OnceLock::new();
     let compiler = COMPILER.get_or_init(|| shaderc::Compiler::new().map_err(|e| e.to_string()));
     let compiler = compiler.as_ref().map_err(String::clone)?;
     let mut options = shaderc::CompileOptions::new().map_err(|e| e.to_string())?;
@@ -40,9 +47,19 @@ fn words(source: &str) -> std::result::Result<Vec<u32>, String> {
     artifact.map(|artifact| artifact.as_binary().to_vec()).map_err(|e| e.to_string())
 }
 
+/// No kernel is GLSL in a build without shaderc.
+#[cfg(not(feature = "shaderc"))]
+fn glsl(_: &str) -> std::result::Result<Vec<u32>, String> {
+    Err("this build has no compiler of GLSL".to_owned())
+}
+
 /// The error of a refused shader, which it saves for people to look at.
 pub fn refused(reason: &str, source: &str, traits: &Traits) -> Error {
-    let name = format!("gpupy-refused-{}-{:08x}.comp", std::process::id(), short_hash(source));
+    let suffix = match traits.kernels.language {
+        Language::Glsl => "comp",
+        Language::Wgsl => "wgsl",
+    };
+    let name = format!("gpupy-refused-{}-{:08x}.{suffix}", std::process::id(), short_hash(source));
     let path = std::env::temp_dir().join(name);
     // One complaint brings many others with it.
     let first = reason.lines().find(|line| line.starts_with(FILE)).or(reason.lines().next());
@@ -73,6 +90,7 @@ mod tests {
         opened.map(|gpu| gpu.traits.clone()).inspect_err(|e| println!("skipped: {e}")).ok()
     }
 
+    #[cfg(feature = "shaderc")]
     #[test]
     fn every_snapshot_of_the_generator_compiles() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpupy-codegen/tests/snapshots");
@@ -80,7 +98,7 @@ mod tests {
         for entry in std::fs::read_dir(root).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "comp") {
-                let compiled = words(&std::fs::read_to_string(&path).unwrap());
+                let compiled = glsl(&std::fs::read_to_string(&path).unwrap());
                 assert!(compiled.is_ok(), "{}: {:?}", path.display(), compiled.err());
                 count += 1;
             }
@@ -91,12 +109,19 @@ mod tests {
     #[test]
     fn a_refusal_names_the_compilers_reason_and_the_saved_source() {
         let Some(traits) = traits() else { return };
-        let source = "#version 450\nvoid main() { undeclared = 1; }\n";
-        let error = compile(source, &traits).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Refused);
-        assert!(error.fact("compiler").unwrap().contains("undeclared"), "{error}");
-        let path = error.fact("source").unwrap().to_owned();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), source);
-        std::fs::remove_file(path).unwrap();
+        let mut of_naga = traits.clone();
+        of_naga.write_wgsl();
+        for traits in [traits, of_naga] {
+            let source = match traits.kernels.language {
+                Language::Glsl => "#version 450\nvoid main() { undeclared = 1; }\n",
+                Language::Wgsl => "@compute @workgroup_size(1) fn main() { undeclared = 1; }\n",
+            };
+            let error = compile(source, &traits).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Refused);
+            assert!(error.fact("compiler").unwrap().contains("undeclared"), "{error}");
+            let path = error.fact("source").unwrap().to_owned();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), source);
+            std::fs::remove_file(path).unwrap();
+        }
     }
 }

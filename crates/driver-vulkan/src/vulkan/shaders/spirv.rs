@@ -1,7 +1,8 @@
 //! Modes of float arithmetic, put into compiled shaders.
 //!
-//! Owns [`with_modes`]. GLSL has no words for them, so they are added to the compiler's output: the
-//! capabilities behind its own, the modes behind its entry point. Invariant: only modes for sizes that
+//! Owns [`with_modes`]. GLSL and WGSL have no words for them, so they are added to the compiler's output: the
+//! capabilities behind its own, with the extension that SPIR-V before 1.4 asks for, and the modes behind its entry
+//! point. Invariant: only modes for sizes that
 //! the shader declares are added.
 //!
 //! Not here: which modes a device offers (`device.rs`), the compiler (`kernels.rs`).
@@ -11,6 +12,10 @@ use crate::vulkan::gpu::device::FloatModes;
 /// Words before the first instruction.
 const HEADER: usize = 5;
 
+/// The version from which on modes are no extension.
+const MODES_SINCE: u32 = 0x0001_0400;
+
+const OP_EXTENSION: u32 = 10;
 const OP_ENTRY_POINT: u32 = 15;
 const OP_EXECUTION_MODE: u32 = 16;
 const OP_CAPABILITY: u32 = 17;
@@ -59,9 +64,22 @@ pub fn with_modes(words: &[u32], modes: &FloatModes) -> Vec<u32> {
             executions.extend([4 << 16 | OP_EXECUTION_MODE, entry, mode, *size]);
         }
     }
+    if !capabilities.is_empty() && words[1] < MODES_SINCE {
+        capabilities.extend(extension(b"SPV_KHR_float_controls\0\0"));
+    }
     let (before, rest) = words.split_at(capabilities_end);
     let (between, after) = rest.split_at(modes_end - capabilities_end);
     [before, &capabilities, between, &executions, after].concat()
+}
+
+/// The instruction that declares an extension, whose name fills whole words and ends in zeros.
+fn extension(name: &[u8]) -> Vec<u32> {
+    let name =
+        name.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]));
+    let mut instruction = vec![OP_EXTENSION];
+    instruction.extend(name);
+    instruction[0] |= (instruction.len() as u32) << 16;
+    instruction
 }
 
 #[cfg(test)]
@@ -80,6 +98,13 @@ mod tests {
         let wanted = [&head[..], &capability, &added.0, &entry, &local, &added.1, &float].concat();
         assert_eq!(with_modes(&shader, &modes), wanted);
         assert_eq!(with_modes(&shader, &FloatModes::default()), shader);
+        let earlier = |words: &[u32]| [&[words[0], 0x0001_0300], &words[2..]].concat();
+        let name = "SPV_KHR_float_controls\0\0".as_bytes().chunks(4);
+        let mut extension = vec![7 << 16 | 10];
+        extension.extend(name.map(|four| u32::from_le_bytes(four.try_into().unwrap_or_default())));
+        let (behind, rest) = wanted.split_at(5 + 2 + 2);
+        let wanted = [&earlier(behind), &extension[..], rest].concat();
+        assert_eq!(with_modes(&earlier(&shader), &modes), wanted);
         for nonsense in [&[][..], &head, &[0, 0, 0, 0, 0, 7], &[0, 0, 0, 0, 0, 9 << 16]] {
             assert_eq!(with_modes(nonsense, &modes), nonsense);
         }

@@ -25,6 +25,10 @@ pub(crate) enum Work {
     Apply(Op),
     Index,
     Reduce(Op),
+    /// The reduction of so many points, each a load of its own ([`FEW`](crate::graph::lanes::FEW)).
+    Few(Op, u8),
+    /// The sum of so many products, likewise.
+    Products(u8),
     Whole(Whole),
 }
 
@@ -92,10 +96,11 @@ impl Key {
         let (form, op) = match self.work {
             Work::Apply(op) => (0, op as u64),
             Work::Index => (1, 0),
-            Work::Reduce(op) => (2, op as u64),
+            Work::Reduce(op) | Work::Few(op, _) => (2, op as u64),
             // What a scan combines by is no form.
             Work::Whole(Whole::Scan(op)) => (3, op as u64),
             Work::Whole(whole) => (3, whole.op() as u64),
+            Work::Products(_) => (3, Op::MatMul as u64),
         };
         let leaf = |leaf: &Option<Leaf>| match leaf {
             None => 0,
@@ -103,7 +108,31 @@ impl Key {
             Some(Leaf::Memory(dtype, kind)) => 2 | (*dtype as u64) << 2 | (*kind as u64) << 6,
             Some(Leaf::Coordinate(kind)) => 3 | (*kind as u64) << 6,
         };
-        let head = form | op << 2 | (self.dtype as u64) << 18 | u64::from(self.rank) << 22;
+        let points = match self.work {
+            Work::Few(_, points) | Work::Products(points) => u64::from(points) << 56,
+            _ => 0,
+        };
+        let head = points | form | op << 2 | (self.dtype as u64) << 18 | u64::from(self.rank) << 22;
         self.leaves.iter().zip([32, 40, 48]).fold(head, |code, (l, at)| code | leaf(l) << at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn tasks_that_do_other_things_have_other_codes() {
+        let few =
+            (1..=4).flat_map(|n| [Work::Few(Op::Add, n), Work::Few(Op::Max, n), Work::Products(n)]);
+        let others =
+            [Work::Apply(Op::Add), Work::Index, Work::Reduce(Op::Add), Work::Reduce(Op::Max)];
+        let whole = [Whole::MatMul(3), Whole::Sort, Whole::Scan(Op::Add)].map(Work::Whole);
+        let all: Vec<Work> = few.chain(others).chain(whole).collect();
+        let leaf = Some(Leaf::Memory(DType::F64, AccessKind::Affine));
+        let key = |work: &Work| Key { work: *work, dtype: DType::F64, rank: 63, leaves: [leaf; 3] };
+        let codes: HashSet<u64> = all.iter().map(|work| key(work).code()).collect();
+        assert_eq!(codes.len(), all.len());
     }
 }

@@ -350,7 +350,12 @@ impl<'d> Walker<'d> {
             let both = |a: Range<usize>, b: Range<usize>| a.start.min(b.start)..a.end.max(b.end);
             all.reduce(both).unwrap_or_default()
         };
-        if cost::again(value, nodes.len(), points, reach) > RECOMPUTE {
+        let is_there = |below: &Value| {
+            let is_stored = below.id() != value.id() && self.device.fates.is_stored(below.id());
+            is_stored || self.device.is_all_there(below)
+        };
+        let weight = |most| cost::weight(value, most, is_there);
+        if cost::again(value, nodes.len(), points, reach, weight) > RECOMPUTE {
             return true;
         }
         if !Growth::may_pay(value, points, &self.device.caps) {
@@ -360,8 +365,7 @@ impl<'d> Walker<'d> {
         let numbers = tiling.numbers(reach());
         let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
         let stored = last.range.end - first.range.start;
-        let weight = || cost::weight(value, |value| self.device.is_all_there(value));
-        points > stored && Growth { points, stored }.pays(weight(), &self.device.caps)
+        points > stored && Growth { points, stored }.pays(weight(Growth::MOST), &self.device.caps)
     }
 
     /// The nodes of a value's operands, where the value is needed at an access.

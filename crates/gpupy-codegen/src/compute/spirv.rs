@@ -1,11 +1,12 @@
 //! WGSL to SPIR-V whose arithmetic is done as it is written.
 //!
-//! Owns [`compile`]. WGSL has no word that forbids a compiler to fuse, fold or reassociate floats,
-//! but SPIR-V has: naga translates, and every operation on floats is decorated `NoContraction` here.
-//! So a kernel needs no guards against its compiler where wgpu takes SPIR-V as it is.
+//! Owns [`compile`], under the feature `spirv`. WGSL has no word that forbids a compiler to fuse, fold or
+//! reassociate floats, but SPIR-V has: naga translates, and every operation on floats is decorated
+//! `NoContraction` here. So a kernel needs no guards against its compiler where a device takes SPIR-V.
 //!
-//! Not here: kernels in WGSL for other backends (`kernels.rs`).
+//! Not here: the text of kernels (`text`), pipelines (drivers).
 
+use super::Device;
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
@@ -23,11 +24,14 @@ fn is_before_annotations(op: u16) -> bool {
     matches!(op, 2..=17 | 330 | 331)
 }
 
-/// SPIR-V of the entry point `main` of a kernel in WGSL.
+/// SPIR-V of the entry point `main` of a kernel in WGSL, with the 64-bit types that the device has.
 ///
 /// # Errors
 /// What naga says against it.
-pub fn compile(wgsl: &str, capabilities: Capabilities) -> Result<Vec<u32>, String> {
+pub fn compile(wgsl: &str, device: &Device) -> Result<Vec<u32>, String> {
+    let mut capabilities = Capabilities::empty();
+    capabilities.set(Capabilities::FLOAT64, device.float64);
+    capabilities.set(Capabilities::SHADER_INT64, device.int64);
     let module = naga::front::wgsl::parse_str(wgsl).map_err(|e| e.emit_to_string(wgsl))?;
     let info = Validator::new(ValidationFlags::all(), capabilities)
         .validate(&module)
@@ -86,6 +90,22 @@ fn decorate(words: Vec<u32>) -> Vec<u32> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::compute::Language;
+
+    const DEVICE: Device = Device {
+        language: Language::Wgsl,
+        addresses: false,
+        int64: false,
+        float64: false,
+        bytes: false,
+        halves: false,
+        group: 64,
+        group_bytes: 0,
+        groups: 1,
+        push_bytes: 0,
+        guards: false,
+        shares: false,
+    };
 
     const KERNEL: &str = "
 @group(0) @binding(0) var<storage, read_write> x: array<f32>;
@@ -98,7 +118,7 @@ fn main() {
 
     #[test]
     fn arithmetic_on_floats_is_decorated_and_nothing_else() {
-        let words = compile(KERNEL, Capabilities::empty()).unwrap();
+        let words = compile(KERNEL, &DEVICE).unwrap();
         let mut results = Vec::new();
         let mut decorated = Vec::new();
         for (op, at) in instructions(&words) {
@@ -117,7 +137,20 @@ fn main() {
 
     #[test]
     fn what_naga_refuses_is_said_with_its_place() {
-        let error = compile("@compute fn main() { let x = y; }", Capabilities::empty());
+        let error = compile("@compute fn main() { let x = y; }", &DEVICE);
         assert!(error.unwrap_err().contains('y'));
+    }
+
+    #[test]
+    fn types_of_64_bits_pass_where_the_device_has_them() {
+        for (dtype, has) in
+            [("f64", Device { float64: true, ..DEVICE }), ("i64", Device { int64: true, ..DEVICE })]
+        {
+            let kernel =
+                KERNEL.replace("f32>", &format!("{dtype}>")).replace("f32(", &format!("{dtype}("));
+            let kernel = kernel.replace("3.0", &format!("{dtype}(x[3])"));
+            assert!(compile(&kernel, &DEVICE).is_err(), "{dtype}");
+            assert!(compile(&kernel, &has).is_ok(), "{dtype}: {:?}", compile(&kernel, &has));
+        }
     }
 }

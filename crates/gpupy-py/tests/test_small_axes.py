@@ -1,0 +1,178 @@
+"""Reductions of few points: components of vectors are operands of what reads and computes them."""
+
+import hypothesis
+import numpy
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pairs import outcome
+
+import gpupy
+
+N = 40_000  # more than is computed at once
+
+
+def vectors(count, dtype="float32", components=3):
+    numbers = np.random.default_rng(7).integers(-50, 50, (count, components))
+    return (numbers / 16).astype(dtype)
+
+
+def shaded(xp, normals, light, colour):
+    """A lit surface, as it is written in NumPy."""
+    along = (normals * light).sum(-1)
+    length = xp.sqrt((normals * normals).sum(-1))
+    bright = xp.where(along > 0, along / (length + 1), 0)
+    return bright * colour + xp.abs(normals).max(axis=-1)
+
+
+def launches(function):
+    before = gpupy.stats()["launches"]
+    function()
+    return gpupy.stats()["launches"] - before
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_a_lit_surface_is_one_launch(driver, dtype):
+    if driver == "soft":
+        pytest.skip("soft has a launch for each operation")
+    normals, light = gpupy.asarray(vectors(N, dtype)), gpupy.asarray(vectors(1, dtype)[0])
+    bright = shaded(gpupy, normals, light, gpupy.float32(0.5))
+    assert launches(lambda: gpupy.evaluate(bright)) == 1
+    want = shaded(np, vectors(N, dtype).astype("f8"), vectors(1, dtype)[0].astype("f8"), 0.5)
+    np.testing.assert_allclose(np.asarray(bright), want, rtol=1e-5, atol=1e-6)
+
+
+PROGRAMS = {
+    "sum of a product": lambda xp, v: (v * v[::-1]).sum(-1),
+    "norm": lambda xp, v: xp.linalg.norm(v, axis=-1),
+    "place of the greatest": lambda xp, v: v.argmax(-1),
+    "mean of the first axis": lambda xp, v: xp.stack([v[:, 0], v[:, 1], v[:, 2]]).mean(0),
+    "any": lambda xp, v: (v > 1).any(axis=1),
+    "variance": lambda xp, v: v.var(axis=-1),
+    "unit vectors": lambda xp, v: v / xp.sqrt((v * v).sum(-1, keepdims=True) + 1),
+    "functions of components": lambda xp, v: xp.exp(-v * v).sum(-1),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_computed_of_few_components_is_one_launch(driver, name):
+    if driver == "soft":
+        pytest.skip("soft has a launch for each operation")
+    v = gpupy.asarray(vectors(N))
+    result = PROGRAMS[name](gpupy, v)
+    assert launches(lambda: gpupy.evaluate(result)) == 1
+    want = PROGRAMS[name](np, vectors(N).astype("f8"))
+    np.testing.assert_allclose(np.asarray(result), want, rtol=1e-5, atol=1e-6)
+
+
+DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+DTYPES += ["float16", "float32", "float64", "complex64", "complex128"]
+NAMES = ["sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "mean"]
+
+
+@st.composite
+def calls(draw):
+    """An array of few points along some axes, as a view, and what is reduced of it."""
+    shape = draw(st.lists(st.integers(0, 5), min_size=1, max_size=3))
+    name = draw(st.sampled_from(NAMES))
+    axes = [*range(-len(shape), len(shape)), None]
+    keywords = {"axis": draw(st.sampled_from(axes))}
+    if len(shape) > 1 and not name.startswith("arg") and draw(st.booleans()):
+        keywords["axis"] = tuple(draw(st.permutations(range(len(shape))))[:2])
+    if draw(st.booleans()):
+        keywords["keepdims"] = True
+    if name in ("sum", "prod", "min", "max") and draw(st.booleans()):
+        keywords["initial"] = draw(st.sampled_from([0, 1, 2]))
+        keywords["where"] = draw(st.sampled_from([True, "mask"]))
+    steps = draw(st.lists(st.sampled_from([1, 2, -1, -2]), min_size=len(shape), max_size=len(shape)))
+    order = draw(st.permutations(range(len(shape))))
+    return draw(st.sampled_from(DTYPES)), shape, steps, order, name, keywords, draw(st.booleans())
+
+
+def reduced(xp, call):
+    dtype, shape, steps, order, name, keywords, pending = call
+    extents = [extent * abs(step) for extent, step in zip(shape, steps, strict=True)]
+    numbers = np.random.default_rng(11).integers(0, 4, extents)
+    values = (numbers if dtype[0] in "bu" else numbers - 1).astype(dtype)
+    view = xp.asarray(values)[tuple(slice(None, None, step) for step in steps)].transpose(order)
+    if pending:
+        # Exact in every dtype, and not computed yet.
+        view = xp.logical_not(view) if dtype == "bool" else view + view
+    keywords = dict(keywords)
+    if keywords.get("where") == "mask":
+        keywords["where"] = xp.asarray(np.indices(view.shape).sum(0) % 2 == 0)
+    return getattr(view, name)(**keywords)
+
+
+# Sums and products of few small integers are exact in every dtype; a mean is one division more.
+@given(calls())
+@hypothesis.settings(max_examples=150)
+def test_reductions_of_few_points_are_numpys(driver, call):
+    with np.errstate(all="ignore"):
+        want, refused = outcome(lambda xp: reduced(xp, call), np)
+        got, also = outcome(lambda xp: reduced(xp, call), gpupy)
+    assert refused == also
+    if refused:
+        return
+    assert (got.dtype, got.shape) == (want.dtype, want.shape)
+    got = np.asarray(got)
+    if call[4] == "mean":
+        np.testing.assert_allclose(got, want, rtol=1e-3 if want.dtype == "float16" else 1e-6)
+    else:
+        assert np.array_equal(got, want, equal_nan=want.dtype.kind in "fc"), (got, want)
+
+
+TREES = {2: lambda a, b: a + b, 3: lambda a, b, c: (a + c) + b, 4: lambda a, b, c, d: (a + c) + (b + d)}
+
+
+@pytest.mark.parametrize("points", TREES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bits_are_the_trees_whatever_has_computed_them(driver, dtype, points):
+    """Alone or fused, recorded or at once; `docs/ir.md` has the order."""
+    if dtype not in next(row["dtypes"] for row in gpupy.drivers() if row["name"] == driver):
+        pytest.skip(f"{driver} has no {dtype}, which NumPy adds in its own order")
+    values = np.random.default_rng(3).standard_normal((N, points)).astype(dtype)
+    want = TREES[points](*values.T)
+    for rows in (N, 10):
+        given = gpupy.asarray(values[:rows])
+        for got in (given.sum(-1), (given * 2).sum(-1) / 2):
+            assert np.array_equal(np.asarray(got), want[:rows]), rows
+
+
+def test_a_reduction_of_few_points_is_no_view_of_what_it_reduces(driver):
+    x = gpupy.asarray(np.arange(6.0))
+    one = x.reshape(6, 1).sum(axis=1)
+    x[0] = 100
+    assert float(one[0]) == 0
+    one[1] = 50
+    assert float(x[1]) == 1
+    assert numpy.shares_memory(np.asarray(one), np.asarray(x)) is False
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "shapes", [((7, 3, 3), (7, 3, 3)), ((7, 2, 4), (4, 3)), ((2, 3), (6, 1, 3, 4)), ((5, 1, 1), (5, 1, 2))]
+)
+def test_stacks_of_small_matrices_are_numpys(driver, dtype, shapes):
+    """Sums of few products of small integers are exact."""
+    left, right = ((np.arange(np.prod(shape)) % 5 - 2).reshape(shape).astype(dtype) for shape in shapes)
+    want = left @ right
+    for got in (
+        gpupy.asarray(left) @ gpupy.asarray(right),
+        gpupy.asarray(left.swapaxes(-1, -2).copy()).swapaxes(-1, -2) @ gpupy.asarray(right[::-1])[::-1],
+    ):
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        assert np.array_equal(np.asarray(got), want)
+
+
+def test_a_product_in_a_stack_fuses_and_has_its_bits_at_once_and_recorded(driver):
+    if driver == "soft":
+        pytest.skip("soft has a launch for each operation")
+    chance = np.random.default_rng(4)
+    turns, at = (chance.standard_normal((N, 3, n)).astype("float32") for n in (3, 1))
+    moved = (gpupy.asarray(turns) @ (gpupy.asarray(at) * 2))[:, :, 0] + 1
+    assert launches(lambda: gpupy.evaluate(moved)) == 1
+    np.testing.assert_allclose(np.asarray(moved), (turns @ (at * 2))[:, :, 0] + 1, rtol=1e-4, atol=1e-5)
+    few = (gpupy.asarray(turns[:10]) @ (gpupy.asarray(at[:10]) * 2))[:, :, 0] + 1
+    assert np.array_equal(np.asarray(few), np.asarray(moved)[:10])
