@@ -294,3 +294,18 @@ def test_arrays_of_numpys_keep_their_gaps_and_what_lies_at_one_place():
     assert window.tolist() == [[0, 1], [1, 2]]
     with pytest.raises(ValueError, match="read-only"):
         window[0, 0] = 5
+
+
+@pytest.mark.parametrize("order", list("KACF"))
+@pytest.mark.parametrize(
+    "view",
+    [lambda a: a, lambda a: a.T, lambda a: a[:, ::2], lambda a: a[0, ::2], lambda a: a[::-1], lambda a: a[:1, :1]],
+    ids=["whole", "turned", "columns", "row", "backwards", "one"],
+)
+def test_a_cast_to_its_own_dtype_that_need_not_copy_copies_where_numpys_does(view, order):
+    def cast(xp):
+        base = xp.asarray(numpy.zeros((4, 6), dtype="f4"))
+        made = view(base).astype("f4", order=order, copy=False)
+        return xp.shares_memory(made, base), made.strides
+
+    assert cast(gpupy) == cast(numpy)

@@ -75,7 +75,9 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     given, dtype = dtype, np.dtype(dtype)
     if self._lazy and _creation.is_lazy(dtype):
         letter = order if order == "K" else _creation.order_of(order)
-        if dtype == self.dtype and not copy and _creation.lies_in(self, letter):
+        # Of what lies in neither order, "A" asks for C.
+        wanted = "C" if letter == "A" and not self.flags.forc else letter
+        if dtype == self.dtype and not copy and _creation.lies_in(self, wanted):
             return self
         # `same_value` looks at the elements.
         if casting == "unsafe" or (casting != "same_value" and np.can_cast(self.dtype, dtype, casting)):
