@@ -299,7 +299,14 @@ def test_arrays_of_numpys_keep_their_gaps_and_what_lies_at_one_place():
 @pytest.mark.parametrize("order", list("KACF"))
 @pytest.mark.parametrize(
     "view",
-    [lambda a: a, lambda a: a.T, lambda a: a[:, ::2], lambda a: a[0, ::2], lambda a: a[::-1], lambda a: a[:1, :1]],
+    [
+        lambda a: a,
+        lambda a: a.T,
+        lambda a: a[:, ::2],
+        lambda a: a[0, ::2],
+        lambda a: a[::-1],
+        lambda a: a[:1, :1],
+    ],
     ids=["whole", "turned", "columns", "row", "backwards", "one"],
 )
 def test_a_cast_to_its_own_dtype_that_need_not_copy_copies_where_numpys_does(view, order):
