@@ -16,8 +16,9 @@ use crate::suites::parts::MODULE;
 const TESTS: &str = "crates/gpupy-py/tests/libraries";
 
 /// What is installed. Left out as too heavy: PyTorch, TensorFlow and CuPy, which are gigabytes.
-const LIBRARIES: [&str; 16] = [
+const LIBRARIES: [&str; 17] = [
     "awkward",
+    "cubed",
     "dask",
     "einops",
     "h5py",
