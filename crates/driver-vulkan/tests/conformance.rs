@@ -49,12 +49,10 @@ fn the_contract_is_kept_and_the_validation_layers_are_silent() {
     assert_no_complaints();
 }
 
-/// A build without shaderc compiles by naga anyway. Faults are about the core.
-#[cfg(feature = "shaderc")]
-#[test]
-fn the_contract_is_kept_by_kernels_that_naga_compiles() {
+/// Faults are about the core, and take most of the suite's time.
+fn all_but_faults(trial: Trial) {
     let _layers = layers();
-    let trial = watched(Trial { naga: true, ..Trial::default() });
+    let trial = watched(trial);
     if starts(trial) {
         gpupy_conformance::check_some(
             move || driver_vulkan::new_trial(trial),
@@ -62,6 +60,13 @@ fn the_contract_is_kept_by_kernels_that_naga_compiles() {
         );
     }
     assert_no_complaints();
+}
+
+/// A build without shaderc compiles by naga anyway.
+#[cfg(feature = "shaderc")]
+#[test]
+fn the_contract_is_kept_by_kernels_that_naga_compiles() {
+    all_but_faults(Trial { naga: true, ..Trial::default() });
 }
 
 /// The groups that are about operations.
@@ -77,18 +82,9 @@ fn integers_of_64_bits_are_computed_in_pairs_where_the_device_has_none() {
     }
 }
 
-/// Faults are about the core, and take most of the suite's time.
 #[test]
 fn the_contract_is_kept_by_addresses_and_the_validation_layers_are_silent() {
-    let _layers = layers();
-    let trial = watched(Trial { addressed: true, ..Trial::default() });
-    if starts(trial) {
-        gpupy_conformance::check_some(
-            move || driver_vulkan::new_trial(trial),
-            |group, _| group != "faults",
-        );
-    }
-    assert_no_complaints();
+    all_but_faults(Trial { addressed: true, ..Trial::default() });
 }
 
 /// As on hardware; software has each invocation take all points of a chunk.

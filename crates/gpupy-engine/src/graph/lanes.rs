@@ -1,6 +1,7 @@
 //! The lanes of the canonical tree, as operands of scalar operations.
 //!
-//! Owns [`folded`], and [`FEW`], up to which points are combined so; and [`Products`], which may be the points. Invariant: the order is that of `docs/ir.md`.
+//! Owns [`folded`], and [`FEW`], up to which points are combined so; and [`Products`], which may be the points.
+//! Invariant: the order is that of `docs/ir.md`.
 //!
 //! Not here: which points are lanes (`record/reduced.rs`, `schedule/program/single.rs`), steps of reductions (drivers).
 

@@ -2,10 +2,10 @@
 //!
 //! Owns what [`Recorder`] records of reductions. The reduced axes are one in the tree, merged in C order
 //! behind the kept ones. Where that has few points, they are operands of scalar operations, which fuse with what
-//! computes them and with what reads the result. Else a view mostly says which elements are combined. Where none does, as for the blocks of an image, the tree is
-//! begun on rows of the innermost reduced axis, which are views: of a chunk or more each, they are reduced by
-//! themselves; of few elements, they are the tree's lanes, and are combined element by element. Invariant:
-//! whichever way is taken, each element goes the way through the tree that `docs/ir.md` says.
+//! computes them and with what reads the result. Else a view mostly says which elements are combined. Where none does,
+//! as for the blocks of an image, the tree is begun on rows of the innermost reduced axis, which are views: of a chunk or
+//! more each, they are reduced by themselves; of few elements, they are the tree's lanes, and are combined element by
+//! element. Invariant: whichever way is taken, each element goes the way through the tree that `docs/ir.md` says.
 //!
 //! Not here: other whole-program forms (`whole.rs`), how steps are evaluated (`evaluate.rs`).
 

@@ -279,9 +279,10 @@ fn beside(
             if let Some(walk) = alone.take() {
                 first = Some(Prepared::of_walk(device, walk, form)?);
             }
-            let most = first.as_ref().and_then(|first| first.as_ref().ok()?.kernels());
-            let most = most.map_or(0, |count| count + tiles.len() - 2);
-            found = Kernels::of_several(device, *rest, ends, most);
+            found = match first.as_ref().and_then(|first| first.as_ref().ok()?.kernels()) {
+                Some(count) => Kernels::of_several(device, *rest, ends, count + tiles.len() - 2),
+                None => Err(rest),
+            };
         }
         match found {
             Ok(kernels) => {
