@@ -31,8 +31,8 @@ pub fn check(target: &str) -> Result<()> {
     for (name, reason) in LEFT_OUT {
         println!("   without {name}: {reason}");
     }
-    // An extension module for any Python from 3.11 on needs no Python to be checked. No feature: shaderc is C++, and without it naga
-    // compiles what the Vulkan driver writes.
+    // An extension module for any Python from 3.11 on needs no Python to be checked. No feature: shaderc is C++, and
+    // without it naga compiles what the Vulkan driver writes.
     start(of_all(target).env("PYO3_NO_PYTHON", "1"))
 }
 
