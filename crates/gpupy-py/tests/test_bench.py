@@ -203,4 +203,5 @@ def test_small_work_is_timed_and_right(tmp_path):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     for operation in (*small.EXPRESSIONS, *small.STATEMENTS):
         assert done.stdout.count(f"| {operation} ") == len(small.SIZES)
+    assert all(done.stdout.count(f"| {operation} ") == 1 for operation in small.LOOPS)
     assert "wrong" not in done.stdout

@@ -1,7 +1,7 @@
 //! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations`
-//! the examples' own loops, with `--accelerator` the programs of an article, with `--kernels DIR` published
-//! programs, with `--shaders` the drivers of GPUs against shaders by hand, and with `--second` the first run of a program in a second process against a
-//! warm one.
+//! the examples' own loops, with `--small` what a call costs, with `--accelerator` the programs of an article, with
+//! `--kernels DIR` published programs, with `--shaders` the drivers of GPUs against shaders by hand, and with
+//! `--second` the first run of a program in a second process against a warm one.
 //!
 //! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
 //! `benches/simulations.py`, `benches/accelerator/`, `benches/kernels.py`), but for the recording of an operation in
@@ -33,7 +33,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
         let mut others = arguments.to_vec();
         others.remove(place);
         demo::check(&others, &["--programs", "--rounds"], &[])?;
-        return script("simulations", "benches/simulations.py", &others);
+        return script("simulations", &["benches/simulations.py"], &others);
+    }
+    if arguments.iter().any(|word| word == "--small") {
+        demo::check(arguments, &["--rounds"], &["--small"])?;
+        script("operations on few elements", &["-m", "gpupy", "bench"], arguments)?;
+        return script("simulations of few elements", &["benches/simulations.py"], arguments);
     }
     if let Some(place) = arguments.iter().position(|word| word == "--kernels") {
         demo::check(
@@ -43,7 +48,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         )?;
         let mut others = arguments.to_vec();
         others.remove(place);
-        return script("published kernels", "benches/kernels.py", &others);
+        return script("published kernels", &["benches/kernels.py"], &others);
     }
     if let Some((title, words)) = of_shaders(arguments) {
         process::announce(title);
@@ -68,11 +73,11 @@ pub fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Runs a benchmark in Python.
-fn script(title: &str, path: &str, arguments: &[String]) -> Result<()> {
+fn script(title: &str, program: &[&str], arguments: &[String]) -> Result<()> {
     develop::prepare()?;
     process::announce(title);
     let mut python = process::command(workspace::python());
-    process::run(python.arg(path).args(arguments))
+    process::run(python.args(program).args(arguments))
 }
 
 /// A title and the words for the program of shaders by hand, where the arguments are about it.
