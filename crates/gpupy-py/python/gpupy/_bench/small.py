@@ -1,8 +1,8 @@
 """Everyday operations on few elements by NumPy and by gpupy in turns: what a call costs.
 
-Owns the operations, what is aimed at, and their table. Invariants: each side ends with what NumPy gives; both see the
-same numbers; arrays are made anew for each round, and ``k`` is another number in the next call, so that no answer is
-one that is still known. Not here: programs on many elements (``programs``, ``timing``).
+Owns the operations, what is aimed at, and their table. Invariants: each side ends with what NumPy gives; both
+see the same numbers; arrays are made anew for each round, and ``k`` is another number in the next call, so that
+no answer is one that is still known. Not here: programs on many elements (``programs``, ``timing``).
 """
 
 import itertools
@@ -77,10 +77,8 @@ def run(names: Iterable[str] | None, rounds: int) -> int:
     return 0 if right else 1
 
 
-def _table(
-    column: str, operations: dict[str, float], size: int, rounds: int
-) -> tuple[bool, list[float]]:
-    """Prints the times of operations and their ratio or difference; returns whether all are right, and the ratios."""
+def _table(column: str, operations: dict[str, float], size: int, rounds: int) -> tuple[bool, list[float]]:
+    """Prints the times of operations; returns whether all results are right, and the ratios."""
     print(f"| {'operation':24} |   NumPy |   gpupy | {column:5} |  aim |")
     print(f"|{'-' * 26}|--------:|--------:|------:|-----:|")
     right, ratios = True, []
@@ -119,7 +117,7 @@ def _names(np: Any, size: int) -> Names:
 
 def _same(operation: str, theirs: Names, ours: Names) -> bool:
     """Whether both sides end with the same, up to the last bits of sums."""
-    if operation in STATEMENTS or operation in LOOPS and ":" in operation:
+    if operation in STATEMENTS or operation.startswith("for "):
         for names in (theirs, ours):
             exec(operation, names)
         wanted, found = (names["e" if operation in LOOPS else "z"] for names in (theirs, ours))
