@@ -49,8 +49,8 @@ const COMMANDS: &[Task] = &[
     },
     Task {
         name: "bench",
-        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--accelerator | --peers | --simulations | --small] | --kernels DIR | --shaders | --second",
-        does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; with --accelerator the ten programs of an article, and shaders by hand too; writes to out/; --small: what a call costs; --shaders: GPU drivers beside shaders by hand; --second: the first run in a second process beside a warm one",
+        arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--accelerator | --peers | --simulations | --small] | --kernels DIR | --shaders | --second | --record",
+        does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; with --accelerator the ten programs of an article, and shaders by hand too; writes to out/; --small: what a call costs; --shaders: GPU drivers beside shaders by hand; --second: the first run in a second process beside a warm one; --record: keep how many instructions small operations need",
         run: timing::bench::run,
     },
     Task {
@@ -130,6 +130,9 @@ fn continuous_integration(arguments: &[String]) -> Result<()> {
     let demo = ["--size", "128", "--points", "20"].map(String::from);
     let mut steps = checks::lint::checks(false);
     steps.extend(suites::test::parts(&[]));
+    steps.push(
+        Step::new("counts of instructions", timing::bench::counts).after(suites::parts::MODULE),
+    );
     // The README's first command, small.
     steps.push(Step::new("demo", move || demo::run(&demo)));
     machine::steps::run(steps)

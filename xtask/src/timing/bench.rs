@@ -1,11 +1,13 @@
 //! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations`
 //! the examples' own loops, with `--small` what a call costs, with `--accelerator` the programs of an article, with
-//! `--kernels DIR` published programs, with `--shaders` the drivers of GPUs against shaders by hand, and with
-//! `--second` the first run of a program in a second process against a warm one.
+//! `--kernels DIR` published programs, with `--shaders` the drivers of GPUs against shaders by hand, with
+//! `--second` the first run of a program in a second process against a warm one, and with `--record` it keeps how many
+//! instructions small operations need.
 //!
 //! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
 //! `benches/simulations.py`, `benches/accelerator/`, `benches/kernels.py`), but for the recording of an operation in
-//! the core (`benches/src/main.rs`). Invariant: it judges nothing; times are printed and written, never asserted.
+//! the core (`benches/src/main.rs`). Invariant: times are printed and written, never judged; counts of instructions,
+//! which hardly change from run to run, are (`benches/instructions.py`).
 //! Not here: the peers' environment and library (`peers`), what the article's programs need (`accelerator`).
 
 use std::fs;
@@ -14,6 +16,9 @@ use crate::machine::failure::{Failure, Result};
 use crate::machine::{features, process, workspace};
 use crate::timing::{accelerator, peers};
 use crate::{demo, develop};
+
+/// The script that counts instructions.
+const INSTRUCTIONS: &str = "benches/instructions.py";
 
 /// Sets up, builds and runs the benchmarks.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -34,6 +39,9 @@ pub fn run(arguments: &[String]) -> Result<()> {
         others.remove(place);
         demo::check(&others, &["--programs", "--rounds"], &[])?;
         return script("simulations", &["benches/simulations.py"], &others);
+    }
+    if arguments == ["--record"] {
+        return script("counts of instructions", &[INSTRUCTIONS], arguments);
     }
     if arguments.iter().any(|word| word == "--small") {
         demo::check(arguments, &["--rounds"], &["--small"])?;
@@ -70,6 +78,11 @@ pub fn run(arguments: &[String]) -> Result<()> {
     process::run(bench.args(arguments))?;
     let mut core = process::cargo();
     process::run(core.args(["run", "--release", "--quiet", "-p", "gpupy-bench"]))
+}
+
+/// Counts the instructions of small operations, of which none may need more than what is kept and a little.
+pub fn counts() -> Result<()> {
+    script("counts of instructions", &[INSTRUCTIONS], &[])
 }
 
 /// Runs a benchmark in Python.

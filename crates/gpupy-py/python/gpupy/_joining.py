@@ -46,6 +46,11 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
         made = join_alike(arrays, axis)
         if made is not None:
             return made
+    return _concatenated(arrays, axis, out, dtype, casting)
+
+
+def _concatenated(arrays: Any, axis: Any, out: Any, dtype: Any, casting: str) -> Any:
+    """The same where it is not as plain; apart, as variables that comprehensions share cost each call."""
     parts = None if out is not None or casting != "same_kind" else _parts(arrays)
     wanted = None
     if parts is not None:

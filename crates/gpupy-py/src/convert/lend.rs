@@ -83,8 +83,11 @@ pub struct Exported {
 /// Extents as NumPy has them, and strides in bytes.
 fn layout(dtype: DType, shape: &[usize], strides: &[isize]) -> [SmallVec<[isize; 4]>; 2] {
     let size = dtype.size() as isize;
-    let shape = shape.iter().map(|extent| *extent as isize).collect();
-    [shape, strides.iter().map(|stride| stride * size).collect()]
+    // No extent is beyond isize, which an array's size is not.
+    let shape = SmallVec::from_slice(bytemuck::cast_slice(shape));
+    let mut strides = SmallVec::from_slice(strides);
+    strides.iter_mut().for_each(|stride| *stride *= size);
+    [shape, strides]
 }
 
 impl Exported {
@@ -149,18 +152,18 @@ impl Exported {
         let size = self.dtype.size();
         let asks = |flag| flags & flag == flag;
         let row_major = contiguous(&self.shape, &self.strides, size, true);
-        let column_major = contiguous(&self.shape, &self.strides, size, false);
+        let column_major = || contiguous(&self.shape, &self.strides, size, false);
         // Who asks for no strides takes elements to be in C order.
         let in_order = row_major
             || asks(ffi::PyBUF_STRIDES)
                 && !asks(ffi::PyBUF_C_CONTIGUOUS)
-                && (column_major
+                && (column_major()
                     || !asks(ffi::PyBUF_F_CONTIGUOUS) && !asks(ffi::PyBUF_ANY_CONTIGUOUS));
         // NumPy's words.
         if asks(ffi::PyBUF_WRITABLE) && !self.writable {
             return Err(PyValueError::new_err("buffer source array is read-only"));
         }
-        if !in_order || asks(ffi::PyBUF_F_CONTIGUOUS) && !column_major {
+        if !in_order || asks(ffi::PyBUF_F_CONTIGUOUS) && !column_major() {
             return Err(PyValueError::new_err(match asks(ffi::PyBUF_F_CONTIGUOUS) {
                 true => "ndarray is not Fortran contiguous",
                 false => "ndarray is not C-contiguous",

@@ -8,6 +8,7 @@
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{classify, complex_array};
 use crate::convert::dtypes;
+use crate::index::key::integer;
 use crate::session::context::{self, holds, ready};
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Op, Scalar, memory, op_eval};
@@ -112,7 +113,12 @@ fn constant(
     }
     let dtype = dtype.map_or(Ok(Some(DType::F64)), dtypes::from_any)?;
     let Some(dtype) = dtype.filter(|dtype| !dtype.is_complex()) else { return Ok(None) };
-    match op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)]) {
+    // All bits of a zero are 0 in each dtype.
+    let scalar = match value.to_bits() {
+        0 => Some(Scalar::zero(dtype)),
+        _ => op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)]),
+    };
+    match scalar {
         Some(scalar) if holds(dtype)? => {
             context.full(&shape, scalar).map(NdArray::lazy).map(Some).map_err(to_py)
         }
@@ -123,10 +129,10 @@ fn constant(
 /// A shape that is an int or a tuple of ints, none of them negative; `None` for others.
 fn plain_shape(shape: &Bound<'_, PyAny>) -> Option<SmallVec<[usize; 4]>> {
     let extent = |extent: &Bound<'_, PyAny>| -> Option<usize> {
-        extent.cast_exact::<PyInt>().ok()?.extract().ok()
+        integer(extent.cast_exact::<PyInt>().ok()?)?.try_into().ok()
     };
     match shape.cast_exact::<PyTuple>() {
-        Ok(all) => all.iter().map(|one| extent(&one)).collect(),
+        Ok(all) => all.iter_borrowed().map(|one| extent(&one)).collect(),
         Err(_) => extent(shape).map(|one| smallvec![one]),
     }
 }
@@ -170,8 +176,9 @@ fn count(args: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
     }
     // Every number is between the first and `stop`.
     let numbers = (0..len as i64).map(|k| start.wrapping_add(k.wrapping_mul(step)));
-    let bytes: Vec<u8> = numbers.flat_map(i64::to_ne_bytes).collect();
-    let array = Array::from_bytes(DType::I64, &[len as usize], &bytes).map_err(to_py)?;
+    let numbers: SmallVec<[i64; 16]> = numbers.collect();
+    let bytes = bytemuck::cast_slice(&numbers);
+    let array = Array::from_bytes(DType::I64, &[len as usize], bytes).map_err(to_py)?;
     Ok(Some(NdArray::lazy(array)))
 }
 

@@ -3,19 +3,19 @@
 //! Owns [`get`] and [`set`]. Invariant: what they do is what the longer way (`basic.rs`, `pick.rs`,
 //! `assign.rs`) would; everything else, mistakes too, they leave to it.
 
-use crate::array::ndarray::NdArray;
+use crate::array::ndarray::{NdArray, view_of};
 use crate::array::operand::{Operand, classify};
 use crate::array::scalar::LazyScalar;
 use crate::convert::host;
 use crate::index::assign::plain;
-use crate::index::key::{Key, integer};
+use crate::index::key::{Key, Range, integer};
 use crate::session::context;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
 use gpupy_engine::{Arg, Array, Context};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyFloat, PyInt, PyList, PySlice, PyTuple};
 use smallvec::SmallVec;
 
 /// The element or the array that a key names, if it is as simple as that.
@@ -29,8 +29,11 @@ pub fn get<'py>(
         let Some(array) = this.as_lazy() else { return Ok(None) };
         return match position(array, key) {
             Some(at) => element(py, array, at),
-            None => part(slf, key),
+            None => row(slf, key),
         };
+    }
+    if let Ok(key) = key.cast_exact::<PySlice>() {
+        return range(slf, key);
     }
     if let Ok(key) = key.cast_exact::<PyTuple>() {
         let this = slf.get().read(py);
@@ -62,6 +65,31 @@ pub fn get<'py>(
     part(slf, key)
 }
 
+/// The row that an integer names along the first of several axes.
+fn row<'py>(
+    slf: &Bound<'py, NdArray>,
+    key: &Bound<'py, PyInt>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let this = slf.get().read(slf.py());
+    let Some(array) = this.as_lazy().filter(|array| array.ndim() > 1) else { return Ok(None) };
+    let Some(at) = place(key, array.shape()[0]) else { return Ok(None) };
+    view_of(slf, array.index_axis(0, at as usize), true).map(Some)
+}
+
+/// What a slice names along the first axis.
+fn range<'py>(
+    slf: &Bound<'py, NdArray>,
+    key: &Bound<'py, PySlice>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // Its numbers may have code of their own, so they are asked before the array is looked at.
+    let Some(range) = Range::of(key)? else { return Ok(None) };
+    let this = slf.get().read(slf.py());
+    let Some(array) = this.as_lazy() else { return Ok(None) };
+    let Some(extent) = array.shape().first() else { return Ok(None) };
+    let (start, len) = range.within(*extent);
+    view_of(slf, array.slice_axis(0, start, len, range.step), true).map(Some)
+}
+
 /// The element or the part that a key of integers, ranges and new axes names.
 fn part<'py>(
     slf: &Bound<'py, NdArray>,
@@ -72,16 +100,13 @@ fn part<'py>(
         return Ok(None);
     }
     let py = slf.py();
-    let (this, view) = (slf.get(), {
-        let this = slf.get().read(py);
-        let Some(array) = this.as_lazy() else { return Ok(None) };
-        let Some(view) = parts.view(array) else { return Ok(None) };
-        if parts.is_element_of(array) {
-            return element(py, array, view.offset);
-        }
-        array.seen(view).map_err(to_py)?
-    });
-    Ok(Some(Bound::new(py, this.view(slf, view, true))?.into_any()))
+    let this = slf.get().read(py);
+    let Some(array) = this.as_lazy() else { return Ok(None) };
+    let Some(view) = parts.view(array) else { return Ok(None) };
+    if parts.is_element_of(array) {
+        return element(py, array, view.offset);
+    }
+    view_of(slf, array.seen(view).map_err(to_py)?, true).map(Some)
 }
 
 /// An index array, ours or as `little_index`; masks are none.

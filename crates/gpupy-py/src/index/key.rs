@@ -20,14 +20,49 @@ pub struct Key(SmallVec<[Part; 4]>);
 
 enum Part {
     At(isize),
-    Range {
-        start: isize,
-        stop: isize,
-        step: isize,
-    },
+    Range(Range),
     NewAxis,
     /// `...`: the axes that no other part names.
     Rest,
+}
+
+/// What a slice says, of an axis of any extent.
+pub struct Range {
+    start: isize,
+    stop: isize,
+    /// Elements from one to the next; never 0.
+    pub step: isize,
+}
+
+impl Range {
+    /// The numbers of a slice; `None` where one of them is none, or the step is 0.
+    ///
+    /// # Errors
+    /// What else their code throws.
+    #[inline]
+    pub fn of(slice: &Bound<'_, PySlice>) -> PyResult<Option<Range>> {
+        let (mut start, mut stop, mut step) = (0, 0, 0);
+        // SAFETY: it is a slice, and its numbers have their places.
+        let done = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
+        if done == 0 {
+            return Ok(Some(Range { start, stop, step }));
+        }
+        let (py, error) = (slice.py(), PyErr::fetch(slice.py()));
+        let is_the_keys =
+            error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
+        if is_the_keys { Ok(None) } else { Err(error) }
+    }
+
+    /// The first element of an axis that it names, and how many; where there are none, the first is any.
+    #[inline]
+    pub fn within(&self, extent: usize) -> (usize, usize) {
+        let (mut start, mut stop) = (self.start, self.stop);
+        // SAFETY: it only computes with these numbers.
+        let len = unsafe {
+            ffi::PySlice_AdjustIndices(extent as isize, &mut start, &mut stop, self.step)
+        };
+        (start.max(0) as usize, len as usize)
+    }
 }
 
 impl Key {
@@ -53,17 +88,8 @@ impl Key {
     #[inline]
     fn add(&mut self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         if let Ok(key) = key.cast_exact::<PySlice>() {
-            let (mut start, mut stop, mut step) = (0, 0, 0);
-            // SAFETY: the key is a slice, and its numbers have their places.
-            let done =
-                unsafe { ffi::PySlice_Unpack(key.as_ptr(), &mut start, &mut stop, &mut step) };
-            if done != 0 {
-                let error = PyErr::fetch(key.py());
-                let is_the_keys = error.is_instance_of::<PyTypeError>(key.py())
-                    || error.is_instance_of::<PyValueError>(key.py());
-                return if is_the_keys { Ok(false) } else { Err(error) };
-            }
-            self.0.push(Part::Range { start, stop, step });
+            let Some(range) = Range::of(key)? else { return Ok(false) };
+            self.0.push(Part::Range(range));
         } else if let Ok(key) = key.cast_exact::<PyInt>() {
             // Beyond isize no axis has an element.
             let Some(at) = integer(key) else { return Ok(false) };
@@ -105,7 +131,7 @@ impl Key {
                     continue;
                 }
                 Part::Rest => {
-                    let named = |part: &&Part| matches!(part, Part::At(_) | Part::Range { .. });
+                    let named = |part: &&Part| matches!(part, Part::At(_) | Part::Range(_));
                     let named = self.0.iter().filter(named).count();
                     let end = axis + extents.len().checked_sub(named)?;
                     shape.extend_from_slice(&extents[axis..end]);
@@ -113,7 +139,7 @@ impl Key {
                     axis = end;
                     continue;
                 }
-                Part::At(_) | Part::Range { .. } => {}
+                Part::At(_) | Part::Range(_) => {}
             }
             let (extent, stride) = (*extents.get(axis)? as isize, *steps.get(axis)?);
             axis += 1;
@@ -126,14 +152,12 @@ impl Key {
                     }
                     offset += at * stride;
                 }
-                Part::Range { mut start, mut stop, step } => {
-                    // SAFETY: it only computes with these numbers.
-                    let len =
-                        unsafe { ffi::PySlice_AdjustIndices(extent, &mut start, &mut stop, step) };
-                    shape.push(len as usize);
-                    strides.push(stride * step);
+                Part::Range(ref range) => {
+                    let (start, len) = range.within(extent as usize);
+                    shape.push(len);
+                    strides.push(stride * range.step);
                     if len > 0 {
-                        offset += start * stride;
+                        offset += start as isize * stride;
                     }
                 }
             }
@@ -149,7 +173,10 @@ impl Key {
 pub fn integer(key: &Bound<'_, PyInt>) -> Option<isize> {
     // SAFETY: the key is an int; where it does not fit, the error that is set is taken back.
     match unsafe { ffi::PyLong_AsSsize_t(key.as_ptr()) } {
-        -1 if PyErr::take(key.py()).is_some() => None,
+        -1 if PyErr::occurred(key.py()) => {
+            drop(PyErr::take(key.py()));
+            None
+        }
         at => Some(at),
     }
 }

@@ -13,6 +13,7 @@ use crate::methods::dispatch;
 use crate::session::context::context;
 use crate::session::errors::to_py;
 use gpupy_core::DType;
+use gpupy_engine::Pin;
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -157,9 +158,19 @@ impl NdArray {
         let refused = |error: &PyErr| {
             REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
         };
-        match elements(&slf) {
-            Elements::Lazy(array) => {
-                let pin = lend::pin(slf.py(), &array, false).inspect_err(refused)?;
+        // What is there is lent as it is; the rest is waited for, while nobody reads it.
+        let there = slf.get().read(slf.py()).as_lazy().and_then(|array| array.pin_now(false));
+        let given = match there {
+            Some(pin) => Given::Pin(pin),
+            None => match elements(&slf) {
+                Elements::Lazy(array) => {
+                    Given::Pin(lend::pin(slf.py(), &array, false).inspect_err(refused)?)
+                }
+                Elements::Numpy(array) => Given::Numpy(array),
+            },
+        };
+        match given {
+            Given::Pin(pin) => {
                 let exported = Box::new(Exported::pinned(pin, slf.get().is_writable()));
                 // SAFETY: `view` is a description to fill in. What it points to is its own, until
                 // `__releasebuffer__`.
@@ -170,10 +181,10 @@ impl NdArray {
                 }
                 Ok(())
             }
-            Elements::Numpy(array) if hides_memory(&array)? => {
+            Given::Numpy(array) if hides_memory(&array)? => {
                 Err(PyBufferError::new_err("records of objects give no buffer"))
             }
-            Elements::Numpy(array) => {
+            Given::Numpy(array) => {
                 // SAFETY: it fills the description in, with itself as the owner to release.
                 let status = unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view, flags) };
                 if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
@@ -211,6 +222,12 @@ impl NdArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         dispatch::array_function(func, types, args, kwargs)
     }
+}
+
+/// What a buffer is given of.
+enum Given<'py> {
+    Pin(Pin),
+    Numpy(Bound<'py, PyAny>),
 }
 
 /// Raises why the array gave no buffer, where it was the last that gave none.

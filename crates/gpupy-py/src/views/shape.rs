@@ -7,6 +7,7 @@
 use crate::array::ndarray::{Elements, NdArray, elements, host_of, view_of};
 use crate::array::standin::explain;
 use crate::array::wrap::wrap_of;
+use crate::index::key::integer;
 use crate::session::context::{context, open, ready};
 use crate::session::errors::to_py;
 use gpupy_core::MAX_RANK;
@@ -19,12 +20,14 @@ use smallvec::SmallVec;
 pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usize; 6]>> {
     let refuse = || explain(shape.py(), array, |standin| standin.call_method1("reshape", (shape,)));
     let mut wanted: SmallVec<[isize; 6]> = SmallVec::new();
-    let mut take = |extent: &Bound<'_, PyAny>| match extent.extract() {
-        Ok(extent) => {
-            wanted.push(extent);
-            true
-        }
-        Err(_) => false,
+    let mut take = |extent: &Bound<'_, PyAny>| {
+        let known = match extent.cast_exact::<PyInt>() {
+            Ok(extent) => integer(extent),
+            Err(_) => extent.extract().ok(),
+        };
+        let Some(known) = known else { return false };
+        wanted.push(known);
+        true
     };
     let all_taken = match shape.cast_exact::<PyTuple>() {
         Ok(extents) => extents.iter_borrowed().all(|extent| take(&extent)),

@@ -1,8 +1,8 @@
 """Everyday operations on few elements by NumPy and by gpupy in turns: what a call costs.
 
 Owns the operations, what is aimed at, and their table. Invariants: each side ends with what NumPy gives; both
-see the same numbers; arrays are made anew for each round, and ``k`` is another number in the next call, so that
-no answer is one that is still known. Not here: programs on many elements (``programs``, ``timing``).
+see the same numbers; arrays are made anew for each round, and ``k`` is another number in the next call, so
+that no answer is one that is still known. Not here: programs on many elements (``programs``, ``timing``).
 """
 
 import itertools
@@ -83,7 +83,7 @@ def _table(column: str, operations: dict[str, float], size: int, rounds: int) ->
     print(f"|{'-' * 26}|--------:|--------:|------:|-----:|")
     right, ratios = True, []
     for operation, aim in operations.items():
-        same = _same(operation, *(_names(module, size) for module in (numpy, gpupy)))
+        same = _same(operation, *(setting(module, size) for module in (numpy, gpupy)))
         a, b = (1e9 * time for time in _times(operation, size, rounds))
         last = f"{a / b:5.2f}" if column == "ratio" else f"{b - a:5.0f}"
         wanted = f"{aim:4.1f}" if aim else "    "
@@ -94,7 +94,7 @@ def _table(column: str, operations: dict[str, float], size: int, rounds: int) ->
     return right, ratios
 
 
-def _names(np: Any, size: int) -> Names:
+def setting(np: Any, size: int) -> Names:
     """What the operations are about, made by NumPy or by gpupy."""
 
     def line(start: float, size: int) -> Any:
@@ -126,7 +126,7 @@ def _same(operation: str, theirs: Names, ours: Names) -> bool:
     return numpy.shape(wanted) == numpy.shape(found) and numpy.allclose(wanted, found, rtol=1e-5)
 
 
-def _loop(operation: str) -> Callable[[Names, int], float]:
+def repeated(operation: str) -> Callable[[Names, int], float]:
     """What does an operation so many times on what names stand for, and gives the seconds of one."""
     # A variable that is assigned to would be a local one of the function.
     body = f"global z; {operation}" if operation.startswith("z +=") else operation
@@ -143,14 +143,14 @@ def _loop(operation: str) -> Callable[[Names, int], float]:
 
 def _times(operation: str, size: int, rounds: int) -> list[float]:
     """The seconds of one operation on each side: medians of rounds in turns."""
-    timed = _loop(operation)
+    timed = repeated(operation)
     repeats = []
     for module in (numpy, gpupy):
-        names, number = _names(module, size), 1 if operation in LOOPS else 1000
+        names, number = setting(module, size), 1 if operation in LOOPS else 1000
         timed(names, number)
         repeats.append(max(1, round(LEAST / timed(names, -(-number // 10)))))
     times: list[list[float]] = [[], []]
     for _ in range(rounds):
         for module, number, seen in zip((numpy, gpupy), repeats, times, strict=True):
-            seen.append(timed(_names(module, size), number))
+            seen.append(timed(setting(module, size), number))
     return [statistics.median(seen) for seen in times]

@@ -1,0 +1,136 @@
+"""Instructions of everyday operations on few elements, counted: `cargo xtask bench --record` keeps them.
+
+Owns `instructions.json`: counts by Python, NumPy and vector level, of gpupy's side of the operations of
+`python -m gpupy bench --small`. Without `--record` they are counted and compared: more than `MORE` times what is
+kept for these versions is an error. Versions of which nothing is kept are skipped, as is a machine without
+valgrind. Callgrind counts, so that there is no clock, and hardly another number each time. Invariant: a count
+is that of one more call, without the loop's start and without what only a first call does.
+"""
+
+import argparse
+import gc
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+import numpy
+
+import gpupy
+from gpupy._bench import small
+
+KEPT = pathlib.Path(__file__).resolve().with_name("instructions.json")
+# What is counted may be so many times what is kept.
+MORE = 1.05
+SIZE = 10
+# Calls before and between the marks: the difference of two loops is that of their calls.
+FEW, MANY = 100, 300
+# The function at which callgrind writes down what it counted. Nothing else here calls it.
+MARK, mark = "getppid", os.getppid
+
+
+def operations() -> list[str]:
+    """What is counted, in its order."""
+    return [*small.EXPRESSIONS, *small.STATEMENTS]
+
+
+def child() -> None:
+    """Does the operations with marks between them, under callgrind; prints their names and what they are by."""
+    gpupy.use("cpu")
+    gc.disable()
+    features: dict[str, bool] = numpy._core._multiarray_umath.__cpu_features__
+    level = next((level for level in ("AVX512F", "AVX2") if features.get(level)), "neither AVX512F nor AVX2")
+    versions = (
+        f"Python {sys.version_info[0]}.{sys.version_info[1]}, NumPy {numpy.__version__.rsplit('.', 1)[0]}"
+    )
+    print(json.dumps({"by": f"{versions}, {level}", "operations": operations()}))
+    for operation in operations():
+        loop, names = small.repeated(operation), small.setting(gpupy, SIZE)
+        # What only first calls do, a new kernel for example.
+        loop(names, MANY)
+        loop(names, MANY)
+        for number in (FEW, MANY):
+            mark()
+            loop(names, number)
+        mark()
+
+
+def counted() -> tuple[str, dict[str, int]]:
+    """What counts are by, and the instructions of a call of each operation."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
+    environment |= {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "GPUPY_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder, "counts")
+        callgrind = ["valgrind", "--tool=callgrind", f"--dump-before={MARK}", f"--callgrind-out-file={out}"]
+        done = subprocess.run(
+            [*callgrind, sys.executable, __file__, "--child"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise SystemExit(f"callgrind ended with {done.returncode}: {done.stderr[-2000:]}")
+        told = json.loads(done.stdout.splitlines()[-1])
+        totals = [total(pathlib.Path(f"{out}.{number + 1}")) for number in range(3 * len(told["operations"]))]
+    # Of each operation there is what came before it, few calls, and many.
+    calls = zip(told["operations"], totals[1::3], totals[2::3], strict=True)
+    return told["by"], {operation: round((many - few) / (MANY - FEW)) for operation, few, many in calls}
+
+
+def total(path: pathlib.Path) -> int:
+    """The instructions of one of callgrind's files."""
+    found = re.search(r"^totals: (\d+)", path.read_text(), re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"`{path.name}` of callgrind has no totals")
+    return int(found[1])
+
+
+def compare(kept: dict[str, int], found: dict[str, int]) -> bool:
+    """Prints what changed, and tells whether nothing needs more than it may."""
+    right = True
+    for operation, count in found.items():
+        known = kept.get(operation)
+        if known is None:
+            print(f"{operation}: {count} instructions, and none are kept: `cargo xtask bench --record`")
+            right = False
+        elif count > known * MORE:
+            print(f"{operation}: {count} instructions, {count / known - 1:.1%} more than the {known} kept")
+            right = False
+        elif count * MORE < known:
+            print(f"{operation}: {count} instructions, {1 - count / known:.1%} fewer than the {known} kept")
+    print(f"{len(found)} operations counted, of which {'none' if right else 'some'} need too many")
+    return right
+
+
+def main() -> int:
+    """Counts, and keeps or compares; the status is 1 where an operation needs more."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--record", action="store_true", help="keep the counts")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child()
+        return 0
+    if shutil.which("valgrind") is None:
+        print(f"skipped: {len(operations())} counts of instructions, as there is no valgrind")
+        return 0
+    kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    by, found = counted()
+    if options.record:
+        KEPT.write_text(json.dumps({**kept, by: found}, indent=1, sort_keys=False) + "\n")
+        print(f"{len(found)} counts kept in {KEPT.name} for {by}")
+        return 0
+    if by not in kept:
+        print(f"skipped: {len(found)} counts of instructions, as none are kept for {by}")
+        return 0
+    return 0 if compare(kept[by], found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
