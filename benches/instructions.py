@@ -1,8 +1,8 @@
 """Instructions of everyday operations on few elements, counted: `cargo xtask bench --record` keeps them.
 
 Owns `instructions.json`: counts by Python, NumPy and vector level, of gpupy's side of the operations of
-`python -m gpupy bench --small`. Without `--record` they are counted and compared: more than `MORE` times what is
-kept for these versions is an error. Versions of which nothing is kept are skipped, as is a machine without
+`python -m gpupy bench --small`. Without `--record` they are counted and compared: more than `MORE` times what
+is kept for these versions is an error. Versions of which nothing is kept are skipped, as is a machine without
 valgrind. Callgrind counts, so that there is no clock, and hardly another number each time. Invariant: a count
 is that of one more call, without the loop's start and without what only a first call does.
 """
@@ -40,7 +40,7 @@ def operations() -> list[str]:
 
 
 def child() -> None:
-    """Does the operations with marks between them, under callgrind; prints their names and what they are by."""
+    """Does the operations with marks between them, under callgrind; prints what they are, and by what."""
     gpupy.use("cpu")
     gc.disable()
     features: dict[str, bool] = numpy._core._multiarray_umath.__cpu_features__
