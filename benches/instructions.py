@@ -30,6 +30,8 @@ MORE = 1.05
 SIZE = 10
 # Calls before and between the marks: the difference of two loops is that of their calls.
 FEW, MANY = 100, 300
+# How often both loops are counted; the fewest count, as a cache may be met in a bad moment.
+TIMES = 3
 # The function at which callgrind writes down what it counted. Nothing else here calls it.
 MARK, mark = "getppid", os.getppid
 
@@ -52,9 +54,9 @@ def child() -> None:
     for operation in operations():
         loop, names = small.repeated(operation), small.setting(gpupy, SIZE)
         # What only first calls do, a new kernel for example.
-        loop(names, MANY)
-        loop(names, MANY)
-        for number in (FEW, MANY):
+        for _ in range(TIMES):
+            loop(names, MANY)
+        for number in (FEW, MANY) * TIMES:
             mark()
             loop(names, number)
         mark()
@@ -77,10 +79,17 @@ def counted() -> tuple[str, dict[str, int]]:
         if done.returncode:
             raise SystemExit(f"callgrind ended with {done.returncode}: {done.stderr[-2000:]}")
         told = json.loads(done.stdout.splitlines()[-1])
-        totals = [total(pathlib.Path(f"{out}.{number + 1}")) for number in range(3 * len(told["operations"]))]
-    # Of each operation there is what came before it, few calls, and many.
-    calls = zip(told["operations"], totals[1::3], totals[2::3], strict=True)
-    return told["by"], {operation: round((many - few) / (MANY - FEW)) for operation, few, many in calls}
+        marks = 2 * TIMES + 1
+        totals = [
+            total(pathlib.Path(f"{out}.{number + 1}")) for number in range(marks * len(told["operations"]))
+        ]
+    found = {}
+    for place, operation in enumerate(told["operations"]):
+        # The first is what came before the operation.
+        loops = totals[place * marks + 1 : (place + 1) * marks]
+        more = (many - few for few, many in zip(loops[::2], loops[1::2], strict=True))
+        found[operation] = round(min(more) / (MANY - FEW))
+    return told["by"], found
 
 
 def total(path: pathlib.Path) -> int:

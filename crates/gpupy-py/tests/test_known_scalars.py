@@ -131,3 +131,24 @@ def test_with_arrays_of_ours_it_gives_arrays_of_ours():
     for got, wanted in ((a[1] * a, want[1] * want), (a[1] > a, want[1] > want), (a[1] - a, want[1] - want)):
         assert type(got) is gpupy.ndarray and got.tolist() == wanted.tolist()
     assert gpupy.stats().fallbacks == 0
+
+
+@pytest.mark.parametrize(
+    "dtype", "int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split()
+)
+def test_numbers_of_numpys_are_operands_and_elements_to_the_bit(dtype):
+    kind = np.dtype(dtype)
+    limits = np.iinfo(dtype) if kind.kind in "iu" else np.finfo(dtype)
+    for value in (limits.min, limits.max, kind.type(limits.max) / kind.type(3), 1, 0):
+        number = kind.type(value)
+        a, b = gpupy.zeros((2, 2), dtype), np.zeros((2, 2), dtype)
+        v, w = gpupy.zeros(3, dtype), np.zeros(3, dtype)
+        for x in (a, b):
+            x[1, 0] = number
+        for x in (v, w):
+            x[-1] = number
+        assert numpy.asarray(a).tobytes() == b.tobytes() and numpy.asarray(v).tobytes() == w.tobytes()
+        got, wanted = numpy.asarray(numpy.maximum(v, number)), np.maximum(w, number)
+        assert got.dtype == wanted.dtype and got.tobytes() == wanted.tobytes()
+        got, wanted = numpy.asarray(v == number), w == number
+        assert got.tolist() == wanted.tolist()

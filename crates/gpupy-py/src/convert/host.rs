@@ -15,6 +15,7 @@ use gpupy_engine::Array;
 use numpy::npyffi::{_PyArray_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, PY_ARRAY_API};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use smallvec::SmallVec;
@@ -62,10 +63,13 @@ pub fn real(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     if dtype == DType::Bool || dtype.is_complex() {
         return Ok(None);
     }
-    let mut bits = [0u8; 8];
-    // SAFETY: the object is a scalar of NumPy's with at most 8 bytes, which are copied.
-    unsafe { PY_ARRAY_API.PyArray_ScalarAsCtype(py, object.as_ptr(), bits.as_mut_ptr().cast()) };
-    Ok(Scalar::read(dtype, &bits))
+    // SAFETY: the object is of exactly this class. NumPy's scalars have their value behind the head of an object, where
+    // the macro `PyArrayScalar_VAL` of its headers reads it; the head is a multiple of a value's alignment.
+    let bytes = unsafe {
+        let first = object.as_ptr().cast::<u8>().add(size_of::<ffi::PyObject>());
+        std::slice::from_raw_parts(first, dtype.size())
+    };
+    Ok(Scalar::read(dtype, bytes))
 }
 
 /// The real number that an array of NumPy's without axes is, and that its scalars are for some of their operators;

@@ -168,10 +168,13 @@ pub fn set(
         context::ready(py)?;
     }
     let Some((context, _)) = context::open() else { return Ok(false) };
-    if let Ok(key) = key.cast_exact::<PyInt>() {
-        let this = slf.get().read(py);
-        let array = this.as_lazy().filter(|_| slf.get().is_writable());
-        if let Some((array, at)) = array.and_then(|array| Some((array, position(array, key)?))) {
+    if let Some(array) = slf.get().read(py).as_lazy().filter(|_| slf.get().is_writable()) {
+        let at = match (key.cast_exact::<PyInt>(), key.cast_exact::<PyTuple>()) {
+            (Ok(key), _) => position(array, key),
+            (_, Ok(keys)) => position_of_all(array, keys),
+            _ => None,
+        };
+        if let Some(at) = at {
             let element = number(value, array.dtype())?;
             return Ok(element.is_some_and(|it| context.write_element(array, at, it)));
         }
