@@ -88,20 +88,24 @@ impl Context {
         Ok(())
     }
 
-    /// Brings operands that are little parts of pending bases to host memory, if enough was read so before;
-    /// whether there is one.
-    ///
-    /// # Errors
-    /// As of `settle`.
-    pub(crate) fn ripen(&self, args: &[Arg<'_>]) -> Result<bool> {
-        if !self.inner.recorder.at_once.is_allowed() {
-            return Ok(false);
+    /// The values of operands that are little parts of pending bases, of which enough was read so before.
+    pub(crate) fn ripe(&self, args: &[Arg<'_>]) -> SmallVec<[Value; 2]> {
+        if !self.inner.door.computes() {
+            return SmallVec::new();
         }
         let ripe = args.iter().filter_map(|arg| match arg {
             Arg::Array(array) => read_often(array),
             Arg::Scalar(_) => None,
         });
-        let ripe: SmallVec<[Value; 2]> = ripe.collect();
+        ripe.collect()
+    }
+
+    /// Brings these to host memory; whether there is one.
+    ///
+    /// # Errors
+    /// As of `settle`.
+    pub(crate) fn ripen(&self, args: &[Arg<'_>]) -> Result<bool> {
+        let ripe = self.ripe(args);
         if ripe.is_empty() {
             return Ok(false);
         }

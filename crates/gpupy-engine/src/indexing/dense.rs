@@ -57,7 +57,7 @@ impl Context {
         let written = self.written_where(array, mask, positions, source)?;
         let Some(written) = written else { return Ok(false) };
         if !source.shares_base(array) {
-            let picked = self.inner.recorder.gather(array, positions)?.value()?;
+            let picked = self.inner.door.recorder().gather(array, positions)?.value()?;
             if let Some(value) = source.current().value_mut()? {
                 *value = picked;
             }
@@ -80,7 +80,7 @@ impl Context {
         }
         let count = positions.size();
         let mut everywhere = Everywhere {
-            recorder: &self.inner.recorder,
+            recorder: self.inner.door.recorder(),
             positions: positions.value()?.id(),
             shape: old.shape().into(),
             known: FxHashMap::default(),
@@ -198,8 +198,8 @@ impl Everywhere<'_> {
     }
 
     fn apply(&self, op: Op, dtype: DType, operands: SmallVec<[Operand; 3]>) -> Value {
-        let interner = &self.recorder.interner;
-        Value::expr(interner, dtype, self.shape.clone(), NodeOp::Apply(op), operands)
+        let expressions = &self.recorder.expressions;
+        Value::expr(expressions, dtype, self.shape.clone(), NodeOp::Apply(op), operands)
     }
 }
 

@@ -44,9 +44,9 @@ impl Context {
         if count == 0 {
             return Array::where_true(&[]);
         }
-        let interner = &self.inner.recorder.interner;
+        let expressions = &self.inner.door.recorder().expressions;
         let (op, shape) = (NodeOp::WhereTrue, smallvec![count]);
-        let positions = Value::expr(interner, DType::I32, shape, op, smallvec![operand]);
+        let positions = Value::expr(expressions, DType::I32, shape, op, smallvec![operand]);
         let bounds = Bounds::Whole { low: 0, high: i128::from(size) - 1 };
         positions.state().bounds = Some(Box::new(bounds));
         Ok(Array::from_value(positions))

@@ -83,7 +83,7 @@ impl Recorder {
             behind(&as_they_lie).reshape(&flat).filter(|_| is_exact(array.dtype()))
         });
         let reduced = match merged {
-            Some(view) if n <= FEW && array.size() > 0 => match self.step_at_once(op, &view) {
+            Some(view) if n <= FEW && array.size() > 0 => match self.step_computed(op, &view) {
                 Some(reduced) => reduced,
                 None => self.few(op, &moved, kept.len())?,
             },
@@ -117,9 +117,9 @@ impl Recorder {
     }
 
     /// One step along the last axis, computed; `None` where it has to be recorded.
-    fn step_at_once(&self, op: Op, rows: &Array) -> Option<Array> {
+    fn step_computed(&self, op: Op, rows: &Array) -> Option<Array> {
         let (shape, step) = stepped(op, rows);
-        self.at_once.array(rows.dtype(), &shape, &step, &[Arg::Array(rows)])
+        self.computed(rows.dtype(), &shape, &step, &[Arg::Array(rows)])
     }
 
     /// Steps along the last axis until one point is left there.
