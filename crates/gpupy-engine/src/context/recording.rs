@@ -9,7 +9,7 @@
 use super::Context;
 use crate::array::base::{Arg, Array, checked_size};
 use crate::array::order::{self, Steps};
-use crate::eager::door::Made;
+use crate::eager::door::Later;
 use crate::eager::in_memory;
 use crate::eager::policy::{self, Work};
 use crate::graph::value::{Operand, Value};
@@ -47,41 +47,33 @@ impl Context {
         if op == Op::Pow {
             return None;
         }
-        let made = order::kept(args, |args| match self.inner.door.apply(op, DType::Bool, args) {
-            Made::Done(array) => Ok(array),
-            made => self.recorded_at_once(op, args, &made).ok_or(()),
-        });
-        made.ok()
+        let door = &self.inner.door;
+        order::kept(args, |args| {
+            let made = door.apply(op, DType::Bool, args);
+            made.or_else(|later| self.recorded_at_once(op, args, later).ok_or(()))
+        })
+        .ok()
     }
 
     /// The same of what was not computed.
-    #[inline(never)]
-    fn recorded_at_once(&self, op: Op, args: &[Arg<'_>], made: &Made<'_>) -> Option<Array> {
+    fn recorded_at_once(&self, op: Op, args: &[Arg<'_>], later: Later<'_>) -> Option<Array> {
         let is_pinned = |arg: &Arg<'_>| matches!(arg, Arg::Array(array) if array.is_pinned());
-        let recorder = match made {
-            Made::Absent(_) if !self.ripe(args).is_empty() => return None,
-            Made::Absent(recorder) | Made::By(recorder) => recorder,
-            Made::Done(_) => return None,
-        };
-        if args.iter().any(is_pinned) {
+        if later.lacks && !self.ripe(args).is_empty() || args.iter().any(is_pinned) {
             return None;
         }
-        let array = recorder.convert(op, args, DType::Bool).ok()?;
+        let array = later.recorder.convert(op, args, DType::Bool).ok()?;
         (!self.may_be_much_behind(&array)).then_some(array)
     }
 
     /// A scalar operation; `to` is the dtype that a cast gives.
     fn computed(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
         let made = match self.inner.door.apply(op, to, args) {
-            Made::Absent(_) if self.ripen(args)? => self.inner.door.apply(op, to, args),
+            Err(later) if later.lacks && self.ripen(args)? => self.inner.door.apply(op, to, args),
             made => made,
         };
-        match made {
-            Made::Done(array) => Ok(array),
-            Made::Absent(recorder) | Made::By(recorder) => {
-                self.recorded(args, |args| recorder.convert(op, args, to))
-            }
-        }
+        made.or_else(|Later { recorder, .. }| {
+            self.recorded(args, |args| recorder.convert(op, args, to))
+        })
     }
 
     /// The product of two vectors of one real dtype that is computed at once. `None` as of `at_once`, and

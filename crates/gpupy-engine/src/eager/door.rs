@@ -1,7 +1,7 @@
 //! The door for work: what is little is computed now, everything else is recorded.
 //!
 //! Owns [`Door`], through which all operations go. For each it asks the policy (`policy.rs`) once: a scalar operation is
-//! [`Done`](Made::Done) or is to be recorded; what takes several steps is given the [`Recorder`] that does them, which
+//! computed or is to be recorded ([`Later`]); what takes several steps is given the [`Recorder`] that does them, which
 //! computes each, or records all. Invariant: a result has the same bits either way.
 //!
 //! Not here: pinned operands and what is evaluated because much is pending (`context/`).
@@ -16,7 +16,7 @@ use crate::graph::value::{Operand, Value};
 use crate::record::recorder::Recorder;
 use gpupy_core::op::Op;
 use gpupy_core::shape::size_of;
-use gpupy_core::{DType, Result, Scalar};
+use gpupy_core::{DType, Error, Scalar};
 
 /// The most elements of a constant that take memory at once.
 const FEW: usize = 1 << 10;
@@ -35,13 +35,11 @@ struct Now {
     recorder: Recorder,
 }
 
-/// What became of a scalar operation.
-pub(crate) enum Made<'a> {
-    Done(Array),
-    /// It is little work, but an operand is not in host memory, or not just now: this records it.
-    Absent(&'a Recorder),
-    /// This does it.
-    By(&'a Recorder),
+/// What does an operation that was not computed on the spot.
+pub(crate) struct Later<'a> {
+    pub recorder: &'a Recorder,
+    /// It is little work, but an operand is not in host memory, or not just now.
+    pub lacks: bool,
 }
 
 impl Door {
@@ -81,33 +79,30 @@ impl Door {
         self.recorder_of(Work::Joined(points, arrays.len()), &[], &[])
     }
 
-    /// A scalar operation on operands that broadcast; `to` is the dtype that a cast gives.
-    #[inline(always)]
-    pub fn apply(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Made<'_> {
-        let Some(now) = &self.now else { return Made::By(&self.later) };
-        let Some(shape) = policy::little(op, args) else { return Made::By(&self.later) };
+    /// A scalar operation on operands that broadcast, computed; `to` is the dtype that a cast gives.
+    ///
+    /// # Errors
+    /// What does it where it is not computed.
+    pub fn apply(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Result<Array, Later<'_>> {
+        let later = |lacks| Later { recorder: &self.later, lacks };
+        let Some(now) = &self.now else { return Err(later(false)) };
+        let Some(shape) = policy::little(op, args) else { return Err(later(false)) };
         // Some powers are steps of what is exact.
         if op == Op::Pow {
-            return match policy::are_there(args, &shape) {
-                true => Made::By(&now.recorder),
-                false => Made::Absent(&self.later),
-            };
+            return Err(match policy::are_there(args, &shape) {
+                true => Later { recorder: &now.recorder, lacks: false },
+                false => later(true),
+            });
         }
-        match now.at_once.apply(op, to, args, &shape) {
-            Some(array) => Made::Done(array),
-            None => Made::Absent(&self.later),
-        }
+        now.at_once.apply(op, to, args, &shape).ok_or(later(true))
     }
 
     /// The same, computed or recorded, of operands of which none is pinned.
     ///
     /// # Errors
     /// As of `Recorder::convert`.
-    pub fn convert(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Result<Array> {
-        match self.apply(op, to, args) {
-            Made::Done(array) => Ok(array),
-            Made::Absent(recorder) | Made::By(recorder) => recorder.convert(op, args, to),
-        }
+    pub fn convert(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Result<Array, Error> {
+        self.apply(op, to, args).or_else(|later| later.recorder.convert(op, args, to))
     }
 
     /// Puts the results of a scalar operation where an array shows elements of a base that has its own;
