@@ -35,27 +35,27 @@ impl Context {
     /// # Errors
     /// - `Shape`, `DType`: the operands do not fit.
     /// - any error of an evaluation, when so much was pending that it had to run.
-    #[inline]
     pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
         order::kept(args, |args| self.computed(op, args, DType::Bool))
     }
 
     /// The same, where it needs no wait; `None` where `apply` has to wait for something or has an error to give, and of
     /// powers, which differ for operators and functions.
-    #[inline]
     pub fn at_once(&self, op: Op, args: &[Arg<'_>]) -> Option<Array> {
         if op == Op::Pow {
             return None;
         }
-        let door = &self.inner.door;
-        order::kept(args, |args| {
-            let made = door.apply(op, DType::Bool, args);
-            made.or_else(|later| self.recorded_at_once(op, args, later).ok_or(()))
-        })
-        .ok()
+        let recorded = |args: &[Arg<'_>]| self.applied_at_once(op, args).ok_or(());
+        order::kept(args, recorded).ok()
+    }
+
+    fn applied_at_once(&self, op: Op, args: &[Arg<'_>]) -> Option<Array> {
+        let recorded = |later: Later<'_>| self.recorded_at_once(op, args, later).ok_or(());
+        self.inner.door.apply(op, DType::Bool, args, recorded).ok()
     }
 
     /// The same of what was not computed.
+    #[cold]
     fn recorded_at_once(&self, op: Op, args: &[Arg<'_>], later: Later<'_>) -> Option<Array> {
         let is_pinned = |arg: &Arg<'_>| matches!(arg, Arg::Array(array) if array.is_pinned());
         if later.lacks && !self.ripe(args).is_empty() || args.iter().any(is_pinned) {
@@ -67,12 +67,12 @@ impl Context {
 
     /// A scalar operation; `to` is the dtype that a cast gives.
     fn computed(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
-        let made = match self.inner.door.apply(op, to, args) {
-            Err(later) if later.lacks && self.ripen(args)? => self.inner.door.apply(op, to, args),
-            made => made,
-        };
-        made.or_else(|Later { recorder, .. }| {
-            self.recorded(args, |args| recorder.convert(op, args, to))
+        let door = &self.inner.door;
+        let recorded =
+            |later: Later<'_>| self.recorded(args, |args| later.recorder.convert(op, args, to));
+        door.apply(op, to, args, |later| match later.lacks && self.ripen(args)? {
+            true => door.apply(op, to, args, recorded),
+            false => recorded(later),
         })
     }
 

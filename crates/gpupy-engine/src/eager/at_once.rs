@@ -49,7 +49,6 @@ impl AtOnce {
 
     /// The result of a scalar operation on operands that broadcast to a shape; `None` where that cannot be done
     /// here and now.
-    #[inline(always)]
     pub fn apply(&self, op: Op, to: DType, args: &[Arg<'_>], shape: &Joint<'_>) -> Option<Array> {
         let (mut loan, mut task) = (Loan::default(), Task::of_op(op, size_of(shape)));
         prepare(&mut task, to, args, shape, &mut loan)?;

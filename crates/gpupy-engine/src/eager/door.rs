@@ -79,30 +79,41 @@ impl Door {
         self.recorder_of(Work::Joined(points, arrays.len()), &[], &[])
     }
 
-    /// A scalar operation on operands that broadcast, computed; `to` is the dtype that a cast gives.
-    ///
-    /// # Errors
-    /// What does it where it is not computed.
-    pub fn apply(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Result<Array, Later<'_>> {
-        let later = |lacks| Later { recorder: &self.later, lacks };
-        let Some(now) = &self.now else { return Err(later(false)) };
-        let Some(shape) = policy::little(op, args) else { return Err(later(false)) };
-        // Some powers are steps of what is exact.
-        if op == Op::Pow {
-            return Err(match policy::are_there(args, &shape) {
-                true => Later { recorder: &now.recorder, lacks: false },
-                false => later(true),
-            });
+    /// A scalar operation on operands that broadcast, computed, or what `otherwise` makes of it; `to` is the dtype that
+    /// a cast gives.
+    #[inline(always)]
+    pub fn apply<E>(
+        &self,
+        op: Op,
+        to: DType,
+        args: &[Arg<'_>],
+        otherwise: impl FnOnce(Later<'_>) -> Result<Array, E>,
+    ) -> Result<Array, E> {
+        let mut later = Later { recorder: &self.later, lacks: false };
+        if let Some(now) = &self.now
+            && let Some(shape) = policy::little(op, args)
+        {
+            if op != Op::Pow {
+                if let Some(array) = now.at_once.apply(op, to, args, &shape) {
+                    return Ok(array);
+                }
+                later.lacks = true;
+            } else if policy::are_there(args, &shape) {
+                // Some powers are steps of what is exact.
+                later.recorder = &now.recorder;
+            } else {
+                later.lacks = true;
+            }
         }
-        now.at_once.apply(op, to, args, &shape).ok_or(later(true))
+        otherwise(later)
     }
 
-    /// The same, computed or recorded, of operands of which none is pinned.
+    /// The same, recorded where it is not computed, of operands of which none is pinned.
     ///
     /// # Errors
     /// As of `Recorder::convert`.
     pub fn convert(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Result<Array, Error> {
-        self.apply(op, to, args).or_else(|later| later.recorder.convert(op, args, to))
+        self.apply(op, to, args, |later| later.recorder.convert(op, args, to))
     }
 
     /// Puts the results of a scalar operation where an array shows elements of a base that has its own;
