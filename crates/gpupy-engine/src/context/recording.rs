@@ -45,24 +45,29 @@ impl Context {
         if op == Op::Pow {
             return None;
         }
-        let recorded = |args: &[Arg<'_>]| self.applied_at_once(op, args).ok_or(());
-        order::kept(args, recorded).ok()
-    }
-
-    fn applied_at_once(&self, op: Op, args: &[Arg<'_>]) -> Option<Array> {
-        let recorded = |later: Later<'_>| self.recorded_at_once(op, args, later).ok_or(());
-        self.inner.door.apply(op, DType::Bool, args, recorded).ok()
+        order::kept(args, |args| {
+            let recorded = |later: Later<'_>| self.recorded_at_once(op, args, later);
+            self.inner.door.apply(op, DType::Bool, args, recorded)
+        })
+        .ok()
     }
 
     /// The same of what was not computed.
     #[cold]
-    fn recorded_at_once(&self, op: Op, args: &[Arg<'_>], later: Later<'_>) -> Option<Array> {
+    fn recorded_at_once(
+        &self,
+        op: Op,
+        args: &[Arg<'_>],
+        later: Later<'_>,
+    ) -> std::result::Result<Array, Waits> {
         let is_pinned = |arg: &Arg<'_>| matches!(arg, Arg::Array(array) if array.is_pinned());
         if later.lacks && !self.ripe(args).is_empty() || args.iter().any(is_pinned) {
-            return None;
+            return Err(Waits);
         }
-        let array = later.recorder.convert(op, args, DType::Bool).ok()?;
-        (!self.may_be_much_behind(&array)).then_some(array)
+        match later.recorder.convert(op, args, DType::Bool) {
+            Ok(array) if !self.may_be_much_behind(&array) => Ok(array),
+            _ => Err(Waits),
+        }
     }
 
     /// A scalar operation; `to` is the dtype that a cast gives.
@@ -387,6 +392,9 @@ impl Context {
         Ok(Put::Done(value))
     }
 }
+
+/// It takes a wait, or is an error.
+struct Waits;
 
 /// What became of an operand that was to be put somewhere.
 enum Put {

@@ -110,7 +110,9 @@ impl Deref for Joint<'_> {
 /// operand is an array, or they do not broadcast.
 #[inline(always)]
 pub(crate) fn little<'a>(op: Op, args: &[Arg<'a>]) -> Option<Joint<'a>> {
-    joint(args).filter(|shape| Work::Scalar(op, size_of(shape)).is_little())
+    let shape = joint(args)?;
+    // A filter would move the shape.
+    if Work::Scalar(op, size_of(&shape)).is_little() { Some(shape) } else { None }
 }
 
 /// The shape that operands have together; `None` where none is an array, or they do not broadcast.
