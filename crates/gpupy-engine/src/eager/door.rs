@@ -14,12 +14,10 @@ use crate::eager::policy::{self, Work};
 use crate::eager::{extreme, in_memory, masked};
 use crate::graph::value::{Operand, Value};
 use crate::record::recorder::Recorder;
+use crate::thresholds::T;
 use gpupy_core::op::Op;
 use gpupy_core::shape::size_of;
 use gpupy_core::{DType, Error, Scalar};
-
-/// The most elements of a constant that take memory at once.
-const FEW: usize = 1 << 10;
 
 /// Through which work goes.
 pub(crate) struct Door {
@@ -166,7 +164,7 @@ impl Door {
 
     /// Elements that are all the same scalar; `None` where they take no memory yet.
     pub fn filled(&self, shape: &[usize], len: usize, scalar: Scalar) -> Option<Array> {
-        if self.computes() && len <= FEW { in_memory::filled(shape, scalar) } else { None }
+        if self.computes() && len <= T.filled { in_memory::filled(shape, scalar) } else { None }
     }
 
     /// The rows that an index array names along the first axis, or a mask of the leading axes chooses; `None` where they

@@ -15,10 +15,10 @@ use crate::graph::join::Join;
 use crate::graph::value::{Input, Kind, Operand, Origin, Value};
 use crate::memory::access;
 use crate::memory::host::HostBuffer;
-use crate::memory::little::MOST_POINTS;
 use crate::memory::seen::{Elements, copy_seen, fill, place, put, seen};
 use crate::memory::strided::gather;
 use crate::memory::view::View;
+use crate::thresholds::T;
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::memory;
@@ -36,7 +36,7 @@ pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, little: b
         return false;
     }
     let Some(data) = data(dest, source, little) else { return false };
-    let most = if little { MOST_POINTS } else { 0 };
+    let most = if little { T.most_points } else { 0 };
     let Some(host) = renewed(value, most) else { return false };
     // SAFETY: nobody else reads or has the buffer, as the value was just made anew.
     let bytes = unsafe { host.bytes_mut(0..value.len() * dest.dtype().size()) };
@@ -121,7 +121,7 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
 /// Puts the elements that one view of these bytes shows where another one does, as they were before; `None`
 /// where the former leaves them.
 fn move_within(bytes: &mut [u8], size: usize, from: &View, to: &View) -> Option<()> {
-    let (mut few, mut many) = ([0; FEW], None);
+    let (mut few, mut many) = ([0; T.moved_on_stack], None);
     let len = from.size() * size;
     let copy = match few.get_mut(..len) {
         Some(few) => few,
@@ -135,7 +135,7 @@ fn move_within(bytes: &mut [u8], size: usize, from: &View, to: &View) -> Option<
 /// The own elements of a base, for writing. Elements in host memory that were a value become own ones again:
 /// the value's, if nobody else holds it, or a copy, if they are few. `None` for others.
 pub(crate) fn own_again(current: &mut Current) -> Option<&mut [u8]> {
-    made_own(current, MOST_POINTS)
+    made_own(current, T.most_points)
 }
 
 /// Makes elements in host memory, or a constant, a base's own, however many they are.
@@ -183,9 +183,6 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
     }
     current.own_mut().map(Own::bytes_mut)
 }
-
-/// Bytes of elements that are copied by way of the stack.
-const FEW: usize = 1 << 10;
 
 /// What is written.
 enum Data<'a> {

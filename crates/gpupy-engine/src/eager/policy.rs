@@ -16,30 +16,12 @@
 
 use crate::array::base::{Arg, Array, checked_size};
 use crate::eager::lent::Loan;
-use crate::memory::little::MOST_POINTS;
-use crate::schedule::steps::MOST_BOXES;
+use crate::thresholds::T;
 use gpupy_core::functions;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;
 use std::ops::Deref;
-
-/// The most points of a function, whose kernel takes longer to make.
-const MOST_OF_FUNCTION: usize = 32 << 10;
-
-/// The most products of a matrix product that are computed at once. Nothing fuses with one, so this is
-/// only about Python's lock, which is held for some 100 µs.
-const MOST_PRODUCTS: usize = 2 << 20;
-/// The most elements of a sort that are computed at once: what takes some 20 µs.
-const MOST_SORTED: usize = 2 << 10;
-/// Operations of a chain that are computed at once; the next is recorded, for the rest of the chain to
-/// be one kernel.
-const CHAIN: u32 = 3;
-/// The fewest points for which that pays: below, twelve operations at once take less than one kernel.
-const CHAINED_FROM: usize = 12 << 10;
-/// Elements of a part, on average, up to which many parts are moved together: a launch for each of them takes as
-/// long as to move so many (driver cpu, float64).
-const PART: usize = 4 << 10;
 
 /// How much work an operation is.
 #[derive(Clone, Copy)]
@@ -61,16 +43,16 @@ impl Work {
     #[inline(always)]
     pub fn is_little(self) -> bool {
         let (points, most) = match self {
-            Work::Scalar(_, points) if points <= MOST_POINTS => (points, MOST_POINTS),
-            Work::Scalar(op, points) if functions::cost(op) > 1 => (points, MOST_OF_FUNCTION),
-            Work::Scalar(_, points) | Work::Elements(points) => (points, MOST_POINTS),
-            Work::Sorted(points) => (points, MOST_SORTED),
-            Work::Products(points) => (points, MOST_PRODUCTS),
+            Work::Scalar(_, points) if points <= T.most_points => (points, T.most_points),
+            Work::Scalar(op, points) if functions::cost(op) > 1 => (points, T.most_of_function),
+            Work::Scalar(_, points) | Work::Elements(points) => (points, T.most_points),
+            Work::Sorted(points) => (points, T.most_sorted),
+            Work::Products(points) => (points, T.most_products),
             // What has more parts than a tile has boxes would be computed before anything reads it.
-            Work::Joined(points, parts) if parts > MOST_BOXES => {
-                (points, MOST_POINTS.max(parts.saturating_mul(PART)))
+            Work::Joined(points, parts) if parts > T.most_boxes => {
+                (points, T.most_points.max(parts.saturating_mul(T.joined_part)))
             }
-            Work::Joined(points, _) => (points, MOST_POINTS),
+            Work::Joined(points, _) => (points, T.most_points),
         };
         (1..=most).contains(&points)
     }
@@ -79,7 +61,7 @@ impl Work {
 /// Whether an operation with so many results goes on with a chain of this length that is better recorded.
 #[inline(always)]
 pub(crate) fn is_chain(depth: u32, results: &[usize]) -> bool {
-    depth >= CHAIN && size_of(results) >= CHAINED_FROM
+    depth >= T.chain && size_of(results) >= T.chained_from
 }
 
 /// Whether operands of an operation with results of this shape are there, and it goes on with no chain.

@@ -6,6 +6,7 @@
 //!
 //! Not here: what a node is, and which are equal (`value/`).
 
+use crate::thresholds::T;
 use hashbrown::HashTable;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -39,10 +40,6 @@ pub(crate) trait Interned {
     /// Whether it is a reduction.
     fn reduces(&self) -> bool;
 }
-
-/// How many reductions are remembered: a program asks for as many statistics of an array one after another, each of a few
-/// steps, and they are looked at whenever one is wanted.
-const REDUCTIONS: usize = 64;
 
 impl<N: Interned> Interner<N> {
     fn table(&self) -> MutexGuard<'_, HashTable<Entry<N>>> {
@@ -84,7 +81,7 @@ impl<N: Interned> Interner<N> {
         drop(table);
         if node.reduces() {
             let mut reductions = self.reductions();
-            reductions.truncate(REDUCTIONS - 1);
+            reductions.truncate(T.reductions_remembered - 1);
             reductions.push_front(Arc::downgrade(&node));
         }
         node
@@ -125,10 +122,8 @@ impl<N: Interned> Interner<N> {
 
     /// The living nodes, unless there are so many that looking at all of them would cost more than it can save.
     pub fn living(&self) -> Vec<Arc<N>> {
-        /// Looking at an entry takes some ten nanoseconds, a launch some ten microseconds.
-        const MANY: usize = 4096;
         let table = self.table();
-        if table.len() > MANY {
+        if table.len() > T.living_looked_at {
             return Vec::new();
         }
         // Handles are sorted out, and dropped, after the lock.

@@ -8,15 +8,12 @@
 use crate::array::base::{Arg, Array};
 use crate::graph::value::NodeOp;
 use crate::record::recorder::Recorder;
+use crate::thresholds::T;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
-
-/// The longest rows all of whose elements are compared with the extreme. Of longer ones only those of
-/// the first chunk that has it are.
-const SHORT: usize = 2 * REDUCE_CHUNK;
 
 impl Recorder {
     /// The place along an axis, an int32, of the first element that `op` (the minimum or maximum) gives
@@ -43,7 +40,7 @@ impl Recorder {
         let n = rows.shape()[last];
         let found = if array.constant().is_some() {
             Array::full(extreme.shape(), Scalar::i32(0))?
-        } else if n <= SHORT || array.base_len() > i32::MAX as usize {
+        } else if n <= T.short_row || array.base_len() > i32::MAX as usize {
             self.first(&rows, &extreme, &self.index(rows.shape(), last)?, n)?
         } else {
             self.place_in_chunks(op, &rows, &extreme)?
