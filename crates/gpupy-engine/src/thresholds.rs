@@ -31,8 +31,6 @@ gpupy_core::thresholds! {
     joined_part: usize = 4 << 10,
     /// The most elements of a constant that take memory at once.
     filled: usize = 1 << 10,
-    /// Bytes of elements that are copied by way of the stack.
-    moved_on_stack: usize = 1 << 10,
 
     // context
     /// A base settles when this times the little reads or writes that it saw is more than its elements: moving
@@ -78,6 +76,13 @@ gpupy_core::thresholds! {
     /// Bytes from which memory is imported. On a device that is the host's processor it pays from some pages
     /// on; others have to pin each page first.
     imported_from: usize = 1 << 20,
+    /// Uses for each block after which the order is no longer worth keeping: making it anew costs less than
+    /// they did.
+    victims_idle: usize = 8,
+    /// Evicted blocks that are remembered for each one on the device.
+    rhythms_remembered: usize = 64,
+    /// After so many soon returns in a row the long interval before them counts no more.
+    rhythm_forgets: u8 = 4,
 
     // graph
     /// How many pending values are looked at while recording, where time is short.
@@ -90,6 +95,9 @@ gpupy_core::thresholds! {
     /// Points that take as long as to plan and to launch the operations that compute them: a long chain costs
     /// about as much for few points as for so many (driver cpu, 500 operations on float64).
     launch_points: usize = 1 << 10,
+    /// Reading one in so many elements of a value, or fewer, is no reason to compute all of them: what reads others
+    /// later has computed at most as many again.
+    narrow_part: usize = 2,
     /// The most walks over scattered positions that a value remembers.
     scattered_walks: usize = 16,
 
@@ -194,12 +202,4 @@ gpupy_core::thresholds! {
     /// Nodes in a walk that may be one kernel with others beside it which nobody has asked for.
     siblings_nodes: usize = 2048,
 
-    // blocks
-    /// Uses for each block after which the order is no longer worth keeping: making it anew costs less than
-    /// they did.
-    victims_idle: usize = 8,
-    /// Evicted blocks that are remembered for each one on the device.
-    rhythms_remembered: usize = 64,
-    /// After so many soon returns in a row the long interval before them counts no more.
-    rhythm_forgets: u8 = 4,
 }

@@ -121,7 +121,7 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
 /// Puts the elements that one view of these bytes shows where another one does, as they were before; `None`
 /// where the former leaves them.
 fn move_within(bytes: &mut [u8], size: usize, from: &View, to: &View) -> Option<()> {
-    let (mut few, mut many) = ([0; T.moved_on_stack], None);
+    let (mut few, mut many) = ([0; STACK], None);
     let len = from.size() * size;
     let copy = match few.get_mut(..len) {
         Some(few) => few,
@@ -183,6 +183,9 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
     }
     current.own_mut().map(Own::bytes_mut)
 }
+
+/// Bytes of elements that are copied by way of the stack.
+const STACK: usize = 1 << 10;
 
 /// What is written.
 enum Data<'a> {

@@ -14,10 +14,9 @@ use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// Whether reading so many elements of a value is no reason to compute all of them: they are at most half, so what reads
-/// others later has computed at most as many again.
+/// Whether reading so many elements of a value is no reason to compute all of them.
 pub(crate) fn is_narrow(read: usize, all: usize) -> bool {
-    read <= all / 2
+    read <= all / T.narrow_part
 }
 
 /// How often a pending value was computed for others.
