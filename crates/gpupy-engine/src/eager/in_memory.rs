@@ -15,7 +15,7 @@ use crate::graph::join::Join;
 use crate::graph::value::{Input, Kind, Operand, Origin, Value};
 use crate::memory::access;
 use crate::memory::host::HostBuffer;
-use crate::memory::seen::{Elements, copy_seen, fill, place, put, seen};
+use crate::memory::seen::{Elements, copy_seen, fill, fill_all, place, put, seen};
 use crate::memory::strided::gather;
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -248,7 +248,7 @@ pub(crate) fn filled(shape: &[usize], scalar: Scalar) -> Option<Array> {
     };
     if scalar.bits != 0 {
         let element = bytes.get(..size)?;
-        room.chunks_exact_mut(size).for_each(|place| place.copy_from_slice(element));
+        fill_all(room, element);
     }
     Some(array)
 }
