@@ -158,7 +158,7 @@ mod tests {
         let message = dispatch(&["tset".to_owned()]).map_err(|f| f.to_string());
         assert_eq!(
             message,
-            Err("no command `tset`; there are demo, test, develop, bench, lint, header, coverage, sanitize, ci"
+            Err("no command `tset`; there are demo, test, develop, bench, tune, lint, header, coverage, sanitize, ci"
                 .to_owned())
         );
     }

@@ -4,7 +4,7 @@
 //! forced by the variable `GPUPY_TUNE`, in processes in turns. Invariant: what is listed here is a threshold of a
 //! crate, and the program that times has work for it.
 //!
-//! Not here: the thresholds (`thresholds.rs` of a crate), the work (`crates/driver-cpu/examples/tune.rs`).
+//! Not here: the thresholds (`crates/gpupy-engine/src/thresholds.rs`), the work (`crates/driver-cpu/examples/tune.rs`).
 
 use crate::machine::failure::{self, Failure, Result};
 use crate::machine::process::{announce, cargo, run as start};
