@@ -54,6 +54,12 @@ const COMMANDS: &[Task] = &[
         run: timing::bench::run,
     },
     Task {
+        name: "tune",
+        arguments: "",
+        does: "time both ways around each threshold that chooses between two, on this machine",
+        run: timing::tune::run,
+    },
+    Task {
         name: "lint",
         arguments: "[--fix]",
         does: "check formatting, Python's sources, types and stubs, spelling, dependencies, clippy, documentation links, and that the sources compile for other targets",
@@ -155,7 +161,7 @@ mod tests {
         let message = dispatch(&["tset".to_owned()]).map_err(|f| f.to_string());
         assert_eq!(
             message,
-            Err("no command `tset`; there are demo, test, develop, bench, lint, header, coverage, sanitize, ci"
+            Err("no command `tset`; there are demo, test, develop, bench, tune, lint, header, coverage, sanitize, ci"
                 .to_owned())
         );
     }

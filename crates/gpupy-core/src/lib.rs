@@ -9,6 +9,7 @@
 //! functions/   functions that are made of operations, as programs
 //! plugin/      the contract as a C table, and the macro by which a Rust library exports it
 //! error.rs     errors, and the facts that they carry
+//! thresholds.rs  the macro for the thresholds of a crate
 //! memory.rs    memory whose size a program decides: granted or refused; guard.rs for tests between guard pages
 //! ```
 //!
@@ -31,6 +32,7 @@ pub mod op_eval;
 pub mod plugin;
 mod scalar;
 pub mod shape;
+pub mod thresholds;
 
 pub use driver::{Capabilities, Driver};
 pub use dtype::DType;

@@ -38,6 +38,7 @@ mod memory;
 mod record;
 mod rewrite;
 mod schedule;
+mod thresholds;
 
 pub use array::base::{Arg, Array};
 pub use context::faces::{LastFace, steps as face_steps};

@@ -502,3 +502,16 @@ def test_functions_of_known_elements_are_those_of_arrays_to_the_bit(auto, name, 
                 assert found.dtype == wanted.dtype
                 numpy.testing.assert_array_equal(found, wanted)
                 assert numpy.signbit(found) == numpy.signbit(wanted)
+
+
+@pytest.mark.parametrize("name", ["absolute", "divide", "rint", "less", "add", "multiply", "negative"])
+@pytest.mark.parametrize("size", [3, 20_000])
+def test_an_operation_that_is_asked_again_is_the_same_operation(name, size):
+    """The second time a ufunc knows the way, which is that of the first time for complex numbers too."""
+    given = (numpy.arange(size) - 7.5 + 1j * numpy.arange(size)[::-1]).astype(numpy.complex64)
+    ufunc, operands = getattr(numpy, name), [given, given[::-1].copy()][: getattr(numpy, name).nin]
+    wanted = ufunc(*operands)
+    for _ in range(3):
+        found = getattr(gpupy, name)(*[gpupy.array(operand) for operand in operands])
+        assert found.dtype == wanted.dtype
+        numpy.testing.assert_allclose(numpy.asarray(found), wanted, rtol=1e-6)

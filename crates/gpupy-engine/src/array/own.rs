@@ -10,6 +10,7 @@
 use crate::array::pinned::Pinned;
 use crate::graph::value::{Origin, Value};
 use crate::memory::host::HostBuffer;
+use crate::memory::seen::fill_all;
 use gpupy_core::memory::{of_array, refused};
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Result};
@@ -99,7 +100,7 @@ impl Memory {
             std::slice::from_raw_parts_mut(start, bytes)
         };
         if element.iter().any(|byte| *byte != 0) {
-            room.chunks_exact_mut(element.len()).for_each(|place| place.copy_from_slice(element));
+            fill_all(room, element);
         }
         Ok(memory)
     }

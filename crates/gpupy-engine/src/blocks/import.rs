@@ -14,19 +14,16 @@ use crate::explain::step::What;
 use crate::explain::tracer::Doing;
 use crate::graph::value::Value;
 use crate::memory::host::HostBuffer;
+use crate::thresholds::T;
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{DType, ErrorKind, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes from which memory is imported. On a device that is the host's processor it pays from some pages
-/// on; others have to pin each page first.
-const IMPORTED_FROM: usize = 1 << 20;
-
 impl Blocks {
     /// Whether so many elements of host memory would be imported, if they lay well.
     pub(crate) fn would_import(&self, dtype: DType, len: usize) -> bool {
-        self.caps.import_alignment > 0 && len.saturating_mul(dtype.size()) >= IMPORTED_FROM
+        self.caps.import_alignment > 0 && len.saturating_mul(dtype.size()) >= T.imported_from
     }
 
     /// A block over a tile of a value that lies in host memory, which is kept as long as the block; `None`

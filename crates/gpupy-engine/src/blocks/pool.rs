@@ -2,20 +2,14 @@
 //!
 //! Owns [`Pool`]. A block is worth keeping because fresh device memory costs more than most
 //! arithmetic on it (Accelerator, section 5.5). Invariants: the pool holds no more than
-//! [`MOST_BYTES`] and [`MOST_BLOCKS`]; what it has kept unused for [`MOST_FLUSHES`] flushes, it gives
+//! `T.pool_bytes` and `T.pool_blocks`; what it has kept unused for `T.pool_flushes` flushes, it gives
 //! back; a driver without room gets all of it back before anything is evicted.
 //!
 //! Not here: blocks that hold something (`cache/`).
 
+use crate::thresholds::T;
 use gpupy_core::driver::{BlockId, BlockSpec};
 use std::collections::VecDeque;
-
-/// The most bytes that a device's pool keeps.
-pub(crate) const MOST_BYTES: u64 = 256 << 20;
-/// The most blocks that a device's pool keeps.
-pub(crate) const MOST_BLOCKS: usize = 256;
-/// The most flushes for which a block is kept unused.
-pub(crate) const MOST_FLUSHES: u64 = 16;
 
 struct Free {
     spec: BlockSpec,
@@ -46,7 +40,7 @@ impl Pool {
         self.free.push_back(Free { spec, block, flush: self.flush });
         self.bytes += spec.bytes();
         std::iter::from_fn(|| {
-            let much = self.bytes > MOST_BYTES || self.free.len() > MOST_BLOCKS;
+            let much = self.bytes > T.pool_bytes || self.free.len() > T.pool_blocks;
             if much { self.oldest() } else { None }
         })
     }
@@ -56,7 +50,7 @@ impl Pool {
         self.flush += 1;
         let flush = self.flush;
         std::iter::from_fn(move || {
-            let old = self.free.front().is_some_and(|free| free.flush + MOST_FLUSHES < flush);
+            let old = self.free.front().is_some_and(|free| free.flush + T.pool_flushes < flush);
             if old { self.oldest() } else { None }
         })
     }
@@ -114,19 +108,19 @@ mod tests {
     #[test]
     fn the_pool_is_bounded_in_bytes_and_in_blocks() {
         let mut pool = Pool::default();
-        let large = BlockSpec::new(DType::F32, (MOST_BYTES / 8) as usize);
+        let large = BlockSpec::new(DType::F32, (T.pool_bytes / 8) as usize);
         assert!(put(&mut pool, large, 1).is_empty() && put(&mut pool, large, 2).is_empty());
         assert_eq!(put(&mut pool, SMALL, 3), [1]);
-        assert!(pool.bytes() <= MOST_BYTES);
+        assert!(pool.bytes() <= T.pool_bytes);
         let gone: Vec<u64> = (4..1000).flat_map(|n| put(&mut pool, SMALL, n)).collect();
-        assert_eq!((gone.len(), pool.len()), (998 - MOST_BLOCKS, MOST_BLOCKS));
+        assert_eq!((gone.len(), pool.len()), (998 - T.pool_blocks, T.pool_blocks));
     }
 
     #[test]
     fn what_nobody_takes_for_long_goes_back() {
         let mut pool = Pool::default();
         put(&mut pool, SMALL, 1);
-        for _ in 0..MOST_FLUSHES {
+        for _ in 0..T.pool_flushes {
             assert_eq!(pool.rest().count(), 0);
         }
         put(&mut pool, SMALL, 2);

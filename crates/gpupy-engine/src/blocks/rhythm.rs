@@ -9,6 +9,8 @@
 //!
 //! Not here: the blocks, and their order (`cache/`).
 
+use crate::thresholds::T;
+
 /// The uses of one block so far. Time counts the uses of all blocks of a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rhythm {
@@ -20,9 +22,6 @@ pub(crate) struct Rhythm {
 }
 
 impl Rhythm {
-    /// After so many soon returns in a row the long interval before them counts no more.
-    const FORGETS: u8 = 4;
-
     /// A block that is used for the first time.
     pub fn new(now: u64) -> Rhythm {
         Rhythm { last: now, interval: None, soon: 0 }
@@ -43,8 +42,8 @@ impl Rhythm {
             self.interval = Some(since);
             self.soon = 0;
         } else {
-            self.soon = (self.soon + 1).min(Rhythm::FORGETS);
-            if self.soon == Rhythm::FORGETS {
+            self.soon = (self.soon + 1).min(T.rhythm_forgets);
+            if self.soon == T.rhythm_forgets {
                 self.interval = None;
             }
         }

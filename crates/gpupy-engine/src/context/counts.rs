@@ -79,7 +79,7 @@ impl Context {
         let counts = self.counts();
         let mut stats = counts.whole;
         counts.each().for_each(|(_, driver)| stats += driver);
-        stats.values = self.inner.recorder.living() as u64;
+        stats.values = self.inner.door.recorder().living() as u64;
         stats.pins = pin::living();
         stats
     }

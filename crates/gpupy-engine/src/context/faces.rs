@@ -159,11 +159,7 @@ impl Context {
 
     /// An operation on operands, computed at once or recorded.
     fn made(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
-        let recorder = &self.inner.recorder;
-        match recorder.at_once.apply(op, to, args) {
-            Some(array) => Ok(array),
-            None => recorder.convert(op, args, to),
-        }
+        self.inner.door.convert(op, to, args)
     }
 
     /// Elements of the same size under another dtype.
@@ -208,7 +204,8 @@ impl Context {
         }
         if want < have {
             let halves = [self.half(array, false, to)?, self.half(array, true, to)?];
-            return self.inner.recorder.join(1, &halves.map(|half| half.insert_axis(1)));
+            let halves = halves.map(|half| half.insert_axis(1));
+            return self.inner.door.joining(&halves).join(1, &halves);
         }
         let (lower, upper) = (array.slice_axis(0, 0, n / 2, 2), array.slice_axis(0, 1, n / 2, 2));
         self.paired((&lower).into(), (&upper).into(), to)

@@ -145,7 +145,7 @@ impl Context {
         {
             let source = source_of(dest, Arg::Array(&made))?;
             drop((made, leases));
-            let new = self.inner.recorder.written(old, dest, source);
+            let new = self.inner.door.recorder().written(old, dest, source);
             self.take_over(dest, new)?;
             return Ok(Some(dest.clone()));
         }

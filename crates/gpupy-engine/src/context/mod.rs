@@ -27,6 +27,7 @@ use crate::array::base::Array;
 use crate::context::settings::{Placement, Settings};
 use crate::drivers::registry::Registry;
 use crate::eager::at_once::AtOnce;
+use crate::eager::door::Door;
 use crate::execute::evaluate::Engine;
 use crate::execute::slice::Slice;
 use crate::execute::state::State;
@@ -34,7 +35,6 @@ use crate::explain::stats::Stats;
 use crate::explain::tracer::{Tracer, to_stderr};
 use crate::graph::value::Value;
 use crate::memory::host;
-use crate::record::recorder::Recorder;
 use crate::schedule::again::Again;
 use crate::schedule::cost;
 use crate::schedule::flush::Demand;
@@ -63,7 +63,7 @@ pub type Interrupt = fn() -> bool;
 
 pub(crate) struct Inner {
     pub settings: Settings,
-    pub recorder: Recorder,
+    pub door: Door,
     pub driver_fallback: AtomicBool,
     pub waiter: OnceLock<Waiter>,
     pub interrupt: OnceLock<Interrupt>,
@@ -95,16 +95,16 @@ impl Context {
             tracer.send_to(Some(Box::new(to_stderr)));
         }
         let state = Arc::new(Mutex::new(state));
-        let at_once = match (settings.placement, has_host) {
-            (Placement::Auto, true) => AtOnce::by(state.clone(), tracer.clone()),
-            _ => AtOnce::default(),
+        let door = match (settings.placement, has_host) {
+            (Placement::Auto, true) => Door::by(AtOnce::by(state.clone(), tracer.clone())),
+            _ => Door::strict(),
         };
         let context = Context {
             inner: Arc::new(Inner {
                 tracer,
                 driver_fallback: AtomicBool::new(settings.driver_fallback),
                 settings,
-                recorder: Recorder::new(at_once),
+                door,
                 waiter: OnceLock::new(),
                 interrupt: OnceLock::new(),
                 told: Told::default(),

@@ -63,11 +63,15 @@ impl Context {
     }
 
     pub(crate) fn bounded(&self, array: Array) -> Result<Array> {
-        let much = matches!(array.current().held(), Held::Value(value) if self.may_be_much(value));
-        if much {
+        if self.may_be_much_behind(&array) {
             self.bound(&array.value()?)?;
         }
         Ok(array)
+    }
+
+    /// Whether so much may be pending behind an array that it is to be looked at.
+    pub(crate) fn may_be_much_behind(&self, array: &Array) -> bool {
+        matches!(array.current().held(), Held::Value(value) if self.may_be_much(value))
     }
 
     fn may_be_much(&self, value: &Value) -> bool {

@@ -16,16 +16,11 @@ use crate::memory::host::HostBuffer;
 use crate::memory::seen;
 use crate::memory::strided::gather;
 use crate::memory::view::View;
+use crate::thresholds::T;
 use gpupy_core::memory::{self, of_array, refused};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
 use std::sync::Arc;
-
-/// The most elements that a read copies rather than to share them.
-const FEW: usize = 1 << 10;
-
-/// Bytes from which a value's host memory is asked for before anything is computed.
-const LARGE: u64 = 64 << 20;
 
 /// Elements in host memory, as a read gives them: immutable, shared with the value where possible.
 #[derive(Clone)]
@@ -92,7 +87,7 @@ impl Array {
     /// still write them.
     pub fn in_memory(&self) -> Option<HostArray> {
         let dtype = self.dtype();
-        if self.size() <= FEW
+        if self.size() <= T.read_copied
             && let Held::Own(own) = self.current().held()
         {
             return copied(own.bytes(), dtype, self.layout());
@@ -201,7 +196,7 @@ impl Context {
             return self.read_there(&self.copy(array)?);
         }
         if !value.state().on_host.covers(range.clone()) {
-            if value.byte_len() >= LARGE {
+            if value.byte_len() >= T.read_large {
                 self.make_room_for(&value)?;
             }
             let bring = |engine: &mut Engine| engine.bring_to_host(&value, range.clone());

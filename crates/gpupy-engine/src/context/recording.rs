@@ -9,18 +9,15 @@
 use super::Context;
 use crate::array::base::{Arg, Array, checked_size};
 use crate::array::order::{self, Steps};
-use crate::eager::masked;
-use crate::eager::{in_memory, indexed};
+use crate::eager::door::Later;
+use crate::eager::in_memory;
+use crate::eager::policy::{self, Work};
 use crate::graph::value::{Operand, Value};
 use crate::memory::little::is_little;
-use crate::record::extreme;
-use crate::record::recorder::source_of;
+use crate::record::recorder::{Recorder, source_of};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
 use std::slice;
-
-/// The most elements of a constant that take memory at once.
-const FEW: usize = 1 << 10;
 
 impl Context {
     /// The coordinate of each element along `axis`, an int32; computed where it is used.
@@ -29,43 +26,71 @@ impl Context {
     /// - `Index`: there is no such axis, or it is too long for an int32.
     /// - `Shape`: there would be more elements than positions.
     pub fn index(&self, shape: &[usize], axis: usize) -> Result<Array> {
-        self.inner.recorder.index(shape, axis)
+        let work = Work::Elements(checked_size(shape)?);
+        self.inner.door.recorder_of(work, &[], shape).index(shape, axis)
     }
 
-    /// A scalar operation on operands that broadcast; records only.
+    /// A scalar operation on operands that broadcast.
     ///
     /// # Errors
     /// - `Shape`, `DType`: the operands do not fit.
     /// - any error of an evaluation, when so much was pending that it had to run.
     pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
-        let recorder = &self.inner.recorder;
-        let at_once = |args: &[Arg<'_>]| recorder.at_once.apply(op, DType::Bool, args);
-        order::kept(args, |args| match at_once(args) {
-            Some(array) => Ok(array),
-            None => match self.ripen(args)?.then(|| at_once(args)).flatten() {
-                Some(array) => Ok(array),
-                None => self.recorded(args, |args| recorder.apply(op, args)),
-            },
-        })
+        order::kept(args, |args| self.computed(op, args, DType::Bool))
     }
 
-    /// The result of a scalar operation that is computed at once, on few elements in host memory.
-    /// `None` where that is too much or not so.
+    /// The same, where it needs no wait; `None` where `apply` has to wait for something or has an error to give, and of
+    /// powers, which differ for operators and functions.
     pub fn at_once(&self, op: Op, args: &[Arg<'_>]) -> Option<Array> {
-        let at_once = &self.inner.recorder.at_once;
-        order::kept(args, |args| at_once.apply(op, DType::Bool, args).ok_or(())).ok()
+        if op == Op::Pow {
+            return None;
+        }
+        order::kept(args, |args| {
+            let recorded = |later: Later<'_>| self.recorded_at_once(op, args, later);
+            self.inner.door.apply(op, DType::Bool, args, recorded)
+        })
+        .ok()
+    }
+
+    /// The same of what was not computed.
+    #[cold]
+    fn recorded_at_once(
+        &self,
+        op: Op,
+        args: &[Arg<'_>],
+        later: Later<'_>,
+    ) -> std::result::Result<Array, Waits> {
+        let is_pinned = |arg: &Arg<'_>| matches!(arg, Arg::Array(array) if array.is_pinned());
+        if later.lacks && !self.ripe(args).is_empty() || args.iter().any(is_pinned) {
+            return Err(Waits);
+        }
+        match later.recorder.convert(op, args, DType::Bool) {
+            Ok(array) if !self.may_be_much_behind(&array) => Ok(array),
+            _ => Err(Waits),
+        }
+    }
+
+    /// A scalar operation; `to` is the dtype that a cast gives.
+    fn computed(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
+        let door = &self.inner.door;
+        let recorded =
+            |later: Later<'_>| self.recorded(args, |args| later.recorder.convert(op, args, to));
+        door.apply(op, to, args, |later| match later.lacks && self.ripen(args)? {
+            true => door.apply(op, to, args, recorded),
+            false => recorded(later),
+        })
     }
 
     /// The product of two vectors of one real dtype that is computed at once. `None` as of `at_once`, and
     /// where the vectors are none, or differ.
     pub fn dot_at_once(&self, left: &Array, right: &Array) -> Option<Scalar> {
-        self.inner.recorder.at_once.dot(left, right)
+        self.inner.door.dot(left, right)
     }
 
     /// Puts the result of a scalar operation, computed at once, where an array shows elements that nobody
     /// but its base has; false, with nothing done, where it is not so.
     pub fn update_at_once(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> bool {
-        self.inner.recorder.at_once.update(op, args, dest).is_some()
+        self.inner.door.update(op, args, dest).is_some()
     }
 
     /// Integers to a power, which wrap.
@@ -75,7 +100,12 @@ impl Context {
     pub fn integer_power(&self, array: &Array, exponent: u64) -> Result<Array> {
         order::kept(&[Arg::Array(array)], |args| {
             let array = if let [Arg::Array(moved)] = args { moved } else { array };
-            self.recorded_of(array, |array| self.inner.recorder.integer_power(array, exponent))
+            self.recorded_of(array, |array| {
+                let args = [Arg::Array(array)];
+                let work = Work::Elements(array.size());
+                let recorder = self.inner.door.recorder_of(work, &args, array.shape());
+                recorder.integer_power(array, exponent)
+            })
         })
     }
 
@@ -84,9 +114,10 @@ impl Context {
     /// # Errors
     /// - `Shape`, `Index`, `DType`: the arrays or the axis do not fit.
     pub fn join(&self, axis: usize, arrays: &[Array]) -> Result<Array> {
-        let recorder = &self.inner.recorder;
         order::kept_along(arrays, axis, Steps::OrNone, |arrays, axis| {
-            self.recorded_of_all(arrays, |arrays| recorder.join(axis, arrays))
+            self.recorded_of_all(arrays, |arrays| {
+                self.inner.door.joining(arrays).join(axis, arrays)
+            })
         })
     }
 
@@ -95,16 +126,10 @@ impl Context {
     /// # Errors
     /// As `apply`.
     pub fn cast(&self, array: &Array, dtype: DType) -> Result<Array> {
-        let recorder = &self.inner.recorder;
         if array.dtype() == dtype {
             return self.copy_as_it_lies(array);
         }
-        order::kept(&[Arg::Array(array)], |args| {
-            match recorder.at_once.apply(Op::Cast, dtype, args) {
-                Some(array) => Ok(array),
-                None => self.recorded(args, |args| recorder.convert(Op::Cast, args, dtype)),
-            }
-        })
+        order::kept(&[Arg::Array(array)], |args| self.computed(Op::Cast, args, dtype))
     }
 
     /// A reduction over distinct axes by the canonical tree.
@@ -114,15 +139,22 @@ impl Context {
     pub fn reduce(&self, op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
         if axes.len() == array.ndim()
             && !keepdims
-            && let Some(reduced) = self.inner.recorder.at_once.whole(op, array)
+            && let Some(reduced) = self.inner.door.whole(op, array)
         {
             return Ok(reduced);
         }
         self.ripen(&[Arg::Array(array)])?;
-        let recorder = &self.inner.recorder;
         order::kept_but(array, axes, keepdims, |array, axes| {
-            self.recorded_of(array, |array| recorder.reduce(op, array, axes, keepdims))
+            self.recorded_of(array, |array| {
+                let recorder = self.along(Work::Elements(array.size()), array);
+                recorder.reduce(op, array, axes, keepdims)
+            })
         })
+    }
+
+    /// What does an operation along axes of an array.
+    fn along(&self, work: Work, array: &Array) -> &Recorder {
+        self.inner.door.recorder_of(work, &[Arg::Array(array)], &[])
     }
 
     /// Running results along an axis: element `i` combines the elements up to `i`, chunk by chunk
@@ -132,7 +164,9 @@ impl Context {
     /// - `Index`: there is no such axis. `DType`: the operation does not scan this dtype.
     pub fn scan(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
         order::kept_along(slice::from_ref(array), axis, Steps::Any, |arrays, axis| {
-            self.recorded_of(&arrays[0], |array| self.inner.recorder.scan(op, array, axis))
+            self.recorded_of(&arrays[0], |array| {
+                self.along(Work::Elements(array.size()), array).scan(op, array, axis)
+            })
         })
     }
 
@@ -142,7 +176,9 @@ impl Context {
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
         order::kept_along(slice::from_ref(array), axis, Steps::OrNone, |arrays, axis| {
-            self.recorded_of(&arrays[0], |array| self.inner.recorder.sort(array, axis))
+            self.recorded_of(&arrays[0], |array| {
+                self.along(Work::Sorted(array.size()), array).sort(array, axis)
+            })
         })
     }
 
@@ -151,7 +187,9 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis, or it is too long for an int32.
     pub fn argsort(&self, array: &Array, axis: usize) -> Result<Array> {
-        self.recorded_of(array, |array| self.inner.recorder.argsort(array, axis))
+        self.recorded_of(array, |array| {
+            self.along(Work::Sorted(array.size()), array).argsort(array, axis)
+        })
     }
 
     /// The place along an axis, int32, of the first element that `op` (the minimum or maximum) gives of
@@ -161,14 +199,17 @@ impl Context {
     /// - `Index`: there is no such axis, or it is too long for an int32. `Shape`: the rows have no
     ///   elements. `DType`: the operation does not reduce this dtype.
     pub fn place(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
-        self.recorded_of(array, |array| self.inner.recorder.place(op, array, axis))
+        let door = &self.inner.door;
+        self.recorded_of(array, |array| match door.places(op, array, axis) {
+            Some(places) => Ok(places),
+            None => door.recorder().place(op, array, axis),
+        })
     }
 
     /// The place in C order of the first of all elements that `op` (the minimum or maximum) gives, where the first NaN
     /// wins, found at once; `None` where these are not few elements in host memory.
     pub fn place_at_once(&self, op: Op, array: &Array) -> Option<usize> {
-        let allowed = self.inner.recorder.at_once.is_allowed();
-        allowed.then(|| extreme::place_of_all(op, array)).flatten()
+        self.inner.door.place(op, array)
     }
 
     /// The matrix product of stacks of matrices, `(…, m, k)` and `(…, k, n)`, whose stacks broadcast
@@ -180,9 +221,13 @@ impl Context {
     pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
         let args = [Arg::Array(left), Arg::Array(right)];
         self.ripen(&args)?;
-        self.recorded(&args, |args| match args {
-            [Arg::Array(left), Arg::Array(right)] => self.inner.recorder.matmul(left, right),
-            _ => self.inner.recorder.matmul(left, right),
+        self.recorded(&args, |args| {
+            let (left, right) = match args {
+                [Arg::Array(left), Arg::Array(right)] => (*left, *right),
+                _ => (left, right),
+            };
+            let recorder = self.inner.door.recorder_of(policy::products(left, right), args, &[]);
+            recorder.matmul(left, right)
         })
     }
 
@@ -193,8 +238,7 @@ impl Context {
     /// - `Shape`: there would be more elements than positions.
     pub fn full(&self, shape: &[usize], scalar: Scalar) -> Result<Array> {
         let len = checked_size(shape)?;
-        let few = self.inner.recorder.at_once.is_allowed() && len <= FEW;
-        match few.then(|| in_memory::filled(shape, scalar)).flatten() {
+        match self.inner.door.filled(shape, len, scalar) {
             Some(array) => Ok(array),
             None => Array::full(shape, scalar),
         }
@@ -203,27 +247,21 @@ impl Context {
     /// Rows of few elements in host memory, by an index array along the first axis or a mask of the
     /// leading axes; `None` where `pick` has to find them.
     pub fn picked_at_once(&self, array: &Array, index: &Array) -> Option<Array> {
-        if !self.inner.recorder.at_once.is_allowed() {
-            return None;
-        }
-        match index.dtype() {
-            DType::Bool => masked::selected(array, index),
-            _ => indexed::picked(array, index),
-        }
+        self.inner.door.picked(array, index)
     }
 
     /// Writes a scalar, or elements one after another, where a mask of the same shape is true, if these
     /// are few elements that nobody else has; false, with nothing done, where it is not so, or what is
     /// written does not fit.
     pub fn write_masked(&self, array: &Array, mask: &Array, source: Arg<'_>) -> bool {
-        self.inner.recorder.at_once.is_allowed() && masked::write(array, mask, &source).is_some()
+        self.inner.door.write_masked(array, mask, &source).is_some()
     }
 
     /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis, if these
     /// are few elements that nobody else has; false, with nothing done, where it is not so, one lies outside, or what is
     /// written does not fit.
     pub fn write_picked(&self, array: &Array, index: &Array, source: Arg<'_>) -> bool {
-        self.inner.recorder.at_once.is_allowed() && indexed::write(array, index, &source).is_some()
+        self.inner.door.write_picked(array, index, &source).is_some()
     }
 
     /// Writes one element at a position of the base, if nobody else has the base's elements; false,
@@ -237,10 +275,10 @@ impl Context {
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy(&self, array: &Array) -> Result<Array> {
-        let recorder = &self.inner.recorder;
-        match recorder.copy_at_once(array) {
+        let door = &self.inner.door;
+        match door.copy(array) {
             Some(copied) => Ok(copied),
-            None => self.recorded_of(array, |array| recorder.copy(array)),
+            None => self.recorded_of(array, |array| door.recorder().copy(array)),
         }
     }
 
@@ -293,8 +331,8 @@ impl Context {
             // `a[1:] += 1` ends with writing what was written.
             return same.check_there();
         }
-        let small = self.inner.recorder.at_once.is_allowed();
-        if small && in_memory::write_own(dest, &source).is_some() {
+        let door = &self.inner.door;
+        if door.write(dest, &source).is_some() {
             return Ok(());
         }
         let given = source;
@@ -316,7 +354,7 @@ impl Context {
             {
                 return self.assign(&target, Arg::Array(&source));
             }
-            if small && is_little(dest.size(), dest.base_len()) {
+            if door.computes() && is_little(dest.size(), dest.base_len()) {
                 self.settle(dest, &left)?;
             }
             left = match self.put_operand(dest, left)? {
@@ -340,11 +378,7 @@ impl Context {
     fn put_operand(&self, dest: &Array, source: Operand) -> Result<Put> {
         let mut current = dest.current();
         let Some(value) = current.value_mut()? else { return Ok(Put::Pinned(source)) };
-        if !in_memory::write(value, dest, &source, self.inner.recorder.at_once.is_allowed()) {
-            let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
-            let old = std::mem::replace(value, empty);
-            *value = self.inner.recorder.assigned(old, dest, source);
-        }
+        self.inner.door.assign(value, dest, source);
         let value = value.clone();
         current.version += 1;
         if let Some(face) = dest.face()
@@ -358,6 +392,9 @@ impl Context {
         Ok(Put::Done(value))
     }
 }
+
+/// It takes a wait, or is an error.
+struct Waits;
 
 /// What became of an operand that was to be put somewhere.
 enum Put {

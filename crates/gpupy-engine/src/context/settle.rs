@@ -13,23 +13,18 @@ use crate::array::held::Held;
 use crate::context::Context;
 use crate::eager::in_memory;
 use crate::graph::value::{Kind, Operand, Value};
-use crate::memory::little::{MOST_POINTS, is_part};
+use crate::memory::little::is_part;
 use crate::memory::view::View;
+use crate::thresholds::T;
 use gpupy_core::Result;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
-/// A base settles when this times the little reads or writes that it saw is more than its elements: moving all of
-/// them once costs as much then as those writes cost as launches.
-const MOVED: usize = 4 << 10;
-/// The same for a base whose elements are all one number, which has to be put there once in any case.
-const FILLED: usize = 1 << 20;
-
 /// Whether a value has seen enough little writes to settle.
 fn settles(value: &Value) -> bool {
     let share = match value.0.kind {
-        Kind::Constant(_) => FILLED,
-        _ => MOVED,
+        Kind::Constant(_) => T.settled_constant,
+        _ => T.settled_share,
     };
     value.len() <= share.saturating_mul(value.0.touched as usize + 1)
 }
@@ -49,7 +44,7 @@ fn read_often(array: &Array) -> Option<Value> {
         return None;
     }
     let reads = value.0.little_reads.fetch_add(1, Ordering::Relaxed);
-    (value.len() <= MOVED.saturating_mul(reads as usize)).then(|| value.clone())
+    (value.len() <= T.settled_share.saturating_mul(reads as usize)).then(|| value.clone())
 }
 
 impl Context {
@@ -65,7 +60,7 @@ impl Context {
             Held::Own(_) => None,
             Held::Value(_) | Held::Nothing => return Ok(()),
         };
-        let is_pending = |source: &&Value| !source.is_computed() && source.len() <= MOST_POINTS;
+        let is_pending = |source: &&Value| !source.is_computed() && source.len() <= T.most_points;
         let source = source.1.as_ref().filter(is_pending);
         if base.is_none() && source.is_none() {
             return Ok(());
@@ -88,20 +83,24 @@ impl Context {
         Ok(())
     }
 
-    /// Brings operands that are little parts of pending bases to host memory, if enough was read so before;
-    /// whether there is one.
-    ///
-    /// # Errors
-    /// As of `settle`.
-    pub(crate) fn ripen(&self, args: &[Arg<'_>]) -> Result<bool> {
-        if !self.inner.recorder.at_once.is_allowed() {
-            return Ok(false);
+    /// The values of operands that are little parts of pending bases, of which enough was read so before.
+    pub(crate) fn ripe(&self, args: &[Arg<'_>]) -> SmallVec<[Value; 2]> {
+        if !self.inner.door.computes() {
+            return SmallVec::new();
         }
         let ripe = args.iter().filter_map(|arg| match arg {
             Arg::Array(array) => read_often(array),
             Arg::Scalar(_) => None,
         });
-        let ripe: SmallVec<[Value; 2]> = ripe.collect();
+        ripe.collect()
+    }
+
+    /// Brings these to host memory; whether there is one.
+    ///
+    /// # Errors
+    /// As of `settle`.
+    pub(crate) fn ripen(&self, args: &[Arg<'_>]) -> Result<bool> {
+        let ripe = self.ripe(args);
         if ripe.is_empty() {
             return Ok(false);
         }

@@ -15,11 +15,10 @@ use crate::graph::join::Join;
 use crate::graph::value::{Input, Kind, Operand, Origin, Value};
 use crate::memory::access;
 use crate::memory::host::HostBuffer;
-use crate::memory::little::MOST_POINTS;
-use crate::memory::seen::{Elements, copy_seen, fill, place, put, seen};
+use crate::memory::seen::{Elements, copy_seen, fill, fill_all, place, put, seen};
 use crate::memory::strided::gather;
 use crate::memory::view::View;
-use crate::schedule::steps::MOST_BOXES;
+use crate::thresholds::T;
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::memory;
@@ -29,15 +28,15 @@ use std::sync::Arc;
 /// Puts the value of a base after writing an operand into the view `dest` of it in the old one's place,
 /// where that lies in host memory and on no device; false where the write has to be recorded.
 ///
-/// A scalar is written where the old value lies, if nobody else holds that. With `small`, so are few
+/// A scalar is written where the old value lies, if nobody else holds that. Where the write is little work, so are
 /// elements of an array in host memory; and a small value that somebody else holds is copied first.
-pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, small: bool) -> bool {
+pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, little: bool) -> bool {
     // The whole base gets another value, without any move.
     if dest.is_whole() && dest.size() > 1 {
         return false;
     }
-    let Some(data) = data(dest, source, small) else { return false };
-    let most = if small { MOST_POINTS } else { 0 };
+    let Some(data) = data(dest, source, little) else { return false };
+    let most = if little { T.most_points } else { 0 };
     let Some(host) = renewed(value, most) else { return false };
     // SAFETY: nobody else reads or has the buffer, as the value was just made anew.
     let bytes = unsafe { host.bytes_mut(0..value.len() * dest.dtype().size()) };
@@ -46,12 +45,12 @@ pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, small: bo
 }
 
 /// What a write writes, in C order; of a scalar, one element.
-fn data(dest: &Array, source: &Operand, small: bool) -> Option<Elements> {
+fn data(dest: &Array, source: &Operand, little: bool) -> Option<Elements> {
     match source {
         (Input::Scalar(scalar), _) => {
             Some(Elements::from_slice(scalar.bytes().get(..dest.dtype().size())?))
         }
-        (input, Some(value)) if small && dest.size() <= MOST_POINTS => {
+        (input, Some(value)) if little => {
             elements(value, &input.access(dest.shape()), dest.shape())
         }
         _ => None,
@@ -95,9 +94,6 @@ fn taken(value: &Value, anywhere: bool) -> Option<Arc<HostBuffer>> {
 /// and needs no broadcasting beyond one element; `None`, with nothing done, where it is not so.
 pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
     let size = dest.dtype().size();
-    if !(1..=MOST_POINTS).contains(&dest.size()) {
-        return None;
-    }
     // What is lent is not the destination's base, whose lock is taken below.
     let lent;
     let data = match source {
@@ -125,7 +121,7 @@ pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
 /// Puts the elements that one view of these bytes shows where another one does, as they were before; `None`
 /// where the former leaves them.
 fn move_within(bytes: &mut [u8], size: usize, from: &View, to: &View) -> Option<()> {
-    let (mut few, mut many) = ([0; FEW], None);
+    let (mut few, mut many) = ([0; STACK], None);
     let len = from.size() * size;
     let copy = match few.get_mut(..len) {
         Some(few) => few,
@@ -139,7 +135,7 @@ fn move_within(bytes: &mut [u8], size: usize, from: &View, to: &View) -> Option<
 /// The own elements of a base, for writing. Elements in host memory that were a value become own ones again:
 /// the value's, if nobody else holds it, or a copy, if they are few. `None` for others.
 pub(crate) fn own_again(current: &mut Current) -> Option<&mut [u8]> {
-    made_own(current, MOST_POINTS)
+    made_own(current, T.most_points)
 }
 
 /// Makes elements in host memory, or a constant, a base's own, however many they are.
@@ -189,7 +185,7 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
 }
 
 /// Bytes of elements that are copied by way of the stack.
-const FEW: usize = 1 << 10;
+const STACK: usize = 1 << 10;
 
 /// What is written.
 enum Data<'a> {
@@ -221,11 +217,8 @@ pub(crate) fn write_element(array: &Array, position: isize, element: Scalar) -> 
     place.is_some()
 }
 
-/// A copy of few elements in host memory; `None` for others, and for a whole value, which takes no copy.
+/// A copy of elements in host memory; `None` for others, and for a whole value, which takes no copy.
 pub(crate) fn copied(array: &Array) -> Option<Array> {
-    if array.size() > MOST_POINTS {
-        return None;
-    }
     let current = array.current_now()?;
     let (dtype, view) = (array.dtype(), array.layout());
     let own = |elements: &[u8]| Array::own(dtype, array.shape(), Origin::AtOnce, elements);
@@ -255,23 +248,16 @@ pub(crate) fn filled(shape: &[usize], scalar: Scalar) -> Option<Array> {
     };
     if scalar.bits != 0 {
         let element = bytes.get(..size)?;
-        room.chunks_exact_mut(size).for_each(|place| place.copy_from_slice(element));
+        fill_all(room, element);
     }
     Some(array)
 }
 
-/// Elements of a part, on average, up to which many parts are moved together: a launch for each of them takes as
-/// long as to move so many (driver cpu, float64).
-const PART: usize = 4 << 10;
-
-/// Few elements of arrays in host memory, or many small parts, one behind the other; `None` where they have to be
-/// read where they lie.
+/// Elements of arrays in host memory, one behind the other; `None` where they are not there, or there are none.
 pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<Array> {
     let dtype = arrays.first()?.dtype();
     let (len, size) = (size_of(shape), dtype.size());
-    // What reads more parts than a tile has boxes would compute the joined value first.
-    let many = if arrays.len() > MOST_BOXES { arrays.len() * PART } else { 0 };
-    if len == 0 || len > MOST_POINTS.max(many) {
+    if len == 0 {
         return None;
     }
     let (joined, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;

@@ -9,7 +9,6 @@ use crate::array::base::{Arg, Array};
 use crate::eager::in_memory::own_again;
 use crate::eager::lent::{Lent, Loan};
 use crate::graph::value::Origin;
-use crate::memory::little::MOST_POINTS;
 use crate::memory::strided::{each_point, gather_into};
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
@@ -32,10 +31,6 @@ pub enum Outside {
 pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     let (n, row) = (*array.shape().first()?, size_of(&array.shape()[1..]));
     let (dtype, size) = (array.dtype(), array.dtype().size());
-    let few = 1..=MOST_POINTS;
-    if !few.contains(&array.size()) || !few.contains(&index.size().saturating_mul(row)) {
-        return None;
-    }
     let loan = Loan::of(&[Arg::Array(array), Arg::Array(index)])?;
     let [table @ Lent::Memory(..), places @ Lent::Memory(..)] = &loan.operands[..] else {
         return None;
@@ -75,9 +70,6 @@ pub(crate) fn picked_along(
     let (dtype, size) = (array.dtype(), array.dtype().size());
     let kept = indices.iter().filter(|index| index.is_none()).count();
     let picked = shape.get(at..at + shape.len().checked_sub(kept)?)?;
-    if !(1..=MOST_POINTS).contains(&size_of(shape)) {
-        return None;
-    }
     let broadcast = |index: &&Array| index.broadcast_to(picked).ok();
     let wide = indices.iter().flatten().map(broadcast).collect::<Option<SmallVec<[Array; 2]>>>()?;
     let args = [array].into_iter().chain(&wide).map(Arg::Array);
@@ -162,9 +154,8 @@ pub(crate) fn write(dest: &Array, index: &Array, source: &Arg<'_>) -> Option<()>
     let (n, rest) = dest.shape().split_first()?;
     let (first, inner) = dest.strides().split_first()?;
     let row = size_of(rest);
-    let few = 1..=MOST_POINTS;
     let is_row = row == 1 || contiguous_strides(rest)[..] == *inner;
-    if !is_row || !few.contains(&index.size().saturating_mul(row)) || !index.dtype().is_int() {
+    if !is_row || !index.dtype().is_int() {
         return None;
     }
     let fits = match source {

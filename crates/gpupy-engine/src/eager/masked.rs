@@ -10,7 +10,6 @@ use crate::eager::in_memory::own_again;
 use crate::eager::lent::{Lent, Loan};
 use crate::graph::value::Origin;
 use crate::memory::access;
-use crate::memory::little::MOST_POINTS;
 use crate::memory::strided::rows;
 use crate::memory::view::View;
 use gpupy_core::shape::{Shape, size_of};
@@ -20,9 +19,6 @@ use gpupy_core::shape::{Shape, size_of};
 pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
     let (dtype, size) = (array.dtype(), array.dtype().size());
     let rest = array.shape().strip_prefix(mask.shape())?;
-    if !(1..=MOST_POINTS).contains(&array.size()) {
-        return None;
-    }
     let loan = Loan::of(&[Arg::Array(array), Arg::Array(mask)])?;
     let [elements @ Lent::Memory(..), chosen @ Lent::Memory(..)] = &loan.operands[..] else {
         return None;
@@ -109,7 +105,7 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> 
         Arg::Array(array) => (array.dtype(), array.ndim()),
     };
     let fits = dtype == dest.dtype() && axes <= 1 && mask.shape() == dest.shape();
-    if !fits || !(1..=MOST_POINTS).contains(&dest.size()) {
+    if !fits {
         return None;
     }
     // None of them is of the destination's base, whose lock is taken below.

@@ -13,6 +13,7 @@ use crate::explain::tracer::Doing;
 use crate::graph::value::{Kind, Value};
 use crate::memory::access;
 use crate::memory::strided::gather;
+use crate::thresholds::T;
 use gpupy_core::driver::BlockId;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
 use std::ops::Range;
@@ -151,9 +152,6 @@ impl Engine {
 
     /// One computed element, moving no more than it; after some of these from one value, its tile.
     pub fn element(&mut self, value: &Value, position: usize) -> Result<Scalar> {
-        /// Single reads before the whole tile is fetched: about where one transfer of a tile costs
-        /// less than another round trip for each element.
-        const SINGLE_READS: u32 = 4;
         let dtype = value.dtype();
         if let Kind::Constant(scalar) = value.0.kind {
             return Ok(scalar);
@@ -164,7 +162,7 @@ impl Engine {
                 .with("dtype", dtype)
         };
         let reads = value.0.element_reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if reads < SINGLE_READS && !value.state().on_host.covers(position..position + 1) {
+        if reads < T.single_reads && !value.state().on_host.covers(position..position + 1) {
             for at in 0..self.devices.len() {
                 let Ok((device, stats)) = self.device_and_stats(at) else { continue };
                 let tiles = device.tiles(value.id());

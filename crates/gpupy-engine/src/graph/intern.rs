@@ -1,67 +1,70 @@
-//! The table of living expressions, so that equal ones are one value.
+//! The table of living nodes, so that equal ones are one.
 //!
-//! Owns [`Interner`]. It holds expressions weakly: a value leaves the table when its last
-//! owner drops it. Invariants: at most one living value for an expression; no lock of a value is
-//! taken under the table's lock; nothing is dropped under it.
+//! Owns [`Interner`]. It holds nodes weakly: a node leaves the table when its last owner drops it. Invariants: at most
+//! one living node of those that are equal; no lock of a node is taken under the table's lock; nothing is dropped
+//! under it.
 //!
-//! Not here: what makes operands equal in order (`value/`).
+//! Not here: what a node is, and which are equal (`value/`).
 
-use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId};
-use gpupy_core::DType;
-use gpupy_core::shape::Shape;
+use crate::thresholds::T;
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 use std::collections::VecDeque;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-pub(crate) struct Entry {
+struct Entry<N> {
     hash: u64,
     /// The node's name; its address changes when it is dropped out of a chain.
-    id: ValueId,
-    node: Weak<Node>,
+    id: u64,
+    node: Weak<N>,
 }
 
-/// A table of living expressions. What a context computes lies on its devices, so each context has
+/// A table of living nodes. What a context computes lies on its devices, so each context has
 /// a table of its own: values of two contexts are two, however equal they look.
-#[derive(Default)]
-pub(crate) struct Interner {
-    table: Mutex<HashTable<Entry>>,
+pub(crate) struct Interner<N> {
+    table: Mutex<HashTable<Entry<N>>>,
     /// The reductions that were recorded last.
-    reductions: Mutex<VecDeque<Weak<Node>>>,
+    reductions: Mutex<VecDeque<Weak<N>>>,
 }
 
-/// How many reductions are remembered: a program asks for as many statistics of an array one after another, each of a few
-/// steps, and they are looked at whenever one is wanted.
-const REDUCTIONS: usize = 64;
+impl<N> Default for Interner<N> {
+    fn default() -> Interner<N> {
+        Interner { table: Mutex::default(), reductions: Mutex::default() }
+    }
+}
 
-impl Interner {
-    fn table(&self) -> MutexGuard<'_, HashTable<Entry>> {
+/// A node of a table.
+pub(crate) trait Interned {
+    /// Its name, never used twice.
+    fn id(&self) -> u64;
+
+    /// Whether it is a reduction.
+    fn reduces(&self) -> bool;
+}
+
+impl<N: Interned> Interner<N> {
+    fn table(&self) -> MutexGuard<'_, HashTable<Entry<N>>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn reductions(&self) -> MutexGuard<'_, VecDeque<Weak<Node>>> {
+    fn reductions(&self) -> MutexGuard<'_, VecDeque<Weak<N>>> {
         self.reductions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The living node with this dtype, shape and kind, or a new one.
-    pub fn find_or_insert(
+    /// The living node of this hash that is what a key says, or a new one.
+    pub fn find_or_insert<K>(
         &self,
-        dtype: DType,
-        shape: Shape,
-        kind: Kind,
-        make: impl FnOnce(Shape, Kind, Option<u64>) -> Arc<Node>,
-    ) -> Arc<Node> {
-        let mut hasher = FxHasher::default();
-        (dtype, &kind, &shape).hash(&mut hasher);
-        let hash = hasher.finish();
-        // A candidate that turns out to be another expression may be its last handle by then.
+        hash: u64,
+        key: K,
+        is_equal: impl Fn(&N, &K) -> bool,
+        make: impl FnOnce(K) -> Arc<N>,
+    ) -> Arc<N> {
+        // A candidate that turns out to be another node may be its last handle by then.
         let mut others = Vec::new();
         let mut table = self.table();
         let found = table.find(hash, |entry| {
             entry.hash == hash
                 && entry.node.upgrade().is_some_and(|node| {
-                    let same = node.dtype == dtype && node.shape == shape && node.kind == kind;
+                    let same = is_equal(&node, &key);
                     others.push(node);
                     same
                 })
@@ -72,66 +75,59 @@ impl Interner {
             drop(table);
             return node;
         }
-        let node = make(shape, kind, Some(hash));
-        let entry = Entry { hash, id: node.id, node: Arc::downgrade(&node) };
+        let node = make(key);
+        let entry = Entry { hash, id: node.id(), node: Arc::downgrade(&node) };
         table.insert_unique(hash, entry, |entry| entry.hash);
         drop(table);
-        if let Kind::Expr { op: NodeOp::Reduce { .. }, .. } = node.kind {
+        if node.reduces() {
             let mut reductions = self.reductions();
-            reductions.truncate(REDUCTIONS - 1);
+            reductions.truncate(T.reductions_remembered - 1);
             reductions.push_front(Arc::downgrade(&node));
         }
         node
     }
 
-    /// Those of the reductions that were recorded last that somebody holds and that are not computed.
-    pub fn pending_reductions(&self) -> Vec<Value> {
-        // As in `pending`.
-        let held: Vec<Value> =
-            self.reductions().iter().filter_map(Weak::upgrade).map(Value).collect();
-        held.into_iter().filter(|value| !value.is_computed()).collect()
+    /// Those of the reductions that were recorded last that are held.
+    pub fn reductions_held(&self) -> Vec<Arc<N>> {
+        // As in `living`.
+        self.reductions().iter().filter_map(Weak::upgrade).collect()
     }
 
     /// Takes a node that is being dropped out of the table.
-    pub fn remove(&self, hash: u64, node: &Node) {
+    pub fn remove(&self, hash: u64, node: &N) {
         let mut table = self.table();
-        if let Ok(entry) = table.find_entry(hash, |e| e.id == node.id) {
-            // The weak handle frees the allocation, which is no value's drop: safe under the lock.
+        if let Ok(entry) = table.find_entry(hash, |e| e.id == node.id()) {
+            // The weak handle frees the allocation, which is no node's drop: safe under the lock.
             entry.remove();
         }
     }
 
     /// True when `node` has so many handles; then the table forgets it, so that there come no more by
     /// it.
-    pub fn forget_if_held_by(&self, hash: u64, node: &Arc<Node>, handles: usize) -> bool {
+    pub fn forget_if_held_by(&self, hash: u64, node: &Arc<N>, handles: usize) -> bool {
         let mut table = self.table();
         if Arc::strong_count(node) != handles {
             return false;
         }
-        if let Ok(entry) = table.find_entry(hash, |e| e.id == node.id) {
+        if let Ok(entry) = table.find_entry(hash, |e| e.id == node.id()) {
             entry.remove();
         }
         true
     }
 
-    /// The number of living expressions.
+    /// The number of living nodes.
     pub fn len(&self) -> usize {
         self.table().len()
     }
 
-    /// The living expressions that are not computed, unless there are so many that looking at all
-    /// of them would cost more than it can save.
-    pub fn pending(&self) -> Vec<Value> {
-        /// Looking at an entry takes some ten nanoseconds, a launch some ten microseconds.
-        const MANY: usize = 4096;
+    /// The living nodes, unless there are so many that looking at all of them would cost more than it can save.
+    pub fn living(&self) -> Vec<Arc<N>> {
         let table = self.table();
-        if table.len() > MANY {
+        if table.len() > T.living_looked_at {
             return Vec::new();
         }
         // Handles are sorted out, and dropped, after the lock.
-        let living: Vec<Value> = table.iter().filter_map(|e| e.node.upgrade()).map(Value).collect();
-        drop(table);
-        living.into_iter().filter(|value| !value.is_computed()).collect()
+        table.iter().filter_map(|e| e.node.upgrade()).collect()
     }
 }
 

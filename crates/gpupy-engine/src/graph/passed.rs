@@ -6,6 +6,7 @@
 
 use crate::memory::access;
 use crate::memory::ranges::Ranges;
+use crate::thresholds::T;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::size_of;
 use rustc_hash::FxHasher;
@@ -13,14 +14,9 @@ use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// Points that take as long as to plan and to launch the operations that compute them: a long chain costs about
-/// as much for few points as for so many (driver cpu, 500 operations on float64).
-const LAUNCH: usize = 1 << 10;
-
-/// Whether reading so many elements of a value is no reason to compute all of them: they are at most half, so what reads
-/// others later has computed at most as many again.
+/// Whether reading so many elements of a value is no reason to compute all of them.
 pub(crate) fn is_narrow(read: usize, all: usize) -> bool {
-    read <= all / 2
+    read <= all / T.narrow_part
 }
 
 /// How often a pending value was computed for others.
@@ -34,13 +30,10 @@ pub(crate) struct Passed {
     again: usize,
 }
 
-/// The most walks over scattered positions that a value remembers.
-const SCATTERED: usize = 16;
-
 impl Passed {
     /// The points that were computed again, were these, too; `None` where they were not computed before.
     pub fn again_with(&self, read: &Read) -> Option<usize> {
-        let again = self.again.saturating_add(read.points).saturating_add(LAUNCH);
+        let again = self.again.saturating_add(read.points).saturating_add(T.launch_points);
         self.knows(read).then_some(again)
     }
 
@@ -53,11 +46,13 @@ impl Passed {
     /// Notes that it was computed.
     pub fn note(&mut self, read: Read) {
         if self.knows(&read) {
-            self.again = self.again.saturating_add(read.points).saturating_add(LAUNCH);
+            self.again = self.again.saturating_add(read.points).saturating_add(T.launch_points);
         }
         match read.scattered {
             None => self.positions.insert(read.reach),
-            Some(walk) if self.scattered.len() < SCATTERED && !self.scattered.contains(&walk) => {
+            Some(walk)
+                if self.scattered.len() < T.scattered_walks && !self.scattered.contains(&walk) =>
+            {
                 self.scattered.push(walk);
             }
             Some(_) => {}

@@ -14,19 +14,13 @@ use crate::array::base::Array;
 use crate::context::Context;
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
 use crate::record::recorder::Recorder;
+use crate::thresholds::T;
 use gpupy_core::functions;
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Result};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-
-/// Operations that take as long as to pick an element and to put one back.
-const PICKED: usize = 30;
-/// Operations that take as long as to read and to write an element beside others.
-const BESIDE: usize = 4;
-/// The most values that are recorded again.
-const MOST: usize = 64;
 
 impl Context {
     /// Writes `source` to the elements where a mask is true, one after another, if it is computed from
@@ -57,7 +51,7 @@ impl Context {
         let written = self.written_where(array, mask, positions, source)?;
         let Some(written) = written else { return Ok(false) };
         if !source.shares_base(array) {
-            let picked = self.inner.recorder.gather(array, positions)?.value()?;
+            let picked = self.inner.door.recorder().gather(array, positions)?.value()?;
             if let Some(value) = source.current().value_mut()? {
                 *value = picked;
             }
@@ -80,15 +74,15 @@ impl Context {
         }
         let count = positions.size();
         let mut everywhere = Everywhere {
-            recorder: &self.inner.recorder,
+            recorder: self.inner.door.recorder(),
             positions: positions.value()?.id(),
             shape: old.shape().into(),
             known: FxHashMap::default(),
             operations: 0,
         };
         let Some(order) = everywhere.below(&source) else { return Ok(None) };
-        let pays = (everywhere.operations + BESIDE).saturating_mul(old.len())
-            <= (everywhere.operations + PICKED).saturating_mul(count);
+        let pays = (everywhere.operations + T.dense_beside).saturating_mul(old.len())
+            <= (everywhere.operations + T.dense_picked).saturating_mul(count);
         if !pays {
             return Ok(None);
         }
@@ -126,7 +120,7 @@ impl Everywhere<'_> {
         let mut found: FxHashMap<ValueId, Value> = FxHashMap::default();
         let mut stack = vec![source.clone()];
         while let Some(value) = stack.pop() {
-            if found.len() > MOST || value.shape() != source.shape() {
+            if found.len() > T.dense_values || value.shape() != source.shape() {
                 return None;
             }
             if found.contains_key(&value.id()) {
@@ -198,8 +192,8 @@ impl Everywhere<'_> {
     }
 
     fn apply(&self, op: Op, dtype: DType, operands: SmallVec<[Operand; 3]>) -> Value {
-        let interner = &self.recorder.interner;
-        Value::expr(interner, dtype, self.shape.clone(), NodeOp::Apply(op), operands)
+        let expressions = &self.recorder.expressions;
+        Value::expr(expressions, dtype, self.shape.clone(), NodeOp::Apply(op), operands)
     }
 }
 

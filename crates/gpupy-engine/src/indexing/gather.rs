@@ -27,6 +27,12 @@ impl Recorder {
         }
         let (dtype, shape) = (table.dtype(), positions.shape().into());
         let operands = smallvec![operand, (Input::Whole(table.id()), Some(table))];
-        Ok(Array::from_value(Value::expr(&self.interner, dtype, shape, NodeOp::Gather, operands)))
+        Ok(Array::from_value(Value::expr(
+            &self.expressions,
+            dtype,
+            shape,
+            NodeOp::Gather,
+            operands,
+        )))
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::array::base::{Arg, Array, checked_size};
 use crate::context::Context;
-use crate::eager::indexed::{self, Outside};
+use crate::eager::indexed::Outside;
 use crate::graph::bounds;
 use crate::graph::interval::Bounds;
 use gpupy_core::op::Op;
@@ -46,7 +46,7 @@ impl Context {
             return Ok(found);
         }
         let positions = self.picked_positions(array, indices, at, outside)?;
-        self.recorded_of(array, |array| self.inner.recorder.gather(array, &positions))
+        self.recorded_of(array, |array| self.inner.door.recorder().gather(array, &positions))
     }
 
     /// The same elements, where they are few and all is in host memory; waits for nobody. `None` where it is not so, or
@@ -69,9 +69,7 @@ impl Context {
         laid: (usize, &[usize]),
         outside: Outside,
     ) -> Option<Array> {
-        let integers = indices.iter().flatten().all(|index| index.dtype().is_int());
-        let allowed = integers && self.inner.recorder.at_once.is_allowed();
-        allowed.then(|| indexed::picked_along(array, indices, laid, outside)).flatten()
+        self.inner.door.picked_along(array, indices, laid, outside)
     }
 
     /// The extents of what index arrays name.
@@ -206,7 +204,7 @@ impl Context {
         }
         let axes: SmallVec<[usize; 4]> = (0..index.ndim()).collect();
         let mut ends = [Op::Min, Op::Max].into_iter().map(|op| {
-            let end = self.inner.recorder.reduce(op, &index, &axes, false)?;
+            let end = self.reduce(op, &index, &axes, false)?;
             Ok(Bounds::of_scalar(self.item(&end, &[])?))
         });
         match (ends.next(), ends.next()) {
@@ -246,7 +244,7 @@ impl Context {
     }
 
     fn two(&self, op: Op, a: &Array, b: Arg<'_>) -> Result<Array> {
-        self.inner.recorder.apply(op, &[Arg::Array(a), b])
+        self.inner.door.convert(op, DType::Bool, &[Arg::Array(a), b])
     }
 }
 

@@ -50,7 +50,8 @@ impl Context {
             let mut current = array.current();
             let Some(value) = current.value_mut()? else { continue };
             let (old, operands) = (value.clone(), (positions.clone(), source.clone()));
-            *value = self.inner.recorder.scattered(old, &target.shape, operands.0, operands.1);
+            *value =
+                self.inner.door.recorder().scattered(old, &target.shape, operands.0, operands.1);
             let written = value.clone();
             current.version += 1;
             if let Some(face) = array.face()
@@ -91,6 +92,6 @@ impl Recorder {
         let (dtype, own) = (old.dtype(), Shape::from(old.shape()));
         let op = NodeOp::Scatter(Box::new(shape.clone()));
         let old = (Input::Whole(old.id()), Some(old));
-        Value::expr(&self.interner, dtype, own, op, smallvec![old, positions, source])
+        Value::expr(&self.expressions, dtype, own, op, smallvec![old, positions, source])
     }
 }

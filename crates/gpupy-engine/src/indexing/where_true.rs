@@ -11,12 +11,11 @@ use crate::context::Context;
 use crate::execute::positions::{NUMBER, count, find};
 use crate::graph::interval::Bounds;
 use crate::graph::value::{NodeOp, Value};
+use crate::thresholds::T;
 use gpupy_core::memory;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use smallvec::smallvec;
 
-/// The positions of fewer elements are found sooner than recorded.
-const FEW: usize = 1 << 12;
 impl Context {
     /// The positions in C order of a mask's true elements: an int32 array of one axis. The mask is
     /// evaluated.
@@ -36,7 +35,7 @@ impl Context {
         })?;
         let read = self.read(mask)?;
         let (operand, bytes) = (mask.operand(mask.shape())?, read.bytes());
-        let is_large = mask.size() >= FEW && mask.is_whole() && operand.1.is_some();
+        let is_large = mask.size() >= T.positions_later && mask.is_whole() && operand.1.is_some();
         let Some(bytes) = bytes.filter(|_| is_large) else {
             return Array::where_true(&read.to_vec()?);
         };
@@ -44,9 +43,9 @@ impl Context {
         if count == 0 {
             return Array::where_true(&[]);
         }
-        let interner = &self.inner.recorder.interner;
+        let expressions = &self.inner.door.recorder().expressions;
         let (op, shape) = (NodeOp::WhereTrue, smallvec![count]);
-        let positions = Value::expr(interner, DType::I32, shape, op, smallvec![operand]);
+        let positions = Value::expr(expressions, DType::I32, shape, op, smallvec![operand]);
         let bounds = Bounds::Whole { low: 0, high: i128::from(size) - 1 };
         positions.state().bounds = Some(Box::new(bounds));
         Ok(Array::from_value(positions))

@@ -9,8 +9,9 @@
 //! Not here: what a refusal is (`memory.rs`), small buffers that a thread just dropped (`shelves.rs`), which parts of a value are in its
 //! buffer (`value/`).
 
-use crate::memory::owned::{Owned, PAGED_FROM, POOLED_FROM};
+use crate::memory::owned::Owned;
 use crate::memory::shelves;
+use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::memory;
@@ -63,7 +64,7 @@ impl HostBuffer {
             memory::ask(len)?;
             return Ok(HostBuffer::of(owned, len));
         }
-        if capacity >= POOLED_FROM {
+        if capacity >= T.pooled_from {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
             let free = pool.free.as_mut().and_then(|free| free.get_mut(&capacity));
             if let Some(owned) = free.and_then(Vec::pop) {
@@ -182,7 +183,7 @@ impl Drop for HostBuffer {
         }
         let Some(owned) = shelves::put(owned) else { return };
         let capacity = owned.capacity();
-        if capacity >= POOLED_FROM {
+        if capacity >= T.pooled_from {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
             if pool.bytes + capacity <= POOL_BYTES {
                 pool.bytes += capacity;
@@ -214,10 +215,10 @@ fn class(len: usize) -> Option<usize> {
     if cfg!(feature = "guard") {
         return Some(len.max(1));
     }
-    if len < POOLED_FROM {
+    if len < T.pooled_from {
         return Some(len.max(16).next_multiple_of(16));
     }
-    let least = if len < PAGED_FROM { 64 } else { 4096 };
+    let least = if len < T.paged_from { 64 } else { 4096 };
     len.checked_next_multiple_of((len.checked_next_power_of_two()? / 16).max(least))
 }
 

@@ -2,17 +2,10 @@
 //!
 //! Owns [`Owned`]. Not here: reuse (`host.rs`, `shelves.rs`).
 
+use crate::thresholds::T;
 use memmap2::MmapMut;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
-
-/// Buffers below this size are cheap to get from the allocator.
-pub(crate) const POOLED_FROM: usize = 1 << 10;
-/// Buffers from this size on are made of pages.
-pub(crate) const PAGED_FROM: usize = 64 << 10;
-
-/// Buffers from this size on are mapped by themselves, in huge pages where the system has them.
-const MAPPED_FROM: usize = 4 << 20;
 
 /// Memory that goes back where it is from when it is dropped.
 pub(crate) enum Owned {
@@ -36,7 +29,7 @@ unsafe impl Send for Owned {}
 impl Owned {
     /// Zeroed memory; `None` where the system has none.
     pub fn new(capacity: usize) -> Option<Owned> {
-        if capacity >= MAPPED_FROM
+        if capacity >= T.mapped_from
             && let Ok(map) = MmapMut::map_anon(capacity)
         {
             // Small pages do too, but take longer to touch for the first time.
@@ -86,8 +79,8 @@ impl Drop for Owned {
 /// How memory of a capacity is allocated; `None` for what no allocator serves.
 fn layout(capacity: usize) -> Option<Layout> {
     let align = match capacity {
-        PAGED_FROM.. => 4096,
-        POOLED_FROM.. => 64,
+        _ if capacity >= T.paged_from => 4096,
+        _ if capacity >= T.pooled_from => 64,
         _ => 16,
     };
     Layout::from_size_align(capacity, align).ok()

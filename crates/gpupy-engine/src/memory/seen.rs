@@ -46,6 +46,23 @@ pub(crate) fn fill(bytes: &mut [u8], view: &View, element: &[u8]) {
     }
 }
 
+/// Writes one element everywhere.
+pub(crate) fn fill_all(bytes: &mut [u8], element: &[u8]) {
+    // Copies of a length that is known take no call.
+    fn each<const N: usize>(bytes: &mut [u8], element: &[u8]) {
+        if let Some(element) = element.first_chunk::<N>() {
+            bytes.as_chunks_mut::<N>().0.fill(*element);
+        }
+    }
+    match element.len() {
+        1 => each::<1>(bytes, element),
+        2 => each::<2>(bytes, element),
+        4 => each::<4>(bytes, element),
+        8 => each::<8>(bytes, element),
+        _ => each::<16>(bytes, element),
+    }
+}
+
 /// Writes elements in C order where a view shows.
 pub(crate) fn place(bytes: &mut [u8], size: usize, view: &View, data: &[u8]) {
     let start = view.offset.max(0) as usize * size;

@@ -4,7 +4,6 @@
 
 use super::recorder::Recorder;
 use crate::array::base::{Array, checked_size};
-use crate::eager::in_memory;
 use crate::graph::join::Join;
 use crate::graph::value::{NodeOp, Value};
 use gpupy_core::shape::Shape;
@@ -50,9 +49,7 @@ impl Recorder {
         if arrays.len() == 1 || join.ends.is_empty() {
             return self.copy(first);
         }
-        if self.at_once.is_allowed()
-            && let Some(joined) = in_memory::joined(&shape, &join, arrays)
-        {
+        if let Some(joined) = self.joined(&shape, &join, arrays) {
             return Ok(joined);
         }
         let mut operands = SmallVec::new();
@@ -61,6 +58,6 @@ impl Recorder {
             join.push(array.operand(array.shape())?, array.shape(), &mut operands);
         }
         let op = NodeOp::Join(Box::new(join));
-        Ok(Array::from_value(Value::expr(&self.interner, first.dtype(), shape, op, operands)))
+        Ok(Array::from_value(Value::expr(&self.expressions, first.dtype(), shape, op, operands)))
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! The [`Recorder`](recorder::Recorder) makes the value of a call, the simplest with the same bits (`rewrite/`);
 //! `reduced.rs` makes steps of reductions, `extreme.rs` positions of extremes, `whole.rs` scans, sorts and products,
-//! `join.rs` concatenations. What is little it has computed at once (`eager/`), which is the only import of a later
-//! folder.
+//! `join.rs` concatenations. The steps of little work are computed instead ([`Compute`](recorder::Compute)).
 //!
 //! Imports `memory`, `graph`, `array` and `rewrite`. Not here: gathers and scatters (`indexing/`), evaluation.
 

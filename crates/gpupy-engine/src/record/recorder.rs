@@ -1,17 +1,16 @@
-//! Recording: operations on arrays become expressions; nothing is computed.
+//! Recording: operations on arrays become expressions.
 //!
-//! Owns [`Recorder`], which turns a call into a value: broadcasting, assignments.
-//! Invariant: what is recorded refers to values, so later writes do not change it.
+//! Owns [`Recorder`], which turns a call into values: broadcasting, assignments; and [`Compute`], by which the steps of
+//! an operation give elements instead of expressions. Invariants: what is recorded refers to values, so later writes do
+//! not change it; a recorder does not ask how much work an operation is (`eager/policy.rs`).
 //!
 //! Not here: reductions (`reduced.rs`), what is simpler and the same (`rewrite/`), promotion of
 //! dtypes (the front end's), evaluation (`evaluate.rs`).
 
 use crate::array::base::{Arg, Array, checked_size};
-use crate::eager::at_once::AtOnce;
-use crate::eager::in_memory;
-use crate::graph::intern::Interner;
+use crate::graph::join::Join;
 use crate::graph::passed::is_narrow;
-use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Value};
+use crate::graph::value::{Expressions, Input, Kind, Layout, NodeOp, Operand, Value};
 use crate::memory::view::View;
 use crate::rewrite::Rewrite;
 use gpupy_core::op::Op;
@@ -20,12 +19,40 @@ use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// Records for one context: equal operations of one recorder are one value.
+/// Computes the steps of an operation on the caller's thread. Each gives `None` where an operand is not in host memory,
+/// or nothing computes the step there now; then it is recorded.
+pub(crate) trait Compute: Send + Sync {
+    /// The value of a scalar operation, or of an index.
+    fn value(
+        &self,
+        dtype: DType,
+        shape: &Shape,
+        op: &NodeOp,
+        operands: &[Operand],
+    ) -> Option<Value>;
+
+    /// The array of an operation on arrays as they are seen, which goes over whole axes.
+    fn array(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        op: &NodeOp,
+        operands: &[Arg<'_>],
+    ) -> Option<Array>;
+
+    /// A copy of an array.
+    fn copy(&self, array: &Array) -> Option<Array>;
+
+    /// Arrays one behind the other.
+    fn join(&self, shape: &[usize], join: &Join, arrays: &[Array]) -> Option<Array>;
+}
+
+/// Records for one context: equal operations of recorders with one table are one value.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    pub(crate) interner: Arc<Interner>,
-    /// Computes what is small in place of recording it.
-    pub(crate) at_once: AtOnce,
+    pub(crate) expressions: Arc<Expressions>,
+    /// Computes steps in place of recording them.
+    compute: Option<Box<dyn Compute>>,
 }
 
 impl Rewrite for Recorder {
@@ -41,12 +68,12 @@ impl Rewrite for Recorder {
 }
 
 impl Recorder {
-    /// A recorder of nothing so far.
-    pub fn new(at_once: AtOnce) -> Recorder {
-        Recorder { interner: Arc::default(), at_once }
+    /// A recorder of the same expressions, whose steps are computed where they can be.
+    pub fn computing(&self, compute: Box<dyn Compute>) -> Recorder {
+        Recorder { expressions: self.expressions.clone(), compute: Some(compute) }
     }
 
-    /// The value of an operation: computed where that is less than recording it.
+    /// The value of an operation.
     pub(crate) fn value(
         &self,
         dtype: DType,
@@ -54,14 +81,14 @@ impl Recorder {
         op: NodeOp,
         operands: SmallVec<[Operand; 3]>,
     ) -> Value {
-        match self.at_once.value(dtype, &shape, &op, &operands) {
+        let compute = self.compute.as_ref();
+        match compute.and_then(|compute| compute.value(dtype, &shape, &op, &operands)) {
             Some(value) => value,
-            None => Value::expr(&self.interner, dtype, shape, op, operands),
+            None => Value::expr(&self.expressions, dtype, shape, op, operands),
         }
     }
 
-    /// The array of an operation on arrays as they are seen, which goes over whole axes: computed where that
-    /// is less than recording it.
+    /// The array of an operation on arrays as they are seen, which goes over whole axes.
     ///
     /// # Errors
     /// - `Disposed`: an operand has no elements any more.
@@ -72,7 +99,7 @@ impl Recorder {
         op: NodeOp,
         operands: &[Arg<'_>],
     ) -> Result<Array> {
-        if let Some(array) = self.at_once.array(dtype, shape, &op, operands) {
+        if let Some(array) = self.computed(dtype, shape, &op, operands) {
             return Ok(array);
         }
         let given = operands.iter().map(|operand| match operand {
@@ -84,12 +111,28 @@ impl Recorder {
             }
         });
         let operands = given.collect::<Result<_>>()?;
-        Ok(Array::from_value(Value::expr(&self.interner, dtype, shape.into(), op, operands)))
+        Ok(Array::from_value(Value::expr(&self.expressions, dtype, shape.into(), op, operands)))
+    }
+
+    /// The same, computed; `None` where it has to be recorded.
+    pub(crate) fn computed(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        op: &NodeOp,
+        operands: &[Arg<'_>],
+    ) -> Option<Array> {
+        self.compute.as_ref()?.array(dtype, shape, op, operands)
+    }
+
+    /// Arrays one behind the other, computed; `None` where that has to be recorded.
+    pub(crate) fn joined(&self, shape: &[usize], join: &Join, arrays: &[Array]) -> Option<Array> {
+        self.compute.as_ref()?.join(shape, join, arrays)
     }
 
     /// The number of living expressions.
     pub fn living(&self) -> usize {
-        self.interner.len()
+        self.expressions.len()
     }
 
     /// The coordinate of each element along `axis`, an int32; computed where it is used.
@@ -120,7 +163,7 @@ impl Recorder {
 
     /// A new base with the same elements.
     pub fn copy(&self, array: &Array) -> Result<Array> {
-        if let Some(copied) = self.copy_at_once(array) {
+        if let Some(copied) = self.compute.as_ref().and_then(|compute| compute.copy(array)) {
             return Ok(copied);
         }
         let value = array.value()?;
@@ -132,11 +175,6 @@ impl Recorder {
             return Ok(Array::with_view(value, array.layout().clone()));
         }
         Ok(Array::from_value(self.seen(value, array.layout().clone())))
-    }
-
-    /// The same of few elements that only the base has; `None` for others.
-    pub fn copy_at_once(&self, array: &Array) -> Option<Array> {
-        if self.at_once.is_allowed() { in_memory::copied(array) } else { None }
     }
 
     /// The same elements, to be read by what reads stored ones: where few elements of a pending map are shown, these

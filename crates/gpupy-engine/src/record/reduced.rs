@@ -13,9 +13,9 @@ use crate::array::base::{Arg, Array};
 use crate::array::held::Held;
 use crate::graph::lanes::{FEW, folded};
 use crate::graph::value::{Input, Kind, NodeOp, Operand};
-use crate::memory::little::MOST_POINTS;
 use crate::memory::view::View;
 use crate::record::recorder::Recorder;
+use crate::thresholds::T;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::whole;
@@ -23,9 +23,6 @@ use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::{SmallVec, smallvec};
 use std::cmp::Reverse;
-
-/// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
-const SHORTEST: usize = 4;
 
 /// Axes by their numbers, rising.
 type Axes = SmallVec<[usize; 4]>;
@@ -83,7 +80,7 @@ impl Recorder {
             behind(&as_they_lie).reshape(&flat).filter(|_| is_exact(array.dtype()))
         });
         let reduced = match merged {
-            Some(view) if n <= FEW && array.size() > 0 => match self.step_at_once(op, &view) {
+            Some(view) if n <= FEW && array.size() > 0 => match self.step_computed(op, &view) {
                 Some(reduced) => reduced,
                 None => self.few(op, &moved, kept.len())?,
             },
@@ -117,9 +114,9 @@ impl Recorder {
     }
 
     /// One step along the last axis, computed; `None` where it has to be recorded.
-    fn step_at_once(&self, op: Op, rows: &Array) -> Option<Array> {
+    fn step_computed(&self, op: Op, rows: &Array) -> Option<Array> {
         let (shape, step) = stepped(op, rows);
-        self.at_once.array(rows.dtype(), &shape, &step, &[Arg::Array(rows)])
+        self.computed(rows.dtype(), &shape, &step, &[Arg::Array(rows)])
     }
 
     /// Steps along the last axis until one point is left there.
@@ -167,7 +164,7 @@ impl Recorder {
             };
         }
         let is_lanes = if width < REDUCE_LANES {
-            width >= SHORTEST && REDUCE_LANES.is_multiple_of(width)
+            width >= T.shortest_row && REDUCE_LANES.is_multiple_of(width)
         } else {
             width.is_multiple_of(REDUCE_LANES)
         };
@@ -258,7 +255,7 @@ fn stepped(op: Op, rows: &Array) -> (Shape, NodeOp) {
 fn reduced_apart(array: &Array, gone: &[usize]) -> Option<usize> {
     let mut several = gone.iter().filter(|axis| array.shape()[**axis] > 1);
     if !is_exact(array.dtype())
-        || array.size() <= MOST_POINTS
+        || array.size() <= T.most_points
         || several.nth(1).is_none()
         || !array.is_pending()
     {

@@ -103,7 +103,7 @@ impl Recorder {
         if !Products::are_few(&shape, *k) {
             return self.array(dtype, &shape, product, &operands);
         }
-        match self.at_once.array(dtype, &shape, &product, &operands) {
+        match self.computed(dtype, &shape, &product, &operands) {
             Some(product) => Ok(product),
             None => self.few_products(&rows, &columns, *k),
         }

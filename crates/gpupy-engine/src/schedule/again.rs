@@ -15,10 +15,10 @@
 
 use crate::graph::passed::Read;
 use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId, computed_bytes};
-use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::device::Device;
 use crate::schedule::program::kernel::nodes_of;
 use crate::schedule::walk::{Needs, Role, Walk, WalkNode};
+use crate::thresholds::T;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -159,7 +159,7 @@ fn due_tiles(walk: &Walk, node: &WalkNode, device: &Device) -> Option<Range<usiz
 /// The nodes that a walk computes at some cost and that something else holds: what nothing else holds is not
 /// computed again. Steps of an expanded operation belong to the walk.
 fn lasting(walk: &Walk, device: &Device) -> Vec<u32> {
-    let costs = |node: &WalkNode| node.value.0.weight > RECOMPUTE;
+    let costs = |node: &WalkNode| node.value.0.weight > T.recompute;
     // Whatever a walk computes is part of what its roots cost.
     if !nodes_of(&walk.roots).any(|root| costs(&walk.nodes[root as usize])) {
         return Vec::new();

@@ -7,6 +7,7 @@
 
 use crate::graph::value::{Order, Value, ValueId};
 use crate::memory::ranges::Ranges;
+use crate::thresholds::T;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -23,9 +24,6 @@ pub(crate) enum Source {
 
 /// What each value reads, in the order of its inputs.
 pub(crate) type Reads = Vec<SmallVec<[Source; 3]>>;
-
-/// The most values that there is room for before they are seen.
-const LIKELY: usize = 1 << 10;
 
 /// The pending values below what is wanted.
 #[derive(Default)]
@@ -55,7 +53,7 @@ impl Below {
         }
         // What it counts is at least what there is, where nothing is shared.
         let likely = below.values.iter().map(|value| value.0.weight as usize).sum::<usize>();
-        below.make_room(likely.min(LIKELY));
+        below.make_room(likely.min(T.likely_nodes));
         // The handles that are known of: in the lists here, and of what reads it.
         let (mut handles, mut leaf_handles) = (Vec::new(), Vec::new());
         let mut next = 0;

@@ -8,14 +8,12 @@
 use crate::graph::value::{Kind, NodeOp, Value, ValueId};
 use crate::schedule::below::{Below, Source};
 use crate::schedule::together::Together;
+use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::shape::size_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// The most values that an evaluation is told of which will be asked for next: what it looks at grows with them.
-const TOGETHER: usize = 32;
 
 /// What is asked of an engine.
 pub(crate) struct Demand<'d> {
@@ -45,7 +43,11 @@ impl<'d> Demand<'d> {
     /// All of the first of these, and the others next; `None` where there is none.
     pub fn first_of(values: &'d [Value]) -> Option<Demand<'d>> {
         let (value, rest) = values.split_first()?;
-        Some(Demand { value, range: 0..value.len(), next: &rest[..rest.len().min(TOGETHER)] })
+        Some(Demand {
+            value,
+            range: 0..value.len(),
+            next: &rest[..rest.len().min(T.flushed_together)],
+        })
     }
 }
 

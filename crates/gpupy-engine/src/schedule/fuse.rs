@@ -10,8 +10,8 @@
 
 use crate::graph::passed::is_narrow;
 use crate::graph::value::{Value, ValueId};
-use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::flush::{Flush, Pending, Reading};
+use crate::thresholds::T;
 use rustc_hash::FxHashMap;
 
 /// Which kernels read a value.
@@ -173,9 +173,9 @@ fn of_parts(
 }
 
 fn is_stored(flush: &Flush, node: &Pending, readers: Readers) -> bool {
-    let (points, stored) = (readers.points(), u64::from(RECOMPUTE) * node.len as u64);
+    let (points, stored) = (readers.points(), u64::from(T.recompute) * node.len as u64);
     let is_due =
-        matches!(readers, Readers::Several(..)) && node.weight > RECOMPUTE && points > node.len;
+        matches!(readers, Readers::Several(..)) && node.weight > T.recompute && points > node.len;
     if !is_due {
         return false;
     }
@@ -183,8 +183,8 @@ fn is_stored(flush: &Flush, node: &Pending, readers: Readers) -> bool {
     let (mut below, mut rest) = (0u64, u64::from(node.own));
     for (operand, _) in &node.operands {
         let operand = &flush.nodes[*operand as usize];
-        match operand.weight > RECOMPUTE {
-            true => below += u64::from(RECOMPUTE) * operand.len as u64,
+        match operand.weight > T.recompute {
+            true => below += u64::from(T.recompute) * operand.len as u64,
             false => rest += u64::from(operand.weight),
         }
     }
@@ -256,8 +256,8 @@ mod tests {
     fn what_two_kernels_read_is_stored_where_it_is_costly() {
         let two_sums =
             |weight| vec![map(weight, &[]), reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
-        assert_eq!(stored_of(two_sums(RECOMPUTE + 1)), [0]);
-        assert_eq!(stored_of(two_sums(RECOMPUTE)), []);
+        assert_eq!(stored_of(two_sums(T.recompute + 1)), [0]);
+        assert_eq!(stored_of(two_sums(T.recompute)), []);
     }
 
     #[test]
@@ -366,6 +366,6 @@ mod tests {
         let sums: Vec<u32> = (1..nodes.len() as u32).step_by(2).collect();
         nodes.push(map(1, &sums));
         // The last turn is read by nobody, and the one before it by its sum alone; all others that are costly are stored.
-        assert_eq!(stored_of(nodes).len(), 49_997 - (RECOMPUTE / 4) as usize);
+        assert_eq!(stored_of(nodes).len(), 49_997 - (T.recompute / 4) as usize);
     }
 }

@@ -15,15 +15,11 @@ use crate::graph::join::Join;
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
 use crate::memory::access::{self, Coordinates};
 use crate::memory::view::View;
+use crate::thresholds::T;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, contiguous_strides};
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
-
-/// The narrowest margin, along an axis that is rotated at all: the next shifts are mostly as small.
-const NARROWEST: usize = 8;
-/// What a margin is of an extent at most.
-const PART: usize = 8;
 
 /// A value that is another one with its elements moved on along the axes, and around their ends.
 pub(crate) struct Rotation {
@@ -53,8 +49,8 @@ impl Rotation {
         for ((margin, shift), extent) in margins.iter_mut().zip(&self.shifts).zip(self.of.shape()) {
             let wanted = shift.unsigned_abs() as usize;
             if wanted > *margin {
-                *margin = wanted.next_power_of_two().max(NARROWEST);
-                if *margin > extent / PART {
+                *margin = wanted.next_power_of_two().max(T.halo_narrowest);
+                if *margin > extent / T.halo_part {
                     return None;
                 }
             }

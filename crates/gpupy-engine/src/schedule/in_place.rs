@@ -17,6 +17,7 @@ use crate::schedule::device::Device;
 use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{Role, Walk};
+use crate::thresholds::T;
 use gpupy_core::driver::{Access, Capabilities};
 use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
@@ -25,10 +26,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::sync::Arc;
-
-/// Nodes of a walk in which it is looked for an operand to take. In a larger one, looking costs more
-/// than it saves.
-const MANY: usize = 1024;
 
 /// An operand whose block a launch writes into.
 pub(crate) struct Taken {
@@ -86,7 +83,7 @@ impl Partition {
         let (Some(root), [Destination::Tile { value, tile }]) = (self.root_of(piece), dests) else {
             return None;
         };
-        let many = self.walk.nodes.len() > MANY;
+        let many = self.walk.nodes.len() > T.in_place_nodes;
         if many || !allows(&device.caps, kernel) || !is_new(value, tile) {
             return None;
         }
@@ -200,7 +197,7 @@ impl Walk {
         assignment: &Value,
         of_kernels: impl Iterator<Item = &'v Value>,
     ) -> bool {
-        if self.nodes.len() > MANY {
+        if self.nodes.len() > T.in_place_nodes {
             return false;
         }
         let own = assignment.state().operands.clone();

@@ -5,13 +5,11 @@
 //!
 //! Not here: what a structure says of a walk (`program/plans.rs`), of a flush (`replay/key.rs`).
 
+use crate::thresholds::T;
 use gpupy_core::driver::Access;
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
-
-/// The most words of all that is kept of one kind.
-const MOST_WORDS: usize = 1 << 18;
 
 /// All that planning asks for, of what is planned.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -90,10 +88,10 @@ impl<T: Weighed> Kept<T> {
     /// Keeps what was planned; what was used least recently goes where there is no room for it.
     pub fn insert(&mut self, structure: Structure, planned: Arc<T>) {
         let more = words(&structure, &*planned);
-        if more > MOST_WORDS {
+        if more > T.kept_words {
             return;
         }
-        while self.words + more > MOST_WORDS
+        while self.words + more > T.kept_words
             && let Some((structure, planned)) = self.known.pop_lru()
         {
             self.words -= words(&structure, &*planned);
@@ -126,8 +124,8 @@ mod tests {
         let mut kept = Kept::default();
         for number in 0..100_000 {
             kept.insert(Structure(vec![number; 40]), Arc::new(Planned));
-            assert!(kept.words <= MOST_WORDS);
-            assert!(kept.known.len() * 140 <= MOST_WORDS);
+            assert!(kept.words <= T.kept_words);
+            assert!(kept.known.len() * 140 <= T.kept_words);
             // What comes again and again stays.
             assert!(kept.find(&Structure(vec![0; 40])).is_some());
             assert!(kept.find(&Structure(vec![number; 40])).is_some());

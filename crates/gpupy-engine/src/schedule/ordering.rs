@@ -17,15 +17,10 @@ use crate::schedule::placement::Homes;
 use crate::schedule::steps::{Given, Prepared, Step};
 use crate::schedule::strips::{RowKernel, Strips};
 use crate::schedule::walk::Needs;
+use crate::thresholds::T;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// The most steps that are known ahead of the one that is done: a device mostly has enough to do with these while others
-/// are found.
-const MOST_STEPS: usize = 64;
-/// The most nodes of their walks, and of those that wait.
-const MOST_NODES: usize = 1 << 12;
 
 /// A step in its place: it computes a tile of a value on a device.
 pub(crate) struct Ordered {
@@ -166,7 +161,9 @@ impl Schedule {
         homes: &Homes<'_>,
     ) -> Result<std::result::Result<bool, Failed>> {
         while let Some(top) = self.wanted.last_mut() {
-            if self.steps.len() >= MOST_STEPS || self.nodes > MOST_NODES && !self.steps.is_empty() {
+            if self.steps.len() >= T.ordered_steps
+                || self.nodes > T.ordered_nodes && !self.steps.is_empty()
+            {
                 break;
             }
             if let Some(ready) = top.waiting.take() {
@@ -197,7 +194,7 @@ impl Schedule {
                         continue;
                     }
                     // What waits far below would take much memory: it is found once more then.
-                    if self.nodes <= MOST_NODES {
+                    if self.nodes <= T.ordered_nodes {
                         self.nodes += ordered.step.nodes();
                         top.waiting = Some(ordered);
                     }

@@ -5,14 +5,13 @@
 //!
 //! Not here: which of them are worth it (`siblings.rs`), reductions that go together (`together.rs`).
 
-use crate::graph::intern::Interner;
-use crate::graph::value::{Node, Value};
+use crate::graph::value::{Expressions, Node, Value};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// The pending values of a table of equal expressions.
 #[derive(Default)]
 pub(crate) struct Others {
-    table: Option<Arc<Interner>>,
+    table: Option<Arc<Expressions>>,
     found: OnceLock<Vec<Weak<Node>>>,
 }
 

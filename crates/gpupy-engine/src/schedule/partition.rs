@@ -11,12 +11,12 @@
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
-use crate::schedule::cost::RECOMPUTE;
 use crate::schedule::device::Device;
 use crate::schedule::once::Once;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order, nodes_of};
 use crate::schedule::program::plans::Plan;
 use crate::schedule::walk::{Child, Needs, Role, Walk};
+use crate::thresholds::T;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -215,7 +215,7 @@ impl Partition {
             for Emitted { node, .. } in self.order_below(root) {
                 let size = self.size[node as usize];
                 let is_shared = std::mem::replace(&mut known[node as usize], true);
-                if is_shared && !self.is_leaf(node) && size >= RECOMPUTE {
+                if is_shared && !self.is_leaf(node) && size >= T.recompute {
                     largest = largest.max(Some((size, node)));
                 }
             }
@@ -323,8 +323,6 @@ impl Partition {
     /// that was recorded turn by turn begin and end at the same place of its body, and are one
     /// program.
     fn path_to_cut(&self, child: u32) -> Vec<u32> {
-        /// Operations between two looks that a loop's body may have.
-        const BODY: usize = 64;
         let mut path = vec![child];
         let Some(last_cut) = self.last_cut else { return path };
         let mut at = child;
@@ -338,7 +336,7 @@ impl Partition {
             match below {
                 // A cut that leaves most of the piece behind would need many launches.
                 Some(below)
-                    if path.len() < BODY
+                    if path.len() < T.loop_body
                         && self.size[below as usize] > self.size[child as usize] / 2 =>
                 {
                     path.push(below);
@@ -406,7 +404,7 @@ impl Partition {
         order.iter().rev().map(|emitted| emitted.node).find(|n| {
             *n != root
                 && !self.is_leaf(*n)
-                && self.size[*n as usize] >= RECOMPUTE
+                && self.size[*n as usize] >= T.recompute
                 && self.parents[*n as usize].iter().any(|p| !self.marks.has(*p))
         })
     }

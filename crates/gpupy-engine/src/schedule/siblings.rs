@@ -14,16 +14,13 @@
 use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::cost::{COSTLY, RECOMPUTE};
 use crate::schedule::device::Device;
 use crate::schedule::program::kernel::{Marks, nodes_of};
 use crate::schedule::walk::{Child, Role, Start, Walk, WalkNode};
+use crate::thresholds::T;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// Nodes in a walk that may be one kernel with others beside it which nobody has asked for.
-const MANY: usize = 2048;
 
 /// A value that may be computed beside another one.
 #[derive(Clone)]
@@ -62,7 +59,10 @@ fn is_alike(device: &Device, other: &Value, value: &Value, tile: &Tile) -> bool 
 /// What may be siblings of a value whose tile this walk computes.
 fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
     let size = walk.nodes.len();
-    if size < RECOMPUTE as usize || size > MANY || shared(walk, device).next().is_none() {
+    if size < T.recompute as usize
+        || size > T.siblings_nodes
+        || shared(walk, device).next().is_none()
+    {
         return Vec::new();
     }
     let computed: FxHashSet<ValueId> = operations(walk).collect();
@@ -148,7 +148,7 @@ fn paying(walk: &Walk, candidates: &[Candidate]) -> Vec<bool> {
         let is_kept = match wanted {
             None => true,
             Some(true) => shared > 0 || shares_loads(),
-            Some(false) => shared >= RECOMPUTE as usize && shared * 2 >= operations.len(),
+            Some(false) => shared >= T.recompute as usize && shared * 2 >= operations.len(),
         };
         if is_kept {
             operations.iter().chain(&loads).for_each(|node| known[*node as usize] = true);
@@ -175,7 +175,7 @@ pub(crate) fn costly_for_others(
     value: &Value,
     beside: &[Value],
 ) -> Option<(Value, Range<usize>)> {
-    let is_costly = |node: &&WalkNode| node.value.0.weight >= COSTLY;
+    let is_costly = |node: &&WalkNode| node.value.0.weight >= T.costly;
     // Most walks have none, and what is not held outside nobody wants.
     walk.nodes.iter().find(is_costly).and_then(|_| shared(walk, device).find(is_costly))?;
     let own: FxHashSet<ValueId> = walk.nodes.iter().map(|node| node.value.id()).collect();

@@ -15,8 +15,9 @@ use crate::blocks::cache::Part;
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::cost::{self, FEWEST_STRIPS, MOST_STRIPED};
+use crate::schedule::cost;
 use crate::schedule::program::kernel::{Code, Kernel};
+use crate::thresholds::T;
 use gpupy_core::driver::{Access, Capabilities};
 use gpupy_core::ir::{AccessKind, Form, Inst};
 use gpupy_core::op::Op;
@@ -55,13 +56,14 @@ impl Strips {
         let kernels = std::iter::once(first).chain(kernels);
         let mut group: SmallVec<[RowKernel<'k>; 8]> = SmallVec::new();
         let mut rows = 0;
-        for next in kernels.take(MOST_STRIPED) {
+        for next in kernels.take(T.most_striped) {
             if !has_rows(&next) {
                 break;
             }
             let shared = gcd(rows, next.kernel.space[0]);
             group.push(next);
-            if shared < FEWEST_STRIPS || !group.iter().all(|given| in_order(given, &group, shared))
+            if shared < T.fewest_strips
+                || !group.iter().all(|given| in_order(given, &group, shared))
             {
                 group.pop();
                 break;
@@ -133,7 +135,7 @@ fn has_rows(given: &RowKernel<'_>) -> bool {
     let [dest] = &kernel.dests[..] else { return false };
     let out = form.out_shape(&kernel.space);
     kernel.space.len() >= least
-        && kernel.space[0] >= FEWEST_STRIPS
+        && kernel.space[0] >= T.fewest_strips
         && dest.offset == 0
         && access::kind(dest, &out) == AccessKind::Contiguous
         && size_of(&out) == given.tile.range.len()
@@ -319,7 +321,7 @@ mod tests {
         assert_eq!((found.rows, &found.points[..]), (20_000, &[1, 1, 1][..]));
         // Strips follow each other, and are all rows.
         let ranges: Vec<Range<usize>> = found.ranges().collect();
-        assert!(ranges.iter().all(|rows| rows.len() >= FEWEST_STRIPS));
+        assert!(ranges.iter().all(|rows| rows.len() >= T.fewest_strips));
         assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
         assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, 20_000));
         // What follows and reads nothing of them goes its own way.

@@ -12,15 +12,11 @@
 //! (`kernels.rs`).
 
 use crate::graph::value::{Kind, Layout, Node, NodeOp, Value, ValueId};
-use crate::schedule::cost::COSTLY;
+use crate::thresholds::T;
 use gpupy_core::shape::Shape;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
-
-/// The most values that are looked at below a reduction; one with more is alone. A loop of 1000 turns, each a sum of what
-/// all turns before it give, looks at them for nothing: 16 of them take a tenth of its time, 64 a third.
-const MOST_BELOW: usize = 16;
 
 /// The groups of reductions of a flush.
 #[derive(Debug, Default)]
@@ -114,7 +110,7 @@ impl Together {
                 continue;
             }
             seen.push(value.id());
-            if seen.len() > MOST_BELOW {
+            if seen.len() > T.together_below {
                 return None;
             }
             let source = match self.group(value.id()) {
@@ -158,7 +154,7 @@ impl Group {
         self.members.len() < most
             && self.reads.pending == reads.pending
             && shares()
-            && self.added.saturating_add(self.more(reads)) <= COSTLY
+            && self.added.saturating_add(self.more(reads)) <= T.costly
     }
 
     /// Operations that the kernel has more with a reduction that reads this.

@@ -49,7 +49,7 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
     return _concatenated(arrays, axis, out, dtype, casting)
 
 
-def _concatenated(arrays: Any, axis: Any, out: Any, dtype: Any, casting: str) -> Any:
+def _concatenated(arrays: Any, axis: Any, out: Any, dtype: Any, casting: Any) -> Any:
     """The same where it is not as plain; apart, as variables that comprehensions share cost each call."""
     parts = None if out is not None or casting != "same_kind" else _parts(arrays)
     wanted = None

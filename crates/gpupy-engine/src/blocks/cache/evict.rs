@@ -12,6 +12,7 @@ use crate::explain::stats::Stats;
 use crate::explain::step::What;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, ValueId};
+use crate::thresholds::T;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -120,9 +121,7 @@ impl Blocks {
 
     /// Keeps the rhythm of a block that is evicted, for when it comes back.
     fn remember(&mut self, key: &Key, rhythm: Rhythm) {
-        /// Evicted blocks that are remembered for each one on the device.
-        const MOST: usize = 64;
-        if self.evicted.len() > MOST * (self.blocks.len() + MOST) {
+        if self.evicted.len() > T.rhythms_remembered * (self.blocks.len() + T.rhythms_remembered) {
             self.evicted.clear();
         }
         self.evicted.entry(key.0).or_default().insert(key.1.clone(), rhythm);

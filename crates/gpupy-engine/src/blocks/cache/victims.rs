@@ -8,6 +8,7 @@
 //! Not here: when a block is expected back (`rhythm.rs`), how it goes (`evict.rs`).
 
 use crate::blocks::rhythm::Rhythm;
+use crate::thresholds::T;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -22,9 +23,6 @@ pub(super) struct Victims<K> {
 }
 
 impl<K> Victims<K> {
-    /// Uses for each block after which the order is no longer worth keeping: making it anew costs less than they did.
-    const IDLE: usize = 8;
-
     /// The order of these blocks.
     pub fn new(blocks: impl Iterator<Item = (K, Rhythm)>) -> Victims<K> {
         let mut victims = Victims { unused: BTreeMap::new(), expected: BTreeMap::new(), uses: 0 };
@@ -54,7 +52,7 @@ impl<K> Victims<K> {
             self.insert(key, after);
         }
         self.uses += 1;
-        self.uses <= Victims::<K>::IDLE * (self.unused.len() + self.expected.len())
+        self.uses <= T.victims_idle * (self.unused.len() + self.expected.len())
     }
 
     /// The block that is expected back last among those that are free to go.

@@ -15,12 +15,10 @@ use crate::graph::interval::{self, Bounds};
 
 use crate::graph::value::{Input, Kind, NodeOp, Value};
 use crate::graph::whole::Whole;
+use crate::thresholds::T;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 use smallvec::SmallVec;
-
-/// How many pending values are looked at while recording, where time is short.
-const FEW: u32 = 64;
 
 /// Bounds of every element of a value. They only say something of integers, bools, float32 and
 /// float64.
@@ -63,7 +61,7 @@ pub(crate) fn without_reading(value: &Value) -> Bounds {
         *left -= 1;
         of_expression(value, &operands, &mut |operand| Some(below(operand, left)))
     }
-    let mut left = FEW;
+    let mut left = T.bounds_while_recording;
     below(value, &mut left)
 }
 

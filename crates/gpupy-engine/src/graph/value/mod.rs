@@ -13,7 +13,7 @@ mod expression;
 
 pub(crate) use expression::{Input, Kind, Layout, NodeOp, Operand, Origin};
 
-use crate::graph::intern::Interner;
+use crate::graph::intern::{Interned, Interner};
 use crate::graph::interval::Bounds;
 use crate::graph::passed::Passed;
 use crate::memory::host::HostBuffer;
@@ -24,7 +24,9 @@ use gpupy_core::memory::of_array;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, Result, Scalar};
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,6 +39,26 @@ pub(crate) type Order = (ValueId, u32);
 
 /// Ids of values that are gone, for a cache to forget their blocks.
 pub type DeadList = Arc<Mutex<Vec<ValueId>>>;
+
+/// The living expressions of a context.
+pub(crate) type Expressions = Interner<Node>;
+
+impl Expressions {
+    /// The living expressions that are not computed, unless there are too many to look at.
+    pub fn pending(&self) -> Vec<Value> {
+        pending(self.living())
+    }
+
+    /// Those of the reductions that were recorded last that somebody holds and that are not computed.
+    pub fn pending_reductions(&self) -> Vec<Value> {
+        pending(self.reductions_held())
+    }
+}
+
+/// Those of the nodes that are not computed.
+fn pending(held: Vec<Arc<Node>>) -> Vec<Value> {
+    held.into_iter().map(Value).filter(|value| !value.is_computed()).collect()
+}
 
 /// A shared handle of an immutable value.
 #[derive(Clone)]
@@ -62,7 +84,7 @@ pub(crate) struct Node {
     /// are the same positions (plus the offset) of the inputs.
     pub linear: bool,
     /// The table of the context that recorded this, if it stands in one.
-    pub interner: Option<Arc<Interner>>,
+    pub interner: Option<Arc<Expressions>>,
     /// Where all elements lie that were in host memory from the beginning. Who has a handle of the
     /// value may read there: only the last handle lets the memory go.
     pub memory: Option<HostMemory>,
@@ -117,7 +139,7 @@ struct Pending {
     held: u64,
     linear: bool,
     hash: Option<u64>,
-    interner: Option<Arc<Interner>>,
+    interner: Option<Arc<Expressions>>,
     order: Option<Order>,
 }
 
@@ -205,7 +227,7 @@ impl Value {
     ///
     /// Inputs of an operation that is symmetric to the bit are put in the order of their creation.
     pub(crate) fn expr(
-        interner: &Arc<Interner>,
+        interner: &Arc<Expressions>,
         dtype: DType,
         shape: Shape,
         op: NodeOp,
@@ -220,15 +242,21 @@ impl Value {
         }
         let interned = !matches!(op, NodeOp::Assign(_) | NodeOp::Scatter(_));
         let (kind, pending, state) = Pending::of(&shape, op, operands);
-        let make = |shape, kind, hash| {
+        if !interned {
             let interner = Some(interner.clone());
+            return Value(Node::share(dtype, shape, kind, Pending { interner, ..pending }, state));
+        }
+        let mut hasher = FxHasher::default();
+        (dtype, &kind, &shape).hash(&mut hasher);
+        let hash = hasher.finish();
+        let is_equal = |node: &Node, (shape, kind): &(Shape, Kind)| {
+            node.dtype == dtype && node.shape == *shape && node.kind == *kind
+        };
+        let make = |(shape, kind)| {
+            let (hash, interner) = (Some(hash), Some(interner.clone()));
             Node::share(dtype, shape, kind, Pending { hash, interner, ..pending }, state)
         };
-        if interned {
-            Value(interner.find_or_insert(dtype, shape, kind, make))
-        } else {
-            Value(make(shape, kind, None))
-        }
+        Value(interner.find_or_insert(hash, (shape, kind), is_equal, make))
     }
 
     /// A step on the way to another value, which stands in no table. Its place is before that of the value
@@ -471,6 +499,16 @@ impl Node {
         // Values come and go on any thread, but each is counted before it is counted no longer.
         let add = if computed { bytes } else { bytes.wrapping_neg() };
         COMPUTED_BYTES.fetch_add(add, Ordering::Relaxed);
+    }
+}
+
+impl Interned for Node {
+    fn id(&self) -> ValueId {
+        self.id
+    }
+
+    fn reduces(&self) -> bool {
+        matches!(self.kind, Kind::Expr { op: NodeOp::Reduce { .. }, .. })
     }
 }
 

@@ -15,14 +15,13 @@ use crate::schedule::destination::Ends;
 use crate::schedule::kept::{Kept, Structure, Weighed};
 use crate::schedule::program::kernel::{Code, Emitted, Kernel};
 use crate::schedule::walk::{Child, Role, Walk, WalkNode};
+use crate::thresholds::T;
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The most nodes of a walk whose plan is kept.
-const MOST_NODES: usize = 512;
 /// The plans of a device.
 #[derive(Default)]
 pub(crate) struct Plans {
@@ -61,7 +60,7 @@ pub(crate) struct Stores {
 impl Plans {
     /// The structure of a walk with these ends, if plans of such are kept.
     pub fn structure(&self, blocks: &Blocks, walk: &Walk, ends: &Ends) -> Option<Structure> {
-        if self.are_forbidden || walk.nodes.len() > MOST_NODES {
+        if self.are_forbidden || walk.nodes.len() > T.planned_nodes {
             return None;
         }
         /// Words of a node, mostly at most.

@@ -13,15 +13,14 @@ use crate::schedule::below::{Below, Source};
 use crate::schedule::device::Device;
 use crate::schedule::flush::Demand;
 use crate::schedule::kept::Structure;
+use crate::thresholds::T;
 
-/// The most pending values of a flush that is known again.
-const MOST_VALUES: usize = 512;
 /// Words of a value, mostly at most.
 const WORDS: usize = 12;
 
 /// The structure of a flush on a device; of one that is irregular, nothing.
 pub(crate) fn structure(demand: &Demand<'_>, below: &Below, device: &Device) -> Option<Structure> {
-    if device.plans.are_forbidden || below.values.len() > MOST_VALUES {
+    if device.plans.are_forbidden || below.values.len() > T.replayed_values {
         return None;
     }
     let mut words = Structure::with_room(WORDS * (below.values.len() + below.leaves.len()));

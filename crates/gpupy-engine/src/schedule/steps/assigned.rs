@@ -18,16 +18,13 @@ use crate::schedule::in_place::Reads;
 use crate::schedule::kernels::Kernels;
 use crate::schedule::partition::Possible;
 use crate::schedule::walk::{Start, Walk, lost};
+use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Form};
 use gpupy_core::shape::{Shape, size_of};
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// A source with less than this part of a tile's elements is computed by itself rather than to copy the
-/// tile.
-const LITTLE: usize = 4;
 
 /// The part of the assigned view that lies in a tile: first point and extents.
 type Window = (Shape, Shape);
@@ -95,7 +92,7 @@ pub(super) fn of_assignment(
     let at = within_tile(view, &first, tile);
     let reads = walk.as_ref().map_or(Reads::Nothing, |walk| walk.reads(old, &at));
     if let (Reads::Elsewhere, Some(source)) = (reads, source)
-        && points.saturating_mul(LITTLE) <= tile.range.len()
+        && points.saturating_mul(T.assigned_part) <= tile.range.len()
         && !device.is_all_there(source)
     {
         // What is little is computed by itself; then nobody but us holds the old value.
@@ -123,10 +120,6 @@ pub(super) fn of_assignment(
 /// Coordinates of a value along each of its axes.
 pub(crate) type Region = SmallVec<[Range<usize>; 4]>;
 
-/// The least elements of a tile of which parts are copied: a launch for each costs as much as to copy so
-/// many.
-const LEAST: usize = 1 << 15;
-
 /// The coordinates that the points of a view from `first` on have in a tile, if they are all points of
 /// a box. `None` also where the tile is small.
 fn region(
@@ -136,7 +129,7 @@ fn region(
     tile: &Tile,
 ) -> Option<Region> {
     let points = size_of(extents);
-    if points == 0 || tile.range.len() < LEAST {
+    if points == 0 || tile.range.len() < T.assigned_least {
         return None;
     }
     let region: Region = coordinates

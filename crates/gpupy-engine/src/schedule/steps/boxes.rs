@@ -17,13 +17,11 @@ use crate::schedule::device::Device;
 use crate::schedule::kernels::Kernels;
 use crate::schedule::partition::Possible;
 use crate::schedule::walk::{Cut, Needs, Start, Walk};
+use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::shape::{Shape, contiguous_strides};
-
-/// The most boxes of one tile of anything but a join: with more, joins are computed first.
-pub(crate) const MOST_BOXES: usize = 256;
 
 /// A walk over the first points of a space, with the cuts that leave these, or where it is cut before there is one.
 pub(super) type Found = std::result::Result<(Walk, Vec<Cut>), Cut>;
@@ -50,7 +48,7 @@ pub(super) fn of_tile(
     let mut found = Some(found);
     let (mut walks, mut needs, mut stored) = (Vec::new(), Needs::new(), Needs::new());
     while let Some(piece) = open.pop() {
-        let much = !is_join && open.len() + walks.len() >= MOST_BOXES;
+        let much = !is_join && open.len() + walks.len() >= T.most_boxes;
         let found = match found.take() {
             Some(found) => found,
             None => {

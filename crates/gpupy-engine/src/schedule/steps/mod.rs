@@ -13,7 +13,6 @@ mod reduced;
 mod whole;
 
 pub(crate) use assigned::{Assigned, Region, Written};
-pub(crate) use boxes::MOST_BOXES;
 pub(crate) use whole::WholeStep;
 
 use self::on_host::missing_operands;

@@ -10,9 +10,10 @@ use super::{Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
 use crate::graph::join::{Found, Join};
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
 use crate::memory::access::{self, Coordinates};
-use crate::schedule::cost::{self, Growth, RECOMPUTE};
+use crate::schedule::cost::{self, Growth};
 use crate::schedule::device::Device;
 use crate::schedule::halo::Rotation;
+use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
@@ -355,7 +356,7 @@ impl<'d> Walker<'d> {
             is_stored || self.device.is_all_there(below)
         };
         let weight = |most| cost::weight(value, most, is_there);
-        if cost::again(value, nodes.len(), points, reach, weight) > RECOMPUTE {
+        if cost::again(value, nodes.len(), points, reach, weight) > T.recompute {
             return true;
         }
         if !Growth::may_pay(value, points, &self.device.caps) {
@@ -365,7 +366,7 @@ impl<'d> Walker<'d> {
         let numbers = tiling.numbers(reach());
         let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
         let stored = last.range.end - first.range.start;
-        points > stored && Growth { points, stored }.pays(weight(Growth::MOST), &self.device.caps)
+        points > stored && Growth { points, stored }.pays(weight(Growth::most()), &self.device.caps)
     }
 
     /// The nodes of a value's operands, where the value is needed at an access.

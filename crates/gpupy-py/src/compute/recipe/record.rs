@@ -90,7 +90,11 @@ impl Recipe {
     /// where it is more, or it depends on what they are.
     pub fn alone(self, dtype: DType) -> Option<Op> {
         let op = match self {
-            Recipe::Op(op) => return Some(op),
+            // Of complex numbers, some are compositions.
+            Recipe::Op(op) if dtype.is_complex() => {
+                return (complex::needs(self, dtype)[..] == [(op, dtype)]).then_some(op);
+            }
+            Recipe::Op(op) => op,
             Recipe::Extreme(op) if dtype != DType::F16 => op,
             Recipe::Logical(op) if dtype == DType::Bool => op,
             Recipe::Test(op) | Recipe::Rounding(op) if dtype.is_float() => op,

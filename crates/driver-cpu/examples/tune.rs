@@ -1,0 +1,104 @@
+//! Times what a threshold decides about, for `cargo xtask tune`, which builds this with `--cfg gpupy_tune`.
+//!
+//! `tune THRESHOLD SIZE` prints nanoseconds: the fifth percentile of many runs of one piece of work of that size, with
+//! the thresholds that `GPUPY_TUNE` gives. Each run ends with the result in host memory.
+//!
+//! Not here: which thresholds are timed, and both sides of each (`xtask/src/timing/tune.rs`).
+
+use gpupy_core::{DType, Op, Result, Scalar};
+use gpupy_engine::{Arg, Array, Context, Registry, Settings};
+use std::time::{Duration, Instant};
+
+/// For how long a piece of work is repeated, at least ten times.
+const AS_LONG_AS: Duration = Duration::from_millis(300);
+
+/// So many float64, none of which is another's.
+fn ramp(shape: &[usize]) -> Result<Array> {
+    let len: usize = shape.iter().product();
+    let bytes: Vec<u8> = (0..len).flat_map(|k| (k as f64 * 0.37).to_ne_bytes()).collect();
+    Array::from_bytes(DType::F64, shape, &bytes)
+}
+
+/// Work of a size, done once; the result is read.
+type Work = Box<dyn Fn(&Context) -> Result<Array>>;
+
+/// The work that a threshold decides about; `None` where it is not timed.
+fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
+    let two = |op: Op, a: &Array, b: &Array, context: &Context| {
+        context.apply(op, &[Arg::Array(a), Arg::Array(b)])
+    };
+    let one = ramp(&[size])?;
+    let other = ramp(&[size])?;
+    Ok(Some(match threshold {
+        "gpupy-engine.most_points" => Box::new(move |context| two(Op::Add, &one, &other, context)),
+        "gpupy-engine.most_of_function" => {
+            Box::new(move |context| context.apply(Op::Sin, &[Arg::Array(&one)]))
+        }
+        "gpupy-engine.chained_from" => Box::new(move |context| {
+            let mut chain = one.clone();
+            for _ in 0..6 {
+                let half = [Arg::Array(&chain), Arg::Scalar(Scalar::f64(0.5))];
+                chain = two(Op::Add, &context.apply(Op::Mul, &half)?, &other, context)?;
+            }
+            Ok(chain)
+        }),
+        "gpupy-engine.most_sorted" => Box::new(move |context| context.sort(&one, 0)),
+        "gpupy-engine.most_products" => {
+            let side = (size as f64).cbrt() as usize;
+            let (a, b) = (ramp(&[side, side])?, ramp(&[side, side])?);
+            Box::new(move |context| context.matmul(&a, &b))
+        }
+        "gpupy-engine.filled" => Box::new(move |context| {
+            let filled = context.full(&[size], Scalar::f64(2.0))?;
+            two(Op::Add, &filled, &one, context)
+        }),
+        "gpupy-engine.joined_part" => {
+            // More parts than a tile has boxes.
+            let parts = (0..300).map(|_| ramp(&[size])).collect::<Result<Vec<Array>>>()?;
+            Box::new(move |context| context.join(0, &parts))
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Nanoseconds of the work that a threshold decides about.
+fn timed(threshold: &str, size: usize) -> Result<Option<f64>> {
+    let registry = Registry::new().register_host(driver_cpu::NAME, driver_cpu::new);
+    let context =
+        Context::new(registry, Settings { driver: driver_cpu::NAME.into(), ..Settings::default() });
+    context.driver()?;
+    let Some(work) = work(threshold, size)? else { return Ok(None) };
+    let mut times = Vec::new();
+    let begun = Instant::now();
+    while times.len() < 10 || begun.elapsed() < AS_LONG_AS {
+        let start = Instant::now();
+        let made = work(&context)?;
+        std::hint::black_box(context.read(&made)?.as_ptr());
+        times.push(start.elapsed().as_nanos() as f64);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times.get(times.len() / 20).copied())
+}
+
+fn main() -> std::process::ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let size = words.get(1).and_then(|size| size.parse().ok());
+    let (Some(threshold), Some(size)) = (words.first(), size) else {
+        eprintln!("usage: tune THRESHOLD SIZE");
+        return std::process::ExitCode::FAILURE;
+    };
+    match timed(threshold, size) {
+        Ok(Some(time)) => {
+            println!("{time:.0}");
+            std::process::ExitCode::SUCCESS
+        }
+        Ok(None) => {
+            eprintln!("tune: nothing is timed for `{threshold}`");
+            std::process::ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("tune: {error}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}

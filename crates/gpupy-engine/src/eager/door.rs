@@ -1,0 +1,240 @@
+//! The door for work: what is little is computed now, everything else is recorded.
+//!
+//! Owns [`Door`], through which all operations go. For each it asks the policy (`policy.rs`) once: a scalar operation is
+//! computed or is to be recorded ([`Later`]); what takes several steps is given the [`Recorder`] that does them, which
+//! computes each, or records all. Invariant: a result has the same bits either way.
+//!
+//! Not here: pinned operands and what is evaluated because much is pending (`context/`).
+
+use crate::array::base::{Arg, Array};
+use crate::array::held::Held;
+use crate::eager::at_once::AtOnce;
+use crate::eager::indexed::{self, Outside};
+use crate::eager::policy::{self, Work};
+use crate::eager::{extreme, in_memory, masked};
+use crate::graph::value::{Operand, Value};
+use crate::record::recorder::Recorder;
+use crate::thresholds::T;
+use gpupy_core::op::Op;
+use gpupy_core::shape::size_of;
+use gpupy_core::{DType, Error, Scalar};
+
+/// Through which work goes.
+pub(crate) struct Door {
+    later: Recorder,
+    /// `None` where all work is the chosen driver's.
+    now: Option<Now>,
+}
+
+/// What computes little work.
+struct Now {
+    at_once: AtOnce,
+    /// Computes the steps of larger operations.
+    recorder: Recorder,
+}
+
+/// What does an operation that was not computed on the spot.
+pub(crate) struct Later<'a> {
+    pub recorder: &'a Recorder,
+    /// It is little work, but an operand is not in host memory, or not just now.
+    pub lacks: bool,
+}
+
+impl Door {
+    /// A door behind which all work is recorded.
+    pub fn strict() -> Door {
+        Door { later: Recorder::default(), now: None }
+    }
+
+    /// A door behind which little work is computed.
+    pub fn by(at_once: AtOnce) -> Door {
+        let later = Recorder::default();
+        let recorder = later.computing(Box::new(at_once.clone()));
+        Door { later, now: Some(Now { at_once, recorder }) }
+    }
+
+    /// Whether little work is computed now at all.
+    pub fn computes(&self) -> bool {
+        self.now.is_some()
+    }
+
+    /// What records an operation whatever it is.
+    pub fn recorder(&self) -> &Recorder {
+        &self.later
+    }
+
+    /// What does an operation of several steps with results of this shape.
+    pub fn recorder_of(&self, work: Work, args: &[Arg<'_>], results: &[usize]) -> &Recorder {
+        match &self.now {
+            Some(now) if work.is_little() && policy::are_there(args, results) => &now.recorder,
+            _ => &self.later,
+        }
+    }
+
+    /// What puts arrays one behind the other.
+    pub fn joining(&self, arrays: &[Array]) -> &Recorder {
+        let points = arrays.iter().map(Array::size).fold(0, usize::saturating_add);
+        self.recorder_of(Work::Joined(points, arrays.len()), &[], &[])
+    }
+
+    /// A scalar operation on operands that broadcast, computed, or what `otherwise` makes of it; `to` is the dtype that
+    /// a cast gives.
+    #[inline(always)]
+    pub fn apply<E>(
+        &self,
+        op: Op,
+        to: DType,
+        args: &[Arg<'_>],
+        otherwise: impl FnOnce(Later<'_>) -> Result<Array, E>,
+    ) -> Result<Array, E> {
+        let mut later = Later { recorder: &self.later, lacks: false };
+        if let Some(now) = &self.now
+            && let Some(shape) = policy::little(op, args)
+        {
+            if op != Op::Pow {
+                if let Some(array) = now.at_once.apply(op, to, args, &shape) {
+                    return Ok(array);
+                }
+                later.lacks = true;
+            } else if policy::are_there(args, &shape) {
+                // Some powers are steps of what is exact.
+                later.recorder = &now.recorder;
+            } else {
+                later.lacks = true;
+            }
+        }
+        otherwise(later)
+    }
+
+    /// The same, recorded where it is not computed, of operands of which none is pinned.
+    ///
+    /// # Errors
+    /// As of `Recorder::convert`.
+    pub fn convert(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Result<Array, Error> {
+        self.apply(op, to, args, |later| later.recorder.convert(op, args, to))
+    }
+
+    /// Puts the results of a scalar operation where an array shows elements of a base that has its own;
+    /// `None`, with nothing done, where they are not computed now, or not of its dtype and shape.
+    pub fn update(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> Option<()> {
+        let at_once = &self.now.as_ref()?.at_once;
+        if op == Op::Pow || !matches!(dest.current_to_write()?.held(), Held::Own(_)) {
+            return None;
+        }
+        at_once.update(op, args, &policy::little(op, args)?, dest)
+    }
+
+    /// The reduction of all elements to one, where that is one launch; `None` where it takes several steps.
+    pub fn whole(&self, op: Op, array: &Array) -> Option<Array> {
+        let at_once = &self.now.as_ref()?.at_once;
+        if !Work::Elements(array.size()).is_little() || !op.reduces(array.dtype()) {
+            return None;
+        }
+        at_once.whole(op, array)
+    }
+
+    /// The product of two vectors, real ones of one dtype; `None` where it is not computed now.
+    pub fn dot(&self, left: &Array, right: &Array) -> Option<Scalar> {
+        let at_once = &self.now.as_ref()?.at_once;
+        let ([n], dtype) = (left.shape(), left.dtype()) else { return None };
+        let alike = right.shape() == [*n] && right.dtype() == dtype && !dtype.is_complex();
+        if !alike || !Work::Products(*n).is_little() {
+            return None;
+        }
+        at_once.dot(left, right)
+    }
+
+    /// The places of extremes along an axis; `None` where they are not found now.
+    pub fn places(&self, op: Op, array: &Array, axis: usize) -> Option<Array> {
+        self.elements(array.size())?;
+        extreme::places(op, array, axis)
+    }
+
+    /// The place of the extreme of all elements; as of `places`.
+    pub fn place(&self, op: Op, array: &Array) -> Option<usize> {
+        self.elements(array.size())?;
+        extreme::place(op, array)
+    }
+
+    /// A copy; `None` where it is not made now, and of a whole value, which takes no copy.
+    pub fn copy(&self, array: &Array) -> Option<Array> {
+        self.elements(array.size().max(1))?;
+        in_memory::copied(array)
+    }
+
+    /// Elements that are all the same scalar; `None` where they take no memory yet.
+    pub fn filled(&self, shape: &[usize], len: usize, scalar: Scalar) -> Option<Array> {
+        if self.computes() && len <= T.filled { in_memory::filled(shape, scalar) } else { None }
+    }
+
+    /// The rows that an index array names along the first axis, or a mask of the leading axes chooses; `None` where they
+    /// are not found now.
+    pub fn picked(&self, array: &Array, index: &Array) -> Option<Array> {
+        self.elements(array.size())?;
+        match index.dtype() {
+            DType::Bool => masked::selected(array, index),
+            _ => {
+                let row = array.shape().get(1..).map_or(0, size_of);
+                self.elements(index.size().saturating_mul(row))?;
+                indexed::picked(array, index)
+            }
+        }
+    }
+
+    /// The elements that index arrays name, as an array of this shape (`Context::pick`); `None` where they are not
+    /// found now, or an index is refused.
+    pub fn picked_along(
+        &self,
+        array: &Array,
+        indices: &[Option<&Array>],
+        (at, shape): (usize, &[usize]),
+        outside: Outside,
+    ) -> Option<Array> {
+        self.elements(size_of(shape))?;
+        let integers = indices.iter().flatten().all(|index| index.dtype().is_int());
+        integers.then(|| indexed::picked_along(array, indices, (at, shape), outside)).flatten()
+    }
+
+    /// Writes a scalar, or elements one after another, where a mask of the same shape is true; `None`, with nothing done,
+    /// where that is not done now, or does not fit.
+    pub fn write_masked(&self, dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> {
+        self.elements(dest.size())?;
+        masked::write(dest, mask, source)
+    }
+
+    /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis; `None`, with
+    /// nothing done, where that is not done now, one lies outside, or it does not fit.
+    pub fn write_picked(&self, dest: &Array, index: &Array, source: &Arg<'_>) -> Option<()> {
+        let row = dest.shape().get(1..).map_or(0, size_of);
+        self.elements(index.size().saturating_mul(row))?;
+        indexed::write(dest, index, source)
+    }
+
+    /// Writes into a view of a base that has elements of its own, if what is written is in host memory and needs no
+    /// broadcasting beyond one element; `None`, with nothing done, where it is not so.
+    pub fn write(&self, dest: &Array, source: &Arg<'_>) -> Option<()> {
+        self.elements(dest.size())?;
+        in_memory::write_own(dest, source)
+    }
+
+    /// Gives a base the value that it has after writing an operand (see `source_of`) into the view `dest` of it.
+    pub fn assign(&self, value: &mut Value, dest: &Array, source: Operand) {
+        let little = self.elements(dest.size()).is_some();
+        if in_memory::write(value, dest, &source, little) {
+            return;
+        }
+        let recorder = match &self.now {
+            Some(now) if little => &now.recorder,
+            _ => &self.later,
+        };
+        let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
+        let old = std::mem::replace(value, empty);
+        *value = recorder.assigned(old, dest, source);
+    }
+
+    /// Whether so many elements are moved now.
+    #[inline]
+    fn elements(&self, points: usize) -> Option<()> {
+        (self.computes() && Work::Elements(points).is_little()).then_some(())
+    }
+}

@@ -1,0 +1,143 @@
+//! When work is computed now: one rule, which the door (`door.rs`) asks once for each operation.
+//!
+//! An operation is computed now where all of this holds:
+//!
+//! 1. The placement lets work go to the host driver, and there is one ([`Door::by`](super::door::Door::by)).
+//! 2. It is little work: recording, planning and launching it would take longer ([`Work::is_little`]).
+//! 3. All elements of its operands are in host memory, and no other thread has their bases just now
+//!    ([`Loan`]).
+//! 4. It does not go on with a chain of operations on many elements, which are better one kernel ([`is_chain`]).
+//! 5. The engine is free, and its host driver is open and does the operation in one launch (`at_once.rs`).
+//!
+//! Everything else is recorded. What only moves elements needs no driver, so that 4 and 5 do not concern it.
+//!
+//! Not here: which parts of a larger base count as little (`memory/little.rs`), when a base comes to host memory for
+//! good (`context/settle.rs`).
+
+use crate::array::base::{Arg, Array, checked_size};
+use crate::eager::lent::Loan;
+use crate::thresholds::T;
+use gpupy_core::functions;
+use gpupy_core::op::Op;
+use gpupy_core::shape::{Shape, broadcast_shapes, size_of};
+use smallvec::SmallVec;
+use std::ops::Deref;
+
+/// How much work an operation is.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// So many results of a scalar operation.
+    Scalar(Op, usize),
+    /// So many elements that are reduced, scanned, searched or moved.
+    Elements(usize),
+    /// So many elements of rows that are sorted.
+    Sorted(usize),
+    /// So many products of a matrix product.
+    Products(usize),
+    /// So many elements of so many parts, one behind the other.
+    Joined(usize, usize),
+}
+
+impl Work {
+    /// Whether recording it would take longer than computing it; false where there is nothing to compute.
+    #[inline(always)]
+    pub fn is_little(self) -> bool {
+        let (points, most) = match self {
+            Work::Scalar(_, points) if points <= T.most_points => (points, T.most_points),
+            Work::Scalar(op, points) if functions::cost(op) > 1 => (points, T.most_of_function),
+            Work::Scalar(_, points) | Work::Elements(points) => (points, T.most_points),
+            Work::Sorted(points) => (points, T.most_sorted),
+            Work::Products(points) => (points, T.most_products),
+            // What has more parts than a tile has boxes would be computed before anything reads it.
+            Work::Joined(points, parts) if parts > T.most_boxes => {
+                (points, T.most_points.max(parts.saturating_mul(T.joined_part)))
+            }
+            Work::Joined(points, _) => (points, T.most_points),
+        };
+        (1..=most).contains(&points)
+    }
+}
+
+/// Whether an operation with so many results goes on with a chain of this length that is better recorded.
+#[inline(always)]
+pub(crate) fn is_chain(depth: u32, results: &[usize]) -> bool {
+    depth >= T.chain && size_of(results) >= T.chained_from
+}
+
+/// Whether operands of an operation with results of this shape are there, and it goes on with no chain.
+pub(crate) fn are_there(args: &[Arg<'_>], results: &[usize]) -> bool {
+    Loan::of(args).is_some_and(|loan| !is_chain(loan.depth, results))
+}
+
+/// The shape that operands have together.
+pub(crate) enum Joint<'a> {
+    /// All that are arrays have it.
+    Same(&'a [usize]),
+    Broadcast(Shape),
+}
+
+impl Deref for Joint<'_> {
+    type Target = [usize];
+
+    #[inline]
+    fn deref(&self) -> &[usize] {
+        match self {
+            Joint::Same(shape) => shape,
+            Joint::Broadcast(shape) => shape,
+        }
+    }
+}
+
+/// The shape of the results of a scalar operation, where they are little work; `None` also where no
+/// operand is an array, or they do not broadcast.
+#[inline(always)]
+pub(crate) fn little<'a>(op: Op, args: &[Arg<'a>]) -> Option<Joint<'a>> {
+    let shape = joint(args)?;
+    // A filter would move the shape.
+    if Work::Scalar(op, size_of(&shape)).is_little() { Some(shape) } else { None }
+}
+
+/// The shape that operands have together; `None` where none is an array, or they do not broadcast.
+#[inline(always)]
+fn joint<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {
+    // What most operations are.
+    match args {
+        [Arg::Array(a)] | [Arg::Array(a), Arg::Scalar(_)] | [Arg::Scalar(_), Arg::Array(a)] => {
+            return Some(Joint::Same(a.shape()));
+        }
+        [Arg::Array(a), Arg::Array(b)] if a.shape() == b.shape() => {
+            return Some(Joint::Same(a.shape()));
+        }
+        _ => {}
+    }
+    let mut shapes = args.iter().filter_map(|arg| match arg {
+        Arg::Array(array) => Some(array.shape()),
+        Arg::Scalar(_) => None,
+    });
+    let first = shapes.next()?;
+    Some(match shapes.clone().all(|shape| shape == first) {
+        true => Joint::Same(first),
+        false => {
+            Joint::Broadcast(broadcast(&[first].into_iter().chain(shapes).collect::<Shapes>())?)
+        }
+    })
+}
+
+/// The shapes of operands.
+type Shapes<'a> = SmallVec<[&'a [usize]; 3]>;
+
+/// What shapes broadcast to, if they do.
+#[cold]
+fn broadcast(shapes: &[&[usize]]) -> Option<Shape> {
+    let shape = broadcast_shapes(shapes).ok()?;
+    checked_size(&shape).ok().map(|_| shape)
+}
+
+/// The work of a product of stacks of matrices; that of none where they do not fit.
+pub(crate) fn products(left: &Array, right: &Array) -> Work {
+    let ([a @ .., m, k], [b @ .., _, n]) = (left.shape(), right.shape()) else {
+        return Work::Products(0);
+    };
+    let stacks = broadcast_shapes(&[a, b]).map_or(0, |stacks| size_of(&stacks));
+    Work::Products([*m, *k, *n].iter().fold(stacks, |all, extent| all.saturating_mul(*extent)))
+}

@@ -1,0 +1,205 @@
+//! The thresholds of this crate: from where one of two ways is taken, each with what it was measured on.
+//!
+//! Owns [`Thresholds`] and its one value, [`T`]. `cargo xtask tune` times both ways around those that it knows on the
+//! machine at hand. Invariant: results have the same bits whatever stands here.
+//!
+//! Not here: extents of memory and of programs that are no choice, which stand where they are used.
+
+gpupy_core::thresholds! {
+    // memory
+    /// The most points of an operation that is computed at once. Then one operation takes less than half the
+    /// time of recording and evaluating it, three take three quarters, and twelve a tenth more.
+    most_points: usize = 16 << 10,
+    /// A write that may settle its base is of at most one in so many of its elements.
+    little_part: usize = 8,
+
+    // eager
+    /// The most points of a function, whose kernel takes longer to make.
+    most_of_function: usize = 32 << 10,
+    /// The most products of a matrix product that are computed at once. Nothing fuses with one, so this is only
+    /// about Python's lock, which is held for some 100 µs.
+    most_products: usize = 2 << 20,
+    /// The most elements of a sort that are computed at once: what takes some 20 µs.
+    most_sorted: usize = 2 << 10,
+    /// Operations of a chain that are computed at once; the next is recorded, for the rest of the chain to be
+    /// one kernel.
+    chain: u32 = 3,
+    /// The fewest points for which that pays: below, twelve operations at once take less than one kernel.
+    chained_from: usize = 12 << 10,
+    /// Elements of a part, on average, up to which many parts are moved together: a launch for each of them
+    /// takes as long as to move so many (driver cpu, float64).
+    joined_part: usize = 4 << 10,
+    /// The most elements of a constant that take memory at once.
+    filled: usize = 1 << 10,
+
+    // context
+    /// A base settles when this times the little reads or writes that it saw is more than its elements: moving
+    /// all of them once costs as much then as those writes cost as launches.
+    settled_share: usize = 4 << 10,
+    /// The same for a base whose elements are all one number, which has to be put there once in any case.
+    settled_constant: usize = 1 << 20,
+    /// The most elements that a read copies rather than to share them.
+    read_copied: usize = 1 << 10,
+    /// Bytes from which a value's host memory is asked for before anything is computed.
+    read_large: u64 = 64 << 20,
+
+    // execute
+    /// Single reads before the whole tile is fetched: about where one transfer of a tile costs less than
+    /// another round trip for each element.
+    single_reads: u32 = 4,
+
+    // indexing
+    /// Operations that take as long as to pick an element and to put one back.
+    dense_picked: usize = 30,
+    /// Operations that take as long as to read and to write an element beside others.
+    dense_beside: usize = 4,
+    /// The most values that are recorded again.
+    dense_values: usize = 64,
+    /// The positions of fewer elements are found sooner than recorded.
+    positions_later: usize = 1 << 12,
+
+    // memory
+    /// Buffers below this size are cheap to get from the allocator.
+    pooled_from: usize = 1 << 10,
+    /// Buffers from this size on are made of pages.
+    paged_from: usize = 64 << 10,
+    /// Buffers from this size on are mapped by themselves, in huge pages where the system has them.
+    mapped_from: usize = 4 << 20,
+
+    // blocks
+    /// The most bytes that a device's pool keeps.
+    pool_bytes: u64 = 256 << 20,
+    /// The most blocks that a device's pool keeps.
+    pool_blocks: usize = 256,
+    /// The most flushes for which a block is kept unused.
+    pool_flushes: u64 = 16,
+    /// Bytes from which memory is imported. On a device that is the host's processor it pays from some pages
+    /// on; others have to pin each page first.
+    imported_from: usize = 1 << 20,
+    /// Uses for each block after which the order is no longer worth keeping: making it anew costs less than
+    /// they did.
+    victims_idle: usize = 8,
+    /// Evicted blocks that are remembered for each one on the device.
+    rhythms_remembered: usize = 64,
+    /// After so many soon returns in a row the long interval before them counts no more.
+    rhythm_forgets: u8 = 4,
+
+    // graph
+    /// How many pending values are looked at while recording, where time is short.
+    bounds_while_recording: u32 = 64,
+    /// How many reductions are remembered: a program asks for as many statistics of an array one after another,
+    /// each of a few steps, and they are looked at whenever one is wanted.
+    reductions_remembered: usize = 64,
+    /// Looking at an entry takes some ten nanoseconds, a launch some ten microseconds.
+    living_looked_at: usize = 4096,
+    /// Points that take as long as to plan and to launch the operations that compute them: a long chain costs
+    /// about as much for few points as for so many (driver cpu, 500 operations on float64).
+    launch_points: usize = 1 << 10,
+    /// Reading one in so many elements of a value, or fewer, is no reason to compute all of them: what reads others
+    /// later has computed at most as many again.
+    narrow_part: usize = 2,
+    /// The most walks over scattered positions that a value remembers.
+    scattered_walks: usize = 16,
+
+    // record
+    /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
+    shortest_row: usize = 4,
+    /// The longest rows all of whose elements are compared with the extreme. Of longer ones only those of the
+    /// first chunk that has it are.
+    short_row: usize = 2 * gpupy_core::ir::REDUCE_CHUNK,
+
+    // schedule
+    /// The most steps that are known ahead of the one that is done: a device mostly has enough to do with these
+    /// while others are found.
+    ordered_steps: usize = 64,
+    /// The most nodes of their walks, and of those that wait.
+    ordered_nodes: usize = 1 << 12,
+    /// The most values that an evaluation is told of which will be asked for next: what it looks at grows with
+    /// them.
+    flushed_together: usize = 32,
+    /// Operations between two looks that a loop's body may have.
+    loop_body: usize = 64,
+    /// Nodes of a walk in which it is looked for an operand to take. In a larger one, looking costs more than
+    /// it saves.
+    in_place_nodes: usize = 1024,
+    /// The most nodes of a walk whose plan is kept.
+    planned_nodes: usize = 512,
+    /// The most words of all that is kept of one kind.
+    kept_words: usize = 1 << 18,
+    /// Operations that may be computed again for another access to the same value, rather than storing it:
+    /// about what a load and a launch cost.
+    recompute: u32 = 16,
+    /// Operations that take much longer than to store an element and to load it.
+    costly: u32 = 48,
+    /// Operations that a kernel may have more, so that accesses to a value that lie apart are computed by it.
+    most_apart: u32 = 256,
+    /// Such accesses that are computed by a kernel whatever the size of the value, as those of the components
+    /// of vectors: they spare it the launch that would store the value.
+    few_apart: usize = crate::graph::lanes::FEW,
+    /// The elements of the smallest value for which a kernel has more operations for many accesses: a smaller
+    /// one lies in a cache.
+    apart_from: usize = 1 << 16,
+    /// What storing an element in new memory costs, and reading it from there: 0.65 ns a float32 and 1.5 ns a
+    /// float64 on two cores of an AMD EPYC, where an operation takes 0.02 ns.
+    store: u64 = 64,
+    /// What loading an element costs that is read several times, and so mostly from a cache: less than 0.1 ns
+    /// there, by one measurement.
+    load: u64 = 4,
+    /// What a launch costs with all that leads to it, in nanoseconds: as OpenGL and Vulkan take on Mesa, which
+    /// is assumed of every device.
+    launch: f64 = 20_000.0,
+    /// What one operation on one element costs, in nanoseconds. Measured with the distance map of 50 points,
+    /// 350 operations, on two cores: 8.8 ns an element by Mesa's llvmpipe, 6.4 by AVX-512 code on the host. A
+    /// GPU is taken for one of 10^12 operations a second, which small ones reach.
+    on_software: f64 = 0.025,
+    /// As above, for the host driver.
+    on_host: f64 = 0.02,
+    /// As above, for a hardware GPU.
+    on_hardware: f64 = 0.001,
+    /// Elements of a piece of a map that is stored for a reduction to read. In host memory it is still in a
+    /// cache when it is read: sums of an outer product of 8000 by 8000 take 26 to 34 ms of two cores' time with
+    /// pieces of 2^16 to 2^20 float32, and 55 with 2^22 or with all of it (an AMD EPYC with 32 MiB); the most
+    /// of these has the fewest launches.
+    piece_in_cache: usize = 1 << 20,
+    /// Elsewhere so many that a launch takes little time beside it. Mesa's rasterisers take as long with any;
+    /// not measured on hardware.
+    piece_on_device: usize = 1 << 22,
+    /// The bytes that the kernels of a strip go over. Rows of 4096² float32 that are normalised take 0.86,
+    /// 0.71, 0.76 and 0.73 of the time without strips, with strips of 4, 8, 16 and 32 MiB, on two cores of an
+    /// AMD EPYC with a cache of 32 MiB and with work beside them; with 1 MiB 1.5 times as long, as each launch
+    /// is shared among threads. Where they have all of that machine's memory bandwidth, 0.8 to 1.0 (variances,
+    /// which read twice, 1.0 to 1.1: these have no strips).
+    strip: usize = 1 << 23,
+    /// The bytes that must be read again for strips to pay: below, most of them are still in that cache. Rows
+    /// of 2048² take as long with strips as without.
+    read_again: usize = 1 << 26,
+    /// The fewest strips, and the fewest rows of one: with fewer strips, rows are too long to be in a cache.
+    fewest_strips: usize = 2,
+    /// The most kernels that share strips, chosen: more wait for less and less of the same rows.
+    most_striped: usize = 16,
+    /// The least points of the first kernel of strips: 16 of these that read a float64 would read enough.
+    striped_points: usize = 1 << 17,
+    /// The most pending values of a flush that is known again.
+    replayed_values: usize = 512,
+    /// The most values that are looked at below a reduction; one with more is alone. A loop of 1000 turns, each
+    /// a sum of what all turns before it give, looks at them for nothing: 16 of them take a tenth of its time,
+    /// 64 a third.
+    together_below: usize = 16,
+    /// The narrowest margin, along an axis that is rotated at all: the next shifts are mostly as small.
+    halo_narrowest: usize = 8,
+    /// What a margin is of an extent at most.
+    halo_part: usize = 8,
+    /// The most boxes of one tile of anything but a join: with more, joins are computed first.
+    most_boxes: usize = 256,
+    /// A source with less than this part of a tile's elements is computed by itself rather than to copy the
+    /// tile.
+    assigned_part: usize = 4,
+    /// The least elements of a tile of which parts are copied: a launch for each costs as much as to copy so
+    /// many.
+    assigned_least: usize = 1 << 15,
+    /// The most values that there is room for before they are seen.
+    likely_nodes: usize = 1 << 10,
+    /// Nodes in a walk that may be one kernel with others beside it which nobody has asked for.
+    siblings_nodes: usize = 2048,
+
+}

@@ -1,0 +1,208 @@
+//! The command `tune`: for thresholds that choose between two ways, how long both take on this machine.
+//!
+//! Owns the table [`SIDES`]. Each threshold of it is timed at half of its value, at it, and at twice, with either way
+//! forced by the variable `GPUPY_TUNE`, in processes in turns. Invariant: what is listed here is a threshold of a
+//! crate, and the program that times has work for it.
+//!
+//! Not here: the thresholds (`crates/gpupy-engine/src/thresholds.rs`), the work (`crates/driver-cpu/examples/tune.rs`).
+
+use crate::machine::failure::{self, Failure, Result};
+use crate::machine::process::{announce, cargo, run as start};
+use crate::machine::workspace;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Crates that have thresholds.
+const CRATES: &[&str] = &["gpupy-engine"];
+
+/// How often each way is timed at each size; the least counts.
+const TURNS: usize = 3;
+
+/// A value that no size reaches.
+const NEVER: &str = "1000000000";
+
+/// A threshold with two sides.
+struct Sides {
+    threshold: &'static str,
+    /// What the work is of that size.
+    work: &'static str,
+    /// The way from the threshold on, and what forces it.
+    above: (&'static str, &'static str),
+    /// The way below it, and what forces it.
+    below: (&'static str, &'static str),
+    /// Other thresholds that would decide instead.
+    beside: &'static str,
+}
+
+/// Thresholds that are timed.
+const SIDES: &[Sides] = &[
+    Sides {
+        threshold: "gpupy-engine.most_points",
+        work: "a sum of two arrays of float64",
+        above: ("recorded", "0"),
+        below: ("at once", NEVER),
+        beside: "",
+    },
+    Sides {
+        threshold: "gpupy-engine.most_of_function",
+        work: "sines of float64",
+        above: ("recorded", "0"),
+        below: ("at once", NEVER),
+        beside: "gpupy-engine.most_points=0",
+    },
+    Sides {
+        threshold: "gpupy-engine.chained_from",
+        work: "twelve operations one after another",
+        above: ("recorded from the fourth", "0"),
+        below: ("all at once", NEVER),
+        beside: "gpupy-engine.most_points=1000000000",
+    },
+    Sides {
+        threshold: "gpupy-engine.most_sorted",
+        work: "a sort of float64",
+        above: ("recorded", "0"),
+        below: ("at once", NEVER),
+        beside: "",
+    },
+    Sides {
+        threshold: "gpupy-engine.most_products",
+        work: "a matrix product of so many products",
+        above: ("recorded", "0"),
+        below: ("at once", NEVER),
+        beside: "",
+    },
+    Sides {
+        threshold: "gpupy-engine.filled",
+        work: "a constant that is added to an array",
+        above: ("no memory", "0"),
+        below: ("in memory", NEVER),
+        beside: "",
+    },
+    Sides {
+        threshold: "gpupy-engine.joined_part",
+        work: "300 parts of so many elements one behind the other",
+        above: ("recorded", "0"),
+        below: ("at once", "1000000"),
+        beside: "",
+    },
+];
+
+/// Prints the ratio of both ways around each threshold.
+pub fn run(arguments: &[String]) -> Result<()> {
+    failure::no_arguments("tune", arguments)?;
+    announce("build");
+    let folder = workspace::target().join("tune");
+    let mut build = cargo();
+    build.args(["build", "--release", "-p", "driver-cpu", "--example", "tune", "--target-dir"]);
+    start(build.arg(&folder).env("RUSTFLAGS", "--cfg gpupy_tune"))?;
+    let program = folder.join("release").join("examples").join("tune");
+    announce("times of the way above, by those of the way below");
+    let thresholds = thresholds(&workspace::root());
+    for sides in SIDES {
+        let own = thresholds.get(sides.threshold).and_then(|value| number(value));
+        let own = own.ok_or_else(|| {
+            Failure::new(format!("`{}` is no threshold with a size", sides.threshold))
+        })?;
+        println!("\n{} = {own}: {}", sides.threshold, sides.work);
+        println!("   {} by {}", sides.above.0, sides.below.0);
+        for size in [own / 2, own, 2 * own] {
+            let (mut above, mut below) = (f64::INFINITY, f64::INFINITY);
+            for _ in 0..TURNS {
+                above = above.min(timed(&program, sides, sides.above.1, size)?);
+                below = below.min(timed(&program, sides, sides.below.1, size)?);
+            }
+            let ratio = above / below;
+            println!("   {size:>9}  {above:>11.0} ns by {below:>11.0} ns  {ratio:>6.2}");
+        }
+    }
+    Ok(())
+}
+
+/// Nanoseconds of the work of a threshold, which has this value meanwhile.
+fn timed(program: &Path, sides: &Sides, value: &str, size: usize) -> Result<f64> {
+    let given = format!("{}={value},{}", sides.threshold, sides.beside);
+    let mut command = Command::new(program);
+    command.args([sides.threshold, &size.to_string()]).env("GPUPY_TUNE", given);
+    let told = command.output().map_err(|error| Failure::new(format!("tune: {error}")))?;
+    let words = String::from_utf8_lossy(&told.stdout);
+    words.trim().parse().map_err(|_| {
+        let error = String::from_utf8_lossy(&told.stderr);
+        Failure::new(format!("`{}` was not timed: {}", sides.threshold, error.trim()))
+    })
+}
+
+/// The thresholds of all crates, `crate.name`, with their values as they are written.
+fn thresholds(root: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for name in CRATES {
+        let path = root.join("crates").join(name).join("src/thresholds.rs");
+        let text = fs::read_to_string(path).unwrap_or_default();
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            if let Some((field, rest)) = line.trim().split_once(": ")
+                && let Some((_, value)) = rest.trim_end_matches(',').split_once(" = ")
+            {
+                found.insert(format!("{name}.{field}"), value.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// A size as it is written: a number, or one that is shifted.
+fn number(value: &str) -> Option<usize> {
+    let parsed = |digits: &str| digits.trim().replace('_', "").parse::<usize>().ok();
+    match value.split_once("<<") {
+        Some((digits, by)) => Some(parsed(digits)? << parsed(by)?),
+        None => parsed(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_timed_is_a_threshold_of_a_crate_and_has_work() {
+        let root = workspace::root();
+        let thresholds = thresholds(&root);
+        let program = fs::read_to_string(root.join("crates/driver-cpu/examples/tune.rs")).unwrap();
+        for Sides { threshold, .. } in SIDES {
+            let value = thresholds.get(*threshold).and_then(|value| number(value));
+            assert!(value.is_some_and(|own| own > 1), "{threshold} is no size");
+            assert!(program.contains(&format!("\"{threshold}\"")), "{threshold} has no work");
+        }
+        for line in program.lines().filter(|line| line.contains("\"gpupy-")) {
+            let name = line.split('"').nth(1).unwrap_or_default();
+            assert!(SIDES.iter().any(|sides| sides.threshold == name), "{name} is not timed");
+        }
+    }
+
+    #[test]
+    fn each_threshold_says_what_it_is() {
+        for name in CRATES {
+            let path = workspace::root().join("crates").join(name).join("src/thresholds.rs");
+            let text = fs::read_to_string(path).unwrap();
+            let (mut told, mut count) = (false, 0);
+            for line in text.lines().map(str::trim) {
+                let is_field = line.ends_with(',') && line.contains(": ") && line.contains(" = ");
+                if is_field && !line.starts_with("//") {
+                    assert!(told, "`{line}` of {name} has no words");
+                    count += 1;
+                }
+                told = line.starts_with("///");
+            }
+            assert_eq!(count, thresholds(&workspace::root()).len(), "fields of {name}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_as_they_are_written() {
+        assert_eq!(
+            [number("16 << 10"), number("20_000"), number("64")],
+            [Some(16384), Some(20000), Some(64)]
+        );
+        assert_eq!([number("2 * CHUNK"), number("0.5")], [None, None]);
+    }
+}
