@@ -1,6 +1,6 @@
 //! Thresholds: from where one of two ways is taken. Each crate has its own in one struct of constants.
 //!
-//! Owns the macro [`thresholds!`](crate::thresholds!), which makes that struct, and [`tuned`]. A build with `--cfg
+//! Owns the macro [`thresholds!`](crate::thresholds!), which makes that struct, and `tuned`. A build with `--cfg
 //! gpupy_tune`, as `cargo xtask tune` makes one, reads other values from the variable `GPUPY_TUNE` once:
 //! `gpupy-engine.most_points=0,gpupy-engine.chain=9`. In any other build they are constants, and cost nothing.
 //!
