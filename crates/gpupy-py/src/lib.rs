@@ -46,6 +46,9 @@ use views::{faces, repeats, shape, shifts};
 // Free-threaded Pythons switch their GIL on for this module, which does not claim to do without.
 #[pymodule(gil_used = true)]
 fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // NumPy's table of functions is found by an import, which fails in a finaliser when Python ends.
+    // SAFETY: the function takes nothing and changes nothing.
+    unsafe { numpy::PY_ARRAY_API.PyArray_GetNDArrayCFeatureVersion(module.py()) };
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;
     module.add_class::<ndarray::NdArray>()?;
     module.add_class::<scalar::LazyScalar>()?;
