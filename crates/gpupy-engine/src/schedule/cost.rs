@@ -67,6 +67,12 @@ pub(crate) fn strips(bytes: usize, again: usize, in_passing: usize, rows: usize)
     (pays && count >= T.fewest_strips).then_some(count)
 }
 
+/// Whether computing coordinates at so many points costs less than launches for each part of a join: devices have units to
+/// spare for it, and in host memory they are known for all of a row.
+pub(crate) fn is_chained(points: usize, caps: &Capabilities) -> bool {
+    caps.host_memory || caps.hardware || points <= T.chained_in_software
+}
+
 /// The operations that take as long as a launch.
 fn launch(caps: &Capabilities) -> u64 {
     (T.launch / operation_cost(caps)) as u64

@@ -6,6 +6,7 @@
 //!
 //! Not here: the walk itself (`mod.rs`), which nodes go into which kernel (`partition.rs`).
 
+use super::chain::{Chain, Chained};
 use super::{Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
 use crate::graph::join::{Found, Join};
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
@@ -62,6 +63,7 @@ pub(super) struct Walker<'d> {
     ends: Vec<Cut>,
     /// Where it has to be cut before anything is said of what is needed.
     cut: Option<Cut>,
+    chained: Chained,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
 }
@@ -106,10 +108,12 @@ impl Walk {
         let joins = if is_tile { Joins::Cut } else { Joins::CutAgain };
         let (mut walker, mut roots) = Walker::walked(device, starts, at.clone(), space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
-        let is_less = || !walker.besides.is_empty() || walker.computes_what_is_there();
-        if !ends.is_empty() && walker.cut.is_none() && is_less() {
+        let mut count = ends.len();
+        // What holds for all of the space alone is looked for once more in the part that is left of it.
+        while count > 0 && walker.cut.is_none() && walker.is_of_more(count) {
             let space = walker.space.clone();
-            (walker, roots) = Walker::walked(device, starts, at, space, Joins::CutAgain)?;
+            (walker, roots) = Walker::walked(device, starts, at.clone(), space, Joins::CutAgain)?;
+            count = walker.ends.len();
             ends.append(&mut walker.ends);
         }
         Ok(match walker.cut {
@@ -128,6 +132,24 @@ impl<'d> Walker<'d> {
         space: Shape,
         joins: Joins,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
+        let mut chained = Chained::default();
+        loop {
+            let walk = (at.clone(), space.clone(), joins);
+            let (mut walker, roots) = Walker::walked_once(device, starts, walk, chained)?;
+            match walker.chained.again() {
+                Some(again) => chained = again,
+                None => return Ok((walker, roots)),
+            }
+        }
+    }
+
+    /// The same, with what is known of its chains.
+    fn walked_once(
+        device: &'d Device,
+        starts: &[Start<'_>],
+        (at, space, joins): (Access, Shape, Joins),
+        chained: Chained,
+    ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut walker = Walker {
             device,
             space,
@@ -142,6 +164,7 @@ impl<'d> Walker<'d> {
             besides: SmallVec::new(),
             ends: Vec::new(),
             cut: None,
+            chained,
             last: None,
         };
         let roots = starts
@@ -181,6 +204,13 @@ impl<'d> Walker<'d> {
         Walk { space, nodes, roots, besides, needs }
     }
 
+    /// Whether it has found what it would not in the space that is left, cut so often.
+    fn is_of_more(&self, cuts: usize) -> bool {
+        !self.besides.is_empty()
+            || self.chained.first.is_some_and(|first| first < cuts)
+            || self.computes_what_is_there()
+    }
+
     /// Whether a node is computed of which all that the rest of the space reads is there.
     fn computes_what_is_there(&self) -> bool {
         self.nodes.iter().any(|WalkNode { value, access, role }| {
@@ -198,12 +228,19 @@ impl<'d> Walker<'d> {
         if let Some(found) = known.iter().find(|n| self.nodes[**n as usize].access == at) {
             return Child::Node(*found);
         }
-        if known.is_empty() {
-            self.pending.push((value.order(), value.id()));
-        }
+        // The numbers of a chain may be read once more by what comes later, and are nowhere stored.
+        let is_number = matches!(value.0.kind, Kind::Expr { op: NodeOp::Index(_), .. });
+        let role = if is_number && value.is_step() {
+            Role::Index(at.clone())
+        } else {
+            if known.is_empty() {
+                self.pending.push((value.order(), value.id()));
+            }
+            Role::Leaf
+        };
         let node = self.nodes.len() as u32;
         known.push(node);
-        self.nodes.push(WalkNode { value: value.clone(), access: at, role: Role::Leaf });
+        self.nodes.push(WalkNode { value: value.clone(), access: at, role });
         Child::Node(node)
     }
 
@@ -288,6 +325,13 @@ impl<'d> Walker<'d> {
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
                     let mut part = join.find(&found[join.axis as usize], &self.space);
+                    if matches!(part, Found::Cut { .. } | Found::Mixed)
+                        && let Some(child) = self.chain(&value, join, &found)
+                    {
+                        let children = SmallVec::from_slice(&[child]);
+                        self.nodes[node as usize].role = Role::Apply(Op::Cast, children);
+                        continue;
+                    }
                     if let Found::Cut { axis, at } = part
                         && self.joins.is_cut()
                     {
@@ -441,6 +485,21 @@ impl<'d> Walker<'d> {
         let nowhere = access::access(0, &[]);
         let operand = value.state().operands.get(part).cloned().flatten();
         self.child(&inputs[part], operand.as_ref(), &shape, &nowhere, Some(&coordinates))
+    }
+
+    /// The node that gives the elements of a joined value at coordinates, if there is a chain for it.
+    fn chain(&mut self, value: &Value, join: &Join, found: &Coordinates) -> Option<Child> {
+        if self.joins == Joins::Halo {
+            return None;
+        }
+        let mut chain = Chain::new(self.device, &self.space, &self.own, &mut self.chained);
+        let (input, operand) = chain.of(value, join, found)?;
+        self.chained.first.get_or_insert(self.ends.len());
+        match (input, operand) {
+            (Input::Scalar(scalar), _) => Some(Child::Scalar(scalar)),
+            (input, Some(operand)) => Some(self.visit(&operand, input.access(&self.space))),
+            (_, None) => None,
+        }
     }
 
     /// The halo in which a joined value lies that is needed at these coordinates, and the access to it, if this
