@@ -112,6 +112,10 @@ gpupy_core::thresholds! {
     /// The most parts of a join that are told apart at each point: of more, a walk is cut, which costs a launch
     /// for each.
     chained_parts: usize = 8,
+    /// Of so many elements of a join of several values, one at most may be of another than the largest, where
+    /// both are read and one is selected. Edges are little of an image; where halves are joined, launches of
+    /// their own compute nothing twice.
+    mixed_part: usize = 8,
     /// The most joins one in another; a longer chain is read from what it stores on the way.
     longest_chain: usize = 8,
     /// The most points at which a rasteriser in software computes the coordinates of a join. By Mesa's, four

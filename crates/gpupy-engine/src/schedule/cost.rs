@@ -130,8 +130,13 @@ impl Growth {
 }
 
 /// The operations that an element of a value takes now, from what is there or has a kernel of its own; what is
-/// shared counts once. As many are counted as make a difference: `most`.
-pub(crate) fn weight(value: &Value, most: u32, is_there: impl Fn(&Value) -> bool) -> u32 {
+/// shared counts once, and each join as much as `join`. As many are counted as make a difference: `most`.
+pub(crate) fn weight(
+    value: &Value,
+    most: u32,
+    join: u32,
+    is_there: impl Fn(&Value) -> bool,
+) -> u32 {
     let mut open: SmallVec<[Value; 8]> = SmallVec::new();
     let mut seen: SmallVec<[ValueId; 16]> = SmallVec::new();
     let mut weight = 0u32;
@@ -142,7 +147,7 @@ pub(crate) fn weight(value: &Value, most: u32, is_there: impl Fn(&Value) -> bool
             continue;
         }
         seen.push(value.id());
-        weight += op.cost();
+        weight += if matches!(op, NodeOp::Join(_)) { join } else { op.cost() };
         if weight >= most {
             return most;
         }

@@ -1,4 +1,4 @@
-//! Chains: a join of views of one value, read at coordinates that are computed where they are needed.
+//! Chains: a join of views, read at coordinates that are computed where they are needed.
 //!
 //! Owns [`Chain`]. Rotations, repeated edges, mirrors and margins of constants are joins whose parts are views of one
 //! value, or constants. A walk over several of its parts need not be cut: in each part the coordinates in that value are
@@ -10,6 +10,7 @@
 //! Not here: coordinates (`coordinate.rs`), joins that are cut (`steps/boxes.rs`).
 
 use super::coordinate::{Coordinate, Line};
+use super::parts::{Giver, PartOf, Parts, Read};
 use crate::graph::join::Join;
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
 use crate::memory::access;
@@ -23,7 +24,6 @@ use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
-use std::ops::Range;
 
 /// What a walk remembers of its chains.
 #[derive(Default)]
@@ -61,20 +61,6 @@ pub(super) struct Chain<'w> {
     known: Vec<(ValueId, Vec<Coordinate>, Operand)>,
 }
 
-/// A part of a join.
-struct PartOf {
-    /// Its coordinates along the axis.
-    range: Range<i64>,
-    read: Read,
-}
-
-/// What a part of a join is.
-enum Read {
-    Constant(Scalar),
-    /// What all that are no constants read, seen so.
-    View(Layout),
-}
-
 impl<'w> Chain<'w> {
     pub fn new(
         device: &'w Device,
@@ -87,88 +73,94 @@ impl<'w> Chain<'w> {
 
     /// What gives the elements of a join at coordinates over the space; `None` where there is no chain for it.
     pub fn of(&mut self, value: &Value, join: &Join, found: &[Access]) -> Option<Operand> {
-        let is_cheap = cost::is_chained(size_of(self.space), &self.device.caps);
-        (is_cheap && self.fits(value.dtype())).then_some(())?;
+        has_chains(self.device, value.dtype(), size_of(self.space)).then_some(())?;
         let found: Vec<Coordinate> = found.iter().cloned().map(Coordinate::affine).collect();
         self.joined(value, join, &found)
-    }
-
-    /// Whether the device has room for a selected element in one kernel: else its steps would all be stored.
-    fn fits(&self, dtype: DType) -> bool {
-        let driver = &self.device.driver;
-        let mut need = driver.resource_get(Part::Dest(dtype));
-        let number = [Op::Lt, Op::Select, Op::Add]
-            .map(|op| Part::Op(op, if op == Op::Lt { DType::Bool } else { DType::I32 }));
-        let element =
-            [Part::Op(Op::Gather, dtype), Part::Operand(dtype), Part::Op(Op::Select, dtype)];
-        let leaves = [Part::Index, Part::Index, Part::Param(DType::I32), Part::Param(DType::I32)];
-        for part in number.iter().chain(&element).chain(&leaves) {
-            driver.resource_add(&mut need, &driver.resource_get(*part));
-        }
-        let is_there = |op, dtype| !matches!(self.device.way(op, dtype), Way::Absent);
-        let numbers = [Op::Lt, Op::Add, Op::Select];
-        self.device.caps.dtypes.contains(&DType::I32)
-            && numbers.into_iter().all(|op| is_there(op, DType::I32))
-            && is_there(Op::Select, dtype)
-            && driver.resource_check(&need)
     }
 
     fn joined(&mut self, value: &Value, join: &Join, at: &[Coordinate]) -> Option<Operand> {
         let axis = join.axis as usize;
         let (low, high) = at[axis].bounds(self.space)?;
-        let (source, parts) = parts(value, join, low..high + 1)?;
+        let parts = Parts::of(value, join, low..high + 1)?;
+        (self.depth < T.longest_chain && self.may_mix(&parts)).then_some(())?;
         let name = std::mem::replace(&mut self.name, value.id());
         self.depth += 1;
-        let element = match &source {
-            Some(source) if self.depth <= T.longest_chain => {
-                self.read(source, value.shape(), (axis, &parts), at)
-            }
-            Some(_) => None,
-            None => Some((Input::Scalar(Scalar::zero(value.dtype())), None)),
-        };
-        let element = element.and_then(|element| {
-            let mut runs = runs(&parts).into_iter().rev();
-            let of_run = |constant: Option<Scalar>| match constant {
-                Some(scalar) => (Input::Scalar(scalar), None),
-                None => element.clone(),
-            };
-            let mut chosen = of_run(runs.next()?.1);
-            for (end, constant) in runs {
-                let is_before = self.is_below(&at[axis], end)?;
-                let operands = smallvec![is_before, of_run(constant), chosen];
-                chosen = self.step(value.dtype(), Op::Select, operands);
-            }
-            Some(chosen)
-        });
+        let chosen = self.chosen(value, (axis, &parts), at);
         self.name = name;
         self.depth -= 1;
-        element
+        chosen
     }
 
-    /// The element of a value that the parts of a join along an axis are views of.
-    fn read(
+    /// Whether the elements of several values may be selected from at each point: for most of them it is one of the
+    /// largest, and those of the others are little work.
+    fn may_mix(&self, parts: &Parts) -> bool {
+        let extents = || (0..parts.sources.len()).map(|source| parts.extent_of(source));
+        let Some(main) = (0..parts.sources.len()).max_by_key(|source| parts.extent_of(*source))
+        else {
+            return true;
+        };
+        let all: usize = extents().sum();
+        let others = all - parts.extent_of(main);
+        let is_there = |value: &Value| self.device.is_all_there(value) || self.is_apart(value);
+        let sources = parts.sources.iter().enumerate().filter(|(source, _)| *source != main);
+        let weights = sources.map(|(_, source)| cost::weight(source, T.costly, 0, is_there));
+        let is_little = || weights.fold(0, u32::saturating_add) <= T.recompute;
+        others == 0
+            || others.saturating_mul(T.mixed_part) <= all
+                && (self.device.caps.host_memory || is_little())
+    }
+
+    /// The element of whichever part of a join along an axis a coordinate lies in.
+    fn chosen(
         &mut self,
-        source: &Value,
-        shape: &[usize],
-        (axis, parts): (usize, &[PartOf]),
+        value: &Value,
+        (axis, parts): (usize, &Parts),
         at: &[Coordinate],
     ) -> Option<Operand> {
-        if self.is_inside(source) {
-            let extents = |part: &PartOf| {
-                let mut extents: Shape = shape.into();
-                extents[axis] = (part.range.end - part.range.start) as usize;
-                extents
-            };
-            let coordinates = |part: &PartOf| match &part.read {
-                Read::Constant(_) => None,
-                Read::View(layout) => {
-                    let walk = access::access(layout.offset, &layout.strides);
-                    Some(access::coordinates(&walk, &extents(part), source.shape()))
+        let mut elements: SmallVec<[Operand; 2]> = SmallVec::new();
+        for source in 0..parts.sources.len() {
+            elements.push(self.read(source, value.shape(), (axis, parts), at)?);
+        }
+        let given = |giver: Giver| match giver {
+            Giver::Constant(scalar) => (Input::Scalar(scalar), None),
+            Giver::Source(source) => elements[source].clone(),
+        };
+        let mut runs = parts.runs().into_iter().rev();
+        let mut chosen = given(runs.next()?.1);
+        for (end, giver) in runs {
+            let is_before = self.is_below(&at[axis], end)?;
+            let operands = smallvec![is_before, given(giver), chosen];
+            chosen = self.step(value.dtype(), Op::Select, operands);
+        }
+        Some(chosen)
+    }
+
+    /// The element of a value that some parts of a join along an axis are views of.
+    fn read(
+        &mut self,
+        source: usize,
+        shape: &[usize],
+        (axis, parts): (usize, &Parts),
+        at: &[Coordinate],
+    ) -> Option<Operand> {
+        let value = &parts.sources[source];
+        let views = || {
+            parts.all.iter().map(move |part| match &part.read {
+                Read::View(own, layout) if *own == source => {
+                    Some((part, access::access(layout.offset, &layout.strides)))
                 }
+                _ => None,
+            })
+        };
+        if self.is_inside(value) {
+            let coordinates = |(part, walk): (&PartOf, Access)| {
+                let mut extents: Shape = shape.into();
+                extents[axis] = part.extent();
+                access::coordinates(&walk, &extents, value.shape())
             };
-            let all: Vec<Option<_>> = parts.iter().map(coordinates).collect();
+            let all: Vec<Option<_>> = views().map(|view| view.map(coordinates)).collect();
             if all.iter().flatten().all(Option::is_some) {
-                let numbers: Option<Vec<Coordinate>> = (0..source.shape().len())
+                let numbers: Option<Vec<Coordinate>> = (0..value.shape().len())
                     .map(|own| {
                         let of = |found: &Option<Option<access::Coordinates>>| {
                             Some(found.as_ref()?.as_ref()?[own].clone())
@@ -176,31 +168,32 @@ impl<'w> Chain<'w> {
                         self.in_parts(shape, (axis, parts), all.iter().map(of).collect(), at)
                     })
                     .collect();
-                return self.inside(source, numbers?);
+                return self.inside(value, numbers?);
             }
         }
-        let position = |part: &PartOf| match &part.read {
-            Read::Constant(_) => None,
-            Read::View(layout) => Some(access::access(layout.offset, &layout.strides)),
-        };
-        let positions = parts.iter().map(position).collect();
+        let positions = views().map(|view| view.map(|(_, walk)| walk)).collect();
         let position = self.in_parts(shape, (axis, parts), positions, at)?;
-        self.element(source, &position)
+        self.element(value, &position)
     }
 
     /// A number that in each part is affine in the part's own coordinates, where the parts differ along their axis alone;
-    /// in a part of constants it may be anything.
+    /// in a part that does not have it, it may be anything.
     fn in_parts(
         &self,
         shape: &[usize],
-        (axis, parts): (usize, &[PartOf]),
+        (axis, parts): (usize, &Parts),
         numbers: Vec<Option<Access>>,
         at: &[Coordinate],
     ) -> Option<Coordinate> {
+        let parts = &parts.all;
         let main = (0..parts.len())
             .filter(|part| numbers[*part].is_some())
-            .max_by_key(|part| parts[*part].range.end - parts[*part].range.start)?;
-        let whole = numbers[main].clone()?;
+            .max_by_key(|part| parts[*part].extent())?;
+        let mut whole = numbers[main].clone()?;
+        if parts[main].extent() == 1 {
+            // A single element has any step: it stays where it is in the other parts.
+            whole.strides[axis] = 0;
+        }
         let mut lines: SmallVec<[Option<Line>; 4]> = SmallVec::new();
         for (part, number) in parts.iter().zip(&numbers) {
             let Some(number) = number else {
@@ -212,9 +205,8 @@ impl<'w> Chain<'w> {
             if others.any(|other| number.strides[other] != whole.strides[other]) {
                 return None;
             }
-            // A single element has any step, so also that of the largest part.
-            let is_one = part.range.end - part.range.start == 1;
-            let step = if is_one { whole.strides[axis] } else { number.strides[axis] };
+            // So also that of the largest part.
+            let step = if part.extent() == 1 { whole.strides[axis] } else { number.strides[axis] };
             let start = number.offset.checked_sub(step.checked_mul(part.range.start)?)?;
             lines.push(Some(Line { start, step }));
         }
@@ -231,6 +223,13 @@ impl<'w> Chain<'w> {
         Some(number)
     }
 
+    /// Whether a value that may be pending is stored before the walk reads it.
+    fn is_apart(&self, value: &Value) -> bool {
+        self.device.elsewhere.contains(&value.id())
+            || self.device.fates.is_stored(value.id()) && !self.own.contains(&value.id())
+            || self.chained.stored.contains(&value.id())
+    }
+
     /// Whether a value is computed at the coordinates where it is needed, rather than read.
     fn is_inside(&self, value: &Value) -> bool {
         let Kind::Expr { op, inputs } = &value.0.kind else { return false };
@@ -239,15 +238,11 @@ impl<'w> Chain<'w> {
         let points = size_of(self.space);
         let growth = Growth { points, stored: value.len() };
         let is_there = |value: &Value| device.is_all_there(value);
-        let is_apart = device.is_all_there(value)
-            || device.elsewhere.contains(&value.id())
-            || device.fates.is_stored(value.id()) && !self.own.contains(&value.id())
-            || self.chained.stored.contains(&value.id())
-            || op.stands_alone();
-        if is_apart || cost::weight(value, T.costly + 1, is_there) > T.costly {
+        let is_read = is_there(value) || self.is_apart(value) || op.stands_alone();
+        if is_read || cost::weight(value, T.costly + 1, 0, is_there) > T.costly {
             return false;
         }
-        let weight = || cost::weight(value, Growth::most(), is_there);
+        let weight = || cost::weight(value, Growth::most(), 0, is_there);
         if Growth::may_pay(value, points, &device.caps) && growth.pays(weight(), &device.caps) {
             return false;
         }
@@ -314,8 +309,14 @@ impl<'w> Chain<'w> {
             return;
         }
         uses.push(step.id());
-        let again = value.0.weight.saturating_mul(uses.len() as u32 - 1);
-        if again > T.recompute && self.chained.stored.insert(value.id()) {
+        let others = uses.len() as u32 - 1;
+        // What it cost when it was recorded is the most that it costs now.
+        let is_much = value.0.weight.saturating_mul(others) > T.recompute && {
+            let is_there = |value: &Value| self.device.is_all_there(value);
+            let weight = cost::weight(value, T.recompute + 1, 0, is_there);
+            weight.saturating_mul(others) > T.recompute
+        };
+        if is_much && self.chained.stored.insert(value.id()) {
             self.chained.is_outdated = true;
         }
     }
@@ -444,68 +445,29 @@ impl<'w> Chain<'w> {
     }
 }
 
+/// Whether joins of a dtype are read at coordinates that are computed, at so many points: that is cheap there, and the
+/// device has room for a selected element in one kernel; else its steps would all be stored.
+pub(super) fn has_chains(device: &Device, dtype: DType, points: usize) -> bool {
+    if !cost::is_chained(points, &device.caps) || !device.caps.dtypes.contains(&DType::I32) {
+        return false;
+    }
+    let driver = &device.driver;
+    let mut need = driver.resource_get(Part::Dest(dtype));
+    let number = [Op::Lt, Op::Select, Op::Add]
+        .map(|op| Part::Op(op, if op == Op::Lt { DType::Bool } else { DType::I32 }));
+    let element = [Part::Op(Op::Gather, dtype), Part::Operand(dtype), Part::Op(Op::Select, dtype)];
+    let leaves = [Part::Index, Part::Index, Part::Param(DType::I32), Part::Param(DType::I32)];
+    for part in number.iter().chain(&element).chain(&leaves) {
+        driver.resource_add(&mut need, &driver.resource_get(*part));
+    }
+    let is_there = |op, dtype| !matches!(device.way(op, dtype), Way::Absent);
+    let numbers = [Op::Lt, Op::Add, Op::Select];
+    numbers.into_iter().all(|op| is_there(op, DType::I32))
+        && is_there(Op::Select, dtype)
+        && driver.resource_check(&need)
+}
+
 fn scalar(number: i64) -> Option<Operand> {
     let number = i32::try_from(number).ok()?;
     Some((Input::Scalar(Scalar::i32(number)), None))
-}
-
-/// The value that the parts of a join are views of, as far as they are no constants, and those parts that have coordinates
-/// in a range; `None` where they are views of several values, or too many.
-fn parts(
-    value: &Value,
-    join: &Join,
-    range: Range<i64>,
-) -> Option<(Option<Value>, SmallVec<[PartOf; 4]>)> {
-    let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
-    let state = value.state();
-    if state.operands.len() != inputs.len() {
-        return None;
-    }
-    let first = join.ends.partition_point(|end| *end as i64 <= range.start).min(inputs.len() - 1);
-    let last = join.ends.partition_point(|end| (*end as i64) < range.end).min(inputs.len() - 1);
-    if last - first >= T.chained_parts {
-        return None;
-    }
-    let mut source: Option<Value> = None;
-    let mut parts = SmallVec::new();
-    for part in first..=last {
-        let (input, operand) = (&inputs[part], &state.operands[part]);
-        let constant = match (input, operand) {
-            (Input::Scalar(scalar), _) => Some(*scalar),
-            (_, Some(operand)) => match operand.0.kind {
-                Kind::Constant(scalar) => Some(scalar),
-                _ => None,
-            },
-            _ => return None,
-        };
-        let range = join.start(part) as i64..join.ends[part] as i64;
-        let read = match (constant, operand) {
-            (Some(scalar), _) => Read::Constant(scalar),
-            (None, Some(operand)) => {
-                if source.get_or_insert_with(|| operand.clone()).id() != operand.id() {
-                    return None;
-                }
-                Read::View(input.layout(&join.shape(part, value.shape())))
-            }
-            (None, None) => return None,
-        };
-        parts.push(PartOf { range, read });
-    }
-    Some((source, parts))
-}
-
-/// Parts that follow each other and are the same constant, or none: where they end, and the constant.
-fn runs(parts: &[PartOf]) -> SmallVec<[(i64, Option<Scalar>); 4]> {
-    let mut runs: SmallVec<[(i64, Option<Scalar>); 4]> = SmallVec::new();
-    for part in parts {
-        let constant = match part.read {
-            Read::Constant(scalar) => Some(scalar),
-            Read::View(_) => None,
-        };
-        match runs.last_mut() {
-            Some((end, own)) if *own == constant => *end = part.range.end,
-            _ => runs.push((part.range.end, constant)),
-        }
-    }
-    runs
 }

@@ -9,6 +9,7 @@
 mod chain;
 mod coordinate;
 mod expanded;
+mod parts;
 mod walker;
 
 use crate::graph::value::{Input, Value, ValueId};

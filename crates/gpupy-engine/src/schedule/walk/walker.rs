@@ -6,7 +6,7 @@
 //!
 //! Not here: the walk itself (`mod.rs`), which nodes go into which kernel (`partition.rs`).
 
-use super::chain::{Chain, Chained};
+use super::chain::{self, Chain, Chained};
 use super::{Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
 use crate::graph::join::{Found, Join};
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
@@ -299,6 +299,7 @@ impl<'d> Walker<'d> {
             }
             return Ok(());
         }
+        let is_by_halo = matches!(op, NodeOp::Join(join) if self.is_by_halo(&value, join, &open));
         for node in open {
             let at = self.nodes[node as usize].access.clone();
             let found = if value.0.linear { None } else { self.coordinates(&value, &at) };
@@ -340,27 +341,27 @@ impl<'d> Walker<'d> {
                         self.ends.push((axis, at));
                         part = join.find(&found[join.axis as usize], &self.space);
                     }
-                    match part {
-                        Found::Part(part, start) => {
+                    let halo = match is_by_halo {
+                        true => self.halo(&mut rotation, &value, &found),
+                        false => None,
+                    };
+                    match (halo, part) {
+                        (Some((halo, at)), _) => {
+                            let child = self.visit(&halo, at);
+                            self.need_whole(&halo);
+                            Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
+                        }
+                        (None, Found::Part(part, start)) => {
                             let child = self.part(&value, join, (part, start), found)?;
                             Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
                         }
-                        Found::Cut { axis, at } if self.joins.is_cut() => {
+                        (None, Found::Cut { axis, at }) if self.joins.is_cut() => {
                             self.cut = Some((axis, at));
                             return Ok(());
                         }
-                        Found::Cut { .. } | Found::Mixed => {
-                            match self.halo(&mut rotation, &value, &found) {
-                                Some((halo, at)) => {
-                                    let child = self.visit(&halo, at);
-                                    self.need_whole(&halo);
-                                    Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
-                                }
-                                None => {
-                                    self.need(node);
-                                    continue;
-                                }
-                            }
+                        (None, Found::Cut { .. } | Found::Mixed) => {
+                            self.need(node);
+                            continue;
                         }
                     }
                 }
@@ -399,7 +400,10 @@ impl<'d> Walker<'d> {
             let is_stored = below.id() != value.id() && self.device.fates.is_stored(below.id());
             is_stored || self.device.is_all_there(below)
         };
-        let weight = |most| cost::weight(value, most, is_there);
+        let weight = |most| {
+            let joins = !chain::has_chains(self.device, value.dtype(), size_of(&self.space));
+            cost::weight(value, most, u32::from(joins), is_there)
+        };
         if cost::again(value, nodes.len(), points, reach, weight) > T.recompute {
             return true;
         }
@@ -500,6 +504,18 @@ impl<'d> Walker<'d> {
             (input, Some(operand)) => Some(self.visit(&operand, input.access(&self.space))),
             (_, None) => None,
         }
+    }
+
+    /// Whether a joined value is read in a halo: also where some of these nodes read one part alone, so that all shifts
+    /// are one program.
+    fn is_by_halo(&mut self, value: &Value, join: &Join, nodes: &[u32]) -> bool {
+        self.joins == Joins::Halo
+            && nodes.iter().any(|node| {
+                let at = self.nodes[*node as usize].access.clone();
+                let found = self.coordinates(value, &at);
+                let part = found.map(|found| join.find(&found[join.axis as usize], &self.space));
+                matches!(part, Some(Found::Cut { .. } | Found::Mixed))
+            })
     }
 
     /// The halo in which a joined value lies that is needed at these coordinates, and the access to it, if this
