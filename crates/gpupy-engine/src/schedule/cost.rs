@@ -67,6 +67,12 @@ pub(crate) fn strips(bytes: usize, again: usize, in_passing: usize, rows: usize)
     (pays && count >= T.fewest_strips).then_some(count)
 }
 
+/// Whether copying so many elements costs less than the launches of so many boxes among them beyond one.
+pub(crate) fn is_copied_whole(points: usize, boxes: usize, caps: &Capabilities) -> bool {
+    let copy = points as f64 * (T.store + T.load) as f64 * operation_cost(caps);
+    copy < boxes.saturating_sub(1) as f64 * T.launch
+}
+
 /// Whether computing coordinates at so many points costs less than launches for each part of a join: devices have units to
 /// spare for it, and in host memory they are known for all of a row.
 pub(crate) fn is_chained(points: usize, caps: &Capabilities) -> bool {
