@@ -113,7 +113,7 @@ gpupy_core::thresholds! {
     /// for each.
     chained_parts: usize = 8,
     /// Of so many elements of a join of several values, one at most may be of another than the largest, where
-    /// both are read and one is selected. Edges are little of an image; where halves are joined, launches of
+    /// both are read and one is selected, or where what is written leaves the others as they are. Edges are little of an image; where halves are joined, launches of
     /// their own compute nothing twice.
     mixed_part: usize = 8,
     /// The most joins one in another; a longer chain is read from what it stores on the way.

@@ -1,10 +1,11 @@
-//! Assignments to what has no elements yet: they are joins.
+//! Assignments to what has no elements yet, or keeps those that it has: they are joins.
 //!
-//! A box that is written into a value that is pending anyway leaves that value's elements around it: the new value is
-//! these and what is written, one behind the other along an axis, and so for each axis that the box does not fill. Then
-//! nothing is stored for the sake of the write, and what reads the new value goes through it (`schedule/walk/chain.rs`).
+//! A box that is written into a value leaves that value's elements around it: the new value is these and what is written,
+//! one behind the other along an axis, and so for each axis that the box does not fill. Of a value that is pending,
+//! nothing is stored then for the sake of the write, and what reads the new value goes through it
+//! (`schedule/walk/chain.rs`); of one that others want as it is, no copy is made that is written over at once.
 //!
-//! Not here: writes into elements that are stored, which stay assignments (`recorder.rs`).
+//! Not here: writes into elements that nobody else wants, which stay assignments (`recorder.rs`).
 
 use super::recorder::Recorder;
 use crate::graph::join::Join;
@@ -25,6 +26,8 @@ impl Recorder {
         let join = match &old.0.kind {
             Kind::Constant(_) => None,
             Kind::Expr { op: NodeOp::Join(join), .. } if !old.is_computed() => Some(join),
+            Kind::Expr { op, .. } if !old.is_computed() && !op.stands_alone() => None,
+            Kind::Expr { .. } | Kind::Host(_) if is_most_of_what_stays(old, dest) => None,
             Kind::Expr { .. } | Kind::Host(_) => return None,
         };
         let (ranges, axes) = box_of(dest, old.shape())?;
@@ -125,6 +128,13 @@ impl Recorder {
         let op = NodeOp::Join(Box::new(parts.join));
         Some(Value::expr(&self.expressions, old.dtype(), shape.into(), op, parts.operands))
     }
+}
+
+/// Whether so little is left of a value around a view of it that it may as well be copied, as others want the elements
+/// that it has.
+fn is_most_of_what_stays(old: &Value, dest: &View) -> bool {
+    let around = old.len().saturating_sub(dest.size());
+    old.is_shared() && around.saturating_mul(T.mixed_part) <= old.len()
 }
 
 /// A join that is being made.

@@ -472,6 +472,11 @@ impl Value {
         self.0.zeros.load(Ordering::Relaxed)
     }
 
+    /// Whether there is another handle just now: an array, or what was computed from it and is pending.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
     /// by `intern` then, so that nobody can find it any more.
     pub(crate) fn is_sole(&self) -> bool {
