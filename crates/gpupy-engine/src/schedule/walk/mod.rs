@@ -4,11 +4,12 @@
 //! Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of the walk's needs.
 //!
 //! Imports `cost.rs`, `device.rs`, `halo.rs`, `lowering.rs` and `ways.rs` of the schedule. Not here: how a walk is made
-//! (`walker.rs`, `expanded.rs`, `chain.rs`), which nodes go into which kernel (`partition.rs`).
+//! (`walker.rs`, `joined.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel (`partition.rs`).
 
 mod chain;
 mod coordinate;
 mod expanded;
+mod joined;
 mod parts;
 mod walker;
 

@@ -4,16 +4,15 @@
 //! so that all accesses to a value are known before it is expanded. Invariant: no value is expanded at several
 //! accesses, or more often than it has elements, when computing it once is cheaper (`cost.rs`).
 //!
-//! Not here: the walk itself (`mod.rs`), which nodes go into which kernel (`partition.rs`).
+//! Not here: the walk itself (`mod.rs`), joined values (`joined.rs`), which nodes go into which kernel (`partition.rs`).
 
-use super::chain::{self, Chain, Chained};
+use super::chain::{self, Chained};
+use super::joined::{Joined, Joins};
 use super::{Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
-use crate::graph::join::{Found, Join};
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
 use crate::schedule::device::Device;
-use crate::schedule::halo::Rotation;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -23,25 +22,6 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-
-/// What a walk does with a joined value of which it reads several parts.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Joins {
-    /// It is computed first.
-    First,
-    /// The walk is cut where a part ends.
-    Cut,
-    /// The same of a walk over part of a tile, which stores nothing besides.
-    CutAgain,
-    /// A rotation is read in a halo; any other is computed first.
-    Halo,
-}
-
-impl Joins {
-    fn is_cut(self) -> bool {
-        matches!(self, Joins::Cut | Joins::CutAgain)
-    }
-}
 
 pub(super) struct Walker<'d> {
     pub(super) device: &'d Device,
@@ -57,13 +37,13 @@ pub(super) struct Walker<'d> {
     whole: Vec<Value>,
     pub(super) joins: Joins,
     /// The values that the walk computes, whoever else reads them.
-    own: SmallVec<[ValueId; 1]>,
+    pub(super) own: SmallVec<[ValueId; 1]>,
     besides: SmallVec<[u32; 2]>,
     /// Where the space was cut, one after another; it ends there.
-    ends: Vec<Cut>,
+    pub(super) ends: Vec<Cut>,
     /// Where it has to be cut before anything is said of what is needed.
-    cut: Option<Cut>,
-    chained: Chained,
+    pub(super) cut: Option<Cut>,
+    pub(super) chained: Chained,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
 }
@@ -220,7 +200,7 @@ impl<'d> Walker<'d> {
     }
 
     /// The node of a value at an access, new or known.
-    fn visit(&mut self, value: &Value, at: Access) -> Child {
+    pub(super) fn visit(&mut self, value: &Value, at: Access) -> Child {
         if let Kind::Constant(scalar) = value.0.kind {
             return Child::Scalar(scalar);
         }
@@ -282,7 +262,6 @@ impl<'d> Walker<'d> {
             _ => state.operands.clone(),
         };
         drop(state);
-        let mut rotation = None;
         let by_itself = match op {
             NodeOp::Gather => !operands[1].as_ref().is_some_and(|t| self.device.gathers_from(t)),
             _ => op.stands_alone(),
@@ -299,7 +278,10 @@ impl<'d> Walker<'d> {
             }
             return Ok(());
         }
-        let is_by_halo = matches!(op, NodeOp::Join(join) if self.is_by_halo(&value, join, &open));
+        let rotation = match op {
+            NodeOp::Join(join) => self.rotation(&value, join, &open),
+            _ => None,
+        };
         for node in open {
             let at = self.nodes[node as usize].access.clone();
             let found = if value.0.linear { None } else { self.coordinates(&value, &at) };
@@ -325,44 +307,15 @@ impl<'d> Walker<'d> {
                 }
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
-                    let mut part = join.find(&found[join.axis as usize], &self.space);
-                    if matches!(part, Found::Cut { .. } | Found::Mixed)
-                        && let Some(child) = self.chain(&value, join, &found)
-                    {
-                        let children = SmallVec::from_slice(&[child]);
-                        self.nodes[node as usize].role = Role::Apply(Op::Cast, children);
-                        continue;
-                    }
-                    if let Found::Cut { axis, at } = part
-                        && self.joins.is_cut()
-                    {
-                        // What was found so far holds for fewer points, too.
-                        self.space[axis] = at;
-                        self.ends.push((axis, at));
-                        part = join.find(&found[join.axis as usize], &self.space);
-                    }
-                    let halo = match is_by_halo {
-                        true => self.halo(&mut rotation, &value, &found),
-                        false => None,
-                    };
-                    match (halo, part) {
-                        (Some((halo, at)), _) => {
-                            let child = self.visit(&halo, at);
-                            self.need_whole(&halo);
+                    match self.joined(&value, join, found, rotation.as_ref())? {
+                        Joined::Read(child) => {
                             Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
                         }
-                        (None, Found::Part(part, start)) => {
-                            let child = self.part(&value, join, (part, start), found)?;
-                            Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
-                        }
-                        (None, Found::Cut { axis, at }) if self.joins.is_cut() => {
-                            self.cut = Some((axis, at));
-                            return Ok(());
-                        }
-                        (None, Found::Cut { .. } | Found::Mixed) => {
+                        Joined::First => {
                             self.need(node);
                             continue;
                         }
+                        Joined::Cut => return Ok(()),
                     }
                 }
                 NodeOp::Reduce { .. }
@@ -432,7 +385,7 @@ impl<'d> Walker<'d> {
         Ok(children)
     }
 
-    fn child(
+    pub(super) fn child(
         &mut self,
         input: &Input,
         operand: Option<&Value>,
@@ -475,67 +428,6 @@ impl<'d> Walker<'d> {
         Child::Node(node)
     }
 
-    /// The node of a part of a joined value, whose coordinates are known.
-    fn part(
-        &mut self,
-        value: &Value,
-        join: &Join,
-        (part, start): (usize, usize),
-        mut coordinates: Coordinates,
-    ) -> Result<Child> {
-        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
-        coordinates[join.axis as usize].offset -= start as i64;
-        let shape = join.shape(part, value.shape());
-        let nowhere = access::access(0, &[]);
-        let operand = value.state().operands.get(part).cloned().flatten();
-        self.child(&inputs[part], operand.as_ref(), &shape, &nowhere, Some(&coordinates))
-    }
-
-    /// The node that gives the elements of a joined value at coordinates, if there is a chain for it.
-    fn chain(&mut self, value: &Value, join: &Join, found: &Coordinates) -> Option<Child> {
-        if self.joins == Joins::Halo {
-            return None;
-        }
-        let mut chain = Chain::new(self.device, &self.space, &self.own, &mut self.chained);
-        let (input, operand) = chain.of(value, join, found)?;
-        self.chained.first.get_or_insert(self.ends.len());
-        match (input, operand) {
-            (Input::Scalar(scalar), _) => Some(Child::Scalar(scalar)),
-            (input, Some(operand)) => Some(self.visit(&operand, input.access(&self.space))),
-            (_, None) => None,
-        }
-    }
-
-    /// Whether a joined value is read in a halo: also where some of these nodes read one part alone, so that all shifts
-    /// are one program.
-    fn is_by_halo(&mut self, value: &Value, join: &Join, nodes: &[u32]) -> bool {
-        self.joins == Joins::Halo
-            && nodes.iter().any(|node| {
-                let at = self.nodes[*node as usize].access.clone();
-                let found = self.coordinates(value, &at);
-                let part = found.map(|found| join.find(&found[join.axis as usize], &self.space));
-                matches!(part, Some(Found::Cut { .. } | Found::Mixed))
-            })
-    }
-
-    /// The halo in which a joined value lies that is needed at these coordinates, and the access to it, if this
-    /// walk reads halos; `known` is what was found out about the value for another access.
-    fn halo(
-        &self,
-        known: &mut Option<Option<Rotation>>,
-        value: &Value,
-        coordinates: &Coordinates,
-    ) -> Option<(Value, Access)> {
-        if self.joins != Joins::Halo {
-            return None;
-        }
-        let rotation = known
-            .get_or_insert_with(|| Rotation::found(value, |value| self.device.is_all_there(value)))
-            .as_ref()?;
-        let is_one_tile = |shape: &[usize]| self.device.tiling(shape).is_one();
-        self.device.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
-    }
-
     pub(super) fn coordinates(&mut self, value: &Value, at: &Access) -> Option<Coordinates> {
         if let Some((shape, access, found)) = &self.last
             && shape[..] == *value.shape()
@@ -553,7 +445,7 @@ impl<'d> Walker<'d> {
     }
 
     /// Needs all of a value that nodes read, unless it is there.
-    fn need_whole(&mut self, value: &Value) {
+    pub(super) fn need_whole(&mut self, value: &Value) {
         if !self.device.is_there(value, 0..value.len()) {
             self.whole.push(value.clone());
         }
