@@ -1,6 +1,6 @@
 """The ten programs of the Accelerator article: what NumPy gives in float64, in so many launches and no more.
 
-The programs are those of ``examples/accelerator``. Not here: their times (``cargo xtask bench --accelerator``).
+The programs are those of ``examples/accelerator``. Not here: their times (``xtask bench --accelerator``).
 """
 
 import importlib.util

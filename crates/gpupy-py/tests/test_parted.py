@@ -95,7 +95,9 @@ def test_the_same_at_other_extents(limited, name, shape):
 
 def _slices(extent):
     return st.tuples(
-        st.integers(-extent - 1, extent + 1), st.integers(-extent - 1, extent + 1), st.sampled_from([1, 1, 1, 2, -1])
+        st.integers(-extent - 1, extent + 1),
+        st.integers(-extent - 1, extent + 1),
+        st.sampled_from([1, 1, 1, 2, -1]),
     ).map(lambda three: slice(*three))
 
 

@@ -40,6 +40,7 @@ _OURS = [
     "Explanation",
     "FallbackError",
     "FallbackWarning",
+    "TypedList",
     "current_driver",
     "driver",
     "drivers",
@@ -73,6 +74,8 @@ def __getattr__(name):
     if name == "parallel":
         # Not with the package, whose import is to take as long as NumPy's.
         return _importlib.import_module(".parallel", __name__)
+    if name == "TypedList":
+        return _importlib.import_module("._typed_list", __name__).TypedList
     try:
         value = _namespace.lookup(name)
     except AttributeError as error:

@@ -15,6 +15,7 @@ from . import parallel as parallel
 from ._fallback import FallbackError as FallbackError
 from ._fallback import FallbackWarning as FallbackWarning
 from ._fallback import fallback as fallback
+from ._typed_list import TypedList as TypedList
 from ._gpupy import DriverError as DriverError
 from ._gpupy import Explanation as Explanation
 from ._gpupy import current_driver as current_driver

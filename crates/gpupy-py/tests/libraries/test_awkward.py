@@ -1,6 +1,9 @@
 """awkward: ragged arrays made of ours, and chosen from by ours."""
 
+import pytest
 from steps import Steps
+
+import gpupy
 
 step = Steps("awkward")
 
@@ -66,3 +69,13 @@ def the_type_of_an_array(np, ak):
 
 
 test_awkward = step.tests()
+
+
+def test_typed_lists_come_and_go():
+    ak = pytest.importorskip("awkward")
+    typed = gpupy.TypedList([[1, 2], [], [3]], dtype="f4")
+    there = typed.to_awkward()
+    assert ak.to_list(there) == typed.tolist() == ak.to_list(ak.Array(typed))
+    for array in (there, there[1:], there[[2, 0]]):
+        back = gpupy.TypedList.from_awkward(array)
+        assert back.tolist() == ak.to_list(array) and back.dtype == "f4"

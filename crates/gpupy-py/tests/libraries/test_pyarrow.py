@@ -114,3 +114,16 @@ def test_without_pyarrow_the_words_say_what_is_missing(monkeypatch):
     for ask in (gpupy.ones(2).__arrow_array__, gpupy.ones(2).__arrow_c_array__):
         with pytest.raises(ImportError, match="Arrow's layout of an array is made by pyarrow: install it"):
             ask()
+
+
+def test_typed_lists_come_and_go():
+    pa = pytest.importorskip("pyarrow")
+    typed = gpupy.TypedList([[1, 2], [], [3]], dtype="f4")
+    there = pa.array(typed)
+    assert there.type == pa.large_list(pa.float32()) and there.to_pylist() == typed.tolist()
+    assert pa.array(typed, type=pa.list_(pa.float64())).to_pylist() == typed.tolist()
+    for array in (there, there[1:], pa.array([[1.5], [2.5, 3.5]])):
+        assert gpupy.TypedList.from_arrow(array).tolist() == array.to_pylist()
+    for array in ([[1.0], None], [[1.0, None]]):
+        with pytest.raises(ValueError, match="nulls"):
+            gpupy.TypedList.from_arrow(pa.array(array))
