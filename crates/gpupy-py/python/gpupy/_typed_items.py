@@ -118,11 +118,11 @@ def checked_sizes(own: numpy.ndarray[Any, Any], other: numpy.ndarray[Any, Any]) 
     raise ValueError(f"the lists' items {number} have {sizes} elements")
 
 
-def words_of(items: Sequence[Any], between: str) -> str:
+def words_of(items: Any, between: str) -> str:
     """All items in brackets; of many the first and the last, as NumPy prints arrays."""
     options = numpy.get_printoptions()
     edge: int = options["edgeitems"]
-    row = {"separator": between, "threshold": options["threshold"]}
+    row: dict[str, Any] = {"separator": between, "threshold": options["threshold"]}
     shown = [numpy.array2string(numpy.asarray(items[k]), **row) for k in _shown(len(items), edge, options)]
     if len(shown) < len(items):
         shown.insert(edge, "...")

@@ -70,7 +70,7 @@ class TypedList(NDArrayOperatorsMixin):
         if data is None:
             if sizes is not None:
                 raise ValueError("there are sizes of items, but no data")
-            self._data = np.zeros(max(operator.index(reserve), 1), float if dtype is None else dtype)
+            self._data: Any = np.zeros(max(operator.index(reserve), 1), float if dtype is None else dtype)
             self._bounds = numpy.zeros(ITEMS + 1, numpy.int64)
             self._count, self._is_own, self._shares_bounds = 0, True, False
             return
