@@ -36,6 +36,18 @@ def test_a_program_draws_the_same_picture_by_both(root, start, tmp_path, program
     assert numpy.abs(by_numpy - by_gpupy).max() <= 1
 
 
+def test_the_sphere_in_vectors_is_the_sphere_in_scalars(root, start, tmp_path):
+    for program, *options in (["shaded_sphere", "--gpupy"], ["sphere_in_vectors"]):
+        path = root / "examples" / f"{program}.py"
+        start(path, "--size", 64, "--output", tmp_path / f"{program}.png", *options)
+    scalars, vectors = (
+        numpy.asarray(Image.open(tmp_path / f"{name}.png")).astype(int)
+        for name in ("shaded_sphere", "sphere_in_vectors")
+    )
+    assert vectors.std() > 10, "a picture with nothing on it"
+    assert numpy.abs(scalars - vectors).max() <= 1
+
+
 @pytest.mark.parametrize("exponent", ["2", "4"])
 def test_the_distance_map_writes_the_same_numbers_by_both(root, start, tmp_path, exponent):
     path = root / "examples" / "distance_map.py"

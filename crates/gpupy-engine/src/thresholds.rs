@@ -112,10 +112,9 @@ gpupy_core::thresholds! {
     /// The most parts of a join that are told apart at each point: of more, a walk is cut, which costs a launch
     /// for each.
     chained_parts: usize = 8,
-    /// Of so many elements of a join of several values, one at most may be of another than the largest, where
-    /// both are read and one is selected, or where what is written leaves the others as they are. Edges are little of an image; where halves are joined, launches of
-    /// their own compute nothing twice.
-    mixed_part: usize = 8,
+    /// Of so many elements that others want as they are, one at most may be left around a write, for all to be
+    /// copied in the launch that writes: edges are little of an image.
+    left_part: usize = 8,
     /// The most joins one in another; a longer chain is read from what it stores on the way.
     longest_chain: usize = 8,
     /// The most points at which a rasteriser in software computes the coordinates of a join. By Mesa's, four

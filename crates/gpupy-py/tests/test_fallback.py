@@ -301,3 +301,15 @@ def test_parts_are_read_as_the_parts_before_them_left_the_output(driver, step):
         return a
 
     check(program)
+
+
+def test_nothing_is_evaluated_for_what_another_class_does(driver):
+    class Other:
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            return ufunc.__name__, [type(each) for each in inputs]
+
+    x = gpupy.ones(40000, numpy.float32) + 1
+    gpupy.reset_stats()
+    assert x * Other() == ("multiply", [gpupy.ndarray, Other])
+    assert numpy.subtract(Other(), x) == ("subtract", [Other, gpupy.ndarray])
+    assert gpupy.stats()["launches"] == 0

@@ -134,7 +134,7 @@ impl Recorder {
 /// that it has.
 fn is_most_of_what_stays(old: &Value, dest: &View) -> bool {
     let around = old.len().saturating_sub(dest.size());
-    old.is_shared() && around.saturating_mul(T.mixed_part) <= old.len()
+    old.is_shared() && around.saturating_mul(T.left_part) <= old.len()
 }
 
 /// A join that is being made.

@@ -79,6 +79,19 @@ pub(crate) fn is_chained(points: usize, caps: &Capabilities) -> bool {
     caps.host_memory || caps.hardware || points <= T.chained_in_software
 }
 
+/// Whether reading the elements of other values too at so many points, each of which takes so many operations, and
+/// selecting from them, costs less than launches for each run of points that read one value.
+pub(crate) fn is_selected(
+    points: usize,
+    others: impl Iterator<Item = u64>,
+    runs: usize,
+    caps: &Capabilities,
+) -> bool {
+    let each: u64 = others.map(|weight| weight + T.load + 1).sum();
+    let selected = (points as f64) * each as f64 * operation_cost(caps);
+    selected <= runs.saturating_sub(1) as f64 * T.launch
+}
+
 /// The operations that take as long as a launch.
 fn launch(caps: &Capabilities) -> u64 {
     (T.launch / operation_cost(caps)) as u64

@@ -40,7 +40,6 @@ _OURS = [
     "Explanation",
     "FallbackError",
     "FallbackWarning",
-    "TypedList",
     "current_driver",
     "driver",
     "drivers",
@@ -52,7 +51,6 @@ _OURS = [
     "install",
     "load_ipython_extension",
     "ndarray",
-    "parallel",
     "reset_stats",
     "scalar",
     "stats",
@@ -61,6 +59,16 @@ _OURS = [
     "unload_ipython_extension",
     "use",
 ]
+
+# Not with the package, whose import is to take as long as NumPy's.
+_LATER = {
+    "parallel": ".parallel",
+    "vectors": ".vectors",
+    "TypedList": "._typed_list:TypedList",
+    **{name: f"._vector:{name}" for name in ("vec2", "vec3", "vec4", "mat2", "mat3", "mat4")},
+}
+
+_OURS += _LATER
 
 # What `from numpy import *` gives, and the thesis's dtype.
 __all__ = [*_numpy.__all__, "gpufloat32"]
@@ -71,11 +79,10 @@ _variables.tell_of_unknown()
 
 
 def __getattr__(name):
-    if name == "parallel":
-        # Not with the package, whose import is to take as long as NumPy's.
-        return _importlib.import_module(".parallel", __name__)
-    if name == "TypedList":
-        return _importlib.import_module("._typed_list", __name__).TypedList
+    if name in _LATER:
+        module, _, inside = _LATER[name].partition(":")
+        found = _importlib.import_module(module, __name__)
+        return getattr(found, inside) if inside else found
     try:
         value = _namespace.lookup(name)
     except AttributeError as error:

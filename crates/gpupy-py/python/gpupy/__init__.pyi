@@ -12,10 +12,17 @@ from ._ours import *
 import numpy as _numpy
 
 from . import parallel as parallel
+from . import vectors as vectors
 from ._fallback import FallbackError as FallbackError
 from ._fallback import FallbackWarning as FallbackWarning
 from ._fallback import fallback as fallback
 from ._typed_list import TypedList as TypedList
+from ._vector import mat2 as mat2
+from ._vector import mat3 as mat3
+from ._vector import mat4 as mat4
+from ._vector import vec2 as vec2
+from ._vector import vec3 as vec3
+from ._vector import vec4 as vec4
 from ._gpupy import DriverError as DriverError
 from ._gpupy import Explanation as Explanation
 from ._gpupy import current_driver as current_driver

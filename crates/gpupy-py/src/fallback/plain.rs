@@ -116,6 +116,10 @@ impl<'py> Loan<'py> {
         {
             return Ok(None);
         }
+        // Nothing is evaluated for what another class will do.
+        if args.iter_borrowed().any(|value| !self.may_be_lent(&value)) {
+            return Ok(None);
+        }
         let Some(items) = self.lent_all(args.iter(), DEPTH)? else { return Ok(None) };
         let items = PyTuple::new(py, items)?;
         if kwargs.is_empty() {
@@ -176,6 +180,15 @@ impl<'py> Loan<'py> {
             return Ok(Some(all));
         }
         Ok(None)
+    }
+
+    /// Whether a value is one that `lent` knows, as far as its class says.
+    fn may_be_lent(&self, value: &Bound<'py, PyAny>) -> bool {
+        value.is_exact_instance_of::<NdArray>()
+            || self.is_plain(value)
+            || value.is_exact_instance_of::<LazyScalar>()
+            || value.is_exact_instance_of::<PyTuple>()
+            || value.is_exact_instance_of::<PyList>()
     }
 
     /// Whether NumPy gets a value as it is.

@@ -91,23 +91,23 @@ impl<'w> Chain<'w> {
         chosen
     }
 
-    /// Whether the elements of several values may be selected from at each point: for most of them it is one of the
-    /// largest, and those of the others are little work.
+    /// Whether the elements of several values may be selected from at each point: all of them are read there, which takes
+    /// less than launches of their own; in host memory no more is read than in these.
     fn may_mix(&self, parts: &Parts) -> bool {
-        let extents = || (0..parts.sources.len()).map(|source| parts.extent_of(source));
-        let Some(main) = (0..parts.sources.len()).max_by_key(|source| parts.extent_of(*source))
-        else {
+        let sources = || 0..parts.sources.len();
+        let caps = &self.device.caps;
+        let Some(main) = sources().max_by_key(|source| parts.extent_of(*source)) else {
             return true;
         };
-        let all: usize = extents().sum();
-        let others = all - parts.extent_of(main);
+        if caps.host_memory || parts.sources.len() == 1 {
+            return true;
+        }
         let is_there = |value: &Value| self.device.is_all_there(value) || self.is_apart(value);
-        let sources = parts.sources.iter().enumerate().filter(|(source, _)| *source != main);
-        let weights = sources.map(|(_, source)| cost::weight(source, T.costly, 0, is_there));
-        let is_little = || weights.fold(0, u32::saturating_add) <= T.recompute;
-        others == 0
-            || others.saturating_mul(T.mixed_part) <= all
-                && (self.device.caps.host_memory || is_little())
+        let others = sources().filter(|source| *source != main);
+        let weights = others.map(|other| {
+            u64::from(cost::weight(&parts.sources[other], Growth::most(), 0, is_there))
+        });
+        cost::is_selected(size_of(self.space), weights, parts.runs().len(), caps)
     }
 
     /// The element of whichever part of a join along an axis a coordinate lies in.
