@@ -2,8 +2,8 @@
 
     python examples/sphere_in_vectors.py --output sphere.png
 
-Rays, normals and colours are arrays of ``vec3``, one for each pixel. They are recorded component by component,
-so that all of it is one launch, as in scalars.
+Rays, normals and colours are arrays of ``vec3``, one for each pixel. They are recorded component by
+component, so that all of it is one launch, as in scalars.
 """
 
 import argparse
