@@ -8,7 +8,6 @@
 
 mod assigned;
 mod boxes;
-mod copies;
 mod on_host;
 mod reduced;
 mod whole;

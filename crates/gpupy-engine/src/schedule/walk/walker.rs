@@ -4,15 +4,15 @@
 //! so that all accesses to a value are known before it is expanded. Invariant: no value is expanded at several
 //! accesses, or more often than it has elements, when computing it once is cheaper (`cost.rs`).
 //!
-//! Not here: the walk itself (`mod.rs`), joined values (`joined.rs`), which nodes go into which kernel (`partition.rs`).
+//! Not here: the walk itself (`mod.rs`), which nodes go into which kernel (`partition.rs`).
 
-use super::chain::{self, Chained};
-use super::joined::{Joined, Joins};
 use super::{Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
+use crate::graph::join::{Found, Join};
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
 use crate::schedule::device::Device;
+use crate::schedule::halo::Rotation;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -22,6 +22,25 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+
+/// What a walk does with a joined value of which it reads several parts.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Joins {
+    /// It is computed first.
+    First,
+    /// The walk is cut where a part ends.
+    Cut,
+    /// The same of a walk over part of a tile, which stores nothing besides.
+    CutAgain,
+    /// A rotation is read in a halo; any other is computed first.
+    Halo,
+}
+
+impl Joins {
+    fn is_cut(self) -> bool {
+        matches!(self, Joins::Cut | Joins::CutAgain)
+    }
+}
 
 pub(super) struct Walker<'d> {
     pub(super) device: &'d Device,
@@ -37,13 +56,12 @@ pub(super) struct Walker<'d> {
     whole: Vec<Value>,
     pub(super) joins: Joins,
     /// The values that the walk computes, whoever else reads them.
-    pub(super) own: SmallVec<[ValueId; 1]>,
+    own: SmallVec<[ValueId; 1]>,
     besides: SmallVec<[u32; 2]>,
     /// Where the space was cut, one after another; it ends there.
-    pub(super) ends: Vec<Cut>,
+    ends: Vec<Cut>,
     /// Where it has to be cut before anything is said of what is needed.
-    pub(super) cut: Option<Cut>,
-    pub(super) chained: Chained,
+    cut: Option<Cut>,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
 }
@@ -88,12 +106,10 @@ impl Walk {
         let joins = if is_tile { Joins::Cut } else { Joins::CutAgain };
         let (mut walker, mut roots) = Walker::walked(device, starts, at.clone(), space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
-        let mut count = ends.len();
-        // What holds for all of the space alone is looked for once more in the part that is left of it.
-        while count > 0 && walker.cut.is_none() && walker.is_of_more(count) {
+        let is_less = || !walker.besides.is_empty() || walker.computes_what_is_there();
+        if !ends.is_empty() && walker.cut.is_none() && is_less() {
             let space = walker.space.clone();
-            (walker, roots) = Walker::walked(device, starts, at.clone(), space, Joins::CutAgain)?;
-            count = walker.ends.len();
+            (walker, roots) = Walker::walked(device, starts, at, space, Joins::CutAgain)?;
             ends.append(&mut walker.ends);
         }
         Ok(match walker.cut {
@@ -112,24 +128,6 @@ impl<'d> Walker<'d> {
         space: Shape,
         joins: Joins,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
-        let mut chained = Chained::default();
-        loop {
-            let walk = (at.clone(), space.clone(), joins);
-            let (mut walker, roots) = Walker::walked_once(device, starts, walk, chained)?;
-            match walker.chained.again() {
-                Some(again) => chained = again,
-                None => return Ok((walker, roots)),
-            }
-        }
-    }
-
-    /// The same, with what is known of its chains.
-    fn walked_once(
-        device: &'d Device,
-        starts: &[Start<'_>],
-        (at, space, joins): (Access, Shape, Joins),
-        chained: Chained,
-    ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut walker = Walker {
             device,
             space,
@@ -144,7 +142,6 @@ impl<'d> Walker<'d> {
             besides: SmallVec::new(),
             ends: Vec::new(),
             cut: None,
-            chained,
             last: None,
         };
         let roots = starts
@@ -184,13 +181,6 @@ impl<'d> Walker<'d> {
         Walk { space, nodes, roots, besides, needs }
     }
 
-    /// Whether it has found what it would not in the space that is left, cut so often.
-    fn is_of_more(&self, cuts: usize) -> bool {
-        !self.besides.is_empty()
-            || self.chained.first.is_some_and(|first| first < cuts)
-            || self.computes_what_is_there()
-    }
-
     /// Whether a node is computed of which all that the rest of the space reads is there.
     fn computes_what_is_there(&self) -> bool {
         self.nodes.iter().any(|WalkNode { value, access, role }| {
@@ -200,7 +190,7 @@ impl<'d> Walker<'d> {
     }
 
     /// The node of a value at an access, new or known.
-    pub(super) fn visit(&mut self, value: &Value, at: Access) -> Child {
+    fn visit(&mut self, value: &Value, at: Access) -> Child {
         if let Kind::Constant(scalar) = value.0.kind {
             return Child::Scalar(scalar);
         }
@@ -208,19 +198,12 @@ impl<'d> Walker<'d> {
         if let Some(found) = known.iter().find(|n| self.nodes[**n as usize].access == at) {
             return Child::Node(*found);
         }
-        // The numbers of a chain may be read once more by what comes later, and are nowhere stored.
-        let is_number = matches!(value.0.kind, Kind::Expr { op: NodeOp::Index(_), .. });
-        let role = if is_number && value.is_step() {
-            Role::Index(at.clone())
-        } else {
-            if known.is_empty() {
-                self.pending.push((value.order(), value.id()));
-            }
-            Role::Leaf
-        };
+        if known.is_empty() {
+            self.pending.push((value.order(), value.id()));
+        }
         let node = self.nodes.len() as u32;
         known.push(node);
-        self.nodes.push(WalkNode { value: value.clone(), access: at, role });
+        self.nodes.push(WalkNode { value: value.clone(), access: at, role: Role::Leaf });
         Child::Node(node)
     }
 
@@ -262,6 +245,7 @@ impl<'d> Walker<'d> {
             _ => state.operands.clone(),
         };
         drop(state);
+        let mut rotation = None;
         let by_itself = match op {
             NodeOp::Gather => !operands[1].as_ref().is_some_and(|t| self.device.gathers_from(t)),
             _ => op.stands_alone(),
@@ -278,10 +262,6 @@ impl<'d> Walker<'d> {
             }
             return Ok(());
         }
-        let rotation = match op {
-            NodeOp::Join(join) => self.rotation(&value, join, &open),
-            _ => None,
-        };
         for node in open {
             let at = self.nodes[node as usize].access.clone();
             let found = if value.0.linear { None } else { self.coordinates(&value, &at) };
@@ -307,15 +287,37 @@ impl<'d> Walker<'d> {
                 }
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
-                    match self.joined(&value, join, found, rotation.as_ref())? {
-                        Joined::Read(child) => {
+                    let mut part = join.find(&found[join.axis as usize], &self.space);
+                    if let Found::Cut { axis, at } = part
+                        && self.joins.is_cut()
+                    {
+                        // What was found so far holds for fewer points, too.
+                        self.space[axis] = at;
+                        self.ends.push((axis, at));
+                        part = join.find(&found[join.axis as usize], &self.space);
+                    }
+                    match part {
+                        Found::Part(part, start) => {
+                            let child = self.part(&value, join, (part, start), found)?;
                             Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
                         }
-                        Joined::First => {
-                            self.need(node);
-                            continue;
+                        Found::Cut { axis, at } if self.joins.is_cut() => {
+                            self.cut = Some((axis, at));
+                            return Ok(());
                         }
-                        Joined::Cut => return Ok(()),
+                        Found::Cut { .. } | Found::Mixed => {
+                            match self.halo(&mut rotation, &value, &found) {
+                                Some((halo, at)) => {
+                                    let child = self.visit(&halo, at);
+                                    self.need_whole(&halo);
+                                    Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
+                                }
+                                None => {
+                                    self.need(node);
+                                    continue;
+                                }
+                            }
+                        }
                     }
                 }
                 NodeOp::Reduce { .. }
@@ -353,10 +355,7 @@ impl<'d> Walker<'d> {
             let is_stored = below.id() != value.id() && self.device.fates.is_stored(below.id());
             is_stored || self.device.is_all_there(below)
         };
-        let weight = |most| {
-            let joins = !chain::has_chains(self.device, value.dtype(), size_of(&self.space));
-            cost::weight(value, most, u32::from(joins), is_there)
-        };
+        let weight = |most| cost::weight(value, most, is_there);
         if cost::again(value, nodes.len(), points, reach, weight) > T.recompute {
             return true;
         }
@@ -385,7 +384,7 @@ impl<'d> Walker<'d> {
         Ok(children)
     }
 
-    pub(super) fn child(
+    fn child(
         &mut self,
         input: &Input,
         operand: Option<&Value>,
@@ -428,6 +427,40 @@ impl<'d> Walker<'d> {
         Child::Node(node)
     }
 
+    /// The node of a part of a joined value, whose coordinates are known.
+    fn part(
+        &mut self,
+        value: &Value,
+        join: &Join,
+        (part, start): (usize, usize),
+        mut coordinates: Coordinates,
+    ) -> Result<Child> {
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+        coordinates[join.axis as usize].offset -= start as i64;
+        let shape = join.shape(part, value.shape());
+        let nowhere = access::access(0, &[]);
+        let operand = value.state().operands.get(part).cloned().flatten();
+        self.child(&inputs[part], operand.as_ref(), &shape, &nowhere, Some(&coordinates))
+    }
+
+    /// The halo in which a joined value lies that is needed at these coordinates, and the access to it, if this
+    /// walk reads halos; `known` is what was found out about the value for another access.
+    fn halo(
+        &self,
+        known: &mut Option<Option<Rotation>>,
+        value: &Value,
+        coordinates: &Coordinates,
+    ) -> Option<(Value, Access)> {
+        if self.joins != Joins::Halo {
+            return None;
+        }
+        let rotation = known
+            .get_or_insert_with(|| Rotation::found(value, |value| self.device.is_all_there(value)))
+            .as_ref()?;
+        let is_one_tile = |shape: &[usize]| self.device.tiling(shape).is_one();
+        self.device.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
+    }
+
     pub(super) fn coordinates(&mut self, value: &Value, at: &Access) -> Option<Coordinates> {
         if let Some((shape, access, found)) = &self.last
             && shape[..] == *value.shape()
@@ -445,7 +478,7 @@ impl<'d> Walker<'d> {
     }
 
     /// Needs all of a value that nodes read, unless it is there.
-    pub(super) fn need_whole(&mut self, value: &Value) {
+    fn need_whole(&mut self, value: &Value) {
         if !self.device.is_there(value, 0..value.len()) {
             self.whole.push(value.clone());
         }
