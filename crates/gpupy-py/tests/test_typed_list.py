@@ -85,6 +85,13 @@ def test_items_are_views(driver):
     same(typed[5:1:-1], [[0, 0, 0, 0], [3, 40, 5]])
 
 
+def test_a_row_of_elements_is_written_into_items_that_have_as_many(driver):
+    for row in (np.array([7, 8, 9]), gp.array([7, 8, 9]), [7, 8, 9], np.array([7])):
+        typed = gp.TypedList([[0], [1, 2], [3]])
+        typed[:2] = row
+        same(typed, [[7], [8, 9] if len(row) > 1 else [7, 7], [3]])
+
+
 def test_the_exercise_of_the_text(driver):
     def given():
         return gp.TypedList([[0, 0], [1, 1], [0, 0]])

@@ -24,12 +24,8 @@ class Flat(NamedTuple):
 def is_nested(data: Any) -> bool:
     """Whether these are sequences of which some element is a sequence itself."""
     return isinstance(data, list | tuple) and any(
-        isinstance(item, list | range | numpy.ndarray | np.ndarray) or _is_row(item) for item in data
+        isinstance(item, list | tuple | range | numpy.ndarray | np.ndarray) for item in data
     )
-
-
-def _is_row(item: Any) -> bool:
-    return isinstance(item, tuple)
 
 
 def flattened(data: Any, sizes: Any, dtype: Any) -> Flat:

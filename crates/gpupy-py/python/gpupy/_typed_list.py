@@ -238,7 +238,8 @@ class TypedList(NDArrayOperatorsMixin):
 
     def _set_items(self, start: int, stop: int, step: int, value: Any) -> None:
         which = range(start, stop, step)
-        if isinstance(value, TypedList) or is_nested(value) or value == []:
+        is_empty = isinstance(value, list | tuple) and not value
+        if isinstance(value, TypedList) or is_nested(value) or is_empty:
             items = value if isinstance(value, TypedList) else TypedList(value, dtype=self.dtype)
             if step == 1:
                 self._splice(start, max(start, stop), item_of(items.data, self.dtype), items.sizes)
