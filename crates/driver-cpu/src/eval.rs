@@ -10,6 +10,7 @@ use crate::blocks::Blocks;
 use crate::compile::known::Known;
 use crate::compile::leaves::Leaf;
 use crate::compile::plan::Stride;
+use crate::pieces::piece::{Key, Piece, key, pieces};
 use crate::run::lone;
 use crate::run::work::{self, Work};
 use crate::threads::crew::Crew;
@@ -27,6 +28,7 @@ use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// Programs whose plans are kept.
 const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
@@ -37,6 +39,8 @@ const APART: usize = 512;
 /// Evaluates launches.
 pub struct Evaluator {
     known: LruCache<Fingerprint, Known, FxBuildHasher>,
+    /// Of launches that read at computed numbers, the pieces that they are evaluated in, if any.
+    pieces: LruCache<Key, Option<Arc<[Piece]>>, FxBuildHasher>,
     /// The instructions of the largest program.
     limit: u32,
     /// As many as the driver was opened with.
@@ -51,7 +55,8 @@ type Lines<'a> = SmallVec<[Line<'a>; 8]>;
 impl Evaluator {
     pub fn new(limit: u32, threads: usize) -> Evaluator {
         let known = LruCache::with_hasher(KEPT, FxBuildHasher);
-        Evaluator { known, limit, threads, pool: None }
+        let pieces = LruCache::with_hasher(KEPT, FxBuildHasher);
+        Evaluator { known, pieces, limit, threads, pool: None }
     }
 
     /// Evaluates a launch; tells what was compiled for it.
@@ -68,6 +73,9 @@ impl Evaluator {
         let mut operands: SmallVec<[(*mut u8, usize); 8]> = SmallVec::new();
         for id in launch.operands {
             operands.push(blocks.named(*id, launch)?);
+        }
+        if let Some(done) = self.in_pieces(blocks, launch, &operands)? {
+            return Ok(done);
         }
         let limit = self.limit;
         let make = || Known::of(launch.program, limit);
@@ -141,5 +149,37 @@ impl Evaluator {
         let mut crew = Crew { threads: number::now(self.threads), pool: &mut self.pool };
         crew.share(work.rows.items(), time, &|items| work.run(items))?;
         Ok(Evaluated { launches: 1, ..done })
+    }
+
+    /// Evaluates a launch piece by piece, if that is how its elements are read with steps.
+    fn in_pieces(
+        &mut self,
+        blocks: &mut Blocks,
+        launch: &Launch<'_>,
+        operands: &[(*mut u8, usize)],
+    ) -> Result<Option<Evaluated>> {
+        let limit = self.limit;
+        let make = || Known::of(launch.program, limit);
+        let known = self.known.try_get_or_insert(launch.fingerprint, make)?;
+        let Some(numbers) = &known.numbers else { return Ok(None) };
+        let lens: SmallVec<[usize; 8]> = operands.iter().map(|(_, len)| *len).collect();
+        let find = || pieces(numbers, launch, &lens);
+        let found = self.pieces.get_or_insert(key(numbers, launch, &lens), find);
+        let Some(found) = found.clone() else { return Ok(None) };
+        let mut done = Evaluated { launches: 1, ..Evaluated::default() };
+        for piece in found.iter() {
+            let own = Launch {
+                program: &piece.program,
+                fingerprint: piece.fingerprint,
+                shape: &piece.shape,
+                accesses: &piece.accesses(launch),
+                dests: &piece.dests(launch),
+                ..*launch
+            };
+            let Evaluated { compiled, specialised, .. } = self.launch(blocks, &own)?;
+            done.compiled += compiled;
+            done.specialised += specialised;
+        }
+        Ok(Some(done))
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! rows       what operations compute, on rows of elements
+//! pieces     boxes of a launch in which computed numbers are affine
 //! compile    programs become plans of operations on rows, and machine code
 //! traversal  the way that rows go through a launch
 //! threads    work that several cores share
@@ -25,6 +26,7 @@ mod compile;
 mod driver;
 mod errors;
 mod eval;
+mod pieces;
 mod resources;
 pub mod rows;
 mod run;

@@ -71,8 +71,8 @@ fn shifts_that_wrap_around_are_one_program_for_the_inside_and_the_edges() {
         }
         assert_eq!(*got, wanted, "at {y}, {x}");
     }
-    // Nine boxes, and nothing is stored on the way.
-    assert_eq!(log.lock().unwrap().launches, [7; 9]);
+    // One launch, which stores nothing on the way.
+    assert_eq!(log.lock().unwrap().launches.len(), 1);
 }
 
 #[test]

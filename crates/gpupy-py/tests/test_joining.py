@@ -80,7 +80,7 @@ def test_a_result_has_elements_of_its_own(driver):
         assert a[0] == 0
 
 
-def test_a_stencil_over_shifts_is_one_launch_for_the_inside_and_one_for_each_edge(driver):
+def test_a_stencil_over_shifts_is_one_launch(driver):
     a = given((40, 50))
     x = gp.asarray(a)
     gp.reset_stats()
@@ -88,7 +88,7 @@ def test_a_stencil_over_shifts_is_one_launch_for_the_inside_and_one_for_each_edg
     ours = np.asarray(sum(gp.roll(x, by, axis) for by, axis in steps) - 4 * x)
     np.testing.assert_array_equal(ours, sum(np.roll(a, by, axis) for by, axis in steps) - 4 * a)
     if driver != "soft":
-        assert gp.stats()["launches"] == 9
+        assert gp.stats()["launches"] == 1
 
 
 @hypothesis.given(

@@ -9,6 +9,7 @@ use crate::compile::compiler::{self, Variant};
 use crate::compile::leaves::Leaves;
 use crate::compile::plan::{Computed, Plan, Reducing, Reduction, Stride};
 use crate::errors::NAME;
+use crate::pieces::numbers::Numbers;
 use crate::resources;
 use gpupy_core::driver::Evaluated;
 use gpupy_core::ir::{self, Form, Inst, Program};
@@ -41,6 +42,8 @@ impl Ways {
 /// A program that was evaluated before.
 pub struct Known {
     pub leaves: Leaves,
+    /// The numbers at which elements are read, where some may be affine.
+    pub numbers: Option<Numbers>,
     prepared: Vec<Prepared>,
 }
 
@@ -70,7 +73,8 @@ impl Known {
             let error = Error::new(ErrorKind::Refused, NAME);
             return Err(error.says("too many instructions").with("limit", limit));
         }
-        Ok(Known { leaves: Leaves::of(program), prepared: Vec::new() })
+        let (leaves, numbers) = (Leaves::of(program), Numbers::of(program));
+        Ok(Known { leaves, numbers, prepared: Vec::new() })
     }
 
     /// What was prepared for all leaves and then destinations, no more than 31, going so along their rows.

@@ -6,7 +6,7 @@
 //! of all that, with `regions.rs` for loops and choices. A [`Known`](known::Known) program has its leaves, its plans
 //! and its machine code, kept for the next launch.
 //!
-//! Imports `rows`, `resources.rs`, `errors.rs` and `gpupy-jit`. Not here: the numbers of a launch (`traversal`), how
+//! Imports `rows`, `pieces`, `resources.rs`, `errors.rs` and `gpupy-jit`. Not here: the numbers of a launch (`traversal`), how
 //! a plan runs (`run`).
 
 pub mod compiler;

@@ -70,6 +70,11 @@ impl Join {
 
     /// Which part the points of a space are in, by their coordinate along the axis.
     pub fn find(&self, coordinate: &Access, space: &[usize]) -> Found {
+        self.find_among(coordinate, space, 1)
+    }
+
+    /// The same of so many adjacent parts as one, from that of point 0 on; of these the first is told.
+    pub fn find_among(&self, coordinate: &Access, space: &[usize], parts: usize) -> Found {
         let first = self.part_at(coordinate.offset);
         let start = self.start(first);
         let mut movers = coordinate.strides.iter().zip(space).enumerate();
@@ -85,13 +90,14 @@ impl Join {
             let alone = self.part_at(low) == first && self.part_at(high) == first;
             return if alone { Found::Part(first, start) } else { Found::Mixed };
         }
-        if self.part_at(coordinate.offset + step * (*n as i64 - 1)) == first {
-            return Found::Part(first, start);
+        let behind = self.part_at(coordinate.offset + step * (*n as i64 - 1));
+        if behind.abs_diff(first) < parts {
+            return Found::Part(first.min(behind), self.start(first.min(behind)));
         }
         let at = if *step > 0 {
-            (self.ends[first] as i64 - coordinate.offset + step - 1) / step
+            (self.ends[first + parts - 1] as i64 - coordinate.offset + step - 1) / step
         } else {
-            (coordinate.offset - start as i64) / -step + 1
+            (coordinate.offset - self.start(first + 1 - parts) as i64) / -step + 1
         };
         Found::Cut { axis, at: at as usize }
     }
@@ -118,6 +124,12 @@ mod tests {
                 let parts: Vec<usize> =
                     (0..n as i64).map(|i| join.part_at(offset + step * i)).collect();
                 let change = parts.iter().position(|part| *part != parts[0]);
+                let third = parts.iter().position(|part| part.abs_diff(parts[0]) >= 2);
+                match join.find_among(&coordinate, &[5, n], 2) {
+                    Found::Part(..) => prop_assert_eq!(third, None),
+                    Found::Cut { axis, at } => prop_assert_eq!((axis, Some(at)), (1, third)),
+                    Found::Mixed => prop_assert!(false, "one axis moves"),
+                }
                 match join.find(&coordinate, &[5, n]) {
                     Found::Part(part, start) => {
                         prop_assert_eq!((change, part), (None, parts[0]));

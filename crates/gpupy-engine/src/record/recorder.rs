@@ -4,8 +4,8 @@
 //! an operation give elements instead of expressions. Invariants: what is recorded refers to values, so later writes do
 //! not change it; a recorder does not ask how much work an operation is (`eager/policy.rs`).
 //!
-//! Not here: reductions (`reduced.rs`), what is simpler and the same (`rewrite/`), promotion of
-//! dtypes (the front end's), evaluation (`evaluate.rs`).
+//! Not here: reductions (`reduced.rs`), assignments that are joins (`parted.rs`), what is simpler and the same
+//! (`rewrite/`), promotion of dtypes (the front end's), evaluation (`evaluate.rs`).
 
 use crate::array::base::{Arg, Array, checked_size};
 use crate::graph::join::Join;
@@ -277,7 +277,10 @@ impl Recorder {
                 (_, None) => return old,
             }
         }
-        self.written(old, dest, source)
+        match self.parted(&old, dest.layout(), &source) {
+            Some(joined) => joined,
+            None => self.written(old, dest, source),
+        }
     }
 
     /// The same as an assignment, also where it replaces the whole value.

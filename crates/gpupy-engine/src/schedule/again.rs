@@ -16,11 +16,9 @@
 use crate::graph::passed::Read;
 use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId, computed_bytes};
 use crate::schedule::device::Device;
-use crate::schedule::program::kernel::nodes_of;
-use crate::schedule::walk::{Needs, Role, Walk, WalkNode};
+use crate::schedule::walk::{Needs, Role, Walk, WalkNode, nodes_of};
 use crate::thresholds::T;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
@@ -108,8 +106,8 @@ impl Again {
         // A value that was computed in passing itself is stored now, and what is below it will be asked for less:
         // half of the way is enough, and half of that half for what is stored there.
         let was_passed = value.state().passed.is_some();
-        let mut order: Vec<u32> = (0..walk.nodes.len() as u32).collect();
-        order.sort_unstable_by_key(|n| Reverse(walk.nodes[*n as usize].value.order()));
+        let mut order = walk.operands_first();
+        order.reverse();
         if was_passed {
             let is_computed = |n: &u32| matches!(walk.nodes[*n as usize].role, Role::Apply(..));
             let computed: Vec<u32> = order.iter().copied().filter(is_computed).collect();

@@ -67,6 +67,31 @@ pub(crate) fn strips(bytes: usize, again: usize, in_passing: usize, rows: usize)
     (pays && count >= T.fewest_strips).then_some(count)
 }
 
+/// Whether copying so many elements costs less than the launches of so many boxes among them beyond one.
+pub(crate) fn is_copied_whole(points: usize, boxes: usize, caps: &Capabilities) -> bool {
+    let copy = points as f64 * (T.store + T.load) as f64 * operation_cost(caps);
+    copy < boxes.saturating_sub(1) as f64 * T.launch
+}
+
+/// Whether computing coordinates at so many points costs less than launches for each part of a join: devices have units to
+/// spare for it, and in host memory they are known for all of a row.
+pub(crate) fn is_chained(points: usize, caps: &Capabilities) -> bool {
+    caps.host_memory || caps.hardware || points <= T.chained_in_software
+}
+
+/// Whether reading the elements of other values too at so many points, each of which takes so many operations, and
+/// selecting from them, costs less than launches for each run of points that read one value.
+pub(crate) fn is_selected(
+    points: usize,
+    others: impl Iterator<Item = u64>,
+    runs: usize,
+    caps: &Capabilities,
+) -> bool {
+    let each: u64 = others.map(|weight| weight + T.load + 1).sum();
+    let selected = (points as f64) * each as f64 * operation_cost(caps);
+    selected <= runs.saturating_sub(1) as f64 * T.launch
+}
+
 /// The operations that take as long as a launch.
 fn launch(caps: &Capabilities) -> u64 {
     (T.launch / operation_cost(caps)) as u64
@@ -124,8 +149,13 @@ impl Growth {
 }
 
 /// The operations that an element of a value takes now, from what is there or has a kernel of its own; what is
-/// shared counts once. As many are counted as make a difference: `most`.
-pub(crate) fn weight(value: &Value, most: u32, is_there: impl Fn(&Value) -> bool) -> u32 {
+/// shared counts once, and each join as much as `join`. As many are counted as make a difference: `most`.
+pub(crate) fn weight(
+    value: &Value,
+    most: u32,
+    join: u32,
+    is_there: impl Fn(&Value) -> bool,
+) -> u32 {
     let mut open: SmallVec<[Value; 8]> = SmallVec::new();
     let mut seen: SmallVec<[ValueId; 16]> = SmallVec::new();
     let mut weight = 0u32;
@@ -136,7 +166,7 @@ pub(crate) fn weight(value: &Value, most: u32, is_there: impl Fn(&Value) -> bool
             continue;
         }
         seen.push(value.id());
-        weight += op.cost();
+        weight += if matches!(op, NodeOp::Join(_)) { join } else { op.cost() };
         if weight >= most {
             return most;
         }

@@ -98,14 +98,13 @@ impl Fates {
 
     /// Whether nothing but one kernel holds a pending value. A step on the way to another value is its kernel's.
     pub fn passes(&self, value: &Value) -> bool {
-        value.order().1 != u32::MAX || self.fate(value.id()) == Some(Fate::Passes)
+        value.is_step() || self.fate(value.id()) == Some(Fate::Passes)
     }
 
     /// Whether something may ask once more for a value that is computed in passing, when all of the flush is done; of
     /// what is no part of it nobody knows.
     pub fn lasts(&self, value: &Value) -> bool {
-        let is_value = value.order().1 == u32::MAX;
-        is_value && matches!(self.fate(value.id()), None | Some(Fate::Lasts))
+        !value.is_step() && matches!(self.fate(value.id()), None | Some(Fate::Lasts))
     }
 }
 

@@ -13,9 +13,9 @@ use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::device::Device;
 use crate::schedule::once::Once;
-use crate::schedule::program::kernel::{Emitted, Marks, emission_order, nodes_of};
+use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
 use crate::schedule::program::plans::Plan;
-use crate::schedule::walk::{Child, Needs, Role, Walk};
+use crate::schedule::walk::{Child, Needs, Role, Walk, nodes_of};
 use crate::thresholds::T;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
@@ -167,7 +167,7 @@ impl Partition {
     /// - `Refused`: one operation alone exceeds the driver's limits.
     pub fn cut(&mut self, device: &mut Device, form: Form) -> Result<Possible<()>> {
         self.look_up();
-        for node in self.by_age() {
+        for node in self.walk.operands_first() {
             if let Err(needs) = self.settle(device, node)? {
                 return Ok(Err(needs));
             }
@@ -238,7 +238,7 @@ impl Partition {
             }
         }
         self.look_up();
-        for node in self.by_age() {
+        for node in self.walk.operands_first() {
             self.add_up(device, node);
         }
         let cut = match form {
@@ -260,13 +260,6 @@ impl Partition {
             [Child::Node(node)] => Some(node),
             _ => None,
         })
-    }
-
-    /// All nodes, operands before what reads them.
-    fn by_age(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.walk.nodes.len() as u32).collect();
-        order.sort_unstable_by_key(|n| self.walk.nodes[*n as usize].value.order());
-        order
     }
 
     /// Finds what the piece below a node needs, and makes it fit.

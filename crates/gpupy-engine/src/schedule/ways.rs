@@ -1,18 +1,27 @@
 //! Ways: what is known of how a device does its operations.
 //!
-//! Owns [`Way`], [`Lowered`] and [`Steps`].
+//! Owns [`Way`], [`Lowered`] and [`Steps`]: values that belong to walks, on the way to those that were recorded.
 //!
 //! Not here: how ways are found (`lowering.rs`).
 
 use super::walk::Walk;
-use crate::graph::value::{Kind, NodeOp, Order, Value};
+use crate::graph::value::{Expressions, Input, Kind, NodeOp, Operand, Order, Value, ValueId};
 use gpupy_core::DType;
 use gpupy_core::driver::Resources;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use smallvec::SmallVec;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+
+/// The first rank of the steps of chains.
+const FIRST: u32 = 1 << 31;
+
+/// Whether a value is a step of a chain.
+pub(crate) fn is_of_chain(value: &Value) -> bool {
+    value.is_step() && value.order().1 >= FIRST
+}
 
 /// How a device does an operation.
 #[derive(Clone)]
@@ -36,26 +45,67 @@ pub(crate) struct Lowered {
     pub operations: u32,
 }
 
-/// Steps of expanded operations that were under way when a pause came, or when something else had to be computed
-/// first, by their places. A walk that comes to the operation again goes on with them.
+/// Steps of expanded operations and of chains that were under way when a pause came, or when something else had to be
+/// computed first, by their places. A walk that comes to the operation again goes on with them.
 #[derive(Default)]
-pub(crate) struct Steps(FxHashMap<Order, Value>);
+pub(crate) struct Steps {
+    kept: FxHashMap<Order, Value>,
+    /// The living steps of chains: those that say the same are one.
+    made: Arc<Expressions>,
+    /// Those that say the same as one that stands for another value, by the value that they stand for.
+    apart: RefCell<FxHashMap<ValueId, Arc<Expressions>>>,
+    /// How many of these there were.
+    count: Cell<u32>,
+}
 
 impl Steps {
     /// The step at a place, if it was kept.
     pub fn find(&self, place: Order) -> Option<Value> {
-        self.0.get(&place).cloned()
+        self.kept.get(&place).cloned()
+    }
+
+    /// A step of a chain that stands for a value of this name, or is on the way to it; or the living one that says the same.
+    pub fn made(
+        &self,
+        of: ValueId,
+        dtype: DType,
+        shape: &[usize],
+        op: NodeOp,
+        operands: SmallVec<[Operand; 3]>,
+    ) -> Value {
+        let rank = || {
+            let next = self.count.get();
+            // The last rank is that of the value itself.
+            self.count.set((next + 1) % (u32::MAX - FIRST));
+            FIRST + next
+        };
+        let made = |steps: &Arc<Expressions>, operands| {
+            let step =
+                Value::found_within(steps, (of, rank), dtype, shape.into(), op.clone(), operands);
+            // A walk that is made again after a pause finds the step by its operands, also when it is stored.
+            step.keep_operands(true);
+            step
+        };
+        let found = made(&self.made, operands.clone());
+        // Where the same is done later with other scalars, those of two values may differ.
+        let is_own = found.order().0 == of;
+        let has_scalars = operands.iter().any(|(input, _)| matches!(input, Input::Scalar(_)));
+        if is_own || !has_scalars {
+            return found;
+        }
+        let apart = self.apart.borrow_mut().entry(of).or_default().clone();
+        made(&apart, operands)
     }
 
     /// Keeps what a walk leaves.
     pub fn keep(&mut self, walk: &Walk) {
-        self.0.extend(steps_of(walk).map(|step| (step.order(), step.clone())));
+        self.kept.extend(steps_of(walk).map(|step| (step.order(), step.clone())));
     }
 
     /// Leaves the steps of a walk to that walk, which lets each go when nothing needs it any more.
     pub fn leave_to(&mut self, walk: &Walk) {
-        if !self.0.is_empty() {
-            steps_of(walk).for_each(|step| drop(self.0.remove(&step.order())));
+        if !self.kept.is_empty() {
+            steps_of(walk).for_each(|step| drop(self.kept.remove(&step.order())));
         }
     }
 }
@@ -63,8 +113,11 @@ impl Steps {
 /// The steps among a walk's values.
 fn steps_of(walk: &Walk) -> impl Iterator<Item = &Value> {
     let is_step = |value: &&Value| {
-        let is_operation = matches!(value.0.kind, Kind::Expr { op: NodeOp::Apply(_), .. });
-        value.order().1 != u32::MAX && is_operation
+        let is_operation = matches!(
+            value.0.kind,
+            Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather | NodeOp::Index(_), .. }
+        );
+        value.is_step() && is_operation
     };
     walk.nodes.iter().map(|node| &node.value).filter(is_step)
 }

@@ -246,16 +246,27 @@ impl Value {
             let interner = Some(interner.clone());
             return Value(Node::share(dtype, shape, kind, Pending { interner, ..pending }, state));
         }
+        Value::interned(interner, dtype, shape, kind, |shape, kind, hash| {
+            let (hash, interner) = (Some(hash), Some(interner.clone()));
+            Node::share(dtype, shape, kind, Pending { hash, interner, ..pending }, state)
+        })
+    }
+
+    /// The living value of a table that is of this kind, or a new one.
+    fn interned(
+        interner: &Expressions,
+        dtype: DType,
+        shape: Shape,
+        kind: Kind,
+        make: impl FnOnce(Shape, Kind, u64) -> Arc<Node>,
+    ) -> Value {
         let mut hasher = FxHasher::default();
         (dtype, &kind, &shape).hash(&mut hasher);
         let hash = hasher.finish();
         let is_equal = |node: &Node, (shape, kind): &(Shape, Kind)| {
             node.dtype == dtype && node.shape == *shape && node.kind == *kind
         };
-        let make = |(shape, kind)| {
-            let (hash, interner) = (Some(hash), Some(interner.clone()));
-            Node::share(dtype, shape, kind, Pending { hash, interner, ..pending }, state)
-        };
+        let make = |(shape, kind)| make(shape, kind, hash);
         Value(interner.find_or_insert(hash, (shape, kind), is_equal, make))
     }
 
@@ -273,9 +284,32 @@ impl Value {
         Value(Node::share(dtype, shape, kind, Pending { order, ..pending }, state))
     }
 
-    /// The value's place among all: after its operands, and after what was recorded before.
+    /// A step on the way to the value of this name, or the living one that says the same; a new one has the next rank.
+    pub(crate) fn found_within(
+        steps: &Arc<Expressions>,
+        (of, rank): (ValueId, impl FnOnce() -> u32),
+        dtype: DType,
+        shape: Shape,
+        op: NodeOp,
+        operands: SmallVec<[Operand; 3]>,
+    ) -> Value {
+        let (kind, pending, state) = Pending::of(&shape, op, operands);
+        Value::interned(steps, dtype, shape, kind, |shape, kind, hash| {
+            let (interner, order) = (Some(steps.clone()), Some((of, rank())));
+            let pending = Pending { hash: Some(hash), interner, order, ..pending };
+            Node::share(dtype, shape, kind, pending, state)
+        })
+    }
+
+    /// The value's place among all: after its operands, and after what was recorded before. A step of a chain may stand for
+    /// what is older than its operands.
     pub(crate) fn order(&self) -> Order {
         self.0.order
+    }
+
+    /// Whether it is a step on the way to a value that was recorded.
+    pub(crate) fn is_step(&self) -> bool {
+        self.0.order.1 != u32::MAX
     }
 
     /// The value's name.
@@ -436,6 +470,11 @@ impl Value {
     /// Whether each element is known to be 0.0 or -0.0.
     pub(crate) fn is_zeros(&self) -> bool {
         self.0.zeros.load(Ordering::Relaxed)
+    }
+
+    /// Whether there is another handle just now: an array, or what was computed from it and is pending.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 
     /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten

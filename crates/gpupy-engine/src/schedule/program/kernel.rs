@@ -9,7 +9,7 @@
 
 use crate::blocks::cache::Part;
 use crate::graph::value::Value;
-use crate::schedule::walk::{Child, Role, Walk};
+use crate::schedule::walk::{Child, Role, Walk, nodes_of};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Fingerprint, Form, Program};
 use gpupy_core::op::Op;
@@ -151,14 +151,6 @@ impl Marks {
     pub fn has(&self, node: u32) -> bool {
         self.stamps[node as usize] == self.now
     }
-}
-
-/// The nodes among children.
-pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
-    children.iter().filter_map(|child| match child {
-        Child::Node(node) => Some(*node),
-        Child::Scalar(_) => None,
-    })
 }
 
 /// Groups of neighbouring axes that every access walks over as one axis: for each, the axis whose

@@ -18,6 +18,7 @@ use crate::schedule::program::kernel::Kernel;
 use crate::schedule::program::plans::Planned;
 use crate::schedule::strips::Strips;
 use crate::schedule::walk::Walk;
+use crate::schedule::ways::is_of_chain;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -26,6 +27,8 @@ pub(crate) struct Capture {
     structure: Structure,
     numbers: FxHashMap<ValueId, Source>,
     reads: Reads,
+    /// Of each value that is a join, whether parts of it are scalars.
+    joins: FxHashMap<ValueId, bool>,
     /// Values that are held anyway: something outside holds them, or they are wanted.
     held: Vec<bool>,
     /// Of each value, the elements that are still to be computed.
@@ -56,9 +59,17 @@ impl Capture {
         let wanted: SmallVec<[u32; 2]> = wanted.collect();
         let mut held = below.outlives;
         wanted.into_iter().for_each(|number| held[number as usize] = true);
+        let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
+        let join = |value: &Value| match &value.0.kind {
+            Kind::Expr { op: NodeOp::Join(_), inputs } => {
+                Some((value.id(), inputs.iter().any(is_scalar)))
+            }
+            _ => None,
+        };
         Capture {
             structure,
             held,
+            joins: below.values.iter().filter_map(join).collect(),
             missing: below.values.iter().map(Value::len).collect(),
             numbers: below.numbers,
             reads: below.reads,
@@ -199,7 +210,13 @@ impl Capture {
                 });
             };
             let value = &walk.nodes.get(*node as usize)?.value;
-            let number = self.number(value)?;
+            let is_step = is_of_chain(value);
+            let of = if is_step { value.order().0 } else { value.id() };
+            let Some(Source::Pending(number)) = self.source(of) else { return None };
+            // Which elements of what a join reads are chosen is known from the structure.
+            if is_step && let Some(has_scalars) = self.joins.get(&of) {
+                return (!has_scalars).then_some(Param::Bits(*bits));
+            }
             let Kind::Expr { op, inputs } = &value.0.kind else { return None };
             let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
             match (op, inputs.get(*place as usize)) {

@@ -5,9 +5,9 @@
 //! program. Invariant: all boxes are known before one is launched, so that what they need first
 //! is computed before.
 //!
-//! Not here: where a walk is cut (`join.rs`), launches (`execute/perform.rs`).
+//! Not here: where a walk is cut (`join.rs`), which boxes are copied as one (`copies.rs`), launches (`execute/perform.rs`).
 
-use super::{Prepared, Step, before};
+use super::{Prepared, Step, before, copies};
 use crate::graph::value::{Kind, NodeOp, Value};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
@@ -43,8 +43,8 @@ pub(super) fn of_tile(
 ) -> Result<Possible<Prepared>> {
     let is_join = matches!(value.0.kind, Kind::Expr { op: NodeOp::Join(_), .. });
     let (walk, space) = access::space_of_tile(value.shape(), tile);
-    let place = access::access(0, &contiguous_strides(&space));
-    let mut open: Vec<Piece> = vec![(walk, place, space)];
+    let whole = access::access(0, &contiguous_strides(&space));
+    let mut open: Vec<Piece> = vec![(walk, whole.clone(), space.clone())];
     let mut found = Some(found);
     let (mut walks, mut needs, mut stored) = (Vec::new(), Needs::new(), Needs::new());
     while let Some(piece) = open.pop() {
@@ -60,7 +60,7 @@ pub(super) fn of_tile(
             }
         };
         match found {
-            Ok((mut walk, cuts)) => {
+            Ok((walk, cuts)) => {
                 let cut_off = |piece, cut| {
                     let [behind, before] = halves(piece, cut);
                     open.push(behind);
@@ -68,7 +68,6 @@ pub(super) fn of_tile(
                 };
                 let (_, place, _) = cuts.into_iter().fold(piece, cut_off);
                 stored.extend(again.stored_first(&walk, value, device).into_iter().flatten());
-                needs.append(&mut walk.needs);
                 walks.push((walk, place));
             }
             Err(cut) => open.extend(halves(piece, cut)),
@@ -77,6 +76,8 @@ pub(super) fn of_tile(
     if !stored.is_empty() {
         return Ok(Err(stored));
     }
+    let mut walks = copies::as_one(device, &whole, &space, walks)?;
+    walks.iter_mut().for_each(|(walk, _)| needs.append(&mut walk.needs));
     let mut boxes = Vec::with_capacity(walks.len());
     for (walk, place) in walks {
         match Kernels::of(device, walk, Ends::place(Form::Map, place))? {

@@ -8,6 +8,7 @@
 
 mod assigned;
 mod boxes;
+mod copies;
 mod on_host;
 mod reduced;
 mod whole;

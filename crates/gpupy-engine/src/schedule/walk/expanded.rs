@@ -3,7 +3,8 @@
 //! Not here: the programs (`schedule/lowering.rs`), what a walk does with any other operation (`walker.rs`).
 
 use super::Role;
-use super::walker::{Joins, Walker};
+use super::joined::Joins;
+use super::walker::Walker;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::schedule::lowering;
 use crate::schedule::ways::{Lowered, Way, method_dtype};

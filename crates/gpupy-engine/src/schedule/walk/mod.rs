@@ -4,9 +4,13 @@
 //! Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of the walk's needs.
 //!
 //! Imports `cost.rs`, `device.rs`, `halo.rs`, `lowering.rs` and `ways.rs` of the schedule. Not here: how a walk is made
-//! (`walker.rs`, `expanded.rs`), which nodes go into which kernel (`partition.rs`).
+//! (`walker.rs`, `joined.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel (`partition.rs`).
 
+mod chain;
+mod coordinate;
 mod expanded;
+mod joined;
+mod parts;
 mod walker;
 
 use crate::graph::value::{Input, Value, ValueId};
@@ -15,6 +19,8 @@ use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// A node's operand.
@@ -58,7 +64,45 @@ pub(crate) struct Walk {
     pub needs: Needs,
 }
 
+/// The nodes among children.
+pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
+    children.iter().filter_map(|child| match child {
+        Child::Node(node) => Some(*node),
+        Child::Scalar(_) => None,
+    })
+}
+
 impl Walk {
+    /// All nodes, operands before what reads them; as they were recorded, apart from that.
+    pub fn operands_first(&self) -> Vec<u32> {
+        let mut open = vec![0u32; self.nodes.len()];
+        let mut readers: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); self.nodes.len()];
+        let place = |node: u32| Reverse((self.nodes[node as usize].value.order(), node));
+        let mut ready = BinaryHeap::new();
+        for (number, node) in (0..).zip(&self.nodes) {
+            if let Role::Apply(_, children) = &node.role {
+                for child in nodes_of(children) {
+                    open[number as usize] += 1;
+                    readers[child as usize].push(number);
+                }
+            }
+            if open[number as usize] == 0 {
+                ready.push(place(number));
+            }
+        }
+        let mut order = Vec::with_capacity(self.nodes.len());
+        while let Some(Reverse((_, node))) = ready.pop() {
+            order.push(node);
+            for reader in std::mem::take(&mut readers[node as usize]) {
+                open[reader as usize] -= 1;
+                if open[reader as usize] == 0 {
+                    ready.push(place(reader));
+                }
+            }
+        }
+        order
+    }
+
     /// The walk, if nothing has to be computed before it.
     pub fn complete(self) -> std::result::Result<Walk, Needs> {
         if self.needs.is_empty() { Ok(self) } else { Err(self.needs) }

@@ -1,18 +1,19 @@
 //! How a walk is made: from the value down to what is computed already.
 //!
 //! Values are visited parents first (by falling creation number), with a heap instead of recursion,
-//! so that all accesses to a value are known before it is expanded. Invariant: no value is expanded at several
+//! so that all accesses to a value are known before it is expanded; a step that several joins' chains share may be read
+//! at one more by what comes later, and is expanded for that by itself. Invariant: no value is expanded at several
 //! accesses, or more often than it has elements, when computing it once is cheaper (`cost.rs`).
 //!
-//! Not here: the walk itself (`mod.rs`), which nodes go into which kernel (`partition.rs`).
+//! Not here: the walk itself (`mod.rs`), joined values (`joined.rs`), which nodes go into which kernel (`partition.rs`).
 
+use super::chain::{self, Chained};
+use super::joined::{Joined, Joins};
 use super::{Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
-use crate::graph::join::{Found, Join};
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
 use crate::schedule::device::Device;
-use crate::schedule::halo::Rotation;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -23,30 +24,19 @@ use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// What a walk does with a joined value of which it reads several parts.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Joins {
-    /// It is computed first.
-    First,
-    /// The walk is cut where a part ends.
-    Cut,
-    /// The same of a walk over part of a tile, which stores nothing besides.
-    CutAgain,
-    /// A rotation is read in a halo; any other is computed first.
-    Halo,
-}
-
-impl Joins {
-    fn is_cut(self) -> bool {
-        matches!(self, Joins::Cut | Joins::CutAgain)
-    }
+/// The nodes of a value, one for each access.
+#[derive(Default)]
+struct Nodes {
+    all: SmallVec<[u32; 1]>,
+    /// How many of them were expanded.
+    expanded: usize,
 }
 
 pub(super) struct Walker<'d> {
     pub(super) device: &'d Device,
     pub(super) space: Shape,
     pub(super) nodes: Vec<WalkNode>,
-    by_value: FxHashMap<ValueId, SmallVec<[u32; 1]>>,
+    by_value: FxHashMap<ValueId, Nodes>,
     /// The nodes of values that are tables.
     tables: FxHashMap<ValueId, u32>,
     pending: BinaryHeap<(Order, ValueId)>,
@@ -56,12 +46,13 @@ pub(super) struct Walker<'d> {
     whole: Vec<Value>,
     pub(super) joins: Joins,
     /// The values that the walk computes, whoever else reads them.
-    own: SmallVec<[ValueId; 1]>,
+    pub(super) own: SmallVec<[ValueId; 1]>,
     besides: SmallVec<[u32; 2]>,
     /// Where the space was cut, one after another; it ends there.
-    ends: Vec<Cut>,
+    pub(super) ends: Vec<Cut>,
     /// Where it has to be cut before anything is said of what is needed.
-    cut: Option<Cut>,
+    pub(super) cut: Option<Cut>,
+    pub(super) chained: Chained,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
 }
@@ -106,10 +97,12 @@ impl Walk {
         let joins = if is_tile { Joins::Cut } else { Joins::CutAgain };
         let (mut walker, mut roots) = Walker::walked(device, starts, at.clone(), space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
-        let is_less = || !walker.besides.is_empty() || walker.computes_what_is_there();
-        if !ends.is_empty() && walker.cut.is_none() && is_less() {
+        let mut count = ends.len();
+        // What holds for all of the space alone is looked for once more in the part that is left of it.
+        while count > 0 && walker.cut.is_none() && walker.is_of_more(count) {
             let space = walker.space.clone();
-            (walker, roots) = Walker::walked(device, starts, at, space, Joins::CutAgain)?;
+            (walker, roots) = Walker::walked(device, starts, at.clone(), space, Joins::CutAgain)?;
+            count = walker.ends.len();
             ends.append(&mut walker.ends);
         }
         Ok(match walker.cut {
@@ -128,6 +121,24 @@ impl<'d> Walker<'d> {
         space: Shape,
         joins: Joins,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
+        let mut chained = Chained::default();
+        loop {
+            let walk = (at.clone(), space.clone(), joins);
+            let (mut walker, roots) = Walker::walked_once(device, starts, walk, chained)?;
+            match walker.chained.again() {
+                Some(again) => chained = again,
+                None => return Ok((walker, roots)),
+            }
+        }
+    }
+
+    /// The same, with what is known of its chains.
+    fn walked_once(
+        device: &'d Device,
+        starts: &[Start<'_>],
+        (at, space, joins): (Access, Shape, Joins),
+        chained: Chained,
+    ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut walker = Walker {
             device,
             space,
@@ -142,6 +153,7 @@ impl<'d> Walker<'d> {
             besides: SmallVec::new(),
             ends: Vec::new(),
             cut: None,
+            chained,
             last: None,
         };
         let roots = starts
@@ -181,6 +193,13 @@ impl<'d> Walker<'d> {
         Walk { space, nodes, roots, besides, needs }
     }
 
+    /// Whether it has found what it would not in the space that is left, cut so often.
+    fn is_of_more(&self, cuts: usize) -> bool {
+        !self.besides.is_empty()
+            || self.chained.first.is_some_and(|first| first < cuts)
+            || self.computes_what_is_there()
+    }
+
     /// Whether a node is computed of which all that the rest of the space reads is there.
     fn computes_what_is_there(&self) -> bool {
         self.nodes.iter().any(|WalkNode { value, access, role }| {
@@ -190,28 +209,30 @@ impl<'d> Walker<'d> {
     }
 
     /// The node of a value at an access, new or known.
-    fn visit(&mut self, value: &Value, at: Access) -> Child {
+    pub(super) fn visit(&mut self, value: &Value, at: Access) -> Child {
         if let Kind::Constant(scalar) = value.0.kind {
             return Child::Scalar(scalar);
         }
         let known = self.by_value.entry(value.id()).or_default();
-        if let Some(found) = known.iter().find(|n| self.nodes[**n as usize].access == at) {
+        if let Some(found) = known.all.iter().find(|n| self.nodes[**n as usize].access == at) {
             return Child::Node(*found);
         }
-        if known.is_empty() {
+        if known.all.len() == known.expanded {
             self.pending.push((value.order(), value.id()));
         }
         let node = self.nodes.len() as u32;
-        known.push(node);
+        known.all.push(node);
         self.nodes.push(WalkNode { value: value.clone(), access: at, role: Role::Leaf });
         Child::Node(node)
     }
 
     /// Decides what a value is here, when all its accesses are known.
     fn expand(&mut self, id: ValueId) -> Result<()> {
-        let Some(nodes) = self.by_value.get(&id).cloned() else {
+        let Some(known) = self.by_value.get_mut(&id) else {
             return Ok(());
         };
+        let expanded = std::mem::replace(&mut known.expanded, known.all.len());
+        let nodes: SmallVec<[u32; 1]> = known.all[expanded..].into();
         let value = self.nodes[nodes[0] as usize].value.clone();
         let Kind::Expr { op, inputs } = &value.0.kind else {
             return Ok(());
@@ -245,7 +266,6 @@ impl<'d> Walker<'d> {
             _ => state.operands.clone(),
         };
         drop(state);
-        let mut rotation = None;
         let by_itself = match op {
             NodeOp::Gather => !operands[1].as_ref().is_some_and(|t| self.device.gathers_from(t)),
             _ => op.stands_alone(),
@@ -262,6 +282,10 @@ impl<'d> Walker<'d> {
             }
             return Ok(());
         }
+        let rotation = match op {
+            NodeOp::Join(join) => self.rotation(&value, join, &open),
+            _ => None,
+        };
         for node in open {
             let at = self.nodes[node as usize].access.clone();
             let found = if value.0.linear { None } else { self.coordinates(&value, &at) };
@@ -287,37 +311,15 @@ impl<'d> Walker<'d> {
                 }
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
-                    let mut part = join.find(&found[join.axis as usize], &self.space);
-                    if let Found::Cut { axis, at } = part
-                        && self.joins.is_cut()
-                    {
-                        // What was found so far holds for fewer points, too.
-                        self.space[axis] = at;
-                        self.ends.push((axis, at));
-                        part = join.find(&found[join.axis as usize], &self.space);
-                    }
-                    match part {
-                        Found::Part(part, start) => {
-                            let child = self.part(&value, join, (part, start), found)?;
+                    match self.joined(&value, join, found, rotation.as_ref())? {
+                        Joined::Read(child) => {
                             Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
                         }
-                        Found::Cut { axis, at } if self.joins.is_cut() => {
-                            self.cut = Some((axis, at));
-                            return Ok(());
+                        Joined::First => {
+                            self.need(node);
+                            continue;
                         }
-                        Found::Cut { .. } | Found::Mixed => {
-                            match self.halo(&mut rotation, &value, &found) {
-                                Some((halo, at)) => {
-                                    let child = self.visit(&halo, at);
-                                    self.need_whole(&halo);
-                                    Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
-                                }
-                                None => {
-                                    self.need(node);
-                                    continue;
-                                }
-                            }
-                        }
+                        Joined::Cut => return Ok(()),
                     }
                 }
                 NodeOp::Reduce { .. }
@@ -355,7 +357,10 @@ impl<'d> Walker<'d> {
             let is_stored = below.id() != value.id() && self.device.fates.is_stored(below.id());
             is_stored || self.device.is_all_there(below)
         };
-        let weight = |most| cost::weight(value, most, is_there);
+        let weight = |most| {
+            let joins = !chain::has_chains(self.device, value.dtype(), size_of(&self.space));
+            cost::weight(value, most, u32::from(joins), is_there)
+        };
         if cost::again(value, nodes.len(), points, reach, weight) > T.recompute {
             return true;
         }
@@ -384,7 +389,7 @@ impl<'d> Walker<'d> {
         Ok(children)
     }
 
-    fn child(
+    pub(super) fn child(
         &mut self,
         input: &Input,
         operand: Option<&Value>,
@@ -427,40 +432,6 @@ impl<'d> Walker<'d> {
         Child::Node(node)
     }
 
-    /// The node of a part of a joined value, whose coordinates are known.
-    fn part(
-        &mut self,
-        value: &Value,
-        join: &Join,
-        (part, start): (usize, usize),
-        mut coordinates: Coordinates,
-    ) -> Result<Child> {
-        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
-        coordinates[join.axis as usize].offset -= start as i64;
-        let shape = join.shape(part, value.shape());
-        let nowhere = access::access(0, &[]);
-        let operand = value.state().operands.get(part).cloned().flatten();
-        self.child(&inputs[part], operand.as_ref(), &shape, &nowhere, Some(&coordinates))
-    }
-
-    /// The halo in which a joined value lies that is needed at these coordinates, and the access to it, if this
-    /// walk reads halos; `known` is what was found out about the value for another access.
-    fn halo(
-        &self,
-        known: &mut Option<Option<Rotation>>,
-        value: &Value,
-        coordinates: &Coordinates,
-    ) -> Option<(Value, Access)> {
-        if self.joins != Joins::Halo {
-            return None;
-        }
-        let rotation = known
-            .get_or_insert_with(|| Rotation::found(value, |value| self.device.is_all_there(value)))
-            .as_ref()?;
-        let is_one_tile = |shape: &[usize]| self.device.tiling(shape).is_one();
-        self.device.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
-    }
-
     pub(super) fn coordinates(&mut self, value: &Value, at: &Access) -> Option<Coordinates> {
         if let Some((shape, access, found)) = &self.last
             && shape[..] == *value.shape()
@@ -478,7 +449,7 @@ impl<'d> Walker<'d> {
     }
 
     /// Needs all of a value that nodes read, unless it is there.
-    fn need_whole(&mut self, value: &Value) {
+    pub(super) fn need_whole(&mut self, value: &Value) {
         if !self.device.is_there(value, 0..value.len()) {
             self.whole.push(value.clone());
         }

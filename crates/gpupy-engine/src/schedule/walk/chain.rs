@@ -1,0 +1,473 @@
+//! Chains: a join of views, read at coordinates that are computed where they are needed.
+//!
+//! Owns [`Chain`]. Rotations, repeated edges, mirrors and margins of constants are joins whose parts are views of one
+//! value, or constants. A walk over several of its parts need not be cut: in each part the coordinates in that value are
+//! affine, so that their number is index values and selections, the element a `gather`, and a constant one more
+//! selection. What is pending below, and cheap, is computed at the same coordinates; what is not is stored first.
+//! Invariants: a chain is made of steps over the walk's space, each equal to what it stands for at every point; a
+//! position outside is named only where a selection leaves its element out, and a gather stays inside by itself.
+//!
+//! Not here: coordinates (`coordinate.rs`), joins that are cut (`steps/boxes.rs`).
+
+use super::coordinate::{Coordinate, Line};
+use super::parts::{Giver, PartOf, Parts, Read};
+use crate::graph::join::Join;
+use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
+use crate::memory::access;
+use crate::schedule::cost::{self, Growth};
+use crate::schedule::device::Device;
+use crate::schedule::ways::{Way, method_dtype};
+use crate::thresholds::T;
+use gpupy_core::driver::{Access, Part};
+use gpupy_core::op::Op;
+use gpupy_core::shape::{Shape, size_of};
+use gpupy_core::{DType, Scalar};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
+
+/// What a walk remembers of its chains.
+#[derive(Default)]
+pub(super) struct Chained {
+    /// The steps that compute a value, each at other coordinates.
+    uses: FxHashMap<ValueId, SmallVec<[ValueId; 4]>>,
+    /// Values that chains read from memory.
+    stored: FxHashSet<ValueId>,
+    /// Whether there are more of these than when the walk began.
+    is_outdated: bool,
+    /// How often the walk had been cut when its first chain was made.
+    pub first: Option<usize>,
+}
+
+impl Chained {
+    /// What the same walk begins with once more, if a value has turned out to be stored rather than computed so often.
+    pub fn again(&mut self) -> Option<Chained> {
+        let stored = std::mem::take(&mut self.stored);
+        self.is_outdated.then(|| Chained { stored, ..Chained::default() })
+    }
+}
+
+/// A chain that is being made.
+pub(super) struct Chain<'w> {
+    pub device: &'w Device,
+    /// The walk's points.
+    pub space: &'w [usize],
+    pub chained: &'w mut Chained,
+    /// The values that the walk computes, whoever else reads them.
+    pub own: &'w [ValueId],
+    /// The join that is gone through, by its name.
+    name: ValueId,
+    depth: usize,
+    /// What was found of pending values at coordinates.
+    known: Vec<(ValueId, Vec<Coordinate>, Operand)>,
+}
+
+impl<'w> Chain<'w> {
+    pub fn new(
+        device: &'w Device,
+        space: &'w [usize],
+        own: &'w [ValueId],
+        chained: &'w mut Chained,
+    ) -> Chain<'w> {
+        Chain { device, space, own, chained, name: 0, depth: 0, known: Vec::new() }
+    }
+
+    /// What gives the elements of a join at coordinates over the space; `None` where there is no chain for it.
+    pub fn of(&mut self, value: &Value, join: &Join, found: &[Access]) -> Option<Operand> {
+        has_chains(self.device, value.dtype(), size_of(self.space)).then_some(())?;
+        let found: Vec<Coordinate> = found.iter().cloned().map(Coordinate::affine).collect();
+        self.joined(value, join, &found)
+    }
+
+    fn joined(&mut self, value: &Value, join: &Join, at: &[Coordinate]) -> Option<Operand> {
+        let axis = join.axis as usize;
+        let (low, high) = at[axis].bounds(self.space)?;
+        let parts = Parts::of(value, join, low..high + 1)?;
+        (self.depth < T.longest_chain && self.may_mix(&parts)).then_some(())?;
+        let name = std::mem::replace(&mut self.name, value.id());
+        self.depth += 1;
+        let chosen = self.chosen(value, (axis, &parts), at);
+        self.name = name;
+        self.depth -= 1;
+        chosen
+    }
+
+    /// Whether the elements of several values may be selected from at each point: all of them are read there, which takes
+    /// less than launches of their own; in host memory no more is read than in these.
+    fn may_mix(&self, parts: &Parts) -> bool {
+        let sources = || 0..parts.sources.len();
+        let caps = &self.device.caps;
+        let Some(main) = sources().max_by_key(|source| parts.extent_of(*source)) else {
+            return true;
+        };
+        if caps.host_memory || parts.sources.len() == 1 {
+            return true;
+        }
+        let is_there = |value: &Value| self.device.is_all_there(value) || self.is_apart(value);
+        let others = sources().filter(|source| *source != main);
+        let weights = others.map(|other| {
+            u64::from(cost::weight(&parts.sources[other], Growth::most(), 0, is_there))
+        });
+        cost::is_selected(size_of(self.space), weights, parts.runs().len(), caps)
+    }
+
+    /// The element of whichever part of a join along an axis a coordinate lies in.
+    fn chosen(
+        &mut self,
+        value: &Value,
+        (axis, parts): (usize, &Parts),
+        at: &[Coordinate],
+    ) -> Option<Operand> {
+        let mut elements: SmallVec<[Operand; 2]> = SmallVec::new();
+        for source in 0..parts.sources.len() {
+            elements.push(self.read(source, value.shape(), (axis, parts), at)?);
+        }
+        let given = |giver: Giver| match giver {
+            Giver::Constant(scalar) => (Input::Scalar(scalar), None),
+            Giver::Source(source) => elements[source].clone(),
+        };
+        let mut runs = parts.runs().into_iter().rev();
+        let mut chosen = given(runs.next()?.1);
+        for (end, giver) in runs {
+            let is_before = self.is_below(&at[axis], end)?;
+            let operands = smallvec![is_before, given(giver), chosen];
+            chosen = self.step(value.dtype(), Op::Select, operands);
+        }
+        Some(chosen)
+    }
+
+    /// The element of a value that some parts of a join along an axis are views of.
+    fn read(
+        &mut self,
+        source: usize,
+        shape: &[usize],
+        (axis, parts): (usize, &Parts),
+        at: &[Coordinate],
+    ) -> Option<Operand> {
+        let value = &parts.sources[source];
+        let views = || {
+            parts.all.iter().map(move |part| match &part.read {
+                Read::View(own, layout) if *own == source => {
+                    Some((part, access::access(layout.offset, &layout.strides)))
+                }
+                _ => None,
+            })
+        };
+        if self.is_inside(value) {
+            let coordinates = |(part, walk): (&PartOf, Access)| {
+                let mut extents: Shape = shape.into();
+                extents[axis] = part.extent();
+                access::coordinates(&walk, &extents, value.shape())
+            };
+            let all: Vec<Option<_>> = views().map(|view| view.map(coordinates)).collect();
+            if all.iter().flatten().all(Option::is_some) {
+                let numbers: Option<Vec<Coordinate>> = (0..value.shape().len())
+                    .map(|own| {
+                        let of = |found: &Option<Option<access::Coordinates>>| {
+                            Some(found.as_ref()?.as_ref()?[own].clone())
+                        };
+                        self.in_parts(shape, (axis, parts), all.iter().map(of).collect(), at)
+                    })
+                    .collect();
+                return self.inside(value, numbers?);
+            }
+        }
+        let positions = views().map(|view| view.map(|(_, walk)| walk)).collect();
+        let position = self.in_parts(shape, (axis, parts), positions, at)?;
+        self.element(value, &position)
+    }
+
+    /// A number that in each part is affine in the part's own coordinates, where the parts differ along their axis alone;
+    /// in a part that does not have it, it may be anything.
+    fn in_parts(
+        &self,
+        shape: &[usize],
+        (axis, parts): (usize, &Parts),
+        numbers: Vec<Option<Access>>,
+        at: &[Coordinate],
+    ) -> Option<Coordinate> {
+        let parts = &parts.all;
+        let main = (0..parts.len())
+            .filter(|part| numbers[*part].is_some())
+            .max_by_key(|part| parts[*part].extent())?;
+        let mut whole = numbers[main].clone()?;
+        if parts[main].extent() == 1 {
+            // A single element has any step: it stays where it is in the other parts.
+            whole.strides[axis] = 0;
+        }
+        let mut lines: SmallVec<[Option<Line>; 4]> = SmallVec::new();
+        for (part, number) in parts.iter().zip(&numbers) {
+            let Some(number) = number else {
+                // It goes on as the part before does.
+                lines.push(lines.last().copied().flatten());
+                continue;
+            };
+            let mut others = (0..shape.len()).filter(|other| *other != axis && shape[*other] > 1);
+            if others.any(|other| number.strides[other] != whole.strides[other]) {
+                return None;
+            }
+            // So also that of the largest part.
+            let step = if part.extent() == 1 { whole.strides[axis] } else { number.strides[axis] };
+            let start = number.offset.checked_sub(step.checked_mul(part.range.start)?)?;
+            lines.push(Some(Line { start, step }));
+        }
+        let first = lines.iter().flatten().next().copied()?;
+        let lines: SmallVec<[Line; 4]> =
+            lines.into_iter().map(|line| line.unwrap_or(first)).collect();
+        let ends: SmallVec<[i64; 4]> =
+            parts[..parts.len() - 1].iter().map(|part| part.range.end).collect();
+        let mut number = Coordinate::pieces(&at[axis], &ends, &lines, self.space)?;
+        for (other, coordinate) in at.iter().enumerate().filter(|(other, _)| *other != axis) {
+            let step = if shape[other] > 1 { whole.strides[other] } else { 0 };
+            number.add(step, coordinate)?;
+        }
+        Some(number)
+    }
+
+    /// Whether a value that may be pending is stored before the walk reads it.
+    fn is_apart(&self, value: &Value) -> bool {
+        self.device.elsewhere.contains(&value.id())
+            || self.device.fates.is_stored(value.id()) && !self.own.contains(&value.id())
+            || self.chained.stored.contains(&value.id())
+    }
+
+    /// Whether a value is computed at the coordinates where it is needed, rather than read.
+    fn is_inside(&self, value: &Value) -> bool {
+        let Kind::Expr { op, inputs } = &value.0.kind else { return false };
+        let device = self.device;
+        let operands = || value.state().operands.clone();
+        let points = size_of(self.space);
+        let growth = Growth { points, stored: value.len() };
+        let is_there = |value: &Value| device.is_all_there(value);
+        let is_read = is_there(value) || self.is_apart(value) || op.stands_alone();
+        if is_read || cost::weight(value, T.costly + 1, 0, is_there) > T.costly {
+            return false;
+        }
+        let weight = || cost::weight(value, Growth::most(), 0, is_there);
+        if Growth::may_pay(value, points, &device.caps) && growth.pays(weight(), &device.caps) {
+            return false;
+        }
+        let is_taken = |op: &NodeOp| match op {
+            NodeOp::Apply(Op::Cast | Op::Bitcast) => true,
+            NodeOp::Apply(op) => {
+                let first = match (inputs.first(), operands().first()) {
+                    (Some(Input::Scalar(scalar)), _) => Some(scalar.dtype),
+                    (_, Some(Some(operand))) => Some(operand.dtype()),
+                    _ => None,
+                };
+                let way = device.way(*op, method_dtype(*op, value.dtype(), first));
+                matches!(way, Way::Native | Way::Inlined(_))
+            }
+            NodeOp::Gather => operands()
+                .get(1)
+                .is_some_and(|table| table.as_ref().is_some_and(|t| device.gathers_from(t))),
+            _ => true,
+        };
+        is_taken(op) && device.lack(value, op, inputs, &operands()).is_none()
+    }
+
+    /// A pending value's element, computed from its operands' at these coordinates.
+    fn inside(&mut self, value: &Value, at: Vec<Coordinate>) -> Option<Operand> {
+        let is_known =
+            |(of, own, _): &&(ValueId, Vec<Coordinate>, Operand)| *of == value.id() && *own == at;
+        if let Some((.., found)) = self.known.iter().find(is_known) {
+            return Some(found.clone());
+        }
+        let Kind::Expr { op, inputs } = &value.0.kind else { return None };
+        let found = match op {
+            NodeOp::Join(join) => self.joined(value, join, &at)?,
+            NodeOp::Index(axis) => self.number(&at[*axis as usize], 1, 0)?,
+            NodeOp::Apply(_) | NodeOp::Gather => {
+                let operands = value.state().operands.clone();
+                let read = match op {
+                    NodeOp::Gather => 1,
+                    _ => inputs.len(),
+                };
+                let mut own: SmallVec<[Operand; 3]> = SmallVec::new();
+                for (place, (input, operand)) in inputs.iter().zip(operands).enumerate() {
+                    own.push(match operand {
+                        Some(operand) if place < read => {
+                            self.operand(input, &operand, value.shape(), &at)?
+                        }
+                        operand => (input.clone(), operand),
+                    });
+                }
+                let steps = &self.device.steps;
+                let made = steps.made(value.id(), value.dtype(), self.space, op.clone(), own);
+                self.note(value, &made);
+                (Input::Whole(made.id()), Some(made))
+            }
+            _ => return None,
+        };
+        self.known.push((value.id(), at, found.clone()));
+        Some(found)
+    }
+
+    /// Notes a step that computes a value: where these are too many, it is stored.
+    fn note(&mut self, value: &Value, step: &Value) {
+        let uses = self.chained.uses.entry(value.id()).or_default();
+        if uses.contains(&step.id()) {
+            return;
+        }
+        uses.push(step.id());
+        let others = uses.len() as u32 - 1;
+        // What it cost when it was recorded is the most that it costs now.
+        let is_much = value.0.weight.saturating_mul(others) > T.recompute && {
+            let is_there = |value: &Value| self.device.is_all_there(value);
+            let weight = cost::weight(value, T.recompute + 1, 0, is_there);
+            weight.saturating_mul(others) > T.recompute
+        };
+        if is_much && self.chained.stored.insert(value.id()) {
+            self.chained.is_outdated = true;
+        }
+    }
+
+    /// The element of an operand that is seen so over extents, at coordinates within these.
+    fn operand(
+        &mut self,
+        input: &Input,
+        operand: &Value,
+        shape: &[usize],
+        at: &[Coordinate],
+    ) -> Option<Operand> {
+        if let Kind::Constant(scalar) = operand.0.kind {
+            return Some((Input::Scalar(scalar), None));
+        }
+        let walk = input.access(shape);
+        if self.is_inside(operand)
+            && let Some(found) = access::coordinates(&walk, shape, operand.shape())
+        {
+            let numbers: Option<Vec<Coordinate>> =
+                found.iter().map(|number| self.through(number, at)).collect();
+            return self.inside(operand, numbers?);
+        }
+        let position = self.through(&walk, at)?;
+        self.element(operand, &position)
+    }
+
+    /// An affine number of coordinates.
+    fn through(&self, number: &Access, at: &[Coordinate]) -> Option<Coordinate> {
+        let mut sum = Coordinate::constant(number.offset, self.space.len());
+        for (step, coordinate) in number.strides.iter().zip(at) {
+            sum.add(*step, coordinate)?;
+        }
+        Some(sum)
+    }
+
+    /// The element of a value at a position in it.
+    fn element(&mut self, value: &Value, position: &Coordinate) -> Option<Operand> {
+        let (low, high) = position.bounds(self.space)?;
+        if position.terms.is_empty() && low >= 0 && high < value.len() as i64 {
+            let Access { offset, strides } = &position.affine;
+            let strides = strides.iter().map(|step| *step as isize).collect();
+            let layout = Layout { offset: *offset as isize, strides };
+            return Some((Input::View(value.id(), Box::new(layout)), Some(value.clone())));
+        }
+        let device = self.device;
+        // What is read whole had better be read for the greater part, unless it lies where it is read.
+        let is_near = device.caps.host_memory && device.is_all_there(value);
+        if !device.gathers_from(value) || !is_near && value.len() / 2 > size_of(self.space) {
+            return None;
+        }
+        let position = self.number(position, 1, 0)?;
+        let operands = smallvec![position, (Input::Whole(value.id()), Some(value.clone()))];
+        let steps = &device.steps;
+        let made = steps.made(self.name, value.dtype(), self.space, NodeOp::Gather, operands);
+        Some((Input::Whole(made.id()), Some(made)))
+    }
+
+    /// `times · coordinate + plus` as an int32.
+    fn number(&self, coordinate: &Coordinate, times: i64, plus: i64) -> Option<Operand> {
+        let mut own = Coordinate::constant(plus, self.space.len());
+        own.add(times, coordinate)?;
+        let (index, mut rest) = self.index(&own.affine)?;
+        let mut sum = index;
+        for (factor, pieces) in &own.terms {
+            // What is to be added to all is added to what is selected from.
+            let is_flat = pieces.lines.iter().all(|line| line.step == 0);
+            let extra = if is_flat { std::mem::take(&mut rest) } else { 0 };
+            let mut lines = pieces.lines.iter().rev().map(|line| {
+                let (step, start) =
+                    (line.step.checked_mul(*factor)?, line.start.checked_mul(*factor)?);
+                self.number(&pieces.of, step, start.checked_add(extra)?)
+            });
+            let mut chosen = lines.next()??;
+            for (line, end) in lines.zip(pieces.ends.iter().rev()) {
+                let is_before = self.is_below(&pieces.of, *end)?;
+                chosen = self.step(DType::I32, Op::Select, smallvec![is_before, line?, chosen]);
+            }
+            sum = Some(match sum {
+                Some(sum) => self.step(DType::I32, Op::Add, smallvec![sum, chosen]),
+                None => chosen,
+            });
+        }
+        match sum {
+            Some(sum) if rest == 0 => Some(sum),
+            Some(sum) => Some(self.step(DType::I32, Op::Add, smallvec![sum, scalar(rest)?])),
+            None => scalar(rest),
+        }
+    }
+
+    /// Whether a coordinate is less than a number.
+    fn is_below(&self, coordinate: &Coordinate, end: i64) -> Option<Operand> {
+        let (number, end) = match coordinate.terms.is_empty() {
+            true => {
+                let (index, rest) = self.index(&coordinate.affine)?;
+                (index?, end - rest)
+            }
+            false => (self.number(coordinate, 1, 0)?, end),
+        };
+        Some(self.step(DType::Bool, Op::Lt, smallvec![number, scalar(end)?]))
+    }
+
+    /// An affine number as an index value, if it is not the same at all points, and what is to be added to that.
+    fn index(&self, number: &Access) -> Option<(Option<Operand>, i64)> {
+        let steps = || number.strides.iter().zip(self.space);
+        if steps().all(|(step, extent)| *step == 0 || *extent == 1) {
+            return Some((None, number.offset));
+        }
+        let (low, high) = Coordinate::affine(number.clone()).bounds(self.space)?;
+        let below = low.min(0);
+        let count = high.checked_sub(below)?.checked_add(1)?;
+        i32::try_from(count).ok()?;
+        let strides = steps().map(|(step, n)| if *n == 1 { 0 } else { *step as isize }).collect();
+        let layout = Layout { offset: (number.offset - below) as isize, strides };
+        let steps = &self.device.steps;
+        let shape = [count as usize];
+        let line = steps.made(self.name, DType::I32, &shape, NodeOp::Index(0), smallvec![]);
+        Some((Some((Input::View(line.id(), Box::new(layout)), Some(line))), below))
+    }
+
+    /// An operation on elements over the space.
+    fn step(&self, dtype: DType, op: Op, operands: SmallVec<[Operand; 3]>) -> Operand {
+        let steps = &self.device.steps;
+        let made = steps.made(self.name, dtype, self.space, NodeOp::Apply(op), operands);
+        (Input::Whole(made.id()), Some(made))
+    }
+}
+
+/// Whether joins of a dtype are read at coordinates that are computed, at so many points: that is cheap there, and the
+/// device has room for a selected element in one kernel; else its steps would all be stored.
+pub(super) fn has_chains(device: &Device, dtype: DType, points: usize) -> bool {
+    if !cost::is_chained(points, &device.caps) || !device.caps.dtypes.contains(&DType::I32) {
+        return false;
+    }
+    let driver = &device.driver;
+    let mut need = driver.resource_get(Part::Dest(dtype));
+    let number = [Op::Lt, Op::Select, Op::Add]
+        .map(|op| Part::Op(op, if op == Op::Lt { DType::Bool } else { DType::I32 }));
+    let element = [Part::Op(Op::Gather, dtype), Part::Operand(dtype), Part::Op(Op::Select, dtype)];
+    let leaves = [Part::Index, Part::Index, Part::Param(DType::I32), Part::Param(DType::I32)];
+    for part in number.iter().chain(&element).chain(&leaves) {
+        driver.resource_add(&mut need, &driver.resource_get(*part));
+    }
+    let is_there = |op, dtype| !matches!(device.way(op, dtype), Way::Absent);
+    let numbers = [Op::Lt, Op::Add, Op::Select];
+    numbers.into_iter().all(|op| is_there(op, DType::I32))
+        && is_there(Op::Select, dtype)
+        && driver.resource_check(&need)
+}
+
+fn scalar(number: i64) -> Option<Operand> {
+    let number = i32::try_from(number).ok()?;
+    Some((Input::Scalar(Scalar::i32(number)), None))
+}

@@ -1,0 +1,165 @@
+//! Joined values in a walk: read in one part, through a chain, in a halo, or part by part.
+//!
+//! Owns [`Joins`], which of these a walk may do. Invariant: a walk that was cut reads one part of each value that it was
+//! cut for.
+//!
+//! Not here: coordinates in chains (`chain.rs`), where a part ends (`graph/join.rs`), halos (`halo.rs`).
+
+use super::chain::Chain;
+use super::walker::Walker;
+use super::{Child, lost};
+use crate::graph::join::{Found, Join};
+use crate::graph::value::{Input, Kind, Value};
+use crate::memory::access::{self, Coordinates};
+use crate::schedule::halo::Rotation;
+use crate::thresholds::T;
+use gpupy_core::Result;
+use gpupy_core::driver::Access;
+
+/// What a walk does with a joined value of which it reads several parts.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Joins {
+    /// It is computed first.
+    First,
+    /// The walk is cut where a part ends.
+    Cut,
+    /// The same of a walk over part of a tile, which stores nothing besides.
+    CutAgain,
+    /// A rotation is read in a halo; any other is computed first.
+    Halo,
+}
+
+impl Joins {
+    fn is_cut(self) -> bool {
+        matches!(self, Joins::Cut | Joins::CutAgain)
+    }
+}
+
+/// What was found for a joined value at an access.
+pub(super) enum Joined {
+    /// It is read so.
+    Read(Child),
+    /// It has to be computed first.
+    First,
+    /// The walk has to be cut.
+    Cut,
+}
+
+impl Walker<'_> {
+    /// How the elements of a joined value at coordinates are read; of a rotation that is read in a halo, there.
+    ///
+    /// # Errors
+    /// - `Lost`: an operand is not held any more.
+    pub(super) fn joined(
+        &mut self,
+        value: &Value,
+        join: &Join,
+        found: Coordinates,
+        rotation: Option<&Rotation>,
+    ) -> Result<Joined> {
+        let mut part = join.find(&found[join.axis as usize], &self.space);
+        if matches!(part, Found::Cut { .. } | Found::Mixed)
+            && let Some(child) = self.chain(value, join, &found)
+        {
+            return Ok(Joined::Read(child));
+        }
+        if self.joins.is_cut()
+            && let Some(child) = self.chain_of_first(value, join, &found)
+        {
+            return Ok(Joined::Read(child));
+        }
+        if let Found::Cut { axis, at } = part
+            && self.joins.is_cut()
+        {
+            // What was found so far holds for fewer points, too.
+            self.space[axis] = at;
+            self.ends.push((axis, at));
+            part = join.find(&found[join.axis as usize], &self.space);
+        }
+        if let Some((halo, at)) = rotation.and_then(|rotation| self.halo(rotation, &found)) {
+            let child = self.visit(&halo, at);
+            self.need_whole(&halo);
+            return Ok(Joined::Read(child));
+        }
+        match part {
+            Found::Part(part, start) => {
+                Ok(Joined::Read(self.part(value, join, (part, start), found)?))
+            }
+            Found::Cut { axis, at } if self.joins.is_cut() => {
+                self.cut = Some((axis, at));
+                Ok(Joined::Cut)
+            }
+            Found::Cut { .. } | Found::Mixed => Ok(Joined::First),
+        }
+    }
+
+    /// The node of a part of a joined value, whose coordinates are known.
+    fn part(
+        &mut self,
+        value: &Value,
+        join: &Join,
+        (part, start): (usize, usize),
+        mut coordinates: Coordinates,
+    ) -> Result<Child> {
+        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+        coordinates[join.axis as usize].offset -= start as i64;
+        let shape = join.shape(part, value.shape());
+        let nowhere = access::access(0, &[]);
+        let operand = value.state().operands.get(part).cloned().flatten();
+        self.child(&inputs[part], operand.as_ref(), &shape, &nowhere, Some(&coordinates))
+    }
+
+    /// The node that gives the elements of a joined value at coordinates, if there is a chain for it.
+    fn chain(&mut self, value: &Value, join: &Join, found: &Coordinates) -> Option<Child> {
+        if self.joins == Joins::Halo {
+            return None;
+        }
+        let mut chain = Chain::new(self.device, &self.space, &self.own, &mut self.chained);
+        let (input, operand) = chain.of(value, join, found)?;
+        self.chained.first.get_or_insert(self.ends.len());
+        match (input, operand) {
+            (Input::Scalar(scalar), _) => Some(Child::Scalar(scalar)),
+            (input, Some(operand)) => Some(self.visit(&operand, input.access(&self.space))),
+            (_, None) => None,
+        }
+    }
+
+    /// The node of a chain through as many parts as one has, if there are more; the walk is cut behind these.
+    fn chain_of_first(&mut self, value: &Value, join: &Join, found: &Coordinates) -> Option<Child> {
+        let coordinate = &found[join.axis as usize];
+        let found_among = join.find_among(coordinate, &self.space, T.chained_parts);
+        let Found::Cut { axis, at } = found_among else { return None };
+        let all = std::mem::replace(&mut self.space[axis], at);
+        self.ends.push((axis, at));
+        let child = self.chain(value, join, found);
+        if child.is_none() {
+            self.space[axis] = all;
+            self.ends.pop();
+        }
+        child
+    }
+
+    /// The rotation that a joined value is, if these nodes read it in a halo: also those that read one part alone, so that
+    /// all shifts are one program.
+    pub(super) fn rotation(
+        &mut self,
+        value: &Value,
+        join: &Join,
+        nodes: &[u32],
+    ) -> Option<Rotation> {
+        let is_halo = self.joins == Joins::Halo
+            && nodes.iter().any(|node| {
+                let at = self.nodes[*node as usize].access.clone();
+                let found = self.coordinates(value, &at);
+                let part = found.map(|found| join.find(&found[join.axis as usize], &self.space));
+                matches!(part, Some(Found::Cut { .. } | Found::Mixed))
+            });
+        is_halo.then(|| Rotation::found(value, |value| self.device.is_all_there(value))).flatten()
+    }
+
+    /// The halo in which a rotation lies that is needed at these coordinates, and the access to it.
+    fn halo(&self, rotation: &Rotation, coordinates: &Coordinates) -> Option<(Value, Access)> {
+        let is_one_tile = |shape: &[usize]| self.device.tiling(shape).is_one();
+        self.device.halos.find(rotation, coordinates, self.space.len(), is_one_tile)
+    }
+}

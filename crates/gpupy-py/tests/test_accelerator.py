@@ -1,0 +1,104 @@
+"""The ten programs of the Accelerator article: what NumPy gives in float64, in so many launches and no more.
+
+The programs are those of ``examples/accelerator``. Not here: their times (``xtask bench --accelerator``).
+"""
+
+import importlib.util
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+import gpupy as gp
+
+FOLDER = pathlib.Path(__file__).parents[3] / "examples" / "accelerator"
+SIZE = 192
+
+# Launches, warm, where nothing is computed at once and no evaluation pauses.
+LAUNCHES = {
+    "absolute_sum": 2,
+    "matrix_vector": 1,
+    "matrix_matrix": 1,
+    "life": 1,
+    # Three stored, that two of the three channels read, and these.
+    "demosaic": 6,
+    "convolve": 2,
+    "rotate": 1,
+    "corners": 8,
+    # Of 85 sums of differences each is stored, summed and put beside the others.
+    "motion": 278,
+    "stereo": 17,
+}
+# A fragment shader reads 16 textures at most.
+LAUNCHES_OF = {"gl": {"stereo": 26}}
+
+
+def _loading():
+    spec = importlib.util.spec_from_file_location("loading", FOLDER / "loading.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+loading = _loading()
+
+
+def _results(found):
+    return found if isinstance(found, tuple) else (found,)
+
+
+@pytest.fixture(params=LAUNCHES)
+def program(request):
+    return request.param
+
+
+def test_a_program_takes_so_many_launches(driver, program):
+    gp._gpupy.reconfigure(driver, pauses=False)
+    module = loading.load(program, gp)
+    operands = module.start(SIZE)
+    for _ in range(2):
+        gp.reset_stats()
+        gp.evaluate(*_results(getattr(module, program)(*operands)))
+    if driver != "soft":
+        wanted = LAUNCHES_OF.get(driver, {}).get(program, LAUNCHES[program])
+        assert gp.stats()["launches"] <= wanted
+
+
+def test_a_programs_error_is_the_articles(driver, program):
+    ours, theirs = loading.load(program, gp), loading.load(program)
+    operands = theirs.start(SIZE)
+    in_float64 = [np.asarray(operand, np.float64) for operand in operands]
+    wanted = _results(getattr(theirs, program)(*in_float64))
+    found = _results(getattr(ours, program)(*map(gp.asarray, operands)))
+    for own, exact in zip(found, wanted, strict=True):
+        assert loading.error(own, exact) < 1e-6
+    assert sys.modules["numpy"] is np
+
+
+def test_three_channels_that_are_wanted_together_are_one_launch(driver):
+    module = loading.load("demosaic", gp)
+    operands = module.start(SIZE)
+    channels = []
+    module.np = _Apart(channels)
+    for _ in range(2):
+        channels.clear()
+        gp.reset_stats()
+        module.demosaic(*operands)
+        gp.evaluate(*channels)
+    if driver != "soft":
+        assert gp.stats()["launches"] == 1
+
+
+class _Apart:
+    """gpupy, whose `stack` keeps its operands."""
+
+    def __init__(self, kept):
+        self._kept = kept
+
+    def __getattr__(self, name):
+        return getattr(gp, name)
+
+    def stack(self, parts, axis):
+        self._kept.extend(part.clip(0, 255) for part in parts)
+        return parts[0]
