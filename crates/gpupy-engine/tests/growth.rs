@@ -131,8 +131,8 @@ fn a_costly_row_that_is_joined_to_itself_is_computed_once() {
     let (x, values) = chain(&context, floats(&[COLUMNS]), LONG);
     let joined = context.join(0, &vec![x; ROWS]).unwrap();
     let (_, operations) = check(&context, &log, &joined, &values.repeat(ROWS));
-    // What else there is finds the place in the row.
-    let numbers = ROWS * COLUMNS;
+    // What else there is finds the place in the row: a test and a selection for each part that one launch tells apart.
+    let numbers = ROWS * COLUMNS * 2 * 8;
     assert!((COLUMNS * LONG..COLUMNS * LONG + numbers).contains(&operations), "{operations}");
     // As many elements of it as it has are computed where they are read.
     let (x, values) = chain(&context, floats(&[COLUMNS]), LONG);

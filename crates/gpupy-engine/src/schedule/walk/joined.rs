@@ -111,7 +111,9 @@ impl Walker<'_> {
 
     /// The node that gives the elements of a joined value at coordinates, if there is a chain for it.
     fn chain(&mut self, value: &Value, join: &Join, found: &Coordinates) -> Option<Child> {
-        if self.joins == Joins::Halo {
+        // Where launches cost little, as many pieces are as good as a chain for some of them.
+        let is_cut = self.device.caps.host_memory && join.ends.len() > T.chained_parts;
+        if self.joins == Joins::Halo || is_cut {
             return None;
         }
         let mut chain = Chain::new(self.device, &self.space, &self.own, &mut self.chained);
