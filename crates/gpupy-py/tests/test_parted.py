@@ -3,6 +3,8 @@
 Not here: writes into elements that are there (``test_writing.py``), joins (``test_joining.py``).
 """
 
+import itertools
+
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
@@ -91,6 +93,16 @@ def test_the_same_at_other_extents(limited, name, shape):
     program, _ = PROGRAMS[name]
     a = given(shape)
     np.testing.assert_array_equal(program(gp, gp.asarray(a)), program(np, a))
+
+
+@pytest.mark.parametrize("shape", list(itertools.product((1, 3), (1, 2), (1, 9))))
+def test_axes_of_one_element_are_axes(limited, shape):
+    def run(np):
+        y = np.asarray(given((5, 3, 15)))[tuple(slice(1, 1 + n) for n in shape)].copy()
+        y[..., 1:-1] = 3
+        return y
+
+    np.testing.assert_array_equal(run(gp), run(np))
 
 
 def _slices(extent):
