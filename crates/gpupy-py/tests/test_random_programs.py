@@ -1,9 +1,10 @@
 """Random programs of views, joins and writes: each value is NumPy's, in whatever order they are wanted.
 
-The numbers are small integers and halves, so that all are exact. The operations are those that the engine reads through
-rather than stores, since what one of them is depends on what the others made of it.
+The numbers are small integers and halves, so that all are exact. The operations are those that the engine
+reads through rather than stores, since what one of them is depends on what the others made of it.
 
-Not here: each of them alone (``test_joining.py``, ``test_parted.py``, ``test_boundaries.py``), ufuncs (``test_differential.py``).
+Not here: each of them alone (``test_joining.py``, ``test_parted.py``, ``test_boundaries.py``), ufuncs
+(``test_differential.py``).
 """
 
 import random

@@ -3,7 +3,7 @@
 //! Not here: the programs (`schedule/lowering.rs`), what a walk does with any other operation (`walker.rs`).
 
 use super::Role;
-use super::joined::Joins;
+use super::walker::Joins;
 use super::walker::Walker;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::schedule::lowering;

@@ -1,12 +1,12 @@
 //! Joined values in a walk: read in one part, through a chain, in a halo, or part by part.
 //!
-//! Owns [`Joins`], which of these a walk may do. Invariant: a walk that was cut reads one part of each value that it was
+//! Owns the choice among these. Invariant: a walk that was cut reads one part of each value that it was
 //! cut for.
 //!
 //! Not here: coordinates in chains (`chain.rs`), where a part ends (`graph/join.rs`), halos (`halo.rs`).
 
 use super::chain::Chain;
-use super::walker::Walker;
+use super::walker::{Joined, Joins, Walker};
 use super::{Child, lost};
 use crate::graph::join::{Found, Join};
 use crate::graph::value::{Input, Kind, Value};
@@ -15,35 +15,6 @@ use crate::schedule::halo::Rotation;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
-
-/// What a walk does with a joined value of which it reads several parts.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Joins {
-    /// It is computed first.
-    First,
-    /// The walk is cut where a part ends.
-    Cut,
-    /// The same of a walk over part of a tile, which stores nothing besides.
-    CutAgain,
-    /// A rotation is read in a halo; any other is computed first.
-    Halo,
-}
-
-impl Joins {
-    fn is_cut(self) -> bool {
-        matches!(self, Joins::Cut | Joins::CutAgain)
-    }
-}
-
-/// What was found for a joined value at an access.
-pub(super) enum Joined {
-    /// It is read so.
-    Read(Child),
-    /// It has to be computed first.
-    First,
-    /// The walk has to be cut.
-    Cut,
-}
 
 impl Walker<'_> {
     /// How the elements of a joined value at coordinates are read; of a rotation that is read in a halo, there.

@@ -8,7 +8,6 @@
 //! Not here: the walk itself (`mod.rs`), joined values (`joined.rs`), which nodes go into which kernel (`partition.rs`).
 
 use super::chain::{self, Chained};
-use super::joined::{Joined, Joins};
 use super::{Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
 use crate::memory::access::{self, Coordinates};
@@ -23,6 +22,35 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+
+/// What a walk does with a joined value of which it reads several parts.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Joins {
+    /// It is computed first.
+    First,
+    /// The walk is cut where a part ends.
+    Cut,
+    /// The same of a walk over part of a tile, which stores nothing besides.
+    CutAgain,
+    /// A rotation is read in a halo; any other is computed first.
+    Halo,
+}
+
+impl Joins {
+    pub(super) fn is_cut(self) -> bool {
+        matches!(self, Joins::Cut | Joins::CutAgain)
+    }
+}
+
+/// What was found for a joined value at an access.
+pub(super) enum Joined {
+    /// It is read so.
+    Read(Child),
+    /// It has to be computed first.
+    First,
+    /// The walk has to be cut.
+    Cut,
+}
 
 /// The nodes of a value, one for each access.
 #[derive(Default)]
