@@ -3,8 +3,7 @@
 //! Not here: the programs (`schedule/lowering.rs`), what a walk does with any other operation (`walker.rs`).
 
 use super::Role;
-use super::walker::Joins;
-use super::walker::Walker;
+use super::walker::{Joins, Walker};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::schedule::lowering;
 use crate::schedule::ways::{Lowered, Way, method_dtype};
