@@ -158,6 +158,15 @@ def heat():
 def assigned_in_place():
     """A row of what nobody else holds."""
     x = given(4, 6) * 2
+    np.evaluate(x)
+    x[1] = 7
+    return x
+
+
+@program()
+def assigned_to_what_is_pending():
+    """A row of what has no elements yet: the new value is a join of what is around it and what is written."""
+    x = given(4, 6) * 2
     x[1] = 7
     return x
 
@@ -166,6 +175,7 @@ def assigned_in_place():
 def assigned_to_a_copy():
     """A row of what is read afterwards as it was before."""
     x = given(4, 6) * 2
+    np.evaluate(x)
     before = x + 1
     x[1] = 7
     return x, before
