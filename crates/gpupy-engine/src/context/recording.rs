@@ -132,6 +132,14 @@ impl Context {
         order::kept(&[Arg::Array(array)], |args| self.computed(Op::Cast, args, dtype))
     }
 
+    /// The same bits as elements of another dtype, which has the same size; no view.
+    ///
+    /// # Errors
+    /// As `apply`; `DType`: the sizes differ.
+    pub fn bitcast(&self, array: &Array, dtype: DType) -> Result<Array> {
+        order::kept(&[Arg::Array(array)], |args| self.computed(Op::Bitcast, args, dtype))
+    }
+
     /// A reduction over distinct axes by the canonical tree.
     ///
     /// # Errors

@@ -1,13 +1,14 @@
 //! What NumPy has as one ufunc and the core as several operations.
 //!
 //! Owns the compositions. Invariant: each gives NumPy's bits, for infinities, NaN and zeros
-//! too, wherever NumPy's are the same everywhere.
+//! too, wherever NumPy's are the same everywhere; of logarithms, NumPy's formula.
 //!
 //! Not here: which ufunc is which composition (`mod.rs`).
 
 use crate::session::context::supports;
 use gpupy_core::{DType, Op, Result, Scalar, op_eval};
 use gpupy_engine::{Arg, Array, Context};
+use std::f64::consts::{LN_2, LOG2_E};
 
 /// A number as a scalar of a real dtype.
 pub fn number(dtype: DType, value: f64) -> Scalar {
@@ -108,6 +109,56 @@ pub fn number_extreme(context: &Context, op: Op, x: Arg<'_>, y: Arg<'_>) -> Resu
     let ahead = if op == Op::Max { Op::Ge } else { Op::Le };
     let first = f.two(Op::Or, &f.two(ahead, x, y)?, &f.one(Op::IsNan, y)?)?;
     f.select(&first, x, y)
+}
+
+/// 0 below zero, 1 above it, the second operand at it, and NaN of NaN.
+pub fn heaviside(context: &Context, dtype: DType, x: Arg<'_>, at_zero: Arg<'_>) -> Result<Array> {
+    let f = Formula(context);
+    let [zero, one] = [0.0, 1.0].map(|value| number(dtype, value));
+    let step = f.select(&f.two(Op::Lt, x, zero)?, zero, one)?;
+    let step = f.select(&f.two(Op::Eq, x, zero)?, at_zero, &step)?;
+    f.select(&f.one(Op::IsNan, x)?, x, &step)
+}
+
+/// The operations of [`log_add_exp`].
+pub fn log_add_exp_needs(base_two: bool) -> &'static [Op] {
+    match base_two {
+        false => {
+            &[Op::Exp, Op::Log1p, Op::Abs, Op::Neg, Op::Sub, Op::Add, Op::Max, Op::Eq, Op::Select]
+        }
+        true => &[
+            Op::Exp2,
+            Op::Log1p,
+            Op::Abs,
+            Op::Neg,
+            Op::Sub,
+            Op::Add,
+            Op::Mul,
+            Op::Max,
+            Op::Eq,
+            Op::Select,
+        ],
+    }
+}
+
+/// The logarithm of the sum of two powers of e or 2, from their logarithms: the greater, and what the other adds to it.
+pub fn log_add_exp(
+    context: &Context,
+    dtype: DType,
+    base_two: bool,
+    x: Arg<'_>,
+    y: Arg<'_>,
+) -> Result<Array> {
+    let f = Formula(context);
+    let apart = f.one(Op::Neg, &f.one(Op::Abs, &f.two(Op::Sub, x, y)?)?)?;
+    let (power, doubled) = if base_two { (Op::Exp2, 1.0) } else { (Op::Exp, LN_2) };
+    let mut added = f.one(Op::Log1p, &f.one(power, &apart)?)?;
+    if base_two {
+        added = f.two(Op::Mul, &added, number(dtype, LOG2_E))?;
+    }
+    // Infinities of one sign are apart by no number.
+    let added = f.select(&f.two(Op::Eq, x, y)?, number(dtype, doubled), &added)?;
+    f.two(Op::Add, &f.two(Op::Max, x, y)?, &added)
 }
 
 /// A comparison of int64 with uint64, or the other way round, as the numbers that they are.

@@ -1,10 +1,12 @@
 //! What the core is asked to do for a ufunc: one operation of its table, or a few.
 //!
-//! Owns [`Recipe`]. `record.rs` says what a recipe needs and records it, by the compositions of `compose.rs` and,
-//! for complex numbers, of `complex.rs`. Invariant: a composition gives NumPy's bits, or it is not here.
+//! Owns [`Recipe`]. `record.rs` says what a recipe needs and records it, by the compositions of `compose.rs` and
+//! `bits.rs` and, for complex numbers, of `complex.rs`. Invariant: a composition gives NumPy's bits, or, where it is of
+//! functions that have bounds instead, the same formula of these; or it is not here.
 //!
 //! Not here: dtypes of operands and results (`ufunc.rs`), the operations (`gpupy_core::op`).
 
+mod bits;
 mod complex;
 pub mod compose;
 pub mod record;
@@ -45,6 +47,14 @@ pub enum Recipe {
     Extreme(Op),
     /// The lesser or the greater, where NaN loses.
     NumberExtreme(Op),
+    /// 0 below zero, 1 above it, and the second operand at it.
+    Heaviside,
+    /// The logarithm of the sum of two powers, from the logarithms; in base 2.
+    LogAddExp { base_two: bool },
+    /// The next float towards another.
+    NextAfter,
+    /// How far the next float is.
+    Spacing,
     /// A matrix product, which is no operation on elements (`forms.rs`).
     MatMul,
 }
@@ -76,6 +86,11 @@ pub fn of_numpy(name: &str) -> Option<Recipe> {
         "minimum" => Recipe::Extreme(Op::Min),
         "fmax" => Recipe::NumberExtreme(Op::Max),
         "fmin" => Recipe::NumberExtreme(Op::Min),
+        "heaviside" => Recipe::Heaviside,
+        "logaddexp" => Recipe::LogAddExp { base_two: false },
+        "logaddexp2" => Recipe::LogAddExp { base_two: true },
+        "nextafter" => Recipe::NextAfter,
+        "spacing" => Recipe::Spacing,
         "matmul" => Recipe::MatMul,
         _ => Recipe::Op(Op::from_numpy(name)?),
     })

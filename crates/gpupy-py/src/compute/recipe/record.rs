@@ -1,6 +1,6 @@
 //! What a recipe needs of drivers, and how it is recorded.
 //!
-//! Owns the methods of [`Recipe`]. Invariant: a composition gives NumPy's bits, or it is not here.
+//! Owns the methods of [`Recipe`].
 //!
 //! Not here: the longer compositions (`compose.rs`), those of complex numbers (`complex.rs`).
 
@@ -8,6 +8,7 @@ use crate::array::operand::{Held, Kind, Operand, range};
 use crate::compute::forms;
 use crate::compute::plan::Plan;
 use crate::compute::recipe::Recipe;
+use crate::compute::recipe::bits;
 use crate::compute::recipe::complex;
 use crate::compute::recipe::compose;
 use crate::session::context::{context, holds, supports};
@@ -25,7 +26,10 @@ impl Recipe {
             Recipe::Logical(_) => DType::Bool,
             Recipe::Reciprocal if operand.is_int() => DType::F64,
             // NumPy computes these in float32, and rounds once.
-            Recipe::Scale(..) | Recipe::FloorDivide | Recipe::Remainder
+            Recipe::Scale(..)
+            | Recipe::FloorDivide
+            | Recipe::Remainder
+            | Recipe::LogAddExp { .. }
                 if operand == DType::F16 =>
             {
                 DType::F32
@@ -53,7 +57,12 @@ impl Recipe {
             Recipe::Logical(_) | Recipe::Test(_) => plan.result == DType::Bool,
             Recipe::Same | Recipe::Extreme(_) | Recipe::MatMul => same,
             Recipe::Square => same && operand != DType::Bool,
-            Recipe::Scale(..) => same && operand.is_float(),
+            Recipe::Scale(..)
+            | Recipe::Heaviside
+            | Recipe::LogAddExp { .. }
+            | Recipe::NextAfter => same && operand.is_float(),
+            // NumPy's of float16 is another function: without the sign, and less at powers of two below zero.
+            Recipe::Spacing => same && matches!(operand, DType::F32 | DType::F64),
             Recipe::Rounding(_) | Recipe::Conjugate | Recipe::NumberExtreme(_) => same,
             Recipe::Reciprocal
             | Recipe::Power
@@ -83,6 +92,12 @@ impl Recipe {
                 smallvec![Op::Ge, Op::Le, Op::IsNan, Op::Select]
             }
             Recipe::NumberExtreme(op) => smallvec![op],
+            Recipe::Heaviside => smallvec![Op::IsNan, Op::Lt, Op::Eq, Op::Select],
+            Recipe::LogAddExp { base_two } => {
+                SmallVec::from_slice(compose::log_add_exp_needs(base_two))
+            }
+            // `bits.rs` knows.
+            Recipe::NextAfter | Recipe::Spacing => smallvec![],
         }
     }
 
@@ -119,6 +134,9 @@ impl Recipe {
             (_, Some(operand)) if operand.is_complex() => complex::needs(self, operand)
                 .iter()
                 .all(|(op, dtype)| supports(context, *op, *dtype)),
+            (Recipe::NextAfter | Recipe::Spacing, Some(operand)) => {
+                bits::are_supported(context, operand)
+            }
             (_, Some(operand)) => {
                 let dtype = self.compute(operand);
                 self.needs(dtype).iter().all(|op| supports(context, *op, dtype))
@@ -195,6 +213,12 @@ impl Recipe {
                 compose::number_extreme(context, op, *x, *y)?
             }
             (Recipe::NumberExtreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
+            (Recipe::Heaviside, [x, y]) => compose::heaviside(context, dtype, *x, *y)?,
+            (Recipe::LogAddExp { base_two }, [x, y]) => {
+                compose::log_add_exp(context, dtype, base_two, *x, *y)?
+            }
+            (Recipe::NextAfter, [x, y]) => return bits::next_after(context, dtype, *x, *y),
+            (Recipe::Spacing, [x]) => return bits::spacing(context, dtype, *x),
             (Recipe::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
                 return forms::product(context, x, y);
             }
