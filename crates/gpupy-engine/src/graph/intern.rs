@@ -115,6 +115,15 @@ impl<N: Interned> Interner<N> {
         true
     }
 
+    /// Takes in again what it has forgotten.
+    pub fn remember(&self, hash: u64, node: &Arc<N>) {
+        let mut table = self.table();
+        if table.find(hash, |e| e.id == node.id()).is_none() {
+            let entry = Entry { hash, id: node.id(), node: Arc::downgrade(node) };
+            table.insert_unique(hash, entry, |entry| entry.hash);
+        }
+    }
+
     /// The number of living nodes.
     pub fn len(&self) -> usize {
         self.table().len()

@@ -67,6 +67,8 @@ impl Taken {
     }
 
     fn give_back(self) {
+        // After a pause, the walk that comes to a step again has to find it.
+        self.value.is_left();
         self.heir.state().operands = self.operands;
     }
 }

@@ -490,6 +490,13 @@ impl Value {
             _ => Arc::strong_count(&self.0) == handles,
         }
     }
+
+    /// Says that the value was not taken apart after all, so that it may be found again.
+    pub(crate) fn is_left(&self) {
+        if let (Some(hash), Some(interner)) = (self.0.hash, &self.0.interner) {
+            interner.remember(hash, &self.0);
+        }
+    }
 }
 
 impl Node {
