@@ -56,7 +56,12 @@ impl Taken {
         let Some(error) = error else {
             device.hand_over(&self.value, &self.heir, &self.tile);
             self.value.state().computed.remove(all.clone());
-            return self.heir.mark_computed(all);
+            self.heir.mark_computed(all);
+            // A step is found again by what it is computed from, and that by the same.
+            if self.heir.keeps_operands() && self.value.keeps_operands() {
+                self.give_back();
+            }
+            return;
         };
         if error.kind() == ErrorKind::DeviceLost {
             // Nobody knows how far it came.

@@ -394,6 +394,11 @@ impl Value {
         drop(operands);
     }
 
+    /// Whether it keeps them.
+    pub(crate) fn keeps_operands(&self) -> bool {
+        self.state().keeps_operands
+    }
+
     /// Notes that positions are stored nowhere any more.
     pub(crate) fn mark_lost(&self, range: std::ops::Range<usize>) {
         self.state().computed.remove(range);
