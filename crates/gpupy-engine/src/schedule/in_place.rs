@@ -38,6 +38,8 @@ pub(crate) struct Taken {
     /// What the heir is computed from, out of everybody's reach: whoever holds the heir could ask
     /// for it.
     operands: Operands,
+    /// What is between the two, and cannot be found any more.
+    between: SmallVec<[Value; 2]>,
 }
 
 type Operands = SmallVec<[Option<Value>; 3]>;
@@ -47,7 +49,7 @@ impl Taken {
     /// from now on.
     pub fn of(operand: usize, value: Value, heir: Value, tile: Tile) -> Taken {
         let operands = std::mem::take(&mut heir.state().operands);
-        Taken { operand, value, heir, tile, operands }
+        Taken { operand, value, heir, tile, operands, between: SmallVec::new() }
     }
 
     /// Hands the block over after the launch, or gives everything back after an error.
@@ -57,7 +59,7 @@ impl Taken {
             device.hand_over(&self.value, &self.heir, &self.tile);
             self.value.state().computed.remove(all.clone());
             self.heir.mark_computed(all);
-            // A step is found again by what it is computed from, and that by the same.
+            // After a pause, a step is found again by what it is computed from, and that by the same.
             if self.heir.keeps_operands() && self.value.keeps_operands() {
                 self.give_back();
             }
@@ -72,8 +74,7 @@ impl Taken {
     }
 
     fn give_back(self) {
-        // After a pause, the walk that comes to a step again has to find it.
-        self.value.is_left();
+        self.between.iter().chain([&self.value]).for_each(Value::is_left);
         self.heir.state().operands = self.operands;
     }
 }
@@ -101,10 +102,10 @@ impl Partition {
             if !device.may_take(candidate, tile) {
                 continue;
             }
-            let taken = Taken::of(operand, candidate.clone(), value.clone(), tile.clone());
+            let mut taken = Taken::of(operand, candidate.clone(), value.clone(), tile.clone());
             self.look_up();
             self.mark(piece);
-            if self.is_only_here(&taken, kernel, root) {
+            if self.is_only_here(&mut taken, kernel, root) {
                 return Some(taken);
             }
             taken.give_back();
@@ -115,7 +116,7 @@ impl Partition {
     /// Whether nothing but this evaluation holds the value that would be taken, or anything between
     /// it and the root. Those are asked first that hold the others, and are forgotten by whoever
     /// could find them again; so nobody comes by a handle after it was asked for.
-    fn is_only_here(&self, taken: &Taken, kernel: &Kernel, root: u32) -> bool {
+    fn is_only_here(&self, taken: &mut Taken, kernel: &Kernel, root: u32) -> bool {
         let is_taken = |value: &Value| Arc::ptr_eq(&value.0, &taken.value.0);
         let all = 0..self.walk.nodes.len() as u32;
         let mut own = all.filter(|node| is_taken(&self.walk.nodes[*node as usize].value));
@@ -159,9 +160,16 @@ impl Partition {
         known.sort_unstable_by_key(|(node, _)| {
             Reverse(self.walk.nodes[*node as usize].value.order())
         });
-        known
-            .iter()
-            .all(|(node, handles)| self.walk.nodes[*node as usize].value.is_held_by(*handles))
+        for (node, handles) in known {
+            let value = &self.walk.nodes[node as usize].value;
+            if !value.is_held_by(handles) {
+                return false;
+            }
+            if node != leaf {
+                taken.between.push(value.clone());
+            }
+        }
+        true
     }
 }
 
@@ -237,7 +245,11 @@ impl Walk {
             }
         }
         let handles = |value: &Value| handles.get(&value.id()).copied().unwrap_or(0);
-        between.iter().rev().all(|value| value.is_held_by(handles(value)))
+        let is_all = between.iter().rev().all(|value| value.is_held_by(handles(value)));
+        if !is_all {
+            between.iter().for_each(|value| value.is_left());
+        }
+        is_all
     }
 }
 
