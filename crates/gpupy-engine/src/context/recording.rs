@@ -132,6 +132,18 @@ impl Context {
         order::kept(&[Arg::Array(array)], |args| self.computed(Op::Cast, args, dtype))
     }
 
+    /// What several elementwise operations give that stand for one of these operands: it lies as that one's result would.
+    ///
+    /// # Errors
+    /// Those of the operations.
+    pub fn composed(
+        &self,
+        args: &[Arg<'_>],
+        compute: impl FnOnce(&[Arg<'_>]) -> Result<Array>,
+    ) -> Result<Array> {
+        order::kept(args, compute)
+    }
+
     /// The same bits as elements of another dtype, which has the same size; no view.
     ///
     /// # Errors

@@ -83,37 +83,38 @@ impl Layout {
 
 /// The next float after each of the first towards the second; of equals the second, of float16 the first.
 /// `None` where the dtype is no float.
-pub fn next_after(
-    context: &Context,
-    dtype: DType,
-    x: Arg<'_>,
-    y: Arg<'_>,
-) -> Result<Option<Array>> {
+pub fn next_after(context: &Context, dtype: DType, args: &[Arg<'_>]) -> Result<Option<Array>> {
     let Some(layout) = Layout::of(dtype) else { return Ok(None) };
-    let f = Formula(context);
-    let [zero, one, less] = [0, 1, u64::MAX].map(|value| layout.number(value));
-    let magnitude = |bits: &Array| f.two(Op::And, bits, layout.number(layout.sign() - 1));
-    let (own, other) = (layout.bits_of(&f, x)?, layout.bits_of(&f, y)?);
-    let (size, other_size) = (magnitude(&own)?, magnitude(&other)?);
-    let is_negative = f.two(Op::Lt, &own, zero)?;
+    context.composed(args, |args| layout.next_after(context, args[0], args[1])).map(Some)
+}
 
-    // Numbers that rise with the floats, and are 0 for both zeros.
-    let place = f.select(&is_negative, &f.two(Op::Sub, zero, &size)?, &own)?;
-    let is_below = f.two(Op::Lt, &other, zero)?;
-    let other_place = f.select(&is_below, &f.two(Op::Sub, zero, &other_size)?, &other)?;
+impl Layout {
+    fn next_after(self, context: &Context, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+        let f = Formula(context);
+        let [zero, one, less] = [0, 1, u64::MAX].map(|value| self.number(value));
+        let magnitude = |bits: &Array| f.two(Op::And, bits, self.number(self.sign() - 1));
+        let (own, other) = (self.bits_of(&f, x)?, self.bits_of(&f, y)?);
+        let (size, other_size) = (magnitude(&own)?, magnitude(&other)?);
+        let is_negative = f.two(Op::Lt, &own, zero)?;
 
-    let rises = f.two(Op::Gt, &other_place, &place)?;
-    let grows = f.two(Op::Ne, &rises, &is_negative)?;
-    let stepped = f.two(Op::Add, &own, &f.select(&grows, one, less)?)?;
-    let least = f.select(&rises, one, layout.number(layout.sign() | 1))?;
-    let next = f.select(&f.two(Op::Eq, &size, zero)?, &least, &stepped)?;
-    let next = context.bitcast(&next, dtype)?;
+        // Numbers that rise with the floats, and are 0 for both zeros.
+        let place = f.select(&is_negative, &f.two(Op::Sub, zero, &size)?, &own)?;
+        let is_below = f.two(Op::Lt, &other, zero)?;
+        let other_place = f.select(&is_below, &f.two(Op::Sub, zero, &other_size)?, &other)?;
 
-    let equal = if dtype == DType::F16 { x } else { y };
-    let next = f.select(&f.two(Op::Eq, &place, &other_place)?, equal, &next)?;
-    let larger = f.two(Op::Max, &size, &other_size)?;
-    let is_nan = f.two(Op::Gt, &larger, layout.number(layout.infinity()))?;
-    f.select(&is_nan, &f.two(Op::Add, x, y)?, &next).map(Some)
+        let rises = f.two(Op::Gt, &other_place, &place)?;
+        let grows = f.two(Op::Ne, &rises, &is_negative)?;
+        let stepped = f.two(Op::Add, &own, &f.select(&grows, one, less)?)?;
+        let least = f.select(&rises, one, self.number(self.sign() | 1))?;
+        let next = f.select(&f.two(Op::Eq, &size, zero)?, &least, &stepped)?;
+        let next = context.bitcast(&next, self.float)?;
+
+        let equal = if self.float == DType::F16 { x } else { y };
+        let next = f.select(&f.two(Op::Eq, &place, &other_place)?, equal, &next)?;
+        let larger = f.two(Op::Max, &size, &other_size)?;
+        let is_nan = f.two(Op::Gt, &larger, self.number(self.infinity()))?;
+        f.select(&is_nan, &f.two(Op::Add, x, y)?, &next)
+    }
 }
 
 /// How far the next float away from zero is, with the sign of each; beyond the greatest float that is infinity.

@@ -213,11 +213,12 @@ impl Recipe {
                 compose::number_extreme(context, op, *x, *y)?
             }
             (Recipe::NumberExtreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
-            (Recipe::Heaviside, [x, y]) => compose::heaviside(context, dtype, *x, *y)?,
-            (Recipe::LogAddExp { base_two }, [x, y]) => {
-                compose::log_add_exp(context, dtype, base_two, *x, *y)?
-            }
-            (Recipe::NextAfter, [x, y]) => return bits::next_after(context, dtype, *x, *y),
+            (Recipe::Heaviside, [_, _]) => context
+                .composed(args, |args| compose::heaviside(context, dtype, args[0], args[1]))?,
+            (Recipe::LogAddExp { base_two }, [_, _]) => context.composed(args, |args| {
+                compose::log_add_exp(context, dtype, base_two, args[0], args[1])
+            })?,
+            (Recipe::NextAfter, [_, _]) => return bits::next_after(context, dtype, args),
             (Recipe::Spacing, [x]) => return bits::spacing(context, dtype, *x),
             (Recipe::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
                 return forms::product(context, x, y);
