@@ -74,12 +74,15 @@ impl Evaluator {
         for id in launch.operands {
             operands.push(blocks.named(*id, launch)?);
         }
-        if let Some(done) = self.in_pieces(blocks, launch, &operands)? {
-            return Ok(done);
-        }
         let limit = self.limit;
         let make = || Known::of(launch.program, limit);
-        let known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
+        let mut known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
+        if known.numbers.is_some() {
+            if let Some(done) = self.in_pieces(blocks, launch, &operands)? {
+                return Ok(done);
+            }
+            known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
+        }
         let line = |leaf: &Leaf| Line {
             access: &launch.accesses[leaf.access],
             base: leaf.operand.map_or(std::ptr::null_mut(), |operand| operands[operand].0),

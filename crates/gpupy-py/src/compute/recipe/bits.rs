@@ -21,7 +21,7 @@ struct Layout {
     significand: u32,
 }
 
-/// The operations of both functions on integers, and on floats.
+/// The operations of both functions on integers, and on floats; what they do with truth values, all drivers have.
 const OF_BITS: &[Op] = &[
     Op::And,
     Op::Or,
@@ -32,7 +32,6 @@ const OF_BITS: &[Op] = &[
     Op::Max,
     Op::Lt,
     Op::Gt,
-    Op::Ge,
     Op::Eq,
     Op::Select,
     Op::Bitcast,

@@ -120,26 +120,9 @@ pub fn heaviside(context: &Context, dtype: DType, x: Arg<'_>, at_zero: Arg<'_>) 
     f.select(&f.one(Op::IsNan, x)?, x, &step)
 }
 
-/// The operations of [`log_add_exp`].
-pub fn log_add_exp_needs(base_two: bool) -> &'static [Op] {
-    match base_two {
-        false => {
-            &[Op::Exp, Op::Log1p, Op::Abs, Op::Neg, Op::Sub, Op::Add, Op::Max, Op::Eq, Op::Select]
-        }
-        true => &[
-            Op::Exp2,
-            Op::Log1p,
-            Op::Abs,
-            Op::Neg,
-            Op::Sub,
-            Op::Add,
-            Op::Mul,
-            Op::Max,
-            Op::Eq,
-            Op::Select,
-        ],
-    }
-}
+/// The operations of [`log_add_exp`], besides the power itself.
+pub const LOG_ADD_EXP: &[Op] =
+    &[Op::Log1p, Op::Abs, Op::Neg, Op::Sub, Op::Add, Op::Mul, Op::Max, Op::Eq, Op::Select];
 
 /// The logarithm of the sum of two powers of e or 2, from their logarithms: the greater, and what the other adds to it.
 pub fn log_add_exp(

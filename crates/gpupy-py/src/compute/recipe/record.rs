@@ -94,7 +94,8 @@ impl Recipe {
             Recipe::NumberExtreme(op) => smallvec![op],
             Recipe::Heaviside => smallvec![Op::IsNan, Op::Lt, Op::Eq, Op::Select],
             Recipe::LogAddExp { base_two } => {
-                SmallVec::from_slice(compose::log_add_exp_needs(base_two))
+                let power = if base_two { Op::Exp2 } else { Op::Exp };
+                compose::LOG_ADD_EXP.iter().copied().chain([power]).collect()
             }
             // `bits.rs` knows.
             Recipe::NextAfter | Recipe::Spacing => smallvec![],
