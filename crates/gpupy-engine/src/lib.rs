@@ -52,6 +52,7 @@ pub use eager::indexed::Outside;
 pub use explain::explanation::Explanation;
 pub use explain::stats::Stats;
 pub use explain::trace;
+pub use graph::function::Function;
 pub use graph::value::Value;
 pub use memory::host::HostBuffer;
 pub use memory::view::View;

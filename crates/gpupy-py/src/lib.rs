@@ -34,7 +34,7 @@ mod session;
 mod views;
 
 use array::{kind, ndarray, scalar, wrap};
-use compute::{forms, select, ufunc};
+use compute::{forms, function, select, ufunc};
 use convert::dtypes;
 use create::{arrays, builtin};
 use fallback::{plain, sites};
@@ -53,6 +53,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ndarray::NdArray>()?;
     module.add_class::<scalar::LazyScalar>()?;
     module.add_class::<ufunc::Ufunc>()?;
+    module.add_class::<function::PyFunction>()?;
+    module.add_function(wrap_pyfunction!(function::argument, module)?)?;
     module.add_function(wrap_pyfunction!(context::use_driver, module)?)?;
     module.add_function(wrap_pyfunction!(sites::count_made, module)?)?;
     module.add_function(wrap_pyfunction!(kind::give_kind, module)?)?;

@@ -171,8 +171,14 @@ impl Builder {
     /// Copies the body of `callee` (see `driver::Method::Lowered`) with these values in place of
     /// its parameters, and gives the value that it stores.
     pub fn inline(&mut self, callee: &Program, values: &[u32]) -> u32 {
+        self.inline_all(callee, values).last().copied().unwrap_or(0)
+    }
+
+    /// Copies the body of a map over parameters alone with these values in their place, and gives the values that it
+    /// stores, in the order of its destinations.
+    pub fn inline_all(&mut self, callee: &Program, values: &[u32]) -> Vec<u32> {
         let mut renamed: Vec<u32> = Vec::with_capacity(callee.insts.len());
-        let mut stored = 0;
+        let mut stored = vec![0; callee.dests.len()];
         for inst in &callee.insts {
             let name = |v: u32| renamed[v as usize];
             let list = |from: u32, len: u32| -> Vec<u32> {
@@ -204,7 +210,7 @@ impl Builder {
                 }
                 Op::Result => self.result(name(a), b, inst.dtype),
                 Op::Store => {
-                    stored = name(b);
+                    stored[a as usize] = name(b);
                     0
                 }
                 op => {

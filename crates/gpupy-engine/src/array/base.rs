@@ -81,6 +81,16 @@ pub enum Arg<'a> {
     Scalar(Scalar),
 }
 
+impl Arg<'_> {
+    /// The dtype of its elements.
+    pub fn dtype(&self) -> DType {
+        match self {
+            Arg::Array(array) => array.dtype(),
+            Arg::Scalar(scalar) => scalar.dtype,
+        }
+    }
+}
+
 impl<'a> From<&'a Array> for Arg<'a> {
     fn from(array: &'a Array) -> Arg<'a> {
         Arg::Array(array)

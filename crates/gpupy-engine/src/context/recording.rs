@@ -14,10 +14,12 @@ use crate::eager::in_memory;
 use crate::eager::policy::{self, Work};
 use crate::graph::value::{Operand, Value};
 use crate::memory::little::is_little;
+use crate::graph::function::Function;
 use crate::record::recorder::{Recorder, source_of};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
 use std::slice;
+use std::sync::Arc;
 
 impl Context {
     /// The coordinate of each element along `axis`, an int32; computed where it is used.
@@ -150,6 +152,16 @@ impl Context {
     /// As `apply`; `DType`: the sizes differ.
     pub fn bitcast(&self, array: &Array, dtype: DType) -> Result<Array> {
         order::kept(&[Arg::Array(array)], |args| self.computed(Op::Bitcast, args, dtype))
+    }
+
+    /// A result of a function on operands that broadcast and have its arguments' dtypes; computed where it is used.
+    ///
+    /// # Errors
+    /// - `Shape`, `DType`, `Index`: the operands or the result's number do not fit. Otherwise as `apply`.
+    pub fn call(&self, function: &Arc<Function>, result: usize, args: &[Arg<'_>]) -> Result<Array> {
+        order::kept(args, |args| {
+            self.recorded(args, |args| self.inner.door.recorder().call(function, result, args))
+        })
     }
 
     /// A reduction over distinct axes by the canonical tree.

@@ -9,6 +9,7 @@
 
 pub(crate) use super::step::subject;
 pub use super::step::{Extent, Freed, KernelEvent, Step, Subject, What, Work};
+use crate::graph::function::Called;
 use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Scalar};
@@ -153,6 +154,10 @@ fn source(input: &Input) -> Source {
 pub(crate) fn operation(op: &NodeOp) -> String {
     match op {
         NodeOp::Apply(op) => op.info().name.to_string(),
+        NodeOp::Call(Called { function, result }) => {
+            format!("result {result} of function {}", function.fingerprint())
+        }
+        NodeOp::Argument => "argument of a function".to_string(),
         NodeOp::Index(axis) => format!("index of axis {axis}"),
         NodeOp::Reduce { op, .. } => format!("reduce {}", op.info().name),
         NodeOp::Whole(whole) => whole.op().info().name.to_string(),

@@ -300,7 +300,7 @@ impl Recorder {
     }
 }
 
-fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
+pub(crate) fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
     let shapes = || {
         args.iter().filter_map(|arg| match arg {
             Arg::Array(array) => Some(array.shape()),

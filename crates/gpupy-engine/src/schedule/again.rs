@@ -166,7 +166,10 @@ fn lasting(walk: &Walk, device: &Device) -> Vec<u32> {
         let is_operation = matches!(node.role, Role::Apply(..))
             && matches!(
                 node.value.0.kind,
-                Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather | NodeOp::Join(_), .. }
+                Kind::Expr {
+                    op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather | NodeOp::Join(_),
+                    ..
+                }
             );
         let lasts = is_operation && costs(node) && device.fates.lasts(&node.value);
         lasts.then_some(number as u32)

@@ -13,7 +13,6 @@ use crate::graph::value::{Kind, NodeOp, Value, ValueId};
 use crate::graph::whole::Whole;
 use crate::thresholds::T;
 use gpupy_core::driver::{Capabilities, Costs};
-use gpupy_core::functions;
 use gpupy_core::shape::size_of;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -186,7 +185,7 @@ pub(crate) fn weight(
 pub(crate) fn operations(op: &NodeOp, shape: &[usize], elements: usize) -> f64 {
     let elements = elements as f64;
     match op {
-        NodeOp::Apply(op) => elements * f64::from(functions::cost(*op)),
+        NodeOp::Apply(_) | NodeOp::Call(_) => elements * f64::from(op.cost()),
         NodeOp::Reduce { n, .. } => {
             let last = shape.last().copied().unwrap_or(1).max(1);
             elements / last as f64 * *n as f64
@@ -202,6 +201,7 @@ pub(crate) fn operations(op: &NodeOp, shape: &[usize], elements: usize) -> f64 {
         | NodeOp::Assign(_)
         | NodeOp::Scatter(_)
         | NodeOp::WhereTrue
+        | NodeOp::Argument
         | NodeOp::Join(_) => elements,
     }
 }

@@ -14,7 +14,7 @@ use super::program::programs::Programs;
 use super::refusals::Refusals;
 use super::replay::recipe::Recipe;
 use super::together::Together;
-use super::ways::{Steps, Ways};
+use super::ways::{Functions, Steps, Ways};
 use crate::blocks::cache::{Blocks, Part};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
@@ -28,6 +28,7 @@ pub(crate) struct Device {
     pub blocks: Blocks,
     /// How the driver does operations.
     pub ways: Ways,
+    pub functions: Functions,
     /// The programs of what was computed at once.
     pub programs: Programs,
     /// The plans of walks.
@@ -102,6 +103,7 @@ impl Device {
         Device {
             blocks,
             ways: Ways::default(),
+            functions: Functions::default(),
             programs: Programs::default(),
             plans: Plans::default(),
             refusals: Refusals::default(),

@@ -7,6 +7,7 @@
 
 use crate::thresholds::T;
 use gpupy_core::driver::Access;
+use gpupy_core::ir::Fingerprint;
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
@@ -38,6 +39,10 @@ impl Structure {
         self.push(1 << 32 | access.strides.len() as u64);
         self.push(access.offset.cast_unsigned());
         self.extend(access.strides.iter().map(|stride| stride.cast_unsigned()));
+    }
+
+    pub fn fingerprint(&mut self, Fingerprint(bits): Fingerprint) {
+        self.extend([bits as u64, (bits >> 64) as u64]);
     }
 
     /// The same of positions in memory.

@@ -10,6 +10,7 @@
 //! Not here: the programs.
 
 use crate::explain::trace::operation;
+use crate::graph::function::Function;
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
 use crate::schedule::device::Device;
 use crate::schedule::ways::{Lowered, Steps, Way, method_dtype};
@@ -72,6 +73,11 @@ impl Device {
             // A copy, which no driver has to be able to do.
             NodeOp::Apply(Op::Cast | Op::Bitcast) if first == Some(own) => (None, FormKind::Map),
             NodeOp::Apply(op) => (Some((*op, method_dtype(*op, own, first))), FormKind::Map),
+            NodeOp::Argument => return Some(no_elements()),
+            NodeOp::Call(called) => match self.called(&called.function) {
+                Some(_) => (None, FormKind::Map),
+                None => return Some(self.cannot(operation(op), own)),
+            },
             NodeOp::Reduce { op, .. } => (Some((*op, own)), FormKind::Reduce),
             NodeOp::Whole(whole) => (None, whole.form().kind()),
             NodeOp::Gather => (Some((Op::Gather, own)), FormKind::Map),
@@ -95,6 +101,31 @@ impl Device {
         Some(error.with("driver", self.name))
     }
 
+    fn cannot(&self, operation: String, dtype: DType) -> Error {
+        Error::new(ErrorKind::Unsupported, "evaluate")
+            .says("the driver cannot do what this function does")
+            .with("operation", operation)
+            .with("dtype", dtype)
+            .with("driver", self.name)
+    }
+
+    /// A function in operations that this device has; `None` where it lacks one.
+    pub fn called(&self, function: &Function) -> Option<Arc<Lowered>> {
+        let mut functions = self.functions.borrow_mut();
+        let known = functions.entry(function.fingerprint());
+        known
+            .or_insert_with(|| {
+                let method = |op, dtype| match self.way(op, dtype) {
+                    Way::Native => Method::Native,
+                    Way::Inlined(own) | Way::Expanded(own) => Method::Lowered(own.program.clone()),
+                    Way::Absent => Method::Absent,
+                };
+                let program = self.translate(function.program(), method)?;
+                Some(Arc::new(self.lowered(program)))
+            })
+            .clone()
+    }
+
     /// Whether kernels of this device can read a value anywhere: it fits into one block.
     pub fn gathers_from(&self, table: &Value) -> bool {
         let fits = self.tiling(table.shape()).numbers(0..table.len()).len() == 1;
@@ -105,18 +136,19 @@ impl Device {
         if !self.caps.dtypes.contains(&dtype) {
             return Way::Absent;
         }
-        let program = match self.driver.get_method(op, dtype) {
+        let own = |op, dtype| self.driver.get_method(op, dtype);
+        let program = match own(op, dtype) {
             Method::Native => return Way::Native,
             Method::Lowered(program) => Some(program),
             Method::Absent => {
                 // What a kernel takes may have branches; what is cut is straight.
-                let branching = functions::branching(op, dtype).and_then(|p| self.translate(p));
+                let branching = functions::branching(op, dtype).and_then(|p| self.translate(p, &own));
                 if let Some(lowered) = branching.map(|program| self.lowered(program))
                     && self.fits_alone(&lowered, dtype)
                 {
                     return Way::Inlined(Arc::new(lowered));
                 }
-                functions::program(op, dtype).and_then(|p| self.translate(p))
+                functions::program(op, dtype).and_then(|p| self.translate(p, &own))
             }
         };
         let Some(program) = program else { return Way::Absent };
@@ -151,8 +183,12 @@ impl Device {
         self.driver.resource_check(&alone)
     }
 
-    /// A program in operations that the driver has itself; `None` when it lacks one.
-    fn translate(&self, program: &Program) -> Option<Program> {
+    /// A program in operations that the driver has itself, by these methods; `None` when it lacks one.
+    fn translate(
+        &self,
+        program: &Program,
+        method: impl Fn(Op, DType) -> Method,
+    ) -> Option<Program> {
         let mut builder = Builder::new(Form::Map, 1);
         let mut values: Vec<u32> = Vec::with_capacity(program.insts.len());
         for inst in &program.insts {
@@ -170,9 +206,12 @@ impl Device {
                     builder.store(args[0]);
                     0
                 }
-                op => match self.driver.get_method(op, asked) {
+                op => match method(op, asked) {
                     Method::Native => match op {
                         Op::Cast | Op::Bitcast => builder.convert(op, args[0], inst.dtype),
+                        Op::Loop => builder.begin_loop(args[0], &args[1..]),
+                        Op::Carry => builder.carry(region(&values), inst.args[1]),
+                        Op::Iter => builder.iter(region(&values)),
                         Op::If => builder.begin_if(args[0]),
                         Op::Else => {
                             builder.begin_else(region(&values), &args);
@@ -193,6 +232,13 @@ impl Device {
         }
         Some(builder.finish())
     }
+}
+
+/// The error of reading what stands for any element.
+fn no_elements() -> Error {
+    Error::new(ErrorKind::Unsupported, "evaluate").says(
+        "an argument of a function that is being compiled has no elements: a function does operations on elements alone",
+    )
 }
 
 /// The last operation of a straight-line program on a value's operands, with the others as values

@@ -10,12 +10,11 @@ use crate::schedule::once::Once;
 use crate::schedule::partition::{Partition, Piece};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Emitted, Kernel, Target};
-use crate::schedule::walk::{Child, Role};
+use crate::schedule::walk::{Applied, Child, Role, WalkNode};
 use crate::schedule::ways::{Way, method_dtype};
 use gpupy_core::Result;
 use gpupy_core::driver::{Part, Resources};
-use gpupy_core::ir::Form;
-use gpupy_core::op::Op;
+use gpupy_core::ir::{Form, LOOP_STEPS};
 use gpupy_core::shape::contiguous_strides;
 
 impl Partition {
@@ -26,7 +25,7 @@ impl Partition {
         }
         let dtype = self.walk.nodes[node as usize].value.dtype();
         let driver = &device.driver;
-        let (op, children) = match &self.walk.nodes[node as usize].role {
+        let (applied, children) = match &self.walk.nodes[node as usize].role {
             Role::Leaf | Role::Table => {
                 self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
                 self.once[node as usize] = Once::of(node);
@@ -37,9 +36,9 @@ impl Partition {
                 self.size[node as usize] = 1;
                 return;
             }
-            Role::Apply(op, children) => (*op, children.clone()),
+            Role::Apply(applied, children) => (applied.clone(), children.clone()),
         };
-        let (mut need, mut size) = self.own_need(device, op, node);
+        let (mut need, mut size) = self.own_need(device, &applied, node);
         let mut once = Once::default();
         for (i, child) in children.iter().enumerate() {
             match child {
@@ -66,7 +65,14 @@ impl Partition {
     }
 
     /// What an operation needs, whatever its operands, and how many operations it is.
-    fn own_need(&self, device: &Device, op: Op, node: u32) -> (Resources, u32) {
+    fn own_need(&self, device: &Device, applied: &Applied, node: u32) -> (Resources, u32) {
+        let op = match applied {
+            Applied::Op(op) => *op,
+            Applied::Call(called) => {
+                let lowered = device.called(&called.function);
+                return lowered.map_or_else(Default::default, |own| (own.need, own.operations));
+            }
+        };
         let node = &self.walk.nodes[node as usize];
         let first = match &node.role {
             Role::Apply(_, children) => children.first(),
@@ -90,6 +96,9 @@ impl Partition {
         let dest = device.driver.resource_get(Part::Dest(dtype));
         let mut total = self.need[node as usize];
         device.driver.resource_add(&mut total, &dest);
+        if !self.ends_in_time(node) {
+            return Ok(false);
+        }
         if device.driver.resource_check(&total) {
             return Ok(true);
         }
@@ -107,6 +116,22 @@ impl Partition {
             }
         }
         Ok(check.fits)
+    }
+
+    /// Whether the loops of the functions in the piece below a node go through few enough iterations together
+    /// (`ir::LOOP_STEPS`).
+    fn ends_in_time(&mut self, node: u32) -> bool {
+        let steps = |node: &WalkNode| match &node.role {
+            Role::Apply(Applied::Call(called), _) => called.function.steps(),
+            _ => 0,
+        };
+        if self.walk.nodes.iter().all(|node| steps(node) == 0) {
+            return true;
+        }
+        let order = self.order_below(node);
+        let own = order.iter().filter(|emitted| !emitted.is_loaded);
+        let all = own.map(|emitted| steps(&self.walk.nodes[emitted.node as usize]));
+        all.fold(0, u32::saturating_add) <= LOOP_STEPS
     }
 
     /// Whether a reduction and its map are one kernel.

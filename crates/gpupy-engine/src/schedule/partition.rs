@@ -15,7 +15,7 @@ use crate::schedule::device::Device;
 use crate::schedule::once::Once;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
 use crate::schedule::program::plans::Plan;
-use crate::schedule::walk::{Child, Needs, Role, Walk, nodes_of};
+use crate::schedule::walk::{Applied, Child, Needs, Role, Walk, nodes_of};
 use crate::thresholds::T;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
@@ -351,8 +351,8 @@ impl Partition {
                 match &self.walk.nodes[node as usize].role {
                     Role::Leaf | Role::Table => 0u32.hash(&mut hash),
                     Role::Index(_) => 1u32.hash(&mut hash),
-                    Role::Apply(op, children) => {
-                        (2u32, *op, children.len()).hash(&mut hash);
+                    Role::Apply(applied, children) => {
+                        (2u32, applied, children.len()).hash(&mut hash);
                         below.extend(nodes_of(children));
                     }
                 }
@@ -471,7 +471,8 @@ impl Partition {
         let name = match &node.role {
             Role::Leaf | Role::Table => "load",
             Role::Index(_) => "index",
-            Role::Apply(op, _) => op.info().name,
+            Role::Apply(Applied::Op(op), _) => op.info().name,
+            Role::Apply(Applied::Call(_), _) => "a function",
         };
         format!("{name} of {}", node.value.dtype())
     }

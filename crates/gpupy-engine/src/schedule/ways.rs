@@ -8,7 +8,7 @@ use super::walk::Walk;
 use crate::graph::value::{Expressions, Input, Kind, NodeOp, Operand, Order, Value, ValueId};
 use gpupy_core::DType;
 use gpupy_core::driver::Resources;
-use gpupy_core::ir::Program;
+use gpupy_core::ir::{Fingerprint, Program};
 use gpupy_core::op::Op;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -115,7 +115,10 @@ fn steps_of(walk: &Walk) -> impl Iterator<Item = &Value> {
     let is_step = |value: &&Value| {
         let is_operation = matches!(
             value.0.kind,
-            Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Gather | NodeOp::Index(_), .. }
+            Kind::Expr {
+                op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather | NodeOp::Index(_),
+                ..
+            }
         );
         value.is_step() && is_operation
     };
@@ -124,6 +127,9 @@ fn steps_of(walk: &Walk) -> impl Iterator<Item = &Value> {
 
 /// The ways that were found.
 pub(crate) type Ways = RefCell<FxHashMap<(Op, DType), Way>>;
+
+/// Functions in a device's own operations, `None` where it lacks one.
+pub(crate) type Functions = RefCell<FxHashMap<Fingerprint, Option<Arc<Lowered>>>>;
 
 /// The dtype by which a driver is asked for a method: the first value operand's (see
 /// `Driver::get_method`), which for a selection is the second operand's, and for a gather the

@@ -6,6 +6,7 @@
 //! Not here: values, which hold their operands (`mod.rs`).
 
 use super::{Value, ValueId};
+use crate::graph::function::Called;
 use crate::graph::join::Join;
 use crate::graph::whole::Whole;
 use crate::memory::access;
@@ -23,6 +24,10 @@ pub(crate) enum NodeOp {
     /// A scalar operation on operands of the value's shape; casts give the value's dtype, and a
     /// cast to the operand's own dtype is a copy.
     Apply(Op),
+    /// A result of a function on operands of the value's shape.
+    Call(Called),
+    /// An argument of a function that is being recorded: it has no elements.
+    Argument,
     /// The coordinate along an axis, an int32.
     Index(u32),
     /// One step of the canonical tree (`ir::Form::Reduce`) over the last axis of the operand, which
@@ -55,16 +60,17 @@ impl NodeOp {
     pub fn cost(&self) -> u32 {
         match self {
             NodeOp::Apply(op) => functions::cost(*op),
+            NodeOp::Call(called) => called.function.cost(),
             _ => 1,
         }
     }
 
     /// Whether what it gives is never computed in a kernel of what reads it.
     pub fn stands_alone(&self) -> bool {
-        use NodeOp::{Apply, Assign, Gather, Index, Join, Reduce, Scatter, WhereTrue, Whole};
+        use NodeOp::{Apply, Argument, Assign, Call, Gather, Index, Join, Reduce, Scatter, WhereTrue, Whole};
         match self {
-            Reduce { .. } | Assign(_) | Scatter(_) | WhereTrue | Whole(_) => true,
-            Apply(_) | Index(_) | Join(_) | Gather => false,
+            Reduce { .. } | Assign(_) | Scatter(_) | WhereTrue | Whole(_) | Argument => true,
+            Apply(_) | Call(_) | Index(_) | Join(_) | Gather => false,
         }
     }
 }

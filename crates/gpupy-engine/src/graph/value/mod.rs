@@ -154,7 +154,7 @@ impl Pending {
             _ => 0,
         };
         // A gather's table is read whole, wherever its points are.
-        let mut linear = matches!(op, NodeOp::Apply(_) | NodeOp::Gather);
+        let mut linear = matches!(op, NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather);
         let mut inputs = SmallVec::new();
         let mut values = SmallVec::new();
         for (input, value) in operands {
@@ -221,6 +221,12 @@ impl Value {
         let state = State { computed: Ranges::full(size_of(shape)), ..State::default() };
         let kind = Kind::Constant(scalar);
         Value(Node::share(scalar.dtype, shape.into(), kind, Pending::default(), state))
+    }
+
+    /// An argument of a function that is being recorded.
+    pub(crate) fn argument(dtype: DType, shape: &[usize]) -> Value {
+        let kind = Kind::Expr { op: NodeOp::Argument, inputs: SmallVec::new() };
+        Value(Node::share(dtype, shape.into(), kind, Pending::default(), State::default()))
     }
 
     /// An expression, or the equal one that exists already.

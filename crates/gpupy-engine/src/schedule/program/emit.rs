@@ -9,11 +9,12 @@ use crate::blocks::cache::{Part, Placed};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::device::Device;
-use crate::schedule::walk::{Child, Role, Walk};
+use crate::graph::function::Called;
+use crate::schedule::walk::{Applied, Child, Role, Walk};
 use crate::schedule::ways::{Way, method_dtype};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
-use gpupy_core::ir::{Builder, Form};
+use gpupy_core::ir::{Builder, Fingerprint, Form};
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use rustc_hash::FxHashMap;
@@ -33,6 +34,30 @@ impl Operands {
             self.list.push((value.clone(), part));
             builder.operand(value.dtype())
         })
+    }
+}
+
+/// The calls in a kernel: what gives several results is computed once.
+#[derive(Default)]
+struct Calls {
+    known: FxHashMap<(Fingerprint, SmallVec<[u32; 3]>), Vec<u32>>,
+}
+
+impl Calls {
+    fn result(
+        &mut self,
+        device: &Device,
+        builder: &mut Builder,
+        Called { function, result }: &Called,
+        values: &[u32],
+    ) -> u32 {
+        let key = (function.fingerprint(), SmallVec::from_slice(values));
+        let results = self.known.entry(key).or_insert_with(|| match device.called(function) {
+            Some(lowered) => builder.inline_all(&lowered.program, values),
+            // What the driver lacks stays: `check_ir` refuses it by name.
+            None => builder.inline_all(function.program(), values),
+        });
+        results[*result as usize]
     }
 }
 
@@ -77,6 +102,7 @@ pub(crate) fn build(
     let mut value_of: FxHashMap<u32, u32> = FxHashMap::default();
     let mut access_slots: FxHashMap<Access, u32> = FxHashMap::default();
     let mut operands = Operands::default();
+    let mut calls = Calls::default();
     for (Emitted { node: number, is_loaded }, placed) in order.iter().zip(placed) {
         let node = &walk.nodes[*number as usize];
         let slot = placed.as_ref().map(|placed| {
@@ -94,7 +120,7 @@ pub(crate) fn build(
                 builder.load(operand, slot)
             }
             (Role::Table, ..) => operands.slot(&mut builder, &node.value, Part::Tile(0)),
-            (Role::Apply(op, children), _, _) => {
+            (Role::Apply(applied, children), _, _) => {
                 let mut values: SmallVec<[u32; 3]> = SmallVec::new();
                 for child in children {
                     values.push(match child {
@@ -105,7 +131,10 @@ pub(crate) fn build(
                         }
                     });
                 }
-                emit(device, &mut builder, *op, node.value.dtype(), &values)
+                match applied {
+                    Applied::Op(op) => emit(device, &mut builder, *op, node.value.dtype(), &values),
+                    Applied::Call(called) => calls.result(device, &mut builder, called, &values),
+                }
             }
             // Leaves and index values have an access.
             (Role::Leaf | Role::Index(_), ..) => continue,

@@ -14,7 +14,7 @@ use crate::memory::tiling::Tile;
 use crate::schedule::destination::Ends;
 use crate::schedule::kept::{Kept, Structure, Weighed};
 use crate::schedule::program::kernel::{Code, Emitted, Kernel};
-use crate::schedule::walk::{Child, Role, Walk, WalkNode};
+use crate::schedule::walk::{Applied, Child, Role, Walk, WalkNode};
 use crate::thresholds::T;
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
@@ -81,8 +81,15 @@ impl Plans {
         for node in &walk.nodes {
             words.push(node.value.dtype() as u64);
             match &node.role {
-                Role::Apply(op, children) => {
-                    words.push(1 << 32 | (*op as u64) << 8 | children.len() as u64);
+                Role::Apply(applied, children) => {
+                    match applied {
+                        Applied::Op(op) => words.push(1 << 32 | *op as u64),
+                        Applied::Call(called) => {
+                            words.push(5 << 32 | u64::from(called.result));
+                            words.fingerprint(called.function.fingerprint());
+                        }
+                    }
+                    words.push(children.len() as u64);
                     children.iter().for_each(|own| child(&mut words, own));
                 }
                 Role::Index(access) => {

@@ -51,6 +51,11 @@ fn pending(words: &mut Structure, value: &Value, reads: &[Source], outlives: boo
     words.extents(value.shape());
     match op {
         NodeOp::Apply(op) => words.push(1 << 32 | *op as u64),
+        NodeOp::Argument => return None,
+        NodeOp::Call(called) => {
+            words.push(12 << 32 | u64::from(called.result));
+            words.fingerprint(called.function.fingerprint());
+        }
         NodeOp::Index(axis) => words.push(2 << 32 | u64::from(*axis)),
         NodeOp::Reduce { op, n } => words.extend([3 << 32 | *op as u64, *n as u64]),
         NodeOp::Gather => words.push(4 << 32),

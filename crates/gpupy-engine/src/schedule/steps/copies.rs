@@ -6,7 +6,7 @@
 use crate::graph::value::Value;
 use crate::schedule::cost;
 use crate::schedule::device::Device;
-use crate::schedule::walk::{Child, Role, Start, Walk};
+use crate::schedule::walk::{Applied, Child, Role, Start, Walk};
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
 use gpupy_core::shape::size_of;
@@ -38,7 +38,7 @@ impl Copied {
                     let by = node.access.offset - place.offset;
                     return is_moved.then(|| Copied::Moved(node.value.clone(), by));
                 }
-                Role::Apply(Op::Cast, operands) => child = *operands.first()?,
+                Role::Apply(Applied::Op(Op::Cast), operands) => child = *operands.first()?,
                 Role::Table | Role::Index(_) | Role::Apply(..) => return None,
             }
         }

@@ -185,6 +185,8 @@ impl Step {
                 prepared(Step::Whole(step), needs)
             }
             NodeOp::Scatter(_) => prepared(Step::Scatter, missing_operands(device, value)?),
+            // That it lacks elements was said.
+            NodeOp::Argument => Ok(Ok(Prepared::ready(Step::Nothing))),
             NodeOp::WhereTrue => prepared(Step::WhereTrue, missing_operands(device, value)?),
             NodeOp::Reduce { op, n } => {
                 let operand = value.state().operands.first().cloned().flatten();
@@ -194,7 +196,11 @@ impl Step {
                 let (at, needs) = on_host::gathering(device, value, tile)?;
                 prepared(Step::Gathering(at), needs)
             }
-            NodeOp::Gather | NodeOp::Apply(_) | NodeOp::Index(_) | NodeOp::Join(_) => {
+            NodeOp::Gather
+            | NodeOp::Apply(_)
+            | NodeOp::Call(_)
+            | NodeOp::Index(_)
+            | NodeOp::Join(_) => {
                 of_map(device, again, value, tile)
             }
         }

@@ -276,7 +276,7 @@ impl<'w> Chain<'w> {
         let found = match op {
             NodeOp::Join(join) => self.joined(value, join, &at)?,
             NodeOp::Index(axis) => self.number(&at[*axis as usize], 1, 0)?,
-            NodeOp::Apply(_) | NodeOp::Gather => {
+            NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather => {
                 let operands = value.state().operands.clone();
                 let read = match op {
                     NodeOp::Gather => 1,

@@ -2,7 +2,7 @@
 //!
 //! Not here: the programs (`schedule/lowering.rs`), what a walk does with any other operation (`walker.rs`).
 
-use super::Role;
+use super::{Applied, Role};
 use super::walker::{Joins, Walker};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::schedule::lowering;
@@ -60,7 +60,7 @@ impl Walker<'_> {
         let (op, last) = lowering::expand(value, &lowered.program, &given, &self.device.steps);
         let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
         let children = self.children(value, operands, &at, found.as_deref())?;
-        self.nodes[open[0] as usize].role = Role::Apply(op, children);
+        self.nodes[open[0] as usize].role = Role::Apply(Applied::Op(op), children);
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ mod joined;
 mod parts;
 mod walker;
 
+use crate::graph::function::Called;
 use crate::graph::value::{Input, Value, ValueId};
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
@@ -39,9 +40,16 @@ pub(crate) enum Role {
     Table,
     /// The affine number of an access.
     Index(Access),
-    /// A scalar operation; `cast` to the operand's own dtype is a copy. A gather's operands are the
+    /// A scalar operation, or a function; `cast` to the operand's own dtype is a copy. A gather's operands are the
     /// position and the table.
-    Apply(Op, SmallVec<[Child; 3]>),
+    Apply(Applied, SmallVec<[Child; 3]>),
+}
+
+/// What gives an element from those of the operands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Applied {
+    Op(Op),
+    Call(Called),
 }
 
 /// A value as it is needed.

@@ -8,7 +8,7 @@
 //! Not here: the walk itself (`mod.rs`), joined values (`joined.rs`), which nodes go into which kernel (`partition.rs`).
 
 use super::chain::{self, Chained};
-use super::{Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
+use super::{Applied, Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
@@ -322,9 +322,14 @@ impl<'d> Walker<'d> {
                 continue;
             }
             let role = match op {
-                NodeOp::Apply(apply) => {
+                NodeOp::Apply(_) | NodeOp::Call(_) => {
                     let operands = inputs.iter().zip(operands.iter().map(Option::as_ref));
-                    Role::Apply(*apply, self.children(&value, operands, &at, found.as_deref())?)
+                    let applied = match op {
+                        NodeOp::Apply(op) => Applied::Op(*op),
+                        NodeOp::Call(called) => Applied::Call(called.clone()),
+                        _ => return Ok(()),
+                    };
+                    Role::Apply(applied, self.children(&value, operands, &at, found.as_deref())?)
                 }
                 NodeOp::Index(axis) => match found.as_ref().and_then(|f| f.get(*axis as usize)) {
                     Some(coordinate) => Role::Index(coordinate.clone()),
@@ -335,13 +340,13 @@ impl<'d> Walker<'d> {
                     let mut both =
                         self.children(&value, [position].into_iter(), &at, found.as_deref())?;
                     both.push(self.table(operands[1].as_ref().ok_or_else(|| lost(id))?));
-                    Role::Apply(Op::Gather, both)
+                    Role::Apply(Applied::Op(Op::Gather), both)
                 }
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
                     match self.joined(&value, join, found, rotation.as_ref())? {
                         Joined::Read(child) => {
-                            Role::Apply(Op::Cast, SmallVec::from_slice(&[child]))
+                            Role::Apply(Applied::Op(Op::Cast), SmallVec::from_slice(&[child]))
                         }
                         Joined::First => {
                             self.need(node);
@@ -354,6 +359,7 @@ impl<'d> Walker<'d> {
                 | NodeOp::Assign(_)
                 | NodeOp::Scatter(_)
                 | NodeOp::WhereTrue
+                | NodeOp::Argument
                 | NodeOp::Whole(_) => return Ok(()),
             };
             self.nodes[node as usize].role = role;

@@ -1,0 +1,366 @@
+"""What an expression gives: Python's operators, NumPy's ufuncs and the functions of ``math`` on values (``kinds.py``).
+
+Owns ``Expressions``. What is known is computed by Python and NumPy themselves; everything else is recorded by gpupy's own
+ufuncs, with NumPy's dtypes. Functions of ``math`` give Python's floats, as in Python, and NumPy's result where ``math``
+raises an error.
+
+Not here: statements (``segments.py``), which functions are inlined (``flow.py``).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+import gpupy
+
+from .kinds import Weak, chosen, common, computed, dtype_of, is_array, is_number, number_kind, of_kind
+from .source import Place
+
+_BINARY: dict[type, tuple[Callable[..., Any], np.ufunc]] = {
+    ast.Add: (operator.add, np.add),
+    ast.Sub: (operator.sub, np.subtract),
+    ast.Mult: (operator.mul, np.multiply),
+    ast.Div: (operator.truediv, np.true_divide),
+    ast.FloorDiv: (operator.floordiv, np.floor_divide),
+    ast.Mod: (operator.mod, np.remainder),
+    ast.Pow: (operator.pow, np.power),
+    ast.LShift: (operator.lshift, np.left_shift),
+    ast.RShift: (operator.rshift, np.right_shift),
+    ast.BitAnd: (operator.and_, np.bitwise_and),
+    ast.BitOr: (operator.or_, np.bitwise_or),
+    ast.BitXor: (operator.xor, np.bitwise_xor),
+}
+_COMPARE: dict[type, tuple[Callable[..., Any], np.ufunc]] = {
+    ast.Eq: (operator.eq, np.equal),
+    ast.NotEq: (operator.ne, np.not_equal),
+    ast.Lt: (operator.lt, np.less),
+    ast.LtE: (operator.le, np.less_equal),
+    ast.Gt: (operator.gt, np.greater),
+    ast.GtE: (operator.ge, np.greater_equal),
+}
+_UNARY: dict[type, tuple[Callable[..., Any], np.ufunc]] = {
+    ast.USub: (operator.neg, np.negative),
+    ast.UAdd: (operator.pos, np.positive),
+    ast.Invert: (operator.invert, np.invert),
+}
+# Functions of ``math`` that are NumPy's of another name; the others have their own.
+_OF_MATH = {
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "pow": "power",
+}
+_TO_INT = {"ceil", "floor", "trunc"}
+_SAME = "cbrt copysign cos cosh degrees exp exp2 expm1 fabs fmod hypot isfinite isinf isnan log log10 log1p log2"
+_SAME += " nextafter radians sin sinh sqrt tan tanh"
+
+
+def _math_functions() -> dict[Any, str]:
+    names = [*_OF_MATH, *_SAME.split(), *_TO_INT]
+    return {getattr(math, name): name for name in names if hasattr(math, name)}
+
+
+class Expressions:
+    """Expressions of one function, over the values of names."""
+
+    def __init__(self, names: dict[str, Any], place: Place) -> None:
+        self.names, self.place = names, place
+
+    def value(self, node: ast.expr) -> Any:
+        """The value of an expression."""
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                if name not in self.names:
+                    self._refuse(f"`{name.split('.')[-1]}` may have no value here: give it one before")
+                return self.names[name]
+            case ast.Tuple(elts=parts):
+                return tuple(self.value(part) for part in parts)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                return self.operation(*_BINARY[type(op)], [self.value(left), self.value(right)])
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._not(self.truth(self.value(operand)))
+            case ast.UnaryOp(op=op, operand=operand):
+                return self.operation(*_UNARY[type(op)], [self.value(operand)])
+            case ast.Compare():
+                return self._compare(node)
+            case ast.BoolOp():
+                return self._bool(node)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.choose(self.truth(self.value(test)), lambda: self.value(body), lambda: self.value(orelse))
+            case ast.Attribute(value=value, attr=name):
+                return self._attribute(self.value(value), name)
+            case ast.Subscript(value=value, slice=index):
+                return self._item(self.value(value), self.value(index))
+            case ast.Call():
+                return self._call(node)
+        return self._refuse(f"`{ast.unparse(node)}` is no expression of a kernel")
+
+    def truth(self, value: Any) -> Any:
+        """Whether a value is true: a bool of Python's where it is known, else an array of bools."""
+        if not is_array(value):
+            return bool(value)
+        if number_kind(value) == np.bool_:
+            return value
+        return self.ufunc(np.not_equal, [value, 0])
+
+    def choose(self, mask: Any, value: Callable[[], Any], other: Callable[[], Any]) -> Any:
+        """One of two values."""
+        if isinstance(mask, bool):
+            return value() if mask else other()
+        both = value(), other()
+        found = chosen(mask, *both)
+        if found is None:
+            self._refuse("these values have no kind in common")
+        return found
+
+    def operation(self, known: Callable[..., Any], ufunc: np.ufunc, values: list[Any]) -> Any:
+        """An operator on values: Python's own of what is known, else a ufunc, which keeps Python's numbers weak."""
+        if not any(map(is_array, values)):
+            try:
+                with np.errstate(all="ignore"):
+                    return known(*values)
+            except Exception as error:
+                self._refuse(str(error))
+        is_weak = all(isinstance(number_kind(value), type) for value in values if is_number(value))
+        result = self.ufunc(ufunc, values)
+        if is_weak and result.dtype != np.bool_:
+            return Weak(_python_kind(result.dtype), result)
+        return result
+
+    def ufunc(self, ufunc: np.ufunc, values: list[Any]) -> Any:
+        """A ufunc of NumPy's on values, of which one is not known."""
+        for value in values:
+            if not is_number(value):
+                self._refuse(f"`{ufunc.__name__}` takes numbers, not {type(value).__name__}")
+        kinds = [number_kind(value) for value in values]
+        if len(values) != ufunc.nin or ufunc.nout != 1:
+            self._refuse(f"`{ufunc.__name__}` with {len(values)} arguments is no function of a kernel")
+        if all(isinstance(kind, type) for kind in kinds):
+            kinds = [dtype_of(kind) for kind in kinds]
+        try:
+            dtypes = ufunc.resolve_dtypes((*kinds, None))
+            given = [self._given(*both) for both in zip(values, dtypes, strict=False)]
+            return getattr(gpupy, ufunc.__name__)(*given)
+        except (TypeError, ValueError, OverflowError) as error:
+            self._refuse(str(error))
+        except Exception as error:
+            self._refuse(f"`{ufunc.__name__}` of {', '.join(map(_said, kinds))} is not known in kernels: {error}")
+
+    @staticmethod
+    def _given(value: Any, dtype: np.dtype[Any]) -> Any:
+        return computed(value, dtype) if isinstance(value, Weak) else value
+
+    def _not(self, truth: Any) -> Any:
+        return not truth if isinstance(truth, bool) else self.ufunc(np.logical_not, [truth])
+
+    def _compare(self, node: ast.Compare) -> Any:
+        left, result = self.value(node.left), None
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            value = self.value(right)
+            if isinstance(op, (ast.Is, ast.IsNot)) and not is_array(left) and not is_array(value):
+                found: Any = (left is value) == isinstance(op, ast.Is)
+            elif type(op) in _COMPARE:
+                found = self.operation(*_COMPARE[type(op)], [left, value])
+            else:
+                self._refuse(f"`{ast.unparse(node)}` is no comparison of a kernel")
+            left, result = value, found if result is None else self._both(result, found)
+        return result
+
+    def _both(self, one: Any, other: Any) -> Any:
+        for known, rest in ((one, other), (other, one)):
+            if not is_array(known):
+                return rest if known else known
+        return self.ufunc(np.logical_and, [one, other])
+
+    def _bool(self, node: ast.BoolOp) -> Any:
+        *before, last = node.values
+        result = self.value(last)
+        # `a and b` is `b` where `a` is true, else `a`; `or` the other way round.
+        for operand in reversed(before):
+            value = self.value(operand)
+            truth, rest = self.truth(value), result
+            own, other = (lambda value=value: value), (lambda rest=rest: rest)
+            result = self.choose(truth, other, own) if isinstance(node.op, ast.And) else self.choose(truth, own, other)
+        return result
+
+    def _attribute(self, value: Any, name: str) -> Any:
+        if not is_array(value):
+            try:
+                return getattr(value, name)
+            except AttributeError as error:
+                self._refuse(str(error))
+        if name in ("real", "imag") and number_kind(value) != complex:
+            return getattr(value if not isinstance(value, Weak) else value.array, name)
+        if name in ("real", "imag"):
+            return Weak(float, getattr(value.array, name))
+        return self._refuse(f"`.{name}` of a number is not known in kernels")
+
+    def _item(self, value: Any, index: Any) -> Any:
+        if isinstance(value, tuple) and isinstance(index, int) and -len(value) <= index < len(value):
+            return value[index]
+        return self._refuse("only tuples have items in a kernel, by indices that are known")
+
+    def _call(self, node: ast.Call) -> Any:
+        called = self.value(node.func)
+        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+            self._refuse(f"`{ast.unparse(node.func)}` takes its arguments by position in a kernel")
+        values = [self.value(argument) for argument in node.args]
+        return self.call(called, values, ast.unparse(node))
+
+    def call(self, called: Any, values: list[Any], words: str) -> Any:
+        """What a function gives."""
+        found = _known(called)
+        if found is not None:
+            return found(self, values)
+        try:
+            name = _MATH.get(called)
+        except TypeError:
+            name = None
+        if not any(map(_holds_array, values)) and (name is not None or isinstance(called, type)):
+            return self.operation(called, np.add, values)
+        if name is not None:
+            return self._of_math(name, values)
+        name = getattr(called, "__name__", None)
+        ufunc = getattr(np, str(name), None)
+        if isinstance(ufunc, np.ufunc) and called in (ufunc, getattr(gpupy, str(name), None)):
+            if not any(map(is_array, values)):
+                return self.operation(ufunc, ufunc, values)
+            return self.ufunc(ufunc, values)
+        return self._refuse(f"`{words}` calls what is no function of a kernel")
+
+    def _of_math(self, name: str, values: list[Any]) -> Any:
+        floats = [self.to(float, value) for value in values]
+        if name == "log" and len(values) == 2:
+            both = [self._of_math("log", [value]) for value in floats]
+            return self.operation(operator.truediv, np.true_divide, both)
+        found = self.ufunc(getattr(np, _OF_MATH.get(name, name)), floats)
+        if name in _TO_INT:
+            return self.to(int, found)
+        return found if found.dtype == np.bool_ else Weak(float, found)
+
+    def to(self, kind: Any, value: Any) -> Any:
+        """A number as one of another kind: Python's `int`, `float` and `complex`, or a dtype."""
+        if not is_number(value):
+            self._refuse("only numbers become numbers of another kind")
+        if not is_array(value):
+            return self.operation(kind if isinstance(kind, type) else kind.type, np.add, [value])
+        own = dtype_of(number_kind(value))
+        if own.kind == "c" and dtype_of(kind).kind != "c":
+            self._refuse("a complex number is no real one: take its `.real`")
+        return of_kind(computed(value, kind), kind)
+
+    def _refuse(self, words: str) -> NoReturn:
+        return self.place.refuse(words)
+
+
+def _said(kind: Any) -> str:
+    return kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+def _python_kind(dtype: np.dtype[Any]) -> type:
+    return {"i": int, "u": int, "f": float, "c": complex}[dtype.kind]
+
+
+def _holds_array(value: Any) -> bool:
+    return any(map(_holds_array, value)) if isinstance(value, tuple) else is_array(value)
+
+
+def _extreme(op: Callable[..., Any], ufunc: np.ufunc) -> Callable[[Expressions, list[Any]], Any]:
+    """Python's `min` and `max`: the first of those that no other is before."""
+
+    def extreme(of: Expressions, values: list[Any]) -> Any:
+        [first, *others] = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
+        for other in others:
+            own, is_before = first, of.truth(of.operation(op, ufunc, [other, first]))
+            first = of.choose(is_before, lambda other=other: other, lambda own=own: own)
+        return first
+
+    return extreme
+
+
+def _where(of: Expressions, values: list[Any]) -> Any:
+    if len(values) != 3:
+        of.place.refuse("`where` takes a condition and two values in a kernel")
+    condition, value, other = values
+    kind = common(number_kind(value), number_kind(other))
+    dtype = dtype_of(kind)
+    return of.choose(of.truth(condition), lambda: computed(value, dtype), lambda: computed(other, dtype))
+
+
+def _clip(of: Expressions, values: list[Any]) -> Any:
+    if len(values) != 3:
+        of.place.refuse("`clip` takes a value and its limits in a kernel")
+    value, low, high = values
+    above = of.call(np.maximum, [value, low], "clip")
+    return of.call(np.minimum, [above, high], "clip")
+
+
+def _power(of: Expressions, values: list[Any]) -> Any:
+    return of.operation(operator.pow, np.power, values)
+
+
+def _divmod(of: Expressions, values: list[Any]) -> Any:
+    return tuple(of.operation(*_BINARY[op], values) for op in (ast.FloorDiv, ast.Mod))
+
+
+def _absolute(of: Expressions, values: list[Any]) -> Any:
+    return of.operation(abs, np.absolute, values)
+
+
+def _length(of: Expressions, values: list[Any]) -> Any:
+    if not isinstance(values[0], tuple):
+        of.place.refuse("only tuples have a length in a kernel")
+    return len(values[0])
+
+
+_BUILTINS: dict[Any, Callable[[Expressions, list[Any]], Any]] = {
+    abs: _absolute,
+    divmod: _divmod,
+    len: _length,
+    max: _extreme(operator.gt, np.greater),
+    min: _extreme(operator.lt, np.less),
+    pow: _power,
+    np.where: _where,
+    np.clip: _clip,
+    bool: lambda of, values: of.truth(values[0]),
+    float: lambda of, values: of.to(float, values[0]),
+    int: lambda of, values: of.to(int, values[0]),
+    complex: lambda of, values: of.to(complex, values[0]) if len(values) == 1 else _complex(of, values),
+}
+
+
+def _complex(of: Expressions, values: list[Any]) -> Any:
+    if not any(map(is_array, values)):
+        return complex(*values)
+    return of.place.refuse("`complex` of two numbers is not known in kernels")
+
+
+def _known(called: Any) -> Callable[[Expressions, list[Any]], Any] | None:
+    """What does a function that is neither a ufunc nor one of ``math``."""
+    try:
+        found = _BUILTINS.get(called)
+    except TypeError:
+        return None
+    if found is not None:
+        return found
+    if called is gpupy.where or called is gpupy.clip:
+        return _where if called is gpupy.where else _clip
+    if isinstance(called, type) and issubclass(called, np.generic):
+        dtype = np.dtype(called)
+        return lambda of, values: of.to(dtype, values[0])
+    return None
+
+
+_MATH = _math_functions()

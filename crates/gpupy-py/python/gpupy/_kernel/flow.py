@@ -1,0 +1,407 @@
+"""The ways through a function: its statements as blocks, with other functions in the place of their calls.
+
+Owns ``Flow``: blocks of simple statements, each with where it goes on. A block that a loop comes back to is its *header*;
+between headers no way comes by a block twice. A call of another function stands for that function's own blocks, whose
+names get a prefix. Hidden names begin with a dot.
+
+Not here: what blocks compute (``segments.py``), the source (``source.py``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from . import source as sources
+from .source import Guard, Place, Source
+
+RESULT = ".result"
+
+
+@dataclass
+class Assign:
+    """A name, or a tuple of them, gets the value of an expression."""
+
+    target: ast.expr
+    value: ast.expr
+    place: Place
+
+
+@dataclass
+class Begin:
+    """A loop over a range begins: its number, its end and its step get their values."""
+
+    loop: str
+    arguments: list[ast.expr]
+    place: Place
+
+
+@dataclass
+class Next:
+    """The next number of a range."""
+
+    loop: str
+    target: ast.expr
+    place: Place
+
+
+@dataclass
+class Branch:
+    """Where a block goes on: by an expression, or by whether a range has another number (its loop's name)."""
+
+    test: ast.expr | str
+    then: Block
+    otherwise: Block
+    place: Place
+
+
+@dataclass
+class Loop:
+    """A loop, for a bound on how often its header is come to; ``range`` names that of a `for`."""
+
+    header: Block
+    range: str | None
+    inner: list[Loop] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Block:
+    """Statements, and where they lead: to a block, by a branch, or out of the function."""
+
+    steps: list[Assign | Begin | Next] = field(default_factory=list)
+    way: Block | Branch | None = None
+    is_header: bool = False
+    live: set[str] = field(default_factory=set)
+
+    def successors(self) -> list[Block]:
+        """Where it may go on."""
+        match self.way:
+            case Branch(then=then, otherwise=otherwise):
+                return [then, otherwise]
+            case Block():
+                return [self.way]
+        return []
+
+
+@dataclass
+class _Inside:
+    """What statements stand in: their function, the prefix of its names, and where its jumps lead."""
+
+    source: Source
+    prefix: str
+    result: str
+    end: Block
+    functions: tuple[FunctionType, ...]
+    turn: Block | None = None
+    leave: Block | None = None
+    loops: list[Loop] = field(default_factory=list)
+
+
+class Flow:
+    """The blocks of a function and of those that it calls."""
+
+    def __init__(self, source: Source, inlined: Callable[[Any], Any]) -> None:
+        self.source, self._inlined = source, inlined
+        self.guards: list[Guard] = list(source.guards)
+        self.loops: list[Loop] = []
+        self._number = 0
+        self.entry, self.exit = Block(), Block()
+        self.exit.live = {RESULT}
+        inside = _Inside(source, "", RESULT, self.exit, (source.function,), loops=self.loops)
+        last = self._statements(source.tree.body, self.entry, inside)
+        if last is not None:
+            source.at(source.tree).refuse(f"kernel `{source.tree.name}` ends without `return` on some way")
+        self.blocks = list(_reachable(self.entry))
+        self._find_live()
+
+    def headers(self) -> list[Block]:
+        """The headers of loops, outer ones first."""
+        return [block for block in self.blocks if block.is_header]
+
+    def _new(self, what: str) -> str:
+        self._number += 1
+        return f".{what}{self._number}"
+
+    def _statements(self, body: list[ast.stmt], block: Block | None, inside: _Inside) -> Block | None:
+        """The block behind statements that begin in one; None where no way leads there."""
+        for statement in body:
+            if block is None:
+                break
+            block = self._statement(statement, block, inside)
+        return block
+
+    def _statement(self, node: ast.stmt, block: Block, inside: _Inside) -> Block | None:
+        place = inside.source.at(node)
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                block, value = self._expression(value, block, inside)
+                # All targets get one value.
+                if len(targets) > 1 or not isinstance(targets[0], ast.Name):
+                    whole = self._new("value")
+                    block.steps.append(Assign(_stored(whole), value, place))
+                    value = _loaded(whole)
+                for target in targets:
+                    block.steps.append(Assign(self._target(target, inside), value, place))
+                return block
+            case ast.AnnAssign(target=target, value=None):
+                return block
+            case ast.AnnAssign(target=target, value=value):
+                assert value is not None
+                block, value = self._expression(value, block, inside)
+                block.steps.append(Assign(self._target(target, inside), value, place))
+                return block
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                block, value = self._expression(value, block, inside)
+                own = _loaded(inside.prefix + name)
+                whole = ast.copy_location(ast.BinOp(own, op, value), node)
+                block.steps.append(Assign(_stored(inside.prefix + name), whole, place))
+                return block
+            case ast.Return(value=value):
+                if value is None:
+                    place.refuse("a kernel returns a number, or several")
+                block, value = self._expression(value, block, inside)
+                block.steps.append(Assign(_stored(inside.result), value, place))
+                block.way = inside.end
+                return None
+            case ast.If(test=test, body=body, orelse=orelse):
+                block, test = self._expression(test, block, inside)
+                then, otherwise = Block(), Block()
+                block.way = Branch(test, then, otherwise, place)
+                ends = [self._statements(*both, inside) for both in ((body, then), (orelse, otherwise))]
+                return _joined([end for end in ends if end is not None])
+            case ast.While(test=test):
+                return self._loop(node, block, inside, place, None)
+            case ast.For(target=ast.Name()):
+                return self._for(node, block, inside, place)
+            case ast.Break() if inside.leave is not None:
+                block.way = inside.leave
+                return None
+            case ast.Continue() if inside.turn is not None:
+                block.way = inside.turn
+                return None
+            case ast.Pass():
+                return block
+            case ast.Expr(value=ast.Constant(value=str())):
+                return block
+        return place.refuse(f"`{_words(node)}` is no statement of a kernel")
+
+    def _for(self, node: ast.For, block: Block, inside: _Inside, place: Place) -> Block | None:
+        match node.iter:
+            case ast.Call(func=ast.Constant(value=called), args=arguments, keywords=[]) if called is range:
+                pass
+            case _:
+                place.refuse("`for` goes over a `range` in a kernel")
+        given = []
+        for argument in arguments:
+            block, argument = self._expression(argument, block, inside)
+            given.append(argument)
+        loop = self._new("range")
+        block.steps.append(Begin(loop, given, place))
+        return self._loop(node, block, inside, place, loop)
+
+    def _loop(
+        self, node: ast.For | ast.While, block: Block, inside: _Inside, place: Place, loop: str | None
+    ) -> Block | None:
+        header, body, behind, leave = Block(is_header=True), Block(), Block(), Block()
+        block.way = header
+        known = Loop(header, loop)
+        inside.loops.append(known)
+        within = _Inside(
+            inside.source,
+            inside.prefix,
+            inside.result,
+            inside.end,
+            inside.functions,
+            header,
+            leave,
+            known.inner,
+        )
+        tested = header
+        test: ast.expr | str
+        if isinstance(node, ast.For):
+            assert loop is not None
+            test = loop
+            body.steps.append(Next(loop, self._target(node.target, inside), place))
+        else:
+            tested, test = self._expression(node.test, header, within)
+        tested.way = Branch(test, body, behind, place)
+        last = self._statements(node.body, body, within)
+        if last is not None:
+            last.way = header
+        end = self._statements(node.orelse, behind, inside)
+        if end is not None:
+            end.way = leave
+        return leave
+
+    def _target(self, target: ast.expr, inside: _Inside) -> ast.expr:
+        match target:
+            case ast.Name(id=name):
+                return _stored(inside.prefix + name)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                return ast.Tuple([self._target(part, inside) for part in parts], ast.Store())
+        return inside.source.at(target).refuse(f"a kernel assigns to names alone, not to `{ast.unparse(target)}`")
+
+    def _expression(self, node: ast.expr, block: Block, inside: _Inside) -> tuple[Block, ast.expr]:
+        """An expression without calls of functions that have statements, and the block in which it stands."""
+        calls = _Calls(self, block, inside)
+        renamed = calls.visit(node)
+        return calls.block, renamed
+
+    def inline(
+        self, node: ast.Call, function: FunctionType, block: Block, inside: _Inside
+    ) -> tuple[Block, ast.expr]:
+        """A call: the block behind the called function's own, and the name of its result."""
+        place = inside.source.at(node)
+        if function in inside.functions:
+            place.refuse(f"`{function.__name__}` calls itself: kernels have no recursion")
+        found = sources.read(function)
+        if found is None:
+            place.refuse(f"the source of `{function.__name__}` is not to be had")
+        self.guards += found.guards
+        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+            place.refuse(f"arguments of `{function.__name__}` are given by position in a kernel")
+        given = list(node.args)
+        missing = len(found.parameters) - len(given)
+        defaults = function.__defaults__ or ()
+        if missing < 0 or missing > len(defaults):
+            place.refuse(f"`{function.__name__}` takes {len(found.parameters)} arguments, not {len(given)}")
+        given += [ast.Constant(value) for value in defaults[len(defaults) - missing :]]
+        prefix, behind = self._new("call") + ".", Block()
+        for name, value in zip(found.parameters, given, strict=True):
+            block.steps.append(Assign(_stored(prefix + name), value, place))
+        within = _Inside(
+            found, prefix, prefix + "result", behind, (*inside.functions, function), loops=inside.loops
+        )
+        if self._statements(found.tree.body, block, within) is not None:
+            place.refuse(f"`{function.__name__}` ends without `return` on some way")
+        return behind, ast.copy_location(_loaded(prefix + "result"), node)
+
+    def function_of(self, called: Any) -> FunctionType | None:
+        """The Python function behind what is called, if it is inlined."""
+        found = self._inlined(called)
+        return found if isinstance(found, FunctionType) else None
+
+    def _find_live(self) -> None:
+        """Notes for each block the names that are read there or behind it before they are bound."""
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(self.blocks):
+                live = set().union(*(below.live for below in block.successors()))
+                live |= _read_by_way(block)
+                for step in reversed(block.steps):
+                    live -= _bound(step)
+                    live |= _read(step)
+                changed |= not live <= block.live
+                block.live |= live
+
+
+class _Calls(ast.NodeTransformer):
+    """Gives names their prefix, and takes calls out of an expression, inner ones first."""
+
+    def __init__(self, flow: Flow, block: Block, inside: _Inside) -> None:
+        self.flow, self.block, self.inside = flow, block, inside
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.copy_location(_loaded(self.inside.prefix + node.id), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        function = None
+        if isinstance(node.func, ast.Constant):
+            function = self.flow.function_of(node.func.value)
+        node = ast.copy_location(
+            ast.Call(
+                self.visit(node.func),
+                [self.visit(argument) for argument in node.args],
+                [ast.keyword(keyword.arg, self.visit(keyword.value)) for keyword in node.keywords],
+            ),
+            node,
+        )
+        if function is None:
+            return node
+        self.block, result = self.flow.inline(node, function, self.block, self.inside)
+        return result
+
+
+def _loaded(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _stored(name: str) -> ast.Name:
+    return ast.Name(name, ast.Store())
+
+
+def _words(node: ast.stmt) -> str:
+    return ast.unparse(node).splitlines()[0]
+
+
+def _joined(ends: list[Block]) -> Block | None:
+    """A block behind all these."""
+    if not ends:
+        return None
+    behind = Block()
+    for end in ends:
+        end.way = behind
+    return behind
+
+
+def _reachable(entry: Block) -> Iterator[Block]:
+    """All blocks that a way leads to, in an order in which ways that do not go back lead forwards."""
+    order: list[Block] = []
+    seen: set[Block] = set()
+    stack: list[tuple[Block, Iterator[Block]]] = [(entry, iter(entry.successors()))]
+    seen.add(entry)
+    while stack:
+        block, below = stack[-1]
+        found = next((one for one in below if one not in seen), None)
+        if found is None:
+            order.append(block)
+            stack.pop()
+        else:
+            seen.add(found)
+            stack.append((found, iter(found.successors())))
+    return reversed(order)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {found.id for found in ast.walk(node) if isinstance(found, ast.Name)}
+
+
+def of_range(loop: str) -> list[str]:
+    """The hidden names of a loop over a range: its next number, its end, and its step."""
+    return [f"{loop}.next", f"{loop}.stop", f"{loop}.step"]
+
+
+def _read(step: Assign | Begin | Next) -> set[str]:
+    match step:
+        case Assign(value=value):
+            return _names(value)
+        case Begin(arguments=arguments):
+            return set().union(*map(_names, arguments))
+    return set(of_range(step.loop))
+
+
+def _bound(step: Assign | Begin | Next) -> set[str]:
+    match step:
+        case Assign(target=target):
+            return _names(target)
+        case Begin(loop=loop):
+            return set(of_range(loop))
+    return _names(step.target) | {of_range(step.loop)[0]}
+
+
+def bound(block: Block) -> set[str]:
+    """The names that a block binds."""
+    return set().union(*map(_bound, block.steps))
+
+
+def _read_by_way(block: Block) -> set[str]:
+    match block.way:
+        case Branch(test=str(loop)):
+            return set(of_range(loop))
+        case Branch(test=test):
+            return _names(test)
+    return set()

@@ -1,0 +1,259 @@
+"""``gpupy.kernel``: a Python function of numbers becomes one for arrays.
+
+Owns ``Kernel``: which variants of a function were compiled, and its calls. A variant is for arguments of certain kinds:
+dtypes, Python's own kinds of numbers, and the ints that were given, as long as they are few.
+
+Not here: how a variant is compiled (``segments.py``).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, overload
+
+import numpy as np
+
+import gpupy
+
+from .._gpupy import Function, is_lazy
+from .flow import Flow
+from .kinds import Fixed, Kind, dtype_of, leaves, unknown
+from .segments import Compiled, compiled
+from .source import Guard, KernelError, read
+
+# Variants in which an int that was given is a constant.
+_KNOWN_INTS = 16
+# The turns of the first launch of a loop whose end is not known, and of the longest.
+_FIRST_TURNS, _MOST_TURNS = 64, 4096
+
+
+class Kernel:
+    """A function of numbers that is called with arrays: `gpupy.kernel` makes it.
+
+    A call broadcasts its arguments and gives an array for each number that the function returns, of the dtypes that the
+    function would give for NumPy's scalars; it is recorded like a ufunc's, and fuses. Where nobody can say how long its
+    loops take, it is computed when it is called.
+    """
+
+    def __init__(self, function: Callable[..., Any], identity: Any, most_turns: int) -> None:
+        functools.update_wrapper(self, function)
+        self.__wrapped__ = function
+        self.identity = identity
+        self.most_turns = most_turns
+        self._signature = inspect.signature(function)
+        self._variants: dict[tuple[Kind, ...], _Variant] = {}
+
+    @property
+    def nin(self) -> int:
+        """How many arguments it takes."""
+        return len(self._signature.parameters)
+
+    def __repr__(self) -> str:
+        return f"<kernel '{self.__name__}'>"
+
+    def __call__(self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **named: Any) -> Any:
+        """The function at each point of what it is given.
+
+        ``out``: an array, or a tuple of them, that takes the results; ``where``: the points at which it does;
+        ``dtype``: the dtype of all results. Raises ``KernelError`` for what no kernel does, ``ValueError`` for shapes
+        that do not broadcast, ``RuntimeError`` where a loop takes more than ``most_turns`` turns.
+        """
+        if named or len(args) != self.nin:
+            bound = self._signature.bind(*args, **named)
+            bound.apply_defaults()
+            args = bound.args
+        given, kinds = [], []
+        for value in args:
+            value, kind = _taken(value)
+            given.append(value)
+            kinds.append(kind)
+        variant = self._variant(kinds, given)
+        used = [value for value, kind in zip(given, variant.kinds, strict=True) if not isinstance(kind, Fixed)]
+        results = self._results(variant, used)
+        if not any(isinstance(value, gpupy.ndarray) for value in given):
+            results = [result[()] for result in results]
+        if dtype is not None:
+            results = [result.astype(dtype) for result in results]
+        if out is not None or where is not True:
+            results = _written(results, out, where)
+        return _shaped(variant.compiled.result, iter(results))
+
+    def reduce(self, array: Any, axis: int | None = 0) -> Any:
+        """The elements along an axis, or all of them (None), combined pair by pair; the function has to be associative.
+
+        Neighbours are combined, then neighbours of what they gave, so that their order stays. Raises ``ValueError`` for
+        no elements, unless there is an identity.
+        """
+        array = self._pairwise(array, axis)
+        if len(array) == 0:
+            return self._nothing(array)
+        while len(array) > 1:
+            pairs = len(array) // 2
+            both = self(array[: 2 * pairs : 2], array[1 : 2 * pairs : 2])
+            rest = array[2 * pairs :]
+            array = gpupy.concatenate([both, rest.astype(both.dtype)]) if len(rest) else both
+        return array[0]
+
+    def accumulate(self, array: Any, axis: int = 0) -> Any:
+        """The running results along an axis; the function has to be associative."""
+        array = self._pairwise(array, axis)
+        step = 1
+        while step < len(array):
+            later = self(array[:-step], array[step:])
+            array = gpupy.concatenate([array[:step].astype(later.dtype), later])
+            step *= 2
+        return gpupy.moveaxis(array, 0, axis)
+
+    def _pairwise(self, array: Any, axis: int | None) -> Any:
+        if self.nin != 2:
+            raise ValueError(f"`{self.__name__}` takes {self.nin} arguments: only two can be reduced")
+        array = gpupy.asarray(array)
+        return array.ravel() if axis is None else gpupy.moveaxis(array, axis, 0)
+
+    def _nothing(self, array: Any) -> Any:
+        if self.identity is None:
+            raise ValueError(f"`{self.__name__}` has no identity, and there is nothing to reduce")
+        return gpupy.full(array.shape[1:], self.identity, array.dtype)[()]
+
+    def _results(self, variant: _Variant, given: list[Any]) -> list[Any]:
+        own = variant.compiled
+        wanted = range(own.first, own.first + len(leaves(own.result)))
+        if own.go_on is None:
+            return list(own.function.call(given, list(wanted)))
+        everything = list(range(own.state))
+        state = own.function.call(given, everything)
+        turns, total = _FIRST_TURNS, 0
+        while (state[-1] != 0).any():
+            if total >= self.most_turns:
+                raise RuntimeError(
+                    f"kernel `{self.__name__}` has not ended after {total} turns of its loops;"
+                    " `gpupy.kernel(most_turns=...)` sets how many there may be"
+                )
+            turns = min(turns, self.most_turns - total)
+            state = variant.going_on(turns).call([*given, *state], everything)
+            gpupy.evaluate(*state)
+            total += turns
+            turns = min(2 * turns, _MOST_TURNS)
+        return [state[place] for place in wanted]
+
+    def _variant(self, kinds: list[Kind], given: list[Any]) -> _Variant:
+        if any(not variant.is_valid() for variant in self._variants.values()):
+            self._variants.clear()
+        fixed = tuple(Fixed(value) if kind is int else kind for kind, value in zip(kinds, given, strict=True))
+        found = self._variants.get(fixed) or self._variants.get(tuple(kinds))
+        if found is None:
+            is_few = sum(any(isinstance(kind, Fixed) for kind in key) for key in self._variants) < _KNOWN_INTS
+            key = fixed if is_few else tuple(kinds)
+            found = self._variants[key] = _Variant.of(self, key)
+        return found
+
+
+class _Variant:
+    def __init__(self, kinds: tuple[Kind, ...], made: Compiled, guards: list[Guard]) -> None:
+        self.kinds, self.compiled, self.guards = kinds, made, guards
+        self._going_on: dict[int, Any] = {}
+
+    @staticmethod
+    def of(kernel: Kernel, kinds: tuple[Kind, ...]) -> _Variant:
+        source = read(kernel.__wrapped__)
+        if source is None:
+            return _Variant(kinds, _traced(kernel, kinds), [])
+        flow = Flow(source, _inlined)
+        return _Variant(kinds, compiled(flow, list(kinds), kernel.__name__), flow.guards)
+
+    def is_valid(self) -> bool:
+        """Whether what the function found outside itself is what it was."""
+        return all(guard.holds() for guard in self.guards)
+
+    def going_on(self, turns: int) -> Any:
+        """The function that takes so many turns more."""
+        if turns not in self._going_on:
+            self._going_on[turns] = self.compiled.go_on(turns)
+        return self._going_on[turns]
+
+
+def _inlined(called: Any) -> Any:
+    """The Python function that stands in the place of its calls."""
+    if isinstance(called, Kernel):
+        return called.__wrapped__
+    is_own = isinstance(called, FunctionType) and called.__module__.split(".")[0] not in ("gpupy", "numpy")
+    return called if is_own else None
+
+
+def _traced(kernel: Kernel, kinds: tuple[Kind, ...]) -> Compiled:
+    """A function without source, by what it does with arguments that have no elements."""
+    values, given = [], []
+    for kind in kinds:
+        value, own = unknown(kind)
+        values.append(own[0] if own else value)
+        given += own
+    try:
+        results = kernel.__wrapped__(*values)
+        whole = results if isinstance(results, tuple) else (results,)
+        function = Function.recorded(given, list(whole))
+    except Exception as error:
+        raise KernelError(
+            f"`{kernel.__name__}` has no source, and cannot be compiled by what it does: {error}"
+        ) from error
+    dtypes = tuple(result.dtype for result in whole)
+    return Compiled(function, 0, dtypes if isinstance(results, tuple) else dtypes[0])
+
+
+def _taken(value: Any) -> tuple[Any, Kind]:
+    """An argument as it is computed, and its kind."""
+    if type(value) is bool:
+        return np.bool_(value), np.dtype(np.bool_)
+    if type(value) in (int, float, complex):
+        return value, type(value)
+    if not isinstance(value, (gpupy.ndarray, np.number, np.bool_)):
+        value = gpupy.asarray(value)
+    if not is_lazy(value.dtype):
+        raise KernelError(f"a kernel takes numbers, not elements of dtype {value.dtype}")
+    return value, value.dtype
+
+
+def _written(results: list[Any], out: Any, where: Any) -> list[Any]:
+    """Arrays with the results where they are wanted."""
+    dests = out if isinstance(out, tuple) else (out,)
+    if out is None:
+        shape = np.broadcast_shapes(np.shape(results[0]), np.shape(where))
+        dests = tuple(gpupy.zeros(shape, result.dtype) for result in results)
+    if len(dests) != len(results):
+        raise ValueError(f"`out` has {len(dests)} arrays for {len(results)} results")
+    for dest, result in zip(dests, results, strict=True):
+        gpupy.copyto(dest, result, casting="same_kind", where=where)
+    return list(dests)
+
+
+def _shaped(kind: Kind, results: Any) -> Any:
+    if isinstance(kind, tuple):
+        return tuple(_shaped(part, results) for part in kind)
+    return next(results)
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> Kernel: ...
+@overload
+def kernel(*, identity: Any = None, most_turns: int = 10**7) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(function: Any = None, /, *, identity: Any = None, most_turns: int = 10**7) -> Any:
+    """Compiles a Python function of numbers for arrays: a decorator.
+
+    The function may have `if`, `while`, `for` over a `range`, `break`, `continue`, `return` of a number or a tuple of them,
+    conditional expressions, operators, comparisons, local names, tuples, the functions of `math`, NumPy's ufuncs, its
+    scalar types, `where` and `clip`, and calls of other kernels and of Python functions like it. It computes as it would
+    with NumPy's scalars: a Python number takes the dtype of what it meets. Where it is not so:
+
+    - Python's ints are computed as int64, and wrap; division by 0 and functions of `math` outside their domain give what
+      NumPy gives, and no error.
+    - A name that is bound to numbers of several kinds, on ways that meet, has the kind to which they promote.
+    - Both ways of an `if`, and all of a conditional expression, are computed where points differ; none has effects.
+
+    ``identity``: what `reduce` gives for no elements. ``most_turns``: after so many turns of its loops a call ends with a
+    ``RuntimeError``. Errors of compilation are ``KernelError``, at the first call with arguments of these kinds.
+    """
+    if function is None:
+        return lambda function: Kernel(function, identity, most_turns)
+    return Kernel(function, identity, most_turns)

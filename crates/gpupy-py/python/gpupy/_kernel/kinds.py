@@ -1,0 +1,198 @@
+"""The numbers of a function that is being compiled, and what becomes of them where ways meet.
+
+A *value* is a constant of Python's or NumPy's, an array of gpupy's that stands for a number (its dtype is the number's),
+a ``Weak`` number, or a tuple of values. A *kind* says what is known of a value without its number: a dtype; ``int``,
+``float`` or ``complex`` for Python's own numbers, which take the other operand's dtype (NEP 50); ``Fixed`` for what is
+known in full; or a tuple of kinds. Python's bools are NumPy's, and its ints are computed as int64.
+
+Where two ways meet with numbers of different kinds, the number has the kind to which both promote.
+
+Not here: which ways meet (``segments.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+import gpupy
+
+from .._gpupy import argument
+
+# As which dtype Python's own numbers are computed.
+_COMPUTED = {int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(np.complex128)}
+_RANK = {int: 0, float: 1, complex: 2}
+
+
+@dataclass(frozen=True)
+class Weak:
+    """A number of Python's own that is not known."""
+
+    kind: type
+    array: Any
+
+
+class Fixed:
+    """The kind of what is known: a number, a tuple, or anything else that Python holds."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fixed) and is_same(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+
+Kind: TypeAlias = Any
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two constants are one: of one type, and equal to the bit."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or not isinstance(one, (bool, int, float, complex, np.generic)):
+        return False
+    return bool(np.asarray(one).tobytes() == np.asarray(other).tobytes()) if not isinstance(one, int) else one == other
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is a number that is not known."""
+    return isinstance(value, (Weak, gpupy.ndarray))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number, known or not."""
+    return is_array(value) or isinstance(value, (bool, int, float, complex, np.number, np.bool_))
+
+
+def dtype_of(kind: Kind) -> np.dtype[Any]:
+    """As which dtype numbers of a kind are computed."""
+    return _COMPUTED[kind] if isinstance(kind, type) else kind
+
+
+def number_kind(value: Any) -> Kind:
+    """The kind of a number, as if it were not known."""
+    if isinstance(value, Weak):
+        return value.kind
+    if isinstance(value, (bool, np.bool_)):
+        return np.dtype(np.bool_)
+    if isinstance(value, (np.generic, gpupy.ndarray)):
+        return value.dtype
+    return type(value)
+
+
+def kind_of(value: Any) -> Kind:
+    """The kind of a value."""
+    if isinstance(value, tuple):
+        return tuple(kind_of(part) for part in value)
+    return number_kind(value) if is_array(value) else Fixed(value)
+
+
+def open_kind(kind: Kind) -> Kind:
+    """The kind of numbers of which it is not known which they are."""
+    if isinstance(kind, tuple):
+        return tuple(map(open_kind, kind))
+    if not isinstance(kind, Fixed):
+        return kind
+    if isinstance(kind.value, tuple):
+        return tuple(open_kind(Fixed(part)) for part in kind.value)
+    return number_kind(kind.value) if is_number(kind.value) else kind
+
+
+def common(one: Kind, other: Kind) -> Kind | None:
+    """The kind to which numbers of both kinds promote; None where there is none."""
+    if isinstance(one, type) and isinstance(other, type):
+        return max(one, other, key=_RANK.__getitem__)
+    if isinstance(one, type):
+        one, other = other, one
+    try:
+        return np.result_type(one, other(0) if isinstance(other, type) else other)
+    except TypeError:
+        return None
+
+
+def meet(one: Kind, other: Kind) -> Kind | None:
+    """The kind of a value that comes with either kind; None where a value cannot."""
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        met = tuple(meet(*both) for both in zip(one, other, strict=True))
+        return None if None in met else met
+    if isinstance(one, tuple) or isinstance(other, tuple) or one == other:
+        return one if one == other else None
+    both = []
+    for kind in (one, other):
+        if isinstance(kind, Fixed):
+            if not is_number(kind.value):
+                return None
+            kind = number_kind(kind.value)
+        both.append(kind)
+    return common(*both)
+
+
+def computed(value: Any, kind: Kind) -> Any:
+    """A number as an array of the dtype in which its kind is computed."""
+    dtype = dtype_of(kind)
+    if isinstance(value, Weak):
+        value = value.array
+    if isinstance(value, gpupy.ndarray):
+        return value if value.dtype == dtype else value.astype(dtype)
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(dtype)[()]
+
+
+def of_kind(array: Any, kind: Kind) -> Any:
+    """An array of the dtype in which a kind is computed, as a value of that kind."""
+    return Weak(kind, array) if isinstance(kind, type) else array
+
+
+def cast(value: Any, kind: Kind) -> Any:
+    """A value as one of a kind to which its own promotes."""
+    if isinstance(kind, tuple):
+        return tuple(cast(*both) for both in zip(value, kind, strict=True))
+    return value if isinstance(kind, Fixed) else of_kind(computed(value, kind), kind)
+
+
+def chosen(mask: Any, value: Any, other: Any) -> Any:
+    """The first value where the mask holds, and the other elsewhere; None where no kind has both."""
+    kind = meet(kind_of(value), kind_of(other))
+    return None if kind is None else _chosen(mask, value, other, kind)
+
+
+def _chosen(mask: Any, value: Any, other: Any, kind: Kind) -> Any:
+    if isinstance(kind, tuple):
+        return tuple(_chosen(mask, *three) for three in zip(value, other, kind, strict=True))
+    if isinstance(kind, Fixed) or value is other:
+        return value
+    return of_kind(gpupy.where(mask, computed(value, kind), computed(other, kind)), kind)
+
+
+def unknown(kind: Kind) -> tuple[Any, list[Any]]:
+    """A value of a kind of which nothing else is known, and the arguments that stand for its numbers."""
+    if isinstance(kind, Fixed):
+        return kind.value, []
+    if isinstance(kind, tuple):
+        parts = [unknown(part) for part in kind]
+        return tuple(value for value, _ in parts), [one for _, own in parts for one in own]
+    array = argument(dtype_of(kind))
+    return of_kind(array, kind), [array]
+
+
+def numbers(value: Any, kind: Kind) -> list[Any]:
+    """The arrays of a value's numbers that its kind leaves open, in the order of ``unknown``."""
+    if isinstance(kind, Fixed):
+        return []
+    if isinstance(kind, tuple):
+        return [one for both in zip(value, kind, strict=True) for one in numbers(*both)]
+    return [computed(value, kind)]
+
+
+def leaves(kind: Kind) -> list[np.dtype[Any]]:
+    """The dtypes of the numbers that a kind leaves open."""
+    if isinstance(kind, Fixed):
+        return []
+    if isinstance(kind, tuple):
+        return [dtype for part in kind for dtype in leaves(part)]
+    return [dtype_of(kind)]

@@ -1,0 +1,179 @@
+"""From a Python function to its statements, with every name that is not its own in the place of that name.
+
+Owns ``Source`` and ``KernelError``. What a function finds outside itself (globals, cells, built-ins) is looked up when it
+is compiled, and stands in its tree as a constant; ``Source.guards`` says what was found where, so that a later call can
+ask whether it is still so.
+
+Not here: what statements do (``flow.py``), what expressions give (``expressions.py``).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import CellType, FunctionType
+from typing import Any, NoReturn
+
+
+class KernelError(TypeError):
+    """A function that `gpupy.kernel` cannot compile; the message names the construct, and its line."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a piece of source stands."""
+
+    file: str
+    line: int
+
+    def refuse(self, words: str) -> NoReturn:
+        """Raises the error of what stands here."""
+        raise KernelError(f"{words} ({self.file}, line {self.line})")
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A name outside of a function, and what it was when the function was compiled."""
+
+    names: dict[str, Any] | CellType
+    name: str
+    found: Any
+
+    def holds(self) -> bool:
+        """Whether it still is what it was."""
+        if isinstance(self.names, dict):
+            now = self.names.get(self.name, _NOTHING)
+        else:
+            now = _in_cell(self.names)
+        return now is self.found
+
+
+_NOTHING = object()
+
+
+def _in_cell(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _NOTHING
+
+
+@dataclass
+class Source:
+    """A function's tree, whose foreign names are constants."""
+
+    function: FunctionType
+    tree: ast.FunctionDef
+    file: str
+    guards: list[Guard] = field(default_factory=list)
+
+    def at(self, node: ast.AST) -> Place:
+        """Where a node stands."""
+        return Place(self.file, getattr(node, "lineno", self.tree.lineno))
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the arguments."""
+        arguments = self.tree.args
+        return [argument.arg for argument in arguments.posonlyargs + arguments.args]
+
+
+def read(function: Callable[..., Any]) -> Source | None:
+    """The source of a function; None where there is none to be had.
+
+    Raises ``KernelError`` for a function that takes what no element is, and for names that are nowhere.
+    """
+    if not isinstance(function, FunctionType):
+        raise KernelError(f"a kernel is made of a Python function, not of {type(function).__name__}")
+    try:
+        lines, first = inspect.getsourcelines(function)
+        text = textwrap.dedent("".join(lines))
+        parsed = ast.parse(text)
+    except (OSError, TypeError, SyntaxError):
+        return None
+    file = inspect.getsourcefile(function) or "?"
+    ast.increment_lineno(parsed, first - 1)
+    tree = _definition(parsed, function)
+    if tree is None:
+        return None
+    source = Source(function, tree, file)
+    _check_arguments(source)
+    own = _own_names(tree)
+    _Foreign(source, own).visit_all()
+    return source
+
+
+def _definition(parsed: ast.Module, function: FunctionType) -> ast.FunctionDef | None:
+    """The definition in parsed source; a lambda as one that returns its expression."""
+    if parsed.body and isinstance(parsed.body[0], ast.FunctionDef):
+        return parsed.body[0]
+    lambdas = [node for node in ast.walk(parsed) if isinstance(node, ast.Lambda)]
+    if function.__name__ != "<lambda>" or len(lambdas) != 1:
+        return None
+    [found] = lambdas
+    given = ast.copy_location(ast.Return(found.body), found.body)
+    definition = ast.parse("def kernel(): ...").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    definition.args, definition.body = found.args, [given]
+    return ast.copy_location(definition, found)
+
+
+def _check_arguments(source: Source) -> None:
+    arguments = source.tree.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
+        source.at(source.tree).refuse("a kernel takes named numbers by position, no `*`, `**` or keyword-only ones")
+
+
+def _own_names(tree: ast.FunctionDef) -> set[str]:
+    """The names that a function binds itself."""
+    arguments = tree.args
+    own = {argument.arg for argument in arguments.posonlyargs + arguments.args}
+    for statement in tree.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                own.add(node.id)
+    return own
+
+
+class _Foreign(ast.NodeTransformer):
+    """Puts what a function finds outside itself in the place of its names."""
+
+    def __init__(self, source: Source, own: set[str]) -> None:
+        self.source, self.own = source, own
+        function = source.function
+        self.cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+    def visit_all(self) -> None:
+        body = self.source.tree.body
+        body[:] = [self.visit(statement) for statement in body]
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self.own:
+            return node
+        return ast.copy_location(ast.Constant(self._found(node)), node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        # What an annotation says is not computed.
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def _found(self, node: ast.Name) -> Any:
+        if node.id in self.cells:
+            return self._guarded(self.cells[node.id], node, _in_cell(self.cells[node.id]))
+        names = self.source.function.__globals__
+        if node.id in names:
+            return self._guarded(names, node, names[node.id])
+        if hasattr(builtins, node.id):
+            return self._guarded(vars(builtins), node, getattr(builtins, node.id))
+        return self.source.at(node).refuse(f"name `{node.id}` is not defined")
+
+    def _guarded(self, names: dict[str, Any] | CellType, node: ast.Name, found: Any) -> Any:
+        if found is _NOTHING:
+            self.source.at(node).refuse(f"name `{node.id}` has no value yet")
+        self.source.guards.append(Guard(names, node.id, found))
+        return found
