@@ -307,6 +307,15 @@ impl Compiler<'_> {
         })
     }
 
+    /// Counts the cost of the operations of a loop.
+    pub fn spend_on(&mut self, region: usize, end: usize) {
+        self.depth += 1;
+        for inst in self.program.insts[region..end].iter().filter(|inst| inst.op.is_scalar_op()) {
+            self.spend(true, picoseconds(inst.op, inst.dtype));
+        }
+        self.depth -= 1;
+    }
+
     /// Counts the cost of a step for one element, as if every loop ran a few times.
     fn spend(&mut self, wide: bool, picoseconds: u64) {
         if wide {

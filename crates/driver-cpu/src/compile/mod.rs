@@ -16,3 +16,4 @@ pub mod live;
 pub mod plan;
 mod regions;
 pub mod slots;
+pub mod turns;

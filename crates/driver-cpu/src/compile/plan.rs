@@ -7,6 +7,7 @@
 //!
 //! Not here: how a program becomes a plan (`compiler.rs`), how a plan runs (`run/frame.rs`).
 
+use crate::compile::turns::Turns;
 use crate::rows::RowFn;
 use gpupy_core::{DType, Op};
 use smallvec::SmallVec;
@@ -58,6 +59,8 @@ pub enum Step {
     Store { dest: usize, src: Slot, scalar: bool, size: usize },
     /// A loop.
     Loop(Box<Loop>),
+    /// A loop by machine code.
+    Turns(Box<Turns>),
     /// A choice.
     If(Box<Choice>),
 }
@@ -72,6 +75,8 @@ pub struct Loop {
     pub active: (Slot, bool),
     /// The iteration; its last steps give the carried values.
     pub body: Vec<Step>,
+    /// Elements that do not take the first branch of its choice have done with it.
+    pub is_left: bool,
 }
 
 /// A choice: a branch is only done where an element takes it.

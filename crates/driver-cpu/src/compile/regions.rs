@@ -1,13 +1,15 @@
 //! Regions: loops and choices over rows.
 //!
 //! A loop goes on while some element is in it, and carries values on only for those; a choice does
-//! both branches, each only where some element takes it, and selects. Operations have no effects
+//! both branches, each only where some element takes it, and selects. A loop that is left by a choice
+//! (`ir::Leaving`) ends as soon as no element takes that choice's first branch. Operations have no effects
 //! but their values, so elements that are not concerned may go along.
 //!
 //! Not here: everything else of a program (`compiler.rs`).
 
 use crate::compile::compiler::{Compiler, Value};
 use crate::compile::plan::{Choice, Loop, Step};
+use crate::compile::turns::{Around, Code, Turns};
 use crate::errors::NAME;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result};
 
@@ -17,6 +19,9 @@ const DEEPEST: usize = 32;
 impl Compiler<'_> {
     /// Compiles the loop at `at`, and leaves `at` at its end.
     pub fn a_loop(&mut self, at: &mut usize, mask: Option<Value>) -> Result<()> {
+        if mask.is_none() && self.by_machine_code(at) {
+            return Ok(());
+        }
         let (region, end) = (*at, self.ends[*at]);
         let until = self.last[region];
         let count = self.values[self.program.insts[region].args[0] as usize];
@@ -42,8 +47,52 @@ impl Compiler<'_> {
         self.carry_on(end, active, &carried)?;
         let body = self.leave(outside);
         let active = (active.slot, active.scalar);
-        self.steps.push(Step::Loop(Box::new(Loop { iter: iter.slot, test, active, body })));
+        let is_left = self.program.leaving().any(|leaving| leaving.region == region);
+        let iter = iter.slot;
+        self.steps.push(Step::Loop(Box::new(Loop { iter, test, active, body, is_left })));
         Ok(())
+    }
+
+    /// Compiles a loop that is left by a choice to machine code, if there is any for it.
+    fn by_machine_code(&mut self, at: &mut usize) -> bool {
+        let (region, end) = (*at, self.ends[*at]);
+        let until = self.last[region];
+        let Some(leaving) = self.program.leaving().find(|leaving| leaving.region == region) else {
+            return false;
+        };
+        let count = self.values[self.program.insts[region].args[0] as usize];
+        let listed = self.listed(region);
+        let carried = listed.iter().map(|(_, dtype)| *dtype).collect();
+        let around = Around { program: self.program, leaving, carried };
+        if !count.scalar {
+            return false;
+        }
+        let Some(Code { several, one, known }) = around.code(|at| self.values[at].scalar) else {
+            return false;
+        };
+        let mut rows = Vec::new();
+        let mut results = Vec::new();
+        for (start, dtype) in listed {
+            let (own, other) =
+                (self.slots.row(dtype.size(), until), self.slots.row(dtype.size(), until));
+            self.copy(start, own, dtype.size());
+            rows.push((own, other, dtype.size()));
+            results.push(Value { slot: own, scalar: false });
+        }
+        self.results.insert(region, results);
+        let known = known.into_iter().map(|at| {
+            let Value { slot, scalar } = self.values[at];
+            let size = self.program.insts[at].dtype.size() as isize;
+            (slot, if scalar { 0 } else { size })
+        });
+        let known = known.collect();
+        let open = self.slots.row(DType::Bool.size(), until);
+        let count = count.slot;
+        let turns = Turns { count, carried: rows, known, open, several, one };
+        self.spend_on(region, end);
+        self.steps.push(Step::Turns(Box::new(turns)));
+        *at = end;
+        true
     }
 
     /// The steps that make the values at the end of an iteration those of the next.

@@ -158,7 +158,8 @@ impl<'a> Frame<'a> {
                     rows::copy(*size, (ptr, step), (self.slot(*src), from), n);
                 }
                 Step::Loop(region) => self.run_loop(region, n),
-                Step::If(choice) => self.choose(choice, n),
+                Step::Turns(turns) => self.run_turns(turns, n),
+                Step::If(choice) => drop(self.choose(choice, n)),
             }
         }
     }
@@ -175,22 +176,49 @@ impl<'a> Frame<'a> {
                 if !self.any(region.active, n) {
                     break;
                 }
-                self.run(&region.body, n);
+                if !self.turn(region, n) {
+                    break;
+                }
             }
         }
     }
 
+    /// An iteration of a loop; false where all elements have done with it.
+    ///
     /// # Safety
     /// As for [`Frame::run`].
-    unsafe fn choose(&self, choice: &Choice, n: usize) {
+    unsafe fn turn(&self, region: &Loop, n: usize) -> bool {
+        for step in &region.body {
+            // SAFETY: the caller's.
+            unsafe {
+                match step {
+                    Step::If(choice) if region.is_left => {
+                        if !self.choose(choice, n) {
+                            return false;
+                        }
+                    }
+                    step => self.step(step, n),
+                }
+            }
+        }
+        true
+    }
+
+    /// Does the branches that elements take; tells whether one takes the first.
+    ///
+    /// # Safety
+    /// As for [`Frame::run`].
+    unsafe fn choose(&self, choice: &Choice, n: usize) -> bool {
         // SAFETY: the caller's.
         unsafe {
-            if self.any(choice.taken, n) {
+            let is_taken = self.any(choice.taken, n);
+            if is_taken {
                 self.run(&choice.then, n);
             }
             if self.any(choice.refused, n) {
                 self.run(&choice.otherwise, n);
             }
+            is_taken
         }
     }
 

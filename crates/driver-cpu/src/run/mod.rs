@@ -13,4 +13,5 @@ pub mod frame;
 pub mod lone;
 mod rooms;
 mod sums;
+mod turns;
 pub mod work;

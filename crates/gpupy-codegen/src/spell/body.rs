@@ -201,6 +201,9 @@ impl<'a> Body<'a> {
                     self.line(&format!("{line};"));
                 }
                 let condition = self.name(inst.args[0]).to_owned();
+                if self.program.leaving().any(|leaving| leaving.choice == at) {
+                    self.line(&format!("if (!({condition})) {{ break; }}"));
+                }
                 self.open(&format!("if ({condition}) {{"));
             }
             _ => self.assign(inst.args[0], &values, inst.op == Op::Else),

@@ -14,6 +14,7 @@
 mod build;
 mod fingerprint;
 mod form;
+mod loops;
 mod reductions;
 mod text;
 mod verify;
@@ -21,6 +22,7 @@ mod verify;
 pub use build::Builder;
 pub use fingerprint::Fingerprint;
 pub use form::{Form, FormKind};
+pub use loops::Leaving;
 pub use reductions::Reduction;
 
 use crate::dtype::DType;

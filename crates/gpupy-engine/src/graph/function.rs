@@ -104,8 +104,7 @@ impl Function {
         let count = builder.constant(Scalar::i32(turns as i32));
         let ended = builder.constant(Scalar::i32(ENDED));
         let region = builder.begin_loop(count, &starts);
-        let carried: Vec<u32> =
-            (0..state.len() as u32).map(|k| builder.carry(region, k)).collect();
+        let carried: Vec<u32> = (0..state.len() as u32).map(|k| builder.carry(region, k)).collect();
         let is_open = builder.op(Op::Ne, &[carried[state.len() - 1], ended]);
         let turn = builder.begin_if(is_open);
         let mut now = carried.clone();
@@ -173,14 +172,8 @@ fn where_it_stands(
 }
 
 /// The state behind a segment.
-fn in_segment(
-    builder: &mut Builder,
-    segment: &Function,
-    given: &[u32],
-    state: &[u32],
-) -> Vec<u32> {
-    let taken: Vec<u32> =
-        given.iter().chain(&state[..state.len() - 1]).copied().collect();
+fn in_segment(builder: &mut Builder, segment: &Function, given: &[u32], state: &[u32]) -> Vec<u32> {
+    let taken: Vec<u32> = given.iter().chain(&state[..state.len() - 1]).copied().collect();
     builder.inline_all(&segment.program, &taken).to_vec()
 }
 

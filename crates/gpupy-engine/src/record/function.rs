@@ -59,12 +59,7 @@ impl Recorder {
     ///
     /// # Errors
     /// - `Shape`, `DType`, `Index`: the operands or the result's number do not fit.
-    pub fn call(
-        &self,
-        function: &Arc<Function>,
-        result: usize,
-        args: &[Arg<'_>],
-    ) -> Result<Array> {
+    pub fn call(&self, function: &Arc<Function>, result: usize, args: &[Arg<'_>]) -> Result<Array> {
         let given: SmallVec<[DType; 8]> = args.iter().map(Arg::dtype).collect();
         if given[..] != *function.arguments() {
             return Err(Error::new(ErrorKind::DType, "call")
@@ -189,5 +184,6 @@ fn scalar(dtype: DType, bytes: &[u8]) -> Scalar {
 }
 
 fn reads_array() -> Error {
-    Error::new(ErrorKind::Unsupported, "function").says("a function reads its arguments alone, and no arrays")
+    Error::new(ErrorKind::Unsupported, "function")
+        .says("a function reads its arguments alone, and no arrays")
 }

@@ -142,7 +142,8 @@ impl Device {
             Method::Lowered(program) => Some(program),
             Method::Absent => {
                 // What a kernel takes may have branches; what is cut is straight.
-                let branching = functions::branching(op, dtype).and_then(|p| self.translate(p, &own));
+                let branching =
+                    functions::branching(op, dtype).and_then(|p| self.translate(p, &own));
                 if let Some(lowered) = branching.map(|program| self.lowered(program))
                     && self.fits_alone(&lowered, dtype)
                 {

@@ -50,8 +50,10 @@ pub(crate) fn beside(
 
 /// Whether a launch for a value's tile could compute the same tile of another value that is pending.
 fn is_alike(device: &Device, other: &Value, value: &Value, tile: &Tile) -> bool {
-    matches!(other.0.kind, Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, .. })
-        && other.shape() == value.shape()
+    matches!(
+        other.0.kind,
+        Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, .. }
+    ) && other.shape() == value.shape()
         && device.caps.dtypes.contains(&other.dtype())
         && !device.is_there(other, tile.range.clone())
 }

@@ -131,9 +131,11 @@ fn of_expression(
         NodeOp::Whole(Whole::Sort) => given[0].0,
         NodeOp::Whole(Whole::ArgSort) => up_to(value.shape().last()),
         // Positions know theirs from the first.
-        NodeOp::Reduce { .. } | NodeOp::Whole(_) | NodeOp::WhereTrue | NodeOp::Call(_) | NodeOp::Argument => {
-            everything
-        }
+        NodeOp::Reduce { .. }
+        | NodeOp::Whole(_)
+        | NodeOp::WhereTrue
+        | NodeOp::Call(_)
+        | NodeOp::Argument => everything,
     }
 }
 

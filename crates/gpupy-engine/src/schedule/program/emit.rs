@@ -6,10 +6,10 @@
 
 use super::kernel::{Code, Emitted, Kernel, Target, merge_axes};
 use crate::blocks::cache::{Part, Placed};
+use crate::graph::function::Called;
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::device::Device;
-use crate::graph::function::Called;
 use crate::schedule::walk::{Applied, Child, Role, Walk};
 use crate::schedule::ways::{Way, method_dtype};
 use gpupy_core::DType;

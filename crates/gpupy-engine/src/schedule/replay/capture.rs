@@ -220,11 +220,14 @@ impl Capture {
             let Kind::Expr { op, inputs } = &value.0.kind else { return None };
             let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
             match (op, inputs.get(*place as usize)) {
-                (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(Input::Scalar(scalar))) => {
-                    (scalar.bits == *bits).then_some(Param::Of(number, *place))
-                }
+                (
+                    NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather,
+                    Some(Input::Scalar(scalar)),
+                ) => (scalar.bits == *bits).then_some(Param::Of(number, *place)),
                 // The other scalars of a walk are values which are the same everywhere.
-                (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(_)) => Some(Param::Bits(*bits)),
+                (NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, Some(_)) => {
+                    Some(Param::Bits(*bits))
+                }
                 // Which part of a join is read stands nowhere.
                 (NodeOp::Join(_), _) if !inputs.iter().any(is_scalar) => Some(Param::Bits(*bits)),
                 _ => None,

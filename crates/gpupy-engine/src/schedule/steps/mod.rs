@@ -200,9 +200,7 @@ impl Step {
             | NodeOp::Apply(_)
             | NodeOp::Call(_)
             | NodeOp::Index(_)
-            | NodeOp::Join(_) => {
-                of_map(device, again, value, tile)
-            }
+            | NodeOp::Join(_) => of_map(device, again, value, tile),
         }
     }
 }

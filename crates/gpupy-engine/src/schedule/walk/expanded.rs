@@ -2,8 +2,8 @@
 //!
 //! Not here: the programs (`schedule/lowering.rs`), what a walk does with any other operation (`walker.rs`).
 
-use super::{Applied, Role};
 use super::walker::{Joins, Walker};
+use super::{Applied, Role};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::schedule::lowering;
 use crate::schedule::ways::{Lowered, Way, method_dtype};
