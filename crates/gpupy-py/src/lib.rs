@@ -55,6 +55,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ufunc::Ufunc>()?;
     module.add_class::<function::PyFunction>()?;
     module.add_function(wrap_pyfunction!(function::argument, module)?)?;
+    module.add_function(wrap_pyfunction!(function::operation, module)?)?;
     module.add_function(wrap_pyfunction!(context::use_driver, module)?)?;
     module.add_function(wrap_pyfunction!(sites::count_made, module)?)?;
     module.add_function(wrap_pyfunction!(kind::give_kind, module)?)?;

@@ -1,4 +1,4 @@
-//! Casts by value and by bits between all dtypes of the suite.
+//! Casts by value and by bits between all dtypes of the suite, and their literals.
 
 use super::Suite;
 use crate::drive::device::Device;
@@ -12,6 +12,9 @@ use gpupy_core::op::Op;
 pub const GROUP: &str = "dtypes";
 
 pub fn run(suite: &mut Suite<'_>) {
+    for dtype in DTYPES {
+        suite.case(GROUP, &format!("literals of {dtype}"), |d| literals(d, dtype));
+    }
     for from in DTYPES {
         for to in DTYPES {
             suite.case(GROUP, &format!("{from} to {to}"), |d| convert(d, Op::Cast, from, to));
@@ -22,6 +25,18 @@ pub fn run(suite: &mut Suite<'_>) {
             }
         }
     }
+}
+
+/// Literals are stored as they are, at all points.
+fn literals(device: &mut Device, dtype: DType) -> Outcome {
+    device.need_dtype(dtype)?;
+    for literal in specials(dtype) {
+        let mut b = Builder::new(Form::Map, 1);
+        let value = b.constant(literal);
+        b.store(value);
+        device.check_one(&Run::new(b.finish(), &[37]), 0.0)?;
+    }
+    Ok(())
 }
 
 fn convert(device: &mut Device, op: Op, from: DType, to: DType) -> Outcome {

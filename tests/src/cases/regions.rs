@@ -15,7 +15,7 @@ pub const GROUP: &str = "regions";
 /// What a case computes from the operand (float32) and the count (int32) of each point; it stores.
 type Body = fn(&mut Builder, u32, u32);
 
-const BODIES: [(&str, Body); 7] = [
+const BODIES: [(&str, Body); 9] = [
     ("a loop with one carried value", one_carried),
     ("a loop with two carried values that change places", two_carried),
     ("a loop without carried values", nothing_carried),
@@ -23,11 +23,14 @@ const BODIES: [(&str, Body); 7] = [
     ("a choice", choice),
     ("a choice in a loop", choice_in_loop),
     ("a loop in a choice", loop_in_choice),
+    ("a loop that a choice leaves", left_by_a_choice),
+    ("a loop that a choice leaves, or the count", left_by_both),
 ];
 
 pub fn run(suite: &mut Suite<'_>) {
     for (name, body) in BODIES {
         suite.case(GROUP, name, |device| region(device, body, 203));
+        suite.case(GROUP, &format!("{name}, on a long row"), |device| region(device, body, 5000));
     }
     suite.case(GROUP, "a loop over a table", over_a_table);
     suite.case(GROUP, "counts beside what a freed block held", beside_old_counts);
@@ -149,6 +152,41 @@ fn loop_in_choice(b: &mut Builder, x: u32, n: u32) {
     b.end(outer, &[x]);
     let result = b.result(outer, 0, DType::F32);
     b.store(result);
+}
+
+fn left_by_a_choice(b: &mut Builder, x: u32, n: u32) {
+    left(b, x, n, 40);
+}
+
+fn left_by_both(b: &mut Builder, x: u32, n: u32) {
+    left(b, x, n, 5);
+}
+
+/// Each point takes as many turns as its number says, at most `most`; what it carries then stays.
+fn left(b: &mut Builder, x: u32, n: u32, most: i32) {
+    let [most, zero, one] = [most, 0, 1].map(|number| b.constant(Scalar::i32(number)));
+    let half = b.constant(Scalar::f32(0.5));
+    let region = b.begin_loop(most, &[x, n]);
+    let (so_far, turns) = (b.carry(region, 0), b.carry(region, 1));
+    let is_open = b.op(Op::Gt, &[turns, zero]);
+    let turn = b.begin_if(is_open);
+    let low = b.op(Op::And, &[turns, one]);
+    let is_odd = b.op(Op::Eq, &[low, one]);
+    let inner = b.begin_if(is_odd);
+    let less = b.op(Op::Mul, &[so_far, half]);
+    b.begin_else(inner, &[less]);
+    let more = b.op(Op::Add, &[so_far, x]);
+    b.end(inner, &[more]);
+    let next = b.result(inner, 0, DType::F32);
+    let fewer = b.op(Op::Sub, &[turns, one]);
+    b.begin_else(turn, &[next, fewer]);
+    b.end(turn, &[so_far, turns]);
+    let (next, fewer) = (b.result(turn, 0, DType::F32), b.result(turn, 1, DType::I32));
+    b.end(region, &[next, fewer]);
+    let (result, rest) = (b.result(region, 0, DType::F32), b.result(region, 1, DType::I32));
+    let rest = b.convert(Op::Cast, rest, DType::F32);
+    let sum = b.op(Op::Add, &[result, rest]);
+    b.store(sum);
 }
 
 /// Each point adds up the first elements of a table.

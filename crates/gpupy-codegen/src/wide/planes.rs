@@ -105,8 +105,11 @@ impl<'a> Splitter<'a> {
                 self.read(inst.dtype, a, |to, slot| to.gather(slot, index))
             }
             Op::Store => {
-                let value = value(b);
-                self.write(a as usize, value);
+                let stored = &from.insts[b as usize];
+                match stored.op {
+                    Op::Const => self.write_literal(a as usize, stored),
+                    _ => self.write(a as usize, value(b)),
+                }
                 0
             }
             Op::Loop => {
@@ -158,6 +161,22 @@ impl<'a> Splitter<'a> {
         let high = self.to.op(Op::Shl, &[high, half]);
         let bits = self.to.op(Op::Or, &[low, high]);
         self.to.convert(Op::Bitcast, bits, dtype)
+    }
+
+    /// Writes the halves of a literal, which are literals: compilers of devices fold shifts of 64 bits too, and Mesa's
+    /// takes other elements of a vector of four.
+    fn write_literal(&mut self, dest: usize, inst: &Inst) {
+        let dtype = self.from.dests[dest];
+        let [low, high, _] = inst.args;
+        self.dests.extend(planes(dtype).into_iter().map(|(plane, _)| (dest, plane)));
+        let halves = match has_planes(dtype) {
+            true => vec![(DType::U32, u64::from(low)), (DType::U32, u64::from(high))],
+            false => vec![(dtype, u64::from(low) | u64::from(high) << 32)],
+        };
+        for (dtype, bits) in halves {
+            let half = self.to.constant(Scalar::new(dtype, bits));
+            self.to.store(half);
+        }
     }
 
     fn write(&mut self, dest: usize, value: u32) {

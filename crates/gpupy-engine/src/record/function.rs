@@ -113,12 +113,12 @@ impl Recording {
         if let Kind::Constant(scalar) = value.0.kind {
             return Ok(self.literal(scalar));
         }
-        let (state, size) = (value.state(), value.dtype().size());
-        let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1));
-        let host = host.ok_or_else(reads_array)?;
-        // SAFETY: the element is in host memory, and elements there are not written while their value is held.
-        let bytes = unsafe { host.bytes(at * size..(at + 1) * size) };
         let dtype = value.dtype();
+        let first = value.host_start(at..at + 1).ok_or_else(reads_array)?;
+        // SAFETY: the element is in host memory, and elements there are not written while their value is held.
+        let bytes = unsafe {
+            std::slice::from_raw_parts(first.as_ptr().add(at * dtype.size()), dtype.size())
+        };
         let Some(part) = dtype.part() else { return Ok(self.literal(scalar(dtype, bytes))) };
         let (re, im) = bytes.split_at(part.size());
         let [re, im] = [re, im].map(|bytes| self.builder.constant(scalar(part, bytes)));
@@ -143,7 +143,10 @@ impl Recording {
             if operands.len() != inputs.len() {
                 return Err(reads_array());
             }
-            let is_open = |below: &&Value| !self.known.contains_key(&below.id());
+            // Elements in host memory are literals, where they are read.
+            let is_open = |below: &&Value| {
+                matches!(below.0.kind, Kind::Expr { .. }) && !self.known.contains_key(&below.id())
+            };
             let below: Vec<Value> = operands.iter().flatten().filter(is_open).cloned().collect();
             if !below.is_empty() {
                 open.extend(below);

@@ -74,9 +74,9 @@ impl Device {
             NodeOp::Apply(Op::Cast | Op::Bitcast) if first == Some(own) => (None, FormKind::Map),
             NodeOp::Apply(op) => (Some((*op, method_dtype(*op, own, first))), FormKind::Map),
             NodeOp::Argument => return Some(no_elements()),
-            NodeOp::Call(called) => match self.called(&called.function) {
-                Some(_) => (None, FormKind::Map),
-                None => return Some(self.cannot(operation(op), own)),
+            NodeOp::Call(called) => match self.way_of(&called.function) {
+                Way::Absent => return Some(self.cannot(operation(op), own)),
+                _ => (None, FormKind::Map),
             },
             NodeOp::Reduce { op, .. } => (Some((*op, own)), FormKind::Reduce),
             NodeOp::Whole(whole) => (None, whole.form().kind()),
@@ -109,8 +109,8 @@ impl Device {
             .with("driver", self.name)
     }
 
-    /// A function in operations that this device has; `None` where it lacks one.
-    pub fn called(&self, function: &Function) -> Option<Arc<Lowered>> {
+    /// How this device does a function, in operations that it has: never by itself.
+    pub fn way_of(&self, function: &Function) -> Way {
         let mut functions = self.functions.borrow_mut();
         let known = functions.entry(function.fingerprint());
         known
@@ -120,8 +120,10 @@ impl Device {
                     Way::Inlined(own) | Way::Expanded(own) => Method::Lowered(own.program.clone()),
                     Way::Absent => Method::Absent,
                 };
-                let program = self.translate(function.program(), method)?;
-                Some(Arc::new(self.lowered(program)))
+                match self.translate(function.program(), method) {
+                    Some(program) => self.inlined_or_expanded(program, function.results()[0]),
+                    None => Way::Absent,
+                }
             })
             .clone()
     }
@@ -152,7 +154,11 @@ impl Device {
                 functions::program(op, dtype).and_then(|p| self.translate(p, &own))
             }
         };
-        let Some(program) = program else { return Way::Absent };
+        program.map_or(Way::Absent, |program| self.inlined_or_expanded(program, dtype))
+    }
+
+    /// A program in the place of an operation whose result has this dtype: in a kernel, if one takes it.
+    fn inlined_or_expanded(&self, program: Program, dtype: DType) -> Way {
         let is_straight =
             !program.insts.iter().any(|inst| inst.op == Op::Loop || inst.op == Op::If);
         let lowered = self.lowered(program);
@@ -242,22 +248,25 @@ fn no_elements() -> Error {
     )
 }
 
-/// The last operation of a straight-line program on a value's operands, with the others as values
+/// The last operation on the way to a result of a straight-line program on a value's operands, with the others as values
 /// before it. They belong to the one walk that asks: another makes them again, but for those that are kept.
 pub(crate) fn expand(
     whole: &Value,
-    program: &Program,
+    (program, result): (&Program, u32),
     operands: &[Operand],
     kept: &Steps,
 ) -> (Op, Operands) {
     let mut known: Vec<Operand> = Vec::with_capacity(program.insts.len());
-    let last = program.insts.iter().find(|inst| inst.op == Op::Store).map(|inst| inst.args[1]);
+    let stored = |inst: &&Inst| inst.op == Op::Store && inst.args[0] == result;
+    let last = program.insts.iter().find(stored).map(|inst| inst.args[1]);
     for (at, inst) in program.insts.iter().enumerate() {
         let args: Operands = program.uses(inst).map(|v| known[v as usize].clone()).collect();
         let found = match inst.op {
             Op::Param => operands[inst.args[0] as usize].clone(),
             Op::Const => (Input::Scalar(literal(inst)), None),
-            Op::Store => break,
+            Op::Store if inst.args[0] == result => break,
+            // Another result's.
+            Op::Store => (Input::Scalar(Scalar::zero(inst.dtype)), None),
             op => match folded(inst, &args) {
                 Some(scalar) => (Input::Scalar(scalar), None),
                 None if last == Some(at as u32) => return (op, args),

@@ -69,8 +69,10 @@ impl Partition {
         let op = match applied {
             Applied::Op(op) => *op,
             Applied::Call(called) => {
-                let lowered = device.called(&called.function);
-                return lowered.map_or_else(Default::default, |own| (own.need, own.operations));
+                return match device.way_of(&called.function) {
+                    Way::Inlined(own) | Way::Expanded(own) => (own.need, own.operations),
+                    Way::Native | Way::Absent => Default::default(),
+                };
             }
         };
         let node = &self.walk.nodes[node as usize];

@@ -128,8 +128,8 @@ fn steps_of(walk: &Walk) -> impl Iterator<Item = &Value> {
 /// The ways that were found.
 pub(crate) type Ways = RefCell<FxHashMap<(Op, DType), Way>>;
 
-/// Functions in a device's own operations, `None` where it lacks one.
-pub(crate) type Functions = RefCell<FxHashMap<Fingerprint, Option<Arc<Lowered>>>>;
+/// How functions are done.
+pub(crate) type Functions = RefCell<FxHashMap<Fingerprint, Way>>;
 
 /// The dtype by which a driver is asked for a method: the first value operand's (see
 /// `Driver::get_method`), which for a selection is the second operand's, and for a gather the

@@ -9,7 +9,7 @@ use crate::array::operand::classify;
 use crate::convert::dtypes;
 use crate::session::context::ready;
 use crate::session::errors::to_py;
-use gpupy_core::DType;
+use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::{Arg, Array, Context, Function};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -21,6 +21,20 @@ pub fn argument(dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let dtype = dtypes::from_any(dtype)?;
     let dtype = dtype.ok_or_else(|| PyTypeError::new_err("the dtype is NumPy's own"))?;
     Ok(NdArray::lazy(Array::argument(dtype)))
+}
+
+/// A scalar operation of the core, by its name in the IR.
+#[pyfunction]
+pub fn operation(
+    py: Python<'_>,
+    name: &str,
+    operands: Vec<Bound<'_, NdArray>>,
+) -> PyResult<NdArray> {
+    let op = Op::from_name(name).filter(|op| op.is_scalar_op());
+    let op = op.ok_or_else(|| PyTypeError::new_err(format!("there is no operation `{name}`")))?;
+    let operands: Vec<Array> = operands.iter().map(lazy).collect::<PyResult<_>>()?;
+    let args: Vec<Arg<'_>> = operands.iter().map(Arg::Array).collect();
+    ready(py)?.apply(op, &args).map(NdArray::lazy).map_err(to_py)
 }
 
 /// A function from scalars to scalars, which is computed at each point of what it is called with.
@@ -91,7 +105,7 @@ impl PyFunction {
 /// An argument of a call.
 enum Given {
     Array(Array),
-    Scalar(gpupy_core::Scalar),
+    Scalar(Scalar),
 }
 
 impl Given {

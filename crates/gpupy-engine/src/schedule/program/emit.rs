@@ -52,10 +52,12 @@ impl Calls {
         values: &[u32],
     ) -> u32 {
         let key = (function.fingerprint(), SmallVec::from_slice(values));
-        let results = self.known.entry(key).or_insert_with(|| match device.called(function) {
-            Some(lowered) => builder.inline_all(&lowered.program, values),
+        let results = self.known.entry(key).or_insert_with(|| match device.way_of(function) {
+            Way::Inlined(lowered) | Way::Expanded(lowered) => {
+                builder.inline_all(&lowered.program, values)
+            }
             // What the driver lacks stays: `check_ir` refuses it by name.
-            None => builder.inline_all(function.program(), values),
+            Way::Native | Way::Absent => builder.inline_all(function.program(), values),
         });
         results[*result as usize]
     }

@@ -257,6 +257,7 @@ impl<'w> Chain<'w> {
                 let way = device.way(*op, method_dtype(*op, value.dtype(), first));
                 matches!(way, Way::Native | Way::Inlined(_))
             }
+            NodeOp::Call(called) => matches!(device.way_of(&called.function), Way::Inlined(_)),
             NodeOp::Gather => operands()
                 .get(1)
                 .is_some_and(|table| table.as_ref().is_some_and(|t| device.gathers_from(t))),

@@ -4,6 +4,7 @@
 
 use super::walker::{Joins, Walker};
 use super::{Applied, Role};
+use crate::graph::function::Called;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::schedule::lowering;
 use crate::schedule::ways::{Lowered, Way, method_dtype};
@@ -13,15 +14,24 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Walker<'_> {
-    /// The program whose instructions stand for a value's operation on this device, if they do.
+    /// The program whose instructions stand for a value's operation on this device, if they do, and which of its results it is.
     pub(super) fn expanded(
         &self,
         value: &Value,
         op: &NodeOp,
         inputs: &[Input],
         operands: &[Option<Value>],
-    ) -> Option<Arc<Lowered>> {
-        let NodeOp::Apply(op) = op else { return None };
+    ) -> Option<(Arc<Lowered>, u32)> {
+        let op = match op {
+            NodeOp::Apply(op) => op,
+            NodeOp::Call(Called { function, result }) => {
+                return match self.device.way_of(function) {
+                    Way::Expanded(lowered) => Some((lowered, *result)),
+                    Way::Absent | Way::Native | Way::Inlined(_) => None,
+                };
+            }
+            _ => return None,
+        };
         if matches!(op, Op::Cast | Op::Bitcast) {
             return None;
         }
@@ -30,7 +40,7 @@ impl Walker<'_> {
             (_, operand) => operand.as_ref().map(Value::dtype),
         };
         match self.device.way(*op, method_dtype(*op, value.dtype(), first)) {
-            Way::Expanded(lowered) => Some(lowered),
+            Way::Expanded(lowered) => Some((lowered, 0)),
             Way::Absent | Way::Native | Way::Inlined(_) => None,
         }
     }
@@ -42,7 +52,7 @@ impl Walker<'_> {
         &mut self,
         value: &Value,
         open: &[u32],
-        lowered: &Lowered,
+        (lowered, result): (&Lowered, u32),
         inputs: &[Input],
         operands: &[Option<Value>],
     ) -> Result<()> {
@@ -57,7 +67,8 @@ impl Walker<'_> {
             inputs.iter().cloned().zip(operands.iter().cloned()).collect();
         // Instructions need a tile of the value's own, and half of one is none.
         self.joins = Joins::First;
-        let (op, last) = lowering::expand(value, &lowered.program, &given, &self.device.steps);
+        let (op, last) =
+            lowering::expand(value, (&lowered.program, result), &given, &self.device.steps);
         let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
         let children = self.children(value, operands, &at, found.as_deref())?;
         self.nodes[open[0] as usize].role = Role::Apply(Applied::Op(op), children);

@@ -301,8 +301,8 @@ impl<'d> Walker<'d> {
         if !by_itself && let Some(error) = self.device.lack(&value, op, inputs, &operands) {
             return Err(error);
         }
-        if let Some(lowered) = self.expanded(&value, op, inputs, &operands) {
-            return self.expand_by(&value, &open, &lowered, inputs, &operands);
+        if let Some((lowered, result)) = self.expanded(&value, op, inputs, &operands) {
+            return self.expand_by(&value, &open, (&lowered, result), inputs, &operands);
         }
         if by_itself || self.is_stored(&value, &open) {
             for node in open {

@@ -10,17 +10,21 @@ Not here: statements (``segments.py``), which functions are inlined (``flow.py``
 from __future__ import annotations
 
 import ast
+import copy
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
 
 import gpupy
 
+from .._gpupy import operation
 from .kinds import Weak, chosen, common, computed, dtype_of, is_array, is_number, number_kind, of_kind
-from .source import Place
+from .source import Guard, KernelError, Place
 
 _BINARY: dict[type, tuple[Callable[..., Any], np.ufunc]] = {
     ast.Add: (operator.add, np.add),
@@ -60,6 +64,8 @@ _OF_MATH = {
     "atanh": "arctanh",
     "pow": "power",
 }
+# Modules of which a name is what it is.
+_LIBRARIES = ("numpy", "math", "gpupy")
 _TO_INT = {"ceil", "floor", "trunc"}
 _SAME = "cbrt copysign cos cosh degrees exp exp2 expm1 fabs fmod hypot isfinite isinf isnan log log10 log1p log2"
 _SAME += " nextafter radians sin sinh sqrt tan tanh"
@@ -73,13 +79,26 @@ def _math_functions() -> dict[Any, str]:
 class Expressions:
     """Expressions of one function, over the values of names."""
 
-    def __init__(self, names: dict[str, Any], place: Place) -> None:
-        self.names, self.place = names, place
+    def __init__(self, names: dict[str, Any], place: Place, guards: list[Guard]) -> None:
+        self.names, self.place, self._guards = names, place, guards
 
     def value(self, node: ast.expr) -> Any:
-        """The value of an expression."""
+        """The value of an expression.
+
+        Raises ``KernelError``, whatever it is that nothing is known of.
+        """
+        try:
+            return self._value(node)
+        except KernelError:
+            raise
+        except Exception as error:
+            return self._refuse(f"`{_text(node)}`: {error}")
+
+    def _value(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant(value=value):
+                if isinstance(value, gpupy.ndarray):
+                    self._refuse("a kernel reads no arrays but its arguments")
                 return value
             case ast.Name(id=name):
                 if name not in self.names:
@@ -105,7 +124,7 @@ class Expressions:
                 return self._item(self.value(value), self.value(index))
             case ast.Call():
                 return self._call(node)
-        return self._refuse(f"`{ast.unparse(node)}` is no expression of a kernel")
+        return self._refuse(f"`{_text(node)}` is no expression of a kernel")
 
     def truth(self, value: Any) -> Any:
         """Whether a value is true: a bool of Python's where it is known, else an array of bools."""
@@ -151,7 +170,8 @@ class Expressions:
             kinds = [dtype_of(kind) for kind in kinds]
         try:
             dtypes = ufunc.resolve_dtypes((*kinds, None))
-            given = [self._given(*both) for both in zip(values, dtypes, strict=False)]
+            is_test = dtypes[-1] == np.bool_ and ufunc.nin == 2
+            given = [self._given(*both, is_test) for both in zip(values, dtypes, strict=False)]
             return getattr(gpupy, ufunc.__name__)(*given)
         except (TypeError, ValueError, OverflowError) as error:
             self._refuse(str(error))
@@ -159,8 +179,12 @@ class Expressions:
             self._refuse(f"`{ufunc.__name__}` of {', '.join(map(_said, kinds))} is not known in kernels: {error}")
 
     @staticmethod
-    def _given(value: Any, dtype: np.dtype[Any]) -> Any:
-        return computed(value, dtype) if isinstance(value, Weak) else value
+    def _given(value: Any, dtype: np.dtype[Any], is_test: bool) -> Any:
+        if not isinstance(value, Weak):
+            return value
+        # Python's ints are compared as they are.
+        is_exact = is_test and value.kind is int and dtype.kind in "iu"
+        return value.array if is_exact else computed(value, dtype)
 
     def _not(self, truth: Any) -> Any:
         return not truth if isinstance(truth, bool) else self.ufunc(np.logical_not, [truth])
@@ -174,7 +198,7 @@ class Expressions:
             elif type(op) in _COMPARE:
                 found = self.operation(*_COMPARE[type(op)], [left, value])
             else:
-                self._refuse(f"`{ast.unparse(node)}` is no comparison of a kernel")
+                self._refuse(f"`{_text(node)}` is no comparison of a kernel")
             left, result = value, found if result is None else self._both(result, found)
         return result
 
@@ -197,15 +221,24 @@ class Expressions:
 
     def _attribute(self, value: Any, name: str) -> Any:
         if not is_array(value):
-            try:
-                return getattr(value, name)
-            except AttributeError as error:
-                self._refuse(str(error))
-        if name in ("real", "imag") and number_kind(value) != complex:
-            return getattr(value if not isinstance(value, Weak) else value.array, name)
+            found = getattr(value, name)
+            # What a module of the libraries has, nobody changes.
+            if not isinstance(value, ModuleType) or value.__name__.split(".")[0] not in _LIBRARIES:
+                self._guards.append(Guard(value, name, found))
+            return found
         if name in ("real", "imag"):
-            return Weak(float, getattr(value.array, name))
+            return self._part(value, name)
+        if name in ("conjugate", "astype"):
+            return _Method(value, name)
         return self._refuse(f"`.{name}` of a number is not known in kernels")
+
+    def _part(self, value: Any, name: str) -> Any:
+        array = value.array if isinstance(value, Weak) else value
+        if array.dtype.kind != "c":
+            part = array if name == "real" else computed(0, array.dtype)
+        else:
+            part = operation(name, [array])
+        return Weak(value.kind if value.kind is not complex else float, part) if isinstance(value, Weak) else part
 
     def _item(self, value: Any, index: Any) -> Any:
         if isinstance(value, tuple) and isinstance(index, int) and -len(value) <= index < len(value):
@@ -215,14 +248,19 @@ class Expressions:
     def _call(self, node: ast.Call) -> Any:
         called = self.value(node.func)
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
-            self._refuse(f"`{ast.unparse(node.func)}` takes its arguments by position in a kernel")
+            self._refuse(f"`{_text(node.func)}` takes its arguments by position in a kernel")
         values = [self.value(argument) for argument in node.args]
-        return self.call(called, values, ast.unparse(node))
+        return self.call(called, values, _text(node))
 
     def call(self, called: Any, values: list[Any], words: str) -> Any:
         """What a function gives."""
+        if isinstance(called, _Method):
+            return self._method(called, values)
         found = _known(called)
         if found is not None:
+            least, most = _ARITY.get(called, (1, 1)) if isinstance(called, type) or called in _ARITY else (0, 9)
+            if not least <= len(values) <= most:
+                self._refuse(f"`{words}` has {len(values)} arguments")
             return found(self, values)
         try:
             name = _MATH.get(called)
@@ -232,13 +270,27 @@ class Expressions:
             return self.operation(called, np.add, values)
         if name is not None:
             return self._of_math(name, values)
-        name = getattr(called, "__name__", None)
-        ufunc = getattr(np, str(name), None)
-        if isinstance(ufunc, np.ufunc) and called in (ufunc, getattr(gpupy, str(name), None)):
+        ufunc = getattr(np, called.__name__) if isinstance(called, gpupy.ufunc) else called
+        if isinstance(ufunc, np.ufunc):
+            if ufunc is np.conjugate and any(map(is_array, values)):
+                return self._conjugate(values[0])
             if not any(map(is_array, values)):
                 return self.operation(ufunc, ufunc, values)
             return self.ufunc(ufunc, values)
         return self._refuse(f"`{words}` calls what is no function of a kernel")
+
+    def _conjugate(self, value: Any) -> Any:
+        array = value.array if isinstance(value, Weak) else value
+        if array.dtype.kind != "c":
+            return array
+        return operation("complex", [operation("real", [array]), -operation("imag", [array])])
+
+    def _method(self, method: _Method, values: list[Any]) -> Any:
+        if method.name == "conjugate" and not values:
+            return self._conjugate(method.of)
+        if method.name == "astype" and len(values) == 1:
+            return self.to(np.dtype(values[0]), method.of)
+        return self._refuse(f"`.{method.name}` has {len(values)} arguments")
 
     def _of_math(self, name: str, values: list[Any]) -> Any:
         floats = [self.to(float, value) for value in values]
@@ -265,6 +317,45 @@ class Expressions:
         return self.place.refuse(words)
 
 
+def _text(node: ast.expr) -> str:
+    """An expression as it was written, where what names stood for stands in the place of the names."""
+    shown = _copied(node)
+    for found in ast.walk(shown):
+        if isinstance(found, ast.Constant) and not isinstance(found.value, (bool, int, float, complex, str, type(None))):
+            found.value = _Shown(getattr(found.value, "__name__", type(found.value).__name__))
+        if isinstance(found, ast.Name):
+            found.id = found.id.split(".")[-1]
+    return ast.unparse(shown)
+
+
+def _copied(node: Any) -> Any:
+    """A tree without the things that its constants are."""
+    if isinstance(node, list):
+        return [_copied(one) for one in node]
+    if not isinstance(node, ast.AST):
+        return node
+    new = copy.copy(node)
+    for name, value in ast.iter_fields(node):
+        setattr(new, name, _copied(value))
+    return new
+
+
+@dataclass(frozen=True)
+class _Method:
+    """A method of a number."""
+
+    of: Any
+    name: str
+
+
+class _Shown:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
 def _said(kind: Any) -> str:
     return kind.__name__ if isinstance(kind, type) else str(kind)
 
@@ -281,7 +372,10 @@ def _extreme(op: Callable[..., Any], ufunc: np.ufunc) -> Callable[[Expressions, 
     """Python's `min` and `max`: the first of those that no other is before."""
 
     def extreme(of: Expressions, values: list[Any]) -> Any:
-        [first, *others] = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
+        all_of = values[0] if len(values) == 1 else values
+        if not isinstance(all_of, (list, tuple)) or not all_of:
+            of.place.refuse("`min` and `max` take several numbers, or a tuple of them")
+        [first, *others] = all_of
         for other in others:
             own, is_before = first, of.truth(of.operation(op, ufunc, [other, first]))
             first = of.choose(is_before, lambda other=other: other, lambda own=own: own)
@@ -341,10 +435,15 @@ _BUILTINS: dict[Any, Callable[[Expressions, list[Any]], Any]] = {
 }
 
 
+# How many arguments these take; types take one.
+_ARITY = {abs: (1, 1), divmod: (2, 2), len: (1, 1), pow: (2, 2), complex: (1, 2), max: (1, 255), min: (1, 255)}
+
+
 def _complex(of: Expressions, values: list[Any]) -> Any:
     if not any(map(is_array, values)):
         return complex(*values)
-    return of.place.refuse("`complex` of two numbers is not known in kernels")
+    parts = [computed(of.to(float, value), float) for value in values]
+    return Weak(complex, operation("complex", [gpupy.asarray(part) for part in parts]))
 
 
 def _known(called: Any) -> Callable[[Expressions, list[Any]], Any] | None:

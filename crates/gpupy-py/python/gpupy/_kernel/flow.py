@@ -98,6 +98,7 @@ class _Inside:
     turn: Block | None = None
     leave: Block | None = None
     loops: list[Loop] = field(default_factory=list)
+    breaks: bool = False
 
 
 class Flow:
@@ -177,6 +178,7 @@ class Flow:
             case ast.For(target=ast.Name()):
                 return self._for(node, block, inside, place)
             case ast.Break() if inside.leave is not None:
+                inside.breaks = True
                 block.way = inside.leave
                 return None
             case ast.Continue() if inside.turn is not None:
@@ -227,14 +229,15 @@ class Flow:
             body.steps.append(Next(loop, self._target(node.target, inside), place))
         else:
             tested, test = self._expression(node.test, header, within)
-        tested.way = Branch(test, body, behind, place)
+        is_endless = isinstance(test, ast.Constant) and bool(test.value)
+        tested.way = body if is_endless else Branch(test, body, behind, place)
         last = self._statements(node.body, body, within)
         if last is not None:
             last.way = header
-        end = self._statements(node.orelse, behind, inside)
+        end = None if is_endless else self._statements(node.orelse, behind, inside)
         if end is not None:
             end.way = leave
-        return leave
+        return leave if within.breaks or end is not None else None
 
     def _target(self, target: ast.expr, inside: _Inside) -> ast.expr:
         match target:
@@ -260,7 +263,7 @@ class Flow:
         found = sources.read(function)
         if found is None:
             place.refuse(f"the source of `{function.__name__}` is not to be had")
-        self.guards += found.guards
+        self.guards += [*found.guards, Guard(function, "__defaults__", function.__defaults__)]
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             place.refuse(f"arguments of `{function.__name__}` are given by position in a kernel")
         given = list(node.args)

@@ -20,7 +20,7 @@ import gpupy
 
 from .._gpupy import Function, is_lazy
 from .flow import Flow
-from .kinds import Fixed, Kind, dtype_of, leaves, unknown
+from .kinds import Fixed, Kind, key, leaves, unknown
 from .segments import Compiled, compiled
 from .source import Guard, KernelError, read
 
@@ -39,12 +39,14 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., Any], identity: Any, most_turns: int) -> None:
+        if not isinstance(function, FunctionType):
+            raise KernelError(f"a kernel is made of a Python function, not of {type(function).__name__}")
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
         self.identity = identity
         self.most_turns = most_turns
         self._signature = inspect.signature(function)
-        self._variants: dict[tuple[Kind, ...], _Variant] = {}
+        self._variants: dict[Any, _Variant] = {}
 
     @property
     def nin(self) -> int:
@@ -53,6 +55,10 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel '{self.__name__}'>"
+
+    def __reduce__(self) -> str:
+        # As functions are: by where they stand.
+        return self.__qualname__
 
     def __call__(self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **named: Any) -> Any:
         """The function at each point of what it is given.
@@ -92,7 +98,7 @@ class Kernel:
             return self._nothing(array)
         while len(array) > 1:
             pairs = len(array) // 2
-            both = self(array[: 2 * pairs : 2], array[1 : 2 * pairs : 2])
+            both = self._combined(array[: 2 * pairs : 2], array[1 : 2 * pairs : 2])
             rest = array[2 * pairs :]
             array = gpupy.concatenate([both, rest.astype(both.dtype)]) if len(rest) else both
         return array[0]
@@ -102,10 +108,16 @@ class Kernel:
         array = self._pairwise(array, axis)
         step = 1
         while step < len(array):
-            later = self(array[:-step], array[step:])
+            later = self._combined(array[:-step], array[step:])
             array = gpupy.concatenate([array[:step].astype(later.dtype), later])
             step *= 2
         return gpupy.moveaxis(array, 0, axis)
+
+    def _combined(self, left: Any, right: Any) -> Any:
+        both = self(left, right)
+        if isinstance(both, tuple):
+            raise ValueError(f"`{self.__name__}` gives several numbers: only one can be combined again")
+        return both
 
     def _pairwise(self, array: Any, axis: int | None) -> Any:
         if self.nin != 2:
@@ -143,17 +155,28 @@ class Kernel:
         if any(not variant.is_valid() for variant in self._variants.values()):
             self._variants.clear()
         fixed = tuple(Fixed(value) if kind is int else kind for kind, value in zip(kinds, given, strict=True))
-        found = self._variants.get(fixed) or self._variants.get(tuple(kinds))
+        found = self._variants.get(key(fixed)) or self._variants.get(key(tuple(kinds)))
         if found is None:
-            is_few = sum(any(isinstance(kind, Fixed) for kind in key) for key in self._variants) < _KNOWN_INTS
-            key = fixed if is_few else tuple(kinds)
-            found = self._variants[key] = _Variant.of(self, key)
+            taken, found = self._made(fixed, tuple(kinds))
+            self._variants[key(taken)] = found
         return found
+
+    def _made(self, fixed: tuple[Kind, ...], kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, ...], _Variant]:
+        known = [of for of, variant in self._variants.items() if variant.knows_ints]
+        if len(known) < _KNOWN_INTS:
+            return fixed, _Variant.of(self, fixed)
+        try:
+            return kinds, _Variant.of(self, kinds)
+        except KernelError:
+            # It needs to know the ints; the oldest variant makes room.
+            self._variants.pop(known[0], None)
+            return fixed, _Variant.of(self, fixed)
 
 
 class _Variant:
     def __init__(self, kinds: tuple[Kind, ...], made: Compiled, guards: list[Guard]) -> None:
         self.kinds, self.compiled, self.guards = kinds, made, guards
+        self.knows_ints = any(isinstance(kind, Fixed) for kind in kinds)
         self._going_on: dict[int, Any] = {}
 
     @staticmethod
@@ -193,6 +216,7 @@ def _traced(kernel: Kernel, kinds: tuple[Kind, ...]) -> Compiled:
     try:
         results = kernel.__wrapped__(*values)
         whole = results if isinstance(results, tuple) else (results,)
+        whole = tuple(one if isinstance(one, gpupy.ndarray) else np.asarray(one)[()] for one in whole)
         function = Function.recorded(given, list(whole))
     except Exception as error:
         raise KernelError(
@@ -249,10 +273,13 @@ def kernel(function: Any = None, /, *, identity: Any = None, most_turns: int = 1
     - Python's ints are computed as int64, and wrap; division by 0 and functions of `math` outside their domain give what
       NumPy gives, and no error.
     - A name that is bound to numbers of several kinds, on ways that meet, has the kind to which they promote.
-    - Both ways of an `if`, and all of a conditional expression, are computed where points differ; none has effects.
+    - Python's bools are NumPy's: `True + True` is True.
+    - Both ways of an `if`, and all of a conditional expression and of `and` and `or`, are computed where points differ; so
+      are functions that are called there.
+    - Attributes and names outside the function are looked up when it is compiled, and again once one of them has changed.
 
-    ``identity``: what `reduce` gives for no elements. ``most_turns``: after so many turns of its loops a call ends with a
-    ``RuntimeError``. Errors of compilation are ``KernelError``, at the first call with arguments of these kinds.
+    ``identity``: what `reduce` gives for no elements. ``most_turns``: after so many turns of loops whose end is not
+    known, a call ends with a ``RuntimeError``. Errors of compilation are ``KernelError``, at the first call with arguments of these kinds.
     """
     if function is None:
         return lambda function: Kernel(function, identity, most_turns)

@@ -34,29 +34,27 @@ class Weak:
     array: Any
 
 
+@dataclass(frozen=True, eq=False)
 class Fixed:
     """The kind of what is known: a number, a tuple, or anything else that Python holds."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fixed) and is_same(self.value, other.value)
-
-    def __hash__(self) -> int:
-        return hash(type(self.value))
+    value: Any
 
 
 Kind: TypeAlias = Any
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Whether two constants are one: of one type, and equal to the bit."""
-    if one is other:
-        return True
-    if type(one) is not type(other) or not isinstance(one, (bool, int, float, complex, np.generic)):
-        return False
-    return bool(np.asarray(one).tobytes() == np.asarray(other).tobytes()) if not isinstance(one, int) else one == other
+def key(kind: Kind) -> Any:
+    """What two kinds have in common that are one; NumPy takes `float` and its dtype for equal, which are two kinds."""
+    if isinstance(kind, tuple):
+        return tuple(map(key, kind))
+    if not isinstance(kind, Fixed):
+        return type(kind), kind
+    value = kind.value
+    if isinstance(value, int) or not isinstance(value, (float, complex, np.generic)):
+        return Fixed, type(value), value if isinstance(value, int) else id(value)
+    # Zeros of both signs are two numbers.
+    return Fixed, type(value), np.asarray(value).tobytes()
 
 
 def is_array(value: Any) -> bool:
@@ -119,9 +117,11 @@ def meet(one: Kind, other: Kind) -> Kind | None:
     """The kind of a value that comes with either kind; None where a value cannot."""
     if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
         met = tuple(meet(*both) for both in zip(one, other, strict=True))
-        return None if None in met else met
-    if isinstance(one, tuple) or isinstance(other, tuple) or one == other:
-        return one if one == other else None
+        return None if any(part is None for part in met) else met
+    if key(one) == key(other):
+        return one
+    if isinstance(one, tuple) or isinstance(other, tuple):
+        return None
     both = []
     for kind in (one, other):
         if isinstance(kind, Fixed):
@@ -129,7 +129,16 @@ def meet(one: Kind, other: Kind) -> Kind | None:
                 return None
             kind = number_kind(kind.value)
         both.append(kind)
-    return common(*both)
+    met = common(*both)
+    # Of an int that the other's dtype does not hold, NumPy says so; where ways meet, there is room for both.
+    is_outside = isinstance(met, np.dtype) and any(_is_outside(kind, met) for kind in (one, other))
+    return np.result_type(met, np.int64) if is_outside else met
+
+
+def _is_outside(kind: Kind, dtype: np.dtype[Any]) -> bool:
+    if not isinstance(kind, Fixed) or type(kind.value) is not int or dtype.kind not in "iu":
+        return False
+    return not np.iinfo(dtype).min <= kind.value <= np.iinfo(dtype).max
 
 
 def computed(value: Any, kind: Kind) -> Any:

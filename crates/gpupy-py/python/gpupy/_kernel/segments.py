@@ -19,10 +19,10 @@ import numpy as np
 
 import gpupy
 
-from .._gpupy import Function
+from .._gpupy import DriverError, Function
 from .expressions import Expressions
 from .flow import RESULT, Assign, Begin, Block, Branch, Flow, Loop, Next, bound, of_range
-from .kinds import Fixed, Kind, cast, chosen, is_array, kind_of, leaves, meet, numbers, open_kind, unknown
+from .kinds import Fixed, Kind, cast, chosen, is_array, key, kind_of, leaves, meet, numbers, open_kind, unknown
 from .source import Place
 
 # How often kinds may change: each has a handful to go through.
@@ -65,8 +65,10 @@ class _Compiler:
     def __init__(self, flow: Flow, arguments: list[Kind], name: str) -> None:
         self.flow, self.arguments, self.name = flow, arguments, name
         self.headers = flow.headers()
-        self.number = {block: number for number, block in enumerate(self.headers, 1)} | {flow.exit: 0}
         self.kinds: dict[str, Kind] = {}
+        self.has_learnt = False
+        # The headers that a way leads to.
+        self.reached: set[Block] = set()
         # How often each range goes round, where that is known.
         self.trips: dict[str, int | None] = {}
         self.place = flow.source.at(flow.source.tree)
@@ -76,16 +78,18 @@ class _Compiler:
 
     def compiled(self) -> Compiled:
         for _ in range(_ROUNDS):
-            before = dict(self.kinds)
+            self.has_learnt = False
             for header in [None, *self.headers]:
                 self._learn(header)
-            if self.kinds == before:
+            if not self.has_learnt:
                 break
         result = self.kinds.get(RESULT)
         if result is None:
             self.place.refuse(f"kernel `{self.name}` never returns")
         if not _gives_numbers(result):
             self.place.refuse(f"kernel `{self.name}` returns what is no number")
+        self.headers = [header for header in self.headers if header in self.reached]
+        self.number = {block: number for number, block in enumerate(self.headers, 1)} | {self.flow.exit: 0}
         if not self.headers:
             return Compiled(self._straight(), 0, result)
         return self._looping(result)
@@ -153,7 +157,7 @@ class _Compiler:
             case Block():
                 return [(block.way, here)]
             case Branch(test=test, then=then, otherwise=otherwise, place=place):
-                of = Expressions(here.names, place)
+                of = Expressions(here.names, place, self.flow.guards)
                 truth = self._has_next(test, of) if isinstance(test, str) else of.truth(of.value(test))
                 if isinstance(truth, bool):
                     return [(then if truth else otherwise, here)]
@@ -165,7 +169,7 @@ class _Compiler:
         return []
 
     def _step(self, step: Assign | Begin | Next, names: _Names) -> None:
-        of = Expressions(names, step.place)
+        of = Expressions(names, step.place, self.flow.guards)
         match step:
             case Assign(target=target, value=value):
                 _bind(target, of.value(value), names, step.place)
@@ -183,16 +187,16 @@ class _Compiler:
             if kind_of(value) is not int and np.dtype(getattr(value, "dtype", type(value))).kind not in "iu":
                 place.refuse("`range` takes integers")
         start, stop, by = (0, values[0], 1) if len(values) == 1 else (*values, 1)[:3]
+        if not is_array(by) and by == 0:
+            place.refuse("the step of a `range` is not 0")
         if all(not is_array(value) for value in (start, stop, by)):
             start, stop, by = (int(value) for value in (start, stop, by))
-            if by == 0:
-                place.refuse("the step of a `range` is not 0")
             trips = len(range(start, stop, by))
             known = self.trips.get(loop, 0)
             self.trips[loop] = None if known is None else max(known, trips)
         else:
             self.trips[loop] = None
-        of = Expressions(names, place)
+        of = Expressions(names, place, self.flow.guards)
         ints = [value if isinstance(value, int) else of.to(int, value) for value in (start, stop, by)]
         names.update(zip(of_range(loop), ints, strict=True))
 
@@ -212,10 +216,12 @@ class _Compiler:
 
     def _learn(self, header: Block | None) -> None:
         """Learns the kinds with which a segment leads on."""
-        if header is not None and not all(name in self.kinds for name in self._needed(header)):
+        if header is not None and header not in self.reached:
             return
         names, _, _ = self._start(header)
         for target, ways in self._segment(header, names).items():
+            self.has_learnt |= target not in self.reached
+            self.reached.add(target)
             for name in sorted(self._needed(target)):
                 for way in ways:
                     if name not in way.names:
@@ -226,6 +232,9 @@ class _Compiler:
     def _learn_kind(self, name: str, kind: Kind) -> None:
         known = self.kinds.get(name, kind)
         met = meet(known, kind)
+        self.has_learnt |= name not in self.kinds or key(met) != key(known)
+        if met is None and name == RESULT:
+            self._refuse_unbound(name)
         if met is None:
             self.place.refuse(f"`{name.split('.')[-1]}` is now of one kind, now of another")
         self.kinds[name] = met
@@ -246,7 +255,7 @@ class _Compiler:
         ways = self._segment(None, names)[self.flow.exit]
         kind = self.kinds[RESULT]
         value = self._met(self.flow.exit, [self._cast(way, [RESULT]) for way in ways]).names[RESULT]
-        return Function.recorded(given, numbers(value, kind))
+        return self._function(given, numbers(value, kind))
 
     def _looping(self, result: Kind) -> Compiled:
         functions = [self._recorded(header) for header in [None, *self.headers]]
@@ -289,7 +298,15 @@ class _Compiler:
             # What is not live where it leads stays as it was.
             one = after.get(slot, before.get(slot, dtype.type(0)))
             results.append(one)
-        return Function.recorded([*given, *state], [*results, goes_on])
+        return self._function([*given, *state], [*results, goes_on])
+
+    def _function(self, given: list[Any], results: list[Any]) -> Any:
+        if not results:
+            self.place.refuse(f"kernel `{self.name}` returns no number")
+        try:
+            return Function.recorded(given, results)
+        except DriverError as error:
+            return self.place.refuse(f"kernel `{self.name}` does what is not known in kernels: {error}")
 
     def _slots(self, name: str) -> list[str]:
         return [f"{name}:{place}" for place in range(len(leaves(self.kinds[name])))]
@@ -308,6 +325,8 @@ class _Compiler:
         """The most turns that points take through loops one behind the other; None where it is not known."""
         total = 0
         for loop in loops:
+            if loop.header not in self.reached:
+                continue
             trips = self.trips.get(loop.range) if loop.range is not None else None
             inner = self._turns(loop.inner)
             if trips is None or inner is None:

@@ -39,17 +39,21 @@ class Place:
 class Guard:
     """A name outside of a function, and what it was when the function was compiled."""
 
-    names: dict[str, Any] | CellType
+    names: Any
     name: str
     found: Any
 
     def holds(self) -> bool:
         """Whether it still is what it was."""
+        return self.now() is self.found
+
+    def now(self) -> Any:
+        """What it is now: of names, of a cell, or an attribute of anything else."""
         if isinstance(self.names, dict):
-            now = self.names.get(self.name, _NOTHING)
-        else:
-            now = _in_cell(self.names)
-        return now is self.found
+            return self.names.get(self.name, _NOTHING)
+        if isinstance(self.names, CellType):
+            return _in_cell(self.names)
+        return getattr(self.names, self.name, _NOTHING)
 
 
 _NOTHING = object()
@@ -87,10 +91,10 @@ def read(function: Callable[..., Any]) -> Source | None:
 
     Raises ``KernelError`` for a function that takes what no element is, and for names that are nowhere.
     """
-    if not isinstance(function, FunctionType):
-        raise KernelError(f"a kernel is made of a Python function, not of {type(function).__name__}")
+    assert isinstance(function, FunctionType)
     try:
-        lines, first = inspect.getsourcelines(function)
+        # Of the code, as a function may say that it wraps another.
+        lines, first = inspect.getsourcelines(function.__code__)
         text = textwrap.dedent("".join(lines))
         parsed = ast.parse(text)
     except (OSError, TypeError, SyntaxError):
@@ -169,6 +173,8 @@ class _Foreign(ast.NodeTransformer):
         if node.id in names:
             return self._guarded(names, node, names[node.id])
         if hasattr(builtins, node.id):
+            # Nothing hides it now.
+            self.source.guards.append(Guard(names, node.id, _NOTHING))
             return self._guarded(vars(builtins), node, getattr(builtins, node.id))
         return self.source.at(node).refuse(f"name `{node.id}` is not defined")
 
