@@ -3,8 +3,11 @@
 Not here: random functions (``test_random_kernels.py``).
 """
 
+import functools
 import math
+import pickle
 import threading
+import types
 import warnings
 
 import numpy as np
@@ -169,8 +172,7 @@ def skips(n):
         total += np.int32(i)
         if total > 15:
             return total
-    else:
-        total -= np.int32(1000)
+    total -= np.int32(1000)
     return total
 
 
@@ -307,7 +309,7 @@ def test_what_is_outside_is_looked_up_again(driver, monkeypatch):
 
 def test_calls_are_those_of_a_ufunc(driver):
     @gp.kernel
-    def plus(x, y=np.float32(2)):
+    def plus(x, y=2):
         """Adds."""
         return x + y
 
@@ -315,6 +317,7 @@ def test_calls_are_those_of_a_ufunc(driver):
     a, b = np.arange(3, dtype="f4"), np.arange(2, dtype="f4")[:, None]
     np.testing.assert_array_equal(plus(gp.asarray(a), b), a + b)
     np.testing.assert_array_equal(plus(a), a + 2)
+    assert plus(a).dtype == np.float32
     np.testing.assert_array_equal(plus(y=a, x=np.float32(1)), a + 1)
     np.testing.assert_array_equal(plus(gp.asarray(a)[::-2], 1), a[::-2] + 1)
     out = gp.zeros(3, "f4")
@@ -459,6 +462,91 @@ def test_what_is_no_kernel_is_said(auto, function, words):
         gp.kernel(function)(gp.ones(3))
     assert "\n" not in str(caught.value)
     assert "test_kernels.py, line" in str(caught.value)
+
+
+def behind_a_condition(x, flag):
+    if flag:
+        n = np.int32(0)
+        while n < 3:
+            n += np.int32(1)
+        x = x + n
+        for _ in range(2):
+            x = x * np.int32(2)
+    return x
+
+
+def leaves_by_return(x):
+    while True:
+        if x > 10:
+            return x
+        x = x + np.int32(3)
+
+
+@pytest.mark.parametrize("flag", [0, 1, True, False])
+def test_loops_behind_a_known_condition(looping, flag):
+    given = np.arange(4, dtype=np.int32)
+    ours = gp.kernel(behind_a_condition)(gp.asarray(given), flag)
+    np.testing.assert_array_equal(ours, by_point(lambda x: behind_a_condition(x, flag), given)[0])
+
+
+def test_a_loop_that_only_return_leaves(looping):
+    check(leaves_by_return, WHOLE.astype(np.int32))
+
+
+def test_ints_outside_a_dtype_compare_as_they_are(auto):
+    def compares(x):
+        c = np.int32(0)
+        for i in range(-2, 400, 100):
+            if x > i:
+                c = c + np.int32(1)
+        return c, x < 300, x >= -1, x == 2**70
+
+    check(compares, np.array([0, 3, 199, 255], dtype=np.uint8))
+    ours = gp.kernel(lambda x: min(x, -1))(gp.asarray(np.array([3], dtype=np.uint8)))
+    assert ours.tolist() == [-1]
+    with pytest.raises(gp.KernelError, match="300 out of bounds for uint8"):
+        gp.kernel(lambda x: x + 300)(gp.zeros(2, np.uint8))
+
+
+def test_more_ints_than_variants(driver):
+    @gp.kernel
+    def chosen(x, n):
+        return (x, x + 1, x + 2)[n % 3]
+
+    x = gp.zeros(2, np.float32)
+    assert [chosen(x, n).tolist()[0] for n in range(40)] == [n % 3 for n in range(40)]
+
+
+def test_attributes_outside_are_looked_up_again(driver):
+    settings = types.SimpleNamespace(scale=2)
+
+    @gp.kernel
+    def scaled(x):
+        return x * settings.scale
+
+    assert scaled(gp.ones(2, "f4")).tolist() == [2, 2]
+    settings.scale = 5
+    assert scaled(gp.ones(2, "f4")).tolist() == [5, 5]
+
+
+def test_a_decorated_function_is_what_its_decorator_made_of_it(driver):
+    def doubled(function):
+        @functools.wraps(function)
+        def twice(x):
+            return 2 * function(x)
+
+        return twice
+
+    @gp.kernel
+    @doubled
+    def plus_one(x):
+        return x + 1
+
+    assert plus_one(gp.ones(2, "f4")).tolist() == [4, 4]
+
+
+def test_kernels_are_pickled_by_their_name():
+    assert pickle.loads(pickle.dumps(halves)) is halves
 
 
 def test_a_loop_without_end_ends(looping):

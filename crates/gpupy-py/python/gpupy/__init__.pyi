@@ -16,6 +16,8 @@ from . import vectors as vectors
 from ._fallback import FallbackError as FallbackError
 from ._fallback import FallbackWarning as FallbackWarning
 from ._fallback import fallback as fallback
+from ._kernel.kernel import kernel as kernel
+from ._kernel.source import KernelError as KernelError
 from ._typed_list import TypedList as TypedList
 from ._vector import mat2 as mat2
 from ._vector import mat3 as mat3

@@ -1,8 +1,9 @@
-"""What an expression gives: Python's operators, NumPy's ufuncs and the functions of ``math`` on values (``kinds.py``).
+"""What an expression gives: Python's operators, NumPy's ufuncs and the functions of ``math`` on values
+(``kinds.py``).
 
-Owns ``Expressions``. What is known is computed by Python and NumPy themselves; everything else is recorded by gpupy's own
-ufuncs, with NumPy's dtypes. Functions of ``math`` give Python's floats, as in Python, and NumPy's result where ``math``
-raises an error.
+Owns ``Expressions``. What is known is computed by Python and NumPy themselves; everything else is recorded by
+gpupy's own ufuncs, with NumPy's dtypes. Functions of ``math`` give Python's floats, as in Python, and NumPy's
+result where ``math`` raises an error.
 
 Not here: statements (``segments.py``), which functions are inlined (``flow.py``).
 """
@@ -22,9 +23,20 @@ import numpy as np
 
 import gpupy
 
-from .._gpupy import operation
-from .kinds import Weak, chosen, common, computed, dtype_of, is_array, is_number, number_kind, of_kind
-from .source import Guard, KernelError, Place
+from .._gpupy import DriverError, operation
+from .kinds import (
+    Weak,
+    chosen,
+    common,
+    computed,
+    dtype_of,
+    is_array,
+    is_number,
+    is_outside,
+    number_kind,
+    of_kind,
+)
+from .source import Guard, KernelError, Place, own_name
 
 _BINARY: dict[type, tuple[Callable[..., Any], np.ufunc]] = {
     ast.Add: (operator.add, np.add),
@@ -67,7 +79,9 @@ _OF_MATH = {
 # Modules of which a name is what it is.
 _LIBRARIES = ("numpy", "math", "gpupy")
 _TO_INT = {"ceil", "floor", "trunc"}
-_SAME = "cbrt copysign cos cosh degrees exp exp2 expm1 fabs fmod hypot isfinite isinf isnan log log10 log1p log2"
+_SAME = (
+    "cbrt copysign cos cosh degrees exp exp2 expm1 fabs fmod hypot isfinite isinf isnan log log10 log1p log2"
+)
 _SAME += " nextafter radians sin sinh sqrt tan tanh"
 
 
@@ -91,6 +105,8 @@ class Expressions:
             return self._value(node)
         except KernelError:
             raise
+        except DriverError:
+            return self._refuse(f"`{_text(node)}` is not known in kernels")
         except Exception as error:
             return self._refuse(f"`{_text(node)}`: {error}")
 
@@ -102,7 +118,7 @@ class Expressions:
                 return value
             case ast.Name(id=name):
                 if name not in self.names:
-                    self._refuse(f"`{name.split('.')[-1]}` may have no value here: give it one before")
+                    self._refuse(f"`{own_name(name)}` may have no value here: give it one before")
                 return self.names[name]
             case ast.Tuple(elts=parts):
                 return tuple(self.value(part) for part in parts)
@@ -117,7 +133,9 @@ class Expressions:
             case ast.BoolOp():
                 return self._bool(node)
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                return self.choose(self.truth(self.value(test)), lambda: self.value(body), lambda: self.value(orelse))
+                return self.choose(
+                    self.truth(self.value(test)), lambda: self.value(body), lambda: self.value(orelse)
+                )
             case ast.Attribute(value=value, attr=name):
                 return self._attribute(self.value(value), name)
             case ast.Subscript(value=value, slice=index):
@@ -145,7 +163,7 @@ class Expressions:
         return found
 
     def operation(self, known: Callable[..., Any], ufunc: np.ufunc, values: list[Any]) -> Any:
-        """An operator on values: Python's own of what is known, else a ufunc, which keeps Python's numbers weak."""
+        """An operator on values: Python's own of what is known, else a ufunc; Python's numbers stay weak."""
         if not any(map(is_array, values)):
             try:
                 with np.errstate(all="ignore"):
@@ -154,7 +172,7 @@ class Expressions:
                 self._refuse(str(error))
         is_weak = all(isinstance(number_kind(value), type) for value in values if is_number(value))
         result = self.ufunc(ufunc, values)
-        if is_weak and result.dtype != np.bool_:
+        if is_weak and is_array(result) and result.dtype != np.bool_:
             return Weak(_python_kind(result.dtype), result)
         return result
 
@@ -164,19 +182,28 @@ class Expressions:
             if not is_number(value):
                 self._refuse(f"`{ufunc.__name__}` takes numbers, not {type(value).__name__}")
         kinds = [number_kind(value) for value in values]
-        if len(values) != ufunc.nin or ufunc.nout != 1:
+        if len(values) != ufunc.nin or ufunc.nout != 1 or ufunc.signature is not None:
             self._refuse(f"`{ufunc.__name__}` with {len(values)} arguments is no function of a kernel")
         if all(isinstance(kind, type) for kind in kinds):
             kinds = [dtype_of(kind) for kind in kinds]
         try:
             dtypes = ufunc.resolve_dtypes((*kinds, None))
             is_test = dtypes[-1] == np.bool_ and ufunc.nin == 2
+            for place, (value, dtype) in enumerate(zip(values, dtypes, strict=False)):
+                if is_outside(value, dtype):
+                    if not is_test:
+                        self._refuse(f"Python integer {value} out of bounds for {dtype}")
+                    # Less or greater than whatever the other one is.
+                    beyond = np.sign(value)
+                    return ufunc(beyond, 0) if place == 0 else ufunc(0, beyond)
             given = [self._given(*both, is_test) for both in zip(values, dtypes, strict=False)]
             return getattr(gpupy, ufunc.__name__)(*given)
+        except KernelError:
+            raise
         except (TypeError, ValueError, OverflowError) as error:
             self._refuse(str(error))
-        except Exception as error:
-            self._refuse(f"`{ufunc.__name__}` of {', '.join(map(_said, kinds))} is not known in kernels: {error}")
+        except DriverError:
+            self._refuse(f"`{ufunc.__name__}` of {', '.join(map(_said, kinds))} is not known in kernels")
 
     @staticmethod
     def _given(value: Any, dtype: np.dtype[Any], is_test: bool) -> Any:
@@ -216,7 +243,11 @@ class Expressions:
             value = self.value(operand)
             truth, rest = self.truth(value), result
             own, other = (lambda value=value: value), (lambda rest=rest: rest)
-            result = self.choose(truth, other, own) if isinstance(node.op, ast.And) else self.choose(truth, own, other)
+            result = (
+                self.choose(truth, other, own)
+                if isinstance(node.op, ast.And)
+                else self.choose(truth, own, other)
+            )
         return result
 
     def _attribute(self, value: Any, name: str) -> Any:
@@ -238,7 +269,11 @@ class Expressions:
             part = array if name == "real" else computed(0, array.dtype)
         else:
             part = operation(name, [array])
-        return Weak(value.kind if value.kind is not complex else float, part) if isinstance(value, Weak) else part
+        return (
+            Weak(value.kind if value.kind is not complex else float, part)
+            if isinstance(value, Weak)
+            else part
+        )
 
     def _item(self, value: Any, index: Any) -> Any:
         if isinstance(value, tuple) and isinstance(index, int) and -len(value) <= index < len(value):
@@ -258,7 +293,9 @@ class Expressions:
             return self._method(called, values)
         found = _known(called)
         if found is not None:
-            least, most = _ARITY.get(called, (1, 1)) if isinstance(called, type) or called in _ARITY else (0, 9)
+            least, most = (
+                _ARITY.get(called, (1, 1)) if isinstance(called, type) or called in _ARITY else (0, 9)
+            )
             if not least <= len(values) <= most:
                 self._refuse(f"`{words}` has {len(values)} arguments")
             return found(self, values)
@@ -321,7 +358,9 @@ def _text(node: ast.expr) -> str:
     """An expression as it was written, where what names stood for stands in the place of the names."""
     shown = _copied(node)
     for found in ast.walk(shown):
-        if isinstance(found, ast.Constant) and not isinstance(found.value, (bool, int, float, complex, str, type(None))):
+        if isinstance(found, ast.Constant) and not isinstance(
+            found.value, (bool, int, float, complex, str, type(None))
+        ):
             found.value = _Shown(getattr(found.value, "__name__", type(found.value).__name__))
         if isinstance(found, ast.Name):
             found.id = found.id.split(".")[-1]
@@ -436,7 +475,15 @@ _BUILTINS: dict[Any, Callable[[Expressions, list[Any]], Any]] = {
 
 
 # How many arguments these take; types take one.
-_ARITY = {abs: (1, 1), divmod: (2, 2), len: (1, 1), pow: (2, 2), complex: (1, 2), max: (1, 255), min: (1, 255)}
+_ARITY = {
+    abs: (1, 1),
+    divmod: (2, 2),
+    len: (1, 1),
+    pow: (2, 2),
+    complex: (1, 2),
+    max: (1, 255),
+    min: (1, 255),
+}
 
 
 def _complex(of: Expressions, values: list[Any]) -> Any:

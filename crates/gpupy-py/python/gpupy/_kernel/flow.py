@@ -1,8 +1,8 @@
 """The ways through a function: its statements as blocks, with other functions in the place of their calls.
 
-Owns ``Flow``: blocks of simple statements, each with where it goes on. A block that a loop comes back to is its *header*;
-between headers no way comes by a block twice. A call of another function stands for that function's own blocks, whose
-names get a prefix. Hidden names begin with a dot.
+Owns ``Flow``: blocks of simple statements, each with where it goes on. A block that a loop comes back to is
+its *header*; between headers no way comes by a block twice. A call of another function stands for that
+function's own blocks, whose names get a prefix. Hidden names begin with a dot.
 
 Not here: what blocks compute (``segments.py``), the source (``source.py``).
 """
@@ -198,8 +198,8 @@ class Flow:
                 place.refuse("`for` goes over a `range` in a kernel")
         given = []
         for argument in arguments:
-            block, argument = self._expression(argument, block, inside)
-            given.append(argument)
+            block, taken = self._expression(argument, block, inside)
+            given.append(taken)
         loop = self._new("range")
         block.steps.append(Begin(loop, given, place))
         return self._loop(node, block, inside, place, loop)
@@ -245,7 +245,9 @@ class Flow:
                 return _stored(inside.prefix + name)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 return ast.Tuple([self._target(part, inside) for part in parts], ast.Store())
-        return inside.source.at(target).refuse(f"a kernel assigns to names alone, not to `{ast.unparse(target)}`")
+        return inside.source.at(target).refuse(
+            f"a kernel assigns to names alone, not to `{ast.unparse(target)}`"
+        )
 
     def _expression(self, node: ast.expr, block: Block, inside: _Inside) -> tuple[Block, ast.expr]:
         """An expression without calls of functions that have statements, and the block in which it stands."""

@@ -1,7 +1,7 @@
 """``gpupy.kernel``: a Python function of numbers becomes one for arrays.
 
-Owns ``Kernel``: which variants of a function were compiled, and its calls. A variant is for arguments of certain kinds:
-dtypes, Python's own kinds of numbers, and the ints that were given, as long as they are few.
+Owns ``Kernel``: which variants of a function were compiled, and its calls. A variant is for arguments of
+certain kinds: dtypes, Python's own kinds of numbers, and the ints that were given, as long as they are few.
 
 Not here: how a variant is compiled (``segments.py``).
 """
@@ -33,9 +33,9 @@ _FIRST_TURNS, _MOST_TURNS = 64, 4096
 class Kernel:
     """A function of numbers that is called with arrays: `gpupy.kernel` makes it.
 
-    A call broadcasts its arguments and gives an array for each number that the function returns, of the dtypes that the
-    function would give for NumPy's scalars; it is recorded like a ufunc's, and fuses. Where nobody can say how long its
-    loops take, it is computed when it is called.
+    A call broadcasts its arguments and gives an array for each number that the function returns, of the
+    dtypes that the function would give for NumPy's scalars; it is recorded like a ufunc's, and fuses. Where
+    nobody can say how long its loops take, it is computed when it is called.
     """
 
     def __init__(self, function: Callable[..., Any], identity: Any, most_turns: int) -> None:
@@ -60,12 +60,14 @@ class Kernel:
         # As functions are: by where they stand.
         return self.__qualname__
 
-    def __call__(self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **named: Any) -> Any:
+    def __call__(
+        self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **named: Any
+    ) -> Any:
         """The function at each point of what it is given.
 
         ``out``: an array, or a tuple of them, that takes the results; ``where``: the points at which it does;
-        ``dtype``: the dtype of all results. Raises ``KernelError`` for what no kernel does, ``ValueError`` for shapes
-        that do not broadcast, ``RuntimeError`` where a loop takes more than ``most_turns`` turns.
+        ``dtype``: the dtype of all results. Raises ``KernelError`` for what no kernel does, ``ValueError``
+        for shapes that do not broadcast, ``RuntimeError`` where a loop takes more than ``most_turns`` turns.
         """
         if named or len(args) != self.nin:
             bound = self._signature.bind(*args, **named)
@@ -73,11 +75,13 @@ class Kernel:
             args = bound.args
         given, kinds = [], []
         for value in args:
-            value, kind = _taken(value)
-            given.append(value)
+            taken, kind = _taken(value)
+            given.append(taken)
             kinds.append(kind)
         variant = self._variant(kinds, given)
-        used = [value for value, kind in zip(given, variant.kinds, strict=True) if not isinstance(kind, Fixed)]
+        used = [
+            value for value, kind in zip(given, variant.kinds, strict=True) if not isinstance(kind, Fixed)
+        ]
         results = self._results(variant, used)
         if not any(isinstance(value, gpupy.ndarray) for value in given):
             results = [result[()] for result in results]
@@ -88,10 +92,11 @@ class Kernel:
         return _shaped(variant.compiled.result, iter(results))
 
     def reduce(self, array: Any, axis: int | None = 0) -> Any:
-        """The elements along an axis, or all of them (None), combined pair by pair; the function has to be associative.
+        """The elements along an axis, or all of them (None), combined pair by pair; the function has to be
+        associative.
 
-        Neighbours are combined, then neighbours of what they gave, so that their order stays. Raises ``ValueError`` for
-        no elements, unless there is an identity.
+        Neighbours are combined, then neighbours of what they gave, so that their order stays. Raises
+        ``ValueError`` for no elements, unless there is an identity.
         """
         array = self._pairwise(array, axis)
         if len(array) == 0:
@@ -184,8 +189,11 @@ class _Variant:
         source = read(kernel.__wrapped__)
         if source is None:
             return _Variant(kinds, _traced(kernel, kinds), [])
-        flow = Flow(source, _inlined)
-        return _Variant(kinds, compiled(flow, list(kinds), kernel.__name__), flow.guards)
+        try:
+            flow = Flow(source, _inlined)
+            return _Variant(kinds, compiled(flow, list(kinds), kernel.__name__), flow.guards)
+        except (OverflowError, ValueError) as error:
+            source.at(source.tree).refuse(f"kernel `{kernel.__name__}`: {error}")
 
     def is_valid(self) -> bool:
         """Whether what the function found outside itself is what it was."""
@@ -265,21 +273,24 @@ def kernel(*, identity: Any = None, most_turns: int = 10**7) -> Callable[[Callab
 def kernel(function: Any = None, /, *, identity: Any = None, most_turns: int = 10**7) -> Any:
     """Compiles a Python function of numbers for arrays: a decorator.
 
-    The function may have `if`, `while`, `for` over a `range`, `break`, `continue`, `return` of a number or a tuple of them,
-    conditional expressions, operators, comparisons, local names, tuples, the functions of `math`, NumPy's ufuncs, its
-    scalar types, `where` and `clip`, and calls of other kernels and of Python functions like it. It computes as it would
-    with NumPy's scalars: a Python number takes the dtype of what it meets. Where it is not so:
+    The function may have `if`, `while`, `for` over a `range`, `break`, `continue`, `return` of a number or a
+    tuple of them, conditional expressions, operators, comparisons, local names, tuples, the functions of
+    `math`, NumPy's ufuncs, its scalar types, `where` and `clip`, and calls of other kernels and of Python
+    functions like it. It computes as it would with NumPy's scalars: a Python number takes the dtype of what
+    it meets. Where it is not so:
 
-    - Python's ints are computed as int64, and wrap; division by 0 and functions of `math` outside their domain give what
-      NumPy gives, and no error.
+    - Python's ints are computed as int64, and wrap; division by 0 and functions of `math` outside their
+      domain give what NumPy gives, and no error.
     - A name that is bound to numbers of several kinds, on ways that meet, has the kind to which they promote.
     - Python's bools are NumPy's: `True + True` is True.
-    - Both ways of an `if`, and all of a conditional expression and of `and` and `or`, are computed where points differ; so
-      are functions that are called there.
-    - Attributes and names outside the function are looked up when it is compiled, and again once one of them has changed.
+    - Both ways of an `if`, and all of a conditional expression and of `and` and `or`, are computed where
+      points differ; so are functions that are called there.
+    - Attributes and names outside the function are looked up when it is compiled, and again once one of them
+      has changed.
 
-    ``identity``: what `reduce` gives for no elements. ``most_turns``: after so many turns of loops whose end is not
-    known, a call ends with a ``RuntimeError``. Errors of compilation are ``KernelError``, at the first call with arguments of these kinds.
+    ``identity``: what `reduce` gives for no elements. ``most_turns``: after so many turns of loops whose end
+    is not known, a call ends with a ``RuntimeError``. Errors of compilation are ``KernelError``, at the first
+    call with arguments of these kinds.
     """
     if function is None:
         return lambda function: Kernel(function, identity, most_turns)

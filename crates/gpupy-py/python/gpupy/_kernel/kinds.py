@@ -1,9 +1,10 @@
 """The numbers of a function that is being compiled, and what becomes of them where ways meet.
 
-A *value* is a constant of Python's or NumPy's, an array of gpupy's that stands for a number (its dtype is the number's),
-a ``Weak`` number, or a tuple of values. A *kind* says what is known of a value without its number: a dtype; ``int``,
-``float`` or ``complex`` for Python's own numbers, which take the other operand's dtype (NEP 50); ``Fixed`` for what is
-known in full; or a tuple of kinds. Python's bools are NumPy's, and its ints are computed as int64.
+A *value* is a constant of Python's or NumPy's, an array of gpupy's that stands for a number (its dtype is the
+number's), a ``Weak`` number, or a tuple of values. A *kind* says what is known of a value without its number:
+a dtype; ``int``, ``float`` or ``complex`` for Python's own numbers, which take the other operand's dtype (NEP
+50); ``Fixed`` for what is known in full; or a tuple of kinds. Python's bools are NumPy's, and its ints are
+computed as int64.
 
 Where two ways meet with numbers of different kinds, the number has the kind to which both promote.
 
@@ -45,7 +46,7 @@ Kind: TypeAlias = Any
 
 
 def key(kind: Kind) -> Any:
-    """What two kinds have in common that are one; NumPy takes `float` and its dtype for equal, which are two kinds."""
+    """What tells kinds apart: to NumPy, `float` and its dtype, which are two kinds, are equal."""
     if isinstance(kind, tuple):
         return tuple(map(key, kind))
     if not isinstance(kind, Fixed):
@@ -122,23 +123,21 @@ def meet(one: Kind, other: Kind) -> Kind | None:
         return one
     if isinstance(one, tuple) or isinstance(other, tuple):
         return None
-    both = []
-    for kind in (one, other):
-        if isinstance(kind, Fixed):
-            if not is_number(kind.value):
-                return None
-            kind = number_kind(kind.value)
-        both.append(kind)
+    both = [open_kind(kind) for kind in (one, other)]
+    if any(isinstance(kind, (Fixed, tuple)) for kind in both):
+        return None
     met = common(*both)
     # Of an int that the other's dtype does not hold, NumPy says so; where ways meet, there is room for both.
-    is_outside = isinstance(met, np.dtype) and any(_is_outside(kind, met) for kind in (one, other))
-    return np.result_type(met, np.int64) if is_outside else met
+    known = [kind.value for kind in (one, other) if isinstance(kind, Fixed)]
+    is_too_narrow = isinstance(met, np.dtype) and any(is_outside(value, met) for value in known)
+    return np.result_type(met, np.int64) if is_too_narrow else met
 
 
-def _is_outside(kind: Kind, dtype: np.dtype[Any]) -> bool:
-    if not isinstance(kind, Fixed) or type(kind.value) is not int or dtype.kind not in "iu":
+def is_outside(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a value is an int of Python's that an integer dtype does not hold."""
+    if type(value) is not int or dtype.kind not in "iu":
         return False
-    return not np.iinfo(dtype).min <= kind.value <= np.iinfo(dtype).max
+    return not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
 
 
 def computed(value: Any, kind: Kind) -> Any:

@@ -1,9 +1,10 @@
 """From blocks to functions: what is computed between the headers of loops, and the state that goes round.
 
-Owns ``compiled`` and ``Compiled``. From the entry, and from each header, blocks without loops lead to headers or out of
-the function. Each such *segment* is recorded as one function of scalars: where ways part, both are computed, with a mask
-for each, and where they meet, the masks choose. What is live at a header is the *state*; the kinds of its numbers are
-those that all ways which lead there agree on, found by going round until nothing changes.
+Owns ``compiled`` and ``Compiled``. From the entry, and from each header, blocks without loops lead to headers
+or out of the function. Each such *segment* is recorded as one function of scalars: where ways part, both are
+computed, with a mask for each, and where they meet, the masks choose. What is live at a header is the
+*state*; the kinds of its numbers are those that all ways which lead there agree on, found by going round
+until nothing changes.
 
 Not here: blocks (``flow.py``), kinds (``kinds.py``), the loop around segments (``gpupy_engine::Function``).
 """
@@ -22,8 +23,21 @@ import gpupy
 from .._gpupy import DriverError, Function
 from .expressions import Expressions
 from .flow import RESULT, Assign, Begin, Block, Branch, Flow, Loop, Next, bound, of_range
-from .kinds import Fixed, Kind, cast, chosen, is_array, key, kind_of, leaves, meet, numbers, open_kind, unknown
-from .source import Place
+from .kinds import (
+    Fixed,
+    Kind,
+    cast,
+    chosen,
+    is_array,
+    key,
+    kind_of,
+    leaves,
+    meet,
+    numbers,
+    open_kind,
+    unknown,
+)
+from .source import Place, own_name
 
 # How often kinds may change: each has a handful to go through.
 _ROUNDS = 64
@@ -110,12 +124,17 @@ class _Compiler:
         for name in self._state():
             values[name], own = unknown(self.kinds[name])
             state += own
-        return {name: value for name, value in values.items() if name in header.live} | {
-            # An argument that is never bound again is no state.
-            name: value
-            for name, value in names.items()
-            if name not in values
-        }, given, state
+        return (
+            {name: value for name, value in values.items() if name in header.live}
+            | {
+                # An argument that is never bound again is no state.
+                name: value
+                for name, value in names.items()
+                if name not in values
+            },
+            given,
+            state,
+        )
 
     def _state(self) -> list[str]:
         return sorted(self.kinds)
@@ -236,16 +255,20 @@ class _Compiler:
         if met is None and name == RESULT:
             self._refuse_unbound(name)
         if met is None:
-            self.place.refuse(f"`{name.split('.')[-1]}` is now of one kind, now of another")
+            self.place.refuse(f"`{own_name(name)}` is now of one kind, now of another")
         self.kinds[name] = met
 
     def _refuse_unbound(self, name: str) -> None:
         if name == RESULT:
-            self.place.refuse(f"kernel `{self.name}` returns numbers of one kind, or as many of them, on all ways")
-        self.place.refuse(f"`{name.split('.')[-1]}` may have no value when a loop of `{self.name}` reads it: give it one before")
+            self.place.refuse(
+                f"kernel `{self.name}` returns numbers of one kind, or as many of them, on all ways"
+            )
+        self.place.refuse(
+            f"`{own_name(name)}` may have no value when a loop of `{self.name}` reads it: give it one before"
+        )
 
     def _needed(self, block: Block) -> set[str]:
-        """The state that is live at a header, or where the function ends: arguments that nothing binds again are none."""
+        """The state that is live at a block: arguments that nothing binds again are none of it."""
         return {name for name in block.live if name in self.bound}
 
     # Functions.
@@ -277,7 +300,7 @@ class _Compiler:
         return Compiled(begin, first, result, size, go_on)
 
     def _recorded(self, header: Block | None) -> Any:
-        """A segment as a function from the arguments and the state to the state and the number of what comes next."""
+        """A segment as a function from arguments and state to the state and the number of what comes next."""
         names, given, state = self._start(header)
         before = dict(zip(self._state_slots(), state, strict=True)) if header is not None else {}
         ends = self._segment(header, names)

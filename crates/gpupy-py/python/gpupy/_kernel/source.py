@@ -1,8 +1,8 @@
 """From a Python function to its statements, with every name that is not its own in the place of that name.
 
-Owns ``Source`` and ``KernelError``. What a function finds outside itself (globals, cells, built-ins) is looked up when it
-is compiled, and stands in its tree as a constant; ``Source.guards`` says what was found where, so that a later call can
-ask whether it is still so.
+Owns ``Source`` and ``KernelError``. What a function finds outside itself (globals, cells, built-ins) is
+looked up when it is compiled, and stands in its tree as a constant; ``Source.guards`` says what was found
+where, so that a later call can ask whether it is still so.
 
 Not here: what statements do (``flow.py``), what expressions give (``expressions.py``).
 """
@@ -57,6 +57,11 @@ class Guard:
 
 
 _NOTHING = object()
+
+
+def own_name(name: str) -> str:
+    """A name without the prefix of its function."""
+    return name.rsplit(".", maxsplit=1)[-1]
 
 
 def _in_cell(cell: CellType) -> Any:
@@ -129,7 +134,9 @@ def _definition(parsed: ast.Module, function: FunctionType) -> ast.FunctionDef |
 def _check_arguments(source: Source) -> None:
     arguments = source.tree.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        source.at(source.tree).refuse("a kernel takes named numbers by position, no `*`, `**` or keyword-only ones")
+        source.at(source.tree).refuse(
+            "a kernel takes named numbers by position, no `*`, `**` or keyword-only ones"
+        )
 
 
 def _own_names(tree: ast.FunctionDef) -> set[str]:
