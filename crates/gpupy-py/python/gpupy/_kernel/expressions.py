@@ -156,8 +156,13 @@ class Expressions:
         """One of two values."""
         if isinstance(mask, bool):
             return value() if mask else other()
-        both = value(), other()
-        found = chosen(mask, *both)
+        return self.chosen(mask, value(), other())
+
+    def chosen(self, mask: Any, value: Any, other: Any) -> Any:
+        """One of two values that are there."""
+        if isinstance(mask, bool):
+            return value if mask else other
+        found = chosen(mask, value, other)
         if found is None:
             self._refuse("these values have no kind in common")
         return found
@@ -241,13 +246,9 @@ class Expressions:
         # `a and b` is `b` where `a` is true, else `a`; `or` the other way round.
         for operand in reversed(before):
             value = self.value(operand)
-            truth, rest = self.truth(value), result
-            own, other = (lambda value=value: value), (lambda rest=rest: rest)
-            result = (
-                self.choose(truth, other, own)
-                if isinstance(node.op, ast.And)
-                else self.choose(truth, own, other)
-            )
+            truth = self.truth(value)
+            both = (result, value) if isinstance(node.op, ast.And) else (value, result)
+            result = self.chosen(truth, *both)
         return result
 
     def _attribute(self, value: Any, name: str) -> Any:
@@ -351,7 +352,7 @@ class Expressions:
         return of_kind(computed(value, kind), kind)
 
     def _refuse(self, words: str) -> NoReturn:
-        return self.place.refuse(words)
+        self.place.refuse(words)
 
 
 def _text(node: ast.expr) -> str:
@@ -361,7 +362,8 @@ def _text(node: ast.expr) -> str:
         if isinstance(found, ast.Constant) and not isinstance(
             found.value, (bool, int, float, complex, str, type(None))
         ):
-            found.value = _Shown(getattr(found.value, "__name__", type(found.value).__name__))
+            shown_as: Any = _Shown(getattr(found.value, "__name__", type(found.value).__name__))
+            found.value = shown_as
         if isinstance(found, ast.Name):
             found.id = found.id.split(".")[-1]
     return ast.unparse(shown)
@@ -416,8 +418,8 @@ def _extreme(op: Callable[..., Any], ufunc: np.ufunc) -> Callable[[Expressions, 
             of.place.refuse("`min` and `max` take several numbers, or a tuple of them")
         [first, *others] = all_of
         for other in others:
-            own, is_before = first, of.truth(of.operation(op, ufunc, [other, first]))
-            first = of.choose(is_before, lambda other=other: other, lambda own=own: own)
+            is_before = of.truth(of.operation(op, ufunc, [other, first]))
+            first = of.chosen(is_before, other, first)
         return first
 
     return extreme
@@ -490,7 +492,8 @@ def _complex(of: Expressions, values: list[Any]) -> Any:
     if not any(map(is_array, values)):
         return complex(*values)
     parts = [computed(of.to(float, value), float) for value in values]
-    return Weak(complex, operation("complex", [gpupy.asarray(part) for part in parts]))
+    arrays: list[Any] = [gpupy.asarray(part) for part in parts]
+    return Weak(complex, operation("complex", arrays))
 
 
 def _known(called: Any) -> Callable[[Expressions, list[Any]], Any] | None:

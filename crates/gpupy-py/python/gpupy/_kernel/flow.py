@@ -157,8 +157,8 @@ class Flow:
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
                 block, value = self._expression(value, block, inside)
                 own = _loaded(inside.prefix + name)
-                whole = ast.copy_location(ast.BinOp(own, op, value), node)
-                block.steps.append(Assign(_stored(inside.prefix + name), whole, place))
+                result = ast.copy_location(ast.BinOp(own, op, value), node)
+                block.steps.append(Assign(_stored(inside.prefix + name), result, place))
                 return block
             case ast.Return(value=value):
                 if value is None:
@@ -192,7 +192,7 @@ class Flow:
 
     def _for(self, node: ast.For, block: Block, inside: _Inside, place: Place) -> Block | None:
         match node.iter:
-            case ast.Call(func=ast.Constant(value=called), args=arguments, keywords=[]) if called is range:
+            case ast.Call(func=ast.Constant() as called, args=arguments, keywords=[]) if _is_range(called):
                 pass
             case _:
                 place.refuse("`for` goes over a `range` in a kernel")
@@ -320,7 +320,7 @@ class _Calls(ast.NodeTransformer):
         node = ast.copy_location(
             ast.Call(
                 self.visit(node.func),
-                [self.visit(argument) for argument in node.args],
+                [self.visit(argument) for given in node.args for argument in _apart(given)],
                 [ast.keyword(keyword.arg, self.visit(keyword.value)) for keyword in node.keywords],
             ),
             node,
@@ -329,6 +329,20 @@ class _Calls(ast.NodeTransformer):
             return node
         self.block, result = self.flow.inline(node, function, self.block, self.inside)
         return result
+
+
+def _apart(argument: ast.expr) -> list[ast.expr]:
+    """An argument; of a tuple with a star that is known, its parts."""
+    match argument:
+        case ast.Starred(value=ast.Constant() as whole):
+            parts: Any = whole.value
+            return [ast.Constant(part) for part in parts] if isinstance(parts, tuple) else [argument]
+    return [argument]
+
+
+def _is_range(constant: ast.Constant) -> bool:
+    found: Any = constant.value
+    return found is range
 
 
 def _loaded(name: str) -> ast.Name:
@@ -405,8 +419,6 @@ def bound(block: Block) -> set[str]:
 
 def _read_by_way(block: Block) -> set[str]:
     match block.way:
-        case Branch(test=str(loop)):
-            return set(of_range(loop))
         case Branch(test=test):
-            return _names(test)
+            return set(of_range(test)) if isinstance(test, str) else _names(test)
     return set()

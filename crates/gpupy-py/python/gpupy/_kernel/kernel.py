@@ -38,11 +38,14 @@ class Kernel:
     nobody can say how long its loops take, it is computed when it is called.
     """
 
+    __name__: str
+    __qualname__: str
+
     def __init__(self, function: Callable[..., Any], identity: Any, most_turns: int) -> None:
         if not isinstance(function, FunctionType):
             raise KernelError(f"a kernel is made of a Python function, not of {type(function).__name__}")
         functools.update_wrapper(self, function)
-        self.__wrapped__ = function
+        self.__wrapped__: FunctionType = function
         self.identity = identity
         self.most_turns = most_turns
         self._signature = inspect.signature(function)

@@ -117,8 +117,8 @@ def common(one: Kind, other: Kind) -> Kind | None:
 def meet(one: Kind, other: Kind) -> Kind | None:
     """The kind of a value that comes with either kind; None where a value cannot."""
     if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
-        met = tuple(meet(*both) for both in zip(one, other, strict=True))
-        return None if any(part is None for part in met) else met
+        parts = tuple(meet(*both) for both in zip(one, other, strict=True))
+        return None if any(part is None for part in parts) else parts
     if key(one) == key(other):
         return one
     if isinstance(one, tuple) or isinstance(other, tuple):
