@@ -1,4 +1,4 @@
-"""Prices of options by Black and Scholes, of both kinds at once: the function has an `if` for each special case.
+"""Prices of options by Black and Scholes, of both kinds at once: with an `if` for each special case.
 
     python examples/black_scholes.py --output black_scholes.png
 

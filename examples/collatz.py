@@ -1,9 +1,9 @@
-"""How long numbers take to come to 1, by Collatz's rule: halve what is even, of what is odd take three times and one.
+"""How long numbers take to come to 1 by Collatz's rule: halve what is even, else take three times it and one.
 
     python examples/collatz.py --output collatz.png
 
-Nobody knows whether the loop ends for every number, so nobody can say how long a program has to be: points take turns
-until none is left.
+Nobody knows whether the loop ends for every number, so nobody can say how long a program has to be: points
+take turns until none is left.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python examples/escape_time.py --output escape_time.png
 
-The function is Python's; `gpupy.kernel` makes one program of it, in which each point takes as many turns as it needs.
-(``mandelbrot.py`` is the same in NumPy's way, where every point takes every turn.)
+The function is Python's; `gpupy.kernel` makes one program of it, in which each point takes as many turns as
+it needs. (``mandelbrot.py`` is the same in NumPy's way, where every point takes every turn.)
 """
 
 import argparse
@@ -23,10 +23,10 @@ def escape_time(x, y):
     re, im = np.float32(0), np.float32(0)
     turns = np.int32(0)
     for _ in range(TURNS):
-        if re * re + im * im > 4:
+        if re * re + im * im > np.float32(4):
             break
-        re, im = re * re - im * im + x, 2 * re * im + y
-        turns += 1
+        re, im = re * re - im * im + x, np.float32(2) * re * im + y
+        turns += np.int32(1)
     return turns
 
 

@@ -1,9 +1,10 @@
-"""A landscape of spheres without end, by marching along rays: a function for each pixel, with loops and branches.
+"""A landscape of spheres without end, by marching along rays: a function of loops and branches for each
+pixel.
 
     python examples/ray_marcher.py --output ray_marcher.png
 
-A ray goes on by the distance to what is nearest, until it is there or too far away (sphere tracing; Hart, 1996). What it
-meets is lit by one lamp, with a shadow that a second march finds.
+A ray goes on by the distance to what is nearest, until it is there or too far away (sphere tracing; Hart,
+1996). What it meets is lit by one lamp, with a shadow that a second march finds.
 """
 
 import argparse
@@ -25,8 +26,9 @@ def distance(x, y, z):
     return min(floor, sphere)
 
 
-def march(x, y, z, along_x, along_y, along_z):
+def march(start, along):
     """How far a ray goes until it meets the scene."""
+    (x, y, z), (along_x, along_y, along_z) = start, along
     gone = np.float32(0.01)
     for _ in range(STEPS):
         step = distance(x + gone * along_x, y + gone * along_y, z + gone * along_z)
@@ -42,7 +44,7 @@ def brightness(u, v):
     length = np.sqrt(u * u + v * v + np.float32(2.25))
     along_x, along_y, along_z = u / length, v / length, np.float32(1.5) / length
     x, y, z = np.float32(0), np.float32(0.6), np.float32(-2)
-    gone = march(x, y, z, along_x, along_y, along_z)
+    gone = march((x, y, z), (along_x, along_y, along_z))
     sky = np.float32(0.35) + np.float32(0.5) * max(along_y, np.float32(0))
     if gone > FAR:
         return sky
@@ -54,7 +56,7 @@ def brightness(u, v):
     lit = (normal_x * LAMP[0] + normal_y * LAMP[1] + normal_z * LAMP[2]) / size
     if lit <= 0:
         shade = np.float32(0)
-    elif march(x + 4 * near * LAMP[0], y + 4 * near * LAMP[1], z + 4 * near * LAMP[2], *LAMP) < FAR:
+    elif march((x + 4 * near * LAMP[0], y + 4 * near * LAMP[1], z + 4 * near * LAMP[2]), LAMP) < FAR:
         shade = np.float32(0.15) * lit
     else:
         shade = lit

@@ -112,3 +112,39 @@ def test_the_c_program_computes_what_numpy_computes(root, tmp_path, monkeypatch)
     wanted = distance_map.shades(numpy, distance_map.distance_map(numpy, numpy.float32, points, 40))
     assert seconds > 0
     numpy.testing.assert_allclose(pixels, wanted, rtol=1e-6, atol=0)
+
+
+LOOPING = [row["name"] for row in gpupy.drivers() if row["starts"]]
+
+
+@pytest.mark.parametrize("driver", LOOPING)
+@pytest.mark.parametrize("program", ["escape_time", "collatz", "black_scholes", "ray_marcher"])
+def test_a_program_with_a_compiled_function_draws_a_picture(root, start, tmp_path, program, driver):
+    path = tmp_path / f"{program}.png"
+    start(root / "examples" / f"{program}.py", "--size", 48, "--output", path, GPUPY_DRIVER=driver)
+    drawn = numpy.asarray(Image.open(path)).astype(int)
+    assert drawn.std() > 10, "a picture with nothing on it"
+
+
+def test_compiled_functions_give_what_they_give_for_numbers(root, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(root / "examples"), *sys.path])
+    import black_scholes  # noqa: PLC0415
+    import collatz  # noqa: PLC0415
+    import escape_time  # noqa: PLC0415
+    import ray_marcher  # noqa: PLC0415
+
+    programs_with = [
+        (escape_time.escape_time, escape_time.plane(24), 0),
+        (collatz.length, (gpupy.arange(1, 300),), 0),
+        (black_scholes.price, black_scholes.options_of(12), 1e-5),
+        (ray_marcher.brightness, ray_marcher.directions(16), 1e-3),
+    ]
+    for kernel, arguments, tolerance in programs_with:
+        ours = numpy.asarray(kernel(*arguments))
+        points = [numpy.asarray(argument) for argument in arguments]
+        points = zip(*(argument.ravel() for argument in numpy.broadcast_arrays(*points)), strict=True)
+        with numpy.errstate(all="ignore"):
+            wanted = [kernel.__wrapped__(*point) for point in points]
+        # A ray that grazes a sphere, and functions within their bound, decide a few pixels.
+        far = ~numpy.isclose(ours.ravel(), wanted, rtol=tolerance, atol=tolerance)
+        assert far.mean() <= (0.02 if tolerance == 1e-3 else 0), kernel

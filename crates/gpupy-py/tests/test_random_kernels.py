@@ -1,7 +1,7 @@
 """Random functions with branches and loops: a kernel gives what the function gives for NumPy's scalars.
 
-Loops end, and numbers stay small, so that both ways are exact. Names are bound before the branches that bind them again,
-to numbers of one dtype: what becomes of others is in ``test_kernels.py``.
+Loops end, and numbers stay small, so that both ways are exact. Names are bound before the branches that bind
+them again, to numbers of one dtype: what becomes of others is in ``test_kernels.py``.
 """
 
 import random
@@ -53,7 +53,8 @@ class Writer:
 
     def test(self):
         kind = self.r.randrange(5)
-        one = f"{self.r.choice(self.names)} {self.r.choice(['<', '<=', '>', '>=', '==', '!='])} {self.operand()}"
+        op = self.r.choice(["<", "<=", ">", ">=", "==", "!="])
+        one = f"{self.r.choice(self.names)} {op} {self.operand()}"
         if kind == 0:
             return f"not ({one})"
         if kind == 1:
@@ -135,7 +136,8 @@ def test_random_functions(driver, part, tmp_path):
         function = names["random_function"]
         given = [points.astype(dtype) for points in (a, b)]
         with np.errstate(all="ignore"):
-            wanted = [np.array(part) for part in zip(*(function(*point) for point in zip(*given)))]
+            points = [function(*point) for point in zip(*given, strict=True)]
+        wanted = [np.array(part) for part in zip(*points, strict=True)]
         ours = gp.kernel(function)(*map(gp.asarray, given))
         for own, want in zip(ours, wanted, strict=True):
             assert own.dtype == want.dtype, f"seed {seed}:\n{text}"

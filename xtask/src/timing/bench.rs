@@ -1,6 +1,6 @@
 //! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations`
 //! the examples' own loops, with `--small` what a call costs, with `--accelerator` the programs of an article, with
-//! `--kernels DIR` published programs, with `--shaders` the drivers of GPUs against shaders by hand, with
+//! `--kernels DIR` published programs, with `--functions` compiled functions beside numba's, with `--shaders` the drivers of GPUs against shaders by hand, with
 //! `--second` the first run of a program in a second process against a warm one, and with `--record` it keeps how many
 //! instructions small operations need.
 //!
@@ -40,6 +40,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
         demo::check(&others, &["--programs", "--rounds"], &[])?;
         return script("simulations", &["benches/simulations.py"], &others);
     }
+    if let Some(place) = arguments.iter().position(|word| word == "--functions") {
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        demo::check(&others, &["--rounds", "--size"], &[])?;
+        return peers::functions(&others);
+    }
     if arguments == ["--record"] {
         return script("counts of instructions", &[INSTRUCTIONS], arguments);
     }
@@ -67,7 +73,15 @@ pub fn run(arguments: &[String]) -> Result<()> {
     demo::check(
         arguments,
         &["--driver", "--kernels", "--programs", "--rounds", "--sizes"],
-        &["--accelerator", "--peers", "--quick", "--second", "--shaders", "--simulations"],
+        &[
+            "--accelerator",
+            "--functions",
+            "--peers",
+            "--quick",
+            "--second",
+            "--shaders",
+            "--simulations",
+        ],
     )?;
     develop::prepare()?;
     process::announce("bench");

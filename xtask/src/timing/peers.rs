@@ -28,6 +28,16 @@ pub fn run(arguments: &[String]) -> Result<()> {
     process::run(peers.args(arguments))
 }
 
+/// Compares compiled functions with numba's.
+pub fn functions(arguments: &[String]) -> Result<()> {
+    develop::prepare()?;
+    let python = environment()?;
+    process::announce("compiled functions");
+    process::run(
+        command(python).env("GPUPY_DRIVER", "cpu").arg("benches/functions.py").args(arguments),
+    )
+}
+
 /// Builds the library of the loops by hand; returns its path.
 pub fn loops_by_hand() -> Result<PathBuf> {
     process::announce("loops by hand");

@@ -7,9 +7,9 @@
 //!
 //! Not here: how a program becomes a plan (`compiler.rs`), how a plan runs (`run/frame.rs`).
 
-use crate::compile::turns::Turns;
 use crate::rows::RowFn;
 use gpupy_core::{DType, Op};
+use gpupy_jit::Kernel;
 use smallvec::SmallVec;
 
 /// How a leaf or destination goes on from an element of a row to the next.
@@ -77,6 +77,21 @@ pub struct Loop {
     pub body: Vec<Step>,
     /// Elements that do not take the first branch of its choice have done with it.
     pub is_left: bool,
+}
+
+/// Machine code for the iterations of a loop.
+pub struct Turns {
+    /// The count, an int32 for all elements.
+    pub count: Slot,
+    /// The carried values: a row for them, another one, and the bytes of an element.
+    pub carried: Vec<(Slot, Slot, usize)>,
+    /// What is known before: a row, or one element for all, and the bytes from an element to the next.
+    pub known: Vec<(Slot, isize)>,
+    /// A row of bools, for where elements are still in the loop.
+    pub open: Slot,
+    /// So many iterations, and one.
+    pub several: (Kernel, i32),
+    pub one: Kernel,
 }
 
 /// A choice: a branch is only done where an element takes it.

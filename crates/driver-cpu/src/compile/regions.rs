@@ -8,8 +8,8 @@
 //! Not here: everything else of a program (`compiler.rs`).
 
 use crate::compile::compiler::{Compiler, Value};
-use crate::compile::plan::{Choice, Loop, Step};
-use crate::compile::turns::{Around, Code, Turns};
+use crate::compile::plan::{Choice, Loop, Step, Turns};
+use crate::compile::turns::{Around, Code};
 use crate::errors::NAME;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result};
 

@@ -1,12 +1,11 @@
 //! Turns: loops that are left by a choice (`ir::Leaving`), as machine code for a few iterations at a time.
 //!
-//! Owns [`Turns`], and how a loop becomes one. An iteration without its own loops is a map of the carried values and of
+//! Owns [`Around`], which makes [`Code`] of a loop. An iteration without its own loops is a map of the carried values and of
 //! what is known before: its choices are selections, and a value that has done with the loop stays. So several iterations,
 //! one after another, are one program, which also says where points are still in the loop.
 //!
 //! Not here: running them (`run/turns.rs`), loops that count otherwise (`regions.rs`).
 
-use crate::compile::plan::Slot;
 use gpupy_core::ir::{AccessKind, Builder, Form, Inst, Leaving, Program};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_jit::{Kernel, Step, Variant};
@@ -16,21 +15,6 @@ use rustc_hash::FxHashMap;
 const OPERATIONS: usize = 96;
 /// The most iterations in one program.
 const MOST: usize = 8;
-
-/// Machine code for the iterations of a loop.
-pub struct Turns {
-    /// The count, an int32 for all elements.
-    pub count: Slot,
-    /// The carried values: a row for them, another one, and the bytes of an element.
-    pub carried: Vec<(Slot, Slot, usize)>,
-    /// What is known before: a row, or one element for all, and the bytes from an element to the next.
-    pub known: Vec<(Slot, isize)>,
-    /// A row of bools, for where elements are still in the loop.
-    pub open: Slot,
-    /// So many iterations, and one.
-    pub several: (Kernel, i32),
-    pub one: Kernel,
-}
 
 /// The code of a loop, and the instructions outside it whose values it takes, with how they lie along a row.
 pub struct Code {

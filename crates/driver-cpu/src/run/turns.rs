@@ -2,7 +2,7 @@
 //!
 //! Not here: the code (`compile/turns.rs`).
 
-use crate::compile::turns::Turns;
+use crate::compile::plan::Turns;
 use crate::run::frame::Frame;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_jit::{Row, Walk};

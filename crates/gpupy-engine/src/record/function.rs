@@ -1,7 +1,7 @@
 //! Recording a function: what was recorded of its arguments becomes a program.
 //!
 //! An argument is an array that has no elements. Operations on it are recorded as on any other, by the same rules for
-//! dtypes and with the same rewriting; [`recorded`] then turns the expressions of the results into a [`Function`].
+//! dtypes and with the same rewriting; [`Function::recorded`] then turns the expressions of the results into a [`Function`].
 //!
 //! Not here: functions themselves (`graph/function.rs`), calls of them (`Recorder::call`).
 

@@ -145,13 +145,13 @@ impl Device {
             Method::Absent => {
                 // What a kernel takes may have branches; what is cut is straight.
                 let branching =
-                    functions::branching(op, dtype).and_then(|p| self.translate(p, &own));
+                    functions::branching(op, dtype).and_then(|p| self.translate(p, own));
                 if let Some(lowered) = branching.map(|program| self.lowered(program))
                     && self.fits_alone(&lowered, dtype)
                 {
                     return Way::Inlined(Arc::new(lowered));
                 }
-                functions::program(op, dtype).and_then(|p| self.translate(p, &own))
+                functions::program(op, dtype).and_then(|p| self.translate(p, own))
             }
         };
         program.map_or(Way::Absent, |program| self.inlined_or_expanded(program, dtype))
