@@ -41,7 +41,7 @@ use fallback::{plain, sites};
 use index::{assign, masks, pick, take};
 use methods::{evaluate, explain, views as view_methods};
 use session::{context, errors, processes};
-use views::{faces, repeats, shape, shifts};
+use views::{bases, faces, repeats, shape, shifts};
 
 // Free-threaded Pythons switch their GIL on for this module, which does not claim to do without.
 #[pymodule(gil_used = true)]
@@ -74,6 +74,9 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(dtypes::is_lazy, module)?)?;
     module.add_function(wrap_pyfunction!(context::eager, module)?)?;
     module.add_function(wrap_pyfunction!(context::set_eager, module)?)?;
+    module.add_function(wrap_pyfunction!(bases::snapshot, module)?)?;
+    module.add_function(wrap_pyfunction!(bases::is_written, module)?)?;
+    module.add_function(wrap_pyfunction!(bases::place_in, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join_alike, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::rolled, module)?)?;

@@ -65,6 +65,7 @@ _LATER = {
     "parallel": ".parallel",
     "vectors": ".vectors",
     "TypedList": "._typed_list:TypedList",
+    "accelerator": "._scope:accelerator",
     "kernel": "._kernel.kernel:kernel",
     "KernelError": "._kernel.source:KernelError",
     **{name: f"._vector:{name}" for name in ("vec2", "vec3", "vec4", "mat2", "mat3", "mat4")},

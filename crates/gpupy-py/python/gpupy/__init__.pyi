@@ -18,6 +18,7 @@ from ._fallback import FallbackWarning as FallbackWarning
 from ._fallback import fallback as fallback
 from ._kernel.kernel import kernel as kernel
 from ._kernel.source import KernelError as KernelError
+from ._scope import accelerator as accelerator
 from ._typed_list import TypedList as TypedList
 from ._vector import mat2 as mat2
 from ._vector import mat3 as mat3

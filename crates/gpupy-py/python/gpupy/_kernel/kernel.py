@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, overload
@@ -24,6 +25,7 @@ from .kinds import Fixed, Kind, key, leaves, unknown
 from .segments import Compiled, compiled
 from .source import Guard, KernelError, read
 
+_COMPILING = threading.RLock()
 # Variants in which an int that was given is a constant.
 _KNOWN_INTS = 16
 # The turns of the first launch of a loop whose end is not known, and of the longest.
@@ -160,14 +162,22 @@ class Kernel:
         return [state[place] for place in wanted]
 
     def _variant(self, kinds: list[Kind], given: list[Any]) -> _Variant:
-        if any(not variant.is_valid() for variant in self._variants.values()):
-            self._variants.clear()
         fixed = tuple(Fixed(value) if kind is int else kind for kind, value in zip(kinds, given, strict=True))
-        found = self._variants.get(key(fixed)) or self._variants.get(key(tuple(kinds)))
-        if found is None:
-            taken, found = self._made(fixed, tuple(kinds))
-            self._variants[key(taken)] = found
+        found = self._found(fixed, kinds)
+        if found is not None:
+            return found
+        # What finds sources is not made for several threads.
+        with _COMPILING:
+            found = self._found(fixed, kinds)
+            if found is None:
+                taken, found = self._made(fixed, tuple(kinds))
+                self._variants[key(taken)] = found
         return found
+
+    def _found(self, fixed: tuple[Kind, ...], kinds: list[Kind]) -> _Variant | None:
+        """The variant for these kinds, if what it found outside is still so."""
+        found = self._variants.get(key(fixed)) or self._variants.get(key(tuple(kinds)))
+        return found if found is not None and found.is_valid() else None
 
     def _made(self, fixed: tuple[Kind, ...], kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, ...], _Variant]:
         known = [of for of, variant in self._variants.items() if variant.knows_ints]

@@ -1,0 +1,44 @@
+//! What arrays have in common: the base that they show, and the value that it has.
+//!
+//! Not here: what a view is (`gpupy_engine::View`), scopes, which ask (`python/gpupy/_scope.py`).
+
+use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::session::errors::to_py;
+use gpupy_engine::Array;
+use pyo3::prelude::*;
+
+fn lazy(array: &Bound<'_, NdArray>) -> Option<Array> {
+    match elements(array) {
+        Elements::Lazy(array) => Some(array),
+        Elements::Numpy(_) => None,
+    }
+}
+
+/// An array with the elements that this one has now, which later writes to it do not change; nothing is copied. `None`
+/// for elements that are NumPy's.
+#[pyfunction]
+pub fn snapshot(array: &Bound<'_, NdArray>) -> PyResult<Option<NdArray>> {
+    let Some(array) = lazy(array) else { return Ok(None) };
+    array.snapshot().map(NdArray::lazy).map(Some).map_err(to_py)
+}
+
+/// Whether the base of an array has been written since its snapshot was taken.
+#[pyfunction]
+pub fn is_written(array: &Bound<'_, NdArray>, snapshot: &Bound<'_, NdArray>) -> PyResult<bool> {
+    let (Some(array), Some(snapshot)) = (lazy(array), lazy(snapshot)) else { return Ok(true) };
+    let (now, before) = (array.value().map_err(to_py)?, snapshot.value().map_err(to_py)?);
+    Ok(now.id() != before.id())
+}
+
+/// Where an array's first element lies in the base that another shows, and its strides, in bytes; `None` where it shows
+/// another base.
+#[pyfunction]
+pub fn place_in(
+    array: &Bound<'_, NdArray>,
+    base: &Bound<'_, NdArray>,
+) -> Option<(isize, Vec<isize>)> {
+    let (array, base) = (lazy(array)?, lazy(base)?);
+    let size = array.dtype().size() as isize;
+    let strides = array.strides().iter().map(|stride| stride * size).collect();
+    array.shares_base(&base).then(|| (array.offset() * size, strides))
+}
