@@ -67,6 +67,7 @@ _LATER = {
     "TypedList": "._typed_list:TypedList",
     "accelerator": "._scope:accelerator",
     "kernel": "._kernel.kernel:kernel",
+    "reduction": "._kernel.reduction:reduction",
     "KernelError": "._kernel.source:KernelError",
     **{name: f"._vector:{name}" for name in ("vec2", "vec3", "vec4", "mat2", "mat3", "mat4")},
 }

@@ -17,6 +17,7 @@ from ._fallback import FallbackError as FallbackError
 from ._fallback import FallbackWarning as FallbackWarning
 from ._fallback import fallback as fallback
 from ._kernel.kernel import kernel as kernel
+from ._kernel.reduction import reduction as reduction
 from ._kernel.source import KernelError as KernelError
 from ._scope import accelerator as accelerator
 from ._typed_list import TypedList as TypedList

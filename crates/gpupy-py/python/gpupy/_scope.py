@@ -82,8 +82,8 @@ class _Base:
     def __init__(self, root: np.ndarray[Any, Any]) -> None:
         self.root = root
         self.flat = root.ravel(order="K")
-        self.ours: Any = gpupy.array(self.flat)
-        self.before = snapshot(self.ours)
+        ours: Any = gpupy.array(self.flat)
+        self.ours, self.before = ours, snapshot(ours)
 
     def view(self, array: np.ndarray[Any, Any]) -> Any:
         """The view of our base that shows what an array shows; None where there is none."""
@@ -95,7 +95,7 @@ class _Base:
         return gpupy.lib.stride_tricks.as_strided(shown, array.shape, array.strides)
 
     def theirs(self, array: Any) -> Any:
-        """The view of NumPy's memory that shows what one of our arrays shows; None where it shows another base."""
+        """What NumPy's memory shows where an array of ours shows this base; None where it shows another."""
         place = place_in(array, self.ours)
         if place is None:
             return None
@@ -266,7 +266,7 @@ class _Called:
 
 
 class _Module:
-    """A module's globals while some part of it is inside: they are swapped once, and given back by the last."""
+    """A module's globals while a part of it is inside: swapped by the first, and given back by the last."""
 
     _open: ClassVar[dict[int, _Module]] = {}
 
@@ -313,21 +313,17 @@ def _back(swap: _Swap, value: Any) -> Any:
     return swap.theirs(value) if isinstance(value, gpupy.ndarray) else np.asarray(value)[()]
 
 
-def _is_inside() -> bool:
-    """Whether the code that runs was called by a frame that is inside, or is in one."""
-    frame: types.FrameType | None = sys._getframe(2)
-    while frame is not None:
-        if id(frame) in _inside:
-            return True
-        frame = frame.f_back
-    return False
-
-
 class _StandIn(types.ModuleType):
     """NumPy, which is gpupy for what a part that is inside calls."""
 
     def __getattribute__(self, name: str) -> Any:
-        return getattr(gpupy if _is_inside() else np, name)
+        # Whether the code that runs is in a frame that is inside, or was called by one.
+        frame: types.FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if id(frame) in _inside:
+                return getattr(gpupy, name)
+            frame = frame.f_back
+        return getattr(np, name)
 
     def __dir__(self) -> list[str]:
         return dir(np)
