@@ -36,7 +36,9 @@ pub fn steps(work: Work, side: usize) -> Vec<Step> {
     let len = side * side;
     match work {
         Work::Sphere => vec![Step::new(vec![len; 3], len / 4, 1)],
-        Work::DistanceMap | Work::Scaled => vec![Step::new(vec![len], len / 4, 1)],
+        Work::DistanceMap | Work::Scaled | Work::EscapeTimes => {
+            vec![Step::new(vec![len], len / 4, 1)]
+        }
         Work::Sum => {
             let parts = len / (GROUP * RUN * 4);
             vec![Step::new(vec![parts], len / 4, RUN), Step::new(vec![1], parts / 4, RUN)]

@@ -3,7 +3,7 @@
 //!
 //! Owns the context and its objects. Not here: how gpupy uses OpenGL (`driver-gl`).
 
-use crate::work::{Scene, Work, points};
+use crate::work::{Scene, TURNS, Work, plane, points};
 use crate::{ByHand, Outcome};
 use glow::HasContext;
 use glutin::api::egl::context::PossiblyCurrentContext;
@@ -81,6 +81,7 @@ impl ByHand for Gl {
             Work::DistanceMap => self.pass(&distance_map(side), inputs, size, 1)?,
             Work::Sphere => self.pass(&sphere(side), inputs, size, 3)?,
             Work::Scaled => self.pass(SCALED, inputs, size, 1)?,
+            Work::EscapeTimes => self.pass(&escape_times(side), inputs, size, 1)?,
             Work::Sum => {
                 let (mut reads, mut size) = (inputs, size);
                 while size != [1, 1] {
@@ -259,6 +260,30 @@ void main() {{
     j = floor(gl_FragCoord.x) * 4.0 + vec4(0.0, 1.0, 2.0, 3.0);
     result = vec4(1e30);
 {lines}}}
+"
+    )
+}
+
+fn escape_times(side: usize) -> String {
+    let [left, top, apart] = plane(side);
+    format!(
+        "#version 400 core
+out vec4 result;
+float turns(vec2 c) {{
+    vec2 z = vec2(0.0);
+    float n = 0.0;
+    for (int turn = 0; turn < {TURNS}; ++turn) {{
+        if (z.x * z.x + z.y * z.y > 4.0) break;
+        z = vec2(z.x * z.x - z.y * z.y, 2.0 * z.x * z.y) + c;
+        n += 1.0;
+    }}
+    return n;
+}}
+void main() {{
+    float y = floor(gl_FragCoord.y) * {apart:?} + {top:?};
+    vec4 x = (floor(gl_FragCoord.x) * 4.0 + vec4(0.0, 1.0, 2.0, 3.0)) * {apart:?} + {left:?};
+    result = vec4(turns(vec2(x.x, y)), turns(vec2(x.y, y)), turns(vec2(x.z, y)), turns(vec2(x.w, y)));
+}}
 "
     )
 }

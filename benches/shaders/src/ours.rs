@@ -2,14 +2,21 @@
 //!
 //! Owns [`Ours`]. Not here: sizes and inputs (`work.rs`).
 
-use crate::work::{Scene, Work, points};
+use crate::work::{Scene, TURNS, Work, plane, points};
 use crate::{Api, Outcome};
 use gpupy_core::{DType, Op, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context, Placement, Registry, Settings};
+use gpupy_engine::{Arg, Array, Context, Function, Placement, Registry, Settings};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// Which part of a point's state the count is.
+const COUNT: usize = 2;
 
 /// A context whose work is all one driver's.
 pub struct Ours {
     context: Context,
+    /// The turns of a point, once they were asked for.
+    turns: OnceCell<Arc<Function>>,
 }
 
 impl Ours {
@@ -27,7 +34,7 @@ impl Ours {
         };
         let context = Context::new(registry, settings);
         context.driver()?;
-        Ok(Ours { context })
+        Ok(Ours { context, turns: OnceCell::new() })
     }
 
     /// The device's name.
@@ -66,6 +73,7 @@ impl Ours {
                 let [x, y] = [0, 1].map(|which| self.expression(&inputs[which]));
                 vec![x.with(Op::Mul, 2.5)?.and(Op::Add, &y)?.array]
             }
+            Work::EscapeTimes => vec![self.escape_times(side)?.array],
             Work::Sum => vec![self.context.reduce(Op::Add, &inputs[0], &[0], false)?],
         })
     }
@@ -93,6 +101,56 @@ impl Ours {
             });
         }
         Ok(nearest.unwrap_or(i))
+    }
+
+    fn escape_times(&self, side: usize) -> Result<Expression<'_>> {
+        let [left, top, apart] = plane(side);
+        let at =
+            |axis, first| self.coordinates(side, axis)?.with(Op::Mul, apart)?.with(Op::Add, first);
+        let (y, x) = (at(0, top)?, at(1, left)?);
+        if self.turns.get().is_none() {
+            let made = Arc::new(self.turns_of_a_point()?);
+            self.turns.get_or_init(|| made);
+        }
+        let Some(function) = self.turns.get() else { return Ok(x) };
+        let args = [Arg::Array(&x.array), Arg::Array(&y.array)];
+        Ok(self.expression(&self.context.call(function, COUNT, &args)?))
+    }
+
+    /// The turns that a point takes, as `gpupy.kernel` would record it: a state of the point, the count and the number of
+    /// the turn.
+    fn turns_of_a_point(&self) -> Result<Function> {
+        let float = || self.expression(&Array::argument(DType::F32));
+        let (x, y, re, im, count) = (float(), float(), float(), float(), float());
+        let turn = self.expression(&Array::argument(DType::I32));
+        let [zero, begin, end] =
+            [Scalar::f32(0.0), Scalar::i32(1), Scalar::i32(0)].map(Arg::Scalar);
+        let given = [&x, &y].map(|argument| argument.array.clone());
+        let entry = Function::recorded(&given, &[zero, zero, zero, end, begin])?;
+        let (square_re, square_im) = (re.and(Op::Mul, &re)?, im.and(Op::Mul, &im)?);
+        let near = square_re.and(Op::Add, &square_im)?.with(Op::Le, 4.0)?;
+        let last = [Arg::Array(&turn.array), Arg::Scalar(Scalar::i32(TURNS))];
+        let more = turn.of(self.context.apply(Op::Lt, &last)?);
+        let inside = near.and(Op::And, &more)?;
+        let next_re = square_re.and(Op::Sub, &square_im)?.and(Op::Add, &x)?;
+        let next_im = re.with(Op::Mul, 2.0)?.and(Op::Mul, &im)?.and(Op::Add, &y)?;
+        let next_count = count.with(Op::Add, 1.0)?;
+        let one = [Arg::Array(&turn.array), Arg::Scalar(Scalar::i32(1))];
+        let next_turn = turn.of(self.context.apply(Op::Add, &one)?);
+        let kept = |new: &Expression<'_>, old: &Expression<'_>| {
+            let args = [&inside, new, old].map(|of| Arg::Array(&of.array));
+            self.context.apply(Op::Select, &args)
+        };
+        let state = [
+            kept(&next_re, &re)?,
+            kept(&next_im, &im)?,
+            kept(&next_count, &count)?,
+            kept(&next_turn, &turn)?,
+            self.context.apply(Op::Select, &[Arg::Array(&inside.array), begin, end])?,
+        ];
+        let taken = [x, y, re, im, count, turn].map(|argument| argument.array);
+        let segment = Function::recorded(&taken, &state.each_ref().map(Arg::Array))?;
+        Function::of_segments(2, Some(&entry), &[Arc::new(segment)], TURNS as u32 + 1)
     }
 
     fn sphere(&self, side: usize) -> Result<Vec<Array>> {

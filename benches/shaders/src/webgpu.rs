@@ -3,7 +3,7 @@
 //! Owns the device and its objects. Not here: how gpupy uses wgpu (`driver-wgpu`).
 
 use crate::compute::{GROUP, RUN, Step, lighting, steps};
-use crate::work::{Scene, Work, points};
+use crate::work::{Scene, TURNS, Work, plane, points};
 use crate::{ByHand, Outcome};
 
 /// One dispatch, ready to be recorded.
@@ -175,6 +175,27 @@ pub fn text(work: Work, side: usize, step: &Step, reads: usize) -> String {
     var x: f32;
     var y: vec4<f32>;
 {points}    o0[at] = nearest;
+",
+                row = side / 4
+            )
+        }
+        Work::EscapeTimes => {
+            let [left, top, apart] = plane(side);
+            format!(
+                "    let y = f32(at / {row}u) * {apart:?} + {top:?};
+    var turns: array<f32, 4>;
+    for (var k = 0u; k < 4u; k++) {{
+        let c = vec2((f32(at % {row}u) * 4.0 + f32(k)) * {apart:?} + {left:?}, y);
+        var z = vec2(0.0);
+        var n = 0.0;
+        for (var turn = 0; turn < {TURNS}; turn++) {{
+            if (z.x * z.x + z.y * z.y > 4.0) {{ break; }}
+            z = vec2(z.x * z.x - z.y * z.y, 2.0 * z.x * z.y) + c;
+            n += 1.0;
+        }}
+        turns[k] = n;
+    }}
+    o0[at] = vec4(turns[0], turns[1], turns[2], turns[3]);
 ",
                 row = side / 4
             )

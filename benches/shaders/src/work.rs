@@ -18,11 +18,14 @@ pub enum Work {
     Scaled,
     /// The sum of an array.
     Sum,
+    /// How many turns points of the plane take to escape (the Mandelbrot set).
+    EscapeTimes,
 }
 
 impl Work {
     /// All of them.
-    pub const ALL: [Work; 4] = [Work::DistanceMap, Work::Sphere, Work::Scaled, Work::Sum];
+    pub const ALL: [Work; 5] =
+        [Work::DistanceMap, Work::Sphere, Work::Scaled, Work::Sum, Work::EscapeTimes];
 
     /// What tables call it, at any size.
     pub fn name(self) -> &'static str {
@@ -31,6 +34,7 @@ impl Work {
             Work::Sphere => "shaded sphere",
             Work::Scaled => "2.5*x+y",
             Work::Sum => "sum",
+            Work::EscapeTimes => "escape times, 200 turns",
         }
     }
 
@@ -38,6 +42,7 @@ impl Work {
     pub fn side(self) -> usize {
         match self {
             Work::DistanceMap => 512,
+            Work::EscapeTimes => 1024,
             Work::Sphere => 2048,
             Work::Scaled | Work::Sum => 4096,
         }
@@ -46,7 +51,7 @@ impl Work {
     /// The arrays that it reads at a size.
     pub fn inputs(self, side: usize) -> Vec<Vec<f32>> {
         let count = match self {
-            Work::DistanceMap | Work::Sphere => 0,
+            Work::DistanceMap | Work::Sphere | Work::EscapeTimes => 0,
             Work::Scaled => 2,
             Work::Sum => 1,
         };
@@ -68,6 +73,14 @@ impl Work {
         }
     }
 }
+
+/// The plane of escape times: its left and top, and how far pixels are apart.
+pub fn plane(side: usize) -> [f32; 3] {
+    [-2.2, -1.5, 3.0 / side as f32]
+}
+
+/// The turns after which a point counts as inside.
+pub const TURNS: i32 = 200;
 
 /// The points of a distance map: row and column.
 pub fn points(side: usize) -> Vec<[f32; 2]> {
