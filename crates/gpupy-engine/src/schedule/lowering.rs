@@ -23,6 +23,9 @@ use gpupy_core::{DType, Error, ErrorKind, Scalar};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
+/// So many functions are remembered: a program that makes ever new ones does not keep them all.
+const MOST_FUNCTIONS: usize = 1024;
+
 impl Device {
     /// How this device does an operation; `dtype` as for `Driver::get_method`.
     pub fn way(&self, op: Op, dtype: DType) -> Way {
@@ -112,6 +115,9 @@ impl Device {
     /// How this device does a function, in operations that it has: never by itself.
     pub fn way_of(&self, function: &Function) -> Way {
         let mut functions = self.functions.borrow_mut();
+        if functions.len() == MOST_FUNCTIONS {
+            functions.clear();
+        }
         let known = functions.entry(function.fingerprint());
         known
             .or_insert_with(|| {

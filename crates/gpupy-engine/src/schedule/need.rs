@@ -120,19 +120,23 @@ impl Partition {
         Ok(check.fits)
     }
 
+    /// The iterations that a node's function goes through.
+    pub(super) fn steps(node: &WalkNode) -> u32 {
+        match &node.role {
+            Role::Apply(Applied::Call(called), _) => called.function.steps(),
+            _ => 0,
+        }
+    }
+
     /// Whether the loops of the functions in the piece below a node go through few enough iterations together
     /// (`ir::LOOP_STEPS`).
     fn ends_in_time(&mut self, node: u32) -> bool {
-        let steps = |node: &WalkNode| match &node.role {
-            Role::Apply(Applied::Call(called), _) => called.function.steps(),
-            _ => 0,
-        };
-        if self.walk.nodes.iter().all(|node| steps(node) == 0) {
+        if !self.has_loops {
             return true;
         }
         let order = self.order_below(node);
         let own = order.iter().filter(|emitted| !emitted.is_loaded);
-        let all = own.map(|emitted| steps(&self.walk.nodes[emitted.node as usize]));
+        let all = own.map(|emitted| Partition::steps(&self.walk.nodes[emitted.node as usize]));
         all.fold(0, u32::saturating_add) <= LOOP_STEPS
     }
 

@@ -60,6 +60,8 @@ pub(crate) struct Partition {
     /// How many uses of each node are still to come: parents that are neither in a block nor needed
     /// for anything but what is.
     pub(super) uses: Vec<u32>,
+    /// Some node is a function with a loop, once nodes were looked up.
+    pub(super) has_loops: bool,
     /// Stands in the place of values that are no longer needed, so that they can go.
     pub(super) nothing: Option<Value>,
 }
@@ -80,6 +82,7 @@ impl Partition {
             last_cut,
             parents: Vec::new(),
             uses: Vec::new(),
+            has_loops: false,
             nothing: None,
         }
     }
@@ -142,6 +145,7 @@ impl Partition {
         self.once = vec![Once::default(); count];
         self.changed = vec![false; count];
         self.parents = vec![SmallVec::new(); count];
+        self.has_loops = self.walk.nodes.iter().any(|node| Partition::steps(node) > 0);
         for (n, node) in self.walk.nodes.iter().enumerate() {
             if let Role::Apply(_, children) = &node.role {
                 for child in nodes_of(children) {

@@ -2,8 +2,8 @@
 
 ``kernel.py`` has the decorator and the calls, ``reduction.py`` functions that are combined along axes;
 ``source.py`` finds a function's source and what its names are; ``flow.py`` makes blocks of its statements;
-``expressions.py`` computes with ``kinds.py``'s values; ``segments.py`` makes functions of scalars of the
-blocks, which the engine inlines into its kernels. Each imports only those behind it.
+``expressions.py`` computes with ``functions.py`` on ``kinds.py``'s values; ``segments.py`` makes functions of
+scalars of the blocks, which the engine inlines into its kernels. Each imports only those behind it.
 
 Not here: arrays (``gpupy._gpupy``), the loop that goes through a function's segments
 (``gpupy_engine::Function``).

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,10 +23,10 @@ import numpy as np
 import gpupy
 
 from .._gpupy import DriverError, operation
+from .functions import arity, known, math_value, of_math
 from .kinds import (
     Weak,
     chosen,
-    common,
     computed,
     dtype_of,
     is_array,
@@ -65,29 +64,8 @@ _UNARY: dict[type, tuple[Callable[..., Any], np.ufunc]] = {
     ast.UAdd: (operator.pos, np.positive),
     ast.Invert: (operator.invert, np.invert),
 }
-# Functions of ``math`` that are NumPy's of another name; the others have their own.
-_OF_MATH = {
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "atanh": "arctanh",
-    "pow": "power",
-}
 # Modules of which a name is what it is.
 _LIBRARIES = ("numpy", "math", "gpupy")
-_TO_INT = {"ceil", "floor", "trunc"}
-_SAME = (
-    "cbrt copysign cos cosh degrees exp exp2 expm1 fabs fmod hypot isfinite isinf isnan log log10 log1p log2"
-)
-_SAME += " nextafter radians sin sinh sqrt tan tanh"
-
-
-def _math_functions() -> dict[Any, str]:
-    names = [*_OF_MATH, *_SAME.split(), *_TO_INT]
-    return {getattr(math, name): name for name in names if hasattr(math, name)}
 
 
 class Expressions:
@@ -167,12 +145,12 @@ class Expressions:
             self._refuse("these values have no kind in common")
         return found
 
-    def operation(self, known: Callable[..., Any], ufunc: np.ufunc, values: list[Any]) -> Any:
+    def operation(self, python: Callable[..., Any], ufunc: np.ufunc, values: list[Any]) -> Any:
         """An operator on values: Python's own of what is known, else a ufunc; Python's numbers stay weak."""
         if not any(map(is_array, values)):
             try:
                 with np.errstate(all="ignore"):
-                    return known(*values)
+                    return python(*values)
             except Exception as error:
                 self._refuse(str(error))
         is_weak = all(isinstance(number_kind(value), type) for value in values if is_number(value))
@@ -235,9 +213,9 @@ class Expressions:
         return result
 
     def _both(self, one: Any, other: Any) -> Any:
-        for known, rest in ((one, other), (other, one)):
-            if not is_array(known):
-                return rest if known else known
+        for fixed, rest in ((one, other), (other, one)):
+            if not is_array(fixed):
+                return rest if fixed else fixed
         return self.ufunc(np.logical_and, [one, other])
 
     def _bool(self, node: ast.BoolOp) -> Any:
@@ -292,22 +270,17 @@ class Expressions:
         """What a function gives."""
         if isinstance(called, _Method):
             return self._method(called, values)
-        found = _known(called)
+        found = known(called)
         if found is not None:
-            least, most = (
-                _ARITY.get(called, (1, 1)) if isinstance(called, type) or called in _ARITY else (0, 9)
-            )
+            least, most = arity(called)
             if not least <= len(values) <= most:
                 self._refuse(f"`{words}` has {len(values)} arguments")
             return found(self, values)
-        try:
-            name = _MATH.get(called)
-        except TypeError:
-            name = None
+        name = of_math(called)
         if not any(map(_holds_array, values)) and (name is not None or isinstance(called, type)):
             return self.operation(called, np.add, values)
         if name is not None:
-            return self._of_math(name, values)
+            return math_value(self, name, values)
         ufunc = getattr(np, called.__name__) if isinstance(called, gpupy.ufunc) else called
         if isinstance(ufunc, np.ufunc):
             if ufunc is np.conjugate and any(map(is_array, values)):
@@ -329,16 +302,6 @@ class Expressions:
         if method.name == "astype" and len(values) == 1:
             return self.to(np.dtype(values[0]), method.of)
         return self._refuse(f"`.{method.name}` has {len(values)} arguments")
-
-    def _of_math(self, name: str, values: list[Any]) -> Any:
-        floats = [self.to(float, value) for value in values]
-        if name == "log" and len(values) == 2:
-            both = [self._of_math("log", [value]) for value in floats]
-            return self.operation(operator.truediv, np.true_divide, both)
-        found = self.ufunc(getattr(np, _OF_MATH.get(name, name)), floats)
-        if name in _TO_INT:
-            return self.to(int, found)
-        return found if found.dtype == np.bool_ else Weak(float, found)
 
     def to(self, kind: Any, value: Any) -> Any:
         """A number as one of another kind: Python's `int`, `float` and `complex`, or a dtype."""
@@ -407,109 +370,3 @@ def _python_kind(dtype: np.dtype[Any]) -> type:
 
 def _holds_array(value: Any) -> bool:
     return any(map(_holds_array, value)) if isinstance(value, tuple) else is_array(value)
-
-
-def _extreme(op: Callable[..., Any], ufunc: np.ufunc) -> Callable[[Expressions, list[Any]], Any]:
-    """Python's `min` and `max`: the first of those that no other is before."""
-
-    def extreme(of: Expressions, values: list[Any]) -> Any:
-        all_of = values[0] if len(values) == 1 else values
-        if not isinstance(all_of, (list, tuple)) or not all_of:
-            of.place.refuse("`min` and `max` take several numbers, or a tuple of them")
-        [first, *others] = all_of
-        for other in others:
-            is_before = of.truth(of.operation(op, ufunc, [other, first]))
-            first = of.chosen(is_before, other, first)
-        return first
-
-    return extreme
-
-
-def _where(of: Expressions, values: list[Any]) -> Any:
-    if len(values) != 3:
-        of.place.refuse("`where` takes a condition and two values in a kernel")
-    condition, value, other = values
-    kind = common(number_kind(value), number_kind(other))
-    dtype = dtype_of(kind)
-    return of.choose(of.truth(condition), lambda: computed(value, dtype), lambda: computed(other, dtype))
-
-
-def _clip(of: Expressions, values: list[Any]) -> Any:
-    if len(values) != 3:
-        of.place.refuse("`clip` takes a value and its limits in a kernel")
-    value, low, high = values
-    above = of.call(np.maximum, [value, low], "clip")
-    return of.call(np.minimum, [above, high], "clip")
-
-
-def _power(of: Expressions, values: list[Any]) -> Any:
-    return of.operation(operator.pow, np.power, values)
-
-
-def _divmod(of: Expressions, values: list[Any]) -> Any:
-    return tuple(of.operation(*_BINARY[op], values) for op in (ast.FloorDiv, ast.Mod))
-
-
-def _absolute(of: Expressions, values: list[Any]) -> Any:
-    return of.operation(abs, np.absolute, values)
-
-
-def _length(of: Expressions, values: list[Any]) -> Any:
-    if not isinstance(values[0], tuple):
-        of.place.refuse("only tuples have a length in a kernel")
-    return len(values[0])
-
-
-_BUILTINS: dict[Any, Callable[[Expressions, list[Any]], Any]] = {
-    abs: _absolute,
-    divmod: _divmod,
-    len: _length,
-    max: _extreme(operator.gt, np.greater),
-    min: _extreme(operator.lt, np.less),
-    pow: _power,
-    np.where: _where,
-    np.clip: _clip,
-    bool: lambda of, values: of.truth(values[0]),
-    float: lambda of, values: of.to(float, values[0]),
-    int: lambda of, values: of.to(int, values[0]),
-    complex: lambda of, values: of.to(complex, values[0]) if len(values) == 1 else _complex(of, values),
-}
-
-
-# How many arguments these take; types take one.
-_ARITY = {
-    abs: (1, 1),
-    divmod: (2, 2),
-    len: (1, 1),
-    pow: (2, 2),
-    complex: (1, 2),
-    max: (1, 255),
-    min: (1, 255),
-}
-
-
-def _complex(of: Expressions, values: list[Any]) -> Any:
-    if not any(map(is_array, values)):
-        return complex(*values)
-    parts = [computed(of.to(float, value), float) for value in values]
-    arrays: list[Any] = [gpupy.asarray(part) for part in parts]
-    return Weak(complex, operation("complex", arrays))
-
-
-def _known(called: Any) -> Callable[[Expressions, list[Any]], Any] | None:
-    """What does a function that is neither a ufunc nor one of ``math``."""
-    try:
-        found = _BUILTINS.get(called)
-    except TypeError:
-        return None
-    if found is not None:
-        return found
-    if called is gpupy.where or called is gpupy.clip:
-        return _where if called is gpupy.where else _clip
-    if isinstance(called, type) and issubclass(called, np.generic):
-        dtype = np.dtype(called)
-        return lambda of, values: of.to(dtype, values[0])
-    return None
-
-
-_MATH = _math_functions()
