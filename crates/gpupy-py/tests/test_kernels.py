@@ -325,7 +325,6 @@ def test_calls_are_those_of_a_ufunc(driver):
     np.testing.assert_array_equal(out, a + 2)
     plus(a, 10, out=out, where=np.array([True, False, True]))
     np.testing.assert_array_equal(out, [10, 3, 12])
-    assert plus(a, 1, dtype="f8").dtype == np.float64
     assert plus(np.zeros((0, 3), "f4"), 1).shape == (0, 3)
     one = plus(np.float32(1), np.float32(2))
     assert one == 3 and np.ndim(one) == 0 and one.dtype == np.float32
@@ -333,6 +332,33 @@ def test_calls_are_those_of_a_ufunc(driver):
         gp.evaluate(plus(np.zeros(2, "f4"), np.zeros(3, "f4")))
     with pytest.raises(TypeError, match="argument"):
         plus()
+
+
+def test_a_dtype_is_computed_in(auto):
+    times = gp.kernel(lambda x, y: x * y)
+    given = np.full(2, 200, np.uint8)
+    assert times(given, given, dtype="i4").tolist() == [40000, 40000]
+    assert times(gp.ones(2, "f4"), 2, dtype="f8").dtype == np.float64
+    with pytest.raises(TypeError, match="same kind"):
+        times(np.ones(2), 1, dtype="i4")
+
+
+def test_lambdas_wherever_they_stand(driver):
+    both = [gp.kernel(lambda x: x if x > 1 else -x), gp.kernel(lambda x: 2 * x if x > 1 else x)]
+    assert [kernel(gp.ones(1, "f4"))[0] for kernel in both] == [-1, 1]
+    assert gp.reduction(lambda x: x, lambda x, y: x if x > y else y)(gp.arange(5, dtype="f4")) == 4
+    outer = gp.kernel(lambda x: (lambda y: y)(x))  # noqa: PLC3002
+    with pytest.raises(gp.KernelError, match="line"):
+        outer(gp.ones(1, "f4"))
+
+
+def test_constants_are_computed_as_numpy_does(auto):
+    def constants(x):
+        return x + 1 / 0.0, x + 7 // 0, x * 0 + 2**62 * 4, math.sqrt(-1.0) + x
+
+    by_ours = gp.kernel(constants)(gp.ones(2))
+    assert [part.tolist()[0] for part in by_ours[:3]] == [np.inf, 1, 2.0**64]
+    assert np.isnan(by_ours[3]).all()
 
 
 def test_reductions(driver):

@@ -264,3 +264,194 @@ def test_kinds_of_arrays(auto):
     assert scalar == 6 and fortran[1, 2] == -1 and fortran.flags.f_contiguous and whole.tolist() == [0, 7, 2]
     assert booleans.tolist() == [False, True] and complexes.tolist() == [2j, 2j] and total == 9
     assert empty.shape == (0, 3)
+
+
+def test_many_threads_at_once(auto):
+    failed = []
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+
+    def work():
+        for _ in range(50):
+            x = np.zeros(5)
+            try:
+                with gp.accelerator():
+                    x += 1
+                    y = x * 2
+                assert is_numpys(x, y) and x.tolist() == [1] * 5 and y.tolist() == [2] * 5
+            except Exception as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failed and is_numpys(shared) and sys.modules[__name__].np is np
+
+
+def test_a_scope_that_waits_keeps_nothing_old(auto):
+    def waits():
+        with gp.accelerator():
+            yield 1
+
+    def add(x):
+        with gp.accelerator():
+            x += 1
+
+    waiting = waits()
+    next(waiting)
+    a = np.zeros(3)
+    add(a)
+    a[:] = 10
+    add(a)
+    waiting.close()
+    assert a.tolist() == [11, 11, 11]
+
+
+def test_views_go_from_one_scope_to_the_next(auto):
+    a, sums = np.zeros(6), []
+    with gp.accelerator():
+        inner, back = a[1:-1], a[::-1]
+    for _ in range(3):
+        with gp.accelerator():
+            a += 1
+            back += 0
+            total = inner.sum()
+        sums.append(float(total))
+    assert sums == [4, 8, 12] and np.shares_memory(inner, a)
+
+
+def test_views_of_an_inner_body_are_seen_in_the_outer_one(auto):
+    @gp.accelerator()
+    def rest(x):
+        return x[1:]
+
+    @gp.accelerator()
+    def write(x):
+        part = rest(x)
+        part += 10
+        x[0] = 1
+        return x.sum()
+
+    a = np.zeros(4)
+    assert write(a) == 31 and a.tolist() == [1, 10, 10, 10]
+    with gp.accelerator():
+        with gp.accelerator():
+            part = a[1:]
+        a += 1
+        total = part.sum()
+    part[0] = 0
+    assert total == 33 and a.tolist() == [2, 0, 11, 11]
+
+
+def test_new_arrays_share_what_they_shared(auto):
+    with gp.accelerator():
+        y = np.zeros((2, 3))
+        row, column, same = y[1], y[:, 2], y
+    assert same is y and is_numpys(row, column)
+    row[2], y[0, 2] = 7, 8
+    assert column.tolist() == [8, 7] and y[1, 2] == 7
+
+
+def test_memory_that_is_seen_in_several_ways(auto):
+    a = np.arange(4.0)
+    whole = a.view(np.int64)
+    with gp.accelerator():
+        assert is_ours(a, whole)
+        whole[0] = 5
+        a[1] = 9
+    assert whole[0] == 5 and a[1] == 9
+    c = np.arange(4) + 0j
+    parts = c.real
+    with gp.accelerator():
+        c *= 2
+        total = parts.sum()
+        parts[:] = 7
+    assert total == 12 and c.tolist() == [7] * 4
+    buffer = bytearray(32)
+    first, second = np.frombuffer(buffer), np.frombuffer(buffer)
+    with gp.accelerator():
+        first[0] = 1
+        second[1] = 2
+    assert first.tolist() == second.tolist() == [1, 2, 0, 0]
+    windows = np.lib.stride_tricks.as_strided(a, (3, 2), (8, 8))
+    with gp.accelerator():
+        windows[0, 1] = 50
+        a[2] = 7
+    assert a[1:3].tolist() == [50, 7]
+    matrix = np.matrix([[1.0, 2], [3, 4]])
+    plain = np.asarray(matrix)
+    with gp.accelerator():
+        plain[0] = 5
+        matrix *= 2
+    assert matrix.tolist() == [[10, 10], [6, 8]]
+
+
+def test_one_that_cannot_be_written_keeps_nothing_from_the_others(auto):
+    a, b = np.zeros(2), np.zeros(3)
+    part = a[:]
+    a.flags.writeable = False
+    with gp.accelerator():
+        part[0] = 9
+        b[0] = 7
+    assert a.tolist() == [9, 0] and b.tolist() == [7, 0, 0]
+
+
+def test_cells_of_a_decorated_function(auto):
+    c = np.zeros(3)
+
+    @gp.accelerator()
+    def f(x):
+        c[0] += 5
+        x += 1
+        return x.sum()
+
+    assert f(c) == 8 and c.tolist() == [6, 1, 1] and is_numpys(c)
+    assert type(gp.accelerator()(lambda x: np.linalg.slogdet(x))(np.eye(3))).__name__ == "SlogdetResult"
+
+
+def test_what_gives_its_results_later_is_not_decorated():
+    with pytest.raises(TypeError, match="inside it"):
+
+        @gp.accelerator()
+        def later(x):
+            yield x
+
+
+def test_one_object_in_two_frames(auto):
+    scope = gp.accelerator()
+
+    def steps(a, count):
+        with scope:
+            a += 1
+            for _ in range(count):
+                yield
+        a += 10
+        yield
+
+    x = np.ones(3)
+    first, second = steps(x, 1), steps(np.ones(2), 3)
+    next(first), next(second), next(first)
+    assert x.tolist() == [12, 12, 12]
+
+
+def test_nothing_is_kept_alive(auto):
+    a = np.zeros(3)
+    with gp.accelerator():
+        a += 1
+    a.resize(5)
+    assert a.tolist() == [1, 1, 1, 0, 0]
+
+
+def test_immutable_in_a_body(auto):
+    a = np.zeros(2)
+    with gp.accelerator():
+        with gp.accelerator(immutable=True):
+            with pytest.raises(ValueError, match="read-only"):
+                a[0] = 1
+        a[1] = 1
+    assert a.tolist() == [0, 1]

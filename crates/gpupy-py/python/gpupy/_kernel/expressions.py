@@ -23,7 +23,7 @@ import numpy as np
 import gpupy
 
 from .._gpupy import DriverError, operation
-from .functions import arity, known, math_value, of_math
+from .functions import arity, known, math_value, of_math, ufunc_of_math
 from .kinds import (
     Weak,
     chosen,
@@ -151,6 +151,8 @@ class Expressions:
             try:
                 with np.errstate(all="ignore"):
                     return python(*values)
+            except (ArithmeticError, ValueError) as error:
+                return self._by_numpy(ufunc, values, error)
             except Exception as error:
                 self._refuse(str(error))
         is_weak = all(isinstance(number_kind(value), type) for value in values if is_number(value))
@@ -158,6 +160,15 @@ class Expressions:
         if is_weak and is_array(result) and result.dtype != np.bool_:
             return Weak(_python_kind(result.dtype), result)
         return result
+
+    def _by_numpy(self, ufunc: np.ufunc, values: list[Any], error: Exception) -> Any:
+        """What NumPy gives of numbers of which Python says an error; one of Python's kinds."""
+        with np.errstate(all="ignore"):
+            try:
+                result = ufunc(*values)
+            except Exception:
+                self._refuse(str(error))
+        return result.item() if all(type(value) in (int, float) for value in values) else result
 
     def ufunc(self, ufunc: np.ufunc, values: list[Any]) -> Any:
         """A ufunc of NumPy's on values, of which one is not known."""
@@ -190,6 +201,8 @@ class Expressions:
 
     @staticmethod
     def _given(value: Any, dtype: np.dtype[Any], is_test: bool) -> Any:
+        if type(value) is int and dtype.kind in "fc":
+            return dtype.type(value)
         if not isinstance(value, Weak):
             return value
         # Python's ints are compared as they are.
@@ -278,7 +291,7 @@ class Expressions:
             return found(self, values)
         name = of_math(called)
         if not any(map(_holds_array, values)) and (name is not None or isinstance(called, type)):
-            return self.operation(called, np.add, values)
+            return self.operation(called, np.add if name is None else ufunc_of_math(name), values)
         if name is not None:
             return math_value(self, name, values)
         ufunc = getattr(np, called.__name__) if isinstance(called, gpupy.ufunc) else called

@@ -106,7 +106,10 @@ class Flow:
 
     def __init__(self, source: Source, inlined: Callable[[Any], Any]) -> None:
         self.source, self._inlined = source, inlined
-        self.guards: list[Guard] = list(source.guards)
+        self.guards: list[Guard] = [
+            *source.guards,
+            Guard(source.function, "__code__", source.function.__code__),
+        ]
         self.loops: list[Loop] = []
         self._number = 0
         self.entry, self.exit = Block(), Block()
@@ -266,6 +269,7 @@ class Flow:
         if found is None:
             place.refuse(f"the source of `{function.__name__}` is not to be had")
         self.guards += [*found.guards, Guard(function, "__defaults__", function.__defaults__)]
+        self.guards.append(Guard(function, "__code__", function.__code__))
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             place.refuse(f"arguments of `{function.__name__}` are given by position in a kernel")
         given = list(node.args)

@@ -57,13 +57,19 @@ def of_math(called: Any) -> str | None:
         return None
 
 
+def ufunc_of_math(name: str) -> np.ufunc:
+    """NumPy's ufunc in the place of a function of ``math``."""
+    found: np.ufunc = getattr(np, _OF_MATH.get(name, name))
+    return found
+
+
 def math_value(of: Any, name: str, values: list[Any]) -> Any:
     """What a function of ``math`` gives: a float of Python's, an int, or a bool."""
     floats = [of.to(float, value) for value in values]
     if name == "log" and len(values) == 2:
         both = [math_value(of, "log", [value]) for value in floats]
         return of.operation(operator.truediv, np.true_divide, both)
-    found = of.ufunc(getattr(np, _OF_MATH.get(name, name)), floats)
+    found = of.ufunc(ufunc_of_math(name), floats)
     if name in _TO_INT:
         return of.to(int, found)
     return found if found.dtype == np.bool_ else Weak(float, found)

@@ -71,8 +71,9 @@ class Kernel:
         """The function at each point of what it is given.
 
         ``out``: an array, or a tuple of them, that takes the results; ``where``: the points at which it does;
-        ``dtype``: the dtype of all results. Raises ``KernelError`` for what no kernel does, ``ValueError``
-        for shapes that do not broadcast, ``RuntimeError`` where a loop takes more than ``most_turns`` turns.
+        ``dtype``: the dtype in which numbers are computed, and of all results. Raises ``KernelError`` for
+        what no kernel does, ``ValueError`` for shapes that do not broadcast, ``RuntimeError`` where a loop
+        takes more than ``most_turns`` turns.
         """
         if named or len(args) != self.nin:
             bound = self._signature.bind(*args, **named)
@@ -81,6 +82,8 @@ class Kernel:
         given, kinds = [], []
         for value in args:
             taken, kind = _taken(value)
+            if dtype is not None:
+                taken, kind = _as_dtype(taken, np.dtype(dtype))
             given.append(taken)
             kinds.append(kind)
         variant = self._variant(kinds, given)
@@ -258,6 +261,17 @@ def _taken(value: Any) -> tuple[Any, Kind]:
     if not is_lazy(value.dtype):
         raise KernelError(f"a kernel takes numbers, not elements of dtype {value.dtype}")
     return value, value.dtype
+
+
+def _as_dtype(value: Any, dtype: np.dtype[Any]) -> tuple[Any, Kind]:
+    """A number as one of the dtype in which a call computes; bools stay."""
+    own = np.dtype(type(value)) if type(value) in (int, float, complex) else value.dtype
+    if own == np.bool_:
+        return value, own
+    is_fitting = np.can_cast(own, dtype, "same_kind") or (type(value) is int and dtype.kind in "iufc")
+    if not is_fitting:
+        raise TypeError(f"a kernel does not compute {own} as {dtype}: that is no cast of the same kind")
+    return (value.astype(dtype) if hasattr(value, "astype") else dtype.type(value)), dtype
 
 
 def _written(results: list[Any], out: Any, where: Any) -> list[Any]:

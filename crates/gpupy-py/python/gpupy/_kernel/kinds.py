@@ -147,6 +147,9 @@ def computed(value: Any, kind: Kind) -> Any:
         value = value.array
     if isinstance(value, gpupy.ndarray):
         return value if value.dtype == dtype else value.astype(dtype)
+    if type(value) is int and dtype == np.int64:
+        # Python's ints wrap where they are computed.
+        value = (value + 2**63) % 2**64 - 2**63
     with np.errstate(all="ignore"):
         return np.asarray(value).astype(dtype)[()]
 

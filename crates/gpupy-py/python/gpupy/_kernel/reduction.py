@@ -1,7 +1,8 @@
 """``gpupy.reduction``: what a function makes of each point, combined along axes by another function.
 
 Owns ``Reduction``. The order is that of sums: the canonical tree of docs/ir.md, in which 256 points are
-combined by 16 lanes. So a reduction by `+` has the bits of `sum`, on every driver.
+combined by 16 lanes. So a reduction by `+` of float32, float64 and int64 has the bits of `sum`, on every
+driver.
 
 Not here: the functions (``kernel.py``), reductions that drivers have themselves (``_reduce.py``).
 """
@@ -11,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 import gpupy
 
@@ -36,7 +39,8 @@ class Reduction:
         mapped = self._map(*map(gpupy.asarray, arrays))
         parts = mapped if isinstance(mapped, tuple) else (mapped,)
         rank = parts[0].ndim
-        axes = range(rank) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+        axes: Any = range(rank) if axis is None else axis
+        axes = (axes,) if isinstance(axes, (int, np.integer)) else tuple(axes)
         axes = gpupy.lib.array_utils.normalize_axis_tuple(tuple(axes), rank)
         kept = [place for place in range(rank) if place not in axes]
         shape = [1 if place in axes else extent for place, extent in enumerate(parts[0].shape)]
@@ -53,6 +57,8 @@ class Reduction:
         if self._identity is None:
             raise ValueError("there is nothing to combine, and the reduction has no identity")
         given = self._identity if isinstance(self._identity, tuple) else (self._identity,)
+        if len(given) != len(rows):
+            raise ValueError(f"the identity has {len(given)} numbers for {len(rows)} that are combined")
         return tuple(gpupy.full(extents, one, row.dtype) for one, row in zip(given, rows, strict=True))
 
     def _reduced(self, rows: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -83,6 +89,9 @@ class Reduction:
         width = others[0].shape[-1]
         both = self._combine(*(part[..., :width] for part in lanes), *others)
         both = both if isinstance(both, tuple) else (both,)
+        if len(both) != len(lanes):
+            name, count = self._combine.__name__, 2 * len(lanes)
+            raise TypeError(f"`{name}` gives {len(both)} numbers of {count}: half of them are wanted")
         if [part.dtype for part in both] != [part.dtype for part in lanes]:
             raise TypeError(
                 f"`{self._combine.__name__}` gives other dtypes than it takes: its results are combined again"

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import inspect
-import textwrap
+import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CellType, FunctionType
@@ -97,16 +96,8 @@ def read(function: Callable[..., Any]) -> Source | None:
     Raises ``KernelError`` for a function that takes what no element is, and for names that are nowhere.
     """
     assert isinstance(function, FunctionType)
-    try:
-        # Of the code, as a function may say that it wraps another.
-        lines, first = inspect.getsourcelines(function.__code__)
-        text = textwrap.dedent("".join(lines))
-        parsed = ast.parse(text)
-    except (OSError, TypeError, SyntaxError):
-        return None
-    file = inspect.getsourcefile(function) or "?"
-    ast.increment_lineno(parsed, first - 1)
-    tree = _definition(parsed, function)
+    file = function.__code__.co_filename
+    tree = _definition(function, file)
     if tree is None:
         return None
     source = Source(function, tree, file)
@@ -116,19 +107,40 @@ def read(function: Callable[..., Any]) -> Source | None:
     return source
 
 
-def _definition(parsed: ast.Module, function: FunctionType) -> ast.FunctionDef | None:
-    """The definition in parsed source; a lambda as one that returns its expression."""
-    if parsed.body and isinstance(parsed.body[0], ast.FunctionDef):
-        return parsed.body[0]
-    lambdas = [node for node in ast.walk(parsed) if isinstance(node, ast.Lambda)]
-    if function.__name__ != "<lambda>" or len(lambdas) != 1:
+def _definition(function: FunctionType, file: str) -> ast.FunctionDef | None:
+    """A function's definition in its file; a lambda as one that returns its expression."""
+    text = "".join(linecache.getlines(file, function.__globals__))
+    try:
+        parsed = ast.parse(text)
+    except (SyntaxError, ValueError):
         return None
-    [found] = lambdas
+    first, lambdas = function.__code__.co_firstlineno, []
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.FunctionDef) and node.name == function.__code__.co_name:
+            if first == min([node.lineno, *(one.lineno for one in node.decorator_list)]):
+                return node
+        elif isinstance(node, ast.Lambda) and node.lineno == first and _holds(node.body, function):
+            lambdas.append(node)
+    if function.__code__.co_name != "<lambda>" or not lambdas:
+        return None
+    # Of one in another, both hold the inner one's code.
+    found = max(lambdas, key=lambda node: (node.body.lineno, node.body.col_offset))
     given = ast.copy_location(ast.Return(found.body), found.body)
     definition = ast.parse("def kernel(): ...").body[0]
     assert isinstance(definition, ast.FunctionDef)
     definition.args, definition.body = found.args, [given]
     return ast.copy_location(definition, found)
+
+
+def _holds(body: ast.expr, function: FunctionType) -> bool:
+    """Whether a lambda's body is around all of a function's code that says where it comes from."""
+    start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    places = [
+        ((line, column), (last, behind))
+        for line, last, column, behind in function.__code__.co_positions()
+        if None not in (line, last, column, behind) and column != behind
+    ]
+    return bool(places) and all(start <= first and last <= end for first, last in places)
 
 
 def _check_arguments(source: Source) -> None:
