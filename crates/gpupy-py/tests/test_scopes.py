@@ -373,11 +373,17 @@ def test_memory_that_is_seen_in_several_ways(auto):
         parts[:] = 7
     assert total == 12 and c.tolist() == [7] * 4
     buffer = bytearray(32)
+    alone = np.frombuffer(buffer)
+    with gp.accelerator():
+        assert is_ours(alone)
+        alone[3] = 4
+    assert np.frombuffer(buffer)[3] == 4
+    del alone
     first, second = np.frombuffer(buffer), np.frombuffer(buffer)
     with gp.accelerator():
         first[0] = 1
         second[1] = 2
-    assert first.tolist() == second.tolist() == [1, 2, 0, 0]
+    assert first.tolist() == second.tolist() == [1, 2, 0, 4]
     windows = np.lib.stride_tricks.as_strided(a, (3, 2), (8, 8))
     with gp.accelerator():
         windows[0, 1] = 50

@@ -142,7 +142,8 @@ class Swap:
             return
         root = _root_of(values[0])
         is_array = type(root) is np.ndarray and _is_dense(root)
-        if not is_array and len(values) == 1 and _is_dense(values[0]) and isinstance(root, np.ndarray):
+        if not is_array and len(values) == 1 and _is_dense(values[0]):
+            # Of memory that is not NumPy's, or has holes, one array alone is as good as its owner.
             root, is_array = values[0], True
         if not is_array or not is_lazy(root.dtype) or not root.dtype.isnative:
             return
