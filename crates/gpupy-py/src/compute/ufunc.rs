@@ -20,6 +20,7 @@ use crate::session::context::{self, ready};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, ErrorKind, Scalar};
 use gpupy_engine::{Arg, Array};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
@@ -48,6 +49,10 @@ pub fn named(py: Python<'_>, name: &str) -> PyResult<Py<Ufunc>> {
 
 impl Ufunc {
     fn plan(&self, py: Python<'_>, kinds: &[Kind]) -> PyResult<Option<Plan>> {
+        // Too few operands would find the place of others.
+        if kinds.len() != self.nin {
+            return Ok(None);
+        }
         let cell = match kinds {
             [a] => &self.plans[a.index()],
             [a, b] => &self.plans[a.index() * Kind::COUNT + b.index()],
@@ -79,8 +84,13 @@ impl Ufunc {
         }
         specs.push(py.None().into_bound(py));
         let asked = self.numpy.bind(py).call_method1("resolve_dtypes", (PyTuple::new(py, specs)?,));
-        // Combinations that NumPy refuses are NumPy's to refuse, when they are really computed.
-        let Ok(answer) = asked else { return Ok(None) };
+        let answer = match asked {
+            Ok(answer) => answer,
+            // Combinations that NumPy refuses are NumPy's to refuse, when they are really computed.
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => return Ok(None),
+            // What is refused for another reason, as too deep a recursion or a signal, is asked again.
+            Err(error) => return Err(error),
+        };
         let mut found: SmallVec<[DType; 4]> = SmallVec::new();
         for dtype in answer.try_iter()? {
             match dtypes::from_numpy(&dtype?)? {
