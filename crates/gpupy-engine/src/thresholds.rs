@@ -136,6 +136,8 @@ gpupy_core::thresholds! {
     in_place_nodes: usize = 1024,
     /// The most nodes of a walk whose plan is kept.
     planned_nodes: usize = 512,
+    /// The most functions that a device remembers how to do: a program that makes ever new ones does not keep them all.
+    kept_functions: usize = 1024,
     /// The most words of all that is kept of one kind.
     kept_words: usize = 1 << 18,
     /// Operations that may be computed again for another access to the same value, rather than storing it:

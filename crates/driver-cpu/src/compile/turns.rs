@@ -121,11 +121,8 @@ impl Turn<'_> {
         if let Some(value) = self.values.get(&at) {
             return Some(*value);
         }
-        let inst = &self.program.insts[at];
-        (inst.op == Op::Const).then(|| {
-            let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
-            self.builder.constant(Scalar::new(inst.dtype, bits))
-        })
+        let inst = self.program.insts[at];
+        (inst.op == Op::Const).then(|| self.literal(&inst))
     }
 
     /// The carried values after an iteration of the loop that begins and ends at these instructions.
@@ -157,10 +154,14 @@ impl Turn<'_> {
         self.value(self.program.insts[leaving.choice].args[0] as usize)
     }
 
+    fn literal(&mut self, inst: &Inst) -> u32 {
+        let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
+        self.builder.constant(Scalar::new(inst.dtype, bits))
+    }
+
     fn operation(&mut self, inst: &Inst) -> Option<u32> {
         if inst.op == Op::Const {
-            let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
-            return Some(self.builder.constant(Scalar::new(inst.dtype, bits)));
+            return Some(self.literal(inst));
         }
         let program = self.program;
         let args = program.uses(inst).map(|value| self.value(value as usize));

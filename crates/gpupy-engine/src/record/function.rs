@@ -8,7 +8,7 @@
 use crate::array::base::{Arg, Array};
 use crate::graph::function::{Called, Function};
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value, ValueId};
-use crate::record::recorder::{Recorder, common_shape};
+use crate::record::recorder::{Recorder, broadcast};
 use gpupy_core::ir::{Builder, Form};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
@@ -72,14 +72,7 @@ impl Recorder {
                 .says("the function has no such result")
                 .with("result", result));
         };
-        let shape = common_shape(args)?;
-        let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
-        for arg in args {
-            operands.push(match arg {
-                Arg::Array(array) => array.operand(&shape)?,
-                Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
-            });
-        }
+        let (shape, operands) = broadcast(args)?;
         let called = Called { function: function.clone(), result: result as u32 };
         Ok(Array::from_value(self.value(*dtype, shape, NodeOp::Call(called), operands)))
     }

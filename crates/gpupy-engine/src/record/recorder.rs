@@ -242,14 +242,7 @@ impl Recorder {
                 .says("the operation does not take these dtypes")
                 .with("dtypes", format!("{dtypes:?}"))
         })?;
-        let shape = common_shape(args)?;
-        let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
-        for arg in args {
-            operands.push(match arg {
-                Arg::Array(array) => array.operand(&shape)?,
-                Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
-            });
-        }
+        let (shape, operands) = broadcast(args)?;
         match self.simplest(op, dtype, &shape, operands) {
             (Input::Scalar(scalar), _) => Array::full(&shape, scalar),
             (Input::Whole(_), Some(value)) if value.len() == size_of(&shape) => {
@@ -300,7 +293,21 @@ impl Recorder {
     }
 }
 
-pub(crate) fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
+/// The shape of operands that broadcast, and what they read over it.
+#[inline]
+pub(super) fn broadcast(args: &[Arg<'_>]) -> Result<(Shape, SmallVec<[Operand; 3]>)> {
+    let shape = common_shape(args)?;
+    let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
+    for arg in args {
+        operands.push(match arg {
+            Arg::Array(array) => array.operand(&shape)?,
+            Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
+        });
+    }
+    Ok((shape, operands))
+}
+
+fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
     let shapes = || {
         args.iter().filter_map(|arg| match arg {
             Arg::Array(array) => Some(array.shape()),

@@ -14,6 +14,7 @@ use crate::graph::function::Function;
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
 use crate::schedule::device::Device;
 use crate::schedule::ways::{Lowered, Steps, Way, method_dtype};
+use crate::thresholds::T;
 use gpupy_core::driver::{Method, Part};
 use gpupy_core::functions;
 use gpupy_core::ir::{Builder, Form, FormKind, Inst, Program};
@@ -22,9 +23,6 @@ use gpupy_core::op_eval;
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// So many functions are remembered: a program that makes ever new ones does not keep them all.
-const MOST_FUNCTIONS: usize = 1024;
 
 impl Device {
     /// How this device does an operation; `dtype` as for `Driver::get_method`.
@@ -115,7 +113,7 @@ impl Device {
     /// How this device does a function, in operations that it has: never by itself.
     pub fn way_of(&self, function: &Function) -> Way {
         let mut functions = self.functions.borrow_mut();
-        if functions.len() == MOST_FUNCTIONS {
+        if functions.len() == T.kept_functions {
             functions.clear();
         }
         let known = functions.entry(function.fingerprint());
