@@ -41,6 +41,8 @@ pub enum ErrorKind {
     Interrupted,
     /// An array whose elements were let go of.
     Disposed,
+    /// A value that reads arguments of what is being recorded, and has no elements.
+    Open,
 }
 
 impl ErrorKind {
@@ -61,6 +63,7 @@ impl ErrorKind {
             ErrorKind::Poisoned => "evaluation failed earlier",
             ErrorKind::Interrupted => "interrupted; what is computed stays",
             ErrorKind::Disposed => "disposed of",
+            ErrorKind::Open => "not known while recording",
         }
     }
 }

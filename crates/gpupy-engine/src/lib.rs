@@ -40,7 +40,7 @@ mod rewrite;
 mod schedule;
 mod thresholds;
 
-pub use array::base::{Arg, Array};
+pub use array::base::{Arg, Array, WeakArray};
 pub use context::faces::{LastFace, steps as face_steps};
 pub use context::pin::Pin;
 pub use context::read::HostArray;
@@ -49,6 +49,7 @@ pub use context::{Context, Interrupt, Waiter};
 pub use drivers::registry::{Constructor, Registry};
 pub use drivers::{device_nodes, plugin, registry};
 pub use eager::indexed::Outside;
+pub use eager::segment::Segment;
 pub use explain::explanation::Explanation;
 pub use explain::stats::Stats;
 pub use explain::trace;

@@ -12,6 +12,7 @@
 //! create     arrays from nothing
 //! compute    ufuncs, operators, reductions, whole forms
 //! methods    what Python calls of the classes
+//! jit        functions that are recorded, and done again without Python
 //! ```
 //!
 //! The way of a call: `compute/operators.rs` or `compute/call.rs` classifies operands (`array/operand.rs`), finds dtypes
@@ -29,6 +30,7 @@ mod convert;
 mod create;
 mod fallback;
 mod index;
+mod jit;
 mod methods;
 mod session;
 mod views;
@@ -50,6 +52,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // SAFETY: the function takes nothing and changes nothing.
     unsafe { numpy::PY_ARRAY_API.PyArray_GetNDArrayCFeatureVersion(module.py()) };
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;
+    module.add("OpenError", module.py().get_type::<errors::OpenError>())?;
     module.add_class::<ndarray::NdArray>()?;
     module.add_class::<scalar::LazyScalar>()?;
     module.add_class::<ufunc::Ufunc>()?;
@@ -114,6 +117,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(forms::place, module)?)?;
     module.add_function(wrap_pyfunction!(forms::sort, module)?)?;
     module.add_function(wrap_pyfunction!(forms::argsort, module)?)?;
+    jit::finish::add(module)?;
     processes::register();
     Ok(())
 }

@@ -25,7 +25,7 @@ pub struct Array {
 }
 
 /// An array that does not keep its base.
-pub(crate) struct WeakArray {
+pub struct WeakArray {
     base: Weak<Base>,
     view: View,
 }
@@ -281,7 +281,7 @@ impl Array {
     }
 
     /// The array without what would keep its base.
-    pub(crate) fn downgrade(&self) -> WeakArray {
+    pub fn downgrade(&self) -> WeakArray {
         WeakArray { base: Arc::downgrade(&self.base), view: self.view.clone() }
     }
 

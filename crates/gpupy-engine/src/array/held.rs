@@ -8,6 +8,7 @@
 
 use crate::array::own::Own;
 use crate::graph::value::Value;
+use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result};
 
 /// What a base has at present, and how often it was replaced.
@@ -79,6 +80,18 @@ impl Current {
                 self.held = held;
                 None
             }
+        }
+    }
+
+    /// The shape of what the base has.
+    ///
+    /// # Errors
+    /// - `Disposed`: there is nothing any more.
+    pub fn shape(&self) -> Result<Shape> {
+        match &self.held {
+            Held::Own(own) => Ok(own.shape.clone()),
+            Held::Value(value) => Ok(value.shape().into()),
+            Held::Nothing => Err(self.why()),
         }
     }
 

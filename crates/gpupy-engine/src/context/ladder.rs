@@ -74,6 +74,7 @@ impl Context {
         then: impl Fn(&mut Engine) -> Result<T>,
     ) -> Result<T> {
         let value = demand.value;
+        value.check_closed()?;
         value.keep_operands(true);
         let mut done = self.try_once(demand, false, &then);
         if let Err(first) = &done

@@ -81,7 +81,7 @@ impl Context {
 
     /// Evaluates a value when too much is pending behind it.
     pub(crate) fn bound(&self, value: &Value) -> Result<()> {
-        if !self.may_be_much(value) || value.is_computed() {
+        if !self.may_be_much(value) || value.is_computed() || value.is_open() {
             return Ok(());
         }
         let most = self.inner.settings.flush_bytes;

@@ -26,7 +26,7 @@ fn settles(value: &Value) -> bool {
         Kind::Constant(_) => T.settled_constant,
         _ => T.settled_share,
     };
-    value.len() <= share.saturating_mul(value.0.touched as usize + 1)
+    !value.is_open() && value.len() <= share.saturating_mul(value.0.touched as usize + 1)
 }
 
 /// The value of an array's base, if that is not in host memory and little of it was read so often that it had
@@ -39,6 +39,7 @@ fn read_often(array: &Array) -> Option<Value> {
     let Held::Value(value) = current.held() else { return None };
     let (low, high) = array.layout().extent()?;
     let is_pending = matches!(value.0.kind, Kind::Expr { .. })
+        && !value.is_open()
         && value.host_start(low as usize..high as usize + 1).is_none();
     if !is_pending {
         return None;
@@ -60,7 +61,9 @@ impl Context {
             Held::Own(_) => None,
             Held::Value(_) | Held::Nothing => return Ok(()),
         };
-        let is_pending = |source: &&Value| !source.is_computed() && source.len() <= T.most_points;
+        let is_pending = |source: &&Value| {
+            !source.is_computed() && !source.is_open() && source.len() <= T.most_points
+        };
         let source = source.1.as_ref().filter(is_pending);
         if base.is_none() && source.is_none() {
             return Ok(());

@@ -12,6 +12,7 @@ use crate::array::own::Own;
 use crate::eager::in_memory;
 use crate::eager::lent::Loan;
 use crate::eager::policy::{Joint, is_chain};
+use crate::eager::segment::Segment;
 use crate::eager::task::Task;
 use crate::execute::evaluate::Engine;
 use crate::execute::state::State;
@@ -131,6 +132,18 @@ impl AtOnce {
         drop(loan);
         self.tell(&task, &[]);
         Some(Scalar::new(dtype, bytes))
+    }
+
+    /// What a segment gives of the bases of these arrays; `None` where it was not planned, or cannot be done here and now,
+    /// and while somebody listens, who wants to hear of each launch.
+    pub fn segment(&self, segment: &Segment, given: &[&Array]) -> Option<Vec<Array>> {
+        let planned = segment.planned()?;
+        if self.tracer.listens() {
+            return None;
+        }
+        let mut state = now(&self.state)?;
+        let host = state.registry.host()?;
+        state.engine.launch_planned(segment, planned, given, host)
     }
 
     /// Puts the results of a task into memory that has room for them and is nobody else's, if the host

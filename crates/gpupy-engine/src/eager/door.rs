@@ -11,6 +11,7 @@ use crate::array::held::Held;
 use crate::eager::at_once::AtOnce;
 use crate::eager::indexed::{self, Outside};
 use crate::eager::policy::{self, Work};
+use crate::eager::segment::Segment;
 use crate::eager::{extreme, in_memory, masked};
 use crate::graph::value::{Operand, Value};
 use crate::record::recorder::Recorder;
@@ -230,6 +231,11 @@ impl Door {
         let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
         let old = std::mem::replace(value, empty);
         *value = recorder.assigned(old, dest, source);
+    }
+
+    /// What a segment gives of the bases of these arrays; `None` where it was not planned, or cannot be done now.
+    pub fn segment(&self, segment: &Segment, given: &[&Array]) -> Option<Vec<Array>> {
+        self.now.as_ref()?.at_once.segment(segment, given)
     }
 
     /// Whether so many elements are moved now.

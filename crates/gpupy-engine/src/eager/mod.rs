@@ -3,7 +3,7 @@
 //! All operations go through the [`Door`](door::Door), which asks the policy (`policy.rs`) whether one is little work.
 //! [`AtOnce`](at_once::AtOnce) computes it; a [`Task`](task::Task) is one operation as one launch, on operands that are
 //! borrowed for it ([`Loan`](lent::Loan)); `in_memory.rs`, `masked.rs`, `indexed.rs` and `extreme.rs` move and look at
-//! elements without a launch.
+//! elements without a launch. A [`Segment`](segment::Segment) is what a program did, as launches of another turn.
 //!
 //! Imports `memory`, `graph`, `explain`, `array`, `record`, `blocks`, `schedule` and `execute`. Not here: which parts of a larger
 //! base count as little (`memory/little.rs`), when a base comes to host memory for good (`context/settle.rs`).
@@ -16,4 +16,5 @@ pub(crate) mod indexed;
 pub(crate) mod lent;
 mod masked;
 pub(crate) mod policy;
+pub(crate) mod segment;
 pub(crate) mod task;

@@ -1,7 +1,6 @@
 //! Recording a function: what was recorded of its arguments becomes a program.
 //!
-//! An argument is an array that has no elements. Operations on it are recorded as on any other, by the same rules for
-//! dtypes and with the same rewriting; [`Function::recorded`] then turns the expressions of the results into a [`Function`].
+//! [`Function::recorded`] turns the expressions of the results into a [`Function`].
 //!
 //! Not here: functions themselves (`graph/function.rs`), calls of them (`Recorder::call`).
 
@@ -15,16 +14,6 @@ use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
-
-/// The shape of arguments: so many elements that no rule for little work takes them.
-const SHAPE: [usize; 1] = [1 << 20];
-
-impl Array {
-    /// An argument of a function that is being recorded. Reading it is an error.
-    pub fn argument(dtype: DType) -> Array {
-        Array::from_value(Value::argument(dtype, &SHAPE))
-    }
-}
 
 impl Function {
     /// The function that gives these results of these arguments, as they were recorded.

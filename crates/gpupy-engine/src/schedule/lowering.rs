@@ -74,7 +74,7 @@ impl Device {
             // A copy, which no driver has to be able to do.
             NodeOp::Apply(Op::Cast | Op::Bitcast) if first == Some(own) => (None, FormKind::Map),
             NodeOp::Apply(op) => (Some((*op, method_dtype(*op, own, first))), FormKind::Map),
-            NodeOp::Argument => return Some(no_elements()),
+            NodeOp::Argument => return value.check_closed().err(),
             NodeOp::Call(called) => match self.way_of(&called.function) {
                 Way::Absent => return Some(self.cannot(operation(op), own)),
                 _ => (None, FormKind::Map),
@@ -243,13 +243,6 @@ impl Device {
         }
         Some(builder.finish())
     }
-}
-
-/// The error of reading what stands for any element.
-fn no_elements() -> Error {
-    Error::new(ErrorKind::Unsupported, "evaluate").says(
-        "an argument of a function that is being compiled has no elements: a function does operations on elements alone",
-    )
 }
 
 /// The last operation on the way to a result of a straight-line program on a value's operands, with the others as values

@@ -66,6 +66,8 @@ _LATER = {
     "vectors": ".vectors",
     "TypedList": "._typed_list:TypedList",
     "accelerator": "._scope:accelerator",
+    "jit": "._jit.jit:jit",
+    "JitError": "._jit.recording:JitError",
     "kernel": "._kernel.kernel:kernel",
     "reduction": "._kernel.reduction:reduction",
     "KernelError": "._kernel.source:KernelError",

@@ -3,6 +3,7 @@
 //! Owns [`Kept`] and [`Positions`]. Not here: what is done with it (`index/masks.rs`, `views/faces.rs`, `fields.rs`).
 
 use crate::array::mirror::Mirrors;
+use crate::array::recording::Shadow;
 use gpupy_engine::{Array, LastFace, View};
 use std::sync::Mutex;
 
@@ -13,6 +14,8 @@ pub struct Kept {
     pub positions: Mutex<Option<Positions>>,
     /// The parts of complex elements, as they were read last.
     pub parts: LastFace,
+    /// What it shows while a function is recorded.
+    pub shadow: Shadow,
     /// Of records, what drivers read of their fields.
     pub mirrors: Mirrors,
 }

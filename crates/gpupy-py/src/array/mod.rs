@@ -4,7 +4,8 @@
 //! have [`Kept`](kept::Kept); [`LazyScalar`](scalar::LazyScalar) is an element, or the result of a reduction; a
 //! [`Mirror`](mirror::Mirror) follows the memory of records, of which `fields.rs` reads one field; an
 //! [`Operand`](operand::Operand) is what stands on either side of an operator; `wrap.rs` makes results what the user
-//! gets; `standin.rs` asks NumPy without evaluating.
+//! gets; `standin.rs` asks NumPy without evaluating. A [`Recording`](recording::Recording) shows others in the place of
+//! elements.
 //!
 //! Imports `session` and `convert`. Not here: their methods in Python (`methods`).
 
@@ -14,6 +15,7 @@ pub mod kind;
 pub mod mirror;
 pub mod ndarray;
 pub mod operand;
+pub mod recording;
 pub mod scalar;
 pub mod slot;
 pub mod standin;

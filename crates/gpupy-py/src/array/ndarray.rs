@@ -9,6 +9,7 @@
 //! indexing (`index`), what it keeps besides elements (`kept.rs`).
 
 use crate::array::kept::Kept;
+use crate::array::recording;
 use crate::array::slot::{Reading, Slot};
 use crate::convert::lend;
 use gpupy_engine::Array;
@@ -47,6 +48,8 @@ pub struct NdArray {
     writable: AtomicBool,
     /// How many elements were read one by one.
     element_reads: AtomicU32,
+    /// The recording in which it was made, or 0.
+    made_in: u32,
     kept: OnceLock<Box<Kept>>,
 }
 
@@ -76,8 +79,13 @@ impl NdArray {
 
     #[inline(always)]
     fn made_of(repr: Repr, base: Option<Py<PyAny>>, writable: bool) -> NdArray {
+        let made_in = match &repr {
+            Repr::Lazy(array) if recording::is_on() => recording::made(array),
+            _ => 0,
+        };
         NdArray {
             repr: Slot::new(repr),
+            made_in,
             base,
             writable: AtomicBool::new(writable),
             element_reads: AtomicU32::new(0),
@@ -99,7 +107,15 @@ impl NdArray {
     /// The elements, which stay as long as they are read.
     #[inline(always)]
     pub fn read<'a>(&'a self, py: Python<'a>) -> Reading<'a, Repr> {
+        if recording::is_on() {
+            return recording::shadow(self, &self.repr, py);
+        }
         self.repr.read(py)
+    }
+
+    /// The recording in which it was made, or 0.
+    pub fn made_in(&self) -> u32 {
+        self.made_in
     }
 
     /// Takes other elements in place of its own, which are dropped.
@@ -107,6 +123,9 @@ impl NdArray {
     /// # Errors
     /// An operation of another thread reads them.
     pub fn replace(&self, py: Python<'_>, repr: Repr) -> PyResult<()> {
+        if recording::is_on() {
+            recording::check_changes(self)?;
+        }
         let busy = |_| PyRuntimeError::new_err("the array is in use by an operation");
         self.repr.replace(py, repr).map(drop).map_err(busy)
     }

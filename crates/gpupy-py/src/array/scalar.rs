@@ -7,6 +7,7 @@
 //!
 //! Not here: its methods in Python (`methods/scalar.rs`), arithmetic (`compute`); anything not lazy is delegated to the NumPy scalar.
 
+use crate::array::recording;
 use crate::convert::host;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
@@ -43,6 +44,9 @@ fn leaving_after(py: Python<'_>, array: Array, operations: u32) -> PyResult<Boun
     if array.dtype().is_complex() && array.is_there() {
         return host::scalar(py, &array);
     }
+    if recording::is_on() {
+        recording::made(&array);
+    }
     let scalar = LazyScalar { array, operations, value: PyOnceLock::new() };
     Ok(Bound::new(py, scalar)?.into_any())
 }
@@ -59,7 +63,8 @@ impl LazyScalar {
             return host::numpy_scalar(py, element);
         }
         let array = view.snapshot().map_err(to_py)?;
-        if one_of_many || array.value().map_err(to_py)?.is_computed() {
+        let value = array.value().map_err(to_py)?;
+        if (one_of_many || value.is_computed()) && !array.is_open() {
             return host::scalar(py, &array);
         }
         leaving(py, array)
@@ -89,7 +94,7 @@ impl LazyScalar {
         pending: impl Iterator<Item = u32>,
     ) -> PyResult<Bound<'_, PyAny>> {
         let operations = pending.fold(1, u32::saturating_add);
-        if operations >= MANY_OPERATIONS {
+        if operations >= MANY_OPERATIONS && !array.is_open() {
             return host::scalar(py, &array);
         }
         leaving_after(py, array, operations)

@@ -6,6 +6,7 @@
 //! Not here: the exchange of memory behind it (`host.rs`).
 
 use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
+use crate::array::recording;
 use crate::array::standin;
 use crate::convert::dtypes;
 use crate::convert::lend::{self, Exported};
@@ -81,6 +82,13 @@ impl NdArray {
     }
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        if recording::is_on()
+            && let Elements::Lazy(array) = elements(slf)
+            && array.size() == 1
+            && array.is_open()
+        {
+            return recording::decide(slf.py(), &array);
+        }
         one_element(slf)?.is_truthy()
     }
 

@@ -15,7 +15,9 @@ pub fn evaluate(py: Python<'_>, arrays: &Bound<'_, pyo3::types::PyTuple>) -> PyR
     for object in arrays.iter_borrowed() {
         if let Ok(array) = object.cast::<ndarray::NdArray>() {
             let array = array.get().read(py);
-            lazy.extend(array.as_lazy().filter(|array| !array.is_there()).cloned());
+            lazy.extend(
+                array.as_lazy().filter(|array| !array.is_there() && !array.is_open()).cloned(),
+            );
         } else if let Ok(scalar) = object.cast::<scalar::LazyScalar>() {
             lazy.push(scalar.get().as_array().clone());
         }

@@ -5,6 +5,7 @@
 //! Not here: its value (`array/scalar.rs`), arithmetic (`compute/operators.rs`).
 
 use crate::array::ndarray::NdArray;
+use crate::array::recording;
 use crate::array::scalar::LazyScalar;
 use crate::array::wrap::wrap;
 use crate::compute::operator::Operator;
@@ -70,6 +71,9 @@ impl LazyScalar {
     }
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
+        if recording::is_on() && self.as_array().is_open() {
+            return recording::decide(py, self.as_array());
+        }
         self.value(py)?.is_truthy()
     }
 

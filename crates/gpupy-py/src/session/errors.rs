@@ -19,6 +19,13 @@ create_exception!(
     "A driver could not start, or could not evaluate something."
 );
 
+create_exception!(
+    gpupy,
+    OpenError,
+    DriverError,
+    "The elements of an array were asked for while what is done with it is recorded."
+);
+
 /// The exception that an error of the core becomes.
 pub fn to_py(error: Error) -> PyErr {
     let words = match std::error::Error::source(&error) {
@@ -36,6 +43,7 @@ pub fn to_py(error: Error) -> PyErr {
             PyMemoryError::new_err(error.message().to_owned())
         }
         ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
+        ErrorKind::Open => OpenError::new_err(error.message().to_owned()),
         _ => DriverError::new_err(words),
     }
 }

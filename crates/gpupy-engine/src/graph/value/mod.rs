@@ -23,7 +23,7 @@ use gpupy_core::driver::HostMemory;
 use gpupy_core::memory::of_array;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
-use gpupy_core::{DType, Result, Scalar};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -55,9 +55,9 @@ impl Expressions {
     }
 }
 
-/// Those of the nodes that are not computed.
+/// Those of the nodes that are not computed, and can be.
 fn pending(held: Vec<Arc<Node>>) -> Vec<Value> {
-    held.into_iter().map(Value).filter(|value| !value.is_computed()).collect()
+    held.into_iter().map(Value).filter(|value| !value.is_computed() && !value.is_open()).collect()
 }
 
 /// A shared handle of an immutable value.
@@ -83,6 +83,8 @@ pub(crate) struct Node {
     /// Every input is a scalar or stands in the value's own C order, so any positions of this value
     /// are the same positions (plus the offset) of the inputs.
     pub linear: bool,
+    /// It is an argument, or reads one on some way: it has no elements.
+    pub open: bool,
     /// The table of the context that recorded this, if it stands in one.
     pub interner: Option<Arc<Expressions>>,
     /// Where all elements lie that were in host memory from the beginning. Who has a handle of the
@@ -138,6 +140,7 @@ struct Pending {
     touched: u32,
     held: u64,
     linear: bool,
+    open: bool,
     hash: Option<u64>,
     interner: Option<Arc<Expressions>>,
     order: Option<Order>,
@@ -147,6 +150,7 @@ impl Pending {
     /// What an expression over a shape begins with.
     fn of(shape: &[usize], op: NodeOp, operands: SmallVec<[Operand; 3]>) -> (Kind, Pending, State) {
         let (mut weight, mut depth, mut held) = (op.cost(), 0, 0u64);
+        let mut open = op == NodeOp::Argument;
         let touched = match (&op, operands.first()) {
             (NodeOp::Assign(view), Some((_, Some(old)))) if is_little(view.size(), old.len()) => {
                 old.0.touched.saturating_add(1)
@@ -158,6 +162,7 @@ impl Pending {
         let mut inputs = SmallVec::new();
         let mut values = SmallVec::new();
         for (input, value) in operands {
+            open |= value.as_ref().is_some_and(Value::is_open);
             match &value {
                 Some(value) if value.is_computed() => {
                     held = held.saturating_add(value.byte_len());
@@ -176,7 +181,7 @@ impl Pending {
             values.push(value);
         }
         let depth = depth + 1;
-        let pending = Pending { weight, depth, touched, held, linear, ..Pending::default() };
+        let pending = Pending { weight, depth, touched, held, linear, open, ..Pending::default() };
         let state = State { operands: values, ..State::default() };
         (Kind::Expr { op, inputs }, pending, state)
     }
@@ -223,10 +228,10 @@ impl Value {
         Value(Node::share(scalar.dtype, shape.into(), kind, Pending::default(), state))
     }
 
-    /// An argument of a function that is being recorded.
+    /// An argument of what is being recorded.
     pub(crate) fn argument(dtype: DType, shape: &[usize]) -> Value {
-        let kind = Kind::Expr { op: NodeOp::Argument, inputs: SmallVec::new() };
-        Value(Node::share(dtype, shape.into(), kind, Pending::default(), State::default()))
+        let (kind, pending, state) = Pending::of(shape, NodeOp::Argument, SmallVec::new());
+        Value(Node::share(dtype, shape.into(), kind, pending, state))
     }
 
     /// An expression, or the equal one that exists already.
@@ -351,6 +356,24 @@ impl Value {
     /// True when nothing is pending: every element is stored somewhere.
     pub fn is_computed(&self) -> bool {
         !self.0.pending.load(Ordering::Acquire)
+    }
+
+    /// True for an argument, and for what reads one: it has elements only where others stand in the argument's place.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.open
+    }
+
+    /// Refuses what has no elements.
+    ///
+    /// # Errors
+    /// - `Open`: it is an argument, or reads one.
+    pub(crate) fn check_closed(&self) -> Result<()> {
+        if !self.0.open {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Open, "evaluate").says(
+            "an argument of what is being recorded has no elements: only operations on arrays can be recorded",
+        ))
     }
 
     /// The operation of a reduction.
@@ -514,7 +537,7 @@ impl Node {
     /// A new node; built where it stays, as it is large.
     #[inline(always)]
     fn share(dtype: DType, shape: Shape, kind: Kind, pending: Pending, state: State) -> Arc<Node> {
-        let open = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
+        let is_pending = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let memory = match kind {
             Kind::Host(_) => state.host.as_ref().map(|host| host.memory()),
@@ -531,16 +554,17 @@ impl Node {
             touched: pending.touched,
             held: AtomicU64::new(pending.held),
             linear: pending.linear,
+            open: pending.open,
             interner: pending.interner,
             memory,
-            pending: AtomicBool::new(open),
+            pending: AtomicBool::new(is_pending),
             zeros: AtomicBool::new(false),
             element_reads: AtomicU32::new(0),
             little_reads: AtomicU32::new(0),
             hash: pending.hash,
             state: Mutex::new(state),
         });
-        if !open {
+        if !is_pending {
             node.count(true);
         }
         node

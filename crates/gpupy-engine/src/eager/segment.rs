@@ -1,0 +1,384 @@
+//! Segments: what a program does with arrays between two decisions, recorded once and done again with other arrays.
+//!
+//! Owns [`Segment`]. Done again, its steps are recorded of the new values without the program, so that all is as if the
+//! program had done it. Where they are little work, they are planned once ([`Planned`]), by an evaluation of that structure
+//! whose recipe is kept; from then on the kernels are launched into memory of the results on the caller's thread.
+//! Invariants: the bits are those of the recorded steps; what cannot be launched here and now is recorded.
+//!
+//! Not here: what the steps are (`record/recorded.rs`), when a program may be left out (the front end's).
+
+use crate::array::base::Array;
+use crate::array::held::{Current, Held};
+use crate::blocks::cache::Part;
+use crate::eager::policy::Work;
+use crate::execute::evaluate::Engine;
+use crate::graph::value::{Kind, NodeOp, Origin, Value, ValueId};
+use crate::graph::whole::Whole;
+use crate::record::recorded::{Place, Read, Recorded, Step};
+use crate::schedule::below::{Below, Source};
+use crate::schedule::flush::Demand;
+use crate::schedule::placement::Order;
+use crate::schedule::program::kernel::Code;
+use crate::schedule::replay::key;
+use crate::schedule::replay::recipe::{Action, Goes, Launched, Param, Recipe};
+use crate::thresholds::T;
+use gpupy_core::driver::{BlockId, Dest, HostBlock, HostMemory, Launch};
+use gpupy_core::shape::{Shape, size_of};
+use gpupy_core::{DType, Result};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::ptr::NonNull;
+use std::sync::{Arc, MutexGuard, OnceLock};
+
+/// Expressions of some arrays that can be made of others.
+pub struct Segment {
+    pub(crate) recorded: Recorded,
+    is_little: bool,
+    planned: OnceLock<Option<Planned>>,
+}
+
+/// The launches of a segment on the host driver, by the places of what they read and write.
+pub(crate) struct Planned {
+    launches: Vec<Planning>,
+    /// What is stored: the step that it is.
+    stored: Vec<u32>,
+    /// Where each result comes from.
+    results: Vec<Taken>,
+}
+
+/// What a launch reads or a result is.
+#[derive(Clone, Copy)]
+enum Taken {
+    Argument(u32),
+    Leaf(u32),
+    /// What was stored, by its number.
+    Stored(u32),
+}
+
+struct Planning {
+    code: Arc<Code>,
+    operands: SmallVec<[Taken; 4]>,
+    params: SmallVec<[u64; 4]>,
+    /// The numbers of what it stores.
+    dests: SmallVec<[u32; 2]>,
+}
+
+impl Segment {
+    /// How the bases of these results came from those of the arguments; and the numbers of the arguments that they came from,
+    /// which alone it takes.
+    ///
+    /// # Errors
+    /// - `Open`: a result reads an argument of another recording. `Disposed`: an array has no elements any more.
+    pub fn of(arguments: &[Array], results: &[Array]) -> Result<(Segment, Vec<usize>)> {
+        let (recorded, used) = Recorded::of(arguments, results)?;
+        let is_little = recorded.steps().iter().all(|step| work(step).is_little());
+        Ok((Segment { recorded, is_little, planned: OnceLock::new() }, used))
+    }
+
+    /// The dtype and the shape of each argument's base.
+    pub fn arguments(&self) -> &[(DType, Shape)] {
+        self.recorded.arguments()
+    }
+
+    /// How many operations there are.
+    pub fn operations(&self) -> usize {
+        self.recorded.steps().len()
+    }
+
+    /// The programs that are launched, as text, where it was planned.
+    pub fn programs(&self) -> Vec<String> {
+        let launches = self.planned().map_or(&[][..], |planned| &planned.launches[..]);
+        launches.iter().map(|planning| planning.code.program.to_string()).collect()
+    }
+
+    pub(crate) fn planned(&self) -> Option<&Planned> {
+        self.planned.get()?.as_ref()
+    }
+
+    /// Whether it is little work that nobody has planned yet.
+    pub(crate) fn is_to_plan(&self) -> bool {
+        self.is_little && self.planned.get().is_none()
+    }
+}
+
+impl PartialEq for Segment {
+    fn eq(&self, other: &Segment) -> bool {
+        self.recorded == other.recorded
+    }
+}
+
+impl Eq for Segment {}
+
+impl Hash for Segment {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.recorded.hash(state);
+    }
+}
+
+/// How much work a step is.
+fn work(step: &Step) -> Work {
+    let points = size_of(&step.shape);
+    match &step.op {
+        NodeOp::Apply(op) => Work::Scalar(*op, points),
+        NodeOp::Reduce { n, .. } => {
+            let rows = points / step.shape.last().copied().unwrap_or(1).max(1);
+            Work::Elements(rows.saturating_mul(*n))
+        }
+        NodeOp::Whole(Whole::MatMul(n)) => Work::Products(points.saturating_mul(*n)),
+        NodeOp::Whole(Whole::Sort | Whole::ArgSort) => Work::Sorted(points),
+        _ => Work::Elements(points),
+    }
+}
+
+impl Engine {
+    /// Plans a segment on the host driver, by evaluating what it gives of these values, all of which are in host memory.
+    pub(crate) fn plan(
+        &mut self,
+        segment: &Segment,
+        given: &[Value],
+        made: Vec<Value>,
+        host: usize,
+    ) {
+        let planned = self.planned(&segment.recorded, given, made, host);
+        // Another thread may have been here first, with the same.
+        let _ = segment.planned.set(planned);
+    }
+
+    fn planned(
+        &mut self,
+        recorded: &Recorded,
+        given: &[Value],
+        made: Vec<Value>,
+        host: usize,
+    ) -> Option<Planned> {
+        let mut numbers: FxHashMap<ValueId, Taken> = FxHashMap::default();
+        for (number, leaf) in (0..).zip(recorded.leaves()) {
+            numbers.insert(leaf.id(), Taken::Leaf(number));
+        }
+        for (number, value) in (0..).zip(given) {
+            numbers.insert(value.id(), Taken::Argument(number));
+        }
+        let steps: FxHashMap<ValueId, u32> = made.iter().map(Value::id).zip(0..).collect();
+        let results = recorded.results().iter();
+        let results: Vec<Value> =
+            results.map(|place| recorded.value(*place, given, &made).clone()).collect();
+        // What is held besides the results would be stored.
+        drop(made);
+        let pending: Vec<Value> =
+            results.iter().filter(|value| !value.is_computed()).cloned().collect();
+        let demand = Demand::first_of(&pending)?;
+        if pending.len() > T.flushed_together {
+            return None;
+        }
+        let below = Below::of(demand.wanted());
+        let device = self.device(host).ok()?;
+        if !device.caps.memory_launches {
+            return None;
+        }
+        let structure = key::structure(&demand, &below, device)?;
+        let values: Vec<ValueId> = below.values.iter().map(Value::id).collect();
+        let leaves: Vec<ValueId> = below.leaves.iter().map(Value::id).collect();
+        drop(below);
+        let order = Order { devices: [host].into_iter().collect(), ..Order::default() };
+        for number in 0..pending.len() {
+            let demand = Demand::first_of(&pending[number..])?;
+            if !demand.is_met() {
+                self.slice.begin(false);
+                self.evaluate(&demand, &order).ok()?;
+            }
+        }
+        let recipe = self.device(host).ok()?.recipes.find(&structure)?;
+        let leaf = |number: &u32| numbers.get(leaves.get(*number as usize)?).copied();
+        let step = |number: &u32| steps.get(values.get(*number as usize)?).copied();
+        let mut plan =
+            Plan { recorded, leaf, step, stored: FxHashMap::default(), planned: Planned::none() };
+        plan.of(&recipe)?;
+        let Plan { stored, mut planned, .. } = plan;
+        for value in &results {
+            let known = numbers.get(&value.id()).copied();
+            let number = || stored.get(steps.get(&value.id())?).copied().map(Taken::Stored);
+            planned.results.push(known.or_else(number)?);
+        }
+        Some(planned)
+    }
+
+    /// Does what was planned; `None` where it cannot be done here and now.
+    pub(crate) fn launch_planned(
+        &mut self,
+        segment: &Segment,
+        planned: &Planned,
+        given: &[&Array],
+        host: usize,
+    ) -> Option<Vec<Array>> {
+        let mut locks: SmallVec<[MutexGuard<'_, Current>; 8]> = SmallVec::new();
+        let mut firsts: SmallVec<[HostBlock; 8]> = SmallVec::new();
+        if given.len() != segment.arguments().len() {
+            return None;
+        }
+        for (array, (dtype, shape)) in given.iter().zip(segment.arguments()) {
+            let current = array.current_now()?;
+            firsts.push(HostBlock { memory: first(&current, *dtype, shape)?, len: size_of(shape) });
+            locks.push(current);
+        }
+        let mut stored: SmallVec<[(Array, HostBlock); 4]> = SmallVec::new();
+        for step in &planned.stored {
+            let step = segment.recorded.steps().get(*step as usize)?;
+            let (array, room) = Array::blank(step.dtype, &step.shape, Origin::AtOnce, 0)?;
+            stored.push((
+                array,
+                HostBlock { memory: HostMemory::new(room), len: size_of(&step.shape) },
+            ));
+        }
+        let (device, stats) = self.device_and_stats(host).ok()?;
+        for planning in &planned.launches {
+            let mut memory: SmallVec<[HostBlock; 8]> = SmallVec::new();
+            for operand in &planning.operands {
+                memory.push(match operand {
+                    Taken::Argument(number) => firsts[*number as usize],
+                    Taken::Stored(number) => stored[*number as usize].1,
+                    Taken::Leaf(number) => {
+                        let leaf = &segment.recorded.leaves()[*number as usize];
+                        let start = leaf.host_start(0..leaf.len())?;
+                        HostBlock { memory: HostMemory::new(start), len: leaf.len() }
+                    }
+                });
+            }
+            let names: SmallVec<[BlockId; 8]> = (0..memory.len() as u64).map(BlockId).collect();
+            let code = &*planning.code;
+            let mut dests: SmallVec<[Dest; 2]> = SmallVec::new();
+            for (number, access) in planning.dests.iter().zip(&code.dests) {
+                let block = BlockId(memory.len() as u64);
+                dests.push(Dest { block, access: access.clone(), whole: true });
+                memory.push(stored[*number as usize].1);
+            }
+            let launch = Launch {
+                program: &code.program,
+                fingerprint: code.fingerprint(),
+                shape: &code.space,
+                operands: &names,
+                params: &planning.params,
+                accesses: &code.accesses,
+                dests: &dests,
+                memory: &memory,
+            };
+            let done = device.driver.eval_ir(&launch).ok()?;
+            stats.kernels_compiled += u64::from(done.compiled);
+            stats.kernels_specialised += u64::from(done.specialised);
+            stats.launches += u64::from(done.launches);
+            stats.instructions += code.program.operation_count() as u64;
+        }
+        stats.computed_at_once += 1;
+        drop(locks);
+        let result = |taken: &Taken| match taken {
+            Taken::Argument(number) => given[*number as usize].snapshot().ok(),
+            Taken::Leaf(number) => {
+                Some(Array::from_value(segment.recorded.leaves()[*number as usize].clone()))
+            }
+            Taken::Stored(number) => Some(stored[*number as usize].0.clone()),
+        };
+        planned.results.iter().map(result).collect()
+    }
+}
+
+/// Where the elements of a base lie in host memory, if it has them there and is of this dtype and shape.
+fn first(current: &Current, dtype: DType, shape: &[usize]) -> Option<HostMemory> {
+    let start: NonNull<u8> = match current.held() {
+        Held::Own(own) if own.dtype == dtype && own.shape[..] == *shape => own.start(),
+        Held::Value(value) if value.dtype() == dtype && value.shape() == shape => {
+            value.host_start(0..value.len())?
+        }
+        _ => return None,
+    };
+    Some(HostMemory::new(start))
+}
+
+impl Planned {
+    fn none() -> Planned {
+        Planned { launches: Vec::new(), stored: Vec::new(), results: Vec::new() }
+    }
+}
+
+/// A plan on its way from a recipe.
+struct Plan<'r, L, S> {
+    recorded: &'r Recorded,
+    /// Where a computed value of the flush comes from.
+    leaf: L,
+    /// The step that a pending value of the flush is.
+    step: S,
+    /// The number under which a step is stored.
+    stored: FxHashMap<u32, u32>,
+    planned: Planned,
+}
+
+impl<L: Fn(&u32) -> Option<Taken>, S: Fn(&u32) -> Option<u32>> Plan<'_, L, S> {
+    /// All launches of a recipe; `None` where it has more than launches of whole values.
+    fn of(&mut self, recipe: &Recipe) -> Option<()> {
+        for action in &recipe.actions {
+            match action {
+                Action::Launch(launched) => self.launch(launched)?,
+                Action::Step { .. } => {}
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    fn launch(&mut self, launched: &Launched) -> Option<()> {
+        let mut operands = SmallVec::new();
+        for (source, part) in &launched.operands {
+            let Part::Tile(0) = part else { return None };
+            operands.push(match source {
+                Source::Leaf(number) => (self.leaf)(number)?,
+                Source::Pending(number) => Taken::Stored(*self.stored.get(&(self.step)(number)?)?),
+                Source::Scalar => return None,
+            });
+        }
+        let params =
+            launched.params.iter().map(|param| self.param(param)).collect::<Option<_>>()?;
+        let Goes::Tiles(tiles) = &launched.goes else { return None };
+        let mut dests = SmallVec::new();
+        for (number, tile) in tiles {
+            let step = (self.step)(number)?;
+            if tile.range != (0..size_of(&self.recorded.steps().get(step as usize)?.shape)) {
+                return None;
+            }
+            let stored = self.planned.stored.len() as u32;
+            if self.stored.insert(step, stored).is_some() {
+                return None;
+            }
+            self.planned.stored.push(step);
+            dests.push(stored);
+        }
+        let code = launched.code.clone();
+        self.planned.launches.push(Planning { code, operands, params, dests });
+        Some(())
+    }
+
+    fn param(&self, param: &Param) -> Option<u64> {
+        match param {
+            Param::Bits(bits) => Some(*bits),
+            Param::Of(number, place) => {
+                let step = self.recorded.steps().get((self.step)(number)? as usize)?;
+                match step.operands.get(*place as usize)? {
+                    Read::Scalar(scalar) => Some(scalar.bits),
+                    Read::Whole(_) | Read::View(..) => None,
+                }
+            }
+        }
+    }
+}
+
+/// What the results are, as values recorded anew.
+pub(crate) fn results(recorded: &Recorded, given: &[Value], made: &[Value]) -> Vec<Value> {
+    let places = recorded.results().iter();
+    places.map(|place: &Place| recorded.value(*place, given, made).clone()).collect()
+}
+
+/// Whether all elements of these values are in host memory, so that a kernel can read them there.
+pub(crate) fn are_in_memory(values: &[Value]) -> bool {
+    values.iter().all(|value| match value.0.kind {
+        Kind::Constant(_) => false,
+        _ => value.is_computed() && value.host_start(0..value.len()).is_some(),
+    })
+}

@@ -1,0 +1,229 @@
+//! Recorded expressions: what was done with arrays, to be done with others.
+//!
+//! Owns [`Recorded`]. Operations on arguments (`argument.rs`) are recorded as on any other array. [`Recorded::of`] keeps the expressions of some results as a list of steps, operands before what reads
+//! them, and [`Recorded::values`] makes the same expressions of other values. Invariant: the steps are plain data but for
+//! the values that they read besides the arguments, none of which is open.
+//!
+//! Not here: functions of scalars, which become programs (`function.rs`), doing the steps at once (`eager/segment.rs`).
+
+use crate::array::base::Array;
+use crate::graph::value::{Expressions, Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
+use gpupy_core::shape::Shape;
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// Expressions of arguments.
+pub(crate) struct Recorded {
+    arguments: Vec<(DType, Shape)>,
+    leaves: Vec<Value>,
+    steps: Vec<Step>,
+    results: Vec<Place>,
+}
+
+/// What a step reads, and what a result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    Argument(u32),
+    /// A value that reads no argument.
+    Leaf(u32),
+    Step(u32),
+}
+
+/// An operand of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Read {
+    Scalar(Scalar),
+    Whole(Place),
+    View(Place, Box<Layout>),
+}
+
+/// An expression.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Step {
+    pub dtype: DType,
+    pub shape: Shape,
+    pub op: NodeOp,
+    pub operands: SmallVec<[Read; 3]>,
+    /// Each element is a zero of one sign or the other.
+    is_zeros: bool,
+}
+
+impl Recorded {
+    /// How the bases of these results came from those of the arguments; and the numbers of the arguments that they came from,
+    /// which alone it takes.
+    ///
+    /// # Errors
+    /// - `Open`: a result reads an argument of another recording. `Disposed`: an array has no elements any more.
+    pub fn of(arguments: &[Array], results: &[Array]) -> Result<(Recorded, Vec<usize>)> {
+        let values = arguments.iter().map(Array::value).collect::<Result<Vec<Value>>>()?;
+        let mut recording = Recording::default();
+        recording.given.extend(values.iter().map(Value::id).zip(0..));
+        let places = results.iter().map(|result| recording.place(&result.value()?));
+        let results = places.collect::<Result<_>>()?;
+        let Recording { used, leaves, steps, .. } = recording;
+        let taken = used.iter().map(|number| &values[*number]);
+        let arguments = taken.map(|value| (value.dtype(), value.shape().into())).collect();
+        Ok((Recorded { arguments, leaves, steps, results }, used))
+    }
+
+    /// The dtype and the shape of each argument's base.
+    pub fn arguments(&self) -> &[(DType, Shape)] {
+        &self.arguments
+    }
+
+    pub fn leaves(&self) -> &[Value] {
+        &self.leaves
+    }
+
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    pub fn results(&self) -> &[Place] {
+        &self.results
+    }
+
+    /// The values of all steps on these arguments, recorded anew.
+    pub fn all_values(&self, expressions: &Arc<Expressions>, given: &[Value]) -> Vec<Value> {
+        let mut made: Vec<Value> = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            let operand = |read: &Read| -> Operand {
+                match read {
+                    Read::Scalar(scalar) => (Input::Scalar(*scalar), None),
+                    Read::Whole(place) => {
+                        let value = self.value(*place, given, &made);
+                        (Input::Whole(value.id()), Some(value.clone()))
+                    }
+                    Read::View(place, layout) => {
+                        let value = self.value(*place, given, &made);
+                        (Input::View(value.id(), layout.clone()), Some(value.clone()))
+                    }
+                }
+            };
+            let operands = step.operands.iter().map(operand).collect();
+            let (shape, op) = (step.shape.clone(), step.op.clone());
+            let value = Value::expr(expressions, step.dtype, shape, op, operands);
+            if step.is_zeros {
+                value.mark_zeros();
+            }
+            made.push(value);
+        }
+        made
+    }
+
+    /// The value in a place, of these arguments and the steps that were made of them.
+    pub fn value<'v>(&'v self, place: Place, given: &'v [Value], made: &'v [Value]) -> &'v Value {
+        match place {
+            Place::Argument(number) => &given[number as usize],
+            Place::Leaf(number) => &self.leaves[number as usize],
+            Place::Step(number) => &made[number as usize],
+        }
+    }
+
+    /// Refuses values that cannot stand in the arguments' place.
+    ///
+    /// # Errors
+    /// - `Shape`, `DType`: they are others than those that were recorded.
+    pub fn check(&self, given: &[Value]) -> Result<()> {
+        let fits = given.len() == self.arguments.len()
+            && given.iter().zip(&self.arguments).all(|(value, (dtype, shape))| {
+                value.dtype() == *dtype && value.shape() == &shape[..]
+            });
+        match fits {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Shape, "replay")
+                .says("the arrays are others than those for which it was recorded")),
+        }
+    }
+}
+
+impl PartialEq for Recorded {
+    fn eq(&self, other: &Recorded) -> bool {
+        let ids = |recorded: &Recorded| recorded.leaves.iter().map(Value::id).collect::<Vec<_>>();
+        self.arguments == other.arguments
+            && self.steps == other.steps
+            && self.results == other.results
+            && ids(self) == ids(other)
+    }
+}
+
+impl Eq for Recorded {}
+
+impl Hash for Recorded {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.arguments, &self.steps, &self.results).hash(state);
+        self.leaves.iter().for_each(|leaf| leaf.id().hash(state));
+    }
+}
+
+/// Expressions on their way.
+#[derive(Default)]
+struct Recording {
+    /// The numbers of the arguments.
+    given: FxHashMap<ValueId, usize>,
+    /// Those that were come upon.
+    used: Vec<usize>,
+    known: FxHashMap<ValueId, Place>,
+    leaves: Vec<Value>,
+    steps: Vec<Step>,
+}
+
+impl Recording {
+    /// Where a value stands, with all that it reads before it; without recursion.
+    fn place(&mut self, root: &Value) -> Result<Place> {
+        let mut open = vec![root.clone()];
+        while let Some(value) = open.last().cloned() {
+            if self.known.contains_key(&value.id()) {
+                open.pop();
+                continue;
+            }
+            if let Some(number) = self.given.get(&value.id()) {
+                self.known.insert(value.id(), Place::Argument(self.used.len() as u32));
+                self.used.push(*number);
+                continue;
+            }
+            if !value.is_open() {
+                let place = Place::Leaf(self.leaves.len() as u32);
+                self.known.insert(value.id(), place);
+                self.leaves.push(value);
+                continue;
+            }
+            let operands = value.state().operands.clone();
+            let Kind::Expr { op, inputs } = &value.0.kind else { return Err(of_another()) };
+            // An argument that nobody gave, or one whose operands are gone.
+            if *op == NodeOp::Argument || operands.len() != inputs.len() {
+                return Err(of_another());
+            }
+            let is_new = |below: &&Value| !self.known.contains_key(&below.id());
+            let below: Vec<Value> = operands.iter().flatten().filter(is_new).cloned().collect();
+            if !below.is_empty() {
+                open.extend(below.into_iter().rev());
+                continue;
+            }
+            let read = |input: &Input| match input {
+                Input::Scalar(scalar) => Some(Read::Scalar(*scalar)),
+                Input::Whole(id) => self.known.get(id).map(|place| Read::Whole(*place)),
+                Input::View(id, layout) => {
+                    self.known.get(id).map(|place| Read::View(*place, layout.clone()))
+                }
+            };
+            let step = Step {
+                dtype: value.dtype(),
+                shape: value.shape().into(),
+                op: op.clone(),
+                operands: inputs.iter().map(read).collect::<Option<_>>().ok_or_else(of_another)?,
+                is_zeros: value.is_zeros(),
+            };
+            self.known.insert(value.id(), Place::Step(self.steps.len() as u32));
+            self.steps.push(step);
+        }
+        self.known.get(&root.id()).copied().ok_or_else(of_another)
+    }
+}
+
+fn of_another() -> Error {
+    Error::new(ErrorKind::Open, "record").says("an array belongs to another recording")
+}

@@ -1,0 +1,100 @@
+"""Arguments and results, as `gpupy._gpupy.jit` takes descriptions of them.
+
+Owns ``Arguments`` and ``Result``. Not here: what is done with them (``recording.py``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gpupy
+
+from .._gpupy import jit as _own
+
+Array = gpupy.ndarray
+Scalar = gpupy._gpupy.scalar
+# What is the same object wherever it is equal, as far as a program can tell.
+_PLAIN = (int, float, complex, str, bytes, bool, np.generic, np.dtype, slice, range)
+
+
+class Refused(Exception):
+    """Why a function is not recorded."""
+
+
+class Arguments:
+    """What the arguments of a call are like, their arrays, and what the function is called with."""
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.objects: list[Any] = []
+        # Objects that may have attributes which are read.
+        self.others: list[Any] = []
+        # Containers, whose items are known, and have to be the same afterwards.
+        self.containers: list[Any] = []
+        self.positional = [self._whole(value) for value in args]
+        self.named = [(name, self._whole(value)) for name, value in kwargs.items()]
+
+    def _whole(self, value: Any) -> tuple[Any, ...]:
+        if type(value) is Scalar:
+            self.objects.append(value)
+            return ("scalar",)
+        return self._form(value)
+
+    def _form(self, value: Any) -> tuple[Any, ...]:
+        kind = type(value)
+        if kind is Array:
+            self.objects.append(value)
+            return ("array",)
+        if value is None or kind in (bool, type):
+            return ("same", value)
+        if isinstance(value, _PLAIN):
+            return ("equal", value)
+        if isinstance(value, np.ndarray):
+            raise Refused("an argument is an array of NumPy's: `gpupy.asarray` makes it one of gpupy's")
+        if isinstance(value, Array):
+            raise Refused("an argument is an array of a class of its own")
+        if kind in (list, dict):
+            self.containers.append(value)
+        if kind in (tuple, list) or (isinstance(value, tuple) and hasattr(kind, "_fields")):
+            return ("items", kind, [self._form(item) for item in value])
+        if kind is dict:
+            return ("entries", [(key, self._form(item)) for key, item in value.items()])
+        self.others.append(value)
+        return ("same", value)
+
+    def taken(self, value: Any) -> Any:
+        """What the function is called with in the place of an argument: a scalar that nobody knows yet stands for it."""
+        return _own.scalar_in_place_of(value) if type(value) is Scalar else value
+
+
+class Result:
+    """What a function gave, with its arrays by their numbers."""
+
+    def __init__(self, value: Any, objects: list[Any]) -> None:
+        self._places = {id(known): place for place, known in enumerate(objects)}
+        self._numbers: dict[int, int] = {}
+        self.outputs: list[Any] = []
+        self.form = self._form(value)
+
+    def _form(self, value: Any) -> tuple[Any, ...]:
+        kind = type(value)
+        if kind in (Array, Scalar):
+            place = self._places.get(id(value))
+            if place is not None:
+                return ("object", place)
+            if id(value) not in self._numbers:
+                self._numbers[id(value)] = len(self.outputs)
+                self.outputs.append(value)
+            return ("array" if kind is Array else "scalar", self._numbers[id(value)])
+        if kind is tuple:
+            return ("tuple", [self._form(item) for item in value])
+        if isinstance(value, tuple) and hasattr(kind, "_make"):
+            return ("named", kind, [self._form(item) for item in value])
+        if kind is list:
+            return ("list", [self._form(item) for item in value])
+        if kind is dict:
+            return ("dict", [(key, self._form(item)) for key, item in value.items()])
+        if value is None or isinstance(value, (*_PLAIN, type, np.ufunc)) or callable(value):
+            return ("same", value)
+        raise Refused(f"it returns an object of class {kind.__name__}, which cannot be made again")

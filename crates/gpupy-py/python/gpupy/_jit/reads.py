@@ -1,0 +1,151 @@
+"""What a code object reads and stores, found in its instructions.
+
+Owns ``Reads``. A read is followed from a name on: ``self.grid.dx`` is the local ``self`` and the attributes
+``grid`` and ``dx``, also where a local name stands between. Attributes of what cannot be followed (an item, what a
+call gave) are told by their names alone.
+
+Not here: whose names they are in a running program (``watch.py``).
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+from collections import defaultdict
+from types import CodeType
+from typing import Literal, NamedTuple
+
+Root = Literal["local", "free", "global"]
+
+
+class Chain(NamedTuple):
+    """A name, and attributes one after another."""
+
+    root: Root
+    name: str
+    attributes: tuple[str, ...] = ()
+
+    def then(self, attribute: str) -> Chain:
+        """The chain to an attribute of what this one gives."""
+        return self._replace(attributes=(*self.attributes, attribute))
+
+    def __str__(self) -> str:
+        return ".".join((self.name, *self.attributes))
+
+
+class Reads(NamedTuple):
+    """What a code object reads, and where it stores what lives longer than it."""
+
+    chains: frozenset[Chain]
+    # Attributes of what is not followed.
+    loose: frozenset[str]
+    # Lines and words.
+    stores: tuple[tuple[int, str], ...]
+
+
+_STORES = {
+    "STORE_ATTR": "stores the attribute `{}`",
+    "DELETE_ATTR": "deletes the attribute `{}`",
+    "STORE_GLOBAL": "stores the global `{}`",
+    "DELETE_GLOBAL": "deletes the global `{}`",
+    "IMPORT_NAME": "imports `{}`",
+}
+# Instructions that leave the top of the stack as it is.
+_NOTHING = {"NOP", "RESUME", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "PRECALL", "NOT_TAKEN"}
+
+
+@functools.lru_cache(maxsize=4096)
+def reads_of(code: CodeType) -> Reads:
+    """What a code object reads and stores."""
+    aliases: dict[str, set[Chain]] = defaultdict(set)
+    opaque: set[str] = set()
+    # What a local name may be is known when all of the code was seen.
+    _Walk(code, aliases, opaque).go()
+    for _ in range(3):
+        before = sum(map(len, aliases.values()))
+        walk = _Walk(code, aliases, opaque)
+        walk.go()
+        if sum(map(len, aliases.values())) == before:
+            break
+    return Reads(frozenset(walk.chains), frozenset(walk.loose), tuple(walk.stores))
+
+
+class _Walk:
+    """One way through the instructions, in the order in which they stand."""
+
+    def __init__(self, code: CodeType, aliases: dict[str, set[Chain]], opaque: set[str]) -> None:
+        self.code, self.aliases, self.opaque = code, aliases, opaque
+        count = code.co_argcount + code.co_kwonlyargcount
+        count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+        self.arguments = set(code.co_varnames[:count])
+        self.chains: set[Chain] = set()
+        self.loose: set[str] = set()
+        self.stores: list[tuple[int, str]] = []
+        # What is on top of the stack, as far as it is known, and whether it may be something else.
+        self.top: set[Chain] = set()
+        self.may_be_other = True
+
+    def go(self) -> None:
+        line = self.code.co_firstlineno
+        for step in dis.get_instructions(self.code):
+            if step.positions is not None and step.positions.lineno is not None:
+                line = step.positions.lineno
+            self.step(step.opname, step.argval, line)
+
+    def step(self, name: str, value: object, line: int) -> None:
+        if name in _NOTHING:
+            return
+        if name in _STORES:
+            self.stores.append((line, _STORES[name].format(value)))
+        if name == "STORE_DEREF" and value in self.code.co_freevars:
+            self.stores.append((line, f"stores the outer variable `{value}`"))
+        if name.startswith(("STORE_FAST", "STORE_DEREF", "STORE_NAME")):
+            names = value if isinstance(value, tuple) else (value,)
+            self.store(str(names[0]))
+            if name == "STORE_FAST_LOAD_FAST":
+                self.load_local(str(names[1]))
+            elif len(names) > 1:
+                self.forget()
+                self.store(str(names[1]))
+            else:
+                self.forget()
+        elif name.startswith("LOAD_FAST"):
+            names = value if isinstance(value, tuple) else (value,)
+            for one in names:
+                self.load_local(str(one))
+        elif name in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
+            self.load(Chain("global", str(value)))
+        elif name in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
+            if value in self.code.co_freevars:
+                self.load(Chain("free", str(value)))
+            else:
+                self.load_local(str(value))
+        elif name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD"):
+            self.attribute(str(value), is_super="SUPER" in name)
+        else:
+            self.forget()
+
+    def store(self, name: str) -> None:
+        self.aliases[name] |= self.top
+        if self.may_be_other:
+            self.opaque.add(name)
+
+    def load(self, chain: Chain) -> None:
+        self.top, self.may_be_other = {chain}, False
+        self.chains.add(chain)
+
+    def load_local(self, name: str) -> None:
+        self.top = set(self.aliases.get(name, ()))
+        if name in self.arguments:
+            self.top.add(Chain("local", name))
+        self.chains |= self.top
+        self.may_be_other = name in self.opaque or not self.top
+
+    def attribute(self, name: str, *, is_super: bool) -> None:
+        if self.may_be_other or is_super:
+            self.loose.add(name)
+        self.top = {chain.then(name) for chain in self.top if len(chain.attributes) < 8}
+        self.chains |= self.top
+
+    def forget(self) -> None:
+        self.top, self.may_be_other = set(), True

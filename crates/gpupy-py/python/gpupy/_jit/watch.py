@@ -1,0 +1,332 @@
+"""Watching a function: what it reads besides its arguments, and what it does that would not happen again.
+
+Owns ``Watch``. Python tells it of each call in this thread. Of each function that runs it knows by ``reads.py`` which
+globals, cells and attributes are read; they become guards, with all that is reached through them: attributes of
+objects, items of containers. Invariant: what cannot be followed is refused, with a reason.
+
+Not here: what guards are (``crates/gpupy-py/src/jit/guard.rs``).
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from .forms import Array, Refused, Scalar
+from .reads import Chain, reads_of
+
+# Whose code is not watched: that of arrays.
+_OURS = ("gpupy", "numpy")
+# Built-in functions whose effect or result is not the same when nothing calls them again.
+_IMPURE = frozenset(
+    "setattr delattr getattr globals locals vars eval exec compile open input print __import__ breakpoint".split()
+)
+# Modules whose built-in functions depend on their arguments alone.
+_PURE_MODULES = frozenset(
+    "builtins math cmath operator _operator itertools functools _functools collections _collections".split()
+)
+# Classes whose built-in methods change nothing but containers, which are compared.
+_PURE_CLASSES = (int, float, complex, bool, str, bytes, tuple, list, dict, set, frozenset, range, slice, type)
+# Functions of NumPy's that read what may change.
+_READERS = frozenset("load loadtxt genfromtxt fromfile memmap open_memmap fromregex".split())
+_LEAVES = (
+    *(int, float, complex, bool, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented)),
+    *(np.generic, np.dtype, np.ufunc, property, staticmethod, classmethod),
+)
+# The most items of a container that is watched, and the most guards of a function.
+_MOST_ITEMS, _MOST_GUARDS = 10_000, 20_000
+
+Guard = tuple[Any, ...]
+
+
+class Watch:
+    """Watches this thread, inside of a ``with`` statement; then it has guards, or a reason to record nothing."""
+
+    def __init__(self, function: Callable[..., Any], others: list[Any], containers: list[Any]) -> None:
+        self.refused: str | None = None
+        # Arrays that are read besides the arguments.
+        self.arrays: list[Any] = []
+        self._guards: dict[tuple[Any, ...], Guard] = {}
+        self._names: dict[int, str] = {}
+        # What is known, so that it stays where it is, and what is read of it.
+        self._known: dict[int, Any] = {}
+        self._objects: list[Any] = []
+        self._loose: set[str] = set()
+        self._seen_loose: set[tuple[int, str]] = set()
+        self._functions: dict[CodeType, FunctionType] = {}
+        self._codes: set[CodeType] = set()
+        self._inner: set[CodeType] = set()
+        self._containers: list[tuple[Any, list[Any], bool]] = []
+        self._before: Any = None
+        self._know(function, getattr(function, "__name__", "the function"))
+        for other in others:
+            self._know(other, f"an argument of class {type(other).__name__}")
+        for container in containers:
+            self._contain(container, "an argument", guarded=False)
+
+    def __enter__(self) -> Watch:
+        self._before = sys.getprofile()
+        sys.setprofile(self._told)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        sys.setprofile(self._before)
+
+    def guards(self) -> list[Guard]:
+        """What was read, as it is now. Raises ``Refused`` where it changed meanwhile."""
+        if self.refused is not None:
+            raise Refused(self.refused)
+        for container, items, _ in self._containers:
+            if not _same(items, _items(container)):
+                raise Refused(f"it changes {self._names.get(id(container), 'a container')}")
+        return list(self._guards.values())
+
+    def _refuse(self, why: str) -> None:
+        self.refused = self.refused or why
+
+    # What runs
+
+    def _told(self, frame: FrameType, event: str, value: Any) -> None:
+        if callable(self._before):
+            self._before(frame, event, value)
+        if self.refused is not None or not _is_own(frame):
+            return
+        if event == "call":
+            self._called(frame)
+        elif event == "c_call":
+            self._called_builtin(frame, value)
+
+    def _called(self, frame: FrameType) -> None:
+        code = frame.f_code
+        reads = reads_of(code)
+        if code not in self._codes:
+            self._codes.add(code)
+            self._inner.update(const for const in code.co_consts if isinstance(const, CodeType))
+            name = code.co_name
+            if code.co_flags & 0x2A0 and code not in self._inner:
+                self._refuse(f"`{name}` is a generator or a coroutine")
+            fresh = name in ("__init__", "__new__", "__post_init__")
+            for line, words in reads.stores:
+                if not (fresh and "attribute" in words) and not (code in self._inner and "outer" in words):
+                    self._refuse(f"{frame.f_code.co_filename}:{line}: `{name}` {words}")
+            self._loose |= reads.loose
+            self._look_loosely()
+        if code.co_freevars and code not in self._functions and code not in self._inner:
+            self._refuse(f"`{code.co_name}` has variables of a function that is not known")
+        for chain in reads.chains:
+            self._follow(frame, chain)
+
+    def _called_builtin(self, frame: FrameType, builtin: Any) -> None:
+        owner = getattr(builtin, "__self__", None)
+        name = getattr(builtin, "__name__", "")
+        if isinstance(owner, types.ModuleType) or owner is None:
+            module = getattr(builtin, "__module__", None) or getattr(owner, "__name__", "")
+            is_pure = module.split(".")[0] in (*_OURS, *_PURE_MODULES)
+            if (module == "builtins" and name in _IMPURE) or (not is_pure and owner is not None):
+                self._refuse(f"line {frame.f_lineno}: it calls `{module}.{name}`")
+        elif name in _READERS and isinstance(owner, types.ModuleType):
+            self._refuse(f"line {frame.f_lineno}: it reads a file by `{name}`")
+        elif not isinstance(owner, (*_PURE_CLASSES, Array, Scalar, np.generic, np.dtype, np.ufunc)):
+            kind = type(owner)
+            if kind.__module__.split(".")[0] not in _OURS or "random" in kind.__module__:
+                self._refuse(f"line {frame.f_lineno}: it calls `{name}` of an object of class {kind.__name__}")
+
+    # What is read
+
+    def _follow(self, frame: FrameType, chain: Chain) -> None:
+        """Guards the last read of a chain; those before are chains too."""
+        if chain.root == "local":
+            value = frame.f_locals.get(chain.name, _MISSING)
+            name = f"`{chain.name}`"
+        elif chain.root == "free":
+            value = self._cell(frame.f_code, chain)
+            name = f"variable `{chain.name}`"
+        else:
+            value = self._global(frame, chain)
+            name = f"global `{chain.name}`"
+        last = len(chain.attributes) - 1
+        for place, attribute in enumerate(chain.attributes):
+            if value is _MISSING or isinstance(value, (Array, Scalar, *_LEAVES)):
+                return
+            if place == 0 and chain.root == "local":
+                self._know(value, name)
+            name = f"{name[:-1]}.{attribute}`"
+            value = self._attribute(value, attribute, name, guarded=place == last)
+        if value is not _MISSING and chain.root != "local":
+            self._know(value, name)
+
+    def _cell(self, code: CodeType, chain: Chain) -> Any:
+        function = self._functions.get(code)
+        if function is None or function.__closure__ is None:
+            return _MISSING
+        cell = function.__closure__[code.co_freevars.index(chain.name)]
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            return _MISSING
+        self._guard("attribute", cell, "cell_contents", value, f"variable `{chain.name}`")
+        return value
+
+    def _global(self, frame: FrameType, chain: Chain) -> Any:
+        name = chain.name
+        for names in (frame.f_globals, frame.f_builtins):
+            value = names.get(name, _MISSING)
+            self._guard("entry", names, name, value, f"global `{name}`")
+            if value is not _MISSING:
+                return value
+        return _MISSING
+
+    def _attribute(self, owner: Any, attribute: str, name: str, *, guarded: bool) -> Any:
+        """An attribute of an object, as it lies there; of a property, nothing, as its function is watched."""
+        if isinstance(owner, types.ModuleType):
+            if owner.__name__.split(".")[-1] == "random" and owner.__name__.split(".")[0] in _OURS:
+                self._refuse(f"it draws random numbers by `{owner.__name__}.{attribute}`")
+            value = owner.__dict__.get(attribute, _MISSING)
+            if value is _MISSING:
+                value = getattr(owner, attribute, _MISSING)
+            if guarded:
+                self._guard("entry", owner.__dict__, attribute, value, name)
+            return value
+        known = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
+        found = next((kind.__dict__[attribute] for kind in known if attribute in kind.__dict__), _MISSING)
+        if not isinstance(owner, type):
+            if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+                value = getattr(owner, attribute, _MISSING)
+                if guarded:
+                    self._guard("attribute", owner, attribute, value, name)
+                return value
+            own = getattr(owner, "__dict__", None)
+            is_data = found is not _MISSING and hasattr(type(found), "__set__")
+            if isinstance(own, dict) and not is_data:
+                value = own.get(attribute, _MISSING)
+                if guarded:
+                    self._guard("entry", own, attribute, value, name)
+                if value is not _MISSING:
+                    return value
+        if found is _MISSING:
+            return _MISSING
+        for kind in known:
+            if attribute in kind.__dict__ and guarded and kind.__flags__ & _HEAP:
+                self._guard("attribute", kind, attribute, getattr(kind, attribute, _MISSING), name)
+                break
+        if isinstance(found, property):
+            for function in (found.fget, found.fset):
+                self._know(function, name)
+            return _MISSING
+        return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+
+    def _guard(self, kind: str, owner: Any, key: str, value: Any, words: str) -> None:
+        if len(self._guards) >= _MOST_GUARDS:
+            self._refuse("it reads too much to watch")
+            return
+        place = (kind, id(owner), key)
+        if place in self._guards:
+            return
+        self._known.setdefault(id(owner), owner)
+        found = () if value is _MISSING else (value,)
+        self._guards[place] = (words, kind, owner, key, *found)
+
+    # What is reached
+
+    def _know(self, value: Any, name: str) -> None:
+        """Looks at an object that was reached, once."""
+        if id(value) in self._names or isinstance(value, _LEAVES):
+            return
+        self._names[id(value)] = name
+        self._known[id(value)] = value
+        if type(value) is Array:
+            self.arrays.append(value)
+        elif isinstance(value, (Scalar, types.ModuleType, types.BuiltinFunctionType, types.WrapperDescriptorType)):
+            owner = getattr(value, "__self__", None)
+            if owner is not None and not isinstance(owner, (types.ModuleType, type)):
+                self._know(owner, f"the object of {name}")
+        elif isinstance(value, np.ndarray):
+            self._refuse(f"{name} is an array of NumPy's, which anybody may change: `gpupy.asarray` makes it gpupy's")
+        elif isinstance(value, (list, dict, set, tuple, frozenset)):
+            self._contain(value, name, guarded=not isinstance(value, (tuple, frozenset)))
+        elif isinstance(value, FunctionType):
+            self._functions[value.__code__] = value
+            for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
+                self._know(default, f"a default of {name}")
+            self._objects.append(value)
+        elif isinstance(value, types.MethodType):
+            self._know(value.__self__, f"the object of {name}")
+            self._know(value.__func__, name)
+        elif hasattr(type(value), "__next__"):
+            self._refuse(f"{name} is an iterator")
+        elif not type(value).__flags__ & _HEAP and not isinstance(value, type) and not _is_ours(type(value)):
+            self._refuse(f"{name} is an object of class {type(value).__name__}, which cannot be watched")
+        else:
+            wrapped = getattr(value, "__wrapped__", None)
+            if isinstance(wrapped, FunctionType):
+                self._know(wrapped, name)
+            self._objects.append(value)
+            self._look_loosely()
+
+    def _contain(self, container: Any, name: str, *, guarded: bool) -> None:
+        items = _items(container)
+        if len(items) > _MOST_ITEMS:
+            self._refuse(f"{name} has more than {_MOST_ITEMS} items")
+            return
+        self._names.setdefault(id(container), name)
+        self._containers.append((container, items, guarded))
+        self._known[id(container)] = container
+        if guarded:
+            kind = next(kind for kind in (dict, list, set) if isinstance(container, kind)).__name__
+            given = list(container.items()) if kind == "dict" else items
+            self._guards[kind, id(container), ""] = (f"items of {name}", kind, container, given)
+        for item in items:
+            self._know(item, f"an item of {name}")
+
+    def _look_loosely(self) -> None:
+        """Guards attributes that are read of what is not followed, of all objects that have them."""
+        for owner in list(self._objects):
+            for attribute in self._loose:
+                if (id(owner), attribute) in self._seen_loose:
+                    continue
+                self._seen_loose.add((id(owner), attribute))
+                name = f"`{type(owner).__name__}.{attribute}`"
+                value = self._attribute(owner, attribute, name, guarded=True)
+                if value is not _MISSING:
+                    self._know(value, name)
+
+
+class _Missing:
+    """In the place of what is not there."""
+
+
+_MISSING = _Missing()
+# Of classes that Python code makes.
+_HEAP = 1 << 9
+
+
+def _is_ours(kind: type) -> bool:
+    return kind.__module__.split(".")[0] in _OURS and "random" not in kind.__module__
+
+
+def _items(container: Any) -> list[Any]:
+    if isinstance(container, dict):
+        return [*container.keys(), *container.values()]
+    return list(container)
+
+
+def _same(before: list[Any], now: list[Any]) -> bool:
+    return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
+
+
+def _is_own(frame: FrameType) -> bool:
+    """Whether a frame's code is the program's: not that of arrays, nor what that calls of Python's library."""
+    seen: FrameType | None = frame
+    while seen is not None:
+        top = str(seen.f_globals.get("__name__", "")).split(".")[0]
+        if top in _OURS:
+            return False
+        if top not in sys.stdlib_module_names:
+            return True
+        seen = seen.f_back
+    return True

@@ -1,0 +1,470 @@
+//! Arrays while a function is recorded: other elements in their place, and who was looked at.
+//!
+//! Owns the [`Recording`] that goes on, of one thread in the process. On that thread an array that was there before shows
+//! an argument instead of its elements, so that all that is done with it is recorded, writes included; arrays that are made
+//! meanwhile are as ever. A decision, `bool()` of what is open, ends a [`Segment`]: what is alive is computed of the true
+//! elements, and arguments stand in its place again. Invariant: while it goes on no array from before changes; what the
+//! function did becomes true in one go, by [`Recording::come_true`].
+//!
+//! Not here: what becomes of a recording (`jit`), what a segment is (`gpupy_engine::Segment`).
+
+use crate::array::ndarray::{NdArray, Repr};
+use crate::array::scalar::{self, LazyScalar};
+use crate::array::slot::{Reading, Slot};
+use crate::convert::host;
+use crate::session::context::ready;
+use crate::session::errors::{OpenError, to_py};
+use crate::session::waiting::wait;
+use gpupy_core::shape::contiguous_strides;
+use gpupy_core::{Error, ErrorKind, Result};
+use gpupy_engine::{Array, Segment, View, WeakArray};
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The number of the recording that goes on in some thread, or 0.
+static CURRENT: AtomicU32 = AtomicU32::new(0);
+/// The number of the last one.
+static LAST: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// The recording of this thread.
+    static OURS: RefCell<Option<Recording>> = const { RefCell::new(None) };
+}
+
+/// What stands for a base: one that was there before, or one that was made and was alive at a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Register {
+    /// By its number among the inputs.
+    Input(u32),
+    /// By its number among what segments gave.
+    Made(u32),
+}
+
+/// A base from before.
+pub struct Input {
+    /// The base itself, seen whole.
+    pub real: Array,
+    /// What stands in its place, seen whole.
+    shadow: Array,
+}
+
+/// An array from before that was looked at.
+pub struct Touched {
+    /// Where the object lies.
+    object: usize,
+    /// The number of its base among the inputs.
+    pub input: u32,
+    /// The array as it was.
+    pub array: Array,
+}
+
+/// A register with what stands for it.
+struct Held {
+    register: Register,
+    /// What is open in its place, in a base of its own.
+    argument: Array,
+    /// The elements.
+    real: Array,
+}
+
+/// A segment, and what it takes and gives.
+pub struct Done {
+    pub segment: Segment,
+    pub takes: Vec<Register>,
+    /// The numbers of what it gives begin here.
+    pub gives: u32,
+    /// Of a decision: how the last of what it gives is seen, and what came of it.
+    pub decision: Option<(View, bool)>,
+}
+
+/// What a function does, on its way.
+#[derive(Default)]
+pub struct Recording {
+    pub inputs: Vec<Input>,
+    pub touched: Vec<Touched>,
+    pub done: Vec<Done>,
+    /// Why it cannot be done again without the function.
+    pub refused: Option<&'static str>,
+    held: Vec<Held>,
+    made: Vec<WeakArray>,
+    /// So many of those are looked through for what is gone.
+    looked_at: usize,
+    given: u32,
+}
+
+/// What an array shows while a recording goes on.
+#[derive(Default)]
+pub struct Shadow {
+    /// The recording.
+    number: AtomicU32,
+    repr: OnceLock<Slot<Repr>>,
+}
+
+/// Whether a function is recorded, perhaps by another thread.
+#[inline(always)]
+pub fn is_on() -> bool {
+    CURRENT.load(Ordering::Relaxed) != 0
+}
+
+/// The number of the recording of this thread, or 0.
+pub fn number() -> u32 {
+    let current = CURRENT.load(Ordering::Relaxed);
+    if current != 0 && OURS.with_borrow(Option::is_some) { current } else { 0 }
+}
+
+/// Begins a recording in this thread; false where one goes on somewhere.
+pub fn begin() -> bool {
+    let number = LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1).max(1);
+    if CURRENT.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        return false;
+    }
+    OURS.set(Some(Recording::default()));
+    true
+}
+
+/// Ends the recording of this thread: arrays show their own elements again.
+pub fn end() -> Option<Recording> {
+    let ours = OURS.take();
+    if ours.is_some() {
+        CURRENT.store(0, Ordering::Relaxed);
+    }
+    ours
+}
+
+/// Does something with the recording of this thread.
+pub fn with<R>(work: impl FnOnce(&mut Recording) -> R) -> Option<R> {
+    OURS.with_borrow_mut(|ours| ours.as_mut().map(work))
+}
+
+/// What an array shows in the recording of this thread: nothing else than ever where it was made meanwhile, or another
+/// thread records.
+#[cold]
+pub fn shadow<'a>(object: &'a NdArray, repr: &'a Slot<Repr>, py: Python<'a>) -> Reading<'a, Repr> {
+    let number = number();
+    if number == 0 || object.made_in() == number {
+        return repr.read(py);
+    }
+    let shadow = &object.keep().shadow;
+    let known = shadow.number.load(Ordering::Relaxed) == number;
+    if let Some(slot) = shadow.repr.get().filter(|_| known) {
+        return slot.read(py);
+    }
+    let found = match &*repr.read(py) {
+        Repr::Lazy(array) => {
+            let address = std::ptr::from_ref(object) as usize;
+            with(|recording| recording.touch(address, array)).flatten()
+        }
+        Repr::Numpy(_) => {
+            with(|recording| recording.refuse("it reads an array whose dtype is NumPy's own"));
+            None
+        }
+    };
+    let Some(found) = found else { return repr.read(py) };
+    if let Some(slot) = shadow.repr.get() {
+        // Nobody reads it: what it showed was this thread's, or another's before.
+        if slot.replace(py, Repr::Lazy(found)).is_err() {
+            return repr.read(py);
+        }
+        shadow.number.store(number, Ordering::Relaxed);
+        return slot.read(py);
+    }
+    shadow.number.store(number, Ordering::Relaxed);
+    shadow.repr.get_or_init(|| Slot::new(Repr::Lazy(found))).read(py)
+}
+
+/// Refuses to change what an array from before shows, which a recording would not do again.
+///
+/// # Errors
+/// Always where the array was there before this thread's recording.
+pub fn check_changes(object: &NdArray) -> PyResult<()> {
+    match number() {
+        0 => Ok(()),
+        number if number == object.made_in() => Ok(()),
+        _ => Err(OpenError::new_err(
+            "the shape, the dtype or the memory of an array from before is changed in place, which is not recorded",
+        )),
+    }
+}
+
+/// A scalar that stands for one of ours in this thread's recording.
+///
+/// # Errors
+/// Nothing is recorded, or the scalar has no elements.
+pub fn scalar_in_place_of<'py>(known: &Bound<'py, LazyScalar>) -> PyResult<Bound<'py, PyAny>> {
+    let address = std::ptr::from_ref(known.get()) as usize;
+    let array = known.get().as_array();
+    let found = with(|recording| recording.touch(address, array)).flatten();
+    let found = found.ok_or_else(|| to_py(of_another()))?;
+    scalar::leaving(known.py(), found)
+}
+
+/// Notes that an array was made in this thread's recording; gives its number, or 0.
+#[cold]
+pub fn made(array: &Array) -> u32 {
+    let number = number();
+    if number != 0 {
+        with(|recording| recording.note(array));
+    }
+    number
+}
+
+/// What a decision is: the truth of an open array of one element.
+///
+/// # Errors
+/// Any of its evaluation.
+pub fn decide(py: Python<'_>, array: &Array) -> PyResult<bool> {
+    let cut = with(|recording| recording.cut(Some(array)));
+    let mut cut = cut.unwrap_or_else(|| Err(of_another())).map_err(to_py)?;
+    let results = cut.replay(py)?;
+    let last = results.last().ok_or_else(|| to_py(of_another()))?;
+    let seen = last.seen(array.layout().clone()).map_err(to_py)?;
+    let truth = host::scalar(py, &seen)?.is_truthy()?;
+    cut.done.decision = Some((array.layout().clone(), truth));
+    let kept = with(|recording| recording.keep(cut, &results));
+    kept.unwrap_or(Ok(())).map_err(to_py)?;
+    Ok(truth)
+}
+
+/// A segment that was cut off, and is still to be computed.
+pub struct Cut {
+    pub done: Done,
+    /// The elements that it takes.
+    given: Vec<Array>,
+    /// What is alive, each with the number of what the segment gives for it.
+    alive: Vec<(Array, usize)>,
+}
+
+impl Recording {
+    /// What stands in the place of an array from before; `None` where that cannot be.
+    fn touch(&mut self, object: usize, array: &Array) -> Option<Array> {
+        if array.is_pinned() {
+            self.refuse("it reads an array whose memory is shown to other code");
+        }
+        let known = self.inputs.iter().position(|input| input.real.shares_base(array));
+        let input = match known {
+            Some(input) => input,
+            None => {
+                if self.inputs.iter().any(|input| input.real.aliases(array)) {
+                    self.refuse("it reads arrays of several dtypes that share their memory");
+                }
+                let whole = whole_base(array).ok()?;
+                let shadow = whole.argument_of().ok()?;
+                let argument = shadow.snapshot().ok()?;
+                let number = self.inputs.len();
+                let register = Register::Input(number as u32);
+                self.held.push(Held { register, argument, real: whole.clone() });
+                self.inputs.push(Input { real: whole, shadow });
+                number
+            }
+        };
+        self.touched.push(Touched { object, input: input as u32, array: array.clone() });
+        self.inputs[input].shadow.seen(array.layout().clone()).ok()
+    }
+
+    /// Says why this cannot be done without the function; the first reason stays.
+    pub fn refuse(&mut self, why: &'static str) {
+        self.refused.get_or_insert(why);
+    }
+
+    fn note(&mut self, array: &Array) {
+        if self.made.len() > 2 * self.looked_at + 64 {
+            self.made.retain(|weak| weak.upgrade().is_some());
+            self.looked_at = self.made.len();
+        }
+        self.made.push(array.downgrade());
+    }
+
+    /// The number of an array or scalar from before among those that were looked at.
+    pub fn find<T>(&self, object: &T) -> Option<usize> {
+        let address = std::ptr::from_ref(object) as usize;
+        self.touched.iter().position(|touched| touched.object == address)
+    }
+
+    /// The register that an open base is, where it is one as it stands.
+    pub fn register(&self, array: &Array) -> Option<Register> {
+        let id = array.value().ok()?.id();
+        let is_it = |held: &&Held| held.argument.value().is_ok_and(|value| value.id() == id);
+        self.held.iter().find(is_it).map(|held| held.register)
+    }
+
+    /// The input whose base stands under this one, if it is one.
+    pub fn input_of(&self, array: &Array) -> Option<u32> {
+        let found = self.inputs.iter().position(|input| input.shadow.shares_base(array));
+        found.map(|number| number as u32)
+    }
+
+    /// The inputs that were written, each with what it has now.
+    pub fn written(&self) -> Vec<(u32, Array)> {
+        let inputs = (0..).zip(&self.inputs);
+        let written = inputs.filter(|(number, input)| {
+            self.register(&input.shadow) != Some(Register::Input(*number))
+        });
+        written.map(|(number, input)| (number, input.shadow.clone())).collect()
+    }
+
+    /// The bases that are alive and are no register as they stand: each once.
+    fn alive(&self) -> Vec<Array> {
+        let made = self.made.iter().filter_map(WeakArray::upgrade);
+        let inputs = self.inputs.iter().map(|input| input.shadow.clone());
+        let mut alive: Vec<Array> = Vec::new();
+        for array in made.chain(inputs).filter(Array::is_open) {
+            let is_known = alive.iter().any(|other| other.shares_base(&array));
+            if !is_known && self.register(&array).is_none() {
+                alive.push(array);
+            }
+        }
+        alive
+    }
+
+    /// Whether anything that was made is alive and open.
+    pub fn leaks(&self) -> Vec<Array> {
+        self.made.iter().filter_map(WeakArray::upgrade).filter(Array::is_open).collect()
+    }
+
+    /// What was recorded since the last decision: it gives all that is alive, and in the last place what decides.
+    pub fn cut(&mut self, decides: Option<&Array>) -> Result<Cut> {
+        let mut alive: Vec<(Array, usize)> = Vec::new();
+        let mut results: Vec<Array> = Vec::new();
+        for array in self.alive() {
+            // Several bases may have one value.
+            let id = array.value()?.id();
+            let same = |result: &Array| result.value().is_ok_and(|value| value.id() == id);
+            let place = results.iter().position(same).unwrap_or(results.len());
+            if place == results.len() {
+                results.push(array.clone());
+            }
+            alive.push((array, place));
+        }
+        results.extend(decides.cloned());
+        let arguments: Vec<Array> = self.held.iter().map(|held| held.argument.clone()).collect();
+        let (segment, used) = Segment::of(&arguments, &results)?;
+        let takes = used.iter().map(|number| self.held[*number].register).collect();
+        let given = used.iter().map(|number| self.held[*number].real.clone()).collect();
+        let done = Done { segment, takes, gives: self.given, decision: None };
+        self.given += results.len() as u32;
+        Ok(Cut { done, given, alive })
+    }
+
+    /// Keeps a segment that was computed: arguments stand in the place of what is alive.
+    fn keep(&mut self, cut: Cut, results: &[Array]) -> Result<()> {
+        let Cut { done, alive, .. } = cut;
+        let mut arguments: SmallVec<[(usize, Array); 4]> = SmallVec::new();
+        for (array, place) in alive {
+            let known = arguments.iter().find(|(other, _)| *other == place);
+            let argument = match known {
+                Some((_, argument)) => argument.clone(),
+                None => {
+                    let argument = whole_base(&array)?.argument_of()?.snapshot()?;
+                    let register = Register::Made(done.gives + place as u32);
+                    let real = results[place].clone();
+                    self.held.push(Held { register, argument: argument.clone(), real });
+                    arguments.push((place, argument.clone()));
+                    argument
+                }
+            };
+            array.take_elements(&argument.snapshot()?)?;
+        }
+        self.done.push(done);
+        Ok(())
+    }
+
+    /// The register that an open base is after the last segment.
+    pub fn register_after(&self, cut: &Cut, array: &Array) -> Option<Register> {
+        let computed = cut.alive.iter().find(|(alive, _)| alive.shares_base(array));
+        match computed {
+            Some((_, place)) => Some(Register::Made(cut.done.gives + *place as u32)),
+            None => self.register(array),
+        }
+    }
+
+    /// The elements of what segments gave, by their numbers, where they stayed alive, with those of the last one.
+    pub fn made_with(&self, results: &[Array], last: &Cut) -> Vec<Option<Array>> {
+        let mut made = vec![None; last.done.gives as usize];
+        for held in &self.held {
+            if let Register::Made(number) = held.register {
+                made[number as usize] = Some(held.real.clone());
+            }
+        }
+        made.extend(results.iter().cloned().map(Some));
+        made
+    }
+
+    /// The elements of the register that an open base is.
+    fn real_of(&self, array: &Array) -> Option<Array> {
+        let register = self.register(array)?;
+        let held = self.held.iter().find(|held| held.register == register)?;
+        Some(held.real.clone())
+    }
+}
+
+/// Makes true what a function did: every open array that is alive has elements, and every input that was written has its
+/// new ones. Arrays show their own elements again by now.
+///
+/// # Errors
+/// Any of an evaluation.
+pub fn come_true(py: Python<'_>, recording: &Recording, cut: &Cut) -> PyResult<()> {
+    let results = cut.replay(py)?;
+    let written = recording.written().into_iter();
+    let written =
+        written.map(|(number, shadow)| (recording.inputs[number as usize].real.clone(), shadow));
+    let open = recording.leaks().into_iter().map(|array| (array.clone(), array));
+    let mut truths: Vec<(Array, Array)> = Vec::new();
+    for (base, open) in open.chain(written) {
+        let computed = cut.alive.iter().find(|(alive, _)| alive.shares_base(&open));
+        let truth = match computed {
+            Some((_, place)) => results.get(*place).cloned(),
+            None => recording.real_of(&open),
+        };
+        truths.push((base, truth.ok_or_else(|| to_py(of_another()))?));
+    }
+    // Several may have the elements of one.
+    let truths: Vec<_> = truths.into_iter().map(|(base, truth)| (base, truth.snapshot())).collect();
+    truths.into_iter().try_for_each(|(base, truth)| put(py, &base, &truth.map_err(to_py)?))
+}
+
+/// Moves the elements of a base that nobody else has to another, wherever they are shown.
+///
+/// # Errors
+/// Any of an evaluation, where they lie in memory of others.
+pub fn put(py: Python<'_>, base: &Array, from: &Array) -> PyResult<()> {
+    if base.take_elements(from).map_err(to_py)? {
+        return Ok(());
+    }
+    let context = ready(py)?;
+    wait(py, || context.assign(&whole_base(base)?, from.into())).map_err(to_py)
+}
+
+impl Cut {
+    /// What it gives of the true elements.
+    ///
+    /// # Errors
+    /// Any of an evaluation.
+    pub fn replay(&self, py: Python<'_>) -> PyResult<Vec<Array>> {
+        let given: Vec<&Array> = self.given.iter().collect();
+        ready(py)?.replay(&self.done.segment, &given).map_err(to_py)
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        // Objects keep what they showed until they are recorded again: without what was done with it.
+        let open = self.inputs.iter().filter(|input| input.shadow.is_open());
+        open.for_each(|input| input.shadow.dispose());
+    }
+}
+
+/// An array's base, seen whole.
+///
+/// # Errors
+/// - `Disposed`: it has no elements any more.
+pub fn whole_base(array: &Array) -> Result<Array> {
+    let shape = array.base_shape()?;
+    array.view(&shape, &contiguous_strides(&shape), 0)
+}
+
+fn of_another() -> Error {
+    Error::new(ErrorKind::Open, "record").says("an array belongs to another recording")
+}

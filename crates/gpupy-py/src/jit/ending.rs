@@ -1,0 +1,226 @@
+//! Endings: what a function leaves behind and gives.
+//!
+//! Owns [`Ending`]. Invariant: results are taken before anything is written, so that none sees what was written behind it.
+
+use super::given::Objects;
+use crate::array::ndarray::NdArray;
+use crate::array::recording::{Register, put};
+use crate::array::scalar;
+use crate::session::errors::to_py;
+use gpupy_engine::{Array, View};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+/// What happens at the end of a call.
+pub struct Ending {
+    /// The inputs that are written, and what they get.
+    pub writes: Vec<(u32, Register)>,
+    /// The bases of new arrays.
+    pub bases: Vec<Base>,
+    /// The arrays that the call gives.
+    pub outputs: Vec<Output>,
+    /// Of what it gives: the arrays in their places.
+    pub result: Template,
+}
+
+/// A new base.
+pub enum Base {
+    /// With what is in a register.
+    Register(Register),
+    /// With elements that are always the same.
+    Constant(Array),
+}
+
+/// An array that a call gives.
+pub struct Output {
+    pub from: From,
+    pub view: View,
+    pub writable: bool,
+}
+
+/// Whose elements an array shows.
+#[derive(Clone, Copy)]
+pub enum From {
+    /// Those of an object of the call.
+    Object(usize),
+    /// Those of a new base, by its number.
+    Base(usize),
+}
+
+/// What a call gives, with places for arrays.
+pub enum Template {
+    /// An object of the call.
+    Object(usize),
+    /// An array, by its number.
+    Array(usize),
+    /// The scalar that an array without axes is.
+    Scalar(usize),
+    /// Always this object.
+    Same(Py<PyAny>),
+    Tuple(Vec<Template>),
+    /// A tuple of a class of its own, which is called with its items.
+    Named(Py<PyAny>, Vec<Template>),
+    List(Vec<Template>),
+    Dict(Vec<(Py<PyAny>, Template)>),
+}
+
+/// The elements of a call: its inputs, and what its segments gave.
+pub struct Registers<'a> {
+    pub inputs: &'a [Array],
+    pub made: &'a [Option<Array>],
+}
+
+impl Registers<'_> {
+    /// What is in a register.
+    pub fn get(&self, register: Register) -> PyResult<&Array> {
+        let found = match register {
+            Register::Input(number) => self.inputs.get(number as usize),
+            Register::Made(number) => self.made.get(number as usize).and_then(Option::as_ref),
+        };
+        found.ok_or_else(|| PyRuntimeError::new_err("a recorded function reads what is not there"))
+    }
+}
+
+impl Template {
+    /// As Python describes it: `("object", place)`, `("array", number)`, `("scalar", number)`, `("same", object)`,
+    /// `("tuple" | "list", items)`, `("named", class, items)`, `("dict", [(key, value), ...])`.
+    pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Template> {
+        let words = words.cast::<PyTuple>()?;
+        let kind: String = words.get_item(0)?.extract()?;
+        let at = |place: usize| words.get_item(place);
+        let items = |place| {
+            at(place)?.try_iter()?.map(|item| Template::of(&item?)).collect::<PyResult<Vec<_>>>()
+        };
+        Ok(match kind.as_str() {
+            "object" => Template::Object(at(1)?.extract()?),
+            "array" => Template::Array(at(1)?.extract()?),
+            "scalar" => Template::Scalar(at(1)?.extract()?),
+            "same" => Template::Same(at(1)?.unbind()),
+            "tuple" => Template::Tuple(items(1)?),
+            "list" => Template::List(items(1)?),
+            "named" => Template::Named(at(1)?.unbind(), items(2)?),
+            "dict" => {
+                let pair = |item: PyResult<Bound<'_, PyAny>>| {
+                    let item = item?;
+                    Ok((item.get_item(0)?.unbind(), Template::of(&item.get_item(1)?)?))
+                };
+                Template::Dict(at(1)?.try_iter()?.map(pair).collect::<PyResult<_>>()?)
+            }
+            _ => return Err(PyTypeError::new_err(format!("a result is no {kind}"))),
+        })
+    }
+
+    fn build<'py>(&self, py: Python<'py>, call: &Call<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        let all = |items: &[Template]| {
+            items.iter().map(|item| item.build(py, call)).collect::<PyResult<Vec<_>>>()
+        };
+        Ok(match self {
+            Template::Object(place) => call.objects[*place].clone(),
+            Template::Array(number) => call.array(py, *number)?,
+            Template::Scalar(number) => call.scalar(py, *number)?,
+            Template::Same(object) => object.bind(py).clone(),
+            Template::Tuple(items) => PyTuple::new(py, all(items)?)?.into_any(),
+            Template::Named(class, items) => {
+                class.bind(py).call1(PyTuple::new(py, all(items)?)?)?
+            }
+            Template::List(items) => PyList::new(py, all(items)?)?.into_any(),
+            Template::Dict(entries) => {
+                let dict = PyDict::new(py);
+                for (key, value) in entries {
+                    dict.set_item(key, value.build(py, call)?)?;
+                }
+                dict.into_any()
+            }
+        })
+    }
+}
+
+/// The end of one call.
+struct Call<'c, 'py> {
+    ending: &'c Ending,
+    objects: &'c Objects<'py>,
+    /// The new bases, each with the object that owns it.
+    bases: Vec<(Array, Bound<'py, NdArray>)>,
+}
+
+impl<'py> Call<'_, 'py> {
+    fn array(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        let Output { from, view, writable } = &self.ending.outputs[number];
+        match from {
+            From::Object(place) => {
+                let object = self.objects[*place].cast::<NdArray>()?;
+                let seen = object.get().read(py).as_lazy().map(|array| array.seen(view.clone()));
+                let seen = seen.ok_or_else(|| PyTypeError::new_err("an array is NumPy's own"))?;
+                let seen = object.get().view(object, seen.map_err(to_py)?, *writable);
+                Ok(Bound::new(py, seen)?.into_any())
+            }
+            From::Base(number) => {
+                let (array, owner) = &self.bases[*number];
+                if *writable && view == array.layout() {
+                    return Ok(owner.clone().into_any());
+                }
+                let seen = array.seen(view.clone()).map_err(to_py)?;
+                Ok(Bound::new(py, owner.get().view(owner, seen, *writable))?.into_any())
+            }
+        }
+    }
+
+    fn scalar(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        let Output { from, view, .. } = &self.ending.outputs[number];
+        match from {
+            From::Base(number) => {
+                let seen = self.bases[*number].0.seen(view.clone()).map_err(to_py)?;
+                scalar::leaving(py, seen.snapshot().map_err(to_py)?)
+            }
+            From::Object(place) => Ok(self.objects[*place].clone()),
+        }
+    }
+}
+
+impl Ending {
+    /// Gives what the function gives of these objects, and writes what it writes.
+    ///
+    /// # Errors
+    /// - `MemoryError`: there is no room; nothing was written.
+    pub fn give<'py>(
+        &self,
+        py: Python<'py>,
+        objects: &Objects<'py>,
+        registers: &Registers<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut bases = Vec::with_capacity(self.bases.len());
+        for base in &self.bases {
+            let array = match base {
+                // Nobody else has what a segment made, but for what is written.
+                Base::Register(register @ Register::Made(_)) if self.is_sole(*register) => {
+                    registers.get(*register)?.clone()
+                }
+                Base::Register(register) => registers.get(*register)?.snapshot().map_err(to_py)?,
+                Base::Constant(array) => array.snapshot().map_err(to_py)?,
+            };
+            let owner = Bound::new(py, NdArray::lazy(array.clone()))?;
+            bases.push((array, owner));
+        }
+        let result = self.result.build(py, &Call { ending: self, objects, bases })?;
+        let mut written = Vec::with_capacity(self.writes.len());
+        for (input, register) in &self.writes {
+            let from = registers.get(*register)?;
+            let from = match self.is_sole(*register) && matches!(register, Register::Made(_)) {
+                true => from.clone(),
+                false => from.snapshot().map_err(to_py)?,
+            };
+            written.push((registers.get(Register::Input(*input))?, from));
+        }
+        written.into_iter().try_for_each(|(base, from)| put(py, base, &from))?;
+        Ok(result)
+    }
+
+    /// Whether a register is used once.
+    fn is_sole(&self, register: Register) -> bool {
+        let bases =
+            self.bases.iter().filter(|base| matches!(base, Base::Register(it) if *it == register));
+        let writes = self.writes.iter().filter(|(_, it)| *it == register);
+        bases.count() + writes.count() == 1
+    }
+}

@@ -1,0 +1,315 @@
+//! The end of a recording: it becomes a variant.
+//!
+//! Owns [`begin`], [`finish`] and [`abandon`], which the recorder of Python calls. Invariant: whatever is kept, what the
+//! function did is true afterwards, and the call gives it.
+//!
+//! Not here: what goes on while a function is recorded (`array/recording.rs`).
+
+use super::call::Jit;
+use super::ending::{Base, Ending, From, Output, Registers, Template};
+use super::given::{Given, Objects};
+use super::guard::Guard;
+use super::path::{Path, Then};
+use super::variant::{Variant, Wanted};
+use crate::array::ndarray::NdArray;
+use crate::array::recording::{self, Cut, Done, Recording, come_true};
+use crate::array::scalar::LazyScalar;
+use crate::session::context::opening;
+use crate::session::errors::to_py;
+use gpupy_engine::{Array, View};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Begins a recording in this thread; false where one goes on somewhere.
+#[pyfunction]
+pub fn begin() -> bool {
+    recording::begin()
+}
+
+/// An array that was found alive after a function had ended, and is not what it gave.
+#[pyfunction]
+pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
+    let results = results.iter().map(|result| seen(&result)).collect::<PyResult<Vec<_>>>()?;
+    let is_result = |array: &Array| results.iter().any(|(result, _)| result.shares_base(array));
+    let leaks = recording::with(|recording| recording.leaks()).unwrap_or_default();
+    Ok(!leaks.iter().all(is_result))
+}
+
+/// A scalar that stands for one of ours in this thread's recording.
+///
+/// # Errors
+/// Nothing is recorded, or the scalar has no elements.
+#[pyfunction]
+pub fn scalar_in_place_of<'py>(scalar: &Bound<'py, LazyScalar>) -> PyResult<Bound<'py, PyAny>> {
+    recording::scalar_in_place_of(scalar)
+}
+
+/// How many decisions there were so far.
+#[pyfunction]
+pub fn decisions() -> usize {
+    recording::with(|recording| recording.done.len()).unwrap_or(0)
+}
+
+/// Ends the recording of this thread without keeping anything: what was done is true, and open arrays have elements.
+///
+/// # Errors
+/// Any of an evaluation.
+#[pyfunction]
+pub fn abandon(py: Python<'_>) -> PyResult<()> {
+    let cut = recording::with(|recording| recording.cut(None));
+    let ours = recording::end();
+    if let (Some(cut), Some(ours)) = (cut, ours) {
+        come_true(py, &ours, &cut.map_err(to_py)?)?;
+    }
+    Ok(())
+}
+
+/// Ends the recording of this thread: it is kept, unless it was refused or a reason is given not to, and the call's result
+/// comes back with the reason.
+///
+/// - `arguments`, `named`: what the arguments were like ([`Given::of`]); `objects`: their arrays, in that order, and
+///   `captured` ones behind them; `guards`: [`Guard::of`].
+/// - `result`: [`Template::of`]; `outputs`: the arrays and scalars in it.
+///
+/// # Errors
+/// Any of an evaluation.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // what a variant consists of
+pub fn finish<'py>(
+    py: Python<'py>,
+    jit: &Bound<'py, Jit>,
+    arguments: &Bound<'py, PyList>,
+    named: &Bound<'py, PyList>,
+    objects: &Bound<'py, PyList>,
+    captured: &Bound<'py, PyList>,
+    guards: &Bound<'py, PyList>,
+    result: &Bound<'py, PyAny>,
+    outputs: &Bound<'py, PyList>,
+    refused: Option<String>,
+) -> PyResult<(Bound<'py, PyAny>, Option<String>)> {
+    let all: Objects<'py> = objects.iter().chain(captured.iter()).collect();
+    let outputs: Vec<(Array, bool)> =
+        outputs.iter().map(|output| seen(&output)).collect::<PyResult<_>>()?;
+    let ended = recording::with(|recording| {
+        let cut = recording.cut(None).map_err(to_py)?;
+        let ending = Ending::of(recording, &cut, &outputs, &all, result)?;
+        let wanted = wanted(recording, &all);
+        Ok::<_, PyErr>((cut, ending, wanted))
+    });
+    let ours = recording::end();
+    let (Some(ended), Some(mut ours)) = (ended, ours) else {
+        return Err(PyRuntimeError::new_err("nothing is recorded in this thread"));
+    };
+    let (cut, ending, wanted) = ended?;
+    let refused = refused.or_else(|| ours.refused.map(str::to_owned));
+    let refused = refused.or_else(|| match &wanted {
+        Some(_) => None,
+        None => Some("it reads an array by a way that cannot be watched".to_owned()),
+    });
+    let ending = Arc::new(ending);
+    let made = ours.made_with(&cut.replay(py)?, &cut);
+    let inputs: Vec<Array> = ours.inputs.iter().map(|input| input.real.clone()).collect();
+    let registers = Registers { inputs: &inputs, made: &made };
+    let given = ending.give(py, &all, &registers)?;
+    if let (None, Some(wanted)) = (&refused, wanted) {
+        let pair = |entry: Bound<'_, PyAny>| {
+            Ok((entry.get_item(0)?.unbind(), Given::of(&entry.get_item(1)?)?))
+        };
+        let variant = Variant {
+            arguments: arguments.iter().map(|given| Given::of(&given)).collect::<PyResult<_>>()?,
+            named: named.iter().map(pair).collect::<PyResult<_>>()?,
+            guards: guards.iter().map(|guard| Guard::of(&guard)).collect::<PyResult<_>>()?,
+            captured: captured.iter().map(Bound::unbind).collect(),
+            wanted,
+            inputs: inputs.len() as u32,
+            opening: opening(),
+            made: made.len() as u32,
+            path: path(jit.get(), std::mem::take(&mut ours.done), cut, ending),
+            replays: AtomicU64::new(0),
+        };
+        jit.get().keep(py, variant);
+    }
+    Ok((given, refused))
+}
+
+/// What an output is: an array as it is seen, and whether it may be written.
+fn seen(output: &Bound<'_, PyAny>) -> PyResult<(Array, bool)> {
+    if let Ok(array) = output.cast_exact::<NdArray>() {
+        let reading = array.get().read(array.py());
+        let lazy =
+            reading.as_lazy().ok_or_else(|| PyTypeError::new_err("an array is NumPy's own"))?;
+        return Ok((lazy.clone(), array.get().is_writable()));
+    }
+    let scalar = output.cast_exact::<LazyScalar>()?;
+    Ok((scalar.get().as_array().clone(), false))
+}
+
+/// The arrays that were looked at, where all are among the call's objects.
+fn wanted(recording: &Recording, objects: &Objects<'_>) -> Option<Vec<Wanted>> {
+    let mut places = vec![None; recording.touched.len()];
+    for (place, object) in objects.iter().enumerate() {
+        if let Ok(array) = object.cast_exact::<NdArray>()
+            && let Some(number) = recording.find(array.get())
+        {
+            places[number].get_or_insert((place, array.get().is_writable()));
+        }
+        if let Ok(scalar) = object.cast_exact::<LazyScalar>()
+            && let Some(number) = recording.find(scalar.get())
+        {
+            places[number].get_or_insert((place, true));
+        }
+    }
+    let touched = recording.touched.iter().zip(places);
+    let wanted = touched.map(|(touched, place)| {
+        let (object, writable) = place?;
+        Some(Wanted {
+            object,
+            input: touched.input,
+            dtype: touched.array.dtype(),
+            base: touched.array.base_shape().ok()?,
+            view: touched.array.layout().clone(),
+            writable,
+        })
+    });
+    wanted.collect()
+}
+
+/// The path of segments to an ending.
+fn path(jit: &Jit, done: Vec<Done>, last: Cut, ending: Arc<Ending>) -> Arc<Path> {
+    let Done { segment, takes, gives, .. } = last.done;
+    let then = Then::End(ending);
+    let mut path = Arc::new(Path { segment: jit.shared(segment), takes, gives, then });
+    for Done { segment, takes, gives, decision } in done.into_iter().rev() {
+        let Some((seen, truth)) = decision else { continue };
+        let (no, yes) = if truth { (None, Some(path)) } else { (Some(path), None) };
+        let then = Then::Decide { seen, no, yes };
+        path = Arc::new(Path { segment: jit.shared(segment), takes, gives, then });
+    }
+    path
+}
+
+impl Ending {
+    /// What is left behind and given by what was recorded up to the last segment.
+    fn of(
+        recording: &Recording,
+        cut: &Cut,
+        outputs: &[(Array, bool)],
+        objects: &Objects<'_>,
+        result: &Bound<'_, PyAny>,
+    ) -> PyResult<Ending> {
+        let lost = || PyRuntimeError::new_err("a result belongs to another recording");
+        let mut writes = Vec::new();
+        for (input, shadow) in recording.written() {
+            writes.push((input, recording.register_after(cut, &shadow).ok_or_else(lost)?));
+        }
+        let (mut bases, mut owners): (Vec<Base>, Vec<Array>) = (Vec::new(), Vec::new());
+        let mut given = Vec::new();
+        for (array, writable) in outputs {
+            let (view, writable): (View, bool) = (array.layout().clone(), *writable);
+            let from = match recording.input_of(array) {
+                Some(input) => From::Object(owner(recording, objects, input).ok_or_else(lost)?),
+                None => {
+                    let known = owners.iter().position(|owner| owner.shares_base(array));
+                    From::Base(match known {
+                        Some(number) => number,
+                        None => {
+                            bases.push(match array.is_open() {
+                                true => Base::Register(
+                                    recording.register_after(cut, array).ok_or_else(lost)?,
+                                ),
+                                false => Base::Constant(
+                                    recording::whole_base(array)
+                                        .map_err(to_py)?
+                                        .snapshot()
+                                        .map_err(to_py)?,
+                                ),
+                            });
+                            owners.push(array.clone());
+                            bases.len() - 1
+                        }
+                    })
+                }
+            };
+            given.push(Output { from, view, writable });
+        }
+        Ok(Ending { writes, bases, outputs: given, result: Template::of(result)? })
+    }
+}
+
+/// The place of an object whose base is an input.
+fn owner(recording: &Recording, objects: &Objects<'_>, input: u32) -> Option<usize> {
+    let mut places = objects.iter().enumerate();
+    places.find_map(|(place, object)| {
+        let array = object.cast_exact::<NdArray>().ok()?;
+        let touched = &recording.touched[recording.find(array.get())?];
+        (touched.input == input).then_some(place)
+    })
+}
+
+impl Variant {
+    /// The variant that also knows the way of another one, for the same arguments; `None` where they are not the same, or
+    /// do not do the same up to a decision.
+    pub fn with(&self, other: &Variant, py: Python<'_>) -> Option<Variant> {
+        let is_same = |a: &[Given], b: &[Given]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_same(b, py))
+        };
+        let is_named = self.named.len() == other.named.len()
+            && self.named.iter().zip(&other.named).all(|((name, a), (other, b))| {
+                name.bind(py).eq(other.bind(py)).unwrap_or(false) && a.is_same(b, py)
+            });
+        if self.opening != other.opening || !is_named || !is_same(&self.arguments, &other.arguments)
+        {
+            return None;
+        }
+        // The shorter list of arrays has to be how the longer one begins, as both are in the order of a common way.
+        let (short, long) =
+            if self.wanted.len() <= other.wanted.len() { (self, other) } else { (other, self) };
+        let all = short.captured.iter().zip(&long.captured).all(|(a, b)| a.is(b));
+        if !all
+            || long.captured.len() < short.captured.len()
+            || long.wanted[..short.wanted.len()] != short.wanted
+        {
+            return None;
+        }
+        let path = Arc::new(self.path.with(&other.path)?);
+        let mut guards: Vec<Guard> = self.guards.iter().map(|guard| guard.again(py)).collect();
+        for guard in &other.guards {
+            if !guards.iter().any(|known| known.is_same(guard, py)) {
+                guards.push(guard.again(py));
+            }
+        }
+        let again = |given: &Given| given.again(py);
+        Some(Variant {
+            arguments: self.arguments.iter().map(again).collect(),
+            named: self
+                .named
+                .iter()
+                .map(|(name, given)| (name.clone_ref(py), again(given)))
+                .collect(),
+            guards,
+            captured: long.captured.iter().map(|object| object.clone_ref(py)).collect(),
+            wanted: long.wanted.clone(),
+            inputs: self.inputs.max(other.inputs),
+            opening: self.opening,
+            made: self.made.max(other.made),
+            path,
+            replays: AtomicU64::new(self.replays.load(std::sync::atomic::Ordering::Relaxed)),
+        })
+    }
+}
+
+/// What Python calls of all this.
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let inner = PyModule::new(module.py(), "jit")?;
+    inner.add_class::<Jit>()?;
+    inner.add_function(wrap_pyfunction!(begin, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(leaks, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(scalar_in_place_of, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(decisions, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(abandon, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(finish, &inner)?)?;
+    module.add("jit", inner)
+}

@@ -1,0 +1,145 @@
+//! Guards: what a function read besides its arguments, and must still be as it was.
+//!
+//! Owns [`Guard`]. Invariant: a guard runs no Python code but what a slot of a class has.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+/// Something that was read, and what it was.
+pub struct Guard {
+    /// What it is, for people.
+    pub words: String,
+    read: Read,
+}
+
+enum Read {
+    /// An entry of a dictionary: a global, an attribute in an object's or a class' own; `None` where there was none.
+    Entry(Py<PyDict>, Py<PyAny>, Option<Py<PyAny>>),
+    /// An attribute that lies in a slot, in a class or in a cell.
+    Attribute(Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>),
+    /// The items of a list.
+    List(Py<PyList>, Vec<Py<PyAny>>),
+    /// The entries of a dictionary.
+    Dict(Py<PyDict>, Vec<(Py<PyAny>, Py<PyAny>)>),
+    /// The elements of a set, which had so many.
+    Set(Py<PyAny>, Vec<Py<PyAny>>),
+}
+
+impl Guard {
+    /// As Python describes it: `(words, "entry", dict, key, value)`, `(words, "attribute", object, name, value)`, where
+    /// the value is missing if there was none; `(words, "list" | "dict" | "set", object, items)`.
+    pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Guard> {
+        let given = words.cast::<PyTuple>()?;
+        let (words, kind): (String, String) =
+            (given.get_item(0)?.extract()?, given.get_item(1)?.extract()?);
+        let at = |place: usize| given.get_item(place);
+        let value = || at(4).ok().map(Bound::unbind);
+        let items =
+            || at(3)?.try_iter()?.map(|item| item.map(Bound::unbind)).collect::<PyResult<Vec<_>>>();
+        let read = match kind.as_str() {
+            "entry" => {
+                Read::Entry(at(2)?.cast_into::<PyDict>()?.unbind(), at(3)?.unbind(), value())
+            }
+            "attribute" => Read::Attribute(at(2)?.unbind(), at(3)?.unbind(), value()),
+            "list" => Read::List(at(2)?.cast_into::<PyList>()?.unbind(), items()?),
+            "set" => Read::Set(at(2)?.unbind(), items()?),
+            "dict" => {
+                let pair = |item: PyResult<Bound<'_, PyAny>>| {
+                    let item = item?;
+                    Ok((item.get_item(0)?.unbind(), item.get_item(1)?.unbind()))
+                };
+                let pairs = at(3)?.try_iter()?.map(pair).collect::<PyResult<_>>()?;
+                Read::Dict(at(2)?.cast_into::<PyDict>()?.unbind(), pairs)
+            }
+            _ => return Err(PyTypeError::new_err(format!("a guard is no {kind}"))),
+        };
+        Ok(Guard { words, read })
+    }
+
+    /// Whether what was read is what it was.
+    pub fn holds(&self, py: Python<'_>) -> PyResult<bool> {
+        let is = |value: Option<Bound<'_, PyAny>>, known: &Option<Py<PyAny>>| match (value, known) {
+            (Some(value), Some(known)) => value.is(known),
+            (None, None) => true,
+            _ => false,
+        };
+        Ok(match &self.read {
+            Read::Entry(dict, key, known) => is(dict.bind(py).get_item(key.bind(py))?, known),
+            Read::Attribute(object, name, known) => {
+                let value = object.bind(py).getattr(name.bind(py).cast()?);
+                is(value.ok(), known)
+            }
+            Read::List(list, items) => {
+                let list = list.bind(py);
+                list.len() == items.len()
+                    && list.iter().zip(items).all(|(item, known)| item.is(known))
+            }
+            Read::Dict(dict, entries) => {
+                let dict = dict.bind(py);
+                let mut pairs = dict.iter().zip(entries);
+                dict.len() == entries.len()
+                    && pairs.all(|((key, value), (name, known))| key.is(name) && value.is(known))
+            }
+            Read::Set(set, items) => {
+                let set = set.bind(py);
+                let mut all = set.len()? == items.len();
+                for item in items {
+                    all = all && set.contains(item)?;
+                }
+                all
+            }
+        })
+    }
+
+    /// Whether two guards say the same.
+    pub fn is_same(&self, other: &Guard, py: Python<'_>) -> bool {
+        let is = |a: &Option<Py<PyAny>>, b: &Option<Py<PyAny>>| match (a, b) {
+            (Some(a), Some(b)) => a.is(b),
+            (None, None) => true,
+            _ => false,
+        };
+        let all = |a: &[Py<PyAny>], b: &[Py<PyAny>]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is(b))
+        };
+        match (&self.read, &other.read) {
+            (Read::Entry(a, b, c), Read::Entry(d, e, f)) => {
+                a.is(d) && b.bind(py).eq(e.bind(py)).unwrap_or(false) && is(c, f)
+            }
+            (Read::Attribute(a, b, c), Read::Attribute(d, e, f)) => {
+                a.is(d) && b.bind(py).eq(e.bind(py)).unwrap_or(false) && is(c, f)
+            }
+            (Read::List(a, b), Read::List(c, d)) => a.is(c) && all(b, d),
+            (Read::Set(a, b), Read::Set(c, d)) => a.is(c) && all(b, d),
+            (Read::Dict(a, b), Read::Dict(c, d)) => {
+                a.is(c)
+                    && b.len() == d.len()
+                    && b.iter().zip(d).all(|((a, b), (c, d))| a.is(c) && b.is(d))
+            }
+            _ => false,
+        }
+    }
+
+    /// Another handle of the same.
+    pub fn again(&self, py: Python<'_>) -> Guard {
+        let clone = |value: &Option<Py<PyAny>>| value.as_ref().map(|value| value.clone_ref(py));
+        let all = |items: &[Py<PyAny>]| items.iter().map(|item| item.clone_ref(py)).collect();
+        let read = match &self.read {
+            Read::Entry(dict, key, value) => {
+                Read::Entry(dict.clone_ref(py), key.clone_ref(py), clone(value))
+            }
+            Read::Attribute(object, name, value) => {
+                Read::Attribute(object.clone_ref(py), name.clone_ref(py), clone(value))
+            }
+            Read::List(list, items) => Read::List(list.clone_ref(py), all(items)),
+            Read::Set(set, items) => Read::Set(set.clone_ref(py), all(items)),
+            Read::Dict(dict, entries) => {
+                let pair = |(key, value): &(Py<PyAny>, Py<PyAny>)| {
+                    (key.clone_ref(py), value.clone_ref(py))
+                };
+                Read::Dict(dict.clone_ref(py), entries.iter().map(pair).collect())
+            }
+        };
+        Guard { words: self.words.clone(), read }
+    }
+}

@@ -1,0 +1,252 @@
+//! Variants: what was recorded of a function for arguments and surroundings that look alike.
+//!
+//! Owns [`Variant`] and its [`Wanted`] arrays. Invariant: a variant is done only where all that the function's operations
+//! depended on looks as it did: the arguments, what was read besides, each array's dtype, shape, strides, flags and memory, which
+//! arrays share it, the driver, and how errors of arithmetic are handled.
+//!
+//! Not here: what is done (`path.rs`), recording (`finish.rs`).
+
+use super::ending::Registers;
+use super::given::{Given, Objects, all_fit, entries_fit};
+use super::guard::Guard;
+use super::path::{Path, Then};
+use crate::array::ndarray::NdArray;
+use crate::array::scalar::LazyScalar;
+use crate::convert::host;
+use crate::session::context::{opening, ready};
+use crate::session::errors::to_py;
+use gpupy_core::DType;
+use gpupy_engine::{Array, View};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What was recorded for one look of arguments and surroundings.
+pub struct Variant {
+    pub arguments: Vec<Given>,
+    pub named: Vec<(Py<PyAny>, Given)>,
+    pub guards: Vec<Guard>,
+    /// Arrays that were read besides the arguments.
+    pub captured: Vec<Py<PyAny>>,
+    pub wanted: Vec<Wanted>,
+    /// How many bases they have.
+    pub inputs: u32,
+    /// The number of the opening of drivers.
+    pub opening: u32,
+    /// How many registers segments give.
+    pub made: u32,
+    pub path: Arc<Path>,
+    pub replays: AtomicU64,
+}
+
+/// An array that the function looked at.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Its place among the call's objects.
+    pub object: usize,
+    /// The number of its base.
+    pub input: u32,
+    pub dtype: DType,
+    /// The shape of its base.
+    pub base: Vec<usize>,
+    pub view: View,
+    pub writable: bool,
+}
+
+/// What became of a call.
+pub enum Replayed<'py> {
+    /// It was done, and gave this.
+    Done(Bound<'py, PyAny>),
+    /// It looks otherwise, and where.
+    Otherwise(Missed),
+    /// A decision went where nobody saw it go before; nothing was written.
+    Decided,
+}
+
+/// What looks otherwise.
+pub enum Missed {
+    Arguments,
+    Driver,
+    /// An array, by its number among those wanted.
+    Array(usize),
+    /// A guard, by its number.
+    Guard(usize),
+}
+
+type Inputs = SmallVec<[Array; 8]>;
+
+impl Variant {
+    /// Does a call, if it looks as it did.
+    ///
+    /// # Errors
+    /// Any of an evaluation; nothing was written then.
+    pub fn replay<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Replayed<'py>> {
+        let py = args.py();
+        let mut objects = Objects::new();
+        if self.opening != opening() {
+            return Ok(Replayed::Otherwise(Missed::Driver));
+        }
+        if !self.fit(args, kwargs, &mut objects)? {
+            return Ok(Replayed::Otherwise(Missed::Arguments));
+        }
+        for (number, guard) in self.guards.iter().enumerate() {
+            if !guard.holds(py)? {
+                return Ok(Replayed::Otherwise(Missed::Guard(number)));
+            }
+        }
+        objects.extend(self.captured.iter().map(|object| object.bind(py).clone()));
+        let mut inputs = Inputs::new();
+        if let Some(missed) = self.look(py, &objects, &mut inputs)? {
+            return Ok(Replayed::Otherwise(missed));
+        }
+        match self.follow(py, &objects, &inputs)? {
+            Some(result) => {
+                self.replays.fetch_add(1, Ordering::Relaxed);
+                Ok(Replayed::Done(result))
+            }
+            None => Ok(Replayed::Decided),
+        }
+    }
+
+    fn fit<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+        objects: &mut Objects<'py>,
+    ) -> PyResult<bool> {
+        if !all_fit(&self.arguments, args.len(), args.iter(), objects)? {
+            return Ok(false);
+        }
+        match kwargs {
+            Some(kwargs) => entries_fit(&self.named, kwargs, objects),
+            None => Ok(self.named.is_empty()),
+        }
+    }
+
+    /// Looks whether the arrays are as they were, and finds their bases.
+    fn look(
+        &self,
+        py: Python<'_>,
+        objects: &Objects<'_>,
+        inputs: &mut Inputs,
+    ) -> PyResult<Option<Missed>> {
+        for (number, wanted) in self.wanted.iter().enumerate() {
+            let object = &objects[wanted.object];
+            let missed = || Ok(Some(Missed::Array(number)));
+            if let Ok(array) = object.cast_exact::<NdArray>() {
+                let reading = array.get().read(py);
+                let Some(known) = reading.as_lazy() else { return missed() };
+                if array.get().is_writable() != wanted.writable
+                    || !wanted.is_seen_in(known, inputs)?
+                {
+                    return missed();
+                }
+            } else if let Ok(scalar) = object.cast_exact::<LazyScalar>() {
+                if !wanted.is_seen_in(scalar.get().as_array(), inputs)? {
+                    return missed();
+                }
+            } else {
+                return missed();
+            }
+        }
+        for (number, input) in inputs.iter().enumerate() {
+            if inputs[..number].iter().any(|other| other.aliases(input)) {
+                return Ok(Some(Missed::Arguments));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Goes through the segments; `None` where a decision went elsewhere.
+    fn follow<'py>(
+        &self,
+        py: Python<'py>,
+        objects: &Objects<'py>,
+        inputs: &[Array],
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let context = ready(py)?;
+        let mut made: SmallVec<[Option<Array>; 8]> = SmallVec::new();
+        made.resize(self.made as usize, None);
+        let mut path = &self.path;
+        loop {
+            let registers = Registers { inputs, made: &made };
+            let given = path.takes.iter().map(|register| registers.get(*register));
+            let given: SmallVec<[&Array; 8]> = given.collect::<PyResult<_>>()?;
+            let results = context.replay(&path.segment, &given).map_err(to_py)?;
+            drop(given);
+            let last = results.last().cloned();
+            for (place, result) in (path.gives as usize..).zip(results) {
+                if let Some(slot) = made.get_mut(place) {
+                    *slot = Some(result);
+                }
+            }
+            match &path.then {
+                Then::End(ending) => {
+                    let registers = Registers { inputs, made: &made };
+                    return ending.give(py, objects, &registers).map(Some);
+                }
+                Then::Decide { seen, no, yes } => {
+                    let Some(last) = last else { return Ok(None) };
+                    let element = last.seen(seen.clone()).map_err(to_py)?;
+                    let truth = host::scalar(py, &element)?.is_truthy()?;
+                    match if truth { yes } else { no } {
+                        Some(next) => path = next,
+                        None => return Ok(None),
+                    }
+                }
+            }
+        }
+    }
+
+    /// What looks otherwise, in words.
+    pub fn words(&self, missed: &Missed) -> String {
+        match missed {
+            Missed::Arguments => "arguments of other kinds or values".into(),
+            Missed::Driver => {
+                "another driver, or another way to handle errors of arithmetic".into()
+            }
+            Missed::Array(number) => {
+                self.wanted.get(*number).map_or_else(String::new, Wanted::words)
+            }
+            Missed::Guard(number) => {
+                self.guards.get(*number).map_or_else(String::new, |guard| guard.words.clone())
+            }
+        }
+    }
+}
+
+impl Wanted {
+    /// Whether an array is as it was; notes its base.
+    fn is_seen_in(&self, array: &Array, inputs: &mut Inputs) -> PyResult<bool> {
+        if array.dtype() != self.dtype || *array.layout() != self.view {
+            return Ok(false);
+        }
+        match inputs.get(self.input as usize) {
+            Some(base) => Ok(base.shares_base(array)),
+            None if !array.has_alone(&self.base) => Ok(false),
+            None => {
+                inputs.push(array.seen(View::contiguous(&self.base)).map_err(to_py)?);
+                Ok(true)
+            }
+        }
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        let View { shape, strides, offset } = &self.view;
+        let place = match self.base[..] == shape[..] && *offset == 0 {
+            true => String::new(),
+            false => {
+                format!(", strides {:?} from {offset} of a base {:?}", &strides[..], self.base)
+            }
+        };
+        let flag = if self.writable { "" } else { ", read-only" };
+        format!("array {}: {} {:?}{place}{flag}", self.object, self.dtype, &shape[..])
+    }
+}
