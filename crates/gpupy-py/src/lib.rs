@@ -53,6 +53,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     unsafe { numpy::PY_ARRAY_API.PyArray_GetNDArrayCFeatureVersion(module.py()) };
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;
     module.add("OpenError", module.py().get_type::<errors::OpenError>())?;
+    module.add("FormatError", module.py().get_type::<errors::FormatError>())?;
     module.add_class::<ndarray::NdArray>()?;
     module.add_class::<scalar::LazyScalar>()?;
     module.add_class::<ufunc::Ufunc>()?;

@@ -22,12 +22,21 @@ impl Context {
         let recorded = &segment.recorded;
         recorded.check(&values)?;
         let expressions = &self.inner.door.recorder().expressions;
-        let made = recorded.all_values(expressions, &values);
-        let found = results(recorded, &values, &made);
         let may_plan = self.inner.door.computes() && !self.inner.tracer.listens();
         if may_plan && segment.is_to_plan() && are_in_memory(&values) {
+            let made = recorded.all_values(expressions, &values);
+            let found = results(recorded, &values, &made);
             self.plan(segment, &values, made)?;
+            return Ok(found.into_iter().map(Array::from_value).collect());
         }
+        // A single element that is known is a scalar of kernels.
+        let known = |(array, value): (&&Array, Value)| match value.shape() {
+            [] => array.known_element().map_or(value, |element| Value::constant(&[], element)),
+            _ => value,
+        };
+        let values: Vec<Value> = given.iter().zip(values).map(known).collect();
+        let made = recorded.all_values(expressions, &values);
+        let found = results(recorded, &values, &made);
         for value in &found {
             self.bound(value)?;
         }

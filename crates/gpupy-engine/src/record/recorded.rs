@@ -8,6 +8,7 @@
 
 use crate::array::base::Array;
 use crate::graph::value::{Expressions, Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
+use gpupy_core::op_eval;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use rustc_hash::FxHashMap;
@@ -90,28 +91,34 @@ impl Recorded {
     pub fn all_values(&self, expressions: &Arc<Expressions>, given: &[Value]) -> Vec<Value> {
         let mut made: Vec<Value> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
-            let operand = |read: &Read| -> Operand {
-                match read {
-                    Read::Scalar(scalar) => (Input::Scalar(*scalar), None),
-                    Read::Whole(place) => {
-                        let value = self.value(*place, given, &made);
-                        (Input::Whole(value.id()), Some(value.clone()))
-                    }
-                    Read::View(place, layout) => {
-                        let value = self.value(*place, given, &made);
-                        (Input::View(value.id(), layout.clone()), Some(value.clone()))
-                    }
-                }
-            };
-            let operands = step.operands.iter().map(operand).collect();
+            let operands = step.operands.iter().map(|read| self.operand(read, given, &made));
+            let operands: SmallVec<[Operand; 3]> = operands.collect();
             let (shape, op) = (step.shape.clone(), step.op.clone());
-            let value = Value::expr(expressions, step.dtype, shape, op, operands);
+            let value = match folded(step, &operands) {
+                Some(scalar) => Value::constant(&shape, scalar),
+                None => Value::expr(expressions, step.dtype, shape, op, operands),
+            };
             if step.is_zeros {
                 value.mark_zeros();
             }
             made.push(value);
         }
         made
+    }
+
+    /// An operand, of these arguments and the steps before; what is the same everywhere is a scalar, as when it is recorded.
+    fn operand(&self, read: &Read, given: &[Value], made: &[Value]) -> Operand {
+        let (place, layout) = match read {
+            Read::Scalar(scalar) => return (Input::Scalar(*scalar), None),
+            Read::Whole(place) => (place, None),
+            Read::View(place, layout) => (place, Some(layout)),
+        };
+        let value = self.value(*place, given, made);
+        match (&value.0.kind, layout) {
+            (Kind::Constant(scalar), _) => (Input::Scalar(*scalar), None),
+            (_, None) => (Input::Whole(value.id()), Some(value.clone())),
+            (_, Some(layout)) => (Input::View(value.id(), layout.clone()), Some(value.clone())),
+        }
     }
 
     /// The value in a place, of these arguments and the steps that were made of them.
@@ -138,6 +145,17 @@ impl Recorded {
                 .says("the arrays are others than those for which it was recorded")),
         }
     }
+}
+
+/// What a scalar operation on scalars gives.
+fn folded(step: &Step, operands: &[Operand]) -> Option<Scalar> {
+    let NodeOp::Apply(op) = step.op else { return None };
+    let scalar = |(input, _): &Operand| match input {
+        Input::Scalar(scalar) => Some(*scalar),
+        Input::Whole(_) | Input::View(..) => None,
+    };
+    let scalars: SmallVec<[Scalar; 3]> = operands.iter().map(scalar).collect::<Option<_>>()?;
+    op_eval::eval(op, step.dtype, &scalars)
 }
 
 impl PartialEq for Recorded {

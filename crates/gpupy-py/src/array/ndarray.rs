@@ -9,14 +9,14 @@
 //! indexing (`index`), what it keeps besides elements (`kept.rs`).
 
 use crate::array::kept::Kept;
-use crate::array::recording;
+use crate::array::recording::{self, Made};
 use crate::array::slot::{Reading, Slot};
 use crate::convert::lend;
 use gpupy_engine::Array;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// How the elements are held.
 pub enum Repr {
@@ -48,8 +48,8 @@ pub struct NdArray {
     writable: AtomicBool,
     /// How many elements were read one by one.
     element_reads: AtomicU32,
-    /// The recording in which it was made, or 0.
-    made_in: u32,
+    /// That it was made in a recording, and in which.
+    made: Option<Arc<Made>>,
     kept: OnceLock<Box<Kept>>,
 }
 
@@ -79,13 +79,13 @@ impl NdArray {
 
     #[inline(always)]
     fn made_of(repr: Repr, base: Option<Py<PyAny>>, writable: bool) -> NdArray {
-        let made_in = match &repr {
+        let made = match &repr {
             Repr::Lazy(array) if recording::is_on() => recording::made(array),
-            _ => 0,
+            _ => None,
         };
         NdArray {
             repr: Slot::new(repr),
-            made_in,
+            made,
             base,
             writable: AtomicBool::new(writable),
             element_reads: AtomicU32::new(0),
@@ -113,9 +113,14 @@ impl NdArray {
         self.repr.read(py)
     }
 
+    /// That it was made in a recording, and in which.
+    pub fn made(&self) -> Option<Arc<Made>> {
+        self.made.clone()
+    }
+
     /// The recording in which it was made, or 0.
     pub fn made_in(&self) -> u32 {
-        self.made_in
+        self.made.as_ref().map_or(0, |made| made.number)
     }
 
     /// Takes other elements in place of its own, which are dropped.

@@ -210,7 +210,8 @@ pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>
     }
     if let Ok(value) = object.cast_exact::<LazyScalar>() {
         let value = value.get();
-        return scalar(Kind::of(value.dtype_of()), Held::Scalar(value));
+        let kind = if value.is_weak { Kind::WEAK_FLOAT } else { Kind::of(value.dtype_of()) };
+        return scalar(kind, Held::Scalar(value));
     }
     if let Some(number) = host::real(object)? {
         return Ok(Some(Operand::known(number)));

@@ -13,16 +13,17 @@ use crate::array::scalar::{self, LazyScalar};
 use crate::array::slot::{Reading, Slot};
 use crate::convert::host;
 use crate::session::context::ready;
-use crate::session::errors::{OpenError, to_py};
+use crate::session::errors::{FormatError, OpenError, to_py};
 use crate::session::waiting::wait;
 use gpupy_core::shape::contiguous_strides;
-use gpupy_core::{Error, ErrorKind, Result};
+use gpupy_core::{Error, ErrorKind, Result, Scalar};
 use gpupy_engine::{Array, Segment, View, WeakArray};
 use pyo3::prelude::*;
+use pyo3::types::PyFloat;
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// The number of the recording that goes on in some thread, or 0.
 static CURRENT: AtomicU32 = AtomicU32::new(0);
@@ -80,6 +81,26 @@ pub struct Done {
     pub decision: Option<(View, bool)>,
 }
 
+/// What an array object or a scalar has that was made in a recording.
+pub struct Made {
+    /// The recording.
+    pub number: u32,
+}
+
+/// An array or a scalar that was made, as long as there is one.
+struct Maker {
+    /// What the object has.
+    object: Weak<Made>,
+    array: WeakArray,
+}
+
+impl Maker {
+    /// The array, if there is the object.
+    fn living(&self) -> Option<Array> {
+        if self.object.strong_count() > 0 { self.array.upgrade() } else { None }
+    }
+}
+
 /// What a function does, on its way.
 #[derive(Default)]
 pub struct Recording {
@@ -89,7 +110,7 @@ pub struct Recording {
     /// Why it cannot be done again without the function.
     pub refused: Option<&'static str>,
     held: Vec<Held>,
-    made: Vec<WeakArray>,
+    made: Vec<Maker>,
     /// So many of those are looked through for what is gone.
     looked_at: usize,
     given: u32,
@@ -189,26 +210,63 @@ pub fn check_changes(object: &NdArray) -> PyResult<()> {
     }
 }
 
-/// A scalar that stands for one of ours in this thread's recording.
+/// Refuses to make text of an open array.
 ///
 /// # Errors
-/// Nothing is recorded, or the scalar has no elements.
-pub fn scalar_in_place_of<'py>(known: &Bound<'py, LazyScalar>) -> PyResult<Bound<'py, PyAny>> {
-    let address = std::ptr::from_ref(known.get()) as usize;
-    let array = known.get().as_array();
-    let found = with(|recording| recording.touch(address, array)).flatten();
-    let found = found.ok_or_else(|| to_py(of_another()))?;
-    scalar::leaving(known.py(), found)
+/// - `FormatError`: it is open.
+pub fn check_formatted(array: &Array) -> PyResult<()> {
+    match is_on() && array.is_open() {
+        true => Err(FormatError::new_err(
+            "text is made of an array, whose elements nobody knows while it is recorded",
+        )),
+        false => Ok(()),
+    }
 }
 
-/// Notes that an array was made in this thread's recording; gives its number, or 0.
-#[cold]
-pub fn made(array: &Array) -> u32 {
-    let number = number();
-    if number != 0 {
-        with(|recording| recording.note(array));
+/// What stands for a scalar or a number in this thread's recording: a Python float or complex number as such, which takes
+/// the dtype of what it meets.
+///
+/// # Errors
+/// Nothing is recorded, or it is no number.
+pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = known.py();
+    let array = match known.cast_exact::<LazyScalar>() {
+        Ok(scalar) => scalar.get().as_array().clone(),
+        Err(_) => number_of(known)?.ok_or_else(|| to_py(of_another()))?,
+    };
+    let found = with(|recording| recording.touch(known.as_ptr() as usize, &array)).flatten();
+    let found = found.ok_or_else(|| to_py(of_another()))?;
+    match known.is_exact_instance_of::<PyFloat>() {
+        true => scalar::weak(py, found),
+        false => scalar::leaving(py, found),
     }
-    number
+}
+
+/// A number as an array without axes: a Python float, or a real number of NumPy's; `None` for others.
+///
+/// # Errors
+/// There is no room.
+pub fn number_of(number: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let known = match number.cast_exact::<PyFloat>() {
+        Ok(float) => Some(Scalar::f64(float.value())),
+        Err(_) => host::real(number)?,
+    };
+    let Some(known) = known else { return Ok(None) };
+    let bytes = known.bytes();
+    let element = bytes.get(..known.dtype.size()).unwrap_or_default();
+    Array::from_bytes(known.dtype, &[], element).map(Some).map_err(to_py)
+}
+
+/// Notes that an array object or a scalar is made in this thread's recording, and gives it what says so.
+#[cold]
+pub fn made(array: &Array) -> Option<Arc<Made>> {
+    let number = number();
+    if number == 0 {
+        return None;
+    }
+    let made = Arc::new(Made { number });
+    with(|recording| recording.note(array, &made));
+    Some(made)
 }
 
 /// What a decision is: the truth of an open array of one element.
@@ -269,17 +327,20 @@ impl Recording {
         self.refused.get_or_insert(why);
     }
 
-    fn note(&mut self, array: &Array) {
+    fn note(&mut self, array: &Array, object: &Arc<Made>) {
         if self.made.len() > 2 * self.looked_at + 64 {
-            self.made.retain(|weak| weak.upgrade().is_some());
+            self.made.retain(|made| made.array.upgrade().is_some());
             self.looked_at = self.made.len();
         }
-        self.made.push(array.downgrade());
+        self.made.push(Maker { object: Arc::downgrade(object), array: array.downgrade() });
     }
 
-    /// The number of an array or scalar from before among those that were looked at.
-    pub fn find<T>(&self, object: &T) -> Option<usize> {
-        let address = std::ptr::from_ref(object) as usize;
+    /// The number of an array from before among those that were looked at, or of a number that something stands for.
+    pub fn find(&self, object: &Bound<'_, PyAny>) -> Option<usize> {
+        let address = match object.cast_exact::<NdArray>() {
+            Ok(array) => std::ptr::from_ref(array.get()) as usize,
+            Err(_) => object.as_ptr() as usize,
+        };
         self.touched.iter().position(|touched| touched.object == address)
     }
 
@@ -307,7 +368,7 @@ impl Recording {
 
     /// The bases that are alive and are no register as they stand: each once.
     fn alive(&self) -> Vec<Array> {
-        let made = self.made.iter().filter_map(WeakArray::upgrade);
+        let made = self.made.iter().filter_map(|made| made.array.upgrade());
         let inputs = self.inputs.iter().map(|input| input.shadow.clone());
         let mut alive: Vec<Array> = Vec::new();
         for array in made.chain(inputs).filter(Array::is_open) {
@@ -319,9 +380,23 @@ impl Recording {
         alive
     }
 
-    /// Whether anything that was made is alive and open.
-    pub fn leaks(&self) -> Vec<Array> {
-        self.made.iter().filter_map(WeakArray::upgrade).filter(Array::is_open).collect()
+    /// The open arrays that were made and that somebody has.
+    fn living(&self) -> impl Iterator<Item = (&Maker, Array)> {
+        let living = self.made.iter().filter_map(|made| Some((made, made.living()?)));
+        living.filter(|(_, array)| array.is_open())
+    }
+
+    /// Whether somebody has an open array besides those that a function gave, which are these objects and arrays.
+    pub fn leaks(&self, results: &[(Option<Arc<Made>>, Array)]) -> bool {
+        self.living().any(|(made, array)| {
+            let own = Some(made.object.as_ptr());
+            let is_result = results.iter().any(|(object, result)| {
+                let same = object.as_ref().map(Arc::as_ptr) == own;
+                // Of a base that was made, a result keeps the object that has it.
+                result.shares_base(&array) && (same || self.input_of(&array).is_none())
+            });
+            !is_result
+        })
     }
 
     /// What was recorded since the last decision: it gives all that is alive, and in the last place what decides.
@@ -410,7 +485,7 @@ pub fn come_true(py: Python<'_>, recording: &Recording, cut: &Cut) -> PyResult<(
     let written = recording.written().into_iter();
     let written =
         written.map(|(number, shadow)| (recording.inputs[number as usize].real.clone(), shadow));
-    let open = recording.leaks().into_iter().map(|array| (array.clone(), array));
+    let open = recording.living().map(|(_, array)| (array.clone(), array));
     let mut truths: Vec<(Array, Array)> = Vec::new();
     for (base, open) in open.chain(written) {
         let computed = cut.alive.iter().find(|(alive, _)| alive.shares_base(&open));

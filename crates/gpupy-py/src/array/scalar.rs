@@ -7,13 +7,14 @@
 //!
 //! Not here: its methods in Python (`methods/scalar.rs`), arithmetic (`compute`); anything not lazy is delegated to the NumPy scalar.
 
-use crate::array::recording;
+use crate::array::recording::{self, Made};
 use crate::convert::host;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
 use gpupy_engine::Array;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use std::sync::Arc;
 
 /// An immutable scalar, evaluated when its value is needed.
 // A mapping, because C code takes a class with a sequence's slots for a sequence: of extents, of sizes, of axes.
@@ -23,6 +24,10 @@ pub struct LazyScalar {
     array: Array,
     /// How many operations on scalars alone led here since a value was known.
     pub operations: u32,
+    /// That it was made in a recording.
+    made: Option<Arc<Made>>,
+    /// It stands for a Python float, and takes the dtype of what it meets.
+    pub is_weak: bool,
     value: PyOnceLock<Py<PyAny>>,
 }
 
@@ -44,14 +49,25 @@ fn leaving_after(py: Python<'_>, array: Array, operations: u32) -> PyResult<Boun
     if array.dtype().is_complex() && array.is_there() {
         return host::scalar(py, &array);
     }
-    if recording::is_on() {
-        recording::made(&array);
-    }
-    let scalar = LazyScalar { array, operations, value: PyOnceLock::new() };
-    Ok(Bound::new(py, scalar)?.into_any())
+    Ok(Bound::new(py, LazyScalar::new(array, operations, false))?.into_any())
+}
+
+/// What stands for a Python float while a function is recorded: a float64 without axes that is open.
+pub fn weak(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
+    Ok(Bound::new(py, LazyScalar::new(array, 0, true))?.into_any())
 }
 
 impl LazyScalar {
+    fn new(array: Array, operations: u32, is_weak: bool) -> LazyScalar {
+        let made = if recording::is_on() { recording::made(&array) } else { None };
+        LazyScalar { array, operations, made, is_weak, value: PyOnceLock::new() }
+    }
+
+    /// That it was made in a recording.
+    pub fn made(&self) -> Option<Arc<Made>> {
+        self.made.clone()
+    }
+
     /// An element of an array as it is now: NumPy's if nothing has to be computed for it, or if it is one
     /// of many, for which the array's blocks are better computed than each alone.
     pub fn element<'py>(

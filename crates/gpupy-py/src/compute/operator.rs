@@ -56,6 +56,12 @@ operators! {
 }
 
 impl Operator {
+    /// Whether it compares.
+    pub fn compares(self) -> bool {
+        use Operator::{Eq, Ge, Gt, Le, Lt, Ne};
+        matches!(self, Lt | Le | Eq | Ne | Gt | Ge)
+    }
+
     /// The operator of a comparison.
     pub fn comparison(op: CompareOp) -> Operator {
         match op {

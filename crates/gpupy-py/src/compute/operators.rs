@@ -6,8 +6,8 @@
 //! Not here: what an operation does with its operands (`ufunc.rs`), promotion (there too).
 
 use crate::array::ndarray::{NdArray, Repr};
-use crate::array::operand::{Operand, classify};
-use crate::array::scalar::LazyScalar;
+use crate::array::operand::{Held, Operand, classify};
+use crate::array::scalar::{self, LazyScalar};
 use crate::array::wrap::{wrap_array, wrap_recorded};
 use crate::compute::operator::Operator;
 use crate::compute::ufunc::{self, Ufunc};
@@ -50,6 +50,9 @@ pub fn binary<'py>(
     }
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
         let operands = [a, b];
+        if let Some(number) = weak(py, op, &operands)? {
+            return Ok(number);
+        }
         if operands.iter().all(|operand| !operand.is_array) {
             if let Some(number) = ufunc.of_scalars(py, &operands) {
                 return host::numpy_scalar(py, number);
@@ -83,6 +86,41 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
     }
 }
 
+/// What an operation on Python's numbers gives, some of which are floats that are not known while a function is recorded:
+/// such a float, or a truth value. Where Python's operation has errors of its own, it asks for the numbers.
+fn weak<'py>(
+    py: Python<'py>,
+    op: Operator,
+    operands: &[Operand<'_>],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let is_weak =
+        |operand: &&Operand<'_>| matches!(&operand.held, Held::Scalar(scalar) if scalar.is_weak);
+    let is_pythons = |operand: &Operand<'_>| operand.kind.dtype().is_none();
+    let Some(number) = operands.iter().find(is_weak) else { return Ok(None) };
+    if !operands.iter().all(is_pythons) {
+        return Ok(None);
+    }
+    let has_no_error = match (op, operands) {
+        (Operator::TrueDiv, [_, divisor]) => match divisor.held {
+            Held::Float(divisor) => divisor != 0.0,
+            Held::Int(divisor) => divisor != 0,
+            _ => false,
+        },
+        (Operator::Add | Operator::Sub | Operator::Mul, _) => true,
+        (Operator::Neg | Operator::Pos | Operator::Abs, _) => true,
+        _ => op.compares(),
+    };
+    if !has_no_error {
+        let Held::Scalar(number) = &number.held else { return Ok(None) };
+        return number.value(py).map(|_| None);
+    }
+    match ufunc_of(op, py)?.record(py, operands, None)? {
+        Some(array) if op.compares() => wrap_array(py, array).map(Some),
+        Some(array) => scalar::weak(py, array).map(Some),
+        None => Ok(None),
+    }
+}
+
 /// `op value`.
 fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
@@ -92,6 +130,9 @@ fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     if let Some(a) = classify(value)? {
         let (ufunc, operands) = (ufunc_of(op, py)?, [a]);
         let [a] = &operands;
+        if let Some(number) = weak(py, op, &operands)? {
+            return Ok(number);
+        }
         if let Some(known) = known(value, a) {
             // NumPy's scalar computes it at once.
             return py.import("operator")?.call_method1(op.python_name(), (known,));

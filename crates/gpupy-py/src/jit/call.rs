@@ -109,6 +109,12 @@ impl Jit {
         slf.py().import("types")?.getattr("MethodType")?.call1((slf, object))
     }
 
+    /// How many calls were done again.
+    #[getter]
+    fn _replays(&self) -> u64 {
+        self.replays.load(Ordering::Relaxed)
+    }
+
     /// Notes that the function ran without being recorded.
     fn _ran_plainly(&self, why: String) {
         *lock(&self.plain).entry(why).or_default() += 1;

@@ -56,6 +56,8 @@ pub enum Template {
     Array(usize),
     /// The scalar that an array without axes is.
     Scalar(usize),
+    /// The same as a Python float.
+    Float(usize),
     /// Always this object.
     Same(Py<PyAny>),
     Tuple(Vec<Template>),
@@ -83,7 +85,7 @@ impl Registers<'_> {
 }
 
 impl Template {
-    /// As Python describes it: `("object", place)`, `("array", number)`, `("scalar", number)`, `("same", object)`,
+    /// As Python describes it: `("object", place)`, `("array", number)`, `("scalar" | "float", number)`, `("same", object)`,
     /// `("tuple" | "list", items)`, `("named", class, items)`, `("dict", [(key, value), ...])`.
     pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Template> {
         let words = words.cast::<PyTuple>()?;
@@ -96,6 +98,7 @@ impl Template {
             "object" => Template::Object(at(1)?.extract()?),
             "array" => Template::Array(at(1)?.extract()?),
             "scalar" => Template::Scalar(at(1)?.extract()?),
+            "float" => Template::Float(at(1)?.extract()?),
             "same" => Template::Same(at(1)?.unbind()),
             "tuple" => Template::Tuple(items(1)?),
             "list" => Template::List(items(1)?),
@@ -119,6 +122,7 @@ impl Template {
             Template::Object(place) => call.objects[*place].clone(),
             Template::Array(number) => call.array(py, *number)?,
             Template::Scalar(number) => call.scalar(py, *number)?,
+            Template::Float(number) => call.scalar(py, *number)?.call_method0("__float__")?,
             Template::Same(object) => object.bind(py).clone(),
             Template::Tuple(items) => PyTuple::new(py, all(items)?)?.into_any(),
             Template::Named(class, items) => {

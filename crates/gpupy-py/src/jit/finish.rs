@@ -15,7 +15,7 @@ use crate::array::ndarray::NdArray;
 use crate::array::recording::{self, Cut, Done, Recording, come_true};
 use crate::array::scalar::LazyScalar;
 use crate::session::context::opening;
-use crate::session::errors::to_py;
+use crate::session::errors::{self, to_py};
 use gpupy_engine::{Array, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -29,22 +29,45 @@ pub fn begin() -> bool {
     recording::begin()
 }
 
-/// An array that was found alive after a function had ended, and is not what it gave.
+/// Whether somebody has an array that a function made and that is not among what it gave.
 #[pyfunction]
 pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
-    let results = results.iter().map(|result| seen(&result)).collect::<PyResult<Vec<_>>>()?;
-    let is_result = |array: &Array| results.iter().any(|(result, _)| result.shares_base(array));
-    let leaks = recording::with(|recording| recording.leaks()).unwrap_or_default();
-    Ok(!leaks.iter().all(is_result))
+    let made = |result: Bound<'_, PyAny>| {
+        let object = match result.cast_exact::<NdArray>() {
+            Ok(array) => array.get().made(),
+            Err(_) => result.cast_exact::<LazyScalar>()?.get().made(),
+        };
+        Ok((object, seen(&result)?.0))
+    };
+    let results = results.iter().map(made).collect::<PyResult<Vec<_>>>()?;
+    Ok(recording::with(|recording| recording.leaks(&results)).unwrap_or(false))
 }
 
-/// A scalar that stands for one of ours in this thread's recording.
+/// Ends the recording of this thread, and nothing that was done is true.
+#[pyfunction]
+pub fn discard() {
+    drop(recording::end());
+}
+
+/// Whether elements were asked for in this thread that nobody has, since this was asked last.
+#[pyfunction]
+pub fn was_opened() -> bool {
+    errors::was_opened()
+}
+
+/// What stands for a scalar or a number in this thread's recording.
 ///
 /// # Errors
-/// Nothing is recorded, or the scalar has no elements.
+/// Nothing is recorded, or it is no number.
 #[pyfunction]
-pub fn scalar_in_place_of<'py>(scalar: &Bound<'py, LazyScalar>) -> PyResult<Bound<'py, PyAny>> {
-    recording::scalar_in_place_of(scalar)
+pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    recording::number_in_place_of(known)
+}
+
+/// Whether a scalar stands for a Python float.
+#[pyfunction]
+pub fn is_float(scalar: &Bound<'_, LazyScalar>) -> bool {
+    scalar.get().is_weak
 }
 
 /// How many decisions there were so far.
@@ -151,15 +174,10 @@ fn seen(output: &Bound<'_, PyAny>) -> PyResult<(Array, bool)> {
 fn wanted(recording: &Recording, objects: &Objects<'_>) -> Option<Vec<Wanted>> {
     let mut places = vec![None; recording.touched.len()];
     for (place, object) in objects.iter().enumerate() {
-        if let Ok(array) = object.cast_exact::<NdArray>()
-            && let Some(number) = recording.find(array.get())
-        {
-            places[number].get_or_insert((place, array.get().is_writable()));
-        }
-        if let Ok(scalar) = object.cast_exact::<LazyScalar>()
-            && let Some(number) = recording.find(scalar.get())
-        {
-            places[number].get_or_insert((place, true));
+        if let Some(number) = recording.find(object) {
+            let array = object.cast_exact::<NdArray>();
+            places[number]
+                .get_or_insert((place, array.is_ok_and(|array| array.get().is_writable())));
         }
     }
     let touched = recording.touched.iter().zip(places);
@@ -243,8 +261,8 @@ impl Ending {
 fn owner(recording: &Recording, objects: &Objects<'_>, input: u32) -> Option<usize> {
     let mut places = objects.iter().enumerate();
     places.find_map(|(place, object)| {
-        let array = object.cast_exact::<NdArray>().ok()?;
-        let touched = &recording.touched[recording.find(array.get())?];
+        object.cast_exact::<NdArray>().ok()?;
+        let touched = &recording.touched[recording.find(object)?];
         (touched.input == input).then_some(place)
     })
 }
@@ -307,9 +325,12 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     inner.add_class::<Jit>()?;
     inner.add_function(wrap_pyfunction!(begin, &inner)?)?;
     inner.add_function(wrap_pyfunction!(leaks, &inner)?)?;
-    inner.add_function(wrap_pyfunction!(scalar_in_place_of, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(number_in_place_of, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(is_float, &inner)?)?;
     inner.add_function(wrap_pyfunction!(decisions, &inner)?)?;
     inner.add_function(wrap_pyfunction!(abandon, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(discard, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(was_opened, &inner)?)?;
     inner.add_function(wrap_pyfunction!(finish, &inner)?)?;
     module.add("jit", inner)
 }

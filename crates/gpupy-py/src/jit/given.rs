@@ -19,6 +19,8 @@ pub enum Given {
     Array,
     /// A scalar of ours that is still to be computed.
     Scalar,
+    /// Any number of this type.
+    Number(Py<PyType>),
     /// This very object.
     Same(Py<PyAny>),
     /// An equal one of the same type.
@@ -30,7 +32,7 @@ pub enum Given {
 }
 
 impl Given {
-    /// As Python describes it: `("array",)`, `("scalar",)`, `("same", object)`, `("equal", object)`,
+    /// As Python describes it: `("array",)`, `("scalar",)`, `("number", type)`, `("same", object)`, `("equal", object)`,
     /// `("items", type, [...])`, `("entries", [(key, ...), ...])`.
     pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Given> {
         let words = words.cast::<PyTuple>()?;
@@ -39,6 +41,7 @@ impl Given {
         Ok(match kind.as_str() {
             "array" => Given::Array,
             "scalar" => Given::Scalar,
+            "number" => Given::Number(at(1)?.cast_into::<PyType>()?.unbind()),
             "same" => Given::Same(at(1)?.unbind()),
             "equal" => Given::Equal(at(1)?.unbind()),
             "items" => {
@@ -63,6 +66,7 @@ impl Given {
     pub fn is_same(&self, other: &Given, py: Python<'_>) -> bool {
         match (self, other) {
             (Given::Array, Given::Array) | (Given::Scalar, Given::Scalar) => true,
+            (Given::Number(a), Given::Number(b)) => a.is(b),
             (Given::Same(a), Given::Same(b)) => a.is(b),
             (Given::Equal(a), Given::Equal(b)) => is_equal(a.bind(py), b.bind(py)).unwrap_or(false),
             (Given::Items(a, b), Given::Items(c, d)) => {
@@ -84,6 +88,7 @@ impl Given {
         match self {
             Given::Array => Given::Array,
             Given::Scalar => Given::Scalar,
+            Given::Number(class) => Given::Number(class.clone_ref(py)),
             Given::Same(object) => Given::Same(object.clone_ref(py)),
             Given::Equal(object) => Given::Equal(object.clone_ref(py)),
             Given::Items(class, items) => {
@@ -114,6 +119,10 @@ impl Given {
                 let fits = object.is_exact_instance_of::<LazyScalar>();
                 objects.push(object.clone());
                 fits
+            }
+            Given::Number(class) => {
+                objects.push(object.clone());
+                object.get_type().is(class)
             }
             Given::Same(known) => object.is(known),
             Given::Equal(known) => is_equal(known.bind(py), object)?,

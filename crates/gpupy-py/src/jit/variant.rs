@@ -11,6 +11,7 @@ use super::given::{Given, Objects, all_fit, entries_fit};
 use super::guard::Guard;
 use super::path::{Path, Then};
 use crate::array::ndarray::NdArray;
+use crate::array::recording::number_of;
 use crate::array::scalar::LazyScalar;
 use crate::convert::host;
 use crate::session::context::{opening, ready};
@@ -152,7 +153,10 @@ impl Variant {
                     return missed();
                 }
             } else {
-                return missed();
+                match number_of(object)? {
+                    Some(array) if wanted.is_seen_in(&array, inputs)? => {}
+                    _ => return missed(),
+                }
             }
         }
         for (number, input) in inputs.iter().enumerate() {

@@ -5,7 +5,7 @@
 //!
 //! Not here: the exchange of memory behind it (`host.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
+use crate::array::ndarray::{Elements, NdArray, Repr, elements, host_of, pinned_host_of};
 use crate::array::recording;
 use crate::array::standin;
 use crate::convert::dtypes;
@@ -44,14 +44,17 @@ impl NdArray {
     }
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        check_formatted(slf)?;
         Ok(host_of(slf)?.repr()?.into_any())
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        check_formatted(slf)?;
         Ok(host_of(slf)?.str()?.into_any())
     }
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        check_formatted(slf)?;
         host_of(slf)?.call_method1("__format__", (spec,))
     }
 
@@ -229,6 +232,14 @@ impl NdArray {
         kwargs: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         dispatch::array_function(func, types, args, kwargs)
+    }
+}
+
+/// Refuses to make text of what is recorded.
+fn check_formatted(slf: &Bound<'_, NdArray>) -> PyResult<()> {
+    match &*slf.get().read(slf.py()) {
+        Repr::Lazy(array) => recording::check_formatted(array),
+        Repr::Numpy(_) => Ok(()),
     }
 }
 

@@ -10,6 +10,7 @@ use gpupy_core::{DType, Error, ErrorKind, memory};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::fmt::Write;
 
 create_exception!(
@@ -25,6 +26,23 @@ create_exception!(
     DriverError,
     "The elements of an array were asked for while what is done with it is recorded."
 );
+
+create_exception!(
+    gpupy,
+    FormatError,
+    OpenError,
+    "An array was made text while what is done with it is recorded."
+);
+
+thread_local! {
+    /// Whether elements were asked for that nobody has, while something is recorded.
+    static OPENED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether elements were asked for in this thread that nobody has, since this was asked last.
+pub fn was_opened() -> bool {
+    OPENED.replace(false)
+}
 
 /// The exception that an error of the core becomes.
 pub fn to_py(error: Error) -> PyErr {
@@ -43,7 +61,10 @@ pub fn to_py(error: Error) -> PyErr {
             PyMemoryError::new_err(error.message().to_owned())
         }
         ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
-        ErrorKind::Open => OpenError::new_err(error.message().to_owned()),
+        ErrorKind::Open => {
+            OPENED.set(true);
+            OpenError::new_err(error.message().to_owned())
+        }
         _ => DriverError::new_err(words),
     }
 }

@@ -5,18 +5,25 @@ Owns ``Arguments`` and ``Result``. Not here: what is done with them (``recording
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
 
 import gpupy
 
+from .._gpupy import is_lazy
 from .._gpupy import jit as _own
 
 Array = gpupy.ndarray
 Scalar = gpupy._gpupy.scalar
 # What is the same object wherever it is equal, as far as a program can tell.
 _PLAIN = (int, float, complex, str, bytes, bool, np.generic, np.dtype, slice, range)
+
+
+def may_be_open(value: Any) -> bool:
+    """Whether a function can be recorded for any number of an argument's type."""
+    return type(value) is float or (isinstance(value, (np.floating, np.integer)) and is_lazy(value.dtype))
 
 
 class Refused(Exception):
@@ -26,20 +33,25 @@ class Refused(Exception):
 class Arguments:
     """What the arguments of a call are like, their arrays, and what the function is called with."""
 
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], open_places: Container[int | str]) -> None:
         self.objects: list[Any] = []
         # Objects that may have attributes which are read.
         self.others: list[Any] = []
         # Containers, whose items are known, and have to be the same afterwards.
         self.containers: list[Any] = []
-        self.positional = [self._whole(value) for value in args]
-        self.named = [(name, self._whole(value)) for name, value in kwargs.items()]
+        # Those in whose place something else stands.
+        self.open: set[int | str] = set()
+        self._wanted = open_places
+        self.positional = [self._whole(place, value) for place, value in enumerate(args)]
+        self.named = [(name, self._whole(name, value)) for name, value in kwargs.items()]
 
-    def _whole(self, value: Any) -> tuple[Any, ...]:
-        if type(value) is Scalar:
-            self.objects.append(value)
-            return ("scalar",)
-        return self._form(value)
+    def _whole(self, place: int | str, value: Any) -> tuple[Any, ...]:
+        is_number = place in self._wanted and may_be_open(value)
+        if type(value) is not Scalar and not is_number:
+            return self._form(value)
+        self.open.add(place)
+        self.objects.append(value)
+        return ("number", type(value)) if is_number else ("scalar",)
 
     def _form(self, value: Any) -> tuple[Any, ...]:
         kind = type(value)
@@ -63,9 +75,9 @@ class Arguments:
         self.others.append(value)
         return ("same", value)
 
-    def taken(self, value: Any) -> Any:
+    def taken(self, place: int | str, value: Any) -> Any:
         """What the function is called with in the place of an argument: a scalar that nobody knows yet stands for it."""
-        return _own.scalar_in_place_of(value) if type(value) is Scalar else value
+        return _own.number_in_place_of(value) if place in self.open else value
 
 
 class Result:
@@ -86,7 +98,8 @@ class Result:
             if id(value) not in self._numbers:
                 self._numbers[id(value)] = len(self.outputs)
                 self.outputs.append(value)
-            return ("array" if kind is Array else "scalar", self._numbers[id(value)])
+            name = "array" if kind is Array else "float" if _own.is_float(value) else "scalar"
+            return (name, self._numbers[id(value)])
         if kind is tuple:
             return ("tuple", [self._form(item) for item in value])
         if isinstance(value, tuple) and hasattr(kind, "_make"):

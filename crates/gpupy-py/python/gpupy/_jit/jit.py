@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._gpupy import jit as _own
-from .recording import record
+from .recording import Memory, record
 
 
 class Jit(_own.Jit):
@@ -24,10 +24,15 @@ class Jit(_own.Jit):
     and the handling of arithmetic's errors. ``bool()`` of an element is a decision, after which the call goes on as it did
     when that came out so, or is recorded anew.
 
-    Other uses of elements, and arrays that are left elsewhere than in the result, raise ``JitError``. A function that
-    does what would not happen again (it prints, stores an attribute, draws random numbers) runs each time, which
-    ``stats()`` counts with the reason.
+    Text that is made of an array, and arrays that are left elsewhere than in the result, raise ``JitError``. A function
+    that reads elements in another way, or does what would not happen again (it prints, stores an attribute, draws
+    random numbers), runs each time, which ``stats()`` counts with the reason.
     """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._memory = Memory()
+        self._last_reason = ""
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         return record(self, self.__wrapped__, args, kwargs or {})
@@ -62,6 +67,4 @@ def jit(function: Callable[..., Any]) -> Jit:
         raise TypeError("gpupy.jit takes functions that return their results, no generators or coroutines")
     if not callable(function):
         raise TypeError(f"gpupy.jit takes a function, not {type(function).__name__}")
-    made = Jit(function)
-    functools.update_wrapper(made, function)
-    return made
+    return Jit(function)

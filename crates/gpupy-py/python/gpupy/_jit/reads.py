@@ -39,17 +39,11 @@ class Reads(NamedTuple):
     chains: frozenset[Chain]
     # Attributes of what is not followed.
     loose: frozenset[str]
-    # Lines and words.
-    stores: tuple[tuple[int, str], ...]
+    # The last line that stores an attribute, a global or an outer variable of this name.
+    stores: dict[str, int]
 
 
-_STORES = {
-    "STORE_ATTR": "stores the attribute `{}`",
-    "DELETE_ATTR": "deletes the attribute `{}`",
-    "STORE_GLOBAL": "stores the global `{}`",
-    "DELETE_GLOBAL": "deletes the global `{}`",
-    "IMPORT_NAME": "imports `{}`",
-}
+_STORES = ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF")
 # Instructions that leave the top of the stack as it is.
 _NOTHING = {"NOP", "RESUME", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "PRECALL", "NOT_TAKEN"}
 
@@ -67,7 +61,7 @@ def reads_of(code: CodeType) -> Reads:
         walk.go()
         if sum(map(len, aliases.values())) == before:
             break
-    return Reads(frozenset(walk.chains), frozenset(walk.loose), tuple(walk.stores))
+    return Reads(frozenset(walk.chains), frozenset(walk.loose), walk.stores)
 
 
 class _Walk:
@@ -80,7 +74,7 @@ class _Walk:
         self.arguments = set(code.co_varnames[:count])
         self.chains: set[Chain] = set()
         self.loose: set[str] = set()
-        self.stores: list[tuple[int, str]] = []
+        self.stores: dict[str, int] = {}
         # What is on top of the stack, as far as it is known, and whether it may be something else.
         self.top: set[Chain] = set()
         self.may_be_other = True
@@ -96,9 +90,7 @@ class _Walk:
         if name in _NOTHING:
             return
         if name in _STORES:
-            self.stores.append((line, _STORES[name].format(value)))
-        if name == "STORE_DEREF" and value in self.code.co_freevars:
-            self.stores.append((line, f"stores the outer variable `{value}`"))
+            self.stored(name, str(value), line)
         if name.startswith(("STORE_FAST", "STORE_DEREF", "STORE_NAME")):
             names = value if isinstance(value, tuple) else (value,)
             self.store(str(names[0]))
@@ -124,6 +116,16 @@ class _Walk:
             self.attribute(str(value), is_super="SUPER" in name)
         else:
             self.forget()
+
+    def stored(self, name: str, value: str, line: int) -> None:
+        """What is stored is read, too: whether it was another before can be told afterwards."""
+        self.stores[value] = line
+        if "ATTR" in name:
+            self.attribute(value, is_super=False)
+        elif "GLOBAL" in name:
+            self.chains.add(Chain("global", value))
+        elif value in self.code.co_freevars:
+            self.chains.add(Chain("free", value))
 
     def store(self, name: str) -> None:
         self.aliases[name] |= self.top

@@ -14,28 +14,72 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
-from .._gpupy import OpenError, eager
+from .._gpupy import FormatError, eager
 from .._gpupy import jit as _own
-from .forms import Arguments, Refused, Result
+from .forms import Arguments, Refused, Result, may_be_open
 from .watch import Watch
 
 _LOCK = threading.Lock()
 # The most decisions of a call that is kept: each is a place where it may part.
 MOST_DECISIONS = 1000
+# After so many recordings in a row that were refused, or that no call came back to, calls run without one for a while,
+# twice as long each time.
+PATIENCE, VARIETY = 3, 32
 
 
 class JitError(RuntimeError):
-    """What a recorded function cannot do: read elements other than by `bool()`, or leave arrays elsewhere."""
+    """What a recorded function cannot do: make text of an array, or leave arrays elsewhere than in its result."""
+
+
+class Memory:
+    """What is known of a function from calls before."""
+
+    def __init__(self) -> None:
+        # The numbers that arguments were, by their places and types; and the places where they differ.
+        self._seen: dict[tuple[int | str, type], Any] = {}
+        self.open: set[int | str] = set()
+        self.may_open = True
+        self._in_vain, self._alone, self._rest = 0, 0, 0
+        self._replays = 0
+
+    def see(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Looks at the numbers of a call."""
+        for place, value in (*enumerate(args), *kwargs.items()):
+            if self.may_open and may_be_open(value):
+                if self._seen.setdefault((place, type(value)), value) != value:
+                    self.open.add(place)
+
+    def close(self) -> None:
+        """From now on arguments are known: the function reads them."""
+        self.may_open = False
+        self.open.clear()
+
+    def rests(self) -> bool:
+        """Whether a call is not worth the time to record it, after so many that were in vain."""
+        self._rest -= 1
+        return self._rest >= 0
+
+    def count(self, *, kept: bool, replays: int) -> None:
+        """Counts a recording, after so many calls that were done again."""
+        self._in_vain = 0 if kept else self._in_vain + 1
+        self._alone = self._alone + 1 if replays == self._replays else 0
+        self._replays = replays
+        vain = max(self._in_vain - PATIENCE, self._alone - VARIETY)
+        self._rest = 0 if vain < 0 else 8 << min(vain, 13)
 
 
 def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a function; what it does is kept in ``jit``, or why not is counted there."""
+    memory = jit._memory
+    if memory.rests():
+        jit._ran_plainly(jit._last_reason)
+        return function(*args, **kwargs)
+    memory.see(args, kwargs)
     try:
         _check(function)
-        arguments = Arguments(args, kwargs)
+        arguments = Arguments(args, kwargs, memory.open)
     except Refused as why:
         return _plainly(jit, function, args, kwargs, str(why))
     if not _LOCK.acquire(blocking=False):
@@ -59,51 +103,57 @@ def _check(function: Callable[..., Any]) -> None:
 def _plainly(
     jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], why: str
 ) -> Any:
-    jit._ran_plainly(why)
+    _refused(jit, why)
     return function(*args, **kwargs)
+
+
+def _refused(jit: Any, why: str) -> None:
+    jit._ran_plainly(why)
+    jit._last_reason = why
+    jit._memory.count(kept=False, replays=jit._replays)
 
 
 def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Arguments, watch: Watch) -> Any:
     args, kwargs = call
+    _own.was_opened()
     try:
-        taken = [arguments.taken(value) for value in args]
-        named = {name: arguments.taken(value) for name, value in kwargs.items()}
+        taken = [arguments.taken(place, value) for place, value in enumerate(args)]
+        named = {name: arguments.taken(name, value) for name, value in kwargs.items()}
         with watch:
             value = function(*taken, **named)
         del taken, named
-    except OpenError as error:
-        place = _place(error.__traceback__)
-        _own.abandon()
-        raise JitError(f"{_name(function)}{place}: {error}") from None
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, FormatError):
+            _own.abandon()
+            raise JitError(f"{_name(function)}{_place(error)}: {error}") from None
+        if _own.was_opened() and isinstance(error, Exception):
+            return _without(jit, function, call, arguments, watch, error)
         _own.abandon()
         raise
+    if _own.was_opened():
+        return _without(jit, function, call, arguments, watch, None)
     refused: str | None = None
     guards: list[Any] = []
-    captured: list[Any] = []
     try:
         guards = watch.guards()
-        captured = _besides(watch.arrays, arguments.objects)
     except Refused as why:
         refused = str(why)
-        captured = _besides(watch.arrays, arguments.objects)
+    captured = _besides(watch.arrays, arguments.objects)
     if _own.decisions() > MOST_DECISIONS:
         refused = f"it decides more than {MOST_DECISIONS} times"
     try:
         result = Result(value, arguments.objects + captured)
     except Refused as why:
         _own.abandon()
-        jit._ran_plainly(str(why))
+        _refused(jit, str(why))
         return value
-    if _own.leaks(result.outputs):
-        gc.collect()
-        if _own.leaks(result.outputs):
-            where = _stored(watch)
-            _own.abandon()
-            raise JitError(
-                f"{_name(function)}{where}: it leaves an array elsewhere than in what it returns, which would not"
-                " happen again: return it"
-            )
+    if _leaks(result):
+        _own.abandon()
+        where = f", {refused}" if refused is not None and ":" in refused else ""
+        raise JitError(
+            f"{_name(function)}{where}: it leaves an array elsewhere than in what it returns, which would not happen"
+            " again: return it"
+        )
     given, refused = _own.finish(
         jit,
         arguments.positional,
@@ -116,8 +166,49 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         refused,
     )
     if refused is not None:
-        jit._ran_plainly(refused)
+        _refused(jit, refused)
+    else:
+        jit._last_reason = f"{VARIETY} recordings, one after another, were of no use"
+        jit._memory.count(kept=True, replays=jit._replays)
     return given
+
+
+def _without(
+    jit: Any,
+    function: Callable[..., Any],
+    call: Any,
+    arguments: Arguments,
+    watch: Watch,
+    error: Exception | None,
+) -> Any:
+    """A call whose elements are read: it is as if it had not begun, and runs without being recorded; where numbers stood
+    open, it is recorded once more for these."""
+    place = _place(error) if error is not None else ""
+    try:
+        watch.check_unchanged()
+    except Refused as why:
+        _own.abandon()
+        raise JitError(
+            f"{_name(function)}{place}: elements of an array are read, which nobody knows while it is recorded; and it"
+            f" cannot run once more, because of {why}"
+        ) from None
+    _own.discard()
+    args, kwargs = call
+    if any(may_be_open(value) for value in arguments.objects):
+        jit._memory.close()
+        closed = Arguments(args, kwargs, ())
+        again = Watch(function, closed.others, closed.containers)
+        _own.begin()
+        return _recorded(jit, function, call, closed, again)
+    return _plainly(jit, function, args, kwargs, f"it reads elements{place}")
+
+
+def _leaks(result: Result) -> bool:
+    """Whether somebody has an array that was made, and is not in the result."""
+    if not _own.leaks(result.outputs):
+        return False
+    gc.collect()
+    return bool(_own.leaks(result.outputs))
 
 
 def _besides(arrays: list[Any], objects: list[Any]) -> list[Any]:
@@ -130,20 +221,11 @@ def _name(function: Callable[..., Any]) -> str:
     return f"`{getattr(function, '__name__', 'function')}`"
 
 
-def _place(trace: TracebackType | None) -> str:
+def _place(error: BaseException) -> str:
     """The line of the program at which an error came up."""
     own = [
-        frame
-        for frame, _ in traceback.walk_tb(trace)
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_globals.get("__name__", "").split(".")[0] not in ("gpupy", "numpy")
     ]
-    if not own:
-        return ""
-    lines = {frame: line for frame, line in traceback.walk_tb(trace)}
-    return f", {own[-1].f_code.co_filename}:{lines[own[-1]]}"
-
-
-def _stored(watch: Watch) -> str:
-    """Where it stores what lives longer than it, if that was seen."""
-    place = watch.refused or ""
-    return f", {place}" if ".py:" in place or ">:" in place else ""
+    return f", {own[-1][0].f_code.co_filename}:{own[-1][1]}" if own else ""

@@ -49,6 +49,8 @@ class Watch:
 
     def __init__(self, function: Callable[..., Any], others: list[Any], containers: list[Any]) -> None:
         self.refused: str | None = None
+        # Whether it did what would happen twice if it ran once more.
+        self.has_effects = False
         # Arrays that are read besides the arguments.
         self.arrays: list[Any] = []
         self._guards: dict[tuple[Any, ...], Guard] = {}
@@ -62,6 +64,8 @@ class Watch:
         self._codes: set[CodeType] = set()
         self._inner: set[CodeType] = set()
         self._containers: list[tuple[Any, list[Any], bool]] = []
+        # Where something of a name is stored.
+        self._stores: dict[str, tuple[CodeType, int]] = {}
         self._before: Any = None
         self._know(function, getattr(function, "__name__", "the function"))
         for other in others:
@@ -78,15 +82,32 @@ class Watch:
         sys.setprofile(self._before)
 
     def guards(self) -> list[Guard]:
-        """What was read, as it is now. Raises ``Refused`` where it changed meanwhile."""
+        """What was read, as it was. Raises ``Refused`` where it changed meanwhile, or something cannot be watched."""
+        self.check_unchanged()
         if self.refused is not None:
             raise Refused(self.refused)
+        return list(self._guards.values())
+
+    def check_unchanged(self) -> None:
+        """Raises ``Refused`` where the function changed what it reads, or did what would not happen again."""
+        if self.has_effects:
+            raise Refused(str(self.refused))
         for container, items, _ in self._containers:
             if not _same(items, _items(container)):
                 raise Refused(f"it changes {self._names.get(id(container), 'a container')}")
-        return list(self._guards.values())
+        for words, kind, owner, key, *known in self._guards.values():
+            if kind not in ("entry", "attribute"):
+                continue
+            now = owner.get(key, _MISSING) if kind == "entry" else getattr(owner, key, _MISSING)
+            if now is not (known[0] if known else _MISSING):
+                name = words.rpartition("`")[0].rpartition("`")[2].rpartition(".")[2]
+                code, line = self._stores.get(name, (None, 0))
+                where = f"{code.co_filename}:{line}: `{code.co_name}` " if code is not None else "it "
+                raise Refused(f"{where}changes {words}")
 
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, why: str, *, has_effects: bool = False) -> None:
+        if has_effects and not self.has_effects:
+            self.has_effects, self.refused = True, why
         self.refused = self.refused or why
 
     # What runs
@@ -94,7 +115,7 @@ class Watch:
     def _told(self, frame: FrameType, event: str, value: Any) -> None:
         if callable(self._before):
             self._before(frame, event, value)
-        if self.refused is not None or not _is_own(frame):
+        if self.has_effects or not _is_own(frame):
             return
         if event == "call":
             self._called(frame)
@@ -110,10 +131,7 @@ class Watch:
             name = code.co_name
             if code.co_flags & 0x2A0 and code not in self._inner:
                 self._refuse(f"`{name}` is a generator or a coroutine")
-            fresh = name in ("__init__", "__new__", "__post_init__")
-            for line, words in reads.stores:
-                if not (fresh and "attribute" in words) and not (code in self._inner and "outer" in words):
-                    self._refuse(f"{frame.f_code.co_filename}:{line}: `{name}` {words}")
+            self._stores.update({stored: (code, line) for stored, line in reads.stores.items()})
             self._loose |= reads.loose
             self._look_loosely()
         if code.co_freevars and code not in self._functions and code not in self._inner:
@@ -128,13 +146,14 @@ class Watch:
             module = getattr(builtin, "__module__", None) or getattr(owner, "__name__", "")
             is_pure = module.split(".")[0] in (*_OURS, *_PURE_MODULES)
             if (module == "builtins" and name in _IMPURE) or (not is_pure and owner is not None):
-                self._refuse(f"line {frame.f_lineno}: it calls `{module}.{name}`")
+                self._refuse(f"line {frame.f_lineno}: it calls `{module}.{name}`", has_effects=True)
         elif name in _READERS and isinstance(owner, types.ModuleType):
             self._refuse(f"line {frame.f_lineno}: it reads a file by `{name}`")
         elif not isinstance(owner, (*_PURE_CLASSES, Array, Scalar, np.generic, np.dtype, np.ufunc)):
             kind = type(owner)
             if kind.__module__.split(".")[0] not in _OURS or "random" in kind.__module__:
-                self._refuse(f"line {frame.f_lineno}: it calls `{name}` of an object of class {kind.__name__}")
+                why = f"line {frame.f_lineno}: it calls `{name}` of an object of class {kind.__name__}"
+                self._refuse(why, has_effects=True)
 
     # What is read
 
@@ -185,7 +204,7 @@ class Watch:
         """An attribute of an object, as it lies there; of a property, nothing, as its function is watched."""
         if isinstance(owner, types.ModuleType):
             if owner.__name__.split(".")[-1] == "random" and owner.__name__.split(".")[0] in _OURS:
-                self._refuse(f"it draws random numbers by `{owner.__name__}.{attribute}`")
+                self._refuse(f"it draws random numbers by `{owner.__name__}.{attribute}`", has_effects=True)
             value = owner.__dict__.get(attribute, _MISSING)
             if value is _MISSING:
                 value = getattr(owner, attribute, _MISSING)
