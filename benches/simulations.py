@@ -1,8 +1,8 @@
 """The simulations of `examples/` by NumPy and by gpupy in turns: `cargo xtask bench --simulations` starts it.
 
-Owns the sizes and the table. Each program is imported twice, once with gpupy in NumPy's place, so what is
-timed is what the example says. A round is some steps from a fresh start, timed until their results are
-computed. Invariant: both sides end with the same values, or the status is 1.
+Owns the sizes and the table. Each program is imported for each side, with gpupy in NumPy's place and with its step
+recorded by `gpupy.jit` besides, so what is timed is what the example says. A round is some steps from a fresh
+start, timed until their results are computed. Invariant: all sides end with the same values, or the status is 1.
 """
 
 import argparse
@@ -28,19 +28,21 @@ SIZES = {
     "mandelbrot": (1000, 32),
 }
 STEPS = (10, 300)
-# The ratio that is aimed at where there are few elements.
-AIM = 1.3
+# The ratios that are aimed at where there are few elements: as it is, and recorded.
+AIM, AIM_OF_JIT = 1.3, 2
 
 # As a part of the largest value: sums and powers differ in their last bits, which grows from step to step.
 TOLERANCE = 1e-6
 
 
-def load(name, module):
+def load(name, module, *, is_recorded=False):
     """An example by an array module."""
     spec = importlib.util.spec_from_file_location(f"{name} by {module.__name__}", EXAMPLES / f"{name}.py")
     program = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(program)
     program.np = module
+    if is_recorded:
+        program.step = gpupy.jit(program.step)
     return program
 
 
@@ -59,17 +61,17 @@ def run(program, size, steps):
 
 
 def compare(name, size, steps, rounds):
-    """The median seconds of a step by either, and the largest difference as a part of the largest value."""
-    programs = [load(name, module) for module in (numpy, gpupy)]
-    times, results = ([], []), [None, None]
+    """The median seconds of a step by each side, and the largest difference as a part of the largest value."""
+    programs = [load(name, numpy), load(name, gpupy), load(name, gpupy, is_recorded=True)]
+    times, results = [[] for _ in programs], [None for _ in programs]
     for number in range(rounds + 1):
         for side, program in enumerate(programs):
             seconds, results[side] = run(program, size, steps)
             # The first round is for caches and kernels.
             if number:
                 times[side].append(seconds)
-    theirs, ours = (result.astype("f8") for result in results)
-    apart = abs(theirs - ours).max() / abs(theirs).max()
+    theirs, *ours = (result.astype("f8") for result in results)
+    apart = max(abs(theirs - result).max() for result in ours) / abs(theirs).max()
     return *map(statistics.median, times), float(apart)
 
 
@@ -88,16 +90,19 @@ def main():
         if not any(word in name for word in words):
             continue
         for size, steps in list(zip(sizes, STEPS, strict=True))[options.small :]:
-            theirs, ours, apart = compare(name, size, steps, options.rounds)
+            *seconds, apart = compare(name, size, steps, options.rounds)
             right &= apart <= TOLERANCE
-            times = (table.duration(theirs), table.duration(ours), table.three(theirs / ours))
-            rows.append((f"{name.replace('_', ' ')}, {size}", *times, f"{apart:.1g}"))
+            theirs, *ours = seconds
+            ratios = (table.three(theirs / own) for own in ours)
+            rows.append(
+                (f"{name.replace('_', ' ')}, {size}", *map(table.duration, seconds), *ratios, f"{apart:.1g}")
+            )
             print("   " + "  ".join(rows[-1]), file=sys.stderr, flush=True)
     print(f"A step by NumPy and by gpupy on the driver {gpupy.current_driver()}\n")
-    heads = ("program, size", "NumPy", "gpupy", "NumPy / gpupy", "apart")
+    heads = ("program, size", "NumPy", "gpupy", "jit", "NumPy / gpupy", "NumPy / jit", "apart")
     print("\n".join(table.aligned(heads, rows)))
     if options.small:
-        print(f"\nAimed at is {AIM} in each row.")
+        print(f"\nAimed at is {AIM} in each row, by jit {AIM_OF_JIT}.")
     return 0 if right else 1
 
 

@@ -6,6 +6,7 @@ use super::Context;
 use crate::array::base::Array;
 use crate::eager::segment::{Segment, are_in_memory, results};
 use crate::graph::value::Value;
+use crate::schedule::flush::Demand;
 use gpupy_core::Result;
 
 impl Context {
@@ -22,12 +23,13 @@ impl Context {
         let recorded = &segment.recorded;
         recorded.check(&values)?;
         let expressions = &self.inner.door.recorder().expressions;
-        let may_plan = self.inner.door.computes() && !self.inner.tracer.listens();
-        if may_plan && segment.is_to_plan() && are_in_memory(&values) {
+        let is_at_once = self.inner.door.computes() && segment.is_little();
+        let may_plan = is_at_once && !segment.was_planned() && !self.inner.tracer.listens();
+        if may_plan && are_in_memory(&values) {
             let made = recorded.all_values(expressions, &values);
             let found = results(recorded, &values, &made);
             self.plan(segment, &values, made)?;
-            return Ok(found.into_iter().map(Array::from_value).collect());
+            return self.given(found, true);
         }
         // A single element that is known is a scalar of kernels.
         let known = |(array, value): (&&Array, Value)| match value.shape() {
@@ -37,10 +39,21 @@ impl Context {
         let values: Vec<Value> = given.iter().zip(values).map(known).collect();
         let made = recorded.all_values(expressions, &values);
         let found = results(recorded, &values, &made);
-        for value in &found {
-            self.bound(value)?;
+        drop(made);
+        self.given(found, is_at_once)
+    }
+
+    /// New bases with these values, which are computed now where that is little work: the next segment would be long.
+    fn given(&self, values: Vec<Value>, is_at_once: bool) -> Result<Vec<Array>> {
+        for (number, value) in values.iter().enumerate() {
+            match Demand::first_of(&values[number..]) {
+                Some(demand) if is_at_once && !value.is_computed() && !value.is_open() => {
+                    self.while_others_run(|| self.compute_demand(&demand, |_| Ok(())))?;
+                }
+                _ => self.bound(value)?,
+            }
         }
-        Ok(found.into_iter().map(Array::from_value).collect())
+        Ok(values.into_iter().map(Array::from_value).collect())
     }
 
     /// Plans a segment by evaluating it.

@@ -14,14 +14,15 @@ use crate::eager::policy::Work;
 use crate::execute::evaluate::Engine;
 use crate::graph::value::{Kind, NodeOp, Origin, Value, ValueId};
 use crate::graph::whole::Whole;
+use crate::memory::tiling::Tile;
 use crate::record::recorded::{Place, Read, Recorded, Step};
 use crate::schedule::below::{Below, Source};
 use crate::schedule::flush::Demand;
 use crate::schedule::placement::Order;
 use crate::schedule::program::kernel::Code;
+use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::key;
 use crate::schedule::replay::recipe::{Action, Goes, Launched, Param, Recipe};
-use crate::thresholds::T;
 use gpupy_core::driver::{BlockId, Dest, HostBlock, HostMemory, Launch};
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Result};
@@ -39,6 +40,7 @@ pub struct Segment {
 }
 
 /// The launches of a segment on the host driver, by the places of what they read and write.
+#[derive(Default)]
 pub(crate) struct Planned {
     launches: Vec<Planning>,
     /// What is stored: the step that it is.
@@ -60,8 +62,8 @@ struct Planning {
     code: Arc<Code>,
     operands: SmallVec<[Taken; 4]>,
     params: SmallVec<[u64; 4]>,
-    /// The numbers of what it stores.
-    dests: SmallVec<[u32; 2]>,
+    /// The numbers of what it writes, each with whether it writes all of it.
+    dests: SmallVec<[(u32, bool); 2]>,
 }
 
 impl Segment {
@@ -96,9 +98,14 @@ impl Segment {
         self.planned.get()?.as_ref()
     }
 
-    /// Whether it is little work that nobody has planned yet.
-    pub(crate) fn is_to_plan(&self) -> bool {
-        self.is_little && self.planned.get().is_none()
+    /// Whether it is little work.
+    pub(crate) fn is_little(&self) -> bool {
+        self.is_little
+    }
+
+    /// Whether somebody tried to plan it.
+    pub(crate) fn was_planned(&self) -> bool {
+        self.planned.get().is_some()
     }
 }
 
@@ -152,55 +159,35 @@ impl Engine {
         made: Vec<Value>,
         host: usize,
     ) -> Option<Planned> {
-        let mut numbers: FxHashMap<ValueId, Taken> = FxHashMap::default();
-        for (number, leaf) in (0..).zip(recorded.leaves()) {
-            numbers.insert(leaf.id(), Taken::Leaf(number));
-        }
-        for (number, value) in (0..).zip(given) {
-            numbers.insert(value.id(), Taken::Argument(number));
-        }
+        let mut known: FxHashMap<ValueId, Taken> = FxHashMap::default();
+        known.extend(recorded.leaves().iter().map(Value::id).zip((0..).map(Taken::Leaf)));
+        known.extend(given.iter().map(Value::id).zip((0..).map(Taken::Argument)));
         let steps: FxHashMap<ValueId, u32> = made.iter().map(Value::id).zip(0..).collect();
-        let results = recorded.results().iter();
-        let results: Vec<Value> =
-            results.map(|place| recorded.value(*place, given, &made).clone()).collect();
+        let results = results(recorded, given, &made);
         // What is held besides the results would be stored.
         drop(made);
-        let pending: Vec<Value> =
-            results.iter().filter(|value| !value.is_computed()).cloned().collect();
-        let demand = Demand::first_of(&pending)?;
-        if pending.len() > T.flushed_together {
-            return None;
-        }
-        let below = Below::of(demand.wanted());
-        let device = self.device(host).ok()?;
-        if !device.caps.memory_launches {
-            return None;
-        }
-        let structure = key::structure(&demand, &below, device)?;
-        let values: Vec<ValueId> = below.values.iter().map(Value::id).collect();
-        let leaves: Vec<ValueId> = below.leaves.iter().map(Value::id).collect();
-        drop(below);
+        let pending = results.iter().filter(|value| !value.is_computed());
+        let pending: Vec<Value> = pending.cloned().collect();
+        let mut plan = Plan { recorded, steps, known, planned: Planned::default(), open: None };
         let order = Order { devices: [host].into_iter().collect(), ..Order::default() };
         for number in 0..pending.len() {
             let demand = Demand::first_of(&pending[number..])?;
-            if !demand.is_met() {
-                self.slice.begin(false);
-                self.evaluate(&demand, &order).ok()?;
+            if demand.is_met() {
+                continue;
             }
+            let below = Below::of(demand.wanted());
+            let device = self.device(host).ok().filter(|device| device.caps.memory_launches)?;
+            let structure = key::structure(&demand, &below, device)?;
+            let ids = |values: &[Value]| values.iter().map(Value::id).collect::<Vec<ValueId>>();
+            let (values, leaves) = (ids(&below.values), ids(&below.leaves));
+            let capture = Capture::exactly(structure, &demand, below);
+            self.slice.begin(false);
+            let recipe = self.evaluate_captured(&demand, &order, capture).ok()??;
+            plan.of(&recipe, &values, &leaves)?;
         }
-        let recipe = self.device(host).ok()?.recipes.find(&structure)?;
-        let leaf = |number: &u32| numbers.get(leaves.get(*number as usize)?).copied();
-        let step = |number: &u32| steps.get(values.get(*number as usize)?).copied();
-        let mut plan =
-            Plan { recorded, leaf, step, stored: FxHashMap::default(), planned: Planned::none() };
-        plan.of(&recipe)?;
-        let Plan { stored, mut planned, .. } = plan;
-        for value in &results {
-            let known = numbers.get(&value.id()).copied();
-            let number = || stored.get(steps.get(&value.id())?).copied().map(Taken::Stored);
-            planned.results.push(known.or_else(number)?);
-        }
-        Some(planned)
+        let taken = results.iter().map(|value| plan.known.get(&value.id()).copied());
+        let taken = taken.collect::<Option<_>>()?;
+        Some(Planned { results: taken, ..plan.planned })
     }
 
     /// Does what was planned; `None` where it cannot be done here and now.
@@ -247,9 +234,9 @@ impl Engine {
             let names: SmallVec<[BlockId; 8]> = (0..memory.len() as u64).map(BlockId).collect();
             let code = &*planning.code;
             let mut dests: SmallVec<[Dest; 2]> = SmallVec::new();
-            for (number, access) in planning.dests.iter().zip(&code.dests) {
+            for ((number, whole), access) in planning.dests.iter().zip(&code.dests) {
                 let block = BlockId(memory.len() as u64);
-                dests.push(Dest { block, access: access.clone(), whole: true });
+                dests.push(Dest { block, access: access.clone(), whole: *whole });
                 memory.push(stored[*number as usize].1);
             }
             let launch = Launch {
@@ -293,73 +280,95 @@ fn first(current: &Current, dtype: DType, shape: &[usize]) -> Option<HostMemory>
     Some(HostMemory::new(start))
 }
 
-impl Planned {
-    fn none() -> Planned {
-        Planned { launches: Vec::new(), stored: Vec::new(), results: Vec::new() }
-    }
-}
-
-/// A plan on its way from a recipe.
-struct Plan<'r, L, S> {
+/// A plan on its way from recipes.
+struct Plan<'r> {
     recorded: &'r Recorded,
-    /// Where a computed value of the flush comes from.
-    leaf: L,
-    /// The step that a pending value of the flush is.
-    step: S,
-    /// The number under which a step is stored.
-    stored: FxHashMap<u32, u32>,
+    /// The step that each value is.
+    steps: FxHashMap<ValueId, u32>,
+    /// Where each value is that is there.
+    known: FxHashMap<ValueId, Taken>,
     planned: Planned,
+    /// What is being filled by several launches.
+    open: Option<SmallVec<[u32; 2]>>,
 }
 
-impl<L: Fn(&u32) -> Option<Taken>, S: Fn(&u32) -> Option<u32>> Plan<'_, L, S> {
-    /// All launches of a recipe; `None` where it has more than launches of whole values.
-    fn of(&mut self, recipe: &Recipe) -> Option<()> {
+impl Plan<'_> {
+    /// All launches of the recipe of a flush of these values, which reads these; `None` where it has more than launches of
+    /// whole values.
+    fn of(&mut self, recipe: &Recipe, values: &[ValueId], leaves: &[ValueId]) -> Option<()> {
         for action in &recipe.actions {
             match action {
-                Action::Launch(launched) => self.launch(launched)?,
-                Action::Step { .. } => {}
-                _ => return None,
+                Action::Launch(launched) => self.launch(launched, values, leaves)?,
+                Action::Open(numbers, tile) if self.open.is_none() => {
+                    let stored = numbers.iter().map(|number| self.store(values, *number, tile));
+                    self.open = Some(stored.collect::<Option<_>>()?);
+                }
+                Action::OpenOld { value, old, .. } if self.open.is_none() => {
+                    let Source::Pending(old) = old.source else { return None };
+                    let taken = *self.known.get(values.get(old as usize)?)?;
+                    let Taken::Stored(stored) = taken else { return None };
+                    self.known.insert(*values.get(*value as usize)?, taken);
+                    self.open = Some(SmallVec::from_slice(&[stored]));
+                }
+                Action::Close => self.open = None,
+                Action::Step { .. } | Action::Lose(..) => {}
+                Action::Open(..) | Action::OpenOld { .. } | Action::Strips(..) => return None,
             }
         }
         Some(())
     }
 
-    fn launch(&mut self, launched: &Launched) -> Option<()> {
-        let mut operands = SmallVec::new();
-        for (source, part) in &launched.operands {
-            let Part::Tile(0) = part else { return None };
-            operands.push(match source {
-                Source::Leaf(number) => (self.leaf)(number)?,
-                Source::Pending(number) => Taken::Stored(*self.stored.get(&(self.step)(number)?)?),
-                Source::Scalar => return None,
-            });
-        }
-        let params =
-            launched.params.iter().map(|param| self.param(param)).collect::<Option<_>>()?;
-        let Goes::Tiles(tiles) = &launched.goes else { return None };
-        let mut dests = SmallVec::new();
-        for (number, tile) in tiles {
-            let step = (self.step)(number)?;
-            if tile.range != (0..size_of(&self.recorded.steps().get(step as usize)?.shape)) {
-                return None;
+    fn launch(
+        &mut self,
+        launched: &Launched,
+        values: &[ValueId],
+        leaves: &[ValueId],
+    ) -> Option<()> {
+        let operand = |(source, part): &(Source, Part)| {
+            let list = match source {
+                Source::Leaf(number) => leaves.get(*number as usize),
+                Source::Pending(number) => values.get(*number as usize),
+                Source::Scalar => None,
+            };
+            let taken = self.known.get(list?).copied();
+            taken.filter(|_| matches!(part, Part::Tile(0)))
+        };
+        let operands = launched.operands.iter().map(operand).collect::<Option<_>>()?;
+        let params = launched.params.iter().map(|param| self.param(param, values));
+        let params = params.collect::<Option<_>>()?;
+        let dests = match &launched.goes {
+            Goes::Tiles(tiles) => {
+                let stored = tiles.iter().map(|(number, tile)| self.store(values, *number, tile));
+                stored.map(|stored| Some((stored?, true))).collect::<Option<_>>()?
             }
-            let stored = self.planned.stored.len() as u32;
-            if self.stored.insert(step, stored).is_some() {
-                return None;
+            Goes::Open(places) => {
+                let open = self.open.as_ref()?;
+                let dest = |(place, whole): &(usize, bool)| Some((*open.get(*place)?, *whole));
+                places.iter().map(dest).collect::<Option<_>>()?
             }
-            self.planned.stored.push(step);
-            dests.push(stored);
-        }
+        };
         let code = launched.code.clone();
         self.planned.launches.push(Planning { code, operands, params, dests });
         Some(())
     }
 
-    fn param(&self, param: &Param) -> Option<u64> {
+    /// The number under which a value is stored from now on, all of which is one tile.
+    fn store(&mut self, values: &[ValueId], number: u32, tile: &Tile) -> Option<u32> {
+        let id = values.get(number as usize)?;
+        let step = *self.steps.get(id)?;
+        let shape = &self.recorded.steps().get(step as usize)?.shape;
+        let stored = self.planned.stored.len() as u32;
+        let is_new = self.known.insert(*id, Taken::Stored(stored)).is_none();
+        self.planned.stored.push(step);
+        (is_new && tile.range == (0..size_of(shape))).then_some(stored)
+    }
+
+    fn param(&self, param: &Param, values: &[ValueId]) -> Option<u64> {
         match param {
             Param::Bits(bits) => Some(*bits),
             Param::Of(number, place) => {
-                let step = self.recorded.steps().get((self.step)(number)? as usize)?;
+                let step = *self.steps.get(values.get(*number as usize)?)?;
+                let step = self.recorded.steps().get(step as usize)?;
                 match step.operands.get(*place as usize)? {
                     Read::Scalar(scalar) => Some(scalar.bits),
                     Read::Whole(_) | Read::View(..) => None,

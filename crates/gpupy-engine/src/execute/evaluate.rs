@@ -23,6 +23,7 @@ use crate::schedule::ordering::{Failed, Next, Ordered, Schedule, closed};
 use crate::schedule::placement::{Homes, Order};
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::key;
+use crate::schedule::replay::recipe::Recipe;
 use crate::schedule::steps::Given;
 use crate::schedule::walk::Needs;
 use crate::schedule::ways::Steps;
@@ -152,6 +153,27 @@ impl Engine {
             device.recipes.insert(structure, Arc::new(recipe));
         }
         Ok(())
+    }
+
+    /// Evaluates what is asked for, all of which is on the first of these devices, and gives what was done; nothing where that
+    /// cannot be said.
+    ///
+    /// # Errors
+    /// Any of a driver.
+    pub fn evaluate_captured(
+        &mut self,
+        demand: &Demand<'_>,
+        order: &Order,
+        capture: Capture,
+    ) -> Result<Option<Recipe>> {
+        let below = Below::of(demand.wanted());
+        self.decided = Some(Decided::of(demand, &below, &self.devices, order));
+        drop(below);
+        self.captured = Some(capture);
+        let done = self.evaluate_tiles(demand, order);
+        let captured = self.captured.take();
+        self.lay_aside();
+        done.map(|()| captured.map(|capture| capture.recipe().1))
     }
 
     fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {

@@ -491,7 +491,8 @@ pub fn come_true(py: Python<'_>, recording: &Recording, cut: &Cut) -> PyResult<(
         let computed = cut.alive.iter().find(|(alive, _)| alive.shares_base(&open));
         let truth = match computed {
             Some((_, place)) => results.get(*place).cloned(),
-            None => recording.real_of(&open),
+            None if open.is_open() => recording.real_of(&open),
+            None => Some(open),
         };
         truths.push((base, truth.ok_or_else(|| to_py(of_another()))?));
     }

@@ -15,7 +15,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 /// What happens at the end of a call.
 pub struct Ending {
     /// The inputs that are written, and what they get.
-    pub writes: Vec<(u32, Register)>,
+    pub writes: Vec<(u32, Base)>,
     /// The bases of new arrays.
     pub bases: Vec<Base>,
     /// The arrays that the call gives.
@@ -24,7 +24,7 @@ pub struct Ending {
     pub result: Template,
 }
 
-/// A new base.
+/// What a base gets.
 pub enum Base {
     /// With what is in a register.
     Register(Register),
@@ -195,36 +195,36 @@ impl Ending {
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut bases = Vec::with_capacity(self.bases.len());
         for base in &self.bases {
-            let array = match base {
-                // Nobody else has what a segment made, but for what is written.
-                Base::Register(register @ Register::Made(_)) if self.is_sole(*register) => {
-                    registers.get(*register)?.clone()
-                }
-                Base::Register(register) => registers.get(*register)?.snapshot().map_err(to_py)?,
-                Base::Constant(array) => array.snapshot().map_err(to_py)?,
-            };
+            let array = self.elements(base, registers)?;
             let owner = Bound::new(py, NdArray::lazy(array.clone()))?;
             bases.push((array, owner));
         }
         let result = self.result.build(py, &Call { ending: self, objects, bases })?;
         let mut written = Vec::with_capacity(self.writes.len());
-        for (input, register) in &self.writes {
-            let from = registers.get(*register)?;
-            let from = match self.is_sole(*register) && matches!(register, Register::Made(_)) {
-                true => from.clone(),
-                false => from.snapshot().map_err(to_py)?,
-            };
-            written.push((registers.get(Register::Input(*input))?, from));
+        for (input, base) in &self.writes {
+            let input = registers.get(Register::Input(*input))?;
+            written.push((input, self.elements(base, registers)?));
         }
         written.into_iter().try_for_each(|(base, from)| put(py, base, &from))?;
         Ok(result)
     }
 
+    /// A base of its own with these elements.
+    fn elements(&self, base: &Base, registers: &Registers<'_>) -> PyResult<Array> {
+        match base {
+            // Nobody else has what a segment made, if it is used once.
+            Base::Register(register @ Register::Made(_)) if self.is_sole(*register) => {
+                registers.get(*register).cloned()
+            }
+            Base::Register(register) => registers.get(*register)?.snapshot().map_err(to_py),
+            Base::Constant(array) => array.snapshot().map_err(to_py),
+        }
+    }
+
     /// Whether a register is used once.
     fn is_sole(&self, register: Register) -> bool {
-        let bases =
-            self.bases.iter().filter(|base| matches!(base, Base::Register(it) if *it == register));
-        let writes = self.writes.iter().filter(|(_, it)| *it == register);
-        bases.count() + writes.count() == 1
+        let writes = self.writes.iter().map(|(_, base)| base);
+        let all = self.bases.iter().chain(writes);
+        all.filter(|base| matches!(base, Base::Register(it) if *it == register)).count() == 1
     }
 }

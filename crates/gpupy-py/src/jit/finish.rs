@@ -218,10 +218,9 @@ impl Ending {
         objects: &Objects<'_>,
         result: &Bound<'_, PyAny>,
     ) -> PyResult<Ending> {
-        let lost = || PyRuntimeError::new_err("a result belongs to another recording");
         let mut writes = Vec::new();
         for (input, shadow) in recording.written() {
-            writes.push((input, recording.register_after(cut, &shadow).ok_or_else(lost)?));
+            writes.push((input, base(recording, cut, &shadow)?));
         }
         let (mut bases, mut owners): (Vec<Base>, Vec<Array>) = (Vec::new(), Vec::new());
         let mut given = Vec::new();
@@ -234,17 +233,7 @@ impl Ending {
                     From::Base(match known {
                         Some(number) => number,
                         None => {
-                            bases.push(match array.is_open() {
-                                true => Base::Register(
-                                    recording.register_after(cut, array).ok_or_else(lost)?,
-                                ),
-                                false => Base::Constant(
-                                    recording::whole_base(array)
-                                        .map_err(to_py)?
-                                        .snapshot()
-                                        .map_err(to_py)?,
-                                ),
-                            });
+                            bases.push(base(recording, cut, array)?);
                             owners.push(array.clone());
                             bases.len() - 1
                         }
@@ -255,6 +244,20 @@ impl Ending {
         }
         Ok(Ending { writes, bases, outputs: given, result: Template::of(result)? })
     }
+}
+
+/// What the base of an array is after the last segment.
+fn base(recording: &Recording, cut: &Cut, array: &Array) -> PyResult<Base> {
+    if !array.is_open() {
+        let whole = recording::whole_base(array).and_then(|whole| whole.snapshot());
+        return whole.map(Base::Constant).map_err(to_py);
+    }
+    let register = recording.register_after(cut, array);
+    register.map(Base::Register).ok_or_else(lost)
+}
+
+fn lost() -> PyErr {
+    PyRuntimeError::new_err("a result belongs to another recording")
 }
 
 /// The place of an object whose base is an input.

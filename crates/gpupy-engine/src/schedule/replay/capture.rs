@@ -41,6 +41,8 @@ pub(crate) struct Capture {
     passes: Vec<(u32, Read)>,
     /// Whether blocks are being filled.
     is_open: bool,
+    /// Whether it is for these scalars alone.
+    is_exact: bool,
 }
 
 /// A scalar that is all of a walk.
@@ -79,7 +81,13 @@ impl Capture {
             walks: 0,
             passes: Vec::new(),
             is_open: false,
+            is_exact: false,
         }
+    }
+
+    /// The capture of a flush of this structure and these scalars.
+    pub fn exactly(structure: Structure, demand: &Demand<'_>, below: Below) -> Capture {
+        Capture { is_exact: true, ..Capture::of(structure, demand, below) }
     }
 
     fn source(&self, value: ValueId) -> Option<Source> {
@@ -139,6 +147,7 @@ impl Capture {
         let operands = operands.map(|(value, part)| Some((self.source(value.id())?, part.clone())));
         let operands = operands.collect::<Option<Vec<_>>>()?;
         let params = match of {
+            _ if self.is_exact => kernel.params.iter().copied().map(Param::Bits).collect(),
             Some((walk, planned)) => self.params(walk, planned, &kernel.params)?,
             None if kernel.params.is_empty() => Vec::new(),
             None => return None,
