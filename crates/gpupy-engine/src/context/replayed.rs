@@ -4,9 +4,11 @@
 
 use super::Context;
 use crate::array::base::Array;
+use crate::eager::in_memory;
 use crate::eager::segment::{Segment, are_in_memory, results};
 use crate::graph::value::Value;
 use crate::schedule::flush::Demand;
+use crate::thresholds::T;
 use gpupy_core::Result;
 
 impl Context {
@@ -19,11 +21,14 @@ impl Context {
         if let Some(done) = self.inner.door.segment(segment, given) {
             return Ok(done);
         }
+        let is_at_once = self.inner.door.computes() && segment.is_little();
+        if is_at_once {
+            given.iter().try_for_each(|array| fill(array))?;
+        }
         let values = given.iter().map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
         let recorded = &segment.recorded;
         recorded.check(&values)?;
         let expressions = &self.inner.door.recorder().expressions;
-        let is_at_once = self.inner.door.computes() && segment.is_little();
         let may_plan = is_at_once && !segment.was_planned() && !self.inner.tracer.listens();
         if may_plan && are_in_memory(&values) {
             let made = recorded.all_values(expressions, &values);
@@ -70,5 +75,16 @@ impl Context {
             }
             Ok(())
         })
+    }
+}
+
+/// Gives a base memory all of whose few elements are one number, so that kernels find them there.
+fn fill(array: &Array) -> Result<()> {
+    let Some(scalar) = array.constant().filter(|_| array.base_len() <= T.most_points) else {
+        return Ok(());
+    };
+    match in_memory::filled(&array.base_shape()?, scalar) {
+        Some(filled) => array.take_elements(&filled).map(drop),
+        None => Ok(()),
     }
 }

@@ -91,7 +91,10 @@ impl Recorded {
     pub fn all_values(&self, expressions: &Arc<Expressions>, given: &[Value]) -> Vec<Value> {
         let mut made: Vec<Value> = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
-            let operands = step.operands.iter().map(|read| self.operand(read, given, &made));
+            // Other operations take values, also of elements that are all the same.
+            let may_be_scalar = matches!(step.op, NodeOp::Apply(_) | NodeOp::Call(_));
+            let operand = |read| self.operand(read, given, &made, may_be_scalar);
+            let operands = step.operands.iter().map(operand);
             let operands: SmallVec<[Operand; 3]> = operands.collect();
             let (shape, op) = (step.shape.clone(), step.op.clone());
             let value = match folded(step, &operands) {
@@ -106,8 +109,15 @@ impl Recorded {
         made
     }
 
-    /// An operand, of these arguments and the steps before; what is the same everywhere is a scalar, as when it is recorded.
-    fn operand(&self, read: &Read, given: &[Value], made: &[Value]) -> Operand {
+    /// An operand, of these arguments and the steps before; what is the same everywhere may be a scalar, as when it is
+    /// recorded.
+    fn operand(
+        &self,
+        read: &Read,
+        given: &[Value],
+        made: &[Value],
+        may_be_scalar: bool,
+    ) -> Operand {
         let (place, layout) = match read {
             Read::Scalar(scalar) => return (Input::Scalar(*scalar), None),
             Read::Whole(place) => (place, None),
@@ -115,7 +125,7 @@ impl Recorded {
         };
         let value = self.value(*place, given, made);
         match (&value.0.kind, layout) {
-            (Kind::Constant(scalar), _) => (Input::Scalar(*scalar), None),
+            (Kind::Constant(scalar), _) if may_be_scalar => (Input::Scalar(*scalar), None),
             (_, None) => (Input::Whole(value.id()), Some(value.clone())),
             (_, Some(layout)) => (Input::View(value.id(), layout.clone()), Some(value.clone())),
         }

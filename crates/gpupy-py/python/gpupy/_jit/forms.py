@@ -5,6 +5,7 @@ Owns ``Arguments`` and ``Result``. Not here: what is done with them (``recording
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Container
 from typing import Any
 
@@ -41,6 +42,8 @@ class Arguments:
         self.containers: list[Any] = []
         # Those in whose place something else stands.
         self.open: set[int | str] = set()
+        # What stands there, each with the argument.
+        self.standing: list[tuple[weakref.ref[Any], Any]] = []
         self._wanted = open_places
         self.positional = [self._whole(place, value) for place, value in enumerate(args)]
         self.named = [(name, self._whole(name, value)) for name, value in kwargs.items()]
@@ -56,6 +59,8 @@ class Arguments:
     def _form(self, value: Any) -> tuple[Any, ...]:
         kind = type(value)
         if kind is Array:
+            if not is_lazy(value.dtype):
+                raise Refused("an argument is an array whose dtype is NumPy's own")
             self.objects.append(value)
             return ("array",)
         if value is None or kind in (bool, type):
@@ -77,15 +82,23 @@ class Arguments:
 
     def taken(self, place: int | str, value: Any) -> Any:
         """What the function is called with in the place of an argument: a scalar that nobody knows yet stands for it."""
-        return _own.number_in_place_of(value) if place in self.open else value
+        if place not in self.open:
+            return value
+        standing = _own.number_in_place_of(value)
+        self.standing.append((weakref.ref(standing), value))
+        return standing
 
 
 class Result:
     """What a function gave, with its arrays by their numbers."""
 
-    def __init__(self, value: Any, objects: list[Any]) -> None:
-        self._places = {id(known): place for place, known in enumerate(objects)}
+    def __init__(self, value: Any, arguments: Arguments, captured: list[Any]) -> None:
+        self._places = {id(known): place for place, known in enumerate([*arguments.objects, *captured])}
+        for standing, argument in arguments.standing:
+            self._places[id(standing())] = self._places[id(argument)]
         self._numbers: dict[int, int] = {}
+        # What stands for arguments and is alive.
+        self.standing = [found for standing, _ in arguments.standing if (found := standing()) is not None]
         self.outputs: list[Any] = []
         self.form = self._form(value)
 
@@ -95,6 +108,8 @@ class Result:
             place = self._places.get(id(value))
             if place is not None:
                 return ("object", place)
+            if not is_lazy(value.dtype):
+                raise Refused("it returns an array whose dtype is NumPy's own")
             if id(value) not in self._numbers:
                 self._numbers[id(value)] = len(self.outputs)
                 self.outputs.append(value)

@@ -90,6 +90,8 @@ def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs
             return _plainly(jit, function, args, kwargs, "another thread records")
         return _recorded(jit, function, (args, kwargs), arguments, watch)
     finally:
+        # Nothing is left on, whatever failed.
+        _own.discard()
         _LOCK.release()
 
 
@@ -142,7 +144,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
     if _own.decisions() > MOST_DECISIONS:
         refused = f"it decides more than {MOST_DECISIONS} times"
     try:
-        result = Result(value, arguments.objects + captured)
+        result = Result(value, arguments, captured)
     except Refused as why:
         _own.abandon()
         _refused(jit, str(why))
@@ -205,10 +207,11 @@ def _without(
 
 def _leaks(result: Result) -> bool:
     """Whether somebody has an array that was made, and is not in the result."""
-    if not _own.leaks(result.outputs):
+    known = [*result.outputs, *result.standing]
+    if not _own.leaks(known):
         return False
     gc.collect()
-    return bool(_own.leaks(result.outputs))
+    return bool(_own.leaks(known))
 
 
 def _besides(arrays: list[Any], objects: list[Any]) -> list[Any]:

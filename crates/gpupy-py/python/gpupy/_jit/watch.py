@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .._proxy import Proxy
 from .forms import Array, Refused, Scalar
 from .reads import Chain, reads_of
 
@@ -37,6 +38,11 @@ _READERS = frozenset("load loadtxt genfromtxt fromfile memmap open_memmap fromre
 _LEAVES = (
     *(int, float, complex, bool, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented)),
     *(np.generic, np.dtype, np.ufunc, property, staticmethod, classmethod),
+)
+_BUILT_IN = (
+    *(types.ModuleType, types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodWrapperType),
+    *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
+    *(types.GetSetDescriptorType, types.MemberDescriptorType, types.CodeType),
 )
 # The most items of a container that is watched, and the most guards of a function.
 _MOST_ITEMS, _MOST_GUARDS = 10_000, 20_000
@@ -260,7 +266,7 @@ class Watch:
         self._known[id(value)] = value
         if type(value) is Array:
             self.arrays.append(value)
-        elif isinstance(value, (Scalar, types.ModuleType, types.BuiltinFunctionType, types.WrapperDescriptorType)):
+        elif isinstance(value, (Scalar, *_BUILT_IN)):
             owner = getattr(value, "__self__", None)
             if owner is not None and not isinstance(owner, (types.ModuleType, type)):
                 self._know(owner, f"the object of {name}")
@@ -278,7 +284,9 @@ class Watch:
             self._know(value.__func__, name)
         elif hasattr(type(value), "__next__"):
             self._refuse(f"{name} is an iterator")
-        elif not type(value).__flags__ & _HEAP and not isinstance(value, type) and not _is_ours(type(value)):
+        elif type(value) is Proxy or not (
+            type(value).__flags__ & _HEAP or isinstance(value, type) or _is_ours(type(value))
+        ):
             self._refuse(f"{name} is an object of class {type(value).__name__}, which cannot be watched")
         else:
             wrapped = getattr(value, "__wrapped__", None)
