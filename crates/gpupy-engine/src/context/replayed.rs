@@ -22,8 +22,12 @@ impl Context {
             return Ok(done);
         }
         let is_at_once = self.inner.door.computes() && segment.is_little();
-        if is_at_once {
-            given.iter().try_for_each(|array| fill(array))?;
+        let mut filled = false;
+        for array in given.iter().filter(|_| is_at_once) {
+            filled |= fill(array)?;
+        }
+        if filled && let Some(done) = self.inner.door.segment(segment, given) {
+            return Ok(done);
         }
         let values = given.iter().map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
         let recorded = &segment.recorded;
@@ -78,13 +82,13 @@ impl Context {
     }
 }
 
-/// Gives a base memory all of whose few elements are one number, so that kernels find them there.
-fn fill(array: &Array) -> Result<()> {
+/// Gives a base memory all of whose few elements are one number, so that kernels find them there; false for others.
+fn fill(array: &Array) -> Result<bool> {
     let Some(scalar) = array.constant().filter(|_| array.base_len() <= T.most_points) else {
-        return Ok(());
+        return Ok(false);
     };
     match in_memory::filled(&array.base_shape()?, scalar) {
-        Some(filled) => array.take_elements(&filled).map(drop),
-        None => Ok(()),
+        Some(filled) => array.take_elements(&filled),
+        None => Ok(false),
     }
 }
