@@ -97,6 +97,8 @@ class Result:
         for standing, argument in arguments.standing:
             self._places[id(standing())] = self._places[id(argument)]
         self._numbers: dict[int, int] = {}
+        # Why it cannot be given again.
+        self.refused: str | None = None
         # What stands for arguments and is alive.
         self.standing = [found for standing, _ in arguments.standing if (found := standing()) is not None]
         self.outputs: list[Any] = []
@@ -109,7 +111,7 @@ class Result:
             if place is not None:
                 return ("object", place)
             if not is_lazy(value.dtype):
-                raise Refused("it returns an array whose dtype is NumPy's own")
+                return self._strange(value, "it returns an array whose dtype is NumPy's own")
             if id(value) not in self._numbers:
                 self._numbers[id(value)] = len(self.outputs)
                 self.outputs.append(value)
@@ -125,4 +127,8 @@ class Result:
             return ("dict", [(key, self._form(item)) for key, item in value.items()])
         if value is None or isinstance(value, (*_PLAIN, type, np.ufunc)) or callable(value):
             return ("same", value)
-        raise Refused(f"it returns an object of class {kind.__name__}, which cannot be made again")
+        return self._strange(value, f"it returns an object of class {kind.__name__}, which cannot be made again")
+
+    def _strange(self, value: Any, why: str) -> tuple[Any, ...]:
+        self.refused = self.refused or why
+        return ("same", value)

@@ -143,12 +143,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
     captured = _besides(watch.arrays, arguments.objects)
     if _own.decisions() > MOST_DECISIONS:
         refused = f"it decides more than {MOST_DECISIONS} times"
-    try:
-        result = Result(value, arguments, captured)
-    except Refused as why:
-        _own.abandon()
-        _refused(jit, str(why))
-        return value
+    result = Result(value, arguments, captured)
     if _leaks(result):
         _own.abandon()
         where = f", {refused}" if refused is not None and ":" in refused else ""
@@ -165,7 +160,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         guards,
         result.form,
         result.outputs,
-        refused,
+        refused or result.refused,
     )
     if refused is not None:
         _refused(jit, refused)
