@@ -45,7 +45,7 @@ pub use context::faces::{LastFace, steps as face_steps};
 pub use context::pin::Pin;
 pub use context::read::HostArray;
 pub use context::settings::{Placement, Settings};
-pub use context::{Context, Interrupt, Waiter};
+pub use context::{Context, Interrupt, Opener, Waiter};
 pub use drivers::registry::{Constructor, Registry};
 pub use drivers::{device_nodes, plugin, registry};
 pub use eager::indexed::Outside;

@@ -35,7 +35,7 @@ mod methods;
 mod session;
 mod views;
 
-use array::{kind, ndarray, scalar, wrap};
+use array::{kind, ndarray, recording, scalar, wrap};
 use compute::{forms, function, select, ufunc};
 use convert::dtypes;
 use create::{arrays, builtin};
@@ -51,6 +51,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // NumPy's table of functions is found by an import, which fails in a finaliser when Python ends.
     // SAFETY: the function takes nothing and changes nothing.
     unsafe { numpy::PY_ARRAY_API.PyArray_GetNDArrayCFeatureVersion(module.py()) };
+    context::set_opener(recording::opened);
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;
     module.add("OpenError", module.py().get_type::<errors::OpenError>())?;
     module.add("FormatError", module.py().get_type::<errors::FormatError>())?;

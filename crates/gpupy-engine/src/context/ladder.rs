@@ -74,7 +74,9 @@ impl Context {
         then: impl Fn(&mut Engine) -> Result<T>,
     ) -> Result<T> {
         let value = demand.value;
-        value.check_closed()?;
+        if value.is_open() && !is_there(value, &demand.range) {
+            self.open_up(value)?;
+        }
         value.keep_operands(true);
         let mut done = self.try_once(demand, false, &then);
         if let Err(first) = &done

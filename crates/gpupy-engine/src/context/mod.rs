@@ -62,12 +62,16 @@ pub type Waiter = fn(&mut dyn FnMut());
 /// Looks after what a program does besides waiting; true asks the evaluation to stop.
 pub type Interrupt = fn() -> bool;
 
+/// Gives an array with the elements of one that is open, while something is recorded; `None` where it has none.
+pub type Opener = fn(&Array) -> Result<Option<Array>>;
+
 pub(crate) struct Inner {
     pub settings: Settings,
     pub door: Door,
     pub driver_fallback: AtomicBool,
     pub waiter: OnceLock<Waiter>,
     pub interrupt: OnceLock<Interrupt>,
+    pub opener: OnceLock<Opener>,
     pub(crate) tracer: Tracer,
     told: Told,
     state: Arc<Mutex<State>>,
@@ -108,6 +112,7 @@ impl Context {
                 door,
                 waiter: OnceLock::new(),
                 interrupt: OnceLock::new(),
+                opener: OnceLock::new(),
                 told: Told::default(),
                 state,
             }),
@@ -205,6 +210,12 @@ impl Context {
     pub fn set_interrupt(&self, interrupt: Interrupt) {
         // As for a second waiter.
         let _ = self.inner.interrupt.set(interrupt);
+    }
+
+    /// Says what to ask where elements of an open array are read; can be said once.
+    pub fn set_opener(&self, opener: Opener) {
+        // As for a second waiter.
+        let _ = self.inner.opener.set(opener);
     }
 
     /// Gives memory that is kept for reuse back: blocks to their drivers, host memory and that of plans to

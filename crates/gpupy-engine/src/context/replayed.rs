@@ -65,6 +65,23 @@ impl Context {
         Ok(values.into_iter().map(Array::from_value).collect())
     }
 
+    /// Gives an open value the elements that it has in the recording that goes on, in host memory.
+    ///
+    /// # Errors
+    /// - `Open`: it has none. Any error of their evaluation.
+    pub(crate) fn open_up(&self, value: &Value) -> Result<()> {
+        let asked = Array::from_value(value.clone());
+        let found = self.inner.opener.get().map(|opener| opener(&asked)).transpose()?.flatten();
+        let Some(found) = found else { return value.check_closed() };
+        let elements = self.read(&found)?.to_vec()?;
+        let host = value.host_buffer()?;
+        // SAFETY: the memory is the value's, which nobody reads before it is said to be there.
+        unsafe { host.bytes_mut(0..elements.len()) }.copy_from_slice(&elements);
+        value.state().on_host.insert(0..value.len());
+        value.mark_computed(0..value.len());
+        Ok(())
+    }
+
     /// Plans a segment by evaluating it.
     fn plan(&self, segment: &Segment, given: &[Value], made: Vec<Value>) -> Result<()> {
         let leaves = segment.recorded.leaves();

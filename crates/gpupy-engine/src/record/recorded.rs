@@ -213,10 +213,11 @@ impl Recording {
                 self.used.push(*number);
                 continue;
             }
-            if !value.is_open() {
+            let closed = if value.is_open() { value.in_own_memory() } else { Some(value.clone()) };
+            if let Some(closed) = closed {
                 let place = Place::Leaf(self.leaves.len() as u32);
                 self.known.insert(value.id(), place);
-                self.leaves.push(value);
+                self.leaves.push(closed);
                 continue;
             }
             let operands = value.state().operands.clone();

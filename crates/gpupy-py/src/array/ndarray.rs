@@ -128,9 +128,14 @@ impl NdArray {
     /// # Errors
     /// An operation of another thread reads them.
     pub fn replace(&self, py: Python<'_>, repr: Repr) -> PyResult<()> {
-        if recording::is_on() {
-            recording::check_changes(self)?;
-        }
+        let repr = match recording::is_on().then(|| recording::replaced(self, py, &repr)).flatten()
+        {
+            Some(own) => {
+                recording::show(self, py, repr);
+                own
+            }
+            None => repr,
+        };
         let busy = |_| PyRuntimeError::new_err("the array is in use by an operation");
         self.repr.replace(py, repr).map(drop).map_err(busy)
     }

@@ -12,9 +12,9 @@ use crate::array::ndarray::{NdArray, Repr};
 use crate::array::scalar::{self, LazyScalar};
 use crate::array::slot::{Reading, Slot};
 use crate::convert::host;
-use crate::session::context::ready;
-use crate::session::errors::{FormatError, OpenError, to_py};
-use crate::session::waiting::wait;
+use crate::session::context::{open, ready};
+use crate::session::errors::{FormatError, to_py};
+use crate::session::waiting::{outside, wait};
 use gpupy_core::shape::contiguous_strides;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
 use gpupy_engine::{Array, Segment, View, WeakArray};
@@ -108,7 +108,7 @@ pub struct Recording {
     pub touched: Vec<Touched>,
     pub done: Vec<Done>,
     /// Why it cannot be done again without the function.
-    pub refused: Option<&'static str>,
+    pub refused: Option<String>,
     held: Vec<Held>,
     made: Vec<Maker>,
     /// So many of those are looked through for what is gone.
@@ -196,17 +196,39 @@ pub fn shadow<'a>(object: &'a NdArray, repr: &'a Slot<Repr>, py: Python<'a>) -> 
     shadow.repr.get_or_init(|| Slot::new(Repr::Lazy(found))).read(py)
 }
 
-/// Refuses to change what an array from before shows, which a recording would not do again.
-///
-/// # Errors
-/// Always where the array was there before this thread's recording.
-pub fn check_changes(object: &NdArray) -> PyResult<()> {
-    match number() {
-        0 => Ok(()),
-        number if number == object.made_in() => Ok(()),
-        _ => Err(OpenError::new_err(
-            "the shape, the dtype or the memory of an array from before is changed in place, which is not recorded",
-        )),
+/// Notes that an array from before was asked for what this thread's recording does not know.
+pub fn asked_of(object: &NdArray, why: &str) {
+    let number = if is_on() { number() } else { 0 };
+    if number != 0 && object.made_in() != number {
+        with(|recording| recording.refuse(why));
+    }
+}
+
+/// What an array from before shows from now on, where this thread's recording gives it other elements: its own are
+/// those in whose place they stand.
+#[cold]
+pub fn replaced(object: &NdArray, py: Python<'_>, repr: &Repr) -> Option<Repr> {
+    let number = number();
+    let Repr::Lazy(array) = repr else { return None };
+    if number == 0 || object.made_in() == number {
+        return None;
+    }
+    // It shows something by now.
+    drop(object.read(py));
+    with(|recording| {
+        recording.refuse("it changes the shape, the dtype or the memory of an array in place");
+        let input = recording.input_of(array)? as usize;
+        let real = recording.inputs[input].real.seen(array.layout().clone()).ok()?;
+        Some(Repr::Lazy(real))
+    })
+    .flatten()
+}
+
+/// Has an array from before show others in this thread's recording.
+pub fn show(object: &NdArray, py: Python<'_>, repr: Repr) {
+    if let Some(slot) = object.keep().shadow.repr.get() {
+        // Nobody reads it: this thread is in no operation on it.
+        drop(slot.replace(py, repr));
     }
 }
 
@@ -286,6 +308,34 @@ pub fn decide(py: Python<'_>, array: &Array) -> PyResult<bool> {
     Ok(truth)
 }
 
+/// The elements of an open array, for who reads them: what this thread does cannot be done again without Python then.
+/// `None` where it records nothing, or the array belongs to something else.
+///
+/// # Errors
+/// Any of an evaluation.
+pub fn opened(array: &Array) -> Result<Option<Array>> {
+    let found = outside(|py| {
+        if number() == 0 {
+            return Ok(None);
+        }
+        with(|recording| recording.refuse(reading(py)));
+        let cut = with(|recording| recording.cut(Some(array))).transpose()?;
+        let (Some(cut), Some((context, _))) = (cut, open()) else { return Ok(None) };
+        let given: Vec<&Array> = cut.given.iter().collect();
+        let results = context.replay(&cut.done.segment, &given)?;
+        with(|recording| recording.keep(cut, &results)).transpose()?;
+        Ok(results.last().cloned())
+    });
+    found.unwrap_or(Ok(None))
+}
+
+/// What reads elements, in words.
+fn reading(py: Python<'_>) -> String {
+    let told = py.import("gpupy._jit.recording").and_then(|module| module.call_method0("reading"));
+    let told = told.and_then(|words| words.extract());
+    told.unwrap_or_else(|_| "it reads elements".to_owned())
+}
+
 /// A segment that was cut off, and is still to be computed.
 pub struct Cut {
     pub done: Done,
@@ -323,8 +373,8 @@ impl Recording {
     }
 
     /// Says why this cannot be done without the function; the first reason stays.
-    pub fn refuse(&mut self, why: &'static str) {
-        self.refused.get_or_insert(why);
+    pub fn refuse(&mut self, why: impl Into<String>) {
+        self.refused.get_or_insert_with(|| why.into());
     }
 
     fn note(&mut self, array: &Array, object: &Arc<Made>) {
@@ -378,6 +428,11 @@ impl Recording {
             }
         }
         alive
+    }
+
+    /// The open arrays that were made and whose bases somebody has.
+    fn open(&self) -> impl Iterator<Item = Array> {
+        self.made.iter().filter_map(|made| made.array.upgrade()).filter(Array::is_open)
     }
 
     /// The open arrays that were made and that somebody has.
@@ -485,9 +540,9 @@ pub fn come_true(py: Python<'_>, recording: &Recording, cut: &Cut) -> PyResult<(
     let written = recording.written().into_iter();
     let written =
         written.map(|(number, shadow)| (recording.inputs[number as usize].real.clone(), shadow));
-    let open = recording.living().map(|(_, array)| (array.clone(), array));
+    let living = recording.open().map(|array| (array.clone(), array));
     let mut truths: Vec<(Array, Array)> = Vec::new();
-    for (base, open) in open.chain(written) {
+    for (base, open) in living.chain(written) {
         let computed = cut.alive.iter().find(|(alive, _)| alive.shares_base(&open));
         let truth = match computed {
             Some((_, place)) => results.get(*place).cloned(),

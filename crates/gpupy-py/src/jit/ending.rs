@@ -30,6 +30,8 @@ pub enum Base {
     Register(Register),
     /// With elements that are always the same.
     Constant(Array),
+    /// This one itself.
+    Shared(Array),
 }
 
 /// An array that a call gives.
@@ -37,6 +39,8 @@ pub struct Output {
     pub from: From,
     pub view: View,
     pub writable: bool,
+    /// It is no view of another object.
+    pub owns: bool,
 }
 
 /// Whose elements an array shows.
@@ -150,7 +154,7 @@ struct Call<'c, 'py> {
 
 impl<'py> Call<'_, 'py> {
     fn array(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
-        let Output { from, view, writable } = &self.ending.outputs[number];
+        let Output { from, view, writable, owns } = &self.ending.outputs[number];
         match from {
             From::Object(place) => {
                 let object = self.objects[*place].cast::<NdArray>()?;
@@ -161,7 +165,7 @@ impl<'py> Call<'_, 'py> {
             }
             From::Base(number) => {
                 let (array, owner) = &self.bases[*number];
-                if *writable && view == array.layout() {
+                if *owns {
                     return Ok(owner.clone().into_any());
                 }
                 let seen = array.seen(view.clone()).map_err(to_py)?;
@@ -194,10 +198,19 @@ impl Ending {
         registers: &Registers<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut bases = Vec::with_capacity(self.bases.len());
-        for base in &self.bases {
+        for (number, base) in self.bases.iter().enumerate() {
             let array = self.elements(base, registers)?;
-            let owner = Bound::new(py, NdArray::lazy(array.clone()))?;
-            bases.push((array, owner));
+            let mut outputs = self.outputs.iter();
+            let own = outputs.find(|output| {
+                output.owns && matches!(output.from, From::Base(base) if base == number)
+            });
+            let shown = match own {
+                Some(output) => array.seen(output.view.clone()).map_err(to_py)?,
+                None => array.clone(),
+            };
+            let owner = NdArray::lazy(shown);
+            owner.set_writable(own.is_none_or(|output| output.writable));
+            bases.push((array, Bound::new(py, owner)?));
         }
         let result = self.result.build(py, &Call { ending: self, objects, bases })?;
         let mut written = Vec::with_capacity(self.writes.len());
@@ -218,6 +231,7 @@ impl Ending {
             }
             Base::Register(register) => registers.get(*register)?.snapshot().map_err(to_py),
             Base::Constant(array) => array.snapshot().map_err(to_py),
+            Base::Shared(array) => Ok(array.clone()),
         }
     }
 

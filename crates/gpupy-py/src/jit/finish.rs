@@ -7,7 +7,7 @@
 
 use super::call::Jit;
 use super::ending::{Base, Ending, From, Output, Registers, Template};
-use super::given::{Given, Objects};
+use super::given::{Given, Objects, pattern};
 use super::guard::Guard;
 use super::path::{Path, Then};
 use super::variant::{Variant, Wanted};
@@ -15,7 +15,7 @@ use crate::array::ndarray::NdArray;
 use crate::array::recording::{self, Cut, Done, Recording, come_true};
 use crate::array::scalar::LazyScalar;
 use crate::session::context::opening;
-use crate::session::errors::{self, to_py};
+use crate::session::errors::to_py;
 use gpupy_engine::{Array, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
             Ok(array) => array.get().made(),
             Err(_) => result.cast_exact::<LazyScalar>()?.get().made(),
         };
-        Ok((object, seen(&result)?.0))
+        Ok((object, seen(&result)?.array))
     };
     let results = results.iter().map(made).collect::<PyResult<Vec<_>>>()?;
     Ok(recording::with(|recording| recording.leaks(&results)).unwrap_or(false))
@@ -47,12 +47,6 @@ pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
 #[pyfunction]
 pub fn discard() {
     drop(recording::end());
-}
-
-/// Whether elements were asked for in this thread that nobody has, since this was asked last.
-#[pyfunction]
-pub fn was_opened() -> bool {
-    errors::was_opened()
 }
 
 /// What stands for a scalar or a number in this thread's recording.
@@ -68,6 +62,25 @@ pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
 #[pyfunction]
 pub fn is_float(scalar: &Bound<'_, LazyScalar>) -> bool {
     scalar.get().is_weak
+}
+
+/// Whether an array was made in this thread's recording.
+#[pyfunction]
+pub fn is_made(array: &Bound<'_, NdArray>) -> bool {
+    let number = recording::number();
+    number != 0 && array.get().made_in() == number
+}
+
+/// Says that what this thread does cannot be done again without Python, and why; nothing where it records nothing.
+#[pyfunction]
+pub fn refuse(why: String) {
+    recording::with(|recording| recording.refuse(why));
+}
+
+/// Why what this thread does cannot be done again.
+#[pyfunction]
+pub fn refused() -> Option<String> {
+    recording::with(|recording| recording.refused.clone()).flatten()
 }
 
 /// How many decisions there were so far.
@@ -114,8 +127,7 @@ pub fn finish<'py>(
     refused: Option<String>,
 ) -> PyResult<(Bound<'py, PyAny>, Option<String>)> {
     let all: Objects<'py> = objects.iter().chain(captured.iter()).collect();
-    let outputs: Vec<(Array, bool)> =
-        outputs.iter().map(|output| seen(&output)).collect::<PyResult<_>>()?;
+    let outputs: Vec<Seen> = outputs.iter().map(|output| seen(&output)).collect::<PyResult<_>>()?;
     let ended = recording::with(|recording| {
         let cut = recording.cut(None).map_err(to_py)?;
         let ending = Ending::of(recording, &cut, &outputs, &all, result)?;
@@ -127,7 +139,7 @@ pub fn finish<'py>(
         return Err(PyRuntimeError::new_err("nothing is recorded in this thread"));
     };
     let (cut, ending, wanted) = ended?;
-    let refused = refused.or_else(|| ours.refused.map(str::to_owned));
+    let refused = refused.or_else(|| ours.refused.clone());
     let refused = refused.or_else(|| match &wanted {
         Some(_) => None,
         None => Some("it reads an array by a way that cannot be watched".to_owned()),
@@ -146,6 +158,7 @@ pub fn finish<'py>(
             named: named.iter().map(pair).collect::<PyResult<_>>()?,
             guards: guards.iter().map(|guard| Guard::of(&guard)).collect::<PyResult<_>>()?,
             captured: captured.iter().map(Bound::unbind).collect(),
+            pattern: pattern(&all),
             wanted,
             inputs: inputs.len() as u32,
             opening: opening(),
@@ -158,16 +171,24 @@ pub fn finish<'py>(
     Ok((given, refused))
 }
 
-/// What an output is: an array as it is seen, and whether it may be written.
-fn seen(output: &Bound<'_, PyAny>) -> PyResult<(Array, bool)> {
-    if let Ok(array) = output.cast_exact::<NdArray>() {
-        let reading = array.get().read(array.py());
+/// What an output is.
+struct Seen {
+    array: Array,
+    writable: bool,
+    owns: bool,
+}
+
+/// What an output is: an array as it is seen.
+fn seen(output: &Bound<'_, PyAny>) -> PyResult<Seen> {
+    if let Ok(object) = output.cast_exact::<NdArray>() {
+        let reading = object.get().read(object.py());
         let lazy =
             reading.as_lazy().ok_or_else(|| PyTypeError::new_err("an array is NumPy's own"))?;
-        return Ok((lazy.clone(), array.get().is_writable()));
+        let (writable, owns) = (object.get().is_writable(), object.get().base.is_none());
+        return Ok(Seen { array: lazy.clone(), writable, owns });
     }
     let scalar = output.cast_exact::<LazyScalar>()?;
-    Ok((scalar.get().as_array().clone(), false))
+    Ok(Seen { array: scalar.get().as_array().clone(), writable: false, owns: false })
 }
 
 /// The arrays that were looked at, where all are among the call's objects.
@@ -214,7 +235,7 @@ impl Ending {
     fn of(
         recording: &Recording,
         cut: &Cut,
-        outputs: &[(Array, bool)],
+        outputs: &[Seen],
         objects: &Objects<'_>,
         result: &Bound<'_, PyAny>,
     ) -> PyResult<Ending> {
@@ -224,11 +245,18 @@ impl Ending {
         }
         let (mut bases, mut owners): (Vec<Base>, Vec<Array>) = (Vec::new(), Vec::new());
         let mut given = Vec::new();
-        for (array, writable) in outputs {
-            let (view, writable): (View, bool) = (array.layout().clone(), *writable);
-            let from = match recording.input_of(array) {
-                Some(input) => From::Object(owner(recording, objects, input).ok_or_else(lost)?),
-                None => {
+        for Seen { array, writable, owns } in outputs {
+            let view: View = array.layout().clone();
+            let input = recording.input_of(array);
+            let object = input.and_then(|input| owner(recording, objects, input));
+            let from = match (object, input) {
+                (Some(object), _) => From::Object(object),
+                (None, Some(input)) => {
+                    bases.push(Base::Shared(recording.inputs[input as usize].real.clone()));
+                    owners.push(array.clone());
+                    From::Base(bases.len() - 1)
+                }
+                (None, None) => {
                     let known = owners.iter().position(|owner| owner.shares_base(array));
                     From::Base(match known {
                         Some(number) => number,
@@ -240,7 +268,7 @@ impl Ending {
                     })
                 }
             };
-            given.push(Output { from, view, writable });
+            given.push(Output { from, view, writable: *writable, owns: *owns });
         }
         Ok(Ending { writes, bases, outputs: given, result: Template::of(result)? })
     }
@@ -295,6 +323,9 @@ impl Variant {
         {
             return None;
         }
+        if long.pattern[..short.pattern.len()] != short.pattern {
+            return None;
+        }
         let path = Arc::new(self.path.with(&other.path)?);
         let mut guards: Vec<Guard> = self.guards.iter().map(|guard| guard.again(py)).collect();
         for guard in &other.guards {
@@ -311,6 +342,7 @@ impl Variant {
                 .map(|(name, given)| (name.clone_ref(py), again(given)))
                 .collect(),
             guards,
+            pattern: long.pattern.clone(),
             captured: long.captured.iter().map(|object| object.clone_ref(py)).collect(),
             wanted: long.wanted.clone(),
             inputs: self.inputs.max(other.inputs),
@@ -330,10 +362,12 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     inner.add_function(wrap_pyfunction!(leaks, &inner)?)?;
     inner.add_function(wrap_pyfunction!(number_in_place_of, &inner)?)?;
     inner.add_function(wrap_pyfunction!(is_float, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(is_made, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(refuse, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(refused, &inner)?)?;
     inner.add_function(wrap_pyfunction!(decisions, &inner)?)?;
     inner.add_function(wrap_pyfunction!(abandon, &inner)?)?;
     inner.add_function(wrap_pyfunction!(discard, &inner)?)?;
-    inner.add_function(wrap_pyfunction!(was_opened, &inner)?)?;
     inner.add_function(wrap_pyfunction!(finish, &inner)?)?;
     module.add("jit", inner)
 }

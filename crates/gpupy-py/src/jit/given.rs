@@ -5,12 +5,13 @@
 
 use crate::array::ndarray::NdArray;
 use crate::array::scalar::LazyScalar;
+use crate::convert::host;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyList, PyTuple, PyType};
+use pyo3::types::{PyComplex, PyComplexMethods, PyDict, PyFloat, PyList, PyTuple, PyType};
 use smallvec::SmallVec;
 
-/// The arrays of a call, in the order in which its arguments have them.
+/// The arrays of a call, and the numbers and containers that are not known, in the order in which its arguments have them.
 pub type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 
 /// What an argument has to be.
@@ -127,6 +128,7 @@ impl Given {
             Given::Same(known) => object.is(known),
             Given::Equal(known) => is_equal(known.bind(py), object)?,
             Given::Items(class, items) => {
+                objects.push(object.clone());
                 if !object.get_type().is(class) {
                     return Ok(false);
                 }
@@ -137,6 +139,7 @@ impl Given {
                 all_fit(items, list.len(), list.iter(), objects)?
             }
             Given::Entries(entries) => {
+                objects.push(object.clone());
                 let Ok(dict) = object.cast_exact::<PyDict>() else { return Ok(false) };
                 entries_fit(entries, dict, objects)?
             }
@@ -144,7 +147,7 @@ impl Given {
     }
 }
 
-/// Whether two objects of one type are equal; floats to the bit.
+/// Whether two objects of one type are equal; numbers to the bit.
 fn is_equal(known: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if known.is(object) {
         return Ok(true);
@@ -152,11 +155,55 @@ fn is_equal(known: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> PyResult<boo
     if !known.get_type().is(object.get_type()) {
         return Ok(false);
     }
-    if let (Ok(known), Ok(float)) = (known.cast_exact::<PyFloat>(), object.cast_exact::<PyFloat>())
+    if let (Ok(known), Ok(object)) = (known.cast_exact::<PyFloat>(), object.cast_exact::<PyFloat>())
     {
-        return Ok(known.value().to_bits() == float.value().to_bits());
+        return Ok(known.value().to_bits() == object.value().to_bits());
     }
-    known.eq(object)
+    if let (Ok(known), Ok(object)) =
+        (known.cast_exact::<PyComplex>(), object.cast_exact::<PyComplex>())
+    {
+        let bits =
+            |number: &Bound<'_, PyComplex>| (number.real().to_bits(), number.imag().to_bits());
+        return Ok(bits(known) == bits(object));
+    }
+    if let (Some(known), Some(object)) = (host::real(known)?, host::real(object)?) {
+        return Ok(known == object);
+    }
+    // NumPy's others.
+    let bytes = pyo3::intern!(known.py(), "tobytes");
+    match (known.getattr_opt(bytes)?, object.getattr_opt(bytes)?) {
+        (Some(known), Some(object)) => known.call0()?.eq(object.call0()?),
+        _ => known.eq(object),
+    }
+}
+
+/// Which objects are one and the same: for each, the first that it is; numbers are not told apart.
+pub fn pattern(objects: &Objects<'_>) -> Vec<usize> {
+    let first = |(place, object): (usize, &Bound<'_, PyAny>)| {
+        let same = objects[..place].iter().position(|other| other.is(object));
+        same.filter(|_| has_identity(object)).unwrap_or(place)
+    };
+    objects.iter().enumerate().map(first).collect()
+}
+
+/// Whether the same objects are one and the same as in a pattern.
+pub fn has_pattern(objects: &Objects<'_>, pattern: &[usize]) -> bool {
+    objects.iter().zip(pattern).enumerate().all(|(place, (object, first))| match *first == place {
+        true => {
+            let mut before = objects[..place].iter();
+            !before.any(|other| other.is(object)) || !has_identity(object)
+        }
+        false => objects[*first].is(object),
+    })
+}
+
+/// Whether a program could tell two such objects apart that are equal.
+fn has_identity(object: &Bound<'_, PyAny>) -> bool {
+    let is_array = object.is_exact_instance_of::<NdArray>();
+    is_array
+        || object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyDict>()
+        || object.is_instance_of::<PyTuple>()
 }
 
 /// Whether all items of a sequence of this length fit.

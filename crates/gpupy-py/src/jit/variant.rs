@@ -7,7 +7,7 @@
 //! Not here: what is done (`path.rs`), recording (`finish.rs`).
 
 use super::ending::Registers;
-use super::given::{Given, Objects, all_fit, entries_fit};
+use super::given::{Given, Objects, all_fit, entries_fit, has_pattern};
 use super::guard::Guard;
 use super::path::{Path, Then};
 use crate::array::ndarray::NdArray;
@@ -31,6 +31,8 @@ pub struct Variant {
     pub guards: Vec<Guard>,
     /// Arrays that were read besides the arguments.
     pub captured: Vec<Py<PyAny>>,
+    /// Which of the arguments' objects and these are one and the same.
+    pub pattern: Vec<usize>,
     pub wanted: Vec<Wanted>,
     /// How many bases they have.
     pub inputs: u32,
@@ -102,6 +104,9 @@ impl Variant {
             }
         }
         objects.extend(self.captured.iter().map(|object| object.bind(py).clone()));
+        if !has_pattern(&objects, &self.pattern) {
+            return Ok(Replayed::Otherwise(Missed::Arguments));
+        }
         let mut inputs = Inputs::new();
         if let Some(missed) = self.look(py, &objects, &mut inputs)? {
             return Ok(Replayed::Otherwise(missed));

@@ -5,6 +5,7 @@
 //! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
 
 use crate::array::ndarray::{Elements, NdArray, Repr, elements, host_of, view_of};
+use crate::array::recording;
 use crate::array::wrap::wrap_of;
 use crate::convert::dtypes;
 use gpupy_engine::Array;
@@ -97,6 +98,7 @@ impl NdArray {
     /// The array of which this is a view, or `None`.
     #[getter]
     fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        recording::asked_of(slf.get(), "it asks an array for its base");
         let py = slf.py();
         if let Some(base) = &slf.get().base {
             return Ok(base.bind(py).clone());

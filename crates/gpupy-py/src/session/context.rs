@@ -7,13 +7,13 @@
 use crate::session::errors::to_py;
 use crate::session::waiting::{interrupted, wait, without_gil};
 use gpupy_core::{Capabilities, DType, Op, memory};
-use gpupy_engine::{Context, Placement, Registry, Settings, Stats, device_nodes};
+use gpupy_engine::{Context, Opener, Placement, Registry, Settings, Stats, device_nodes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
@@ -76,12 +76,24 @@ pub fn context() -> PyResult<&'static Context> {
     Ok(slot.get_or_insert_with(|| made(settings)))
 }
 
+/// What is asked where elements of an open array are read.
+static OPENER: OnceLock<Opener> = OnceLock::new();
+
+/// Says what contexts ask from now on where elements of an open array are read; can be said once.
+pub fn set_opener(opener: Opener) {
+    // A second one is the same: the module is initialised again.
+    let _ = OPENER.set(opener);
+}
+
 /// A context that lives for ever.
 fn made(settings: Settings) -> &'static Context {
     let context = Context::new(registry(), settings);
     context.set_driver_fallback(LADDER.load(Ordering::Relaxed));
     context.set_waiter(without_gil);
     context.set_interrupt(interrupted);
+    if let Some(opener) = OPENER.get() {
+        context.set_opener(*opener);
+    }
     Box::leak(Box::new(context))
 }
 

@@ -10,7 +10,6 @@ use gpupy_core::{DType, Error, ErrorKind, memory};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use std::cell::Cell;
 use std::fmt::Write;
 
 create_exception!(
@@ -34,16 +33,6 @@ create_exception!(
     "An array was made text while what is done with it is recorded."
 );
 
-thread_local! {
-    /// Whether elements were asked for that nobody has, while something is recorded.
-    static OPENED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether elements were asked for in this thread that nobody has, since this was asked last.
-pub fn was_opened() -> bool {
-    OPENED.replace(false)
-}
-
 /// The exception that an error of the core becomes.
 pub fn to_py(error: Error) -> PyErr {
     let words = match std::error::Error::source(&error) {
@@ -61,10 +50,7 @@ pub fn to_py(error: Error) -> PyErr {
             PyMemoryError::new_err(error.message().to_owned())
         }
         ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
-        ErrorKind::Open => {
-            OPENED.set(true);
-            OpenError::new_err(error.message().to_owned())
-        }
+        ErrorKind::Open => OpenError::new_err(error.message().to_owned()),
         _ => DriverError::new_err(words),
     }
 }

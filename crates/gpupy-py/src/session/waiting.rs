@@ -108,25 +108,31 @@ pub fn without_gil(work: &mut dyn FnMut()) {
     }
 }
 
-/// Runs the handlers of signals that have come; true when one of them raised an exception. The core
-/// asks this when it pauses.
-pub fn interrupted() -> bool {
-    // Handlers are the user's code: they may evaluate, fork, or wait for another thread.
+/// Does something with Python's lock in a thread that may be inside; `None` where Python is shutting down.
+pub fn outside<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let inside = INSIDE.get();
     if inside {
         drop(Inside);
     }
-    let raised = Python::try_attach(|py| match py.check_signals() {
+    let done = Python::try_attach(work);
+    if inside {
+        // Whoever went in goes out.
+        std::mem::forget(Inside::enter());
+    }
+    done
+}
+
+/// Runs the handlers of signals that have come; true when one of them raised an exception. The core
+/// asks this when it pauses.
+pub fn interrupted() -> bool {
+    // Handlers are the user's code: they may evaluate, fork, or wait for another thread.
+    let raised = outside(|py| match py.check_signals() {
         Ok(()) => false,
         Err(error) => {
             RAISED.set(Some(error));
             true
         }
     });
-    if inside {
-        // Whoever went in goes out.
-        std::mem::forget(Inside::enter());
-    }
     raised.unwrap_or(false)
 }
 

@@ -363,6 +363,12 @@ impl Value {
         self.0.open
     }
 
+    /// A value with the elements of this open one, where it was given some.
+    pub(crate) fn in_own_memory(&self) -> Option<Value> {
+        let host = self.state().host.clone().filter(|_| self.is_computed())?;
+        Some(Value::host(self.dtype(), self.shape(), host))
+    }
+
     /// Refuses what has no elements.
     ///
     /// # Errors

@@ -19,7 +19,17 @@ from .._gpupy import jit as _own
 Array = gpupy.ndarray
 Scalar = gpupy._gpupy.scalar
 # What is the same object wherever it is equal, as far as a program can tell.
-_PLAIN = (int, float, complex, str, bytes, bool, np.generic, np.dtype, slice, range)
+_PLAIN = frozenset([int, float, complex, str, bytes, bool, slice, range])
+
+
+def _is_plain(value: Any) -> bool:
+    kind = type(value)
+    return kind in _PLAIN or (isinstance(value, (np.generic, np.dtype)) and kind.__module__.split(".")[0] == "numpy")
+
+
+def _is_named_tuple(kind: type) -> bool:
+    """Whether a class is one of named tuples, and nothing besides."""
+    return kind.__bases__ == (tuple,) and "_make" in kind.__dict__ and kind.__new__ is not tuple.__new__
 
 
 def may_be_open(value: Any) -> bool:
@@ -65,7 +75,7 @@ class Arguments:
             return ("array",)
         if value is None or kind in (bool, type):
             return ("same", value)
-        if isinstance(value, _PLAIN):
+        if _is_plain(value):
             return ("equal", value)
         if isinstance(value, np.ndarray):
             raise Refused("an argument is an array of NumPy's: `gpupy.asarray` makes it one of gpupy's")
@@ -73,9 +83,11 @@ class Arguments:
             raise Refused("an argument is an array of a class of its own")
         if kind in (list, dict):
             self.containers.append(value)
-        if kind in (tuple, list) or (isinstance(value, tuple) and hasattr(kind, "_fields")):
+        if kind in (tuple, list) or _is_named_tuple(kind):
+            self.objects.append(value)
             return ("items", kind, [self._form(item) for item in value])
         if kind is dict:
+            self.objects.append(value)
             return ("entries", [(key, self._form(item)) for key, item in value.items()])
         self.others.append(value)
         return ("same", value)
@@ -106,12 +118,14 @@ class Result:
 
     def _form(self, value: Any) -> tuple[Any, ...]:
         kind = type(value)
+        place = self._places.get(id(value))
+        if place is not None:
+            return ("object", place)
         if kind in (Array, Scalar):
-            place = self._places.get(id(value))
-            if place is not None:
-                return ("object", place)
             if not is_lazy(value.dtype):
                 return self._strange(value, "it returns an array whose dtype is NumPy's own")
+            if kind is Array and not _own.is_made(value):
+                return self._strange(value, "it returns an array by a way that cannot be watched")
             if id(value) not in self._numbers:
                 self._numbers[id(value)] = len(self.outputs)
                 self.outputs.append(value)
@@ -119,13 +133,13 @@ class Result:
             return (name, self._numbers[id(value)])
         if kind is tuple:
             return ("tuple", [self._form(item) for item in value])
-        if isinstance(value, tuple) and hasattr(kind, "_make"):
+        if _is_named_tuple(kind):
             return ("named", kind, [self._form(item) for item in value])
         if kind is list:
             return ("list", [self._form(item) for item in value])
         if kind is dict:
             return ("dict", [(key, self._form(item)) for key, item in value.items()])
-        if value is None or isinstance(value, (*_PLAIN, type, np.ufunc)) or callable(value):
+        if value is None or _is_plain(value) or isinstance(value, (type, np.ufunc)) or callable(value):
             return ("same", value)
         return self._strange(value, f"it returns an object of class {kind.__name__}, which cannot be made again")
 

@@ -15,7 +15,7 @@ from collections import defaultdict
 from types import CodeType
 from typing import Literal, NamedTuple
 
-Root = Literal["local", "free", "global"]
+Root = Literal["local", "free", "global", "module"]
 
 
 class Chain(NamedTuple):
@@ -41,6 +41,8 @@ class Reads(NamedTuple):
     loose: frozenset[str]
     # The last line that stores an attribute, a global or an outer variable of this name.
     stores: dict[str, int]
+    # What reads attributes in a way that is not followed, with its line.
+    unclear: tuple[int, str] | None
 
 
 _STORES = ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF")
@@ -61,7 +63,7 @@ def reads_of(code: CodeType) -> Reads:
         walk.go()
         if sum(map(len, aliases.values())) == before:
             break
-    return Reads(frozenset(walk.chains), frozenset(walk.loose), walk.stores)
+    return Reads(frozenset(walk.chains), frozenset(walk.loose), walk.stores, walk.unclear)
 
 
 class _Walk:
@@ -75,6 +77,9 @@ class _Walk:
         self.chains: set[Chain] = set()
         self.loose: set[str] = set()
         self.stores: dict[str, int] = {}
+        self.unclear: tuple[int, str] | None = None
+        # The module that is imported, as names of it are.
+        self.imported: set[Chain] = set()
         # What is on top of the stack, as far as it is known, and whether it may be something else.
         self.top: set[Chain] = set()
         self.may_be_other = True
@@ -114,7 +119,18 @@ class _Walk:
                 self.load_local(str(value))
         elif name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD"):
             self.attribute(str(value), is_super="SUPER" in name)
+        elif name == "IMPORT_NAME":
+            whole = str(value)
+            self.imported = {Chain("module", whole), Chain("module", whole.split(".")[0])}
+            self.chains |= self.imported
+            self.top, self.may_be_other = set(self.imported), False
+        elif name == "IMPORT_FROM":
+            self.top = {chain.then(str(value)) for chain in self.imported}
+            self.chains |= self.top
+            self.may_be_other = False
         else:
+            if name == "MATCH_CLASS":
+                self.unclear = (line, "matches the pattern of a class")
             self.forget()
 
     def stored(self, name: str, value: str, line: int) -> None:
@@ -146,7 +162,7 @@ class _Walk:
     def attribute(self, name: str, *, is_super: bool) -> None:
         if self.may_be_other or is_super:
             self.loose.add(name)
-        self.top = {chain.then(name) for chain in self.top if len(chain.attributes) < 8}
+        self.top = {chain.then(name) for chain in self.top if len(chain.attributes) < 64}
         self.chains |= self.top
 
     def forget(self) -> None:

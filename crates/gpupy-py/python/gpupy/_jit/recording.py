@@ -19,11 +19,12 @@ from typing import Any
 from .._gpupy import FormatError, eager
 from .._gpupy import jit as _own
 from .forms import Arguments, Refused, Result, may_be_open
-from .watch import Watch
+from .watch import Watch, is_programs
 
 _LOCK = threading.Lock()
 # The most decisions of a call that is kept: each is a place where it may part.
 MOST_DECISIONS = 1000
+READS = "it reads elements"
 # After so many recordings in a row that were refused, or that no call came back to, calls run without one for a while,
 # twice as long each time.
 PATIENCE, VARIETY = 3, 32
@@ -117,7 +118,6 @@ def _refused(jit: Any, why: str) -> None:
 
 def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Arguments, watch: Watch) -> Any:
     args, kwargs = call
-    _own.was_opened()
     try:
         taken = [arguments.taken(place, value) for place, value in enumerate(args)]
         named = {name: arguments.taken(name, value) for name, value in kwargs.items()}
@@ -125,15 +125,14 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
             value = function(*taken, **named)
         del taken, named
     except BaseException as error:
-        if isinstance(error, FormatError):
-            _own.abandon()
-            raise JitError(f"{_name(function)}{_place(error)}: {error}") from None
-        if _own.was_opened() and isinstance(error, Exception):
-            return _without(jit, function, call, arguments, watch, error)
+        place = _place(error)
+        refused = _own.refused()
         _own.abandon()
+        if isinstance(error, FormatError):
+            raise JitError(f"{_name(function)}{place}: {error}") from None
+        if refused is not None:
+            _refused(jit, refused)
         raise
-    if _own.was_opened():
-        return _without(jit, function, call, arguments, watch, None)
     refused: str | None = None
     guards: list[Any] = []
     try:
@@ -163,41 +162,14 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         refused or result.refused,
     )
     if refused is not None:
+        if refused.startswith(READS) and any(may_be_open(value) for value in arguments.objects):
+            # Numbers that are known may be all that it reads.
+            jit._memory.close()
         _refused(jit, refused)
     else:
         jit._last_reason = f"{VARIETY} recordings, one after another, were of no use"
         jit._memory.count(kept=True, replays=jit._replays)
     return given
-
-
-def _without(
-    jit: Any,
-    function: Callable[..., Any],
-    call: Any,
-    arguments: Arguments,
-    watch: Watch,
-    error: Exception | None,
-) -> Any:
-    """A call whose elements are read: it is as if it had not begun, and runs without being recorded; where numbers stood
-    open, it is recorded once more for these."""
-    place = _place(error) if error is not None else ""
-    try:
-        watch.check_unchanged()
-    except Refused as why:
-        _own.abandon()
-        raise JitError(
-            f"{_name(function)}{place}: elements of an array are read, which nobody knows while it is recorded; and it"
-            f" cannot run once more, because of {why}"
-        ) from None
-    _own.discard()
-    args, kwargs = call
-    if any(may_be_open(value) for value in arguments.objects):
-        jit._memory.close()
-        closed = Arguments(args, kwargs, ())
-        again = Watch(function, closed.others, closed.containers)
-        _own.begin()
-        return _recorded(jit, function, call, closed, again)
-    return _plainly(jit, function, args, kwargs, f"it reads elements{place}")
 
 
 def _leaks(result: Result) -> bool:
@@ -222,8 +194,14 @@ def _name(function: Callable[..., Any]) -> str:
 def _place(error: BaseException) -> str:
     """The line of the program at which an error came up."""
     own = [
-        (frame, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if frame.f_globals.get("__name__", "").split(".")[0] not in ("gpupy", "numpy")
+        (frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if is_programs(frame)
     ]
     return f", {own[-1][0].f_code.co_filename}:{own[-1][1]}" if own else ""
+
+
+def reading() -> str:
+    """That elements are read, and at which line of the program."""
+    frame = sys._getframe()
+    while frame.f_back is not None and not is_programs(frame):
+        frame = frame.f_back
+    return f"{READS}, {frame.f_code.co_filename}:{frame.f_lineno}"

@@ -9,6 +9,8 @@ Not here: what guards are (``crates/gpupy-py/src/jit/guard.rs``).
 
 from __future__ import annotations
 
+import functools
+import os
 import sys
 import types
 from collections.abc import Callable
@@ -17,6 +19,9 @@ from typing import Any
 
 import numpy as np
 
+import gpupy
+
+from .._gpupy import FormatError
 from .._proxy import Proxy
 from .forms import Array, Refused, Scalar
 from .reads import Chain, reads_of
@@ -73,19 +78,22 @@ class Watch:
         # Where something of a name is stored.
         self._stores: dict[str, tuple[CodeType, int]] = {}
         self._before: Any = None
+        self._hook: Any = None
         self._know(function, getattr(function, "__name__", "the function"))
         for other in others:
-            self._know(other, f"an argument of class {type(other).__name__}")
+            self._know(other, f"the argument of class {type(other).__name__}")
         for container in containers:
             self._contain(container, "an argument", guarded=False)
 
     def __enter__(self) -> Watch:
         self._before = sys.getprofile()
-        sys.setprofile(self._told)
+        self._hook = self._told
+        sys.setprofile(self._hook)
         return self
 
     def __exit__(self, *_error: object) -> None:
-        sys.setprofile(self._before)
+        if sys.getprofile() is self._hook:
+            sys.setprofile(self._before)
 
     def guards(self) -> list[Guard]:
         """What was read, as it was. Raises ``Refused`` where it changed meanwhile, or something cannot be watched."""
@@ -137,17 +145,32 @@ class Watch:
             name = code.co_name
             if code.co_flags & 0x2A0 and code not in self._inner:
                 self._refuse(f"`{name}` is a generator or a coroutine")
+            if reads.unclear is not None:
+                line, words = reads.unclear
+                self._refuse(f"{code.co_filename}:{line}: `{name}` {words}")
             self._stores.update({stored: (code, line) for stored, line in reads.stores.items()})
             self._loose |= reads.loose
             self._look_loosely()
         if code.co_freevars and code not in self._functions and code not in self._inner:
             self._refuse(f"`{code.co_name}` has variables of a function that is not known")
+        if code in self._functions:
+            self._called_known(self._functions[code])
         for chain in reads.chains:
             self._follow(frame, chain)
+
+    def _called_known(self, function: FunctionType) -> None:
+        """A function that was there before: all that it closes over, and its defaults, may be read by it and by those inside."""
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            self._cell_of(cell, name)
+        for attribute in ("__code__", "__defaults__", "__kwdefaults__"):
+            value = getattr(function, attribute)
+            self._guard("attribute", function, attribute, value, f"`{function.__name__}.{attribute}`")
 
     def _called_builtin(self, frame: FrameType, builtin: Any) -> None:
         owner = getattr(builtin, "__self__", None)
         name = getattr(builtin, "__name__", "")
+        if name.startswith("start_") and getattr(owner, "__name__", "") == "_thread":
+            raise FormatError("a thread is started, whose operations are not recorded")
         if isinstance(owner, types.ModuleType) or owner is None:
             module = getattr(builtin, "__module__", None) or getattr(owner, "__name__", "")
             is_pure = module.split(".")[0] in (*_OURS, *_PURE_MODULES)
@@ -168,6 +191,12 @@ class Watch:
         if chain.root == "local":
             value = frame.f_locals.get(chain.name, _MISSING)
             name = f"`{chain.name}`"
+            if id(value) not in self._names:
+                # It was made by the function itself: what it reads there it has put there.
+                return
+        elif chain.root == "module":
+            value = sys.modules.get(chain.name, _MISSING)
+            name = f"module `{chain.name}`"
         elif chain.root == "free":
             value = self._cell(frame.f_code, chain)
             name = f"variable `{chain.name}`"
@@ -178,23 +207,22 @@ class Watch:
         for place, attribute in enumerate(chain.attributes):
             if value is _MISSING or isinstance(value, (Array, Scalar, *_LEAVES)):
                 return
-            if place == 0 and chain.root == "local":
-                self._know(value, name)
             name = f"{name[:-1]}.{attribute}`"
             value = self._attribute(value, attribute, name, guarded=place == last)
-        if value is not _MISSING and chain.root != "local":
+        if value is not _MISSING and (chain.attributes or chain.root != "local"):
             self._know(value, name)
 
     def _cell(self, code: CodeType, chain: Chain) -> Any:
         function = self._functions.get(code)
         if function is None or function.__closure__ is None:
             return _MISSING
-        cell = function.__closure__[code.co_freevars.index(chain.name)]
-        try:
-            value = cell.cell_contents
-        except ValueError:
-            return _MISSING
-        self._guard("attribute", cell, "cell_contents", value, f"variable `{chain.name}`")
+        return self._cell_of(function.__closure__[code.co_freevars.index(chain.name)], chain.name)
+
+    def _cell_of(self, cell: types.CellType, name: str) -> Any:
+        value = getattr(cell, "cell_contents", _MISSING)
+        self._guard("attribute", cell, "cell_contents", value, f"variable `{name}`")
+        if value is not _MISSING:
+            self._know(value, f"variable `{name}`")
         return value
 
     def _global(self, frame: FrameType, chain: Chain) -> Any:
@@ -274,6 +302,9 @@ class Watch:
             self._refuse(f"{name} is an array of NumPy's, which anybody may change: `gpupy.asarray` makes it gpupy's")
         elif isinstance(value, (list, dict, set, tuple, frozenset)):
             self._contain(value, name, guarded=not isinstance(value, (tuple, frozenset)))
+            if type(value) not in (list, dict, set, tuple, frozenset):
+                self._objects.append(value)
+                self._look_loosely()
         elif isinstance(value, FunctionType):
             self._functions[value.__code__] = value
             for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
@@ -284,8 +315,11 @@ class Watch:
             self._know(value.__func__, name)
         elif hasattr(type(value), "__next__"):
             self._refuse(f"{name} is an iterator")
+        elif isinstance(value, functools.partial):
+            for part in (value.func, value.args, value.keywords):
+                self._know(part, name)
         elif type(value) is Proxy or not (
-            type(value).__flags__ & _HEAP or isinstance(value, type) or _is_ours(type(value))
+            isinstance(value, type) or _is_ours(type(value)) or _is_pythons(type(value))
         ):
             self._refuse(f"{name} is an object of class {type(value).__name__}, which cannot be watched")
         else:
@@ -329,7 +363,18 @@ class _Missing:
 
 _MISSING = _Missing()
 # Of classes that Python code makes.
-_HEAP = 1 << 9
+_HEAP, _IMMUTABLE = 1 << 9, 1 << 8
+
+
+def _is_pythons(kind: type) -> bool:
+    """Whether Python code makes a class and all that it inherits from: others may have what nobody can look at."""
+    return all(
+        one.__flags__ & _HEAP
+        and not one.__flags__ & _IMMUTABLE
+        and ("__dict__" in one.__dict__ or "__slots__" in one.__dict__ or one.__basicsize__ == one.__base__.__basicsize__)
+        for one in kind.__mro__
+        if one is not object and one not in (Exception, BaseException)
+    )
 
 
 def _is_ours(kind: type) -> bool:
@@ -350,10 +395,27 @@ def _is_own(frame: FrameType) -> bool:
     """Whether a frame's code is the program's: not that of arrays, nor what that calls of Python's library."""
     seen: FrameType | None = frame
     while seen is not None:
-        top = str(seen.f_globals.get("__name__", "")).split(".")[0]
-        if top in _OURS:
+        if not is_programs(seen):
             return False
-        if top not in sys.stdlib_module_names:
+        if not _is_in(seen, _LIBRARY):
             return True
         seen = seen.f_back
     return True
+
+
+def is_programs(frame: FrameType) -> bool:
+    """Whether a frame's code is not that of arrays."""
+    return not _is_in(frame, _PACKAGES)
+
+
+@functools.lru_cache(maxsize=4096)
+def _lies_in(file: str, folders: tuple[str, ...]) -> bool:
+    return file.startswith(folders)
+
+
+def _is_in(frame: FrameType, folders: tuple[str, ...]) -> bool:
+    return _lies_in(frame.f_code.co_filename, folders)
+
+
+_PACKAGES = tuple(os.path.dirname(module.__file__) + os.sep for module in (np, gpupy))
+_LIBRARY = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
