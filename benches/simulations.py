@@ -1,9 +1,9 @@
 """The simulations of `examples/` by NumPy and by gpupy in turns: `cargo xtask bench --simulations` starts it.
 
-Owns the sizes and the table. Each program is imported for each side, with gpupy in NumPy's place and with its step
-recorded by `gpupy.jit` besides, so what is timed is what the example says. A round is some steps from a fresh
-start, timed until their results are computed. Invariant: all sides end with the same values, or the status is 1.
-"""
+Owns the sizes and the table. Each program is imported for each side, with gpupy in NumPy's place and with its
+step recorded by `gpupy.jit` besides, so what is timed is what the example says. A round is some steps from a
+fresh start, timed until their results are computed. Invariant: all sides end with the same values, or the
+status is 1."""
 
 import argparse
 import importlib.util
@@ -19,8 +19,37 @@ from gpupy._bench import table
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 
-# What makes a step touch about 10^6 elements, and about 10^3.
+
+class Operations:
+    """Twenty operations on three arrays, in which there is little besides calls."""
+
+    def __init__(self, module, *, is_recorded):
+        self.np = module
+        if is_recorded:
+            self.step = gpupy.jit(self.step)
+
+    def start(self, size):
+        """Three arrays."""
+        a = self.np.linspace(0, 1, size)
+        return a, a * 0.5, a + 1
+
+    @staticmethod
+    def step(a, b, c):
+        """The operations; nothing is written."""
+        for _ in range(4):
+            a = a * b + c
+            b = b - a * c
+            c = c + b
+        return a
+
+    def result(self, *state):
+        """What the test compares."""
+        return self.step(*state)
+
+
+# What makes a step touch about 10^6 elements, and about 10^3; of calls alone, 10.
 SIZES = {
+    "operations": (100_000, 10),
     "heat": (1000, 32),
     "life": (1000, 32),
     "n_body": (1000, 32),
@@ -37,6 +66,8 @@ TOLERANCE = 1e-6
 
 def load(name, module, *, is_recorded=False):
     """An example by an array module."""
+    if name == "operations":
+        return Operations(module, is_recorded=is_recorded)
     spec = importlib.util.spec_from_file_location(f"{name} by {module.__name__}", EXAMPLES / f"{name}.py")
     program = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(program)
@@ -61,7 +92,8 @@ def run(program, size, steps):
 
 
 def compare(name, size, steps, rounds):
-    """The median seconds of a step by each side, and the largest difference as a part of the largest value."""
+    """The median seconds of a step by each side, and the largest difference as a part of the largest
+    value."""
     programs = [load(name, numpy), load(name, gpupy), load(name, gpupy, is_recorded=True)]
     times, results = [[] for _ in programs], [None for _ in programs]
     for number in range(rounds + 1):

@@ -247,8 +247,7 @@ def test_loops_go_on_as_long_as_they_would(driver):
 
 
 def test_what_a_function_reads_is_guarded(driver):
-    global K, W
-    K, W = 3.0, gp.ones(4, "f4")
+    globals().update(K=3.0, W=gp.ones(4, "f4"))
     outer = gp.float32(2)
     rates = {"one": [1, 2]}
 
@@ -293,7 +292,8 @@ def test_what_a_function_reads_is_guarded(driver):
     agree(read, x)
     assert counts(read)[0] == recordings + 1
     # Elements of what is read are read anew.
-    W += 5
+    elements = W
+    elements += 5
     agree(read, x)
     assert counts(read)[0] == recordings + 1
 
@@ -329,7 +329,18 @@ def test_numbers_that_differ_stand_open(auto, dtype):
         return u + half * u, k * u, half
 
     u = gp.arange(6).astype(dtype)
-    for h in (0.1, 0.2, 0.3, 11.0, 12.0, 0.4, np.float32(0.5), np.float32(0.7), np.float64(13), np.float64(14)):
+    for h in (
+        0.1,
+        0.2,
+        0.3,
+        11.0,
+        12.0,
+        0.4,
+        np.float32(0.5),
+        np.float32(0.7),
+        np.float64(13),
+        np.float64(14),
+    ):
         for k in (1.0, 2.0):
             found = agree(step, u, h, k=k)
             assert type(found[2]) is type(step.__wrapped__(u, h, k=k)[2])
@@ -343,8 +354,9 @@ def test_numbers_that_are_read_are_known(auto):
     def wave(u, phase):
         return u * math.sin(phase)
 
-    for phase in (0.1, 0.2, 0.1, 0.2):
+    for phase in (0.1, 0.2, 0.1, 0.2, 0.2):
         agree(wave, gp.ones(3), phase)
+    # The second call found out.
     assert counts(wave) == (2, 2)
 
 

@@ -50,7 +50,8 @@ class Writer:
             case 6:
                 return f"np.clip({one}, -{self.r.randint(1, 9)}, {self.r.randint(0, 9)})"
             case _:
-                return f"({one} {self.r.choice('+-')} {self.r.choice([self.name(), str(self.r.randint(-3, 3))])})"
+                other = self.r.choice([self.name(), str(self.r.randint(-3, 3))])
+                return f"({one} {self.r.choice('+-')} {other})"
 
     def test(self):
         one, bound = self.name(), self.r.randint(-20, 20)
@@ -84,7 +85,8 @@ class Writer:
             self.block(indent + 1)
             self.depth -= 1
         elif kind == 2:
-            self.line(f"{self.name()}[{self.r.choice(['0', ':, 0', '1:', '::2', '...'])}] = {self.r.randint(-5, 5)}", indent)
+            part = self.r.choice(["0", ":, 0", "1:", "::2", "..."])
+            self.line(f"{self.name()}[{part}] = {self.r.randint(-5, 5)}", indent)
         elif kind == 3:
             self.line(f"{self.name()}[...] = {self.value()}", indent)
         elif kind == 4:
@@ -152,7 +154,10 @@ def test_random_functions(name):
             pairs = zip(flat(wanted) + list(theirs), flat(found) + list(own), strict=True)
             assert all(is_same(one, other) for one, other in pairs), told
             # Arrays share memory where the function's do.
-            arrays = [[v for v in flat(value) + list(a) if isinstance(v, gp.ndarray)] for value, a in ((wanted, theirs), (found, own))]
+            arrays = [
+                [v for v in flat(value) + list(a) if isinstance(v, gp.ndarray)]
+                for value, a in ((wanted, theirs), (found, own))
+            ]
             for i, j in ((0, 1), (0, -3), (1, -2), (2, -1), (0, -1)):
                 shared = [gp.shares_memory(values[i], values[j]) for values in arrays]
                 assert shared[0] == shared[1], told

@@ -16,6 +16,8 @@ from . import vectors as vectors
 from ._fallback import FallbackError as FallbackError
 from ._fallback import FallbackWarning as FallbackWarning
 from ._fallback import fallback as fallback
+from ._jit.jit import jit as jit
+from ._jit.recording import JitError as JitError
 from ._kernel.kernel import kernel as kernel
 from ._kernel.reduction import reduction as reduction
 from ._kernel.source import KernelError as KernelError

@@ -13,7 +13,7 @@ use crate::array::scalar::{self, LazyScalar};
 use crate::array::slot::{Reading, Slot};
 use crate::convert::host;
 use crate::session::context::{open, ready};
-use crate::session::errors::{FormatError, to_py};
+use crate::session::errors::{FormatError, OpenError, to_py};
 use crate::session::waiting::{outside, wait};
 use gpupy_core::shape::contiguous_strides;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
@@ -109,6 +109,8 @@ pub struct Recording {
     pub done: Vec<Done>,
     /// Why it cannot be done again without the function.
     pub refused: Option<String>,
+    /// Why it has to run once more, without being recorded.
+    pub spoiled: Option<String>,
     held: Vec<Held>,
     made: Vec<Maker>,
     /// So many of those are looked through for what is gone.
@@ -194,6 +196,18 @@ pub fn shadow<'a>(object: &'a NdArray, repr: &'a Slot<Repr>, py: Python<'a>) -> 
     }
     shadow.number.store(number, Ordering::Relaxed);
     shadow.repr.get_or_init(|| Slot::new(Repr::Lazy(found))).read(py)
+}
+
+/// Refuses what an open array cannot show rightly while it is recorded: the call has to run without that.
+///
+/// # Errors
+/// - `OpenError`: the array is open.
+pub fn spoil(array: &Array, why: &str) -> PyResult<()> {
+    if !is_on() || number() == 0 || !array.is_open() {
+        return Ok(());
+    }
+    with(|recording| recording.spoiled.get_or_insert_with(|| why.to_owned()).clone());
+    Err(OpenError::new_err(format!("{why}, which is not recorded")))
 }
 
 /// Notes that an array from before was asked for what this thread's recording does not know.
@@ -356,7 +370,8 @@ impl Recording {
             Some(input) => input,
             None => {
                 if self.inputs.iter().any(|input| input.real.aliases(array)) {
-                    self.refuse("it reads arrays of several dtypes that share their memory");
+                    let why = "it reads arrays of several dtypes that share their memory";
+                    self.spoiled.get_or_insert_with(|| why.to_owned());
                 }
                 let whole = whole_base(array).ok()?;
                 let shadow = whole.argument_of().ok()?;
@@ -439,6 +454,11 @@ impl Recording {
     fn living(&self) -> impl Iterator<Item = (&Maker, Array)> {
         let living = self.made.iter().filter_map(|made| Some((made, made.living()?)));
         living.filter(|(_, array)| array.is_open())
+    }
+
+    /// Whether somebody has a view of an array from before.
+    pub fn leaks_views(&self) -> bool {
+        self.living().any(|(_, array)| self.input_of(&array).is_some())
     }
 
     /// Whether somebody has an open array besides those that a function gave, which are these objects and arrays.

@@ -63,6 +63,14 @@ impl LazyScalar {
         LazyScalar { array, operations, made, is_weak, value: PyOnceLock::new() }
     }
 
+    /// Refuses to make text of an open scalar; what stands for a number is read.
+    ///
+    /// # Errors
+    /// - `FormatError`: it is open.
+    pub fn check_formatted(&self) -> PyResult<()> {
+        if self.is_weak { Ok(()) } else { recording::check_formatted(&self.array) }
+    }
+
     /// That it was made in a recording.
     pub fn made(&self) -> Option<Arc<Made>> {
         self.made.clone()

@@ -95,10 +95,12 @@ fn weak<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let is_weak =
         |operand: &&Operand<'_>| matches!(&operand.held, Held::Scalar(scalar) if scalar.is_weak);
-    let is_pythons = |operand: &Operand<'_>| operand.kind.dtype().is_none();
     let Some(number) = operands.iter().find(is_weak) else { return Ok(None) };
+    let is_pythons = |operand: &Operand<'_>| operand.kind.dtype().is_none();
     if !operands.iter().all(is_pythons) {
-        return Ok(None);
+        let asks =
+            op == Operator::Pow || operands.iter().any(|it| matches!(it.held, Held::Bool(_)));
+        return if asks { read(py, number).map(|()| None) } else { Ok(None) };
     }
     let has_no_error = match (op, operands) {
         (Operator::TrueDiv, [_, divisor]) => match divisor.held {
@@ -111,13 +113,20 @@ fn weak<'py>(
         _ => op.compares(),
     };
     if !has_no_error {
-        let Held::Scalar(number) = &number.held else { return Ok(None) };
-        return number.value(py).map(|_| None);
+        return read(py, number).map(|()| None);
     }
     match ufunc_of(op, py)?.record(py, operands, None)? {
         Some(array) if op.compares() => wrap_array(py, array).map(Some),
         Some(array) => scalar::weak(py, array).map(Some),
         None => Ok(None),
+    }
+}
+
+/// Reads a number that is not known: what is recorded holds for this one alone.
+fn read(py: Python<'_>, number: &Operand<'_>) -> PyResult<()> {
+    match &number.held {
+        Held::Scalar(number) => number.value(py).map(drop),
+        _ => Ok(()),
     }
 }
 
@@ -270,6 +279,9 @@ pub fn divmod<'py>(
         && (known(lhs, &a).is_none() || known(rhs, &b).is_none())
     {
         let operands = [a, b];
+        if operands.iter().all(|operand| operand.kind.dtype().is_none()) {
+            operands.iter().try_for_each(|number| read(py, number))?;
+        }
         let both = [Operator::FloorDiv, Operator::Mod];
         let [quotient, rest] = both.map(|op| ufunc_of(op, py)?.record(py, &operands, None));
         if let (Some(quotient), Some(rest)) = (quotient?, rest?) {

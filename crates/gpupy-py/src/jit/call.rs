@@ -9,6 +9,7 @@ use super::path::{Path, Then};
 use super::variant::{Missed, Replayed, Variant};
 use crate::array::recording;
 use gpupy_engine::Segment;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::collections::{HashMap, HashSet};
@@ -18,9 +19,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The variants that a function keeps: those that were used least recently go.
 const VARIANTS: usize = 16;
+/// The most ways through a function that a variant has.
+const WAYS: usize = 256;
 
 /// A function that is recorded.
-#[pyclass(name = "Jit", module = "gpupy._gpupy", dict, weakref, subclass, frozen)]
+#[pyclass(name = "Jit", module = "gpupy._gpupy", subclass, frozen)]
 pub struct Jit {
     function: Py<PyAny>,
     /// Those that were used last come first.
@@ -126,6 +129,17 @@ impl Jit {
         lock(&self.segments).clear();
     }
 
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.function)?;
+        // Who holds the lock has what is to be seen, and is no garbage.
+        let Ok(variants) = self.variants.try_lock() else { return Ok(()) };
+        variants.iter().try_for_each(|variant| variant.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        self.clear();
+    }
+
     /// How often a call was done again, recorded, or neither, and why.
     fn _stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let row = PyDict::new(py);
@@ -178,10 +192,10 @@ impl Jit {
     pub fn keep(&self, py: Python<'_>, variant: Variant) {
         self.recordings.fetch_add(1, Ordering::Relaxed);
         let mut variants = lock(&self.variants);
-        let joint = variants
-            .iter()
-            .enumerate()
-            .find_map(|(place, known)| known.with(&variant, py).map(|both| (place, both)));
+        let joint = variants.iter().enumerate().find_map(|(place, known)| {
+            let both = known.with(&variant, py)?;
+            (both.path.count().1 <= WAYS).then_some((place, both))
+        });
         let newest = match joint {
             Some((place, both)) => {
                 variants.remove(place);
@@ -191,6 +205,9 @@ impl Jit {
         };
         variants.insert(0, Arc::new(newest));
         variants.truncate(VARIANTS);
+        drop(variants);
+        // Those that no path has any more.
+        lock(&self.segments).retain(|segment| Arc::strong_count(segment) > 1);
     }
 }
 

@@ -9,8 +9,11 @@ use crate::array::scalar;
 use crate::session::errors::to_py;
 use gpupy_engine::{Array, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// What happens at the end of a call.
 pub struct Ending {
@@ -67,8 +70,11 @@ pub enum Template {
     Tuple(Vec<Template>),
     /// A tuple of a class of its own, which is called with its items.
     Named(Py<PyAny>, Vec<Template>),
-    List(Vec<Template>),
-    Dict(Vec<(Py<PyAny>, Template)>),
+    /// A container, by its number.
+    List(usize, Vec<Template>),
+    Dict(usize, Vec<(Py<PyAny>, Template)>),
+    /// A container that stands elsewhere, too, by its number.
+    Again(usize),
 }
 
 /// The elements of a call: its inputs, and what its segments gave.
@@ -90,7 +96,8 @@ impl Registers<'_> {
 
 impl Template {
     /// As Python describes it: `("object", place)`, `("array", number)`, `("scalar" | "float", number)`, `("same", object)`,
-    /// `("tuple" | "list", items)`, `("named", class, items)`, `("dict", [(key, value), ...])`.
+    /// `("tuple", items)`, `("named", class, items)`, `("list", number, items)`, `("dict", number, [(key, value), ...])`,
+    /// `("again", number)`.
     pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Template> {
         let words = words.cast::<PyTuple>()?;
         let kind: String = words.get_item(0)?.extract()?;
@@ -105,17 +112,37 @@ impl Template {
             "float" => Template::Float(at(1)?.extract()?),
             "same" => Template::Same(at(1)?.unbind()),
             "tuple" => Template::Tuple(items(1)?),
-            "list" => Template::List(items(1)?),
+            "list" => Template::List(at(1)?.extract()?, items(2)?),
+            "again" => Template::Again(at(1)?.extract()?),
             "named" => Template::Named(at(1)?.unbind(), items(2)?),
             "dict" => {
                 let pair = |item: PyResult<Bound<'_, PyAny>>| {
                     let item = item?;
                     Ok((item.get_item(0)?.unbind(), Template::of(&item.get_item(1)?)?))
                 };
-                Template::Dict(at(1)?.try_iter()?.map(pair).collect::<PyResult<_>>()?)
+                let pairs = at(2)?.try_iter()?.map(pair).collect::<PyResult<_>>()?;
+                Template::Dict(at(1)?.extract()?, pairs)
             }
             _ => return Err(PyTypeError::new_err(format!("a result is no {kind}"))),
         })
+    }
+
+    /// Shows the collector of garbage what this holds.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let all = |items: &[Template]| items.iter().try_for_each(|item| item.traverse(visit));
+        match self {
+            Template::Same(object) => visit.call(object),
+            Template::Tuple(items) | Template::List(_, items) => all(items),
+            Template::Named(class, items) => {
+                visit.call(class)?;
+                all(items)
+            }
+            Template::Dict(_, entries) => entries.iter().try_for_each(|(key, value)| {
+                visit.call(key)?;
+                value.traverse(visit)
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn build<'py>(&self, py: Python<'py>, call: &Call<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -132,13 +159,22 @@ impl Template {
             Template::Named(class, items) => {
                 class.bind(py).call1(PyTuple::new(py, all(items)?)?)?
             }
-            Template::List(items) => PyList::new(py, all(items)?)?.into_any(),
-            Template::Dict(entries) => {
+            Template::List(number, items) => {
+                let list = PyList::new(py, all(items)?)?.into_any();
+                call.containers.borrow_mut().insert(*number, list.clone());
+                list
+            }
+            Template::Dict(number, entries) => {
                 let dict = PyDict::new(py);
                 for (key, value) in entries {
                     dict.set_item(key, value.build(py, call)?)?;
                 }
+                call.containers.borrow_mut().insert(*number, dict.clone().into_any());
                 dict.into_any()
+            }
+            Template::Again(number) => {
+                let known = call.containers.borrow().get(number).cloned();
+                known.ok_or_else(|| PyRuntimeError::new_err("a container is missing"))?
             }
         })
     }
@@ -150,6 +186,8 @@ struct Call<'c, 'py> {
     objects: &'c Objects<'py>,
     /// The new bases, each with the object that owns it.
     bases: Vec<(Array, Bound<'py, NdArray>)>,
+    /// The lists and dictionaries that were made.
+    containers: RefCell<FxHashMap<usize, Bound<'py, PyAny>>>,
 }
 
 impl<'py> Call<'_, 'py> {
@@ -212,7 +250,9 @@ impl Ending {
             owner.set_writable(own.is_none_or(|output| output.writable));
             bases.push((array, Bound::new(py, owner)?));
         }
-        let result = self.result.build(py, &Call { ending: self, objects, bases })?;
+        let result = self
+            .result
+            .build(py, &Call { ending: self, objects, bases, containers: RefCell::default() })?;
         let mut written = Vec::with_capacity(self.writes.len());
         for (input, base) in &self.writes {
             let input = registers.get(Register::Input(*input))?;

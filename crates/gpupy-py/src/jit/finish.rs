@@ -43,6 +43,12 @@ pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
     Ok(recording::with(|recording| recording.leaks(&results)).unwrap_or(false))
 }
 
+/// Whether somebody has a view that a function made of an array from before.
+#[pyfunction]
+pub fn leaks_views() -> bool {
+    recording::with(|recording| recording.leaks_views()).unwrap_or(false)
+}
+
 /// Ends the recording of this thread, and nothing that was done is true.
 #[pyfunction]
 pub fn discard() {
@@ -81,6 +87,12 @@ pub fn refuse(why: String) {
 #[pyfunction]
 pub fn refused() -> Option<String> {
     recording::with(|recording| recording.refused.clone()).flatten()
+}
+
+/// Why what this thread does has to run once more, without being recorded.
+#[pyfunction]
+pub fn spoiled() -> Option<String> {
+    recording::with(|recording| recording.spoiled.clone()).flatten()
 }
 
 /// How many decisions there were so far.
@@ -365,8 +377,10 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     inner.add_function(wrap_pyfunction!(is_made, &inner)?)?;
     inner.add_function(wrap_pyfunction!(refuse, &inner)?)?;
     inner.add_function(wrap_pyfunction!(refused, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(spoiled, &inner)?)?;
     inner.add_function(wrap_pyfunction!(decisions, &inner)?)?;
     inner.add_function(wrap_pyfunction!(abandon, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(leaks_views, &inner)?)?;
     inner.add_function(wrap_pyfunction!(discard, &inner)?)?;
     inner.add_function(wrap_pyfunction!(finish, &inner)?)?;
     module.add("jit", inner)

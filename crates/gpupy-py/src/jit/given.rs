@@ -7,6 +7,7 @@ use crate::array::ndarray::NdArray;
 use crate::array::scalar::LazyScalar;
 use crate::convert::host;
 use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyComplexMethods, PyDict, PyFloat, PyList, PyTuple, PyType};
 use smallvec::SmallVec;
@@ -100,6 +101,23 @@ impl Given {
                     |(key, given): &(Py<PyAny>, Given)| (key.clone_ref(py), given.again(py));
                 Given::Entries(entries.iter().map(again).collect())
             }
+        }
+    }
+
+    /// Shows the collector of garbage what this holds.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Given::Array | Given::Scalar => Ok(()),
+            Given::Number(class) => visit.call(class),
+            Given::Same(object) | Given::Equal(object) => visit.call(object),
+            Given::Items(class, items) => {
+                visit.call(class)?;
+                items.iter().try_for_each(|item| item.traverse(visit))
+            }
+            Given::Entries(entries) => entries.iter().try_for_each(|(key, given)| {
+                visit.call(key)?;
+                given.traverse(visit)
+            }),
         }
     }
 

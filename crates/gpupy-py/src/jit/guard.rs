@@ -3,8 +3,9 @@
 //! Owns [`Guard`]. Invariant: a guard runs no Python code but what a slot of a class has.
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType, PyTypeMethods};
 
 /// Something that was read, and what it was.
 pub struct Guard {
@@ -18,6 +19,8 @@ enum Read {
     Entry(Py<PyDict>, Py<PyAny>, Option<Py<PyAny>>),
     /// An attribute that lies in a slot, in a class or in a cell.
     Attribute(Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>),
+    /// What a class or one that it inherits from has under a name.
+    Class(Py<PyType>, Py<PyAny>, Option<Py<PyAny>>),
     /// The items of a list.
     List(Py<PyList>, Vec<Py<PyAny>>),
     /// The entries of a dictionary.
@@ -27,7 +30,7 @@ enum Read {
 }
 
 impl Guard {
-    /// As Python describes it: `(words, "entry", dict, key, value)`, `(words, "attribute", object, name, value)`, where
+    /// As Python describes it: `(words, "entry", dict, key, value)`, `(words, "attribute" | "class", object, name, value)`, where
     /// the value is missing if there was none; `(words, "list" | "dict" | "set", object, items)`.
     pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Guard> {
         let given = words.cast::<PyTuple>()?;
@@ -42,6 +45,9 @@ impl Guard {
                 Read::Entry(at(2)?.cast_into::<PyDict>()?.unbind(), at(3)?.unbind(), value())
             }
             "attribute" => Read::Attribute(at(2)?.unbind(), at(3)?.unbind(), value()),
+            "class" => {
+                Read::Class(at(2)?.cast_into::<PyType>()?.unbind(), at(3)?.unbind(), value())
+            }
             "list" => Read::List(at(2)?.cast_into::<PyList>()?.unbind(), items()?),
             "set" => Read::Set(at(2)?.unbind(), items()?),
             "dict" => {
@@ -69,6 +75,13 @@ impl Guard {
             Read::Attribute(object, name, known) => {
                 let value = object.bind(py).getattr(name.bind(py).cast()?);
                 is(value.ok(), known)
+            }
+            Read::Class(class, name, known) => {
+                let found = class.bind(py).mro().iter().find_map(|class| {
+                    let names = class.getattr(pyo3::intern!(py, "__dict__")).ok()?;
+                    names.get_item(name.bind(py)).ok()
+                });
+                is(found, known)
             }
             Read::List(list, items) => {
                 let list = list.bind(py);
@@ -109,6 +122,9 @@ impl Guard {
             (Read::Attribute(a, b, c), Read::Attribute(d, e, f)) => {
                 a.is(d) && b.bind(py).eq(e.bind(py)).unwrap_or(false) && is(c, f)
             }
+            (Read::Class(a, b, c), Read::Class(d, e, f)) => {
+                a.is(d) && b.bind(py).eq(e.bind(py)).unwrap_or(false) && is(c, f)
+            }
             (Read::List(a, b), Read::List(c, d)) => a.is(c) && all(b, d),
             (Read::Set(a, b), Read::Set(c, d)) => a.is(c) && all(b, d),
             (Read::Dict(a, b), Read::Dict(c, d)) => {
@@ -117,6 +133,43 @@ impl Guard {
                     && b.iter().zip(d).all(|((a, b), (c, d))| a.is(c) && b.is(d))
             }
             _ => false,
+        }
+    }
+
+    /// Shows the collector of garbage what this holds.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let all = |items: &[Py<PyAny>]| items.iter().try_for_each(|item| visit.call(item));
+        match &self.read {
+            Read::Entry(dict, key, value) => {
+                visit.call(dict)?;
+                visit.call(key)?;
+                visit.call(value)
+            }
+            Read::Attribute(object, name, value) => {
+                visit.call(object)?;
+                visit.call(name)?;
+                visit.call(value)
+            }
+            Read::Class(class, name, value) => {
+                visit.call(class)?;
+                visit.call(name)?;
+                visit.call(value)
+            }
+            Read::List(list, items) => {
+                visit.call(list)?;
+                all(items)
+            }
+            Read::Set(set, items) => {
+                visit.call(set)?;
+                all(items)
+            }
+            Read::Dict(dict, entries) => {
+                visit.call(dict)?;
+                entries.iter().try_for_each(|(key, value)| {
+                    visit.call(key)?;
+                    visit.call(value)
+                })
+            }
         }
     }
 
@@ -130,6 +183,9 @@ impl Guard {
             }
             Read::Attribute(object, name, value) => {
                 Read::Attribute(object.clone_ref(py), name.clone_ref(py), clone(value))
+            }
+            Read::Class(class, name, value) => {
+                Read::Class(class.clone_ref(py), name.clone_ref(py), clone(value))
             }
             Read::List(list, items) => Read::List(list.clone_ref(py), all(items)),
             Read::Set(set, items) => Read::Set(set.clone_ref(py), all(items)),

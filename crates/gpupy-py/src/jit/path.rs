@@ -8,6 +8,7 @@
 use super::ending::Ending;
 use crate::array::recording::Register;
 use gpupy_engine::{Segment, View};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use std::sync::Arc;
 
 /// A segment, and what comes after it.
@@ -57,6 +58,16 @@ impl Path {
             Then::Decide { no, yes, .. } => {
                 let counts = [no, yes].into_iter().flatten().map(|path| path.count());
                 counts.fold((1, 0), |(a, b), (c, d)| (a + c, b + d))
+            }
+        }
+    }
+
+    /// Shows the collector of garbage what the endings hold.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.then {
+            Then::End(ending) => ending.result.traverse(visit),
+            Then::Decide { no, yes, .. } => {
+                [no, yes].into_iter().flatten().try_for_each(|path| path.traverse(visit))
             }
         }
     }

@@ -18,6 +18,7 @@ use crate::session::context::{opening, ready};
 use crate::session::errors::to_py;
 use gpupy_core::DType;
 use gpupy_engine::{Array, View};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
@@ -211,6 +212,18 @@ impl Variant {
                 }
             }
         }
+    }
+
+    /// Shows the collector of garbage what this holds.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.arguments.iter().try_for_each(|given| given.traverse(visit))?;
+        for (name, given) in &self.named {
+            visit.call(name)?;
+            given.traverse(visit)?;
+        }
+        self.guards.iter().try_for_each(|guard| guard.traverse(visit))?;
+        self.captured.iter().try_for_each(|object| visit.call(object))?;
+        self.path.traverse(visit)
     }
 
     /// What looks otherwise, in words.

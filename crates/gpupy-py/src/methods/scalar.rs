@@ -55,17 +55,17 @@ impl LazyScalar {
     }
 
     fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        recording::check_formatted(self.as_array())?;
+        self.check_formatted()?;
         Ok(self.value(py)?.repr()?.into_any())
     }
 
     fn __str__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        recording::check_formatted(self.as_array())?;
+        self.check_formatted()?;
         Ok(self.value(py)?.str()?.into_any())
     }
 
     fn __format__<'py>(&self, py: Python<'py>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
-        recording::check_formatted(self.as_array())?;
+        self.check_formatted()?;
         self.value(py)?.call_method1("__format__", (spec,))
     }
 

@@ -6,7 +6,7 @@ Owns ``Arguments`` and ``Result``. Not here: what is done with them (``recording
 from __future__ import annotations
 
 import weakref
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,14 @@ _PLAIN = frozenset([int, float, complex, str, bytes, bool, slice, range])
 
 def _is_plain(value: Any) -> bool:
     kind = type(value)
-    return kind in _PLAIN or (isinstance(value, (np.generic, np.dtype)) and kind.__module__.split(".")[0] == "numpy")
+    return kind in _PLAIN or (
+        isinstance(value, (np.generic, np.dtype)) and kind.__module__.split(".")[0] == "numpy"
+    )
 
 
 def _is_named_tuple(kind: type) -> bool:
     """Whether a class is one of named tuples, and nothing besides."""
-    return kind.__bases__ == (tuple,) and "_make" in kind.__dict__ and kind.__new__ is not tuple.__new__
+    return kind.__bases__ == (tuple,) and "_make" in kind.__dict__
 
 
 def may_be_open(value: Any) -> bool:
@@ -44,12 +46,15 @@ class Refused(Exception):
 class Arguments:
     """What the arguments of a call are like, their arrays, and what the function is called with."""
 
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], open_places: Container[int | str]) -> None:
+    def __init__(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], open_places: Container[int | str]
+    ) -> None:
         self.objects: list[Any] = []
         # Objects that may have attributes which are read.
         self.others: list[Any] = []
         # Containers, whose items are known, and have to be the same afterwards.
         self.containers: list[Any] = []
+        self._inside: list[Any] = []
         # Those in whose place something else stands.
         self.open: set[int | str] = set()
         # What stands there, each with the argument.
@@ -82,18 +87,27 @@ class Arguments:
         if isinstance(value, Array):
             raise Refused("an argument is an array of a class of its own")
         if kind in (list, dict):
+            if any(known is value for known in self._inside):
+                raise Refused("an argument contains itself")
             self.containers.append(value)
         if kind in (tuple, list) or _is_named_tuple(kind):
             self.objects.append(value)
-            return ("items", kind, [self._form(item) for item in value])
+            self._inside.append(value)
+            items = [self._form(item) for item in value]
+            self._inside.pop()
+            return ("items", kind, items)
         if kind is dict:
             self.objects.append(value)
-            return ("entries", [(key, self._form(item)) for key, item in value.items()])
+            self._inside.append(value)
+            entries = [(key, self._form(item)) for key, item in value.items()]
+            self._inside.pop()
+            return ("entries", entries)
         self.others.append(value)
         return ("same", value)
 
     def taken(self, place: int | str, value: Any) -> Any:
-        """What the function is called with in the place of an argument: a scalar that nobody knows yet stands for it."""
+        """What the function is called with in the place of an argument: a scalar that nobody knows yet stands
+        for it."""
         if place not in self.open:
             return value
         standing = _own.number_in_place_of(value)
@@ -104,7 +118,13 @@ class Arguments:
 class Result:
     """What a function gave, with its arrays by their numbers."""
 
-    def __init__(self, value: Any, arguments: Arguments, captured: list[Any]) -> None:
+    def __init__(
+        self, value: Any, arguments: Arguments, captured: list[Any], is_known: Callable[[Any], bool]
+    ) -> None:
+        self._is_known = is_known
+        # Lists and dictionaries, by their identities; and those whose items are looked at.
+        self._containers: dict[int, int] = {}
+        self._inside: set[int] = set()
         self._places = {id(known): place for place, known in enumerate([*arguments.objects, *captured])}
         for standing, argument in arguments.standing:
             self._places[id(standing())] = self._places[id(argument)]
@@ -135,13 +155,25 @@ class Result:
             return ("tuple", [self._form(item) for item in value])
         if _is_named_tuple(kind):
             return ("named", kind, [self._form(item) for item in value])
-        if kind is list:
-            return ("list", [self._form(item) for item in value])
-        if kind is dict:
-            return ("dict", [(key, self._form(item)) for key, item in value.items()])
-        if value is None or _is_plain(value) or isinstance(value, (type, np.ufunc)) or callable(value):
+        if kind in (list, dict):
+            return self._container(value)
+        if value is None or _is_plain(value) or kind in (type, np.ufunc) or self._is_known(value):
             return ("same", value)
-        return self._strange(value, f"it returns an object of class {kind.__name__}, which cannot be made again")
+        return self._strange(
+            value, f"it returns an object of class {kind.__name__}, which cannot be made again"
+        )
+
+    def _container(self, value: Any) -> tuple[Any, ...]:
+        if id(value) in self._inside:
+            return self._strange(value, "it returns what contains itself")
+        if id(value) in self._containers:
+            return ("again", self._containers[id(value)])
+        number = self._containers[id(value)] = len(self._containers)
+        self._inside.add(id(value))
+        is_list = type(value) is list
+        items = [self._form(item) for item in (value if is_list else value.values())]
+        self._inside.discard(id(value))
+        return ("list", number, items) if is_list else ("dict", number, list(zip(value, items, strict=True)))
 
     def _strange(self, value: Any, why: str) -> tuple[Any, ...]:
         self.refused = self.refused or why

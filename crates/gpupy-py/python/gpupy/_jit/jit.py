@@ -1,8 +1,7 @@
 """``gpupy.jit``: a function over arrays is recorded once, and done again without Python.
 
-Owns the decorator and what a function tells of it. Not here: recording (``recording.py``), functions of numbers
-(``_kernel``).
-"""
+Owns the decorator and what a function tells of it. Not here: recording (``recording.py``), functions of
+numbers (``_kernel``)."""
 
 from __future__ import annotations
 
@@ -18,16 +17,15 @@ from .recording import Memory, record
 class Jit(_own.Jit):
     """A function over arrays that is recorded: `gpupy.jit` makes it.
 
-    It is called as the function is. Where a call looks like one before it, the operations are done that were recorded
-    then, and no Python runs: it looks so by the arrays' dtypes, shapes, strides, flags and memory, the other arguments'
-    values, what the function read of globals, variables of outer functions, attributes and containers, the driver
-    and the handling of arithmetic's errors. ``bool()`` of an element is a decision, after which the call goes on as it did
-    when that came out so, or is recorded anew.
+    It is called as the function is. Where a call looks like one before it, the operations are done that were
+    recorded then, and no Python runs: it looks so by the arrays' dtypes, shapes, strides, flags and memory,
+    the other arguments' values, what the function read of globals, variables of outer functions, attributes
+    and containers, the driver and the handling of arithmetic's errors. ``bool()`` of an element is a
+    decision, after which the call goes on as it did when that came out so, or is recorded anew.
 
-    Text that is made of an array, and arrays that are left elsewhere than in the result, raise ``JitError``. A function
-    that reads elements in another way, or does what would not happen again (it prints, stores an attribute, draws
-    random numbers), runs each time, which ``stats()`` counts with the reason.
-    """
+    Text that is made of an array, and arrays that are left elsewhere than in the result, raise ``JitError``.
+    A function that reads elements in another way, or does what would not happen again (it prints, stores an
+    attribute, draws random numbers), runs each time, which ``stats()`` counts with the reason."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
@@ -49,8 +47,9 @@ class Jit(_own.Jit):
         return self._explain() or "nothing is recorded\n"
 
     def stats(self) -> dict[str, Any]:
-        """How often it was called, done again and recorded; how many variants, segments and ways through them there
-        are; what did not look as it did, and why calls ran without being recorded, each with how often."""
+        """How often it was called, done again and recorded; how many variants, segments and ways through them
+        there are; what did not look as it did, and why calls ran without being recorded, each with how
+        often."""
         return self._stats()
 
 

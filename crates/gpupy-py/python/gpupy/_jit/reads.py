@@ -1,8 +1,8 @@
 """What a code object reads and stores, found in its instructions.
 
 Owns ``Reads``. A read is followed from a name on: ``self.grid.dx`` is the local ``self`` and the attributes
-``grid`` and ``dx``, also where a local name stands between. Attributes of what cannot be followed (an item, what a
-call gave) are told by their names alone.
+``grid`` and ``dx``, also where a local name stands between. Attributes of what cannot be followed (an item,
+what a call gave) are told by their names alone.
 
 Not here: whose names they are in a running program (``watch.py``).
 """
@@ -43,6 +43,8 @@ class Reads(NamedTuple):
     stores: dict[str, int]
     # What reads attributes in a way that is not followed, with its line.
     unclear: tuple[int, str] | None
+    # Whether it asks for identities, but of None.
+    asks_identity: bool
 
 
 _STORES = ("STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF")
@@ -63,7 +65,7 @@ def reads_of(code: CodeType) -> Reads:
         walk.go()
         if sum(map(len, aliases.values())) == before:
             break
-    return Reads(frozenset(walk.chains), frozenset(walk.loose), walk.stores, walk.unclear)
+    return Reads(frozenset(walk.chains), frozenset(walk.loose), walk.stores, walk.unclear, walk.asks_identity)
 
 
 class _Walk:
@@ -78,6 +80,8 @@ class _Walk:
         self.loose: set[str] = set()
         self.stores: dict[str, int] = {}
         self.unclear: tuple[int, str] | None = None
+        self.asks_identity = False
+        self.is_none = False
         # The module that is imported, as names of it are.
         self.imported: set[Chain] = set()
         # What is on top of the stack, as far as it is known, and whether it may be something else.
@@ -89,6 +93,11 @@ class _Walk:
         for step in dis.get_instructions(self.code):
             if step.positions is not None and step.positions.lineno is not None:
                 line = step.positions.lineno
+            if step.is_jump_target:
+                # It may have come another way.
+                self.may_be_other = True
+            self.asks_identity |= step.opname == "IS_OP" and not self.is_none
+            self.is_none = step.opname == "LOAD_CONST" and step.argval is None
             self.step(step.opname, step.argval, line)
 
     def step(self, name: str, value: object, line: int) -> None:
@@ -121,7 +130,7 @@ class _Walk:
             self.attribute(str(value), is_super="SUPER" in name)
         elif name == "IMPORT_NAME":
             whole = str(value)
-            self.imported = {Chain("module", whole), Chain("module", whole.split(".")[0])}
+            self.imported = {Chain("module", whole), Chain("module", whole.partition(".")[0])}
             self.chains |= self.imported
             self.top, self.may_be_other = set(self.imported), False
         elif name == "IMPORT_FROM":

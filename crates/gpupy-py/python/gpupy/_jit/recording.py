@@ -1,8 +1,8 @@
 """Recording: a function runs once, and what it does with arrays is kept.
 
 Owns ``record``. While the function runs, arrays from before show arguments in the place of their elements
-(``crates/gpupy-py/src/array/recording.rs``); what it does becomes true when it has ended. Invariant: a call gives
-what the function gives, whether it can be kept or not.
+(``crates/gpupy-py/src/array/recording.rs``); what it does becomes true when it has ended. Invariant: a call
+gives what the function gives, whether it can be kept or not.
 
 Not here: what a kept function needs in order to be done again (``crates/gpupy-py/src/jit``).
 """
@@ -25,13 +25,14 @@ _LOCK = threading.Lock()
 # The most decisions of a call that is kept: each is a place where it may part.
 MOST_DECISIONS = 1000
 READS = "it reads elements"
-# After so many recordings in a row that were refused, or that no call came back to, calls run without one for a while,
-# twice as long each time.
+# After so many recordings in a row that were refused, or that no call came back to, calls run without one for
+# a while, twice as long each time.
 PATIENCE, VARIETY = 3, 32
 
 
 class JitError(RuntimeError):
-    """What a recorded function cannot do: make text of an array, or leave arrays elsewhere than in its result."""
+    """What a recorded function cannot do: make text of an array, or leave arrays elsewhere than in its
+    result."""
 
 
 class Memory:
@@ -47,7 +48,8 @@ class Memory:
 
     def see(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Looks at the numbers of a call."""
-        for place, value in (*enumerate(args), *kwargs.items()):
+        numbers: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+        for place, value in numbers:
             if self.may_open and may_be_open(value):
                 if self._seen.setdefault((place, type(value)), value) != value:
                     self.open.add(place)
@@ -125,14 +127,19 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
             value = function(*taken, **named)
         del taken, named
     except BaseException as error:
-        place = _place(error)
-        refused = _own.refused()
+        again = _again(jit, function, call, arguments, watch, error)
+        if again is not None:
+            return again()
+        place, reason = _place(error), _own.refused()
         _own.abandon()
         if isinstance(error, FormatError):
             raise JitError(f"{_name(function)}{place}: {error}") from None
-        if refused is not None:
-            _refused(jit, refused)
+        if reason is not None:
+            _refused(jit, reason)
         raise
+    again = _again(jit, function, call, arguments, watch, None)
+    if again is not None:
+        return again()
     refused: str | None = None
     guards: list[Any] = []
     try:
@@ -142,13 +149,18 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
     captured = _besides(watch.arrays, arguments.objects)
     if _own.decisions() > MOST_DECISIONS:
         refused = f"it decides more than {MOST_DECISIONS} times"
-    result = Result(value, arguments, captured)
+    result = Result(value, arguments, captured, watch.knows)
+    if result.refused is not None and not _own.leaks_views():
+        # What it gives cannot be made again, and is given as it is.
+        _own.abandon()
+        _refused(jit, refused or result.refused)
+        return value
     if _leaks(result):
         _own.abandon()
         where = f", {refused}" if refused is not None and ":" in refused else ""
         raise JitError(
-            f"{_name(function)}{where}: it leaves an array elsewhere than in what it returns, which would not happen"
-            " again: return it"
+            f"{_name(function)}{where}: it leaves an array elsewhere than in what it returns, which would not"
+            " happen again: return it"
         )
     given, refused = _own.finish(
         jit,
@@ -172,6 +184,39 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
     return given
 
 
+def _again(
+    jit: Any,
+    function: Callable[..., Any],
+    call: Any,
+    arguments: Arguments,
+    watch: Watch,
+    error: BaseException | None,
+) -> Callable[[], Any] | None:
+    """What runs a call once more, where it did what cannot be recorded: nothing of it is true yet. Where
+    numbers stood open, it is recorded for those that it was given."""
+    spoiled = _own.spoiled()
+    is_open = any(may_be_open(value) for value in arguments.objects)
+    is_odd = is_open and (watch.tells_numbers or isinstance(error, Exception))
+    if spoiled is None and not is_odd:
+        return None
+    try:
+        watch.check_unchanged()
+    except Refused as why:
+        if spoiled is None:
+            return None
+        _own.abandon()
+        raise JitError(f"{_name(function)}: {spoiled}, and it cannot run once more: {why}") from None
+    _own.discard()
+    args, kwargs = call
+    if spoiled is not None:
+        return lambda: _plainly(jit, function, args, kwargs, str(spoiled))
+    jit._memory.close()
+    closed = Arguments(args, kwargs, ())
+    watched = Watch(function, closed.others, closed.containers)
+    _own.begin()
+    return lambda: _recorded(jit, function, call, closed, watched)
+
+
 def _leaks(result: Result) -> bool:
     """Whether somebody has an array that was made, and is not in the result."""
     known = [*result.outputs, *result.standing]
@@ -193,9 +238,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 def _place(error: BaseException) -> str:
     """The line of the program at which an error came up."""
-    own = [
-        (frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if is_programs(frame)
-    ]
+    own = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if is_programs(frame)]
     return f", {own[-1][0].f_code.co_filename}:{own[-1][1]}" if own else ""
 
 

@@ -1,8 +1,9 @@
 """Watching a function: what it reads besides its arguments, and what it does that would not happen again.
 
-Owns ``Watch``. Python tells it of each call in this thread. Of each function that runs it knows by ``reads.py`` which
-globals, cells and attributes are read; they become guards, with all that is reached through them: attributes of
-objects, items of containers. Invariant: what cannot be followed is refused, with a reason.
+Owns ``Watch``. Python tells it of each call in this thread. Of each function that runs it knows by
+``reads.py`` which globals, cells and attributes are read; they become guards, with all that is reached
+through them: attributes of objects, items of containers. Invariant: what cannot be followed is refused, with
+a reason.
 
 Not here: what guards are (``crates/gpupy-py/src/jit/guard.rs``).
 """
@@ -30,8 +31,10 @@ from .reads import Chain, reads_of
 _OURS = ("gpupy", "numpy")
 # Built-in functions whose effect or result is not the same when nothing calls them again.
 _IMPURE = frozenset(
-    "setattr delattr getattr globals locals vars eval exec compile open input print __import__ breakpoint".split()
+    "setattr delattr globals locals vars eval exec compile open input print __import__ breakpoint".split()
 )
+# Those that read attributes which nobody follows.
+_UNCLEAR = frozenset(["getattr", "hasattr", "dir"])
 # Modules whose built-in functions depend on their arguments alone.
 _PURE_MODULES = frozenset(
     "builtins math cmath operator _operator itertools functools _functools collections _collections".split()
@@ -56,12 +59,15 @@ Guard = tuple[Any, ...]
 
 
 class Watch:
-    """Watches this thread, inside of a ``with`` statement; then it has guards, or a reason to record nothing."""
+    """Watches this thread, inside of a ``with`` statement; then it has guards, or a reason to record
+    nothing."""
 
     def __init__(self, function: Callable[..., Any], others: list[Any], containers: list[Any]) -> None:
         self.refused: str | None = None
         # Whether it did what would happen twice if it ran once more.
         self.has_effects = False
+        # Whether it tells a number from what stands for one.
+        self.tells_numbers = False
         # Arrays that are read besides the arguments.
         self.arrays: list[Any] = []
         self._guards: dict[tuple[Any, ...], Guard] = {}
@@ -71,7 +77,7 @@ class Watch:
         self._objects: list[Any] = []
         self._loose: set[str] = set()
         self._seen_loose: set[tuple[int, str]] = set()
-        self._functions: dict[CodeType, FunctionType] = {}
+        self._functions: dict[CodeType, list[FunctionType]] = {}
         self._codes: set[CodeType] = set()
         self._inner: set[CodeType] = set()
         self._containers: list[tuple[Any, list[Any], bool]] = []
@@ -96,7 +102,8 @@ class Watch:
             sys.setprofile(self._before)
 
     def guards(self) -> list[Guard]:
-        """What was read, as it was. Raises ``Refused`` where it changed meanwhile, or something cannot be watched."""
+        """What was read, as it was. Raises ``Refused`` where it changed meanwhile, or something cannot be
+        watched."""
         self.check_unchanged()
         if self.refused is not None:
             raise Refused(self.refused)
@@ -113,11 +120,17 @@ class Watch:
             if kind not in ("entry", "attribute"):
                 continue
             now = owner.get(key, _MISSING) if kind == "entry" else getattr(owner, key, _MISSING)
+            if now is _MISSING and kind == "attribute":
+                continue
             if now is not (known[0] if known else _MISSING):
                 name = words.rpartition("`")[0].rpartition("`")[2].rpartition(".")[2]
                 code, line = self._stores.get(name, (None, 0))
                 where = f"{code.co_filename}:{line}: `{code.co_name}` " if code is not None else "it "
                 raise Refused(f"{where}changes {words}")
+
+    def knows(self, value: Any) -> bool:
+        """Whether an object is known to have been there before."""
+        return id(value) in self._names
 
     def _refuse(self, why: str, *, has_effects: bool = False) -> None:
         if has_effects and not self.has_effects:
@@ -129,6 +142,8 @@ class Watch:
     def _told(self, frame: FrameType, event: str, value: Any) -> None:
         if callable(self._before):
             self._before(frame, event, value)
+        if event == "c_call" and _shares_work(value) and _is_own(frame):
+            raise FormatError("work is given to another thread, which is not recorded")
         if self.has_effects or not _is_own(frame):
             return
         if event == "call":
@@ -150,16 +165,18 @@ class Watch:
                 self._refuse(f"{code.co_filename}:{line}: `{name}` {words}")
             self._stores.update({stored: (code, line) for stored, line in reads.stores.items()})
             self._loose |= reads.loose
+            self.tells_numbers |= reads.asks_identity or Chain("global", "type") in reads.chains
             self._look_loosely()
         if code.co_freevars and code not in self._functions and code not in self._inner:
             self._refuse(f"`{code.co_name}` has variables of a function that is not known")
-        if code in self._functions:
-            self._called_known(self._functions[code])
+        for function in self._functions.get(code, ()):
+            self._called_known(function)
         for chain in reads.chains:
             self._follow(frame, chain)
 
     def _called_known(self, function: FunctionType) -> None:
-        """A function that was there before: all that it closes over, and its defaults, may be read by it and by those inside."""
+        """A function that was there before: all that it closes over, and its defaults, may be read by it and
+        by those inside."""
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self._cell_of(cell, name)
         for attribute in ("__code__", "__defaults__", "__kwdefaults__"):
@@ -169,11 +186,12 @@ class Watch:
     def _called_builtin(self, frame: FrameType, builtin: Any) -> None:
         owner = getattr(builtin, "__self__", None)
         name = getattr(builtin, "__name__", "")
-        if name.startswith("start_") and getattr(owner, "__name__", "") == "_thread":
-            raise FormatError("a thread is started, whose operations are not recorded")
         if isinstance(owner, types.ModuleType) or owner is None:
-            module = getattr(builtin, "__module__", None) or getattr(owner, "__name__", "")
-            is_pure = module.split(".")[0] in (*_OURS, *_PURE_MODULES)
+            module = str(getattr(builtin, "__module__", None) or getattr(owner, "__name__", ""))
+            is_pure = module.partition(".")[0] in (*_OURS, *_PURE_MODULES)
+            if module == "builtins" and name in _UNCLEAR:
+                self.tells_numbers = True
+                self._refuse(f"line {frame.f_lineno}: it calls `{name}`")
             if (module == "builtins" and name in _IMPURE) or (not is_pure and owner is not None):
                 self._refuse(f"line {frame.f_lineno}: it calls `{module}.{name}`", has_effects=True)
         elif name in _READERS and isinstance(owner, types.ModuleType):
@@ -198,25 +216,22 @@ class Watch:
             value = sys.modules.get(chain.name, _MISSING)
             name = f"module `{chain.name}`"
         elif chain.root == "free":
-            value = self._cell(frame.f_code, chain)
+            # What a function closes over is guarded when it is called, that of those inside with the outer
+            # one's.
+            value = frame.f_locals.get(chain.name, _MISSING)
             name = f"variable `{chain.name}`"
+            if id(value) not in self._names:
+                return
         else:
             value = self._global(frame, chain)
             name = f"global `{chain.name}`"
-        last = len(chain.attributes) - 1
-        for place, attribute in enumerate(chain.attributes):
-            if value is _MISSING or isinstance(value, (Array, Scalar, *_LEAVES)):
+        for attribute in chain.attributes:
+            if value is _MISSING or issubclass(type(value), (Array, Scalar, *_LEAVES)):
                 return
             name = f"{name[:-1]}.{attribute}`"
-            value = self._attribute(value, attribute, name, guarded=place == last)
+            value = self._attribute(value, attribute, name)
         if value is not _MISSING and (chain.attributes or chain.root != "local"):
             self._know(value, name)
-
-    def _cell(self, code: CodeType, chain: Chain) -> Any:
-        function = self._functions.get(code)
-        if function is None or function.__closure__ is None:
-            return _MISSING
-        return self._cell_of(function.__closure__[code.co_freevars.index(chain.name)], chain.name)
 
     def _cell_of(self, cell: types.CellType, name: str) -> Any:
         value = getattr(cell, "cell_contents", _MISSING)
@@ -234,7 +249,7 @@ class Watch:
                 return value
         return _MISSING
 
-    def _attribute(self, owner: Any, attribute: str, name: str, *, guarded: bool) -> Any:
+    def _attribute(self, owner: Any, attribute: str, name: str) -> Any:
         """An attribute of an object, as it lies there; of a property, nothing, as its function is watched."""
         if isinstance(owner, types.ModuleType):
             if owner.__name__.split(".")[-1] == "random" and owner.__name__.split(".")[0] in _OURS:
@@ -242,36 +257,39 @@ class Watch:
             value = owner.__dict__.get(attribute, _MISSING)
             if value is _MISSING:
                 value = getattr(owner, attribute, _MISSING)
-            if guarded:
-                self._guard("entry", owner.__dict__, attribute, value, name)
+            self._guard("entry", owner.__dict__, attribute, value, name)
             return value
-        known = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
-        found = next((kind.__dict__[attribute] for kind in known if attribute in kind.__dict__), _MISSING)
-        if not isinstance(owner, type):
+        is_class = issubclass(type(owner), type)
+        kind = owner if is_class else type(owner)
+        found = next((one.__dict__[attribute] for one in kind.__mro__ if attribute in one.__dict__), _MISSING)
+        if kind.__flags__ & _HEAP:
+            self._guard("class", kind, attribute, found, name)
+        if not is_class:
             if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)):
                 value = getattr(owner, attribute, _MISSING)
-                if guarded:
+                if attribute not in ("__dict__", "__class__"):
                     self._guard("attribute", owner, attribute, value, name)
                 return value
-            own = getattr(owner, "__dict__", None)
+            own = _names_of(owner)
             is_data = found is not _MISSING and hasattr(type(found), "__set__")
-            if isinstance(own, dict) and not is_data:
-                value = own.get(attribute, _MISSING)
-                if guarded:
+            if own is not None:
+                self._guard("attribute", owner, "__dict__", own, name)
+                self._guard("attribute", owner, "__class__", kind, name)
+                if not is_data:
+                    value = own.get(attribute, _MISSING)
                     self._guard("entry", own, attribute, value, name)
-                if value is not _MISSING:
-                    return value
-        if found is _MISSING:
-            return _MISSING
-        for kind in known:
-            if attribute in kind.__dict__ and guarded and kind.__flags__ & _HEAP:
-                self._guard("attribute", kind, attribute, getattr(kind, attribute, _MISSING), name)
-                break
-        if isinstance(found, property):
+                    if value is not _MISSING:
+                        return value
+        if type(found) is property:
             for function in (found.fget, found.fset):
                 self._know(function, name)
             return _MISSING
-        return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+        if isinstance(found, (staticmethod, classmethod)):
+            return found.__func__
+        if found is not _MISSING and hasattr(type(found), "__get__") and not isinstance(found, FunctionType):
+            self._know(found, name)
+            return _MISSING
+        return found
 
     def _guard(self, kind: str, owner: Any, key: str, value: Any, words: str) -> None:
         if len(self._guards) >= _MOST_GUARDS:
@@ -288,43 +306,48 @@ class Watch:
 
     def _know(self, value: Any, name: str) -> None:
         """Looks at an object that was reached, once."""
-        if id(value) in self._names or isinstance(value, _LEAVES):
+        kind = type(value)
+        if id(value) in self._names or issubclass(kind, _LEAVES):
             return
         self._names[id(value)] = name
         self._known[id(value)] = value
         if type(value) is Array:
             self.arrays.append(value)
-        elif isinstance(value, (Scalar, *_BUILT_IN)):
+        elif issubclass(kind, (Scalar, *_BUILT_IN)):
             owner = getattr(value, "__self__", None)
             if owner is not None and not isinstance(owner, (types.ModuleType, type)):
                 self._know(owner, f"the object of {name}")
-        elif isinstance(value, np.ndarray):
-            self._refuse(f"{name} is an array of NumPy's, which anybody may change: `gpupy.asarray` makes it gpupy's")
-        elif isinstance(value, (list, dict, set, tuple, frozenset)):
+        elif issubclass(kind, np.ndarray):
+            self._refuse(
+                f"{name} is an array of NumPy's, which anybody may change: `gpupy.asarray` makes it gpupy's"
+            )
+        elif issubclass(kind, (list, dict, set, tuple, frozenset)):
             self._contain(value, name, guarded=not isinstance(value, (tuple, frozenset)))
-            if type(value) not in (list, dict, set, tuple, frozenset):
+            if kind not in (list, dict, set, tuple, frozenset):
                 self._objects.append(value)
                 self._look_loosely()
-        elif isinstance(value, FunctionType):
-            self._functions[value.__code__] = value
+        elif kind is FunctionType:
+            self._functions.setdefault(value.__code__, []).append(value)
+            if _lies_in(value.__code__.co_filename, _PACKAGES):
+                # Its code is not watched, but what it has is known.
+                for cell in value.__closure__ or ():
+                    self._know(getattr(cell, "cell_contents", None), f"what {name} has")
             for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
                 self._know(default, f"a default of {name}")
             self._objects.append(value)
-        elif isinstance(value, types.MethodType):
+        elif kind is types.MethodType:
             self._know(value.__self__, f"the object of {name}")
             self._know(value.__func__, name)
-        elif hasattr(type(value), "__next__"):
+        elif hasattr(kind, "__next__"):
             self._refuse(f"{name} is an iterator")
-        elif isinstance(value, functools.partial):
+        elif kind is functools.partial:
             for part in (value.func, value.args, value.keywords):
                 self._know(part, name)
-        elif type(value) is Proxy or not (
-            isinstance(value, type) or _is_ours(type(value)) or _is_pythons(type(value))
-        ):
+        elif kind is Proxy or not (issubclass(kind, type) or _is_ours(kind) or _is_pythons(kind)):
             self._refuse(f"{name} is an object of class {type(value).__name__}, which cannot be watched")
         else:
-            wrapped = getattr(value, "__wrapped__", None)
-            if isinstance(wrapped, FunctionType):
+            wrapped = (_names_of(value) or {}).get("__wrapped__")
+            if type(wrapped) is FunctionType:
                 self._know(wrapped, name)
             self._objects.append(value)
             self._look_loosely()
@@ -338,8 +361,8 @@ class Watch:
         self._containers.append((container, items, guarded))
         self._known[id(container)] = container
         if guarded:
-            kind = next(kind for kind in (dict, list, set) if isinstance(container, kind)).__name__
-            given = list(container.items()) if kind == "dict" else items
+            kind = next(kind for kind in (dict, list, set) if issubclass(type(container), kind)).__name__
+            given = list(dict.items(container)) if kind == "dict" else items
             self._guards[kind, id(container), ""] = (f"items of {name}", kind, container, given)
         for item in items:
             self._know(item, f"an item of {name}")
@@ -352,7 +375,7 @@ class Watch:
                     continue
                 self._seen_loose.add((id(owner), attribute))
                 name = f"`{type(owner).__name__}.{attribute}`"
-                value = self._attribute(owner, attribute, name, guarded=True)
+                value = self._attribute(owner, attribute, name)
                 if value is not _MISSING:
                     self._know(value, name)
 
@@ -366,12 +389,24 @@ _MISSING = _Missing()
 _HEAP, _IMMUTABLE = 1 << 9, 1 << 8
 
 
+def _shares_work(builtin: Any) -> bool:
+    """Whether a built-in function gives work to another thread."""
+    name, owner = getattr(builtin, "__name__", ""), getattr(builtin, "__self__", None)
+    is_start = name in ("start_new_thread", "start_joinable_thread", "start_new")
+    return is_start or (name == "put" and type(owner).__name__ == "SimpleQueue")
+
+
 def _is_pythons(kind: type) -> bool:
-    """Whether Python code makes a class and all that it inherits from: others may have what nobody can look at."""
+    """Whether Python code makes a class and all that it inherits from: others may have what nobody can look
+    at."""
     return all(
         one.__flags__ & _HEAP
         and not one.__flags__ & _IMMUTABLE
-        and ("__dict__" in one.__dict__ or "__slots__" in one.__dict__ or one.__basicsize__ == one.__base__.__basicsize__)
+        and (
+            "__dict__" in one.__dict__
+            or "__slots__" in one.__dict__
+            or one.__basicsize__ == getattr(one.__base__, "__basicsize__", 0)
+        )
         for one in kind.__mro__
         if one is not object and one not in (Exception, BaseException)
     )
@@ -382,9 +417,21 @@ def _is_ours(kind: type) -> bool:
 
 
 def _items(container: Any) -> list[Any]:
-    if isinstance(container, dict):
-        return [*container.keys(), *container.values()]
-    return list(container)
+    """The items that lie in a container, whatever its class says of them."""
+    kind = type(container)
+    if issubclass(kind, dict):
+        return [*dict.keys(container), *dict.values(container)]
+    base = next(base for base in (list, tuple, set, frozenset) if issubclass(kind, base))
+    return list(base.__iter__(container))
+
+
+def _names_of(value: Any) -> dict[str, Any] | None:
+    """The attributes that lie in an object, whatever its class says of them."""
+    try:
+        names = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return names if type(names) is dict else None
 
 
 def _same(before: list[Any], now: list[Any]) -> bool:
@@ -392,7 +439,8 @@ def _same(before: list[Any], now: list[Any]) -> bool:
 
 
 def _is_own(frame: FrameType) -> bool:
-    """Whether a frame's code is the program's: not that of arrays, nor what that calls of Python's library."""
+    """Whether a frame's code is the program's: not that of arrays, nor what that calls of Python's
+    library."""
     seen: FrameType | None = frame
     while seen is not None:
         if not is_programs(seen):
@@ -417,5 +465,5 @@ def _is_in(frame: FrameType, folders: tuple[str, ...]) -> bool:
     return _lies_in(frame.f_code.co_filename, folders)
 
 
-_PACKAGES = tuple(os.path.dirname(module.__file__) + os.sep for module in (np, gpupy))
+_PACKAGES = tuple(os.path.dirname(str(module.__file__)) + os.sep for module in (np, gpupy))
 _LIBRARY = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
