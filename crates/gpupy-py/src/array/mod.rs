@@ -16,6 +16,7 @@ pub mod mirror;
 pub mod ndarray;
 pub mod operand;
 pub mod recording;
+pub mod repr;
 pub mod scalar;
 pub mod slot;
 pub mod standin;

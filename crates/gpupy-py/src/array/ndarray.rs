@@ -10,6 +10,7 @@
 
 use crate::array::kept::Kept;
 use crate::array::recording::{self, Made};
+use crate::array::repr::Repr;
 use crate::array::slot::{Reading, Slot};
 use crate::convert::lend;
 use gpupy_engine::Array;
@@ -17,25 +18,6 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
-
-/// How the elements are held.
-pub enum Repr {
-    /// Recorded, evaluated on a driver.
-    Lazy(Array),
-    /// NumPy's own array.
-    Numpy(Py<PyAny>),
-}
-
-impl Repr {
-    /// The lazy array, or `None`.
-    #[inline]
-    pub fn as_lazy(&self) -> Option<&Array> {
-        match self {
-            Repr::Lazy(array) => Some(array),
-            Repr::Numpy(_) => None,
-        }
-    }
-}
 
 /// An array: NumPy's `ndarray`, evaluated when its elements are needed.
 #[pyclass(name = "ndarray", module = "gpupy", frozen, weakref, subclass, sequence)]
@@ -108,9 +90,23 @@ impl NdArray {
     #[inline(always)]
     pub fn read<'a>(&'a self, py: Python<'a>) -> Reading<'a, Repr> {
         if recording::is_on() {
-            return recording::shadow(self, &self.repr, py);
+            return self.read_recorded(py);
         }
         self.repr.read(py)
+    }
+
+    /// What this shows in a recording, if this thread's goes on: others than its elements where it was there before.
+    #[cold]
+    fn read_recorded<'a>(&'a self, py: Python<'a>) -> Reading<'a, Repr> {
+        match recording::number() {
+            number if number == 0 || number == self.made_in() => self.repr.read(py),
+            number => self.keep().shadow.read(py, number, self.address(), &self.repr),
+        }
+    }
+
+    /// By what a recording knows this array.
+    pub fn address(&self) -> usize {
+        std::ptr::from_ref(self) as usize
     }
 
     /// That it was made in a recording, and in which.
@@ -128,16 +124,24 @@ impl NdArray {
     /// # Errors
     /// An operation of another thread reads them.
     pub fn replace(&self, py: Python<'_>, repr: Repr) -> PyResult<()> {
-        let repr = match recording::is_on().then(|| recording::replaced(self, py, &repr)).flatten()
-        {
-            Some(own) => {
-                recording::show(self, py, repr);
-                own
-            }
-            None => repr,
-        };
+        let repr = if recording::is_on() { self.replaced(py, repr) } else { repr };
         let busy = |_| PyRuntimeError::new_err("the array is in use by an operation");
         self.repr.replace(py, repr).map(drop).map_err(busy)
+    }
+
+    /// What is to be its own where this thread's recording gives it other elements, which it shows from now on.
+    #[cold]
+    fn replaced(&self, py: Python<'_>, repr: Repr) -> Repr {
+        // It shows something by now.
+        drop(self.read(py));
+        let own = repr.as_lazy().and_then(|array| recording::replaced(self.made_in(), array));
+        match own {
+            Some(own) => {
+                self.keep().shadow.show(py, repr);
+                Repr::Lazy(own)
+            }
+            None => repr,
+        }
     }
 
     /// Whether it may be written to.

@@ -7,7 +7,8 @@
 //! Not here: what operands become in an operation (`compute`).
 
 use crate::array::fields;
-use crate::array::ndarray::{NdArray, Repr};
+use crate::array::ndarray::NdArray;
+use crate::array::repr::Repr;
 use crate::array::scalar::LazyScalar;
 use crate::array::slot::Reading;
 use crate::convert::dtypes::{Numpy, numpy};

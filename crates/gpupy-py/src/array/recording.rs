@@ -4,12 +4,11 @@
 //! an argument instead of its elements, so that all that is done with it is recorded, writes included; arrays that are made
 //! meanwhile are as ever. A decision, `bool()` of what is open, ends a [`Segment`]: what is alive is computed of the true
 //! elements, and arguments stand in its place again. Invariant: while it goes on no array from before changes; what the
-//! function did becomes true in one go, by [`Recording::come_true`].
+//! function did becomes true in one go, by [`come_true`].
 //!
 //! Not here: what becomes of a recording (`jit`), what a segment is (`gpupy_engine::Segment`).
 
-use crate::array::ndarray::{NdArray, Repr};
-use crate::array::scalar::{self, LazyScalar};
+use crate::array::repr::Repr;
 use crate::array::slot::{Reading, Slot};
 use crate::convert::host;
 use crate::session::context::{open, ready};
@@ -162,40 +161,47 @@ pub fn with<R>(work: impl FnOnce(&mut Recording) -> R) -> Option<R> {
     OURS.with_borrow_mut(|ours| ours.as_mut().map(work))
 }
 
-/// What an array shows in the recording of this thread: nothing else than ever where it was made meanwhile, or another
-/// thread records.
-#[cold]
-pub fn shadow<'a>(object: &'a NdArray, repr: &'a Slot<Repr>, py: Python<'a>) -> Reading<'a, Repr> {
-    let number = number();
-    if number == 0 || object.made_in() == number {
-        return repr.read(py);
-    }
-    let shadow = &object.keep().shadow;
-    let known = shadow.number.load(Ordering::Relaxed) == number;
-    if let Some(slot) = shadow.repr.get().filter(|_| known) {
-        return slot.read(py);
-    }
-    let found = match &*repr.read(py) {
-        Repr::Lazy(array) => {
-            let address = std::ptr::from_ref(object) as usize;
-            with(|recording| recording.touch(address, array)).flatten()
+impl Shadow {
+    /// What an array from before shows in this thread's recording of this number: `repr` is its own.
+    pub fn read<'a>(
+        &'a self,
+        py: Python<'a>,
+        number: u32,
+        address: usize,
+        repr: &'a Slot<Repr>,
+    ) -> Reading<'a, Repr> {
+        let known = self.number.load(Ordering::Relaxed) == number;
+        if let Some(slot) = self.repr.get().filter(|_| known) {
+            return slot.read(py);
         }
-        Repr::Numpy(_) => {
-            with(|recording| recording.refuse("it reads an array whose dtype is NumPy's own"));
-            None
+        let found = match &*repr.read(py) {
+            Repr::Lazy(array) => with(|recording| recording.touch(address, array)).flatten(),
+            Repr::Numpy(_) => {
+                with(|recording| recording.refuse("it reads an array whose dtype is NumPy's own"));
+                None
+            }
+        };
+        let Some(found) = found else { return repr.read(py) };
+        let found = Repr::Lazy(found);
+        if let Some(slot) = self.repr.get() {
+            // Nobody reads it: what it showed was this thread's, or another's before.
+            if slot.replace(py, found).is_err() {
+                return repr.read(py);
+            }
+            self.number.store(number, Ordering::Relaxed);
+            return slot.read(py);
         }
-    };
-    let Some(found) = found else { return repr.read(py) };
-    if let Some(slot) = shadow.repr.get() {
-        // Nobody reads it: what it showed was this thread's, or another's before.
-        if slot.replace(py, Repr::Lazy(found)).is_err() {
-            return repr.read(py);
-        }
-        shadow.number.store(number, Ordering::Relaxed);
-        return slot.read(py);
+        self.number.store(number, Ordering::Relaxed);
+        self.repr.get_or_init(|| Slot::new(found)).read(py)
     }
-    shadow.number.store(number, Ordering::Relaxed);
-    shadow.repr.get_or_init(|| Slot::new(Repr::Lazy(found))).read(py)
+
+    /// Shows others from now on.
+    pub fn show(&self, py: Python<'_>, repr: Repr) {
+        if let Some(slot) = self.repr.get() {
+            // Nobody reads it: this thread is in no operation on it.
+            drop(slot.replace(py, repr));
+        }
+    }
 }
 
 /// Refuses what an open array cannot show rightly while it is recorded: the call has to run without that.
@@ -210,40 +216,27 @@ pub fn spoil(array: &Array, why: &str) -> PyResult<()> {
     Err(OpenError::new_err(format!("{why}, which is not recorded")))
 }
 
-/// Notes that an array from before was asked for what this thread's recording does not know.
-pub fn asked_of(object: &NdArray, why: &str) {
+/// Notes that an array, which was made in this recording, was asked for what this thread's does not know.
+pub fn asked_of(made_in: u32, why: &str) {
     let number = if is_on() { number() } else { 0 };
-    if number != 0 && object.made_in() != number {
+    if number != 0 && made_in != number {
         with(|recording| recording.refuse(why));
     }
 }
 
-/// What an array from before shows from now on, where this thread's recording gives it other elements: its own are
-/// those in whose place they stand.
-#[cold]
-pub fn replaced(object: &NdArray, py: Python<'_>, repr: &Repr) -> Option<Repr> {
+/// What an array, which was made in this recording, has to have where it is to show another one in this thread's;
+/// `None` where that is the same.
+pub fn replaced(made_in: u32, array: &Array) -> Option<Array> {
     let number = number();
-    let Repr::Lazy(array) = repr else { return None };
-    if number == 0 || object.made_in() == number {
+    if number == 0 || made_in == number {
         return None;
     }
-    // It shows something by now.
-    drop(object.read(py));
     with(|recording| {
         recording.refuse("it changes the shape, the dtype or the memory of an array in place");
         let input = recording.input_of(array)? as usize;
-        let real = recording.inputs[input].real.seen(array.layout().clone()).ok()?;
-        Some(Repr::Lazy(real))
+        recording.inputs[input].real.seen(array.layout().clone()).ok()
     })
     .flatten()
-}
-
-/// Has an array from before show others in this thread's recording.
-pub fn show(object: &NdArray, py: Python<'_>, repr: Repr) {
-    if let Some(slot) = object.keep().shadow.repr.get() {
-        // Nobody reads it: this thread is in no operation on it.
-        drop(slot.replace(py, repr));
-    }
 }
 
 /// Refuses to make text of an open array.
@@ -256,25 +249,6 @@ pub fn check_formatted(array: &Array) -> PyResult<()> {
             "text is made of an array, whose elements nobody knows while it is recorded",
         )),
         false => Ok(()),
-    }
-}
-
-/// What stands for a scalar or a number in this thread's recording: a Python float or complex number as such, which takes
-/// the dtype of what it meets.
-///
-/// # Errors
-/// Nothing is recorded, or it is no number.
-pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = known.py();
-    let array = match known.cast_exact::<LazyScalar>() {
-        Ok(scalar) => scalar.get().as_array().clone(),
-        Err(_) => number_of(known)?.ok_or_else(|| to_py(of_another()))?,
-    };
-    let found = with(|recording| recording.touch(known.as_ptr() as usize, &array)).flatten();
-    let found = found.ok_or_else(|| to_py(of_another()))?;
-    match known.is_exact_instance_of::<PyFloat>() {
-        true => scalar::weak(py, found),
-        false => scalar::leaving(py, found),
     }
 }
 
@@ -361,7 +335,7 @@ pub struct Cut {
 
 impl Recording {
     /// What stands in the place of an array from before; `None` where that cannot be.
-    fn touch(&mut self, object: usize, array: &Array) -> Option<Array> {
+    pub fn touch(&mut self, object: usize, array: &Array) -> Option<Array> {
         if array.is_pinned() {
             self.refuse("it reads an array whose memory is shown to other code");
         }
@@ -400,12 +374,8 @@ impl Recording {
         self.made.push(Maker { object: Arc::downgrade(object), array: array.downgrade() });
     }
 
-    /// The number of an array from before among those that were looked at, or of a number that something stands for.
-    pub fn find(&self, object: &Bound<'_, PyAny>) -> Option<usize> {
-        let address = match object.cast_exact::<NdArray>() {
-            Ok(array) => std::ptr::from_ref(array.get()) as usize,
-            Err(_) => object.as_ptr() as usize,
-        };
+    /// The number of what is known by this address among what was looked at.
+    pub fn find(&self, address: usize) -> Option<usize> {
         self.touched.iter().position(|touched| touched.object == address)
     }
 

@@ -5,8 +5,9 @@
 //!
 //! Not here: dtypes and what is recorded (`ufunc.rs`).
 
-use crate::array::ndarray::{NdArray, Repr};
+use crate::array::ndarray::NdArray;
 use crate::array::operand::{Held, Operand, classify};
+use crate::array::repr::Repr;
 use crate::array::wrap::{wrap, wrap_recorded};
 use crate::compute::operators;
 use crate::compute::ufunc::Ufunc;

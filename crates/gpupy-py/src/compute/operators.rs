@@ -5,8 +5,9 @@
 //!
 //! Not here: what an operation does with its operands (`ufunc.rs`), promotion (there too).
 
-use crate::array::ndarray::{NdArray, Repr};
+use crate::array::ndarray::NdArray;
 use crate::array::operand::{Held, Operand, classify};
+use crate::array::repr::Repr;
 use crate::array::scalar::{self, LazyScalar};
 use crate::array::wrap::{wrap_array, wrap_recorded};
 use crate::compute::operator::Operator;

@@ -13,13 +13,13 @@ use super::path::{Path, Then};
 use super::variant::{Variant, Wanted};
 use crate::array::ndarray::NdArray;
 use crate::array::recording::{self, Cut, Done, Recording, come_true};
-use crate::array::scalar::LazyScalar;
+use crate::array::scalar::{self, LazyScalar};
 use crate::session::context::opening;
 use crate::session::errors::to_py;
 use gpupy_engine::{Array, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyFloat, PyList};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -61,7 +61,26 @@ pub fn discard() {
 /// Nothing is recorded, or it is no number.
 #[pyfunction]
 pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    recording::number_in_place_of(known)
+    let py = known.py();
+    let array = match known.cast_exact::<LazyScalar>() {
+        Ok(scalar) => Some(scalar.get().as_array().clone()),
+        Err(_) => recording::number_of(known)?,
+    };
+    let touch = |array| recording::with(|recording| recording.touch(address(known), array));
+    let found = array.as_ref().and_then(touch).flatten().ok_or_else(lost)?;
+    match known.is_exact_instance_of::<PyFloat>() {
+        // It takes the dtype of what it meets.
+        true => scalar::weak(py, found),
+        false => scalar::leaving(py, found),
+    }
+}
+
+/// By what a recording knows an array, or a number that something stands for.
+fn address(object: &Bound<'_, PyAny>) -> usize {
+    match object.cast_exact::<NdArray>() {
+        Ok(array) => array.get().address(),
+        Err(_) => object.as_ptr() as usize,
+    }
 }
 
 /// Whether a scalar stands for a Python float.
@@ -207,7 +226,7 @@ fn seen(output: &Bound<'_, PyAny>) -> PyResult<Seen> {
 fn wanted(recording: &Recording, objects: &Objects<'_>) -> Option<Vec<Wanted>> {
     let mut places = vec![None; recording.touched.len()];
     for (place, object) in objects.iter().enumerate() {
-        if let Some(number) = recording.find(object) {
+        if let Some(number) = recording.find(address(object)) {
             let array = object.cast_exact::<NdArray>();
             places[number]
                 .get_or_insert((place, array.is_ok_and(|array| array.get().is_writable())));
@@ -305,7 +324,7 @@ fn owner(recording: &Recording, objects: &Objects<'_>, input: u32) -> Option<usi
     let mut places = objects.iter().enumerate();
     places.find_map(|(place, object)| {
         object.cast_exact::<NdArray>().ok()?;
-        let touched = &recording.touched[recording.find(object)?];
+        let touched = &recording.touched[recording.find(address(object))?];
         (touched.input == input).then_some(place)
     })
 }

@@ -75,11 +75,10 @@ impl Given {
                 a.is(c) && b.len() == d.len() && b.iter().zip(d).all(|(b, d)| b.is_same(d, py))
             }
             (Given::Entries(a), Given::Entries(b)) => {
-                let is_entry =
-                    |((key, a), (other, b)): (&(Py<PyAny>, Given), &(Py<PyAny>, Given))| {
+                a.len() == b.len()
+                    && a.iter().zip(b).all(|((key, a), (other, b))| {
                         is_equal(key.bind(py), other.bind(py)).unwrap_or(false) && a.is_same(b, py)
-                    };
-                a.len() == b.len() && a.iter().zip(b).all(is_entry)
+                    })
             }
             _ => false,
         }

@@ -4,8 +4,9 @@
 //!
 //! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
 
-use crate::array::ndarray::{Elements, NdArray, Repr, elements, host_of, view_of};
+use crate::array::ndarray::{Elements, NdArray, elements, host_of, view_of};
 use crate::array::recording;
+use crate::array::repr::Repr;
 use crate::array::wrap::wrap_of;
 use crate::convert::dtypes;
 use gpupy_engine::Array;
@@ -98,7 +99,7 @@ impl NdArray {
     /// The array of which this is a view, or `None`.
     #[getter]
     fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        recording::asked_of(slf.get(), "it asks an array for its base");
+        recording::asked_of(slf.get().made_in(), "it asks an array for its base");
         let py = slf.py();
         if let Some(base) = &slf.get().base {
             return Ok(base.bind(py).clone());

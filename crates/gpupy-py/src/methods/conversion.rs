@@ -5,8 +5,9 @@
 //!
 //! Not here: the exchange of memory behind it (`host.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, Repr, elements, host_of, pinned_host_of};
+use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
+use crate::array::repr::Repr;
 use crate::array::standin;
 use crate::convert::dtypes;
 use crate::convert::lend::{self, Exported};

@@ -4,7 +4,8 @@
 //!
 //! Not here: arrays from nothing (`create`), from NumPy's (`array/wrap.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, Repr, elements};
+use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::repr::Repr;
 use crate::array::wrap::adopt;
 use crate::convert::{dtypes, host};
 use crate::session::waiting::wait;
