@@ -26,7 +26,7 @@ def same(one, other):
         return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, dict):
         return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, (gp.ndarray, gp._gpupy.scalar, np.generic, float)):
+    if isinstance(one, (gp.ndarray, np.ndarray, gp._gpupy.scalar, np.generic, float)):
         a, b = np.asarray(one), np.asarray(other)
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
     return one == other
@@ -490,3 +490,47 @@ def test_threads_call_it_together(auto):
     assert not wrong
     stats = work.stats()
     assert stats["calls"] == stats["replays"] + stats["recordings"] + sum(stats["plain"].values())
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, m: x.__setitem__(m, gp.sqrt(abs(x[m])) * 2 + 1),
+        lambda x, m: x.__setitem__(m, x[m] ** 2 - x[m]),
+        lambda x, m: (x.__setitem__(m, -x[m]), x.__setitem__(~m, x[~m] * 3 - 1)),
+    ],
+)
+def test_what_a_mask_selects_goes_on_with_all_elements(driver, write):
+    @gp.jit
+    def step(x, m):
+        write(x, m)
+        x[m] += 1
+        return x.sum()
+
+    for turn in range(4):
+        x = gp.arange(12, dtype="f4").reshape(3, 4) + turn
+        agree(step, x, gp.asarray((np.arange(12) * (turn + 2) % 3 == 0).reshape(3, 4)))
+    assert counts(step) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda y, x, m: (y.sum(), y, [y]),
+        lambda y, x, m: (len(y), y.shape, y[1:], [v for v in y.tolist()]),
+        lambda y, x, m: (y.__setitem__(0, 9), x.__setitem__(m, y), y, x),
+        lambda y, x, m: (m.__setitem__(0, ~m[0]), x.__setitem__(m, 5), y),
+        lambda y, x, m: (gp.add(y, y, out=y), gp.concatenate([y, x]), y @ y),
+        lambda y, x, m: (gp.where(y > 3, 1, 0), gp.maximum(y, 2), 2 - y, gp.float32(2) * y),
+        lambda y, x, m: x.__setitem__(gp.arange(12) < y.size, y),
+    ],
+)
+def test_what_a_mask_selects_is_an_array(driver, use):
+    @gp.jit
+    def uses(x, m):
+        return use(x[m], x, m)
+
+    for turn in range(3):
+        x = gp.arange(12, dtype="f4") + turn
+        agree(uses, x, gp.asarray(np.arange(12) * (turn + 2) % 3 == 0))
+    assert "it reads elements" in next(iter(uses.stats()["plain"]))

@@ -5,7 +5,7 @@
 //! [`Mirror`](mirror::Mirror) follows the memory of records, of which `fields.rs` reads one field; an
 //! [`Operand`](operand::Operand) is what stands on either side of an operator; `wrap.rs` makes results what the user
 //! gets; `standin.rs` asks NumPy without evaluating. A [`Recording`](recording::Recording) shows others in the place of
-//! elements.
+//! elements, and `selection.rs` those that a mask selects.
 //!
 //! Imports `session` and `convert`. Not here: their methods in Python (`methods`).
 
@@ -18,6 +18,7 @@ pub mod operand;
 pub mod recording;
 pub mod repr;
 pub mod scalar;
+pub mod selection;
 pub mod slot;
 pub mod standin;
 pub mod wrap;

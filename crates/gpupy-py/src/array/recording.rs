@@ -108,6 +108,8 @@ pub struct Recording {
     pub done: Vec<Done>,
     /// Why it cannot be done again without the function.
     pub refused: Option<String>,
+    /// Whether the function might tell a selection from an array.
+    pub tells_classes: bool,
     /// Why it has to run once more, without being recorded.
     pub spoiled: Option<String>,
     held: Vec<Held>,

@@ -7,8 +7,10 @@
 
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{Held, Operand, classify};
+use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::array::scalar::{self, LazyScalar};
+use crate::array::selection;
 use crate::array::wrap::{wrap_array, wrap_recorded};
 use crate::compute::operator::Operator;
 use crate::compute::ufunc::{self, Ufunc};
@@ -68,7 +70,7 @@ pub fn binary<'py>(
         if let Some(array) = ufunc.record_operator(py, op, &operands, None)? {
             return wrap_recorded(py, array, &operands);
         }
-    } else if defers(lhs)? || defers(rhs)? {
+    } else if defers(lhs)? || defers(rhs)? || recording::is_on() && selection::is_one(rhs)? {
         return Ok(py.NotImplemented().into_bound(py));
     } else if let Some(array) = ufunc.record_mixed(py, &[lhs, rhs])? {
         return wrap_array(py, array);

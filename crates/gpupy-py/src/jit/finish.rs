@@ -11,9 +11,10 @@ use super::given::{Given, Objects, pattern};
 use super::guard::Guard;
 use super::path::{Path, Then};
 use super::variant::{Variant, Wanted};
-use crate::array::ndarray::NdArray;
+use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::recording::{self, Cut, Done, Recording, come_true};
 use crate::array::scalar::{self, LazyScalar};
+use crate::index::pick;
 use crate::session::context::opening;
 use crate::session::errors::to_py;
 use gpupy_engine::{Array, View};
@@ -87,6 +88,30 @@ fn address(object: &Bound<'_, PyAny>) -> usize {
 #[pyfunction]
 pub fn is_float(scalar: &Bound<'_, LazyScalar>) -> bool {
     scalar.get().is_weak
+}
+
+/// Says that what this thread records might tell other objects from arrays.
+#[pyfunction]
+pub fn tells_classes() {
+    recording::with(|recording| recording.tells_classes = true);
+}
+
+/// The elements of an array that a mask selects, which takes the mask's elements.
+#[pyfunction]
+pub fn select<'py>(
+    array: &Bound<'py, NdArray>,
+    mask: &Bound<'py, NdArray>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Elements::Lazy(elements) = elements(array) else { return Err(lost()) };
+    pick::pick(&elements, mask.as_any())?.ok_or_else(lost)
+}
+
+/// What tells whether two arrays have the same elements, without looking at them.
+#[pyfunction]
+pub fn identity(array: &Bound<'_, NdArray>) -> PyResult<(u64, Vec<usize>, Vec<isize>, isize)> {
+    let Elements::Lazy(array) = elements(array) else { return Err(lost()) };
+    let value = array.value().map_err(to_py)?;
+    Ok((value.id(), array.shape().to_vec(), array.strides().to_vec(), array.offset()))
 }
 
 /// Whether an array was made in this thread's recording.
@@ -393,6 +418,9 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     inner.add_function(wrap_pyfunction!(leaks, &inner)?)?;
     inner.add_function(wrap_pyfunction!(number_in_place_of, &inner)?)?;
     inner.add_function(wrap_pyfunction!(is_float, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(select, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(tells_classes, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(identity, &inner)?)?;
     inner.add_function(wrap_pyfunction!(is_made, &inner)?)?;
     inner.add_function(wrap_pyfunction!(refuse, &inner)?)?;
     inner.add_function(wrap_pyfunction!(refused, &inner)?)?;

@@ -6,7 +6,9 @@
 //! Not here: what keys mean (`index`).
 
 use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of, view_of};
+use crate::array::recording;
 use crate::array::scalar::LazyScalar;
+use crate::array::selection;
 use crate::index::rows::Rows;
 use crate::index::{assign, basic, few, pick};
 use gpupy_engine::Array;
@@ -43,6 +45,11 @@ impl NdArray {
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        if recording::is_on()
+            && let Some(selected) = selection::of(slf, key)?
+        {
+            return Ok(selected);
+        }
         if let Some(found) = few::get(slf, key)? {
             return Ok(found);
         }
@@ -67,6 +74,10 @@ impl NdArray {
         value: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
         let py = slf.py();
+        if recording::is_on() && selection::is_one(value)? {
+            value.call_method1("put", (slf, key))?;
+            return Ok(());
+        }
         if few::set(slf, key, value)? {
             return Ok(());
         }

@@ -15,6 +15,7 @@ import gpupy
 
 from .._gpupy import is_lazy
 from .._gpupy import jit as _own
+from .selection import Selection
 
 Array = gpupy.ndarray
 Scalar = gpupy._gpupy.scalar
@@ -137,6 +138,8 @@ class Result:
         self.form = self._form(value)
 
     def _form(self, value: Any) -> tuple[Any, ...]:
+        if type(value) is Selection:
+            value = value.actual()
         kind = type(value)
         place = self._places.get(id(value))
         if place is not None:

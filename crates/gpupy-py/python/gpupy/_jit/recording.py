@@ -70,7 +70,7 @@ class Memory:
         self._alone = self._alone + 1 if replays == self._replays else 0
         self._replays = replays
         vain = max(self._in_vain - PATIENCE, self._alone - VARIETY)
-        self._rest = 0 if vain < 0 else 8 << min(vain, 13)
+        self._rest = 0 if vain < 0 else 64 << min(vain, 13)
 
 
 def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -23,6 +23,7 @@ import numpy as np
 import gpupy
 
 from .._gpupy import FormatError
+from .._gpupy import jit as _own
 from .._proxy import Proxy
 from .forms import Array, Refused, Scalar
 from .reads import Chain, reads_of
@@ -32,6 +33,10 @@ _OURS = ("gpupy", "numpy")
 # Built-in functions whose effect or result is not the same when nothing calls them again.
 _IMPURE = frozenset(
     "setattr delattr globals locals vars eval exec compile open input print __import__ breakpoint".split()
+)
+# Functions by which a program tells classes.
+_CLASSES = frozenset(
+    ["isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "id", "len", "print"]
 )
 # Those that read attributes which nobody follows.
 _UNCLEAR = frozenset(["getattr", "hasattr", "dir"])
@@ -165,7 +170,10 @@ class Watch:
                 self._refuse(f"{code.co_filename}:{line}: `{name}` {words}")
             self._stores.update({stored: (code, line) for stored, line in reads.stores.items()})
             self._loose |= reads.loose
-            self.tells_numbers |= reads.asks_identity or Chain("global", "type") in reads.chains
+            names = {chain.name for chain in reads.chains if chain.root == "global"}
+            self.tells_numbers |= reads.asks_identity or "type" in names
+            if not names.isdisjoint(_CLASSES) or code.co_flags & 0x2A0:
+                _own.tells_classes()
             self._look_loosely()
         if code.co_freevars and code not in self._functions and code not in self._inner:
             self._refuse(f"`{code.co_name}` has variables of a function that is not known")
