@@ -150,13 +150,13 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
     if _own.decisions() > MOST_DECISIONS:
         refused = f"it decides more than {MOST_DECISIONS} times"
     result = Result(value, arguments, captured, watch.knows)
-    if result.refused is not None and not _own.leaks_views():
-        # What it gives cannot be made again, and is given as it is.
-        _own.abandon()
-        _refused(jit, refused or result.refused)
-        return value
     if _leaks(result):
+        is_inside = result.refused is not None and not _own.leaks_views()
         _own.abandon()
+        if is_inside:
+            # It is in what the function gives, which cannot be made again, and is given as it is.
+            _refused(jit, refused or str(result.refused))
+            return value
         where = f", {refused}" if refused is not None and ":" in refused else ""
         raise JitError(
             f"{_name(function)}{where}: it leaves an array elsewhere than in what it returns, which would not"
