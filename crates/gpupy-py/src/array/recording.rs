@@ -158,6 +158,13 @@ pub fn end() -> Option<Recording> {
     ours
 }
 
+/// Forgets the recording of a thread that is not there: of another one, after a fork.
+pub fn forget_others() {
+    if OURS.with_borrow(Option::is_none) {
+        CURRENT.store(0, Ordering::Relaxed);
+    }
+}
+
 /// Does something with the recording of this thread.
 pub fn with<R>(work: impl FnOnce(&mut Recording) -> R) -> Option<R> {
     OURS.with_borrow_mut(|ours| ours.as_mut().map(work))

@@ -30,6 +30,12 @@ pub fn begin() -> bool {
     recording::begin()
 }
 
+/// Forgets a recording of another thread, which a fork has left behind.
+#[pyfunction]
+pub fn forget_others() {
+    recording::forget_others();
+}
+
 /// Whether somebody has an array that a function made and that is not among what it gave.
 #[pyfunction]
 pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
@@ -428,6 +434,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     inner.add_function(wrap_pyfunction!(decisions, &inner)?)?;
     inner.add_function(wrap_pyfunction!(abandon, &inner)?)?;
     inner.add_function(wrap_pyfunction!(leaks_views, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(forget_others, &inner)?)?;
     inner.add_function(wrap_pyfunction!(discard, &inner)?)?;
     inner.add_function(wrap_pyfunction!(finish, &inner)?)?;
     module.add("jit", inner)

@@ -10,6 +10,7 @@ Not here: what a kept function needs in order to be done again (``crates/gpupy-p
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import threading
 import traceback
@@ -28,6 +29,17 @@ READS = "it reads elements"
 # After so many recordings in a row that were refused, or that no call came back to, calls run without one for
 # a while, twice as long each time.
 PATIENCE, VARIETY = 3, 32
+
+
+def _after_fork() -> None:
+    """The thread that recorded, if it was another, is not there in the child."""
+    global _LOCK
+    _LOCK = threading.Lock()
+    _own.forget_others()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class JitError(RuntimeError):
@@ -85,17 +97,20 @@ def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs
         arguments = Arguments(args, kwargs, memory.open)
     except Refused as why:
         return _plainly(jit, function, args, kwargs, str(why))
-    if not _LOCK.acquire(blocking=False):
+    lock = _LOCK
+    if not lock.acquire(blocking=False):
         return _plainly(jit, function, args, kwargs, "another thread records")
     try:
         watch = Watch(function, arguments.others, arguments.containers)
         if not _own.begin():
             return _plainly(jit, function, args, kwargs, "another thread records")
-        return _recorded(jit, function, (args, kwargs), arguments, watch)
+        try:
+            return _recorded(jit, function, (args, kwargs), arguments, watch)
+        finally:
+            # Nothing is left on, whatever failed.
+            _own.discard()
     finally:
-        # Nothing is left on, whatever failed.
-        _own.discard()
-        _LOCK.release()
+        lock.release()
 
 
 def _check(function: Callable[..., Any]) -> None:
