@@ -51,7 +51,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // NumPy's table of functions is found by an import, which fails in a finaliser when Python ends.
     // SAFETY: the function takes nothing and changes nothing.
     unsafe { numpy::PY_ARRAY_API.PyArray_GetNDArrayCFeatureVersion(module.py()) };
-    context::set_opener(recording::opened);
+    context::set_opener(recording::truth::opened);
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;
     module.add("OpenError", module.py().get_type::<errors::OpenError>())?;
     module.add("FormatError", module.py().get_type::<errors::FormatError>())?;

@@ -1,11 +1,11 @@
 //! Contexts: what a front end talks to.
 //!
-//! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it records,
-//! `replayed.rs` what was recorded before, `read.rs` and `explaining.rs` what it reads and explains, `counts.rs` what it is told. A [`Pin`](pin::Pin) is an
-//! export of memory; operations on pinned bases run on *leases* (`leases.rs`); `faces.rs` shows a base under another
-//! dtype. `ladder.rs` chooses and opens drivers by the [`Settings`]; `pending.rs` bounds what waits, and `settle.rs` says
-//! when a base comes to host memory. Invariant: recording takes no lock of the engine, unless so much is pending that
-//! it has to run.
+//! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it
+//! records, `replayed.rs` what was recorded before, `read.rs` and `explaining.rs` what it reads and explains,
+//! `counts.rs` what it is told. A [`Pin`](pin::Pin) is an export of memory; operations on pinned bases run on
+//! *leases* (`leases.rs`); `faces.rs` shows a base under another dtype. `ladder.rs` chooses and opens drivers by the
+//! [`Settings`]; `pending.rs` bounds what waits, and `settle.rs` says when a base comes to host memory. Invariant:
+//! recording takes no lock of the engine, unless so much is pending that it has to run.
 //!
 //! Imports all folders but `indexing`. Not here: evaluation itself (`execute/`).
 

@@ -1,6 +1,7 @@
 //! Segments done again: with other arrays, at once where they are little work.
 //!
-//! Owns [`Context::replay`]. Not here: segments (`eager/segment.rs`), when the program may be left out (the front end's).
+//! Owns [`Context::replay`]. Not here: segments (`eager/segment.rs`), when the program may be left out (the front
+//! end's).
 
 use super::Context;
 use crate::array::base::Array;

@@ -134,8 +134,8 @@ impl AtOnce {
         Some(Scalar::new(dtype, bytes))
     }
 
-    /// What a segment gives of the bases of these arrays; `None` where it was not planned, or cannot be done here and now,
-    /// and while somebody listens, who wants to hear of each launch.
+    /// What a segment gives of the bases of these arrays; `None` where it was not planned, or cannot be done here and
+    /// now, and while somebody listens, who wants to hear of each launch.
     pub fn segment(&self, segment: &Segment, given: &[&Array]) -> Option<Vec<Array>> {
         let planned = segment.planned()?;
         if self.tracer.listens() {

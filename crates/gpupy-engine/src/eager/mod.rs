@@ -5,8 +5,9 @@
 //! borrowed for it ([`Loan`](lent::Loan)); `in_memory.rs`, `masked.rs`, `indexed.rs` and `extreme.rs` move and look at
 //! elements without a launch. A [`Segment`](segment::Segment) is what a program did, as launches of another turn.
 //!
-//! Imports `memory`, `graph`, `explain`, `array`, `record`, `blocks`, `schedule` and `execute`. Not here: which parts of a larger
-//! base count as little (`memory/little.rs`), when a base comes to host memory for good (`context/settle.rs`).
+//! Imports `memory`, `graph`, `explain`, `array`, `record`, `blocks`, `schedule` and `execute`. Not here: which parts
+//! of a larger base count as little (`memory/little.rs`), when a base comes to host memory for good
+//! (`context/settle.rs`).
 
 pub(crate) mod at_once;
 pub(crate) mod door;

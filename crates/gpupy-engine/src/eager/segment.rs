@@ -1,9 +1,9 @@
 //! Segments: what a program does with arrays between two decisions, recorded once and done again with other arrays.
 //!
-//! Owns [`Segment`]. Done again, its steps are recorded of the new values without the program, so that all is as if the
-//! program had done it. Where they are little work, they are planned once ([`Planned`]), by an evaluation of that structure
-//! whose recipe is kept; from then on the kernels are launched into memory of the results on the caller's thread.
-//! Invariants: the bits are those of the recorded steps; what cannot be launched here and now is recorded.
+//! Owns [`Segment`]. Done again, its steps are recorded of the new values without the program, so that all is as if
+//! the program had done it. Where they are little work, they are planned once ([`Planned`]), by an evaluation of that
+//! structure whose recipe is kept; from then on the kernels are launched into memory of the results on the caller's
+//! thread. Invariants: the bits are those of the recorded steps; what cannot be launched here and now is recorded.
 //!
 //! Not here: what the steps are (`record/recorded.rs`), when a program may be left out (the front end's).
 
@@ -67,8 +67,8 @@ struct Planning {
 }
 
 impl Segment {
-    /// How the bases of these results came from those of the arguments; and the numbers of the arguments that they came from,
-    /// which alone it takes.
+    /// How the bases of these results came from those of the arguments; and the numbers of the arguments that they
+    /// came from, which alone it takes.
     ///
     /// # Errors
     /// - `Open`: a result reads an argument of another recording. `Disposed`: an array has no elements any more.
@@ -139,7 +139,8 @@ fn work(step: &Step) -> Work {
 }
 
 impl Engine {
-    /// Plans a segment on the host driver, by evaluating what it gives of these values, all of which are in host memory.
+    /// Plans a segment on the host driver, by evaluating what it gives of these values, all of which are in host
+    /// memory.
     pub(crate) fn plan(
         &mut self,
         segment: &Segment,
@@ -293,8 +294,8 @@ struct Plan<'r> {
 }
 
 impl Plan<'_> {
-    /// All launches of the recipe of a flush of these values, which reads these; `None` where it has more than launches of
-    /// whole values.
+    /// All launches of the recipe of a flush of these values, which reads these; `None` where it has more than
+    /// launches of whole values.
     fn of(&mut self, recipe: &Recipe, values: &[ValueId], leaves: &[ValueId]) -> Option<()> {
         for action in &recipe.actions {
             match action {

@@ -84,7 +84,6 @@ impl Engine {
     ///
     /// # Errors
     /// - `Interrupted`: the slice is over. What was computed is kept; what no value outside holds, until the
-    ///   next evaluation ends, unless it is laid aside.
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
         let done = self.evaluate_anyhow(demand, order);
         self.captured = None;
@@ -94,9 +93,9 @@ impl Engine {
         done
     }
 
-    /// What an evaluation that pauses goes on with and nothing else holds: what it decided, and for each device its halos
-    /// and the steps of what is expanded there. Others may evaluate meanwhile; whatever they do, what was decided gives the
-    /// same elements.
+    /// What an evaluation that pauses goes on with and nothing else holds: what it decided, and for each device its
+    /// halos and the steps of what is expanded there. Others may evaluate meanwhile; whatever they do, what was
+    /// decided gives the same elements.
     pub fn lay_aside(&mut self) -> Aside {
         let devices = self.devices.iter_mut().map(Option::as_mut);
         let devices = devices.map(|device| device.map(Device::lay_aside).unwrap_or_default());
@@ -155,8 +154,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Evaluates what is asked for, all of which is on the first of these devices, and gives what was done; nothing where that
-    /// cannot be said.
+    /// Evaluates what is asked for, all of which is on the first of these devices, and gives what was done; nothing
+    /// where that cannot be said.
     ///
     /// # Errors
     /// Any of a driver.

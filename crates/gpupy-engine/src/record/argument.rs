@@ -1,7 +1,7 @@
 //! Arguments of what is being recorded: arrays that have no elements.
 //!
-//! Owns what arrays know of that. Operations on an argument are recorded as on any other array, by the same rules for dtypes
-//! and with the same rewriting; what they give is *open*, and to read it is an error.
+//! Owns what arrays know of that. Operations on an argument are recorded as on any other array, by the same rules for
+//! dtypes and with the same rewriting; what they give is *open*, and to read it is an error.
 //!
 //! Not here: what becomes of the expressions (`function.rs`, `recorded.rs`).
 
@@ -60,8 +60,9 @@ impl Array {
         fits && !current.is_pinned()
     }
 
-    /// Puts what another base has in the place of what this one has: elements of the same dtype and shape. They are moved,
-    /// so the other has none afterwards. False, with nothing done, where exports or another base show this one's elements.
+    /// Puts what another base has in the place of what this one has: elements of the same dtype and shape. They are
+    /// moved, so the other has none afterwards. False, with nothing done, where exports or another base show this
+    /// one's elements.
     ///
     /// # Errors
     /// - `Disposed`: the other has none any more.

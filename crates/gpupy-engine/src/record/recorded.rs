@@ -1,7 +1,8 @@
 //! Recorded expressions: what was done with arrays, to be done with others.
 //!
-//! Owns [`Recorded`]. Operations on arguments (`argument.rs`) are recorded as on any other array. [`Recorded::of`] keeps the expressions of some results as a list of steps, operands before what reads
-//! them, and [`Recorded::all_values`] makes the same expressions of other values. Invariant: the steps are plain data but for
+//! Owns [`Recorded`]. Operations on arguments (`argument.rs`) are recorded as on any other array. [`Recorded::of`]
+//! keeps the expressions of some results as a list of steps, operands before what reads them, and
+//! [`Recorded::all_values`] makes the same expressions of other values. Invariant: the steps are plain data but for
 //! the values that they read besides the arguments, none of which is open.
 //!
 //! Not here: functions of scalars, which become programs (`function.rs`), doing the steps at once (`eager/segment.rs`).
@@ -53,8 +54,8 @@ pub(crate) struct Step {
 }
 
 impl Recorded {
-    /// How the bases of these results came from those of the arguments; and the numbers of the arguments that they came from,
-    /// which alone it takes.
+    /// How the bases of these results came from those of the arguments; and the numbers of the arguments that they
+    /// came from, which alone it takes.
     ///
     /// # Errors
     /// - `Open`: a result reads an argument of another recording. `Disposed`: an array has no elements any more.

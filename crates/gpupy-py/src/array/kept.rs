@@ -3,7 +3,7 @@
 //! Owns [`Kept`] and [`Positions`]. Not here: what is done with it (`index/masks.rs`, `views/faces.rs`, `fields.rs`).
 
 use crate::array::mirror::Mirrors;
-use crate::array::recording::Shadow;
+use crate::array::recording::shadow::Shadow;
 use gpupy_engine::{Array, LastFace, View};
 use std::sync::Mutex;
 

@@ -134,7 +134,8 @@ impl NdArray {
     fn replaced(&self, py: Python<'_>, repr: Repr) -> Repr {
         // It shows something by now.
         drop(self.read(py));
-        let own = repr.as_lazy().and_then(|array| recording::replaced(self.made_in(), array));
+        let own =
+            repr.as_lazy().and_then(|array| recording::asked::replaced(self.made_in(), array));
         match own {
             Some(own) => {
                 self.keep().shadow.show(py, repr);

@@ -5,7 +5,8 @@
 //! before; equal scalars hash like NumPy's and Python's; what is known when it is made is no lazy scalar,
 //! but NumPy's own ([`leaving`]).
 //!
-//! Not here: its methods in Python (`methods/scalar.rs`), arithmetic (`compute`); anything not lazy is delegated to the NumPy scalar.
+//! Not here: its methods in Python (`methods/scalar.rs`), arithmetic (`compute`); anything not lazy is delegated to
+//! the NumPy scalar.
 
 use crate::array::recording::{self, Made};
 use crate::convert::host;
@@ -68,7 +69,7 @@ impl LazyScalar {
     /// # Errors
     /// - `FormatError`: it is open.
     pub fn check_formatted(&self) -> PyResult<()> {
-        if self.is_weak { Ok(()) } else { recording::check_formatted(&self.array) }
+        if self.is_weak { Ok(()) } else { recording::asked::check_formatted(&self.array) }
     }
 
     /// That it was made in a recording.

@@ -89,8 +89,8 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
     }
 }
 
-/// What an operation on Python's numbers gives, some of which are floats that are not known while a function is recorded:
-/// such a float, or a truth value. Where Python's operation has errors of its own, it asks for the numbers.
+/// What an operation on Python's numbers gives, some of which are floats that are not known while a function is
+/// recorded: such a float, or a truth value. Where Python's operation has errors of its own, it asks for the numbers.
 fn weak<'py>(
     py: Python<'py>,
     op: Operator,

@@ -1,10 +1,12 @@
 //! Endings: what a function leaves behind and gives.
 //!
-//! Owns [`Ending`]. Invariant: results are taken before anything is written, so that none sees what was written behind it.
+//! Owns [`Ending`]. Invariant: results are taken before anything is written, so that none sees what was written
+//! behind it.
 
 use super::given::Objects;
 use crate::array::ndarray::NdArray;
-use crate::array::recording::{Register, put};
+use crate::array::recording::Register;
+use crate::array::recording::truth::put;
 use crate::array::scalar;
 use crate::session::errors::to_py;
 use gpupy_engine::{Array, View};
@@ -95,9 +97,9 @@ impl Registers<'_> {
 }
 
 impl Template {
-    /// As Python describes it: `("object", place)`, `("array", number)`, `("scalar" | "float", number)`, `("same", object)`,
-    /// `("tuple", items)`, `("named", class, items)`, `("list", number, items)`, `("dict", number, [(key, value), ...])`,
-    /// `("again", number)`.
+    /// As Python describes it: `("object", place)`, `("array", number)`, `("scalar" | "float", number)`, `("same",
+    /// object)`, `("tuple", items)`, `("named", class, items)`, `("list", number, items)`, `("dict", number, [(key,
+    /// value), ...])`, `("again", number)`.
     pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Template> {
         let words = words.cast::<PyTuple>()?;
         let kind: String = words.get_item(0)?.extract()?;

@@ -1,9 +1,9 @@
 //! The end of a recording: it becomes a variant.
 //!
-//! Owns [`begin`], [`finish`] and [`abandon`], which the recorder of Python calls. Invariant: whatever is kept, what the
-//! function did is true afterwards, and the call gives it.
+//! Owns [`begin`], [`finish`] and [`abandon`], which the recorder of Python calls. Invariant: whatever is kept, what
+//! the function did is true afterwards, and the call gives it.
 //!
-//! Not here: what goes on while a function is recorded (`array/recording.rs`).
+//! Not here: what goes on while a function is recorded (`array/recording/`).
 
 use super::call::Jit;
 use super::ending::{Base, Ending, From, Output, Registers, Template};
@@ -12,7 +12,8 @@ use super::guard::Guard;
 use super::path::{Path, Then};
 use super::variant::{Variant, Wanted};
 use crate::array::ndarray::{Elements, NdArray, elements};
-use crate::array::recording::{self, Cut, Done, Recording, come_true};
+use crate::array::recording::truth::come_true;
+use crate::array::recording::{self, Cut, Done, Recording};
 use crate::array::scalar::{self, LazyScalar};
 use crate::index::pick;
 use crate::session::context::opening;
@@ -71,7 +72,7 @@ pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
     let py = known.py();
     let array = match known.cast_exact::<LazyScalar>() {
         Ok(scalar) => Some(scalar.get().as_array().clone()),
-        Err(_) => recording::number_of(known)?,
+        Err(_) => recording::asked::number_of(known)?,
     };
     let touch = |array| recording::with(|recording| recording.touch(address(known), array));
     let found = array.as_ref().and_then(touch).flatten().ok_or_else(lost)?;
@@ -127,12 +128,6 @@ pub fn is_made(array: &Bound<'_, NdArray>) -> bool {
     number != 0 && array.get().made_in() == number
 }
 
-/// Says that what this thread does cannot be done again without Python, and why; nothing where it records nothing.
-#[pyfunction]
-pub fn refuse(why: String) {
-    recording::with(|recording| recording.refuse(why));
-}
-
 /// Why what this thread does cannot be done again.
 #[pyfunction]
 pub fn refused() -> Option<String> {
@@ -165,11 +160,10 @@ pub fn abandon(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Ends the recording of this thread: it is kept, unless it was refused or a reason is given not to, and the call's result
-/// comes back with the reason.
+/// Ends the recording of this thread: it is kept, unless it was refused or a reason is given not to, and the call's
+/// result comes back with the reason.
 ///
 /// - `arguments`, `named`: what the arguments were like ([`Given::of`]); `objects`: their arrays, in that order, and
-///   `captured` ones behind them; `guards`: [`Guard::of`].
 /// - `result`: [`Template::of`]; `outputs`: the arrays and scalars in it.
 ///
 /// # Errors
@@ -361,8 +355,8 @@ fn owner(recording: &Recording, objects: &Objects<'_>, input: u32) -> Option<usi
 }
 
 impl Variant {
-    /// The variant that also knows the way of another one, for the same arguments; `None` where they are not the same, or
-    /// do not do the same up to a decision.
+    /// The variant that also knows the way of another one, for the same arguments; `None` where they are not the
+    /// same, or do not do the same up to a decision.
     pub fn with(&self, other: &Variant, py: Python<'_>) -> Option<Variant> {
         let is_same = |a: &[Given], b: &[Given]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_same(b, py))
@@ -428,7 +422,6 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     inner.add_function(wrap_pyfunction!(tells_classes, &inner)?)?;
     inner.add_function(wrap_pyfunction!(identity, &inner)?)?;
     inner.add_function(wrap_pyfunction!(is_made, &inner)?)?;
-    inner.add_function(wrap_pyfunction!(refuse, &inner)?)?;
     inner.add_function(wrap_pyfunction!(refused, &inner)?)?;
     inner.add_function(wrap_pyfunction!(spoiled, &inner)?)?;
     inner.add_function(wrap_pyfunction!(decisions, &inner)?)?;

@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyComplexMethods, PyDict, PyFloat, PyList, PyTuple, PyType};
 use smallvec::SmallVec;
 
-/// The arrays of a call, and the numbers and containers that are not known, in the order in which its arguments have them.
+/// The arrays of a call, and the numbers and containers that are not known, in the order in which its arguments have
+/// them.
 pub type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 
 /// What an argument has to be.
@@ -34,8 +35,8 @@ pub enum Given {
 }
 
 impl Given {
-    /// As Python describes it: `("array",)`, `("scalar",)`, `("number", type)`, `("same", object)`, `("equal", object)`,
-    /// `("items", type, [...])`, `("entries", [(key, ...), ...])`.
+    /// As Python describes it: `("array",)`, `("scalar",)`, `("number", type)`, `("same", object)`, `("equal",
+    /// object)`, `("items", type, [...])`, `("entries", [(key, ...), ...])`.
     pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Given> {
         let words = words.cast::<PyTuple>()?;
         let kind: String = words.get_item(0)?.extract()?;

@@ -30,8 +30,8 @@ enum Read {
 }
 
 impl Guard {
-    /// As Python describes it: `(words, "entry", dict, key, value)`, `(words, "attribute" | "class", object, name, value)`, where
-    /// the value is missing if there was none; `(words, "list" | "dict" | "set", object, items)`.
+    /// As Python describes it: `(words, "entry", dict, key, value)`, `(words, "attribute" | "class", object, name,
+    /// value)`, where the value is missing if there was none; `(words, "list" | "dict" | "set", object, items)`.
     pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Guard> {
         let given = words.cast::<PyTuple>()?;
         let (words, kind): (String, String) =

@@ -1,9 +1,9 @@
 //! Paths: segments one after another, which part where the function decided.
 //!
-//! Owns [`Path`]. Invariant: what is known of one way through a function is never changed; who finds another one makes a path
-//! that has both.
+//! Owns [`Path`]. Invariant: what is known of one way through a function is never changed; who finds another one
+//! makes a path that has both.
 //!
-//! Not here: what a segment does (`gpupy_engine::Segment`), recording them (`array/recording.rs`).
+//! Not here: what a segment does (`gpupy_engine::Segment`), recording them (`array/recording/`).
 
 use super::ending::Ending;
 use crate::array::recording::Register;

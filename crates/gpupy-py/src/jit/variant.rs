@@ -1,8 +1,8 @@
 //! Variants: what was recorded of a function for arguments and surroundings that look alike.
 //!
-//! Owns [`Variant`] and its [`Wanted`] arrays. Invariant: a variant is done only where all that the function's operations
-//! depended on looks as it did: the arguments, what was read besides, each array's dtype, shape, strides, flags and memory, which
-//! arrays share it, the driver, and how errors of arithmetic are handled.
+//! Owns [`Variant`] and its [`Wanted`] arrays. Invariant: a variant is done only where all that the function's
+//! operations depended on looks as it did: the arguments, what was read besides, each array's dtype, shape, strides,
+//! flags and memory, which arrays share it, the driver, and how errors of arithmetic are handled.
 //!
 //! Not here: what is done (`path.rs`), recording (`finish.rs`).
 
@@ -11,7 +11,7 @@ use super::given::{Given, Objects, all_fit, entries_fit, has_pattern};
 use super::guard::Guard;
 use super::path::{Path, Then};
 use crate::array::ndarray::NdArray;
-use crate::array::recording::number_of;
+use crate::array::recording::asked::number_of;
 use crate::array::scalar::LazyScalar;
 use crate::convert::host;
 use crate::session::context::{opening, ready};

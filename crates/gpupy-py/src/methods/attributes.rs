@@ -99,7 +99,7 @@ impl NdArray {
     /// The array of which this is a view, or `None`.
     #[getter]
     fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        recording::asked_of(slf.get().made_in(), "it asks an array for its base");
+        recording::asked::asked_of(slf.get().made_in(), "it asks an array for its base");
         let py = slf.py();
         if let Some(base) = &slf.get().base {
             return Ok(base.bind(py).clone());

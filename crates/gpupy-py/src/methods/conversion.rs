@@ -91,7 +91,7 @@ impl NdArray {
             && array.size() == 1
             && array.is_open()
         {
-            return recording::decide(slf.py(), &array);
+            return recording::truth::decide(slf.py(), &array);
         }
         one_element(slf)?.is_truthy()
     }
@@ -239,7 +239,7 @@ impl NdArray {
 /// Refuses to make text of what is recorded.
 fn check_formatted(slf: &Bound<'_, NdArray>) -> PyResult<()> {
     match &*slf.get().read(slf.py()) {
-        Repr::Lazy(array) => recording::check_formatted(array),
+        Repr::Lazy(array) => recording::asked::check_formatted(array),
         Repr::Numpy(_) => Ok(()),
     }
 }

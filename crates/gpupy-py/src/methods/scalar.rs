@@ -75,7 +75,7 @@ impl LazyScalar {
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
         if recording::is_on() && self.as_array().is_open() {
-            return recording::decide(py, self.as_array());
+            return recording::truth::decide(py, self.as_array());
         }
         self.value(py)?.is_truthy()
     }

@@ -46,7 +46,7 @@ pub fn part_of<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Elements::Lazy(array) = elements(object) else { return Ok(None) };
     let Some(part) = array.dtype().part() else { return Ok(None) };
-    recording::spoil(&array, "it takes the real or imaginary part of an array as a view")?;
+    recording::asked::spoil(&array, "it takes the real or imaginary part of an array as a view")?;
     if !can(object.py(), array.dtype(), part)? {
         return Ok(None);
     }
@@ -63,7 +63,7 @@ pub fn part_of<'py>(
 /// use gives them.
 fn under(py: Python<'_>, array: &Array, seen: &Seen) -> PyResult<Option<Array>> {
     let Some(dtype) = seen.dtype else { return Ok(None) };
-    recording::spoil(array, "it takes a view of another dtype")?;
+    recording::asked::spoil(array, "it takes a view of another dtype")?;
     if !can(py, array.dtype(), dtype)? {
         return Ok(None);
     }

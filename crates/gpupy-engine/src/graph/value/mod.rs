@@ -312,8 +312,8 @@ impl Value {
         })
     }
 
-    /// The value's place among all: after its operands, and after what was recorded before. A step of a chain may stand for
-    /// what is older than its operands.
+    /// The value's place among all: after its operands, and after what was recorded before. A step of a chain may
+    /// stand for what is older than its operands.
     pub(crate) fn order(&self) -> Order {
         self.0.order
     }

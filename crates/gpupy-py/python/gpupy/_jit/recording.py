@@ -1,7 +1,7 @@
 """Recording: a function runs once, and what it does with arrays is kept.
 
 Owns ``record``. While the function runs, arrays from before show arguments in the place of their elements
-(``crates/gpupy-py/src/array/recording.rs``); what it does becomes true when it has ended. Invariant: a call
+(``crates/gpupy-py/src/array/recording/``); what it does becomes true when it has ended. Invariant: a call
 gives what the function gives, whether it can be kept or not.
 
 Not here: what a kept function needs in order to be done again (``crates/gpupy-py/src/jit``).

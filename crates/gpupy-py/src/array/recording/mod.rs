@@ -1,28 +1,25 @@
 //! Arrays while a function is recorded: other elements in their place, and who was looked at.
 //!
-//! Owns the [`Recording`] that goes on, of one thread in the process. On that thread an array that was there before shows
-//! an argument instead of its elements, so that all that is done with it is recorded, writes included; arrays that are made
-//! meanwhile are as ever. A decision, `bool()` of what is open, ends a [`Segment`]: what is alive is computed of the true
-//! elements, and arguments stand in its place again. Invariant: while it goes on no array from before changes; what the
-//! function did becomes true in one go, by [`come_true`].
+//! Owns the [`Recording`] that goes on, of one thread in the process. On that thread an array that was there before
+//! shows an argument instead of its elements, so that all that is done with it is recorded, writes included; arrays
+//! that are made meanwhile are as ever. A decision, `bool()` of what is open, ends a [`Segment`]: what is alive is
+//! computed of the true elements, and arguments stand in its place again. Invariant: while it goes on no array from
+//! before changes; what the function did becomes true in one go. `shadow.rs` has what arrays show, `truth.rs` true
+//! elements, `asked.rs` what is refused.
 //!
 //! Not here: what becomes of a recording (`jit`), what a segment is (`gpupy_engine::Segment`).
 
-use crate::array::repr::Repr;
-use crate::array::slot::{Reading, Slot};
-use crate::convert::host;
-use crate::session::context::{open, ready};
-use crate::session::errors::{FormatError, OpenError, to_py};
-use crate::session::waiting::{outside, wait};
 use gpupy_core::shape::contiguous_strides;
-use gpupy_core::{Error, ErrorKind, Result, Scalar};
+use gpupy_core::{Error, ErrorKind, Result};
 use gpupy_engine::{Array, Segment, View, WeakArray};
-use pyo3::prelude::*;
-use pyo3::types::PyFloat;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
+
+pub mod asked;
+pub mod shadow;
+pub mod truth;
 
 /// The number of the recording that goes on in some thread, or 0.
 static CURRENT: AtomicU32 = AtomicU32::new(0);
@@ -119,14 +116,6 @@ pub struct Recording {
     given: u32,
 }
 
-/// What an array shows while a recording goes on.
-#[derive(Default)]
-pub struct Shadow {
-    /// The recording.
-    number: AtomicU32,
-    repr: OnceLock<Slot<Repr>>,
-}
-
 /// Whether a function is recorded, perhaps by another thread.
 #[inline(always)]
 pub fn is_on() -> bool {
@@ -170,112 +159,6 @@ pub fn with<R>(work: impl FnOnce(&mut Recording) -> R) -> Option<R> {
     OURS.with_borrow_mut(|ours| ours.as_mut().map(work))
 }
 
-impl Shadow {
-    /// What an array from before shows in this thread's recording of this number: `repr` is its own.
-    pub fn read<'a>(
-        &'a self,
-        py: Python<'a>,
-        number: u32,
-        address: usize,
-        repr: &'a Slot<Repr>,
-    ) -> Reading<'a, Repr> {
-        let known = self.number.load(Ordering::Relaxed) == number;
-        if let Some(slot) = self.repr.get().filter(|_| known) {
-            return slot.read(py);
-        }
-        let found = match &*repr.read(py) {
-            Repr::Lazy(array) => with(|recording| recording.touch(address, array)).flatten(),
-            Repr::Numpy(_) => {
-                with(|recording| recording.refuse("it reads an array whose dtype is NumPy's own"));
-                None
-            }
-        };
-        let Some(found) = found else { return repr.read(py) };
-        let found = Repr::Lazy(found);
-        if let Some(slot) = self.repr.get() {
-            // Nobody reads it: what it showed was this thread's, or another's before.
-            if slot.replace(py, found).is_err() {
-                return repr.read(py);
-            }
-            self.number.store(number, Ordering::Relaxed);
-            return slot.read(py);
-        }
-        self.number.store(number, Ordering::Relaxed);
-        self.repr.get_or_init(|| Slot::new(found)).read(py)
-    }
-
-    /// Shows others from now on.
-    pub fn show(&self, py: Python<'_>, repr: Repr) {
-        if let Some(slot) = self.repr.get() {
-            // Nobody reads it: this thread is in no operation on it.
-            drop(slot.replace(py, repr));
-        }
-    }
-}
-
-/// Refuses what an open array cannot show rightly while it is recorded: the call has to run without that.
-///
-/// # Errors
-/// - `OpenError`: the array is open.
-pub fn spoil(array: &Array, why: &str) -> PyResult<()> {
-    if !is_on() || number() == 0 || !array.is_open() {
-        return Ok(());
-    }
-    with(|recording| recording.spoiled.get_or_insert_with(|| why.to_owned()).clone());
-    Err(OpenError::new_err(format!("{why}, which is not recorded")))
-}
-
-/// Notes that an array, which was made in this recording, was asked for what this thread's does not know.
-pub fn asked_of(made_in: u32, why: &str) {
-    let number = if is_on() { number() } else { 0 };
-    if number != 0 && made_in != number {
-        with(|recording| recording.refuse(why));
-    }
-}
-
-/// What an array, which was made in this recording, has to have where it is to show another one in this thread's;
-/// `None` where that is the same.
-pub fn replaced(made_in: u32, array: &Array) -> Option<Array> {
-    let number = number();
-    if number == 0 || made_in == number {
-        return None;
-    }
-    with(|recording| {
-        recording.refuse("it changes the shape, the dtype or the memory of an array in place");
-        let input = recording.input_of(array)? as usize;
-        recording.inputs[input].real.seen(array.layout().clone()).ok()
-    })
-    .flatten()
-}
-
-/// Refuses to make text of an open array.
-///
-/// # Errors
-/// - `FormatError`: it is open.
-pub fn check_formatted(array: &Array) -> PyResult<()> {
-    match is_on() && array.is_open() {
-        true => Err(FormatError::new_err(
-            "text is made of an array, whose elements nobody knows while it is recorded",
-        )),
-        false => Ok(()),
-    }
-}
-
-/// A number as an array without axes: a Python float, or a real number of NumPy's; `None` for others.
-///
-/// # Errors
-/// There is no room.
-pub fn number_of(number: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
-    let known = match number.cast_exact::<PyFloat>() {
-        Ok(float) => Some(Scalar::f64(float.value())),
-        Err(_) => host::real(number)?,
-    };
-    let Some(known) = known else { return Ok(None) };
-    let bytes = known.bytes();
-    let element = bytes.get(..known.dtype.size()).unwrap_or_default();
-    Array::from_bytes(known.dtype, &[], element).map(Some).map_err(to_py)
-}
-
 /// Notes that an array object or a scalar is made in this thread's recording, and gives it what says so.
 #[cold]
 pub fn made(array: &Array) -> Option<Arc<Made>> {
@@ -288,56 +171,11 @@ pub fn made(array: &Array) -> Option<Arc<Made>> {
     Some(made)
 }
 
-/// What a decision is: the truth of an open array of one element.
-///
-/// # Errors
-/// Any of its evaluation.
-pub fn decide(py: Python<'_>, array: &Array) -> PyResult<bool> {
-    let cut = with(|recording| recording.cut(Some(array)));
-    let mut cut = cut.unwrap_or_else(|| Err(of_another())).map_err(to_py)?;
-    let results = cut.replay(py)?;
-    let last = results.last().ok_or_else(|| to_py(of_another()))?;
-    let seen = last.seen(array.layout().clone()).map_err(to_py)?;
-    let truth = host::scalar(py, &seen)?.is_truthy()?;
-    cut.done.decision = Some((array.layout().clone(), truth));
-    let kept = with(|recording| recording.keep(cut, &results));
-    kept.unwrap_or(Ok(())).map_err(to_py)?;
-    Ok(truth)
-}
-
-/// The elements of an open array, for who reads them: what this thread does cannot be done again without Python then.
-/// `None` where it records nothing, or the array belongs to something else.
-///
-/// # Errors
-/// Any of an evaluation.
-pub fn opened(array: &Array) -> Result<Option<Array>> {
-    let found = outside(|py| {
-        if number() == 0 {
-            return Ok(None);
-        }
-        with(|recording| recording.refuse(reading(py)));
-        let cut = with(|recording| recording.cut(Some(array))).transpose()?;
-        let (Some(cut), Some((context, _))) = (cut, open()) else { return Ok(None) };
-        let given: Vec<&Array> = cut.given.iter().collect();
-        let results = context.replay(&cut.done.segment, &given)?;
-        with(|recording| recording.keep(cut, &results)).transpose()?;
-        Ok(results.last().cloned())
-    });
-    found.unwrap_or(Ok(None))
-}
-
-/// What reads elements, in words.
-fn reading(py: Python<'_>) -> String {
-    let told = py.import("gpupy._jit.recording").and_then(|module| module.call_method0("reading"));
-    let told = told.and_then(|words| words.extract());
-    told.unwrap_or_else(|_| "it reads elements".to_owned())
-}
-
 /// A segment that was cut off, and is still to be computed.
 pub struct Cut {
     pub done: Done,
     /// The elements that it takes.
-    given: Vec<Array>,
+    pub given: Vec<Array>,
     /// What is alive, each with the number of what the segment gives for it.
     alive: Vec<(Array, usize)>,
 }
@@ -529,55 +367,6 @@ impl Recording {
     }
 }
 
-/// Makes true what a function did: every open array that is alive has elements, and every input that was written has its
-/// new ones. Arrays show their own elements again by now.
-///
-/// # Errors
-/// Any of an evaluation.
-pub fn come_true(py: Python<'_>, recording: &Recording, cut: &Cut) -> PyResult<()> {
-    let results = cut.replay(py)?;
-    let written = recording.written().into_iter();
-    let written =
-        written.map(|(number, shadow)| (recording.inputs[number as usize].real.clone(), shadow));
-    let living = recording.open().map(|array| (array.clone(), array));
-    let mut truths: Vec<(Array, Array)> = Vec::new();
-    for (base, open) in living.chain(written) {
-        let computed = cut.alive.iter().find(|(alive, _)| alive.shares_base(&open));
-        let truth = match computed {
-            Some((_, place)) => results.get(*place).cloned(),
-            None if open.is_open() => recording.real_of(&open),
-            None => Some(open),
-        };
-        truths.push((base, truth.ok_or_else(|| to_py(of_another()))?));
-    }
-    // Several may have the elements of one.
-    let truths: Vec<_> = truths.into_iter().map(|(base, truth)| (base, truth.snapshot())).collect();
-    truths.into_iter().try_for_each(|(base, truth)| put(py, &base, &truth.map_err(to_py)?))
-}
-
-/// Moves the elements of a base that nobody else has to another, wherever they are shown.
-///
-/// # Errors
-/// Any of an evaluation, where they lie in memory of others.
-pub fn put(py: Python<'_>, base: &Array, from: &Array) -> PyResult<()> {
-    if base.take_elements(from).map_err(to_py)? {
-        return Ok(());
-    }
-    let context = ready(py)?;
-    wait(py, || context.assign(&whole_base(base)?, from.into())).map_err(to_py)
-}
-
-impl Cut {
-    /// What it gives of the true elements.
-    ///
-    /// # Errors
-    /// Any of an evaluation.
-    pub fn replay(&self, py: Python<'_>) -> PyResult<Vec<Array>> {
-        let given: Vec<&Array> = self.given.iter().collect();
-        ready(py)?.replay(&self.done.segment, &given).map_err(to_py)
-    }
-}
-
 impl Drop for Recording {
     fn drop(&mut self) {
         // Objects keep what they showed until they are recorded again: without what was done with it.
@@ -595,6 +384,6 @@ pub fn whole_base(array: &Array) -> Result<Array> {
     array.view(&shape, &contiguous_strides(&shape), 0)
 }
 
-fn of_another() -> Error {
+pub fn of_another() -> Error {
     Error::new(ErrorKind::Open, "record").says("an array belongs to another recording")
 }
