@@ -1,6 +1,6 @@
 //! How the elements of an array are held.
 //!
-//! Owns [`Repr`]. Not here: the array (`ndarray.rs`), what it shows while a function is recorded (`recording.rs`).
+//! Owns [`Repr`]. Not here: the array (`ndarray.rs`), what it shows while a function is recorded (`recording/shadow.rs`).
 
 use gpupy_engine::Array;
 use pyo3::prelude::*;
